@@ -1,4 +1,4 @@
-"""Who may do what with a memory: what they may do with the agent or the team that keeps it."""
+"""Permissions on a memory are the permissions on the agent or team that owns the memory."""
 
 from uuid import UUID
 
@@ -15,7 +15,7 @@ from teams.principal import Action, Principal
 
 
 def memory_for(principal: Principal, id_: UUID, action: Action = Action.READ) -> Memory:
-    """The memory of that id with its owner. Raises NotFound or Forbidden."""
+    """Return the memory with this id and its owner. Raises NotFound or Forbidden."""
     memory = Memory.objects.filter(id=id_).defer(*SLOTS, "search").select_related("agent", "team").first()
     if memory is None:
         raise NotFound("This memory")
@@ -24,12 +24,12 @@ def memory_for(principal: Principal, id_: UUID, action: Action = Action.READ) ->
     try:
         find(principal, owner.slug, action)
     except NotFound:
-        raise NotFound("This memory") from None  # whose it is, is nobody's business
+        raise NotFound("This memory") from None  # whoever may not see the owner must not learn that the memory exists
     return memory
 
 
 def may_with_owner(principal: Principal, owner: Owner, action: Action) -> bool:
-    """Whether somebody who can see the owner may do this with it."""
+    """Return whether a principal who can see the owner, an agent or a team, may do this action with its memories."""
     return (
         may_with_agent(principal, owner, action) if isinstance(owner, Agent) else may_in_team(principal, owner, action)
     )

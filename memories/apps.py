@@ -1,4 +1,4 @@
-"""The memories app: what agents and teams keep, found by meaning."""
+"""The memories app holds what agents and teams remember, and finds it by meaning and by words."""
 
 from importlib import import_module
 
@@ -11,6 +11,6 @@ class MemoriesConfig(AppConfig):
     verbose_name = "Memories"
 
     def ready(self) -> None:
-        import_module("memories.archive.team_section")  # teams come first: agents join them
+        import_module("memories.archive.team_section")  # before agents: an import creates teams first
         import_module("memories.archive.agent_section")
-        import_module(settings.CELERY_APP)  # jobs are sent through the application that it makes the current one
+        import_module(settings.CELERY_APP)  # creates the Celery application, through which jobs are sent

@@ -1,4 +1,4 @@
-"""The pages of what agents and teams keep."""
+"""The URLs of the pages of memories, other items of an agent, imports, exports and jobs."""
 
 from collections.abc import Callable
 from typing import Any
@@ -26,7 +26,7 @@ from teams.access import team_for
 
 
 def item_paths(noun: ItemPage, read: Callable[..., Any] = agent_item.item_detail) -> list[URLPattern]:
-    """The addresses that all kinds of things have; `read` shows one of them."""
+    """Return the URL patterns of one kind of agent item; `read` is the view that shows one item."""
     chosen = {"noun": noun}
     return [
         path(f"{noun.plural}/", agent_item.item_list, chosen, name=noun.plural),
@@ -38,7 +38,7 @@ def item_paths(noun: ItemPage, read: Callable[..., Any] = agent_item.item_detail
 
 
 def memory_paths(owner: str, find: FindOwner) -> list[URLPattern]:
-    """The addresses of the memories of an agent or a team, which `find` finds."""
+    """Return the URL patterns of the memories of an agent or a team; `find` looks the owner up by its slug."""
     given = {"find": find}
     return [
         path("memories/", memories.memory_list, given, name=f"{owner}_memories"),

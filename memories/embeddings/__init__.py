@@ -1,1 +1,1 @@
-"""Embedding models, the vectors they make, and switching from one to another."""
+"""This package holds embedding models (embedders), the vectors that they make, and the switch to another model."""

@@ -1,8 +1,8 @@
-"""The space that texts are compared in, as a process knows it: which embedder's vectors, in which slot of each table.
+"""The active embedding model is cached in each process: the embedder's name and the slot that holds its vectors.
 
-The row of `embedding_space` says which one is active. Nobody asks for it beforehand: each statement that compares
-vectors returns it as well, so whoever was told of another space since finds out at once and reads again. Who writes
-vectors keeps it from changing until the transaction ends.
+The row of `embedding_space` is authoritative. The cache is not checked beforehand: each statement that compares vectors
+also returns the model that is active, so a process notices a change at once and reads again. A transaction that writes
+vectors holds a lock that keeps the model from changing until its end.
 """
 
 from collections.abc import Sequence
@@ -13,22 +13,22 @@ from django.db import connection
 from config.db.statements import fetch_rows
 
 SLOTS = ("embedding", "second_embedding")
-"""Columns of vectors. Beside each is one with the name of the vector's embedder."""
+"""Columns of vectors. Next to each is a column with the name of the vector's embedder."""
 COLUMNS = tuple(column for slot in SLOTS for column in (slot, f"{slot}_model"))
 
 ACTIVE_MODEL_SQL = "(SELECT ARRAY[model, dimensions::text, slot] FROM embedding_space)"
-"""In a statement that compares vectors: the space that is active in its snapshot."""
+"""SQL expression for the embedding model that is active in the snapshot of a statement that compares vectors."""
 CHANGE_LOCK = 7_301_001
-"""Shared by those who write vectors, exclusive to who changes the space: an advisory lock, so nobody overtakes."""
+"""An advisory lock: shared by transactions that write vectors, exclusive for the one that changes the active model."""
 
 READ_SQL = "SELECT model, dimensions::text, slot FROM embedding_space"
-# Two statements: the second one sees what the change that the first one waited for has brought.
+# Two statements, because the second one must see what was committed while the first one waited for the lock.
 LOCK_SQL = f"SELECT pg_advisory_xact_lock_shared({CHANGE_LOCK}); {READ_SQL}"
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingModel:
-    """An embedder by its name, the dimensions of its vectors, and the slot that holds them."""
+    """An embedder, by its name, with the dimensions of its vectors and the slot (column) that holds them."""
 
     model: str
     dimensions: int
@@ -36,22 +36,22 @@ class EmbeddingModel:
 
     @property
     def model_column(self) -> str:
-        """Whose model a row's vector is of."""
+        """The column that names the embedder of a row's vector in this slot."""
         return f"{self.slot}_model"
 
     @property
     def free_slot(self) -> str:
-        """What is free for another embedder."""
+        """The slot that this model does not use, which is free for another embedder."""
         return SLOTS[1 - SLOTS.index(self.slot)]
 
     @property
     def here(self) -> str:
-        """SQL: whether a row's vector is in this space. The parameter `model` is its embedder's name."""
+        """SQL condition that a row's vector was made by this embedder, whose name is the parameter `model`."""
         return f"{self.model_column} = %(model)s"
 
 
 class EmbeddingModelChanged(Exception):
-    """`space` is active, and no longer the one that was asked about."""
+    """Raised where vectors were compared with an embedding model that is not active any more; `space` is active."""
 
     def __init__(self, space: EmbeddingModel) -> None:
         self.space = space
@@ -59,30 +59,30 @@ class EmbeddingModelChanged(Exception):
 
 
 _last_known = EmbeddingModel("wordllama:256", 256, "embedding")
-"""What the process believes: at first, what is true of a new installation."""
+"""The active model as this process knows it; at first, the model of a new installation."""
 
 
 def last_known_model() -> EmbeddingModel:
-    """The space that was active when this process last heard of it."""
+    """Return the model that was active when this process last read it."""
     return _last_known
 
 
 def remember_model(told: Sequence[str]) -> EmbeddingModel:
-    """The space that a statement returned as the active one; remembered."""
-    global _last_known  # noqa: PLW0603 - one belief per process, and replacing it takes one step
+    """Return the active model as a statement returned it (name, dimensions, slot), and cache it in this process."""
+    global _last_known  # noqa: PLW0603 - one value per process, which is replaced in one step
     model, dimensions, slot = told
     _last_known = EmbeddingModel(model, int(dimensions), slot)
     return _last_known
 
 
 def read_active_model() -> EmbeddingModel:
-    """The space that is active now."""
+    """Return the active model from the database, and cache it in this process."""
     (row,) = fetch_rows(READ_SQL)
     return remember_model(row)
 
 
 def lock_active_model() -> EmbeddingModel:
-    """The space that stays active until the transaction ends."""
+    """Lock the active model until the transaction ends, so that it cannot be changed, and return it."""
     with connection.cursor() as cursor:
         cursor.execute(LOCK_SQL)
         cursor.nextset()

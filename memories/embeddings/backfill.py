@@ -1,4 +1,4 @@
-"""Filling a slot: vectors for the rows that lack one of a space, a batch at a time, while others read and write."""
+"""Fills a slot with vectors of an embedding model, for rows that have none, in batches and without blocking others."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +13,7 @@ from memories.embeddings.vectors import embed_texts
 from memories.models import Chunk, Entity, Memory, Tool
 
 EMBEDDED_MODELS = (Memory, Chunk, Entity, Tool)
-"""All that is found by its meaning."""
+"""The models whose rows are found by meaning."""
 BATCH_ROWS = 200
 
 STORE_SQL = """
@@ -22,19 +22,19 @@ FROM unnest(%(ids)s::{key}[], %(vectors)s::text[]) AS made (id, vector) WHERE {t
 """
 
 Advance = Callable[[int], object]
-"""Told how many more rows were looked at."""
+"""A function that is called with the number of further rows that were processed."""
 
 
 def rows_without_vector(model: type[Any], space: EmbeddingModel) -> QuerySet[Any]:
-    """The rows that were not embedded in the space, or changed since."""
+    """Return the rows whose vector in the slot is missing, outdated or of another embedder."""
     rows: QuerySet[Any] = model.objects.exclude(**{space.model_column: space.model})
     return rows
 
 
 def fill_vectors(rows: QuerySet[Any], space: EmbeddingModel, advance: Advance) -> None:
-    """Give each of the rows its vector of the space. Raises EmbedderFailed; what was filled by then stays.
+    """Embed the rows with the model of the space, and store the vectors. Raises EmbedderFailed; stored batches remain.
 
-    Rows that somebody is changing are passed over: no writer waits for more than the storing of a batch.
+    Rows that are being changed are skipped, so a writer waits at most while one batch is stored.
     """
     batch = list(rows.order_by("pk").defer(*SLOTS)[:BATCH_ROWS])
     while batch:
@@ -44,7 +44,7 @@ def fill_vectors(rows: QuerySet[Any], space: EmbeddingModel, advance: Advance) -
 
 
 def _fill_batch(batch: list[Any], space: EmbeddingModel) -> None:
-    said = [row.said for row in batch]  # before the embedder is asked, which takes its time
+    said = [row.said for row in batch]  # read before embedding, which takes a while
     made = {row.pk: (text, vector) for row, text, vector in zip(batch, said, embed_texts(space, said), strict=True)}
     with transaction.atomic():
         kept = lock_active_model()

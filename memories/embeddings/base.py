@@ -1,7 +1,4 @@
-"""How long the request at hand waits for vectors of a server: what has a deadline of its own waits no longer.
-
-What an embedder is, and what can be wrong with one.
-"""
+"""An embedder turns texts into vectors. Here are its interface, its errors and the deadline for servers."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +17,7 @@ _DEADLINE: ContextVar[float] = ContextVar("embedder_until", default=math.inf)
 
 @contextmanager
 def embedder_deadline(seconds: float) -> Iterator[None]:
-    """Within the block, embedders on servers are waited for so long in all, or as long as is said around it."""
+    """Limit the time that the block waits in total for embedders on servers; a shorter outer limit still applies."""
     token = _DEADLINE.set(min(_DEADLINE.get(), monotonic() + seconds))
     try:
         yield
@@ -29,34 +26,36 @@ def embedder_deadline(seconds: float) -> Iterator[None]:
 
 
 def seconds_left(most: float) -> float:
-    """What is left of the time, and at most so much; nothing, once it is over."""
+    """Return the seconds until the deadline of embedders, but at most `most`; 0 after the deadline."""
     return max(0.0, min(most, _DEADLINE.get() - monotonic()))
 
 
 MAX_DIMENSIONS = 4_000
-"""More, pgvector cannot index: https://github.com/pgvector/pgvector#hnsw, of half precision."""
+"""The most dimensions that pgvector can index in half precision: https://github.com/pgvector/pgvector#hnsw."""
 
 Vector = NDArray[np.float32]
-"""Of one text: a unit vector."""
+"""The unit vector of one text."""
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors of one space: equal names give equal vectors."""
+    """The interface of embedders: an embedder turns texts into vectors; embedders of equal names make equal vectors."""
 
     @property
     def name(self) -> str:
-        """By which it is found again: its kind and what tells it from others of the kind, as in wordllama:256."""
+        """The unique name of the embedder: its kind and its options, as in wordllama:256."""
 
     @property
     def dimensions(self) -> int:
-        """Of its vectors. Raises EmbedderFailed where it has to be asked and does not answer."""
+        """The number of dimensions of the vectors. Raises EmbedderFailed where a server has to be asked and does not
+        answer.
+        """
 
     def embed(self, texts: Sequence[str]) -> list[Vector | None]:
-        """A unit vector per text; None for one in which it finds nothing that it knows. Raises EmbedderFailed."""
+        """Return one unit vector per text; None for a text in which nothing is known. Raises EmbedderFailed."""
 
 
 class UnknownEmbedder(DossierError):
-    """There is none with this name."""
+    """Raised where no embedder has the requested name."""
 
     status = 422
     code = "unknown_embedder"
@@ -64,7 +63,7 @@ class UnknownEmbedder(DossierError):
 
 
 class EmbedderFailed(DossierError):
-    """The embedder gave no vectors. The message says why, in plain words."""
+    """Raised where an embedder made no vectors; the message says why."""
 
     status = 503
     code = "embedder_failed"
@@ -72,11 +71,11 @@ class EmbedderFailed(DossierError):
 
 
 class EmbedderTimeout(EmbedderFailed):
-    """It did not answer in the time that it had."""
+    """Raised where an embedder did not answer within its time."""
 
 
 def unit_vectors(rows: Iterable[NDArray[np.floating]]) -> list[Vector | None]:
-    """Each row as long as 1; None for a row without a direction."""
+    """Return each row as a vector of length 1; None for a row of zeros or with values that are not finite."""
     return [_unit(np.asarray(row, dtype=np.float32)) for row in rows]
 
 

@@ -1,6 +1,6 @@
-"""Models that run on this machine by the package `fastembed`, which is no part of a plain installation.
+"""An embedder that runs models on this machine by the optional package `fastembed`.
 
-Nothing is fetched: a model is used from the folder that the setting EMBEDDER_FOLDER names, or not at all.
+Nothing is downloaded: the model must lie in the folder that the setting EMBEDDER_FOLDER names.
 """
 
 from collections.abc import Sequence
@@ -21,29 +21,33 @@ _loading = Lock()
 
 @dataclass(frozen=True, slots=True)
 class FastEmbed:
-    """`fastembed:BAAI/bge-small-en-v1.5`."""
+    """An embedder of the package `fastembed`, named like `fastembed:BAAI/bge-small-en-v1.5`."""
 
     model: str
 
     @classmethod
     def read(cls, model: str) -> Self:
-        """The one with that model. Raises UnknownEmbedder without one."""
+        """Return the embedder with that model. Raises UnknownEmbedder for an empty name."""
         if not model:
             raise UnknownEmbedder("Name the model as well, as in fastembed:BAAI/bge-small-en-v1.5.")
         return cls(model)
 
     @property
     def name(self) -> str:
-        """Its kind and its model."""
+        """The name of the embedder: `fastembed:` and its model."""
         return f"fastembed:{self.model}"
 
     @property
     def dimensions(self) -> int:
-        """As the package knows them of the model. Raises EmbedderFailed where it cannot be loaded."""
+        """The number of dimensions that the package states for the model. Raises EmbedderFailed where it cannot be
+        loaded.
+        """
         return int(_model(self.model).embedding_size)
 
     def embed(self, texts: Sequence[str]) -> list[Vector | None]:
-        """None for a text without a character. Raises EmbedderFailed where the model cannot be loaded."""
+        """Return one unit vector per text; None for a blank text. Raises EmbedderFailed where the model cannot be
+        loaded.
+        """
         model = _model(self.model)
         written = [text for text in texts if text.strip()]
         vectors = iter(unit_vectors(model.embed(written)) if written else [])

@@ -1,4 +1,4 @@
-"""Jobs that make what an agent keeps findable: documents are split into embedded chunks, missing embeddings made."""
+"""Background jobs split documents into embedded chunks, and make embeddings that are missing."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -24,14 +24,18 @@ CHUNKS_PER_STATEMENT = 200
 
 @job_kind("split_documents")
 def split_documents(job: Job, advance: Advance) -> None:
-    """Split the documents that the job names; those that are gone or split already count as done."""
+    """Run a job that splits documents; documents that are deleted or split already count as done."""
     for id_ in job.arguments["documents"]:
         document_split(id_=UUID(id_))
         advance(1)
 
 
 def document_split(*, id_: UUID) -> None:
-    """Give the document the chunks of its current version: all of them, once, or none yet."""
+    """Replace the document's chunks by those of its current version, unless it has them already.
+
+    Where the document or the embedder changes meanwhile, the document is split again. Nothing happens where it is
+    deleted.
+    """
     while (document := Document.objects.filter(id=id_).first()) and document.split_version != document.version:
         space, chunks = read_active_model(), list(_chunks(document))
         set_vectors(chunks, space, embed_texts(space, [chunk.said for chunk in chunks]))
@@ -59,30 +63,38 @@ def _chunks(document: Document) -> Iterator[Chunk]:
 
 @transaction.atomic
 def _replace_chunks(document: Document, chunks: list[Chunk], space: EmbeddingModel) -> bool:
-    """Whether the chunks are the document's now. They are not when it has got a newer version meanwhile, or the
-    embedder was changed."""
+    """Store the chunks as the document's, and return whether that is done (true where the document was deleted).
+
+    Returns False where the document has a newer version, or the embedder was changed, since the chunks were made.
+    """
     try:
-        current = lock_row(document)  # two workers with the same document take turns
+        current = lock_row(document)  # workers that split the same document wait for each other
     except NotFound:
         return True
     if current.version != document.version or lock_active_model() != space:
         return False
     Chunk.objects.filter(document=document).delete()
     Chunk.objects.bulk_create(chunks, batch_size=CHUNKS_PER_STATEMENT)
-    # Not save(): that would make the document look changed.
+    # update(), because save() would make the document look changed.
     Document.objects.filter(id=document.id).update(split_version=document.version)
     return True
 
 
 def reindex(*, agent: Agent | None, principal: Principal) -> Job:
-    """A job that makes the embeddings that an agent's memories, entities and tools lack; with no agent, all teams'."""
+    """Create a job that makes the missing embeddings of an agent's memories, entities and tools, and return it.
+
+    Without an agent, the job embeds the memories of all teams.
+    """
     steps = sum(rows.count() for rows in _rows_to_embed(agent, read_active_model()))
     return job_create(kind="embed_missing", arguments={}, agent=agent, principal=principal, steps=steps)
 
 
 @job_kind("embed_missing")
 def embed_missing(job: Job, advance: Advance) -> None:
-    """Embed anew what has no embedding, or one of another model; a text without known words stays without."""
+    """Run a job that embeds rows without a vector or with one of another model.
+
+    A text without known words stays without a vector.
+    """
     space = read_active_model()
     for rows in _rows_to_embed(job.agent, space):
         fill_vectors(rows, space, advance)

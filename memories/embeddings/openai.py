@@ -1,4 +1,4 @@
-"""An embedding model on any server that speaks OpenAI's embeddings: `POST <EMBEDDER_URL>/embeddings`."""
+"""An embedder on a server that implements OpenAI's embeddings API: `POST <EMBEDDER_URL>/embeddings`."""
 
 import json
 import re
@@ -32,11 +32,14 @@ MAX_BODY_BYTES = 20_000_000
 REFUSED_STATUSES = {401, 403}
 NOT_CONFIGURED = "No embedding server is configured. Set EMBEDDER_URL to its address, as in http://localhost:11434/v1."
 GRACE_SECONDS = 0.02
-"""For the thread that keeps the deadline to say so."""
+"""Time beyond the deadline for the background thread to report that the deadline has passed."""
 
 
 def post_json(question: Mapping[str, Any], *, seconds: float) -> Any:
-    """What the server answers, read as JSON, within so many seconds. Raises EmbedderFailed, EmbedderLate."""
+    """Return the parsed JSON response of the embedding server to this request body, waiting at most `seconds`.
+
+    Raises EmbedderFailed, and EmbedderTimeout where there was no response in time.
+    """
     if not settings.EMBEDDER_URL:
         raise EmbedderFailed(NOT_CONFIGURED)
     if seconds <= 0:
@@ -79,23 +82,23 @@ def _status_fault(status: int) -> str:
 
 
 MAX_TEXTS = 64
-"""Of one request."""
+"""The most texts in one request."""
 MAX_CHARACTERS = 6_000
-"""Of a text. More than the beginning no model takes in, and servers refuse what is too long for theirs."""
+"""The characters of a text that are sent. Models use only the beginning of longer texts, and servers refuse them."""
 
 NAME = re.compile(r"(?P<model>.+?)(?::(?P<dimensions>[1-9][0-9]{0,3}))?")
 
 
 @dataclass(frozen=True, slots=True)
 class OpenAI:
-    """`openai:text-embedding-3-small`, or with dimensions that the server is asked for, `…:512`."""
+    """An embedder on a server, named like `openai:text-embedding-3-small`, or with dimensions like `…-small:512`."""
 
     model: str
     requested_dimensions: int | None = None
 
     @classmethod
     def read(cls, name: str) -> Self:
-        """The one with that model. Raises UnknownEmbedder without one."""
+        """Return the embedder with that model, and dimensions after a colon. Raises UnknownEmbedder without a model."""
         parts = NAME.fullmatch(name)
         if parts is None:
             raise UnknownEmbedder("Name the model as well, as in openai:text-embedding-3-small.")
@@ -103,19 +106,19 @@ class OpenAI:
 
     @property
     def name(self) -> str:
-        """Its kind, its model, and the dimensions where they are asked for."""
+        """The name of the embedder: `openai:`, its model and, where they are requested, the dimensions."""
         return f"openai:{self.model}" + (f":{self.requested_dimensions}" if self.requested_dimensions else "")
 
     @property
     def dimensions(self) -> int:
-        """Those of the vector that it has for a word. Raises EmbedderFailed."""
+        """The number of dimensions of the vector that the server returns for a word. Raises EmbedderFailed."""
         [vector] = self.embed(["word"])
         if vector is None:
             raise EmbedderFailed("The embedding server answered with a vector of zeros. Choose a model for embeddings.")
         return len(vector)
 
     def embed(self, texts: Sequence[str]) -> list[Vector | None]:
-        """None for a text without a character. Raises EmbedderFailed."""
+        """Return one unit vector per text; None for a blank text. Raises EmbedderFailed."""
         written = [text[:MAX_CHARACTERS] for text in texts if text[:MAX_CHARACTERS].strip()]
         vectors = iter([vector for group in _batches(written) for vector in self._embedded(group)])
         return [next(vectors) if text[:MAX_CHARACTERS].strip() else None for text in texts]
@@ -124,7 +127,7 @@ class OpenAI:
         question: dict[str, Any] = {"model": self.model, "input": list(texts), "encoding_format": "float"}
         if self.requested_dimensions:
             question["dimensions"] = self.requested_dimensions
-        # A question waits for one text, and somebody for the question.
+        # A single text is a query, for which somebody waits; more texts are a batch, which may take longer.
         patience = settings.EMBEDDER_TIMEOUT_MS if len(texts) == 1 else settings.EMBEDDER_BATCH_TIMEOUT_MS
         rows = _vectors_of(post_json(question, seconds=seconds_left(patience / 1000)), len(texts))
         if self.requested_dimensions and rows.shape[1] != self.requested_dimensions:
@@ -141,7 +144,7 @@ def _batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 def _vectors_of(answer: Any, number: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
-    """The vectors of an answer in the order of the texts. Raises EmbedderFailed."""
+    """Return the vectors of a server's response in the order of the texts. Raises EmbedderFailed."""
     try:
         items = {item["index"]: item["embedding"] for item in answer["data"]}
         rows = np.array([items[place] for place in range(number)], dtype=np.float32)

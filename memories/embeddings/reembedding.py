@@ -1,14 +1,9 @@
-"""What a change of the embedder is refused for.
+"""Steps of a change of the embedder, while everything stays in use; each can be repeated after an interruption.
 
-Only one process changes the embedder. PostgreSQL frees the place when that process ends, however it ends.
-
-The index on the meaning of memories, one for each slot, of the rows whose vectors are of one embedder.
-
-Only the database's owner may build it. It is built beside all that goes on, which takes two looks at the table.
-
-Emptying the slot that is not in use: of the former embedder, or of a change that is not to be finished.
-
-The steps of a change. Each can be taken again, so whoever was interrupted begins again and goes on.
+A change fills the free slot with vectors of the new embedder, builds the vector index of memories for that slot, and
+switches to the slot. Afterwards the other slot can be emptied. One process at a time changes the embedder, under an
+advisory lock that PostgreSQL releases when the process ends. Each slot has its own index, partial on the embedder's
+name. Only the database's owner may build it; CREATE INDEX CONCURRENTLY blocks no writer but scans the table twice.
 """
 
 from collections.abc import Iterator
@@ -29,7 +24,7 @@ from memories.models import EmbeddingSpace
 
 
 class EmbedderChangeRefused(DossierError):
-    """The embedder cannot be changed so, or not now. Nothing was switched."""
+    """Raised where the embedder cannot be changed to this one, or not now. Nothing was switched."""
 
     status = 409
     code = "embedder_not_changed"
@@ -37,17 +32,20 @@ class EmbedderChangeRefused(DossierError):
 
 
 REEMBED_LOCK = 7_301_002
-"""An advisory lock of the owner's session."""
+"""The number of an advisory lock, held by a database session of the owner role."""
 PATIENCE_SECONDS = 5.0
-"""PostgreSQL needs a moment to see that a process was killed."""
+"""Time to wait for the lock: PostgreSQL needs a moment to notice that a process was killed."""
 POLL_SECONDS = 0.2
 
 
 @contextmanager
 def reembedding_lock() -> Iterator[None]:
-    """Raises BadChange where another process is at it."""
+    """Hold the lock that only one process can have, to change the embedder.
+
+    Raises EmbedderChangeRefused where another process holds the lock.
+    """
     with connections["owner"].cursor() as cursor:
-        # A long statement, as the building of an index, ends with the process that asked for it.
+        # A long statement, such as CREATE INDEX, is to end with the process that sent it.
         cursor.execute("SET client_connection_check_interval = '1s'")
         until = monotonic() + PATIENCE_SECONDS
         while not _try_lock(cursor):
@@ -67,14 +65,14 @@ def _try_lock(cursor: CursorWrapper) -> bool:
     return bool(cursor.fetchone()[0])
 
 
-# Of half the precision: it finds the same and takes two thirds of the room.
+# Half precision finds the same rows, and the index is a third smaller.
 CREATE_INDEX_SQL = """
 CREATE INDEX CONCURRENTLY {index} ON memories
     USING hnsw (({slot}::halfvec({dimensions})) halfvec_cosine_ops) WITH (m = 16, ef_construction = 64)
     WHERE {model_column} = {model}
 """
-# Until its graph is larger than this, building it takes a fraction of the time. Workers would share the graph in
-# /dev/shm, which containers keep small.
+# The build is much faster while the graph fits into this memory. Parallel workers would share the graph in /dev/shm,
+# which is small in containers.
 INDEX_MEMORY_SQL = "SET maintenance_work_mem = '256MB'; SET max_parallel_maintenance_workers = 0"
 INDEX_IS_VALID_SQL = """
 SELECT indisvalid AND obj_description(indexrelid, 'pg_class') = %s
@@ -83,12 +81,12 @@ FROM pg_index WHERE indexrelid = to_regclass(%s)
 
 
 def index_name(slot: str) -> str:
-    """Of the slot's index."""
+    """Return the name of the vector index of the slot."""
     return f"memory_{slot}_meaning"
 
 
 def build_index(space: EmbeddingModel) -> None:
-    """Build the index of the space's slot for its embedder, unless it is there whole, and tell the planner of it."""
+    """Build the vector index for the slot and embedder of the space, unless it exists already, and ANALYZE memories."""
     name = index_name(space.slot)
     with connections["owner"].cursor() as cursor:
         cursor.execute(INDEX_IS_VALID_SQL, [space.model, name])
@@ -103,13 +101,13 @@ def build_index(space: EmbeddingModel) -> None:
             cursor.execute(INDEX_MEMORY_SQL)
             cursor.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {name}")
             cursor.execute(sql.SQL(CREATE_INDEX_SQL).format(**names).as_string())
-            # Last of all: it says that the index was finished, and for which embedder.
+            # The comment comes last: it marks the index as complete, and names its embedder.
             cursor.execute(sql.SQL("COMMENT ON INDEX {index} IS {model}").format(**names).as_string())
         cursor.execute("ANALYZE memories")
 
 
 def drop_index(slot: str) -> None:
-    """Drop the index of the slot, if it has one."""
+    """Drop the vector index of the slot, if it has one."""
     execute_sql(f"DROP INDEX CONCURRENTLY IF EXISTS {index_name(slot)}", using="owner")
 
 
@@ -123,7 +121,7 @@ UPDATE {table} SET {slot} = NULL, {slot}_model = '' WHERE id IN (
 
 
 def clear_other_slot(advance: Advance) -> None:
-    """Empty the slot and drop its index. A change that was begun is given up."""
+    """Empty the slot that is not in use, and drop its index. An unfinished change of the embedder is given up."""
     slot = read_active_model().free_slot
     EmbeddingSpace.objects.update(next_model="", next_dimensions=None)
     drop_index(slot)
@@ -133,15 +131,15 @@ def clear_other_slot(advance: Advance) -> None:
 
 
 MAX_MISSING_ROWS = 50
-"""So many are embedded while all writers of vectors wait."""
+"""The switch embeds at most this many remaining rows, because all writers of vectors wait for it."""
 PATIENCE_MS = 500
-"""For writers that are under way. While it waits, new ones wait behind it."""
+"""Time to wait for the lock that writers hold; meanwhile, new writers wait behind the switch."""
 
 
 def begin_change(embedder: Embedder) -> EmbeddingModel:
-    """The space to be filled for the embedder, in the slot that is free; noted, so that everybody sees the change.
+    """Record that a change to the embedder has begun, and return the embedding model to fill, in the free slot.
 
-    Raises BadChange for the embedder that is in use, or whose vectors are too long; EmbedderFailed.
+    Raises EmbedderChangeRefused for the embedder that is in use or whose vectors cannot be indexed, and EmbedderFailed.
     """
     active = read_active_model()
     if embedder.name == active.model:
@@ -155,20 +153,21 @@ def begin_change(embedder: Embedder) -> EmbeddingModel:
 
 
 def count_missing(space: EmbeddingModel) -> int:
-    """How many rows have no vector of the space yet."""
+    """Return how many rows have no vector of this embedding model yet."""
     return sum(rows_without_vector(model, space).count() for model in EMBEDDED_MODELS)
 
 
 def fill_all(space: EmbeddingModel, advance: Advance) -> None:
-    """Give all rows their vectors of the space, but those that somebody is changing. Raises EmbedderFailed."""
+    """Embed all rows that have no vector of this model, except rows that are being changed. Raises EmbedderFailed."""
     for model in EMBEDDED_MODELS:
         fill_vectors(rows_without_vector(model, space), space, advance)
 
 
 def switch_model(space: EmbeddingModel) -> bool:
-    """Whether the space is the active one now. It is not while more than a few rows lack its vectors, or are held.
+    """Make the space the active embedding model, and return whether it is active now.
 
-    Readers wait for nothing. Writers of vectors wait while the tables are looked through and the last rows are filled.
+    It is not while more than MAX_MISSING_ROWS rows lack its vectors, or while rows or the lock are held by others.
+    Readers do not wait. Writers of vectors wait while the last rows are embedded.
     """
     try:
         with transaction.atomic():

@@ -1,4 +1,4 @@
-"""Embedders by their names: `wordllama`, `wordllama:128`, `fastembed:<model>`, `openai:<model>`."""
+"""Finds embedders by their names: `wordllama`, `wordllama:128`, `fastembed:<model>`, `openai:<model>`."""
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -14,12 +14,12 @@ KINDS: Mapping[str, Callable[[str], Embedder]] = {
     "fastembed": FastEmbed.read,
     "openai": OpenAI.read,
 }
-"""Each reads what comes after the colon, "" where nothing does."""
+"""Constructors of embedders by kind. Each gets the text after the colon of a name, "" where there is no colon."""
 
 
 @lru_cache(maxsize=8)
 def find_embedder(name: str) -> Embedder:
-    """The embedder with that name, the same one each time. Raises UnknownEmbedder, which says what there is."""
+    """Return the embedder with that name, cached. Raises UnknownEmbedder, whose message lists the possible names."""
     kind, _, rest = name.strip().partition(":")
     if kind not in KINDS:
         raise UnknownEmbedder(

@@ -1,8 +1,8 @@
-"""Splitting a document into the pieces that search finds: along headings, paragraphs, functions, sentences.
+"""Splits a document into chunks for search, along headings, paragraphs, functions and sentences.
 
-A piece has 400 to 1,200 characters where the text allows it, about 100 to 300 tokens: enough to be understood alone,
-few enough that the mean of its words still points in one direction, and that several fit a section of 2,000 tokens. On
-this project's own pages and modules that makes 520 to 580 characters on average.
+A chunk has 400 to 1,200 characters where the text allows it, about 100 to 300 tokens: long enough to be understood
+alone, short enough that the mean vector of its words has a direction and that several chunks fit a section of 2,000
+tokens. On this project's own pages and modules the average is 520 to 580 characters.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,9 +22,11 @@ from semantic_text_splitter import CodeSplitter, MarkdownSplitter, TextSplitter
 
 CAPACITY = (400, 1_200)  # characters
 BLOCK_CHARACTERS = 20_000
-"""What is split at once. A line that never ends costs time by its square: whole, a million characters take 26 s."""
+"""Characters that are split at once. The cost of a very long line grows with its square: a million characters take 26
+s.
+"""
 MAX_CODE_LINE_CHARACTERS = 2_000
-"""Code with longer lines was made by a program; it is split as plain text, which takes a twentieth of the time."""
+"""Code with longer lines was generated; it is split as plain text, which takes a twentieth of the time."""
 
 Splitter = TextSplitter | MarkdownSplitter | CodeSplitter
 
@@ -52,12 +54,12 @@ LANGUAGES = {
     "typescript": "typescript ts mts cts",
 }
 LANGUAGE_OF = {word: language for language, words in LANGUAGES.items() for word in words.split()}
-"""By what editors call them and by the endings of files."""
+"""Languages by the names that editors use for them, and by file extensions."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextChunk:
-    """The characters from `start` to `end` of a text, the first of them in line `line` (from 1)."""
+    """The characters from `start` to `end` of a text; the first one is on line `line` (from 1)."""
 
     start: int
     end: int
@@ -66,9 +68,9 @@ class TextChunk:
 
 
 def split_text(*, path: str, language: str, text: str) -> list[TextChunk]:
-    """The text's pieces in its order, without the white space between them; none is empty.
+    """Return the chunks of the text in order, without the white space between them; none is empty.
 
-    `language` decides how, where it is known; otherwise the ending of `path` does.
+    The language decides how the text is split: `language` if it is known, otherwise the extension of `path`.
     """
     named = _language(path, language)
     pieces: list[TextChunk] = []
@@ -106,7 +108,7 @@ def _splitter(language: str) -> Splitter:
 
 
 def _blocks(text: str) -> Iterator[tuple[str, int]]:
-    """Parts of the text with where they start, each of whole lines unless a line is longer than a block."""
+    """Yield parts of the text with their start positions. A part consists of whole lines unless a line is too long."""
     start = 0
     while start < len(text):
         end = start + BLOCK_CHARACTERS

@@ -1,4 +1,4 @@
-"""Directions: what texts are about, as vectors of the active space. Questions have one, and what they find has one."""
+"""Embeds queries and rows with the active embedding model, and compares them."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ ResultType = TypeVar("ResultType")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QueryVector:
-    """What a text asks for: a unit vector, and the space that it is of."""
+    """The unit vector of a query text, and the embedding model that made it."""
 
     text: str
     space: EmbeddingModel
@@ -38,29 +38,34 @@ class QueryVector:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """`vector` and `model`, for SQL that compares rows with it."""
+        """The SQL parameters `vector` and `model`, for statements that compare rows with this vector."""
         written = orjson.dumps(self.vector, option=orjson.OPT_SERIALIZE_NUMPY).decode()
         return {"vector": written, "model": self.space.model}
 
     @property
     def similarity(self) -> Case:
-        """The cosine of a row, for the ORM; NULL for a row that has no vector of this space."""
+        """The ORM expression of a row's cosine similarity to this vector; NULL for a row without a vector of this
+        model.
+        """
         cosine = Value(1.0) - CosineDistance(self.space.slot, self.vector)
         return Case(When(**{self.space.model_column: self.space.model}, then=cosine), output_field=FloatField())
 
     def confirm(self, told: Sequence[str]) -> None:
-        """Raises SpaceLeft where a statement was told that another space is active."""
+        """Compare the active model that a statement returned. Raises EmbeddingModelChanged where it is another."""
         if (space := remember_model(told)) != self.space:
             raise EmbeddingModelChanged(space)
 
 
 def active_model_expression() -> Expression:
-    """For the ORM: the space that is active in the statement's snapshot, for `confirm`."""
+    """Return the ORM expression of the embedding model that is active in the statement's snapshot, for `confirm`."""
     return RawSQL(ACTIVE_MODEL_SQL, ())  # noqa: S611 - a constant
 
 
 def embed_query(text: str) -> QueryVector | None:
-    """What the text asks for; None where it is empty, or the embedder knows nothing in it. Raises EmbedderFailed."""
+    """Return the vector of a query; None where the text is blank or has no word that the embedder knows.
+
+    Raises EmbedderFailed.
+    """
     if not text.strip():
         return None
     space = last_known_model()
@@ -70,7 +75,7 @@ def embed_query(text: str) -> QueryVector | None:
         failed = None
     except EmbedderFailed as error:
         failed = error
-    # It may be that this process knows of an embedder that is in use no longer.
+    # The model that this process has cached may no longer be in use.
     if (active := read_active_model()) != space:
         return _embed_query(text, active)
     if failed:
@@ -79,12 +84,16 @@ def embed_query(text: str) -> QueryVector | None:
 
 
 def with_active_model(direction: QueryVector | None, read: Callable[[QueryVector | None], ResultType]) -> ResultType:
-    """What `read` finds for the direction; where that raises SpaceLeft, for the same text in the space of now."""
+    """Return the result of `read` for the query vector, repeated with a new vector where the embedding model changed.
+
+    `read` raises EmbeddingModelChanged for that. Where the new embedder fails, `read` gets None: a search without
+    meaning.
+    """
     while True:
         try:
             return read(direction)
         except EmbeddingModelChanged as left:
-            assert direction is not None  # noqa: S101 - nothing was compared without one
+            assert direction is not None  # noqa: S101 - without a vector nothing was compared
             direction = _embed_query_or_log(direction.text, left.space)
 
 
@@ -102,7 +111,10 @@ def _embed_query(text: str, space: EmbeddingModel) -> QueryVector | None:
 
 
 def embed_texts(space: EmbeddingModel, texts: Sequence[str]) -> list[Vector | None]:
-    """The vectors of the texts in the space. Raises EmbedderFailed."""
+    """Return the vectors of the texts by the model of the space; None for a text without known words.
+
+    Raises EmbedderFailed, also where the embedder's dimensions changed.
+    """
     vectors = find_embedder(space.model).embed(texts)
     for vector in vectors:
         if vector is not None and len(vector) != space.dimensions:
@@ -114,9 +126,9 @@ def embed_texts(space: EmbeddingModel, texts: Sequence[str]) -> list[Vector | No
 
 
 def embed_rows(rows: Sequence[Embedded]) -> None:
-    """Embed rows that are about to be saved, in the space that is active until the transaction ends.
+    """Embed rows that are about to be saved, with the active model, which is locked until the transaction ends.
 
-    Where the embedder fails they are saved all the same, without vectors; `manage.py reindex` makes them up.
+    Where the embedder fails, the rows get no vectors and are saved all the same; `manage.py reindex` embeds them later.
     """
     if not rows:
         return
@@ -131,7 +143,7 @@ def embed_rows(rows: Sequence[Embedded]) -> None:
 
 
 def set_vectors(rows: Sequence[Embedded], space: EmbeddingModel, vectors: Sequence[Vector | None]) -> None:
-    """Set the rows' vectors of the space. What the other slot held was made of another text."""
+    """Set the rows' vectors of this model, and clear the other slot, whose vectors were made of an earlier text."""
     for row, vector in zip(rows, vectors, strict=True):
         setattr(row, space.slot, vector)
         setattr(row, space.model_column, space.model)

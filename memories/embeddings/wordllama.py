@@ -1,8 +1,7 @@
-"""The bundled model: texts to unit vectors, with the static 256-dimensional one that the package `wordllama` carries.
+"""The bundled embedder: a static model of 256 dimensions, which the Python package `wordllama` contains.
 
-Nothing is fetched: the model's weights and tokenizer lie in the package, and downloads are disabled.
-
-The bundled model: static, needs neither network nor time. Fewer dimensions take less room, and find less.
+Nothing is downloaded: weights and tokenizer are in the package. Embedding needs no network and little time. Vectors of
+64 or 128 dimensions take less space and find less.
 """
 
 import os
@@ -28,20 +27,20 @@ DIMENSIONS = 256
 MODEL_NAME = "wordllama:256"
 
 MAX_CHARACTERS = 40_000
-"""Characters of a text, or of one of its parts, that are embedded, and that are made tokens of at once.
+"""The most characters of a text, or of a part of a text, that are embedded, and that are tokenized at once.
 
-More gives the mean of thousands of tokens no other direction, and tokens take 200 bytes each. Memories are shorter."""
+A mean of thousands of tokens hardly changes by more of them, and each token takes 200 bytes. Memories are shorter.
+"""
 BLOCK_TOKENS = 4_000
-"""Tokens whose vectors are summed at once: 4 MB."""
+"""The number of tokens whose vectors are summed at once; their vectors take 4 MB."""
 
 _loading = threading.Lock()
 
 
 def embed(texts: list[str]) -> list[NDArray[np.float32] | None]:
-    """One unit vector of DIMENSIONS per text; None for a text in which the model knows no token.
+    """Return one unit vector of DIMENSIONS per text; None for a text in which the model knows no token.
 
-    The model averages the vectors of its tokens; where there is none, there is no direction to compare.
-    Raises TooCostly.
+    The vector is the mean of the vectors of the tokens. Raises TooCostly.
     """
     directions: list[NDArray[np.float32] | None] = []
     for group in _batches([text[:MAX_CHARACTERS] for text in texts]):
@@ -55,10 +54,10 @@ def _mean_vector(read: "Encoding") -> NDArray[np.float32] | None:
 
 
 def embed_parts(texts: list[str], starts: Sequence[Sequence[int]]) -> list[NDArray[np.float32]]:
-    """Per text, a row of DIMENSIONS for each of its parts: a unit vector, or zeros where the model knows no token.
+    """Return for each text an array with a row of DIMENSIONS per part: a unit vector, or zeros without a known token.
 
-    A part goes from one start to the next; starts count characters and ascend. Each text is read once, which for
-    sentences takes half the time of `embed`. Raises TooCostly.
+    A part goes from one start to the next; starts are character positions and ascend. Each text is tokenized once,
+    which for sentences takes half the time of `embed`. Raises TooCostly.
     """
     rows: list[NDArray[np.float32]] = []
     for text, mine in zip(texts, starts, strict=True):
@@ -68,9 +67,10 @@ def embed_parts(texts: list[str], starts: Sequence[Sequence[int]]) -> list[NDArr
 
 
 def _slices(text: str, bounds: list[int]) -> Iterator[tuple[str, list[int]]]:
-    """The text in slices of whole parts and of at most MOST_CHARACTERS, each with the bounds of its parts in it.
+    """Yield slices of the text, each of whole parts and at most MAX_CHARACTERS, with the bounds of the parts in the
+    slice.
 
-    Of a part that is longer, the slice holds the beginning.
+    A part that is longer is truncated.
     """
     first, begin, parts = 0, 0, len(bounds) - 1
     while first < parts:
@@ -84,7 +84,7 @@ def _slices(text: str, bounds: list[int]) -> Iterator[tuple[str, list[int]]]:
 
 def _part_vectors(text: str, bounds: list[int]) -> NDArray[np.float32]:
     check_cpu()
-    # The model knows words by the space before them, which a line break is not.
+    # The model knows words by the space before them; a line break would hide it.
     [read] = _model().tokenize([text.replace("\n", " ")])
     ids = _token_ids(read)
     tokens = [*(_token_at(read, start, end, len(ids)) for start, end in pairwise(bounds)), len(ids)]
@@ -94,14 +94,14 @@ def _part_vectors(text: str, bounds: list[int]) -> NDArray[np.float32]:
 
 
 def _token_ids(read: "Encoding") -> NDArray[np.int64]:
-    """The rows of the model's matrix that the tokens stand for."""
+    """Return the row numbers of the tokens in the model's matrix."""
     return np.clip(np.array(read.ids, dtype=np.int64), 0, len(_model().embedding) - 1)
 
 
 def _sum_vectors(ids: NDArray[np.int64]) -> NDArray[np.float32]:
-    """The sum of the tokens' vectors, one added after the other: in whatever blocks, the same to the last bit."""
+    """Return the sum of the tokens' vectors, added one by one, so that the block size does not change any bit."""
     matrix = _model().embedding
-    # Sums, and no product of matrices: its threads would wait for each other when several requests want it at once.
+    # Sums instead of a matrix product, because the product's threads would block each other in concurrent requests.
     total = np.zeros(DIMENSIONS, dtype=np.float32)
     for first in range(0, len(ids), BLOCK_TOKENS):
         check_cpu()
@@ -112,13 +112,13 @@ def _sum_vectors(ids: NDArray[np.int64]) -> NDArray[np.float32]:
 
 
 def _token_at(read: "Encoding", start: int, end: int, otherwise: int) -> int:
-    """The number of the first token that stands for one of the characters."""
+    """Return the index of the first token in the characters from `start` to `end`; `otherwise` where there is none."""
     found = (read.char_to_token(character) for character in range(start, end))
     return next((token for token in found if token is not None), otherwise)
 
 
 def _batches(texts: list[str]) -> Iterator[list[str]]:
-    """The texts in their order, in groups of MOST_CHARACTERS together, which are made tokens of at once."""
+    """Yield the texts in order, in groups of at most MAX_CHARACTERS together, which are tokenized at once."""
     group: list[str] = []
     characters = 0
     for text in texts:
@@ -137,7 +137,7 @@ def _unit_vector(vector: NDArray[np.float32]) -> NDArray[np.float32] | None:
 
 
 def warm_up() -> None:
-    """Load the model now (about half a second) rather than within the first request."""
+    """Load the model now, which takes about half a second, rather than in the first request."""
     _model()
 
 
@@ -148,30 +148,30 @@ def _model() -> "WordLlamaInference":
 
 @lru_cache(maxsize=1)
 def _load() -> "WordLlamaInference":
-    import wordllama  # noqa: PLC0415 - half a second that commands without embeddings need not spend
+    import wordllama  # noqa: PLC0415 - takes half a second, which commands without embeddings need not spend
 
-    # In threads of its own the tokenizer takes as long, and whoever asked would not be charged for it.
+    # With threads of its own the tokenizer is not faster, and its CPU time would not be counted for the request.
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     model = wordllama.WordLlama.load(
         config="l2_supercat", dim=DIMENSIONS, cache_dir=Path(wordllama.__file__).parent, disable_download=True
     )
-    model.tokenizer.no_padding()  # to the longest text of a group, which would take memory for nothing
+    model.tokenizer.no_padding()  # padding to the longest text of a group would waste memory
     return model
 
 
 TRAINED_DIMENSIONS = (64, 128, DIMENSIONS)
-"""The first so many numbers of its vectors are vectors as well: it was trained so (Matryoshka embeddings)."""
+"""Dimensions for which the model was trained (Matryoshka embeddings): the first 64 or 128 values are a vector, too."""
 
 
 @dataclass(frozen=True, slots=True)
 class WordLlama:
-    """`wordllama`, `wordllama:64`, `wordllama:128`."""
+    """The bundled embedder, named `wordllama`, `wordllama:64` or `wordllama:128`."""
 
     dimensions: int = DIMENSIONS
 
     @classmethod
     def read(cls, dimensions: str) -> Self:
-        """The one with so many dimensions, 256 unless given. Raises UnknownEmbedder."""
+        """Return the embedder with that many dimensions, 256 for an empty text. Raises UnknownEmbedder."""
         if dimensions and dimensions not in {str(known) for known in TRAINED_DIMENSIONS}:
             known = ", ".join(f"wordllama:{known}" for known in TRAINED_DIMENSIONS)
             raise UnknownEmbedder(f"There is no embedder “wordllama:{dimensions}”. Use one of {known}.")
@@ -179,11 +179,11 @@ class WordLlama:
 
     @property
     def name(self) -> str:
-        """The bundled model's own name, and its dimensions."""
+        """The name of the embedder: `wordllama:` and its dimensions."""
         return f"wordllama:{self.dimensions}"
 
     def embed(self, texts: Sequence[str]) -> list[Vector | None]:
-        """None for a text in which the model knows no token."""
+        """Return one unit vector per text; None for a text in which the model knows no token."""
         vectors = embed(list(texts))
         if self.dimensions == DIMENSIONS:
             return vectors

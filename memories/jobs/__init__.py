@@ -1,1 +1,1 @@
-"""Background jobs: rows in PostgreSQL that workers take and run."""
+"""Background jobs are rows in PostgreSQL, which worker processes run."""

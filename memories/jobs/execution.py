@@ -1,9 +1,9 @@
-"""Running a job: taken by one worker at a time, counted, its progress seen by all, its end written into its row.
+"""A worker runs a job under a lease: no other worker runs it, and its progress and result are written to its row.
 
-The lease is an advisory lock of a session that does nothing else. A lock on the row would keep others away as well, but
-needs a transaction as long as the job, which would hide the progress until its end. Like a row's lock, it dies with the
-worker's connection, however the worker ended, so another may take the job at once. `leased_until` is no lock: it tells
-the sweep when to look whether there still is somebody.
+The lease is an advisory lock, held by a database session that does nothing else. A row lock would need a transaction as
+long as the job, which would hide the progress until its end. Both are released when the worker's connection ends,
+however it ended, so another worker can take the job at once. `leased_until` is no lock: it tells the sweep, which sends
+overdue jobs again, when to check whether a worker is still there.
 """
 
 import logging
@@ -21,7 +21,7 @@ from memories.models import Job
 
 MAX_ERROR_CHARACTERS = 2_000
 
-# A machine that lost its power frees its jobs within half a minute, not after the system's two hours.
+# The jobs of a machine that lost its power are released within half a minute, not after the system's two hours.
 NOTICE_DEAD_PEERS = """
 SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 4
 """
@@ -60,11 +60,13 @@ logger = logging.getLogger(__name__)
 
 
 class JobStopped(Exception):
-    """The job is to be put back: its worker is asked to stop, or its row is gone."""
+    """Raised to put a running job back into the queue: its worker is asked to stop, or its row was deleted."""
 
 
 class Lease:
-    """One worker's hold on one job. Every change of the row is committed at once, apart from what the job writes."""
+    """The right of one worker to run one job. Changes of the job's row are committed at once, apart from the job's
+    writes.
+    """
 
     def __init__(self, connection: BaseDatabaseWrapper, job_id: UUID, is_stopping: Callable[[], bool]) -> None:
         self._connection = connection
@@ -72,7 +74,7 @@ class Lease:
         self._is_stopping = is_stopping
 
     def take(self) -> bool:
-        """Whether the job is ours now, with one more attempt on its count."""
+        """Try to lock the job and count one more attempt; return whether this worker may run it now."""
         with self._connection.cursor() as cursor:
             cursor.execute(NOTICE_DEAD_PEERS)
             cursor.execute(LOCK_SQL, {"id": self._id})
@@ -81,11 +83,11 @@ class Lease:
             return False
         if self._write(BEGIN_SQL):
             return True
-        self._write(PARK_SQL, error=WORKER_DIED)  # changes nothing in a job that is done, given up or gone
+        self._write(PARK_SQL, error=WORKER_DIED)  # changes nothing in a job that is done, given up or deleted
         return False
 
     def advance(self, steps: int) -> None:
-        """So many more steps are done. Raises Stopped when the job must not go on."""
+        """Record that further steps are done. Raises JobStopped where the worker must stop or the job was deleted."""
         if not self._write(ADVANCE_SQL, steps=steps) or self._is_stopping():
             raise JobStopped
 
@@ -93,13 +95,13 @@ class Lease:
         self._write(FINISH_SQL)
 
     def fail(self, error: Exception) -> None:
-        """Try again later, or give up after too many attempts."""
+        """Record the error, and queue the job for a later attempt, or give it up after MAX_ATTEMPTS attempts."""
         told = str(error) if isinstance(error, RetryLater) else f"{type(error).__name__}: {error}"
         pause = error.pause if isinstance(error, RetryLater) else lease_duration()
         self._write(FAIL_SQL, error=told.replace("\0", "")[:MAX_ERROR_CHARACTERS], pause=pause)
 
     def release(self) -> None:
-        """Put the job back as if this attempt had not been."""
+        """Put the job back into the queue, and do not count this attempt."""
         self._write(RELEASE_SQL)
 
     def _write(self, statement: str, **values: Any) -> bool:
@@ -110,9 +112,10 @@ class Lease:
 
 
 def job_run(*, job_id: UUID, is_stopping: Callable[[], bool] = bool) -> None:
-    """Do the job, unless somebody does, it is done or given up, or there is no such job any more.
+    """Run the job, unless it is running, done, given up or deleted.
 
-    `is_stopping` tells whether the worker is asked to stop. An error of the job's is written into its row.
+    `is_stopping` returns whether the worker is asked to stop. An exception of the job is written to its row, not
+    raised.
     """
     with bound_contextvars(job=str(job_id)), _dedicated_connection() as connection:
         lease = Lease(connection, job_id, is_stopping)
@@ -142,7 +145,10 @@ def _function_for(kind: str) -> JobFunction:
 
 @contextmanager
 def _dedicated_connection() -> Iterator[BaseDatabaseWrapper]:
-    """A session that ends here; one of the pool's would go back to it and keep the lock."""
+    """Open a database connection outside of the pool, and close it at the end.
+
+    A connection of the pool would return there and keep its advisory lock.
+    """
     connection = connections[DEFAULT_DB_ALIAS].copy()
     connection.settings_dict["OPTIONS"].pop("pool", None)
     try:

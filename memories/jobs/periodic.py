@@ -1,4 +1,4 @@
-"""The sweeps: what a worker does beside its jobs, at its start and again and again."""
+"""Each worker runs periodic tasks in threads, at its start and then at fixed intervals, while it runs jobs."""
 
 import logging
 import threading
@@ -21,7 +21,7 @@ Work = Callable[[], None]
 
 @dataclass(frozen=True, slots=True)
 class PeriodicTask:
-    """A thread's name, how long it rests between two turns, and what it does."""
+    """A function that workers run periodically: the name of its thread, the seconds between two runs, the function."""
 
     name: str
     seconds: float
@@ -32,7 +32,10 @@ PERIODIC_TASKS: list[PeriodicTask] = []
 
 
 def periodic(seconds: float, name: str) -> Callable[[Work], Work]:
-    """Registers what each worker does that often. Several may at the same time: the function sees to it."""
+    """Return a decorator that registers a function for every worker to run at this interval (seconds).
+
+    Several workers may run the function at once, so it must allow for that.
+    """
 
     def register(work: Work) -> Work:
         PERIODIC_TASKS.append(PeriodicTask(name, seconds, work))
@@ -43,19 +46,19 @@ def periodic(seconds: float, name: str) -> Callable[[Work], Work]:
 
 @periodic(SIGN_IN_SECONDS, "sign-in")
 def delete_expired_sign_ins() -> None:
-    """Delete limits that are full again, and sessions whose time is over."""
+    """Delete sign-in limits that are full again, and browser sessions that have expired."""
     full_limits_delete()
     SessionStore.clear_expired()
 
 
 def start_periodic_tasks() -> None:
-    """Sweep in threads until this process ends. Many may: each job is sent again by one of them."""
+    """Run all periodic tasks in daemon threads until this process ends; many processes may do so at once."""
     for sweep in [PeriodicTask("sweep", lease_duration().total_seconds(), resend_overdue_jobs), *PERIODIC_TASKS]:
         threading.Thread(target=_repeat, args=[sweep], name=sweep.name, daemon=True).start()
 
 
 def resend_overdue_jobs() -> None:
-    """Those of which nothing was heard for too long."""
+    """Send the jobs again from which nothing was heard for longer than a lease."""
     if sent := jobs_resend_overdue():
         logger.info("sent %d silent jobs again", sent)
 

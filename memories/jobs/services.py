@@ -1,7 +1,8 @@
-"""Jobs: work done in the background. A job is a row first; a message with its id wakes a worker once it is committed.
+"""Creates jobs, which are work done in the background, sends them to workers, and says who may see them.
 
-No broker needs to be trusted: a message that got lost is sent again by the sweep, one that comes twice finds the job
-taken or done (`memories/jobs/execution.py`).
+A job is a row first; when the row is committed, a message with its id wakes a worker. The broker need not be reliable:
+a periodic task (the sweep) sends lost messages again, and a worker ignores a job that is running or done
+(`memories/jobs/execution.py`).
 """
 
 from collections.abc import Callable, Mapping
@@ -24,18 +25,18 @@ from teams.versioned_text.versioned_file import lock_row
 
 RUN_JOB = "memories.run_job"
 MAX_ATTEMPTS = 5
-MAX_RESENT = 500  # of one sweep, so that a long queue is not filled with repeats
+MAX_RESENT = 500  # by one sweep, so that a long queue is not filled with repeats
 UNFINISHED = (JobStatus.QUEUED, JobStatus.RUNNING)
 
 Advance = Callable[[int], None]
-"""Told how many more steps are done. May raise, to end a job whose worker is asked to stop: let it pass."""
+"""A function that records further steps as done. Jobs must let its exceptions pass: they end a job that has to stop."""
 JobFunction = Callable[[Job, Advance], None]
 
 KINDS: dict[str, JobFunction] = {}
 
 
 class RetryLater(Exception):
-    """Raised by a job that failed and knows when it may succeed: it is tried again after that pause."""
+    """Raised by a job that failed and may succeed after a pause: it is queued for another attempt then."""
 
     def __init__(self, message: str, pause: timedelta) -> None:
         self.pause = pause
@@ -43,7 +44,7 @@ class RetryLater(Exception):
 
 
 class NotParked(DossierError):
-    """Only a job that was given up can be tried again."""
+    """Raised where somebody retries a job that was not given up."""
 
     status = 409
     code = "job_not_parked"
@@ -51,7 +52,10 @@ class NotParked(DossierError):
 
 
 def job_kind(name: str) -> Callable[[JobFunction], JobFunction]:
-    """Registers the function that does jobs of that kind. A job may be done twice: the result must be the same."""
+    """Return a decorator that registers the function which runs jobs of this kind.
+
+    A job may run twice, so a second run must lead to the same result.
+    """
 
     def register(function: JobFunction) -> JobFunction:
         KINDS[name] = function
@@ -61,7 +65,7 @@ def job_kind(name: str) -> Callable[[JobFunction], JobFunction]:
 
 
 def lease_duration() -> timedelta:
-    """How long a job may be silent before it is sent again."""
+    """Return how long a job may go without progress before it is sent to workers again."""
     return timedelta(seconds=settings.JOB_PATIENCE_SECONDS)
 
 
@@ -69,7 +73,10 @@ def lease_duration() -> timedelta:
 def job_create(
     *, kind: str, arguments: Mapping[str, Any], agent: Agent | None, principal: Principal, steps: int = 0
 ) -> Job:
-    """A job to be done soon after the transaction is committed. Without an agent, it is one of the organisation."""
+    """Create a job that runs soon after the transaction is committed, and return it.
+
+    A job without an agent belongs to the organisation.
+    """
     job = Job.objects.create(
         kind=kind,
         arguments=dict(arguments),
@@ -84,7 +91,7 @@ def job_create(
 
 @transaction.atomic
 def job_retry(*, job: Job) -> Job:
-    """Start a job anew that was given up. Raises NotParked."""
+    """Queue a job again that was given up, with no attempts counted, and return it. Raises NotParked for others."""
     current = lock_row(job)
     if current.status != JobStatus.PARKED:
         raise NotParked(f"Only a job that was given up can be tried again; this one is {current.status}.")
@@ -96,9 +103,9 @@ def job_retry(*, job: Job) -> Job:
 
 
 def jobs_resend_overdue() -> int:
-    """Send again the jobs that were silent for too long: never sent, lost, due for a retry, or their worker died.
+    """Send overdue jobs again, which were never sent, lost, due for a retry or whose worker died; return their number.
 
-    Returns how many. Each is sent by one sweep alone, however many sweep at once.
+    Several sweeps may run at once; each job is sent by one of them.
     """
     now = timezone.now()
     silent = Job.objects.filter(Q(leased_until__lt=now) | Q(leased_until=None), status__in=UNFINISHED)
@@ -112,18 +119,18 @@ def jobs_resend_overdue() -> int:
 
 
 def wake(job_id: UUID) -> None:
-    """Tell a worker of the job. Raises kombu's OperationalError when the broker cannot be reached."""
+    """Send the job's id to a worker. Raises kombu's OperationalError where the broker cannot be reached."""
     current_app.send_task(RUN_JOB, [str(job_id)])
 
 
 def jobs_visible_to(principal: Principal) -> QuerySet[Job]:
-    """The jobs of the agents that the principal sees; those of the organisation are for its admins."""
+    """Return the jobs of the agents that the principal can see; admins see all jobs, also those of the organisation."""
     jobs = Job.objects.select_related("agent")
     return jobs if principal.is_admin else jobs.filter(agent__in=Agent.objects.visible_to(principal))
 
 
 def job_for(principal: Principal, id_: UUID, action: Action = Action.READ) -> Job:
-    """The job with that id. Raises NotFound or Forbidden."""
+    """Return the job with that id. Raises NotFound or Forbidden."""
     job = jobs_visible_to(principal).filter(id=id_).first()
     if job is None:
         raise NotFound(f"The job “{id_}”")
@@ -133,11 +140,11 @@ def job_for(principal: Principal, id_: UUID, action: Action = Action.READ) -> Jo
 
 
 def may_change(principal: Principal, job: Job, action: Action = Action.WRITE) -> bool:
-    """Whether somebody who sees the job may do this with it."""
+    """Return whether a principal who can see the job may do this action with it."""
     return principal.is_admin or (job.agent is not None and is_permitted(principal, job.agent, action))
 
 
 def _wake_on_commit(job: Job) -> None:
-    # robust: a broker that is away fails no request, for the sweep will send the message. No partial: it has no name,
-    # which Django wants to log.
+    # `robust`: a request does not fail where the broker is down, because the sweep sends the message later. A lambda,
+    # because Django logs the function's name, which a partial has not.
     transaction.on_commit(lambda: wake(job.id), robust=True)

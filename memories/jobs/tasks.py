@@ -1,4 +1,4 @@
-"""What Celery runs: a job by its id."""
+"""The Celery task that runs a job by its id."""
 
 import threading
 from typing import Any
@@ -8,7 +8,7 @@ from celery import shared_task
 from celery.signals import worker_shutting_down
 
 import memories.archive.services
-import memories.embeddings.indexing  # noqa: F401 - as above
+import memories.embeddings.indexing  # noqa: F401 - both imports register kinds of jobs
 from memories.jobs.execution import job_run
 from memories.jobs.services import RUN_JOB
 
@@ -17,11 +17,11 @@ _stopping = threading.Event()
 
 @shared_task(name=RUN_JOB)
 def run_job(job_id: str) -> None:
-    """Do the job. What comes of it is in its row."""
+    """Run the job with this id; its result is written to its row."""
     job_run(job_id=UUID(job_id), is_stopping=_stopping.is_set)
 
 
 @worker_shutting_down.connect
 def stop_between_steps(**_: Any) -> None:
-    """A worker that is asked to stop puts the job that it does back, and another goes on with it."""
+    """Ask the running job to stop at its next step when Celery stops the worker; another worker takes it over."""
     _stopping.set()

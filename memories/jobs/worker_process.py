@@ -1,4 +1,4 @@
-"""The process of a worker as its parent keeps it: started again when it dies, ended when the parent ends."""
+"""The process of a worker is supervised by its parent: restarted when it dies, and stopped when the parent ends."""
 
 import subprocess
 import sys
@@ -12,10 +12,10 @@ UNTIL_INPUT_ENDS = "--until-input-ends"
 
 
 class WorkerProcess(SupervisedProcess):
-    """A child that runs `manage.py work`. One that has to be killed did not finish its job: another does it again.
+    """A child process that runs `manage.py work`. If it has to be killed, another worker repeats its job.
 
-    It reads its input, of which we hold the other end and never write: when we are gone, by SIGKILL too, the kernel
-    closes that end and the worker stops by itself.
+    The child reads its standard input, a pipe to which the parent never writes. When the parent ends, even by SIGKILL,
+    the kernel closes the pipe and the child stops by itself.
     """
 
     def __init__(self, concurrency: int = 1) -> None:

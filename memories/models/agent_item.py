@@ -1,11 +1,4 @@
-"""What all the things that an agent keeps have in common.
-
-Patterns: what has worked before, and when to think of it.
-
-Narrative threads: stories that go on over several sessions.
-
-Tools: what an agent can call, as its model is told.
-"""
+"""AgentItem is the base of all rows that belong to one agent; here are also its subclasses Pattern, Thread and Tool."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -17,9 +10,10 @@ from teams.versioned_text.versioned_file import Signed
 
 
 class AgentItem(Signed):
-    """A thing of one agent. `version` counts its saved states; `external_id` is its id where it comes from.
+    """The abstract base of a row that belongs to one agent, such as an event, an entity or a document.
 
-    The database deletes it along with its agent.
+    `version` counts the saved states of the row; `external_id` is the row's id in the system that it was imported from.
+    The row is deleted by the database together with its agent.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -30,31 +24,31 @@ class AgentItem(Signed):
     updated = models.DateTimeField(auto_now=True)
 
     ref_kind: str
-    """What its refs begin with."""
+    """The prefix of the refs of this model, as "event" in event:<uuid>@1."""
 
     class Meta:
         abstract = True
 
     @property
     def ref(self) -> str:
-        """Names this state of it: event:<uuid>@1."""
+        """Return the ref that names this version of the item, as event:<uuid>@1."""
         return f"{self.ref_kind}:{self.id}@{self.version}"
 
 
 def unique_external_id(name: str) -> models.UniqueConstraint:
-    """An external id stands for one row of an agent."""
+    """Return the constraint that an external id, where a row has one, is unique per agent."""
     return models.UniqueConstraint(
         fields=["agent", "external_id"], condition=~models.Q(external_id=""), name=f"{name}_import_once"
     )
 
 
 def newest_first_index(name: str) -> models.Index:
-    """The order of lists: newest first."""
+    """Return the index that lists an agent's rows newest first."""
     return models.Index(fields=["agent", "-created", "-id"], name=f"{name}_agent_newest")
 
 
 class Pattern(AgentItem):
-    """Guidance that applies when a query has one of its keywords, intents or entity types."""
+    """A pattern is guidance for an agent that applies when a query has one of its keywords, intents or entity types."""
 
     ref_kind = "pattern"
 
@@ -82,19 +76,19 @@ class Pattern(AgentItem):
 
     @property
     def success_rate(self) -> float:
-        """Successes by applications; 0 for a pattern never applied."""
+        """Return successes divided by applications; 0 for a pattern that was never applied."""
         return self.successes / self.applications if self.applications else 0.0
 
 
 class ThreadStatus(models.TextChoices):
-    """Of a thread."""
+    """The status of a thread."""
 
     ACTIVE = "active", "Active"
     RESOLVED = "resolved", "Resolved"
 
 
 class Thread(AgentItem):
-    """Something that is going on, and how it stands."""
+    """A thread is a story that goes on over several sessions, with a status and a summary."""
 
     ref_kind = "thread"
 
@@ -119,7 +113,7 @@ class Thread(AgentItem):
 
 
 class Tool(Embedded, AgentItem):
-    """A tool by its name; `schema` is the JSON schema of its arguments."""
+    """A tool that the agent can call: name, description and the JSON schema of its arguments (`schema`)."""
 
     ref_kind = "tool"
 
@@ -137,5 +131,5 @@ class Tool(Embedded, AgentItem):
 
     @property
     def said(self) -> str:
-        """Its name and what it does."""
+        """Return the text that the tool is embedded by: its name and description."""
         return f"{self.name}: {self.description}"

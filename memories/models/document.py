@@ -1,4 +1,4 @@
-"""Documents: the files of a project that an agent works on, and the chunks that search finds."""
+"""A document is a text file of a project that an agent works on; search finds the chunks of its text."""
 
 from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVector, SearchVectorField
@@ -15,9 +15,10 @@ WORDS = models.Case(
 
 
 class Document(AgentItem):
-    """A text file by its path. `split_version` is the version that its chunks were made from; 0: none yet.
+    """A document is a text file, identified by its path.
 
-    `is_open`: the agent has it open in its editor now.
+    `split_version` is the version whose text was split into chunks, 0 before the first time. `is_open` says that the
+    agent has the file open in its editor now.
     """
 
     ref_kind = "document"
@@ -44,9 +45,9 @@ class Document(AgentItem):
 
 
 class Chunk(Embedded):
-    """A piece of one version of a document, with its place: characters from `start` to `end`, first line `line`.
+    """A chunk is a piece of one version of a document: characters `start` to `end`, beginning on line `line`.
 
-    Its words are found by the text search configuration of its `language`; code counts as English.
+    Full-text search uses the text search configuration named by `language`; code counts as English.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -68,7 +69,7 @@ class Chunk(Embedded):
         constraints = [models.UniqueConstraint(fields=["document", "position"], name="chunk_once")]
         indexes = [
             GinIndex(fields=["search"], name="chunk_search"),
-            # Which other languages an agent's chunks are in: for most agents, a look at nothing.
+            # The index on languages is partial: most owners have texts in English alone, for which it has no entries.
             models.Index(
                 fields=["agent", "language"], name="chunk_agent_languages", condition=~models.Q(language=DEFAULT)
             ),
@@ -76,5 +77,5 @@ class Chunk(Embedded):
 
     @property
     def ref(self) -> str:
-        """Names the piece of that version: chunk:<document>@3#7."""
+        """Return the ref that names this chunk in its version of the document, as chunk:<document>@3#7."""
         return f"chunk:{self.document_id}@{self.document_version}#{self.position}"

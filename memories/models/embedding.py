@@ -1,6 +1,6 @@
-"""The space that embeddings are in: the model that makes them, and the slot that each table has for its vectors.
+"""EmbeddingSpace says which embedding model is in use; Embedded is the base of rows that have vectors.
 
-What is found by its meaning: rows with a vector, and room for a second one while the embedder is changed.
+Each embedded table has two slots, so that new vectors can be computed while the old ones are still searched.
 """
 
 from typing import Any
@@ -14,9 +14,9 @@ MAX_NAME_CHARACTERS = 200
 
 
 class EmbeddingSpace(models.Model):
-    """The one row that says which embedder is in use, and which slot its vectors are in.
+    """The single row that says which embedder is in use and which slot (pair of columns) holds its vectors.
 
-    While the embedder is being changed, `next_model` names the one whose vectors the other slot is filled with.
+    While the embedder is being changed, `next_model` names the new one, whose vectors are written to the other slot.
     """
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1, editable=False)
@@ -35,10 +35,10 @@ class EmbeddingSpace(models.Model):
 
 
 class Embedded(models.Model):
-    """Two slots, each with a vector and the name of the embedder that made it, "" where there is none.
+    """The abstract base of rows with vectors, in two slots: each holds a vector and the name of its embedder, or "".
 
-    A vector is NULL beside a name where the embedder finds nothing that it knows in the text. Which slot is in use,
-    the row of EmbeddingSpace says.
+    A vector is NULL, although its embedder is named, where the embedder knows nothing in the text. EmbeddingSpace says
+    which of the two slots is in use.
     """
 
     embedding = VectorField(null=True)
@@ -46,13 +46,13 @@ class Embedded(models.Model):
     second_embedding = VectorField(null=True)
     second_embedding_model = models.CharField(max_length=MAX_NAME_CHARACTERS, blank=True, default="", db_default="")
 
-    text: Any  # of those that say no more than their text
+    text: Any  # subclasses without a `text` override `said`
 
     class Meta:
         abstract = True
 
     @property
     def said(self) -> str:
-        """What it is embedded by."""
+        """Return the text that the row is embedded by."""
         said: str = self.text
         return said

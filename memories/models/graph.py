@@ -1,4 +1,4 @@
-"""The knowledge graph of an agent: entities and the relations between them."""
+"""The knowledge graph of an agent consists of entities and of relations between them."""
 
 from typing import Any
 
@@ -13,9 +13,9 @@ from memories.models.memory import UNIT_RANGE
 
 
 class Entity(Embedded, AgentItem):
-    """Something that an agent knows by name. `salience` is 0 to 1.
+    """An entity is something that an agent knows by name. `salience` is 0 to 1.
 
-    `names` are its name and its aliases as a query is matched against them: lower case, single spaces.
+    `names` holds the name and aliases as queries are matched against them: lower case, single spaces.
     """
 
     ref_kind = "entity"
@@ -45,7 +45,7 @@ class Entity(Embedded, AgentItem):
 
     @property
     def said(self) -> str:
-        """All that is known about it."""
+        """Return the text that the entity is embedded by: names, type and properties."""
         names = ", ".join([self.name, *self.aliases])
         properties = "".join(f"\n{name}: {value}" for name, value in self.properties.items())
         return f"{names} ({self.type}){properties}"
@@ -56,16 +56,16 @@ class Entity(Embedded, AgentItem):
 
 
 def names_in_queries(name: str, aliases: list[str]) -> list[str]:
-    """The forms by which a query may mention the entity."""
+    """Return the normalised name and aliases of an entity, by which a query may mention it, sorted."""
     return sorted({" ".join(form.lower().split()) for form in (name, *aliases)} - {""})
 
 
 SLOTS_OF_ENDS = tuple(f"{end}__{slot}" for end in ("source", "target") for slot in SLOTS)
-"""The vectors of a relation's entities, which no page shows."""
+"""The vector columns of both entities of a relation, to be deferred: no page shows them."""
 
 
 class Relation(AgentItem):
-    """One entity stands to another in some way. `weight` is 0 to 1."""
+    """A relation says how one entity of an agent is related to another. `weight` is 0 to 1."""
 
     ref_kind = "relation"
 

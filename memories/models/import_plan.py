@@ -1,4 +1,4 @@
-"""What somebody is about to import: the archive, and what was shown of it before anything is written."""
+"""An import plan is an uploaded archive with the changes that its import would make, shown to the requester first."""
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -8,7 +8,9 @@ from memories.models.job import Job
 
 
 class ImportStatus(models.TextChoices):
-    """Of an import. planning: what it would change is still being found out; shown: nothing is written yet."""
+    """The status of an import. PLANNING: its changes are being computed. SHOWN: they can be seen; nothing is written
+    yet.
+    """
 
     PLANNING = "planning", _("Being read")
     SHOWN = "shown", _("Not imported yet")
@@ -18,10 +20,12 @@ class ImportStatus(models.TextChoices):
 
 
 class ImportPlan(models.Model):
-    """`steps` are what was shown, `aside` names what is no part of an archive, `chosen` what is taken although it was
-    changed here; `outcome` holds, by unit, what came of it. The archive goes once it is done, or
-    refused: then `refusal` says why. `visibility` says which agents and teams the requester saw when the steps were
-    made (`agents.access`).
+    """An import plan holds an uploaded archive and the changes (`steps`) that its import would make.
+
+    `aside` names the files that are no part of an archive. `chosen` lists the texts to import although they were also
+    changed here. `outcome` holds the result by unit of the archive. `visibility` says which agents and teams the
+    requester could see when the steps were computed (`agents.access`). Once the import is done or refused, the archive
+    is deleted; `refusal` says why it was refused.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

@@ -1,4 +1,4 @@
-"""Jobs: work done in the background. The row is the truth; a message only wakes a worker."""
+"""A job is work done in the background. Its row is authoritative; a Celery message only wakes a worker."""
 
 from django.db import models
 from uuid_utils.compat import uuid7
@@ -7,7 +7,7 @@ from agents.models import Agent
 
 
 class JobStatus(models.TextChoices):
-    """Of a job. parked: given up after too many attempts."""
+    """The status of a job. PARKED: given up after too many attempts."""
 
     QUEUED = "queued", "Waiting"
     RUNNING = "running", "Running"
@@ -16,9 +16,10 @@ class JobStatus(models.TextChoices):
 
 
 class Job(models.Model):
-    """`kind` names the function, `arguments` are its JSON; `steps_done` of `steps` tell the progress.
+    """A job runs the function registered for `kind` with `arguments` (JSON), in the background.
 
-    A worker holds the row's lock while it runs the job, and its lease until `leased_until`.
+    `steps_done` of `steps` are its progress. The worker that runs the job locks the row, and owns the job until
+    `leased_until`.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

@@ -1,4 +1,4 @@
-"""A memory: a short statement that an agent or a team keeps, and its versions."""
+"""A memory is a short statement that an agent or a team remembers; every saved state of it is a MemoryVersion."""
 
 import hashlib
 from collections.abc import Sequence
@@ -27,16 +27,16 @@ LABEL = models.Func(
     function="substring",
     output_field=models.TextField(),
 )
-"""What stands before the first colon of a short beginning, as the speaker does in “Ada: Tea?”."""
+"""The label of a text: up to 60 characters before the first colon, as the speaker in “Ada: Tea?”."""
 MAX_LANGUAGE_CHARACTERS = 20
 
 
 def _words_in(language: str) -> CombinedExpression:
-    """Return the words of a text as this language's configuration has them; those of a label have another weight."""
+    """Return the words of a text in this language's configuration; the words of its label have weight A, others D."""
     return SearchVector(LABEL, config=language, weight="A") + SearchVector("text", config=language, weight="D")
 
 
-# A column of PostgreSQL's own type for configurations would be shorter, and pg_upgrade refuses tables that have one.
+# The column is text: PostgreSQL's own type for configurations would be shorter, but pg_upgrade refuses its tables.
 WORDS = models.Case(
     *(models.When(language=name, then=_words_in(name)) for name in LANGUAGES if name != DEFAULT),
     default=_words_in(DEFAULT),
@@ -47,17 +47,17 @@ LAST_BYTES = models.Func(
     function="substring",
     output_field=models.BinaryField(),
 )
-"""The last four bytes of an id are random: the first rows in their order are a sample of all."""
+"""The last four bytes of a row's id. They are random, so the first rows in their order are a random sample."""
 UNIT_RANGE = [MinValueValidator(0.0), MaxValueValidator(1.0)]
 
 
 class Memory(Embedded, Signed):
-    """Owned by exactly one agent or one team; the database sees to it.
+    """A memory belongs to exactly one agent or one team, as a database constraint ensures.
 
-    `salience` and `credibility` are 0 to 1. `external_id` is the id that the memory has where it was imported from; it
-    is unique per owner. Its words are found by the configuration of its `language`. A pinned one is told before all
-    others of its owner, whatever the topic. A retired one says in `retired_because` why it holds no more; it is told
-    no longer, nor is one that another superseded.
+    `salience` and `credibility` are 0 to 1. `external_id` is the memory's id in the system that it was imported from,
+    unique per owner. Its words are indexed by the text search configuration named by `language`. A pinned memory comes
+    before all others of its owner in every context, whatever the topic. A retired memory (`retired_because` says why)
+    and a superseded one are left out of contexts.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -126,14 +126,15 @@ class Memory(Embedded, Signed):
             models.Index(fields=["agent"], name="memory_agent_pinned", condition=models.Q(pinned=True)),
             models.Index(fields=["team"], name="memory_team_pinned", condition=models.Q(pinned=True)),
             GinIndex(fields=["search"], name="memory_search"),
-            # Which other languages an owner's memories are in: for most owners, a look at nothing.
+            # The index on languages is partial: most owners have texts in English alone, for which it has no entries.
             models.Index(
                 fields=["agent", "language"], name="memory_agent_languages", condition=~models.Q(language=DEFAULT)
             ),
             models.Index(
                 fields=["team", "language"], name="memory_team_languages", condition=~models.Q(language=DEFAULT)
             ),
-            # The index on meaning comes and goes with the embedder: see `memories.embeddings.reembedding`.
+            # The vector index is not declared here, because it depends on the embedder: see
+            # `memories.embeddings.reembedding`.
         ]
 
     @property
@@ -142,11 +143,13 @@ class Memory(Embedded, Signed):
 
     @property
     def stands(self) -> bool:
-        """Whether it may be told: nothing took its place, and nobody retired it."""
+        """Return whether contexts may include the memory: it is neither superseded nor retired."""
         return self.superseded_by_id is None and not self.retired_because
 
     def as_version(self, note: str = "", merged: Sequence[UUID] = ()) -> "MemoryVersion":
-        """The current state as an unsaved row of the version table, with what its author says of it."""
+        """Return the memory's current state as an unsaved MemoryVersion, with the author's note and the merged
+        memories' ids.
+        """
         return MemoryVersion(
             file_id=self.id,
             version=self.version,
@@ -169,7 +172,10 @@ class Memory(Embedded, Signed):
 
 
 class MemoryVersion(Version):
-    """One saved state of a memory, until the memory is erased. `merged` are those whose place it took by being made."""
+    """One saved state of a memory, stored until the memory is erased.
+
+    `merged` holds the ids of the memories that this version superseded, where a merge made it.
+    """
 
     file = models.ForeignKey(Memory, models.DO_NOTHING, db_constraint=False, related_name="versions")
     kind = models.CharField(max_length=40)
@@ -180,7 +186,7 @@ class MemoryVersion(Version):
     pinned = models.BooleanField(default=False, db_default=False)
     retired_because = models.CharField(max_length=MAX_REASON_CHARACTERS, blank=True, default="", db_default="")
     language = models.CharField(max_length=MAX_LANGUAGE_CHARACTERS, blank=True, default="", db_default="")
-    """Empty in versions that were saved before memories had languages."""
+    """The memory's language; empty in versions saved before memories had languages."""
     merged = ArrayField(models.UUIDField(), default=list, db_default=models.Value([], ArrayField(models.UUIDField())))
 
     class Meta(Version.Meta):

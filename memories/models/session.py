@@ -1,9 +1,4 @@
-"""Sessions: the runs of an agent.
-
-Task frames: what an agent is working on, as a tree of goals.
-
-Events: what happened in an agent's sessions.
-"""
+"""The runs of an agent (sessions), its goals as a tree (task frames) and what happened to it (events)."""
 
 from django.db import models
 
@@ -11,7 +6,7 @@ from memories.models.agent_item import AgentItem, newest_first_index, unique_ext
 
 
 class Session(AgentItem):
-    """One run of an agent: a conversation, a job. `external_id` is the caller's own id of it."""
+    """A session is one run of an agent, such as a conversation or a job. `external_id` is the caller's own id of it."""
 
     ref_kind = "session"
 
@@ -32,7 +27,7 @@ class Session(AgentItem):
 
 
 class TaskStatus(models.TextChoices):
-    """Of a task frame."""
+    """The status of a task frame."""
 
     ACTIVE = "active", "Active"
     COMPLETE = "complete", "Complete"
@@ -40,9 +35,9 @@ class TaskStatus(models.TextChoices):
 
 
 class TaskFrame(AgentItem):
-    """A goal on a task stack: that of a session, or, without one, the agent's own.
+    """A task frame is a goal on a task stack: the stack of a session or, where `session` is NULL, of the agent itself.
 
-    A root has depth 0; `result` sums the frame up once it is popped.
+    A root has depth 0. `result` sums up what came of the goal once the frame is popped.
     """
 
     ref_kind = "task"
@@ -74,7 +69,7 @@ class TaskFrame(AgentItem):
 
 
 class EventType(models.TextChoices):
-    """The types that have a format of their own; any other word is a type, too."""
+    """The event types that contexts format in a special way; any other word is a valid type, too."""
 
     FILE_READ = "file_read"
     FILE_WRITE = "file_write"
@@ -85,9 +80,9 @@ class EventType(models.TextChoices):
 
 
 class Event(AgentItem):
-    """A thing that happened. `content` is a JSON object; a tool result names its `tool` and has a `size`.
+    """An event is something that happened to an agent. `content` is a JSON object; a tool result also names its `tool`.
 
-    `size` counts the characters of the content as compact JSON.
+    `size` is the number of characters of the content as compact JSON.
     """
 
     ref_kind = "event"

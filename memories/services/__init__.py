@@ -1,6 +1,6 @@
-"""Writes about what agents and teams keep, one file per noun."""
+"""Functions that create, change and delete memories and other items of agents; each module is about one kind."""
 
-from memories.services import item_hooks  # noqa: F401 - they say how their things are prepared
+from memories.services import item_hooks  # noqa: F401 - registers the functions that run before items are saved
 from memories.services.agent_item import Facts, agent_item_delete, agent_item_update, agent_items_create
 from memories.services.batch_errors import BatchError, BatchRefused, DuplicateInBatch, InvalidBatch
 from memories.services.event import events_create

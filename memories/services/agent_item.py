@@ -1,6 +1,6 @@
-"""What is done to new and changed things before they are saved: check what they name, compute what follows.
+"""Creates, changes and deletes items of agents of every kind (events, entities, patterns, documents, …).
 
-Writes about the things that an agent keeps: one way to make, change and delete them, whatever they are.
+Before items are saved, their references are checked, and the function registered for their model prepares them.
 """
 
 import logging
@@ -25,7 +25,10 @@ _preparations: dict[type[AgentItem], Callable[[Mapping[int, Any]], Iterable[Batc
 
 
 def before_save(model: type[AgentItem]) -> Callable[[PrepareFunction], PrepareFunction]:
-    """Registers what prepares the things of a model. It gets them by their places and yields their flaws."""
+    """Return a decorator that registers the function which prepares items of the model before they are saved.
+
+    The function gets the items by their positions in the batch, and yields what is wrong with them.
+    """
 
     def register(prepare: PrepareFunction) -> PrepareFunction:
         _preparations[model] = prepare
@@ -35,7 +38,7 @@ def before_save(model: type[AgentItem]) -> Callable[[PrepareFunction], PrepareFu
 
 
 def prepare_items(agent_id: UUID, things: Mapping[int, AgentItem]) -> None:
-    """Make the things ready to be saved. Raises Unfit, which names every flaw that was found."""
+    """Prepare the items of an agent, by their positions, to be saved. Raises InvalidBatch with every error found."""
     flaws: list[BatchError] = []
     for model in {type(thing) for thing in things.values()}:
         flaws += _missing_references(agent_id, model, things)
@@ -48,7 +51,7 @@ def prepare_items(agent_id: UUID, things: Mapping[int, AgentItem]) -> None:
 def _missing_references(
     agent_id: UUID, model: type[AgentItem], things: Mapping[int, AgentItem]
 ) -> Iterator[BatchError]:
-    """A flaw for everything that is named by its id, but is no thing of the same agent."""
+    """Yield an error for each foreign key of the items that names no row of the same agent."""
     for field in model._meta.fields:  # noqa: SLF001 - Django's documented introspection
         if not isinstance(field, ForeignKey) or not issubclass(field.related_model, AgentItem):
             continue
@@ -67,11 +70,11 @@ def _missing_references(
 
 ItemType = TypeVar("ItemType", bound=AgentItem)
 Facts = Mapping[str, Any]
-"""Values by the names of the model's fields."""
+"""Field values of an item, by the names of the model's fields."""
 
 ROWS_PER_STATEMENT = 1_000
 SECONDS_PER_ROW = 0.0008
-"""CPU time for writing one of the largest; most take a third of it."""
+"""CPU time for writing one of the largest rows; most rows take a third of it."""
 
 logger = logging.getLogger(__name__)
 
@@ -80,11 +83,12 @@ logger = logging.getLogger(__name__)
 def agent_items_create(
     *, model: type[ItemType], agent: Agent, facts: Sequence[Facts], principal: Principal
 ) -> list[ItemType]:
-    """New things of an agent, all or none; those whose external id the agent has already are passed over.
+    """Create items of an agent, all or none, and return them; items whose external id the agent already has are
+    skipped.
 
-    Raises Unfit and Taken, whose flaws name the places of the facts.
+    Raises InvalidBatch and DuplicateInBatch, whose errors name the positions of the facts.
     """
-    lock_row(agent)  # two imports at once take turns
+    lock_row(agent)  # concurrent imports wait for each other
     things = {place: model(agent=agent, **facts[place]) for place in _new_places(model, agent, facts)}
     for thing in things.values():
         thing.signed_by(principal.author)
@@ -102,7 +106,7 @@ def agent_items_create(
 
 
 def _new_places(model: type[AgentItem], agent: Agent, facts: Sequence[Facts]) -> list[int]:
-    """The places of the facts that are new to the agent; of those with the same external id, the first."""
+    """Return the positions of facts whose external id is new to the agent; of several with the same id, the first."""
     named = {fact["external_id"] for fact in facts if fact.get("external_id")}
     rows = model._default_manager.filter(agent=agent, external_id__in=named)  # noqa: SLF001
     seen = set(rows.values_list("external_id", flat=True)) if named else set()
@@ -117,9 +121,10 @@ def _new_places(model: type[AgentItem], agent: Agent, facts: Sequence[Facts]) ->
 
 @transaction.atomic
 def agent_item_update(*, thing: ItemType, expected_version: int, changes: Facts, principal: Principal) -> ItemType:
-    """Save the thing's next state; where nothing differs, its version stays.
+    """Save a new version of the item with these changes, and return the stored row. Without a difference nothing is
+    saved.
 
-    Returns the thing as it is stored now. Raises StaleVersion, Unfit and Taken.
+    Raises StaleVersion, InvalidBatch and DuplicateInBatch.
     """
     current = lock_row(thing)
     if current.version != expected_version:
@@ -142,7 +147,7 @@ def agent_item_update(*, thing: ItemType, expected_version: int, changes: Facts,
 
 
 def has_changes(thing: AgentItem, changes: Facts) -> bool:
-    """Whether the changes would change anything. JSON's true and 1 differ, although Python's are equal."""
+    """Return whether any value differs from the item's. Objects are compared as JSON, in which true and 1 differ."""
     return any(
         compact_json(value) != compact_json(now) if isinstance(now := getattr(thing, name), dict) else value != now
         for name, value in changes.items()
@@ -150,7 +155,7 @@ def has_changes(thing: AgentItem, changes: Facts) -> bool:
 
 
 def agent_item_delete(*, thing: AgentItem, principal: Principal) -> None:
-    """Delete the thing and what hangs on it. Assemblies that used it keep its text in their record. Raises NotFound."""
+    """Delete the item and the rows that depend on it; records of contexts keep its text. Raises NotFound."""
     deleted, _ = type(thing)._default_manager.filter(pk=thing.pk).delete()  # noqa: SLF001
     if not deleted:
         raise NotFound(f"The {thing._meta.verbose_name} “{thing.pk}”")  # noqa: SLF001

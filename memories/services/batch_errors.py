@@ -1,4 +1,4 @@
-"""Why things cannot be kept: each flaw names the place of the thing among those given, a field, and what to do."""
+"""Errors in a batch of items name the position of each invalid item, a field, and what to do."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ SEVERAL_ERRORS = "Correct the values named in `errors` and send the request agai
 
 @dataclass(frozen=True, slots=True)
 class BatchError:
-    """What is wrong with the thing at that place, counted from 0."""
+    """An error in one item of a batch; `place` is the item's position, counted from 0."""
 
     place: int
     field: str
@@ -23,10 +23,10 @@ class BatchError:
 
 
 class BatchRefused(DossierError):
-    """Some things cannot be kept as they are; nothing was changed."""
+    """The base of errors that refuse a whole batch because some items are invalid; nothing was changed."""
 
     def __init__(self, flaws: Sequence[BatchError], within: str = "") -> None:
-        """`within` is the name of the list that the things came in; one thing alone came in none."""
+        """Set the errors to report; `within` names the list of the request that held the items, "" for one item."""
         self.flaws = flaws
         errors: dict[str, list[dict[str, str]]] = {}
         for flaw in flaws:
@@ -35,20 +35,20 @@ class BatchRefused(DossierError):
         DossierError.__init__(self, flaws[0].message if len(flaws) == 1 else SEVERAL_ERRORS, errors=errors)
 
     def among(self, within: str) -> Self:
-        """The same, naming the things by their places in that list."""
+        """Return the same errors, with the items addressed by their positions in this list of the request."""
         return type(self)(self.flaws, within)
 
 
 class InvalidBatch(BatchRefused, Invalid):
-    """Values that are well formed but do not fit together, or name what is not there."""
+    """Raised for values that are well formed, but do not fit together or name something that does not exist."""
 
 
 class DuplicateInBatch(BatchRefused, Conflict):
-    """What only one thing can have, another has already."""
+    """Raised for values that must be unique, and that another item has already."""
 
 
 def duplicate_error(things: Mapping[int, AgentItem], error: IntegrityError) -> DuplicateInBatch | None:
-    """Which of the things a unique constraint refused, by the name of what is there; None for any other error."""
+    """Return which items a unique constraint refused, and why; None for any other database error."""
     violation = error.__cause__
     if not isinstance(violation, UniqueViolation):
         return None
@@ -67,7 +67,7 @@ def duplicate_error(things: Mapping[int, AgentItem], error: IntegrityError) -> D
 
 
 def _existing_keys(things: Mapping[int, AgentItem], fields: list[str]) -> set[tuple[object, ...]]:
-    """The values of the fields that other things of the agent have which look like these."""
+    """Return the values of these fields in the agent's other rows that share their first field's value with an item."""
     first, own = fields[0], list(things.values())
     rows = type(own[0])._default_manager.filter(agent_id=own[0].agent_id)  # noqa: SLF001
     alike = rows.filter(**{f"{first}__in": {getattr(thing, first) for thing in own}})

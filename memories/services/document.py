@@ -1,4 +1,4 @@
-"""Writes about documents. Whose text is new is split into chunks in the background, once the change is committed."""
+"""Creates and changes documents. New text is split into chunks by a background job, after the commit."""
 
 from collections.abc import Sequence
 
@@ -12,16 +12,19 @@ from teams.principal import Principal
 from teams.versioned_text.versioned_file import lock_row
 
 DOCUMENTS_PER_JOB = 50
-"""So that workers share a large import, and a job's progress moves. A killed worker repeats one document at most."""
+"""Documents are split in jobs of this many, so that several workers share a large import and progress is visible.
+
+A worker that was killed repeats at most one document.
+"""
 
 SPLIT_BY = ("path", "language", "content")
 
 
 @transaction.atomic
 def documents_create(*, agent: Agent, facts: Sequence[Facts], principal: Principal) -> list[Document]:
-    """New documents of an agent, all or none; those whose external id the agent has already are passed over.
+    """Create documents of an agent, all or none, and return them; those whose external id the agent has are skipped.
 
-    Raises Unfit and Taken.
+    Raises InvalidBatch and DuplicateInBatch.
     """
     documents = agent_items_create(model=Document, agent=agent, facts=facts, principal=principal)
     _split_later(agent, documents, principal)
@@ -30,9 +33,9 @@ def documents_create(*, agent: Agent, facts: Sequence[Facts], principal: Princip
 
 @transaction.atomic
 def document_update(*, thing: Document, expected_version: int, changes: Facts, principal: Principal) -> Document:
-    """Save the document's next state; where nothing differs, its version stays.
+    """Save a new version of the document with these changes, and return it. Without a difference nothing is saved.
 
-    Raises StaleVersion, Unfit and Taken.
+    Raises StaleVersion, InvalidBatch and DuplicateInBatch.
     """
     before = lock_row(thing)
     saved = agent_item_update(thing=before, expected_version=expected_version, changes=changes, principal=principal)
@@ -53,7 +56,7 @@ def _split_later(agent: Agent, documents: Sequence[Document], principal: Princip
 
 
 def _keep_chunks(document: Document) -> None:
-    """The new version has the same text, so the chunks are its own, too."""
+    """Assign the chunks of the previous version to the document's new version, which has the same text."""
     Chunk.objects.filter(document=document).update(document_version=document.version)
     document.split_version = document.version
     Document.objects.filter(id=document.id).update(split_version=document.version)

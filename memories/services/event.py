@@ -1,4 +1,4 @@
-"""Events: what a new one needs, and sessions that are made for them."""
+"""Creates events, and the sessions that new events name and that do not exist yet."""
 
 import datetime
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ from teams.versioned_text.versioned_file import lock_row
 
 @before_save(Event)
 def prepare_events(events: Mapping[int, Event]) -> Iterator[BatchError]:
-    """An event happens now unless it says when; its size is that of its content. A tool result names its tool."""
+    """Set the default time (now) and the size of new events. Yields an error for a tool result that names no tool."""
     now = timezone.now()
     for place, event in events.items():
         event.occurred_at = event.occurred_at or now
@@ -29,11 +29,12 @@ def prepare_events(events: Mapping[int, Event]) -> Iterator[BatchError]:
 
 @transaction.atomic
 def events_create(*, agent: Agent, facts: Sequence[Facts], principal: Principal) -> list[Event]:
-    """New events, as kept_create makes them. A fact may name its session by `session_key`, the session's external id.
+    """Create events of an agent, all or none, and return them; those whose external id the agent has are skipped.
 
-    A session that is not there yet is made; it started with the first of its events.
+    A fact may name its session by `session_key`, the session's external id. A session that does not exist is created;
+    it starts with the first of its events. Raises InvalidBatch and DuplicateInBatch.
     """
-    lock_row(agent)  # or two at once could make the same session
+    lock_row(agent)  # concurrent requests could otherwise create the same session twice
     sessions = _sessions_by_key(agent, facts, principal)
     placed = [_in_session(fact, sessions) for fact in facts]
     return agent_items_create(model=Event, agent=agent, facts=placed, principal=principal)

@@ -1,14 +1,6 @@
-"""Entities of an agent's graph: by which names and which meaning they are found.
+"""Functions that prepare items before they are saved, one for each kind: defaults, checks and embeddings.
 
-Patterns: how often they were applied, and with success.
-
-Sessions: when they begin and end.
-
-Task frames: their place in the tree of goals.
-
-Threads: when something last happened in them.
-
-Tools: the schema of their arguments, and the meaning by which they are found.
+They are registered for entities, patterns, sessions, task frames, threads and tools.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -29,7 +21,7 @@ from teams.principal import Principal
 
 @before_save(Entity)
 def prepare_entities(entities: Mapping[int, Entity]) -> Iterable[BatchError]:
-    """Entities are found by their names and by the meaning of all that is known about them."""
+    """Compute the names and embeddings by which search finds the entities; no entity is refused."""
     for entity in entities.values():
         entity.names = names_in_queries(entity.name, entity.aliases)
     embed_rows(list(entities.values()))
@@ -38,7 +30,7 @@ def prepare_entities(entities: Mapping[int, Entity]) -> Iterable[BatchError]:
 
 @before_save(Pattern)
 def prepare_patterns(patterns: Mapping[int, Pattern]) -> Iterator[BatchError]:
-    """A pattern has no more successes than applications."""
+    """Yield an error for each pattern with more successes than applications."""
     for place, pattern in patterns.items():
         if pattern.successes > pattern.applications:
             yield BatchError(place, "successes", "There are more successes than applications. Change both together.")
@@ -46,7 +38,7 @@ def prepare_patterns(patterns: Mapping[int, Pattern]) -> Iterator[BatchError]:
 
 @before_save(Session)
 def prepare_sessions(sessions: Mapping[int, Session]) -> Iterator[BatchError]:
-    """A session begins now unless it says when, and ends no earlier than it began."""
+    """Set the default start (now) of sessions. Yields an error for each session that ends before it starts."""
     now = timezone.now()
     for place, session in sessions.items():
         session.started_at = session.started_at or now
@@ -60,11 +52,14 @@ TOO_DEEP = f"Goals are nested at most {MAX_DEPTH} deep. Pop what is done, or beg
 
 @before_save(TaskFrame)
 def prepare_tasks(frames: Mapping[int, TaskFrame]) -> Iterator[BatchError]:
-    """A frame is one deeper than its parent, in the same session."""
+    """Set each task frame's depth, one more than its parent's, and its session, by default its parent's.
+
+    Yields an error for a frame in another session than its parent's, and for one that is nested too deep.
+    """
     parents = _parents(frames)
     for place, frame in frames.items():
         parent = parents.get(frame.parent_id)
-        if parent is None:  # a root; or named but not there, which is a flaw already
+        if parent is None:  # a root, or a missing parent, which was reported already
             continue
         frame.depth = parent.depth + 1
         if frame.session_id is None:
@@ -76,7 +71,7 @@ def prepare_tasks(frames: Mapping[int, TaskFrame]) -> Iterator[BatchError]:
 
 
 def _parents(frames: Mapping[int, TaskFrame]) -> dict[UUID | None, TaskFrame]:
-    """The parents that are there, by their ids; those of other agents are not."""
+    """Return the parents of the frames by id; parents that do not exist or belong to another agent are missing."""
     named = {frame.parent_id for frame in frames.values() if frame.parent_id is not None}
     agents = {frame.agent_id for frame in frames.values()}
     found = TaskFrame.objects.filter(agent__in=agents, id__in=named) if named else TaskFrame.objects.none()
@@ -85,7 +80,7 @@ def _parents(frames: Mapping[int, TaskFrame]) -> dict[UUID | None, TaskFrame]:
 
 @before_save(Thread)
 def prepare_threads(threads: Mapping[int, Thread]) -> Iterable[BatchError]:
-    """A new thread was touched now unless it says when."""
+    """Set the default time of the last activity (now) of threads; no thread is refused."""
     now = timezone.now()
     for thread in threads.values():
         thread.touched_at = thread.touched_at or now
@@ -93,7 +88,10 @@ def prepare_threads(threads: Mapping[int, Thread]) -> Iterable[BatchError]:
 
 
 def thread_update(*, thing: Thread, expected_version: int, changes: Facts, principal: Principal) -> Thread:
-    """As kept_update; a change also touches the thread, unless it says itself when that was. Raises StaleVersion."""
+    """Save a new version of the thread, and return it. A change sets `touched_at` to now, unless `changes` name a time.
+
+    Without a difference nothing is saved. Raises StaleVersion, InvalidBatch and DuplicateInBatch.
+    """
     touched = {"touched_at": timezone.now(), **changes} if has_changes(thing, changes) else changes
     return agent_item_update(thing=thing, expected_version=expected_version, changes=touched, principal=principal)
 
@@ -106,11 +104,11 @@ SCHEMAS_TOO_LARGE = (
 
 @before_save(Tool)
 def prepare_tools(tools: Mapping[int, Tool]) -> Iterator[BatchError]:
-    """Tools are found by their names and descriptions; their schemas are JSON Schema, draft 2020-12."""
+    """Embed the tools by their names and descriptions. Yields an error for an invalid or too large JSON schema."""
     characters = 0
     for place, tool in tools.items():
         characters += len(compact_json(tool.schema))
-        if characters > MAX_SCHEMA_CHARACTERS:  # each takes its time to check
+        if characters > MAX_SCHEMA_CHARACTERS:  # the check of each schema takes time
             yield BatchError(place, "schema", SCHEMAS_TOO_LARGE)
             return
         if fault := schema_problem(tool.schema):
@@ -119,7 +117,7 @@ def prepare_tools(tools: Mapping[int, Tool]) -> Iterator[BatchError]:
 
 
 def schema_problem(schema: dict[str, Any]) -> str:
-    """Where the schema is none, in words; "" when it is one."""
+    """Return a sentence that says where the schema breaks JSON Schema 2020-12; "" where it is valid."""
     try:
         Draft202012Validator.check_schema(schema)
     except SchemaError as error:

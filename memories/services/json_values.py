@@ -1,14 +1,13 @@
-"""JSON as short as it gets, and always the same for the same value: what the size of an event counts.
-
-What PostgreSQL's jsonb and other programs can hold of the JSON that is sent.
-"""
+"""Canonical compact JSON, and checks that PostgreSQL's jsonb can store a JSON value that somebody sent."""
 
 import json
 from typing import Any
 
 
 def compact_json(value: Any) -> str:
-    """The value as JSON without white space, its keys in order, its letters not escaped."""
+    """Return the value as JSON without white space, with sorted keys and unescaped letters; its length is an event's
+    size.
+    """
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
@@ -23,7 +22,7 @@ UNSTORABLE_NUMBER = (
 
 
 def json_problem(value: Any, depth: int = 0) -> str:
-    """Why the value, as the JSON parser gives it, cannot be stored, in words; "" when it can."""
+    """Return a sentence that says why PostgreSQL cannot store the parsed JSON value; "" where it can."""
     if isinstance(value, str):
         return "" if is_storable(value) else UNSTORABLE_TEXT
     if isinstance(value, int | float):
@@ -37,7 +36,7 @@ def json_problem(value: Any, depth: int = 0) -> str:
 
 
 def is_storable(text: str) -> bool:
-    """Whether PostgreSQL can hold the text: no NUL, and nothing that is no UTF-8."""
+    """Return whether PostgreSQL can store the text: it has no NUL and can be encoded as UTF-8."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -46,5 +45,8 @@ def is_storable(text: str) -> bool:
 
 
 def _is_storable_number(number: float) -> bool:
-    """Beyond this jsonb writes hundreds of digits where a few were sent."""
-    return number == 0 or SMALLEST <= abs(number) <= LARGEST  # neither infinity nor NaN is
+    """Return whether the number is in the range that jsonb writes as briefly as it was sent.
+
+    Outside of it, jsonb would write hundreds of digits for a few.
+    """
+    return number == 0 or SMALLEST <= abs(number) <= LARGEST  # false for infinity and NaN

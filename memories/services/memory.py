@@ -1,8 +1,7 @@
-"""The languages of memories: they are found by stop words as memories are saved, and words are searched for in them.
+"""Creates, changes and deletes memories. Each saved text is embedded, its language is detected, and a version is
+stored.
 
-Writes about memories: each is embedded as it is written and leaves a version behind.
-
-What the merging of several does stands in `memories.services.memory_merging`.
+Merging is in `memories.services.memory_merging`.
 """
 
 import datetime
@@ -28,12 +27,12 @@ from teams.services import erase
 from teams.versioned_text.versioned_file import StaleVersion, lock_row
 
 NEWEST_ROWS = 50
-"""The languages of so many of an owner's memories tell which one prevails."""
+"""The prevailing language of an owner is the most frequent one among this many of the newest memories."""
 
 
 def set_languages(memories: Sequence[Memory], owned: QuerySet[Memory]) -> None:
-    """Set the language of each memory by its text. Short ones that tell none have the one that prevails among the
-    owner's newest and these.
+    """Set the language of each memory, detected by its text. A text too short to tell gets the prevailing language
+    among the owner's newest memories and the other memories given.
     """
     found = [detected_language(memory.text) for memory in memories]
     prevailing = None if all(found) else _prevailing_language(owned, [language for language in found if language])
@@ -58,14 +57,14 @@ def words_in_any_language(words: str, owned: QuerySet[Memory]) -> SearchQuery:
 Owner = Agent | Team
 BATCH_ROWS = 500
 MAX_PINNED = 20
-"""Of one owner: they are offered for every context."""
+"""The most memories that one owner can pin, because every context offers all of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryFacts:
-    """What a memory says. `salience` and `credibility` are 0 to 1; `external_id` is its id where it comes from.
+    """The content of a memory. `salience` and `credibility` are 0 to 1; `external_id` is its id in another system.
 
-    `language` is one of `memories.languages`; empty, it is found by the text.
+    `language` is one of `memories.search.languages.LANGUAGES`; where it is empty, the language is detected by the text.
     """
 
     kind: str
@@ -78,7 +77,9 @@ class MemoryFacts:
 
 
 def memory_create(*, owner: Owner, facts: MemoryFacts, principal: Principal) -> Memory:
-    """A new memory of an agent or a team."""
+    """Create a memory of an agent or a team, and return it. Raises Conflict where the owner has its external id
+    already.
+    """
     created = memories_create(owner=owner, facts=[facts], principal=principal)
     if not created:
         raise Conflict("A memory with this external id is there already.")
@@ -87,9 +88,10 @@ def memory_create(*, owner: Owner, facts: MemoryFacts, principal: Principal) -> 
 
 @transaction.atomic
 def memories_create(*, owner: Owner, facts: Sequence[MemoryFacts], principal: Principal) -> list[Memory]:
-    """New memories of one owner, all or none; those whose external id the owner has already are passed over,
-    and those that repeat the external id of another."""
-    lock_row(owner)  # two imports at once take turns
+    """Create memories of one owner, all or none, and return them; those whose external id the owner already has, or
+    another fact before them, are skipped.
+    """
+    lock_row(owner)  # concurrent imports wait for each other
     named = [fact.external_id for fact in facts if fact.external_id]
     known = set(memories_of(owner).filter(external_id__in=named).values_list("external_id", flat=True))
     fresh = []
@@ -106,19 +108,19 @@ def memories_create(*, owner: Owner, facts: Sequence[MemoryFacts], principal: Pr
 
 
 def memories_of(owner: Owner) -> QuerySet[Memory]:
-    """All memories of an agent or a team."""
+    """Return all memories of an agent or a team."""
     return Memory.objects.filter(agent=owner) if isinstance(owner, Agent) else Memory.objects.filter(team=owner)
 
 
 def owner_of(memory: Memory) -> Owner:
-    """The agent or the team that keeps the memory."""
+    """Return the agent or the team that owns the memory."""
     owner = memory.agent or memory.team
     assert owner is not None  # noqa: S101 - the database's constraint `memory_one_owner`
     return owner
 
 
 def facts_of(memory: Memory) -> MemoryFacts:
-    """What the memory says now. They name no language: it stays with the text."""
+    """Return the current content of the memory, without its language: an unchanged text keeps its language."""
     return MemoryFacts(**{field.name: getattr(memory, field.name) for field in fields(MemoryFacts)} | {"language": ""})
 
 
@@ -150,17 +152,16 @@ def memory_update(
     note: str = "",
     principal: Principal,
 ) -> Memory:
-    """Save a new version of a memory; where nothing differs, none is made. The external id stays, and so does the
-    language where the facts name none and the text stays.
+    """Save a new version of a memory, and return it. Without a difference nothing is saved. The external id never
+    changes; the language stays where the facts name none and the text is unchanged.
 
-    `pinned` and `retired_because` stay as they are where they are None; a reason retires it, an empty one brings it
-    back. What is retired or superseded is pinned no longer. The note says in the author's words what changed.
+    `pinned` and `retired_because` stay unchanged where they are None; a reason retires the memory, an empty reason
+    restores it. A retired or superseded memory is unpinned. `note` says in the author's words what changed.
 
-    Raises StaleVersion, Invalid for a successor that cannot be one and for a pin that cannot be set, and Forbidden as
-    `require_changeable` does.
+    Raises StaleVersion, Invalid for an impossible successor or pin, and Forbidden as `require_changeable` does.
     """
     if superseded_by is not None or pinned:
-        lock_row(owner_of(memory))  # or two at once could supersede each other, or be one pin too many
+        lock_row(owner_of(memory))  # otherwise two memories could supersede each other at once, or be one pin too many
     current = lock_expected(memory, expected_version)
     _check_successor(current, superseded_by)
     told = _next_status(current, superseded_by, pinned, retired_because)
@@ -175,7 +176,7 @@ def memory_update(
 
 @dataclass(frozen=True, slots=True)
 class MemoryStatus:
-    """Whether a memory may be told, and how: pinned ones are first, superseded and retired ones are not."""
+    """Whether contexts include a memory: pinned ones come first; superseded and retired ones are left out."""
 
     superseded_by: UUID | None
     pinned: bool
@@ -183,14 +184,14 @@ class MemoryStatus:
 
 
 def memory_status(memory: Memory) -> MemoryStatus:
-    """How the memory is told now."""
+    """Return the current status of the memory: its successor, pin and reason for retirement."""
     return MemoryStatus(memory.superseded_by_id, memory.pinned, memory.retired_because)
 
 
 def _next_status(
     memory: Memory, successor: Memory | None, pinned: bool | None, retired_because: str | None
 ) -> MemoryStatus:
-    """How it is to be told. Raises Invalid for a pin that cannot be set."""
+    """Return the memory's status after a change; None leaves a value as it is. Raises Invalid for an impossible pin."""
     because = memory.retired_because if retired_because is None else retired_because
     stands = successor is None and not because
     if pinned and not stands:
@@ -202,7 +203,7 @@ def _next_status(
 
 
 def _save_next_version(memory: Memory, facts: MemoryFacts, principal: Principal, note: str) -> Memory:
-    """The next version of the memory, which says so from now on."""
+    """Save the facts as the memory's next version, and return the memory."""
     says_something_else = facts.text != memory.text
     memory.kind, memory.text, memory.occurred_at = facts.kind, facts.text, facts.occurred_at
     memory.salience, memory.credibility = facts.salience, facts.credibility
@@ -219,8 +220,10 @@ def store_next_version(
     language: str = "",
     merged: Sequence[UUID] = (),
 ) -> None:
-    """Store the memory's new state, and leave a version behind. A new text may be in another language; where none is
-    given, it is found.
+    """Increase the version of a memory, save its changed fields, and store them as a new version.
+
+    Where the text changed (`says_something_else`), the memory is embedded again, and its language is detected if none
+    is given.
     """
     memory.version += 1
     memory.signed_by(principal.author)
@@ -235,7 +238,7 @@ def store_next_version(
 
 
 def lock_expected(memory: Memory, expected_version: int) -> Memory:
-    """The memory's newest state, held until the transaction ends. Raises StaleVersion, and NotFound."""
+    """Lock the memory until the transaction ends, and return its newest state. Raises StaleVersion and NotFound."""
     current = lock_row(memory)
     if current.version != expected_version:
         raise StaleVersion(current, expected_version)
@@ -248,7 +251,7 @@ def _check_successor(memory: Memory, successor: Memory | None) -> None:
     if (successor.agent_id, successor.team_id) != (memory.agent_id, memory.team_id):
         raise Invalid("superseded_by", "Name a memory of the same owner.")
     seen = {memory.pk}
-    successor = lock_row(successor)  # it may be superseded itself since it was read
+    successor = lock_row(successor)  # it may have been superseded since it was read
     while successor is not None:
         if successor.pk in seen:
             raise Invalid("superseded_by", "A memory cannot be superseded by itself, directly or in a circle.")
@@ -258,7 +261,7 @@ def _check_successor(memory: Memory, successor: Memory | None) -> None:
 
 @transaction.atomic
 def memory_delete(*, memory: Memory, principal: Principal) -> None:
-    """Delete a memory with its versions. Assemblies that used it keep its text in their record.
+    """Delete a memory with its versions; records of contexts keep its text.
 
     Raises NotFound, and Forbidden as `require_changeable` does.
     """
@@ -267,9 +270,10 @@ def memory_delete(*, memory: Memory, principal: Principal) -> None:
 
 
 def require_changeable(principal: Principal, *memories: Memory) -> None:
-    """Check that the principal may change or delete these memories of one owner.
+    """Check that the principal may change or delete these memories, which have one owner.
 
-    Raises Forbidden for an agent's key where a person wrote one of a team that does not allow it.
+    Raises Forbidden for an agent's key where a person wrote a version of one, in a team that does not allow such
+    changes.
     """
     versions = MemoryVersion.objects.filter(file__in=[memory.pk for memory in memories])
     require_change_allowed(principal, memories[0].team, versions)

@@ -1,4 +1,4 @@
-"""Merging memories that say the same: one stays, the others are superseded by it; and undoing that."""
+"""Merges memories of the same meaning into one, which supersedes the others; a merge can be undone."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,25 +17,27 @@ MAX_MERGED = 20
 
 @dataclass(frozen=True, slots=True)
 class MergeRequest:
-    """What a merging is made of: the ids of all with the versions that were seen, and which of them stays."""
+    """A request to merge memories: the ids of all, with the versions that the caller saw; `keep` is the one that
+    remains.
+    """
 
     keep: UUID
     versions: Mapping[UUID, int]
     text: str | None = None
-    """What the one that stays is to say; None: what it says now."""
+    """The new text of the memory that remains; None leaves its text unchanged."""
 
 
 @transaction.atomic
 def memories_merge(*, owner: Owner, merging: MergeRequest, principal: Principal) -> Memory:
-    """The one that stays, as a new version; the others are superseded by it. It is pinned where any of them was.
+    """Merge memories of one owner, and return the new version of the one that remains; it supersedes the others.
 
-    Raises StaleVersion where somebody changed one meanwhile, NotFound, Invalid for what cannot be merged, and Forbidden
-    as `require_changeable` does.
+    The remaining memory is pinned where any of them was. Raises StaleVersion where one changed since the caller saw it,
+    NotFound, Invalid for memories that cannot be merged, and Forbidden as `require_changeable` does.
     """
     others = [id_ for id_ in merging.versions if id_ != merging.keep]
     if merging.keep not in merging.versions or not 1 <= len(others) < MAX_MERGED:
         raise Invalid("memories", f"Choose 2 to {MAX_MERGED} memories, and among them the one that stays.")
-    lock_row(owner)  # two mergings at once take turns
+    lock_row(owner)  # concurrent merges wait for each other
     memories = _lock_current(owner, merging.versions)
     require_changeable(principal, *memories.values())
     kept = memories.pop(merging.keep)
@@ -51,10 +53,11 @@ def memories_merge(*, owner: Owner, merging: MergeRequest, principal: Principal)
 
 @transaction.atomic
 def memories_unmerge(*, memory: Memory, expected_version: int, principal: Principal) -> Memory:
-    """Undo the last merging into the memory: those that it took the place of stand again.
+    """Undo the last merge into the memory, and return the memory's new version; the merged ones are no longer
+    superseded.
 
-    Its text goes back to what it was, unless somebody changed it since. Raises StaleVersion, and Conflict where nothing
-    is to be undone.
+    The text goes back to that before the merge, unless it was changed since. Raises StaleVersion, and Conflict where
+    there is no merge to undo.
     """
     lock_row(owner_of(memory))
     current = lock_expected(memory, expected_version)
@@ -77,7 +80,7 @@ def memories_unmerge(*, memory: Memory, expected_version: int, principal: Princi
 
 
 def last_merge(memory: Memory) -> MemoryVersion | None:
-    """The last version by which the memory took the place of others that it still takes; None without one."""
+    """Return the version of the last merge into the memory if it still supersedes a merged memory; else None."""
     merged = MemoryVersion.objects.filter(file=memory).exclude(merged=[]).order_by("-version").first()
     if merged is None or not Memory.objects.filter(id__in=merged.merged, superseded_by=memory).exists():
         return None
@@ -85,12 +88,15 @@ def last_merge(memory: Memory) -> MemoryVersion | None:
 
 
 def _previous_version(memory: Memory, version: int) -> MemoryVersion:
-    """The memory's version before that one."""
+    """Return the version of the memory before this version number."""
     return MemoryVersion.objects.get(file=memory, version=version - 1)
 
 
 def _lock_current(owner: Owner, versions: Mapping[UUID, int]) -> dict[UUID, Memory]:
-    """The owner's memories by id, held in the order of their ids."""
+    """Lock these memories of the owner in the order of their ids, and return them by id.
+
+    Raises NotFound, StaleVersion, and Invalid where one is retired or superseded.
+    """
     found = {memory.id: memory for memory in memories_of(owner).filter(id__in=versions).order_by("id")}
     if missing := set(versions) - set(found):
         raise NotFound(f"The memory “{min(missing)}”")

@@ -1,6 +1,6 @@
-"""The task stack of a session, or, without one, the agent's own (seed: Stack-Based Context).
+"""The task stack of a session, or of the agent itself, can be pushed, popped and read (seed: Stack-Based Context).
 
-The current frame is the active one with the greatest depth, and of several the newest.
+The current frame is the active one with the greatest depth; of several, the newest.
 """
 
 from django.db import transaction
@@ -28,8 +28,8 @@ SELECT * FROM path ORDER BY depth
 
 @transaction.atomic
 def task_push(*, agent: Agent, session: Session | None, goal: str, principal: Principal) -> TaskFrame:
-    """A new active frame below the current one. Raises Conflict where the stack is as deep as can be."""
-    lock_row(agent)  # two pushes at once take turns
+    """Push a new active frame below the current one, and return it. Raises Conflict where the stack is too deep."""
+    lock_row(agent)  # concurrent pushes wait for each other
     current = task_peek(agent=agent, session=session)
     if current is not None and current.depth + 1 >= MAX_DEPTH:
         raise Conflict(TOO_DEEP)
@@ -40,23 +40,26 @@ def task_push(*, agent: Agent, session: Session | None, goal: str, principal: Pr
 
 @transaction.atomic
 def task_pop(*, agent: Agent, session: Session | None, result: str, principal: Principal) -> TaskFrame:
-    """Complete the current frame with its result; its parent becomes current. Raises Conflict on an empty stack."""
+    """Complete the current frame with its result, and return it; its parent becomes current.
+
+    Raises Conflict where the stack is empty.
+    """
     lock_row(agent)
     current = task_peek(agent=agent, session=session)
     if current is None:
         raise Conflict("There is no active task on this stack, so there is nothing to pop. Push a goal first.")
-    current = lock_row(current)  # it may be changed itself since it was read
+    current = lock_row(current)  # it may have been changed since it was read
     changes = {"status": TaskStatus.COMPLETE, "result": result}
     return agent_item_update(thing=current, expected_version=current.version, changes=changes, principal=principal)
 
 
 def task_peek(*, agent: Agent, session: Session | None) -> TaskFrame | None:
-    """The current frame; None when the stack is empty."""
+    """Return the current frame of the stack; None where the stack is empty."""
     return _active(agent, session).order_by("-depth", "-created", "-id").first()
 
 
 def task_path(*, agent: Agent, session: Session | None) -> list[TaskFrame]:
-    """The frames from the root to the current one; none when the stack is empty."""
+    """Return the frames from the root to the current one; an empty list where the stack is empty."""
     parameters = {"agent": agent.pk, "session": session and session.pk}
     return list(TaskFrame.objects.raw(PATH, parameters))
 

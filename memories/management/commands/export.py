@@ -1,4 +1,4 @@
-"""`export DIR|FILE.zip [--team SLUG | --agent SLUG]`: writes a team, an agent or everything out as Markdown."""
+"""`export DIR|FILE.zip [--team SLUG | --agent SLUG]` exports a team, an agent or everything as Markdown."""
 
 import os
 from argparse import ArgumentParser
@@ -48,7 +48,7 @@ def _scope(team: str | None, agent: str | None) -> ExportScope:
 def _write(scope: ExportScope, target: Path) -> int:
     if target.suffix != ".zip":
         return write_folder(entries_of(scope), target)
-    # Beside its place first, so that an export that ends half-way leaves the last one whole.
+    # The zip is written to a temporary file first, so that a failed export leaves the previous file intact.
     with NamedTemporaryFile(dir=target.resolve().parent, delete=False) as file:
         count = write_zip(entries_of(scope), file)
     os.chmod(file.name, 0o644)  # noqa: PTH101

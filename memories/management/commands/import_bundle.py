@@ -1,4 +1,4 @@
-"""`import_bundle DIR|FILE.zip [--dry-run]`: takes over what `export` wrote, and tells beforehand what would change."""
+"""`import_bundle DIR|FILE.zip [--dry-run]` imports what `export` wrote, after showing what would change."""
 
 from argparse import ArgumentParser
 from collections import Counter
@@ -65,7 +65,7 @@ class Command(BaseCommand):
 
 
 def preview_lines(shown: ImportPreview) -> list[str]:
-    """What would change, a line for each thing, then how many there are of each sort."""
+    """Return lines that say what an import would change, one per step, then the number of changes of each sort."""
     lines = [_line(step) for step in shown.steps]
     if shown.aside:
         lines.append(f"Left aside: {names_phrase(shown.aside)}. They are no part of an archive.")

@@ -1,4 +1,4 @@
-"""`import_conversation FILE --agent SLUG`: a long dated conversation becomes daily logs and memories."""
+"""`import_conversation FILE --agent SLUG` imports a long dated conversation as daily logs and memories."""
 
 from argparse import ArgumentParser
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`import_records DIR --agent SLUG`: takes over what an agent keeps beside its files: events, a graph, documents …"""
+"""`import_records DIR --agent SLUG` imports an agent's records other than its files: events, graph, documents, …."""
 
 from argparse import ArgumentParser
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`import_workspace DIR --agent SLUG [--team SLUG]`: takes over a folder of Markdown files as agents keep them."""
+"""`import_workspace DIR --agent SLUG [--team SLUG]` imports a folder of an agent's Markdown files."""
 
 from argparse import ArgumentParser
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`reembed --to EMBEDDER`: changes the embedder while everything is in use."""
+"""`reembed --to EMBEDDER` changes the embedder while everything stays in use."""
 
 import sys
 from argparse import ArgumentParser
@@ -83,7 +83,7 @@ class Command(BaseCommand):
 
     def _switch(self, space: EmbeddingModel) -> None:
         for _ in range(MAX_ATTEMPTS):
-            fill_all(space, lambda _: None)  # what was written in the meantime
+            fill_all(space, lambda _: None)  # rows that were written during the last attempt
             if switch_model(space):
                 return
             sleep(PAUSE_SECONDS)
@@ -93,7 +93,7 @@ class Command(BaseCommand):
 
     @contextmanager
     def _progress(self, what: str, total: int) -> Iterator[Advance]:
-        """A bar on a terminal; elsewhere a line for each tenth."""
+        """Yield a function that shows progress: a bar on a terminal, otherwise a line for each tenth."""
         if sys.stderr.isatty():
             with progress_bar(what, total) as advance:
                 yield advance

@@ -1,4 +1,4 @@
-"""`reindex`: makes the embeddings that are missing or of another model, in the background."""
+"""`reindex` creates jobs that make missing embeddings, and those of another model, in the background."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`work`: does jobs in the background, until Ctrl-C or SIGTERM."""
+"""`work` runs background jobs until Ctrl-C or SIGTERM."""
 
 import os
 import signal
@@ -21,10 +21,10 @@ MAX_WORKERS = 64
 
 
 class Command(BaseCommand):
-    """One process per job that is done at a time, so that a job that kills its worker takes no other with it."""
+    """Runs background jobs, one process per concurrent job, so that a job that kills its worker affects no other."""
 
     help = __doc__
-    requires_system_checks: list[str] = []  # they load all pages and the API, of which a worker serves none
+    requires_system_checks: list[str] = []  # they would load all pages and the API, which a worker does not serve
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--concurrency", type=int, default=1, choices=range(1, MAX_WORKERS + 1), metavar="N")
@@ -43,11 +43,11 @@ class Command(BaseCommand):
 
 
 def _work() -> None:
-    """Be a worker. Celery's `solo` pool does jobs in this very process: nothing is forked that holds connections."""
+    """Run Celery's worker in this process. Its `solo` pool forks no process that would inherit database connections."""
     if settings.EMBEDDED_POSTGRES:
-        settings.EMBEDDED_POSTGRES.attach()  # the broker is in it, and does not start it
-    os.environ["CELERY_SKIP_CHECKS"] = "1"  # it would do Django's checks, too
-    warnings.simplefilter("ignore", SecurityWarning)  # of being root: messages are JSON and hold an id
+        settings.EMBEDDED_POSTGRES.attach()  # the broker is in this database and does not start it
+    os.environ["CELERY_SKIP_CHECKS"] = "1"  # Celery would run Django's checks, too
+    warnings.simplefilter("ignore", SecurityWarning)  # about running as root: messages are JSON and hold an id only
     setup_logging.connect(_keep_logging_setup)
     warm_up()
     start_periodic_tasks()
@@ -59,7 +59,7 @@ def _work() -> None:
 
 
 def _supervise_workers(number: int) -> None:
-    """Keep so many workers until a signal comes."""
+    """Run this many worker processes until SIGTERM or SIGINT comes, then stop them."""
     stopped = threading.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: stopped.set())
@@ -74,11 +74,11 @@ def _supervise_workers(number: int) -> None:
 
 
 def _stop_with_input() -> None:
-    # Not sys.stdin, whose lock this thread would still hold when the interpreter ends.
+    # os.read, because a thread that reads sys.stdin would still hold its lock when the interpreter ends.
     while os.read(0, 1024):
         pass
     os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _keep_logging_setup(**_: Any) -> None:
-    """Celery sets up its own logging unless somebody says that this is done."""
+    """Do nothing: a receiver of this signal keeps Celery from configuring logging of its own."""
