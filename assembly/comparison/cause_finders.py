@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from assembly.comparison.causes import Cause, CauseKind
 from assembly.comparison.interval import ComparisonInterval
 from assembly.comparison.side_by_side import has_same_profile_facts, sections_of
-from assembly.comparison.thing_history import MISSING_RECORD, RecordState, kind_and_id, ref_without_version
+from assembly.comparison.thing_history import MISSING_RECORD, RecordState
 from assembly.engine.codes import Code
 from assembly.engine.diff import DecisionChange
 from assembly.engine.profile import Profile
+from assembly.engine.refs import Ref
 from assembly.engine.rules import Rule
 from assembly.engine.types import Candidate
 from assembly.models import Assembly, StoredProfileVersion, StoredRuleVersion
@@ -106,9 +107,9 @@ class ChangePair:
     after: Candidate | None
 
     @property
-    def ref(self) -> str:
+    def ref(self) -> Ref:
         """The later one, if there is one."""
-        return self.candidate.ref
+        return Ref.parse(self.candidate.ref)
 
     @property
     def is_in_one_context(self) -> bool:
@@ -136,7 +137,7 @@ class RecordCauses:
 
     def of(self, pair: ChangePair) -> list[Cause]:
         """What happened to this one; nothing where it is as it was."""
-        kind, _ = kind_and_id(pair.ref)
+        kind = pair.ref.kind
         if kind == "daily_log":
             return self._of_log(pair)
         if kind in FILES:
@@ -148,15 +149,15 @@ class RecordCauses:
     def _of_log(self, pair: ChangePair) -> list[Cause]:
         day = pair.candidate.date
         if day and not (pair.before and pair.after) and not _both_include_day(day, self.original_days, self.days):
-            return [Cause("day_passed", name=day.isoformat(), ref=ref_without_version(pair.ref))]
-        if pair.after is None and ref_without_version(pair.ref) not in self.things:
-            return [Cause("log_gone", name=day.isoformat() if day else "", ref=ref_without_version(pair.ref))]
+            return [Cause("day_passed", name=day.isoformat(), ref=pair.ref.item)]
+        if pair.after is None and pair.ref.item not in self.things:
+            return [Cause("log_gone", name=day.isoformat() if day else "", ref=pair.ref.item)]
         return self._changed(pair, "log_written")
 
     def _of_memory(self, pair: ChangePair) -> list[Cause]:
-        thing = self.things.get(ref_without_version(pair.ref), MISSING_RECORD)
+        thing = self.things.get(pair.ref.item, MISSING_RECORD)
         if thing is MISSING_RECORD and pair.after is None:
-            return [Cause("memory_deleted", ref=ref_without_version(pair.ref))]
+            return [Cause("memory_deleted", ref=pair.ref.item)]
         if pair.before is None and thing.begun and thing.begun > self.then:
             return [self._cause("memory_added", pair, thing)]
         if not self._is_newer(pair, thing):
@@ -164,15 +165,15 @@ class RecordCauses:
         return [self._cause(_memory_action(thing, pair.before), pair, thing)]
 
     def _of_other_record(self, pair: ChangePair) -> list[Cause]:
-        thing = self.things.get(ref_without_version(pair.ref), MISSING_RECORD)
-        if thing is MISSING_RECORD and pair.after is None and kind_and_id(pair.ref)[0] in AGENT_RECORD_KINDS:
-            return [Cause("thing_deleted", ref=ref_without_version(pair.ref))]
+        thing = self.things.get(pair.ref.item, MISSING_RECORD)
+        if thing is MISSING_RECORD and pair.after is None and pair.ref.kind in AGENT_RECORD_KINDS:
+            return [Cause("thing_deleted", ref=pair.ref.item)]
         if pair.before is None and thing.begun and thing.begun > self.then:
             return [self._cause("thing_added", pair, thing)]
         return [self._cause("thing_changed", pair, thing)] if self._is_newer(pair, thing) else []
 
     def _changed(self, pair: ChangePair, kind: CauseKind) -> list[Cause]:
-        thing = self.things.get(ref_without_version(pair.ref), MISSING_RECORD)
+        thing = self.things.get(pair.ref.item, MISSING_RECORD)
         return [self._cause(kind, pair, thing)] if self._is_newer(pair, thing) else []
 
     def _is_newer(self, pair: ChangePair, thing: RecordState) -> bool:
@@ -185,7 +186,7 @@ class RecordCauses:
         candidate = pair.candidate
         name = candidate.date.isoformat() if candidate.date else candidate.kind
         versions = version_of(pair.before), version_of(pair.after) or thing.version
-        cause = Cause(kind, name, ref_without_version(pair.ref), *versions, thing.by, thing.at)
+        cause = Cause(kind, name, pair.ref.item, *versions, thing.by, thing.at)
         return replace(cause, note=thing.retired_because if kind == "memory_retired" else thing.note)
 
 
@@ -196,10 +197,7 @@ AGENT_RECORD_KINDS = frozenset(
 
 def version_of(candidate: Candidate | None) -> int | None:
     """The version that the candidate's ref names; None where it names none."""
-    if candidate is None:
-        return None
-    number = candidate.ref.partition("@")[2].partition("#")[0]
-    return int(number) if number.isdigit() else None
+    return Ref.parse(candidate.ref).number if candidate else None
 
 
 def _memory_action(thing: RecordState, before: Candidate | None) -> CauseKind:
@@ -246,14 +244,14 @@ class RequestCauses:
         if source in TEAM_SOURCES:
             if earlier.team_id != late.team_id:
                 yield Cause("another_team", mine.team_name)
-        elif earlier.agent_id != late.agent_id and not pair.ref.startswith(REQUEST_SOURCES):
+        elif earlier.agent_id != late.agent_id and not pair.candidate.ref.startswith(REQUEST_SOURCES):
             yield Cause("another_agent", mine.agent_name)
 
     def of(self, pair: ChangePair) -> Iterator[Cause]:
         """What of the requests bears on it alone."""
         if self.interval.late is None:
             return
-        if pair.ref.startswith(REQUEST_SOURCES):
+        if pair.candidate.ref.startswith(REQUEST_SOURCES):
             yield Cause("brought_along")
         codes = {one.code for one in (pair.change.before, pair.change.after) if one}
         if Code.FILTERED in codes and codes != {Code.FILTERED}:

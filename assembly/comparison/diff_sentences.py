@@ -9,6 +9,7 @@ from assembly.comparison.side_by_side import ComparedContext, SideBySide
 from assembly.engine.codes import Code, SourceCode, WarningCode
 from assembly.engine.diff import ContextDiff, DecisionChange, SectionChange
 from assembly.engine.reasons import source_sentence, warning_sentence
+from assembly.engine.refs import Ref
 from assembly.records.warnings import recorded_source_label
 
 MOST_SENTENCES = 4
@@ -75,7 +76,7 @@ def _cut(change: DecisionChange, section: SectionChange) -> str:
 
 
 def _no_longer_in(out: Sequence[DecisionChange], label: str) -> str:
-    kinds = {change.decision.ref.partition(":")[0] for change in out}
+    kinds = {Ref.parse(change.decision.ref).kind for change in out}
     count = len(out)
     if kinds == {"memory"}:
         worded = ngettext(

@@ -23,8 +23,9 @@ from assembly.comparison.side_by_side import ComparedContext, SideBySide, compar
 from assembly.comparison.thing_history import load_record_states
 from assembly.engine.assemble import LATEST_SECTION
 from assembly.engine.codes import Code
-from assembly.engine.diff import DecisionChange, named
+from assembly.engine.diff import DecisionChange
 from assembly.engine.profile import Profile
+from assembly.engine.refs import without_version
 from assembly.engine.rule_effects import ALWAYS_INCLUDED
 from assembly.models import Assembly
 from assembly.records.reader import load_record
@@ -93,7 +94,7 @@ class _ChangeExplainer:
             interval,
             pairs,
             RequestCauses(interval, beside.before.inputs, beside.after.inputs),
-            RecordCauses(load_record_states((pair.ref for pair in pairs), until), then, days, original_days),
+            RecordCauses(load_record_states((pair.candidate.ref for pair in pairs), until), then, days, original_days),
             rule_causes(earlier.request.rules, late.request.rules, then, until),
             _profile_cause(beside, interval),
         )
@@ -159,7 +160,7 @@ class _ChangeExplainer:
         key = pair.change.decision.section
         if key not in self.others:
             self.others[key] = _competitor_refs(key, self.beside)
-        if others := self.others[key] - {named(pair.ref)}:
+        if others := self.others[key] - {without_version(pair.candidate.ref)}:
             label = next(one.section.label for one in self.beside.comparison.sections if one.section.key == key)
             yield Cause("others_in_section", label, after=len(others))
 
@@ -219,7 +220,7 @@ def _competitor_refs(key: str, beside: SideBySide) -> frozenset[str]:
 
 
 def _refs_of(side: ComparedContext, key: str) -> dict[str, str]:
-    return {named(one.ref): one.ref for one in side.inputs.candidates if one.section == key}
+    return {without_version(one.ref): one.ref for one in side.inputs.candidates if one.section == key}
 
 
 def _is_short_of_room(change: DecisionChange) -> bool:

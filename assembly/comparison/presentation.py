@@ -16,6 +16,7 @@ from assembly.comparison.side_by_side import ParameterDiff, ParameterName, SideB
 from assembly.contexts.items import OutcomeTag
 from assembly.engine.codes import Code
 from assembly.engine.diff import ChangeEffect, ContextDiff, DecisionChange, SectionChange
+from assembly.engine.refs import Ref
 from assembly.engine.types import Candidate
 from assembly.records.item_titles import reason_sentence, title_of
 from assembly.records.warnings import recorded_source_label
@@ -191,17 +192,17 @@ def cause_addresses(causes: Iterable[Cause], agent: Agent | None, team: Team | N
 
 
 def _address(cause: Cause, agent: Agent | None, team: Team | None) -> str:
-    kind, _, id_ = cause.ref.partition(":")
+    ref = Ref.parse(cause.ref)
     between = f"?from={cause.before}&to={cause.after}" if cause.before and cause.after else ""
     if cause.kind in VERSIONED and between:
-        history = _history_address(kind, cause.name, agent, team)
+        history = _history_address(ref.kind, cause.name, agent, team)
         return f"{history}{between}" if history else ""
-    if kind == "memory" and cause.at:
-        return reverse("memory_versions", args=[id_])
-    if kind == "rule" and cause.kind != "rule_deleted":
+    if ref.kind == "memory" and cause.at:
+        return reverse("memory_versions", args=[ref.id])
+    if ref.kind == "rule" and cause.kind != "rule_deleted":
         changed = cause.kind == "rule_changed" and between
-        return reverse("rule_compare", args=[cause.name]) + between if changed else reverse("rule_page", args=[id_])
-    if kind == "profile" and cause.at and between:
+        return reverse("rule_compare", args=[cause.name]) + between if changed else reverse("rule_page", args=[ref.id])
+    if ref.kind == "profile" and cause.at and between:
         return reverse("profile_compare", args=[cause.name]) + between
     return ""
 

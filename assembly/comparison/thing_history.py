@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from agents.models import AgentFileVersion, DailyLogVersion
+from assembly.engine.refs import Ref
 from memories.models import Document, Entity, Event, Memory, MemoryVersion, Pattern, Relation, TaskFrame, Thread, Tool
 from teams.models import TeamFileVersion
 
@@ -58,8 +59,8 @@ def load_record_states(refs: Iterable[str], moment: datetime.datetime | None) ->
     """
     wanted: dict[str, set[str]] = {}
     for ref in refs:
-        kind, id_ = kind_and_id(ref)
-        wanted.setdefault(kind, set()).add(id_)
+        named = Ref.parse(ref)
+        wanted.setdefault(named.kind, set()).add(named.id)
     found: dict[str, RecordState] = {}
     for kind, ids in wanted.items():
         read = (
@@ -72,17 +73,6 @@ def load_record_states(refs: Iterable[str], moment: datetime.datetime | None) ->
         rows = read(kind, ids, moment)
         found |= {f"{kind}:{id_}": thing for id_, thing in rows.items()}
     return found
-
-
-def ref_without_version(ref: str) -> str:
-    """What the ref names, whichever version or piece of it: `chunk:<uuid>` for `chunk:<uuid>@3#7`."""
-    return ":".join(kind_and_id(ref))
-
-
-def kind_and_id(ref: str) -> tuple[str, str]:
-    """`agent_file:<uuid>@7` as its kind and its id."""
-    kind, _, rest = ref.partition(":")
-    return kind, rest.partition("@")[0]
 
 
 def _load_nothing(_kind: str, _ids: set[str], _moment: datetime.datetime | None) -> dict[UUID, RecordState]:

@@ -14,8 +14,8 @@ from assembly.contexts.links import ItemLinks
 from assembly.contexts.near_misses import near_misses
 from assembly.contexts.scores import ScorePart, score_parts
 from assembly.engine.codes import Code, WarningCode
-from assembly.engine.diff import named
 from assembly.engine.reasons import decision_sentence
+from assembly.engine.refs import without_version
 from assembly.engine.types import Decision
 from assembly.models import Assembly
 from assembly.records.item_titles import short_title, title_of
@@ -190,7 +190,7 @@ class ItemViews:
         """
         detail = {name: value for name, value in decision.detail.items() if name != "needed"}
         if by := detail.get("by"):
-            near = self._positions.get(by, self._positions.get(named(by)))
+            near = self._positions.get(by, self._positions.get(without_version(by)))
             detail["by"] = "one that was not among those considered" if near is None else self.title(near)
         return decision_sentence(structs.replace(decision, detail=detail), label)
 
@@ -207,7 +207,9 @@ class ItemViews:
     def _positions(self) -> dict[str, int]:
         """By ref, and by what it names, whichever version."""
         numbered = [(position, candidate.ref) for position, candidate in enumerate(self.told.inputs.candidates)]
-        return {named(ref): position for position, ref in numbered} | {ref: position for position, ref in numbered}
+        return {without_version(ref): position for position, ref in numbered} | {
+            ref: position for position, ref in numbered
+        }
 
 
 def _size(decision: Decision) -> str:

@@ -8,6 +8,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from agents.models import Agent
+from assembly.engine.refs import Ref
 from assembly.engine.types import Candidate
 from assembly.models import Assembly
 from teams.access import principal_of
@@ -36,9 +37,8 @@ class ItemLinks:
 
     def address_of(self, candidate: Candidate) -> str:
         """The page of the version that was considered, or of the thing; empty where there is nothing to read."""
-        kind, _, rest = candidate.ref.partition(":")
-        id_, _, version = rest.partition("@")
-        key = candidate.kind
+        ref, key = Ref.parse(candidate.ref), candidate.kind
+        kind, version = ref.kind, ref.version
         if kind == "agent_file" and self.agent and key:
             return f"/agents/{self.agent}/files/{key}/history/{version}/"
         if kind == "team_file" and self.team and key:
@@ -46,9 +46,9 @@ class ItemLinks:
         if kind == "daily_log" and self.agent:
             return f"/agents/{self.agent}/logs/{candidate.date}/history/{version}/"
         if kind == "memory":
-            return address_pattern("memory_version", ANY_ID, ANY_VERSION).format(id_, version)
+            return address_pattern("memory_version", ANY_ID, ANY_VERSION).format(ref.id, version)
         if kind in PAGES and self.agent:
-            return address_pattern(PAGES[kind], ANY_SLUG, ANY_ID).format(self.agent, id_)
+            return address_pattern(PAGES[kind], ANY_SLUG, ANY_ID).format(self.agent, ref.id)
         return ""
 
 

@@ -22,6 +22,7 @@ from assembly.contexts.layers import bar_width
 from assembly.contexts.links import ANY_ID, address_pattern
 from assembly.contexts.search.criteria import ReferenceQuery
 from assembly.engine.reasons import warning_label
+from assembly.engine.refs import Ref
 from assembly.models import Assembly
 from config.http.errors import DossierError
 from memories.access import memory_for
@@ -84,8 +85,8 @@ TitleFinder = Callable[[UUID, Principal], str]
 
 def reference_title(thing: ReferenceQuery, principal: Principal) -> str:
     """Its title; its ref where the person may not read it, or where it is gone."""
-    kind, _colon, id_ = thing.named.partition(":")
-    title = TITLE_FINDERS[kind](UUID(id_), principal) if kind in TITLE_FINDERS and _is_id(id_) else ""
+    ref = Ref.parse(thing.named)
+    title = TITLE_FINDERS[ref.kind](UUID(ref.id), principal) if ref.kind in TITLE_FINDERS and _is_id(ref.id) else ""
     if not title:
         return thing.ref
     return _("%(title)s, version %(version)s") % {"title": title, "version": thing.version} if thing.version else title

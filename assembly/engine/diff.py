@@ -4,13 +4,13 @@ Things are recognised by what their refs name, whichever version it is of: a fil
 file, with another text.
 """
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, get_args
 
 from assembly.engine.codes import Code
+from assembly.engine.refs import without_version
 from assembly.engine.types import Decision, SectionResult
 
 ChangeEffect = Literal["in", "out", "moved", "changed"]
@@ -19,7 +19,6 @@ with another text, rank, or cut at another place."""
 
 CHANGE_EFFECTS: tuple[ChangeEffect, ...] = get_args(ChangeEffect)
 SHORTENED_CODES = frozenset({Code.TRUNCATED, Code.COMPACTED, Code.SUMMARISED})
-_VERSION = re.compile(r"@(?:[0-9]+|[a-z]+)\Z")
 ItemKey = tuple[str, str]
 """A section, and what a ref names there."""
 
@@ -166,11 +165,6 @@ def diff_decisions(before: Sequence[Decision], after: Sequence[Decision]) -> tup
     return tuple(sorted(found, key=lambda change: CHANGE_EFFECTS.index(change.effect)))
 
 
-def named(ref: str) -> str:
-    """What the ref names, without the version: a number, or a word for one that is not saved yet."""
-    return _VERSION.sub("", ref)
-
-
 def _differs(old: Decision | None, new: Decision) -> bool:
     """Whether something else is different of what stays where it is, in or out."""
     if old is None or old.included != new.included:
@@ -199,13 +193,13 @@ def _is_included(decisions: Mapping[ItemKey, Decision], place: ItemKey) -> bool:
 
 def _duplicated_items(decisions: Sequence[Decision]) -> set[ItemKey]:
     """Things of which two versions stand in one section."""
-    times = Counter((decision.section, named(decision.ref)) for decision in decisions)
+    times = Counter((decision.section, without_version(decision.ref)) for decision in decisions)
     return {place for place, count in times.items() if count > 1}
 
 
 def _decisions_by_key(decisions: Sequence[Decision], twice: set[ItemKey]) -> dict[ItemKey, Decision]:
     """Of what stands somewhere twice, each version is a thing of its own."""
-    places = ((one.section, named(one.ref)) for one in decisions)
+    places = ((one.section, without_version(one.ref)) for one in decisions)
     return {(place[0], one.ref) if place in twice else place: one for place, one in zip(places, decisions, strict=True)}
 
 

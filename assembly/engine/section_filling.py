@@ -11,6 +11,7 @@ from assembly.engine.conversation_turns import fill_turns, tokens_for_turns
 from assembly.engine.overflow import OverflowPolicy
 from assembly.engine.profile import Profile, Section
 from assembly.engine.ranking import RankedCandidate, rank
+from assembly.engine.refs import document_of
 from assembly.engine.rendering import SECTION_SEPARATOR
 from assembly.engine.rule_effects import ALWAYS_INCLUDED, NO_EFFECT, RuleEffect, RuleEffectOf, rule_effect
 from assembly.engine.selection import TokenLimit, fill_section
@@ -134,12 +135,6 @@ class SectionFiller:
             excluded |= misfits
             del self.filled[-len(outcomes) :]
             self.ledger = before
-
-
-def document_of(ref: str) -> str:
-    """The document that a piece of one comes from: document:<id>@3 of chunk:<id>@3#7; any other ref itself."""
-    kind, _, rest = ref.partition(":")
-    return f"document:{rest.partition('#')[0]}" if kind == "chunk" else ref
 
 
 def _excluded_misfits(outcomes: list[SectionOutcome], filled: list[FilledSection]) -> ExcludedItems:

@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args
 from msgspec import Struct, structs
 
 from assembly.engine.codes import Code, WarningCode
+from assembly.engine.refs import exclusion_names
 from assembly.engine.rules import Rule
 
 ENGINE_VERSION = 5
@@ -177,8 +178,7 @@ class EngineRequest:
         """Whether the request asks not to have what the ref names."""
         if not self.exclude:
             return False
-        unversioned = ref.partition("@")[0]
-        return bool({ref, unversioned, unversioned.rpartition(":")[2]} & set(self.exclude))
+        return bool(exclusion_names(ref) & set(self.exclude))
 
 
 class Decision(Struct, frozen=True):

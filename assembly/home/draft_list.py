@@ -23,6 +23,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
 from agents.models import Agent, AgentFile, DailyLog
+from assembly.engine.refs import Ref
 from config.http.errors import NotFound
 from teams.access import principal_of
 from teams.models import Team, TeamFile
@@ -107,8 +108,8 @@ def draft_targets(principal: Principal, abouts: Iterable[str]) -> dict[str, Draf
 def _ids_by_kind(abouts: Iterable[str]) -> defaultdict[str, list[str]]:
     ids = defaultdict(list)
     for about in abouts:
-        kind, _colon, id_ = about.partition(":")
-        ids[kind].append(id_)
+        named = Ref.parse(about)
+        ids[named.kind].append(named.id)
     return ids
 
 

@@ -11,7 +11,7 @@ import orjson
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
 from assembly.records.encoding import candidate_facts, columns_of, decision_at
-from assembly.engine.diff import named
+from assembly.engine.refs import without_version
 from assembly.engine.codes import Code
 from assembly.engine.profile import Profile
 from assembly.engine.types import Candidate, Decision
@@ -128,7 +128,7 @@ class _Pieces:
         """Where it is: among those told or not, and at which place."""
         sha256 = piece_hash(ref, text_sha256, facts)
         id_ = int.from_bytes(sha256[:ID_BYTES], signed=True)
-        self.rows.append([id_, sha256, ref, named(ref), text_sha256, json.dumps(facts)])
+        self.rows.append([id_, sha256, ref, without_version(ref), text_sha256, json.dumps(facts)])
         side = self.told if told else self.omitted
         return told, side.setdefault(id_, len(side))
 

@@ -13,9 +13,9 @@ from typing import Any
 import orjson
 
 from assembly.engine.codes import Code
-from assembly.engine.diff import named
 from assembly.engine.linear_ranker import SHARE_PREFIX, Ranker, SignalValues, share_signals, source_share_signals
 from assembly.engine.profile import Profile, Section
+from assembly.engine.refs import without_version
 from assembly.engine.types import Candidate, Decision
 from assembly.models import text_hash
 
@@ -42,7 +42,7 @@ class NewPiece:
 
     def row(self, id_: int) -> dict[str, Any]:
         """By column."""
-        columns = {"sha256": self.sha256, "ref": self.ref, "named": named(self.ref)}
+        columns = {"sha256": self.sha256, "ref": self.ref, "named": without_version(self.ref)}
         return {"id": id_, **columns, "text_sha256": self.text_sha256, "facts": self.facts}
 
 

@@ -7,6 +7,7 @@ from django.utils.text import Truncator
 from msgspec import structs
 
 from assembly.engine.reasons import decision_sentence
+from assembly.engine.refs import Ref
 from assembly.engine.types import Candidate, Decision
 
 EXCERPT_CHARACTERS = 160  # characters of an item's text in a list
@@ -17,7 +18,7 @@ def title_of(candidate: Candidate) -> str:
     """A day, the name of a file, or the beginning of what the item says."""
     if candidate.date:
         return date_format(candidate.date, "l, j F")
-    if candidate.ref.partition(":")[0] in {"agent_file", "team_file"}:
+    if Ref.parse(candidate.ref).kind in {"agent_file", "team_file"}:
         return candidate.kind.capitalize()
     text = " ".join(candidate.text[: 2 * EXCERPT_CHARACTERS].split())
     return f"“{text[: EXCERPT_CHARACTERS - 1]}…”" if len(text) >= EXCERPT_CHARACTERS else f"“{text}”"

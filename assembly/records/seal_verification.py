@@ -13,7 +13,7 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.utils import timezone
 
-from assembly.engine.diff import named
+from assembly.engine.refs import without_version
 from assembly.models import Assembly, Piece, Pruning, Seal
 from assembly.models.seal import HASH_BYTES
 from assembly.records.encoding import ID_BYTES, piece_hash
@@ -119,7 +119,7 @@ def _is_intact(piece: Piece) -> bool:
     sha256 = bytes(piece.sha256)
     ids = {int.from_bytes(sha256[at : at + ID_BYTES], signed=True) for at in range(0, len(sha256), ID_BYTES)}
     of_itself = piece_hash(piece.ref, bytes(piece.text_sha256), piece.facts)
-    return of_itself == sha256 and piece.id in ids and piece.named == named(piece.ref)
+    return of_itself == sha256 and piece.id in ids and piece.named == without_version(piece.ref)
 
 
 def _hashes(select: str) -> Iterator[str]:

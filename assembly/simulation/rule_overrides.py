@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 from agents.models import Agent
 from assembly.engine.profile import Profile
 from assembly.engine.query_signals import detect_intent
+from assembly.engine.refs import Ref
 from assembly.engine.rule_effects import ALWAYS_INCLUDED, is_selected
 from assembly.engine.rules import Actions, Condition, Rule, RuleFacts, Selector, sorted_rules
 from assembly.engine.types import Candidate
@@ -119,17 +120,13 @@ def _inclusions(
     inputs: EngineInput, rules: tuple[Rule, ...], find: Callable[[Selector], Sequence[Candidate]]
 ) -> list[Candidate]:
     """What the rules always include, in their order. What the record knows is taken as it was then."""
-    then = {_unversioned(candidate.ref): candidate for candidate in inputs.candidates}
+    then = {Ref.parse(candidate.ref).item: candidate for candidate in inputs.candidates}
     kept = [candidate for candidate in inputs.candidates if candidate.section == ALWAYS_INCLUDED.key]
     answered = {selector for rule in inputs.request.rules for selector in rule.then.always_include}
     found: dict[str, Candidate] = {}
     for selector in dict.fromkeys(selector for rule in rules for selector in rule.then.always_include):
         was = [candidate for candidate in kept if is_selected(selector, candidate, ALWAYS_INCLUDED)]
         for candidate in was if selector in answered else find(selector):
-            known = then.get(_unversioned(candidate.ref), candidate)
+            known = then.get(Ref.parse(candidate.ref).item, candidate)
             found.setdefault(known.ref, replace(candidate, ref=known.ref, text=known.text))
     return [replace(candidate, position=place) for place, candidate in enumerate(found.values())]
-
-
-def _unversioned(ref: str) -> str:
-    return ref.partition("@")[0]

@@ -10,9 +10,8 @@ from typing import Any
 
 from agents.models import AgentFileVersion, DailyLog
 from assembly.comparison.side_by_side import ComparedContext, compared_from_result
-from assembly.comparison.thing_history import kind_and_id
-from assembly.engine.diff import named
 from assembly.engine.profile import Profile
+from assembly.engine.refs import Ref, without_version
 from assembly.engine.rules import Rule
 from assembly.engine.tokenizers import get_tokenizer
 from assembly.engine.types import Candidate
@@ -185,7 +184,7 @@ FILE_VERSIONS: Mapping[str, Any] = {"agent_file": AgentFileVersion, "team_file":
 
 def is_file(candidate: Candidate) -> bool:
     """Whether it is a file of the agent or the team."""
-    return kind_and_id(candidate.ref)[0] in FILE_VERSIONS
+    return Ref.parse(candidate.ref).kind in FILE_VERSIONS
 
 
 def _with_versions(candidates: Sequence[Candidate], wanted: Mapping[str, int]) -> tuple[Candidate, ...]:
@@ -204,11 +203,13 @@ def _version_text(candidates: Sequence[Candidate], key: str, number: int) -> tup
     found = next((one for one in candidates if is_file(one) and one.kind == key), None)
     if found is None:
         raise Invalid(f"files.{key}", f"This context is not made of {key}. Choose one of its files.", "unknown")
-    kind, id_ = kind_and_id(found.ref)
-    text = FILE_VERSIONS[kind].objects.filter(file_id=id_, version=number).values_list("content", flat=True).first()
+    ref = Ref.parse(found.ref)
+    text = (
+        FILE_VERSIONS[ref.kind].objects.filter(file_id=ref.id, version=number).values_list("content", flat=True).first()
+    )
     if text is None:
         raise Invalid(f"files.{key}", f"{key} has no version {number}. Look it up in its history.", "unknown")
-    return f"{kind}:{id_}@{number}", text
+    return f"{ref.item}@{number}", text
 
 
 def _with_version(candidate: Candidate, ref: str, text: str) -> Candidate:
@@ -226,14 +227,14 @@ def _with_texts(
 def _with_draft(candidate: Candidate, text: str | None) -> Candidate:
     if text is None or text == candidate.text:
         return candidate
-    return replace(candidate, text=text, ref=f"{named(candidate.ref)}@{DRAFT}")
+    return replace(candidate, text=text, ref=f"{without_version(candidate.ref)}@{DRAFT}")
 
 
 def _about(candidate: Candidate, gather_context: GatherContext) -> str:
     """What the candidate is about, as drafts say it."""
     if candidate.ref.startswith("daily_log:") and candidate.date:
         return DailyLog(agent=gather_context.agent, date=candidate.date).about
-    return named(candidate.ref)
+    return without_version(candidate.ref)
 
 
 def _new_logs(texts: Mapping[str, str], gathered: GatherResult, profile: Profile) -> list[Candidate]:

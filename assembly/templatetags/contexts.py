@@ -16,6 +16,7 @@ from django.utils.safestring import SafeString
 
 from assembly.contexts.layers import bar_width
 from assembly.engine.reasons import warning_label
+from assembly.engine.refs import Ref
 from assembly.profiles.shipped import CONVERSATION
 from assembly.simulation.draft_preview.size import measure_text, rendered_with_cut
 from teams.text_diff.markdown import render_markdown
@@ -55,7 +56,7 @@ CONSIDERED = frozenset({"agent_file", "team_file", "daily_log"})
 def contexts_address(document: TextPage, version: Version) -> str:
     """The list of the contexts that considered the version; empty for what no context considers."""
     about = document.file.about
-    if about.partition(":")[0] not in CONSIDERED:
+    if Ref.parse(about).kind not in CONSIDERED:
         return ""
     return f"{reverse('context_list')}?{urlencode({'contains': f'{about}@{version.version}'})}"
 

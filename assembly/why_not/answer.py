@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from assembly.contexts.search.owned_things import OwnedRecord, find_owned_record, search_owned_records
-from assembly.engine.diff import ItemKey, named
+from assembly.engine.diff import ItemKey
 from assembly.engine.profile import Section
-from assembly.engine.section_filling import document_of
+from assembly.engine.refs import Ref, document_of, without_version
 from assembly.engine.types import Candidate, Decision, SectionResult
 from assembly.models import Assembly
 from assembly.records.reader import StoredAssembly, load_record
@@ -150,9 +150,9 @@ def _all_matches(told: StoredAssembly) -> Iterator[Match]:
 
 def _is_named(ref: str, sought: str) -> bool:
     """A document stands for its pieces, too."""
-    unversioned, document = named(ref), named(document_of(ref))
+    unversioned, document = without_version(ref), without_version(document_of(ref))
     ids = {unversioned.partition(":")[2], document.partition(":")[2]}
-    return sought in {ref, *ids} or named(sought) in {unversioned, document}
+    return sought in {ref, *ids} or without_version(sought) in {unversioned, document}
 
 
 def _match_grade(match: Match, sought: str) -> float:
@@ -173,7 +173,7 @@ def _names(match: Match) -> Sequence[str]:
     """What people call it: its section where it is all that stands there, its file, path, names or day."""
     candidate = match.candidate
     labels = [name for by in ("path", "kg_entity") for name in candidate.labels.get(by, ())]
-    is_file = candidate.ref.partition(":")[0] in {"agent_file", "team_file"}
+    is_file = Ref.parse(candidate.ref).kind in {"agent_file", "team_file"}
     own = [match.label, candidate.kind] if is_file else []
     return [*labels, *own, *([candidate.date.isoformat()] if candidate.date else [])]
 

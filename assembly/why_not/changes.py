@@ -6,6 +6,7 @@ from typing import Literal, get_args
 
 from assembly.engine.linear_ranker import WORDS_FEATURE, Ranker
 from assembly.engine.profile import Profile, Section
+from assembly.engine.refs import Ref, exclusion_names
 from assembly.engine.rule_effects import ALWAYS_INCLUDED, is_selected
 from assembly.engine.rules import Actions, Boost, Condition, Rule, Selector, SelectorKind, sorted_rules
 from assembly.engine.types import Candidate, EngineRequest, field_values
@@ -114,14 +115,13 @@ def excluding_rules(rules: Sequence[Rule], candidate: Candidate, section: Sectio
 
 def rules_naming(exclusions: Sequence[str], ref: str) -> set[str]:
     """Those that name the ref: by itself, without its version, or by its id alone."""
-    unversioned = ref.partition("@")[0]
-    return {ref, unversioned, unversioned.rpartition(":")[2]} & set(exclusions)
+    return exclusion_names(ref) & set(exclusions)
 
 
 def may_be_included(candidate: Candidate) -> bool:
     """Whether a rule can include the very thing, told as it was: of memories, a rule names a whole kind, of which the
     record need not hold all; and a piece of a document brings in the whole of it."""
-    return candidate.ref.partition(":")[0] in INCLUDABLE
+    return Ref.parse(candidate.ref).kind in INCLUDABLE
 
 
 def change_selector(name: str) -> Selector:

@@ -12,6 +12,7 @@ from assembly.engine.codes import Code
 from assembly.engine.diff import SHORTENED_CODES
 from assembly.engine.linear_ranker import SHARE_PREFIX, Ranker
 from assembly.engine.profile import Section
+from assembly.engine.refs import Ref
 from assembly.engine.rule_effects import is_selected, rule_effect
 from assembly.engine.rules import Selector, SelectorKind
 from assembly.engine.types import Candidate, Decision, EngineResult
@@ -196,7 +197,7 @@ def boost(situation: FixSituation) -> Iterator[Fix]:
 
 def pin(situation: FixSituation) -> Iterator[Fix]:
     """Memories alone can be pinned, and it counts in lists alone."""
-    may_be = situation.section.shape == "lines" and situation.candidate.ref.startswith("memory:")
+    may_be = situation.section.shape == "lines" and Ref.parse(situation.candidate.ref).kind == "memory"
     if may_be and not situation.candidate.pinned:
         yield Fix(lambda _: situation.change("pin"), whole=situation.is_short)
 
@@ -206,7 +207,7 @@ def always_include(situation: FixSituation) -> Iterator[Fix]:
     candidate = situation.candidate
     if not may_be_included(candidate):
         return
-    by = INCLUDABLE[candidate.ref.partition(":")[0]]
+    by = INCLUDABLE[Ref.parse(candidate.ref).kind]
     if labels := candidate.labels.get(by):
         yield Fix(lambda _: situation.change("always_include", name=f"{by}:{labels[0]}"), whole=situation.is_short)
 

@@ -5,6 +5,8 @@ from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
+from assembly.engine.refs import Ref
+
 OutcomeFilter = Literal["", "cut", "left_out"]
 """cut: something was cut to fit, or there is a warning. left_out: something was left out."""
 
@@ -22,7 +24,7 @@ class ReferenceQuery:
     @property
     def version(self) -> str:
         """Empty for any."""
-        return "" if self.ref == self.named else self.ref.partition("@")[2]
+        return "" if self.ref == self.named else Ref.parse(self.ref).version
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,8 +10,7 @@ from django.db.models import Min, Model, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
 from agents.models import AgentFile, DailyLog
-from assembly.engine.diff import named
-from assembly.engine.section_filling import document_of
+from assembly.engine.refs import Ref, document_of
 from assembly.models import Assembly
 from config.http.serializers import parse_date
 from memories.embeddings.active_model import SLOTS
@@ -52,13 +51,13 @@ class _RecordFinder:
 
 def find_owned_record(assembly: Assembly, ref: str) -> OwnedRecord | None:
     """The thing of the context's agent or team that the ref names; what belongs to others is none."""
-    kind, _, rest = named(document_of(ref)).partition(":")
-    id_ = _uuid(rest or kind)
+    named = Ref.parse(document_of(ref))
+    id_ = _uuid(named.id)
     nouns = (
-        [_RECORD_FINDERS[kind]]
-        if kind in _RECORD_FINDERS
+        [_RECORD_FINDERS[named.kind]]
+        if named.kind in _RECORD_FINDERS
         else list(_RECORD_FINDERS.values())
-        if id_ and not rest
+        if id_ and not named.kind
         else []
     )
     for noun in nouns:

@@ -21,7 +21,7 @@ from assembly.contexts.search.criteria import ContextQuery, ReferenceQuery
 from assembly.contexts.search.db import bounded_search
 from assembly.contexts.search.owned_things import column_search, excerpt, search_memories
 from assembly.contexts.search.visible_owners import VisibleOwners
-from assembly.engine.diff import named
+from assembly.engine.refs import without_version
 from config.http.errors import NotFound
 from memories.embeddings.active_model import SLOTS
 from memories.models import Entity, Memory
@@ -49,7 +49,7 @@ def parse_reference(text: str, principal: Principal) -> ReferenceQuery:
         return _reference_on_page(text, principal)
     if len(text) > MAX_CHARACTERS or not REF.fullmatch(text):
         raise ValueError(_("Paste the address of the page of a file, a memory or another thing, or its ref."))
-    return ReferenceQuery(named(text), text)
+    return ReferenceQuery(without_version(text), text)
 
 
 def _is_address(text: str) -> bool:

@@ -8,11 +8,12 @@ from typing import Any
 from assembly.engine.codes import Code, WarningCode
 from assembly.engine.profile import Section
 from assembly.engine.reasons import decision_sentence
+from assembly.engine.refs import Ref
 from assembly.engine.rule_effects import ALWAYS_INCLUDED
 from assembly.engine.types import Candidate, Decision, SectionResult
 from assembly.models import AlertKind
 from assembly.models.monitoring import MAX_NAME_CHARACTERS
-from assembly.monitoring.trends.counting import FILES, ref_without_version
+from assembly.monitoring.trends.counting import FILES
 from assembly.records.reader import StoredAssembly
 
 NO_ROOM = {Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET}
@@ -61,9 +62,9 @@ def _files(told: StoredAssembly) -> Iterator[Finding]:
 
 
 def _of_file(kind: AlertKind, decision: Decision, candidate: Candidate, why: str) -> Finding:
-    version = decision.ref.rpartition("@")[2]
-    facts = {"file": candidate.kind, "version": version, "of": decision.ref.partition("_file:")[0]}
-    return Finding(kind, ref_without_version(decision.ref), version, candidate.kind.capitalize(), why, facts)
+    ref = Ref.parse(decision.ref)
+    facts = {"file": candidate.kind, "version": ref.version, "of": ref.kind.removesuffix("_file")}
+    return Finding(kind, ref.item, ref.version, candidate.kind.capitalize(), why, facts)
 
 
 def _sections(told: StoredAssembly) -> Iterator[Finding]:

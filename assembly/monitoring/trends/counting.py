@@ -15,6 +15,7 @@ from uuid import UUID
 import orjson
 
 from assembly.engine.codes import Code, SourceCode
+from assembly.engine.refs import Ref, without_version
 from assembly.engine.types import field_values
 from assembly.models import Assembly
 from assembly.records.reader import StoredAssembly
@@ -109,7 +110,7 @@ class Tally:
             if not decision.included:
                 self.left_out[decision.code.value] += 1
             elif decision.code == Code.TRUNCATED and decision.ref.startswith(FILES):
-                self.cut[ref_without_version(decision.ref)] += 1
+                self.cut[without_version(decision.ref)] += 1
 
     def _add_sources(self, assembly: Assembly) -> None:
         """Those of the sources that were asked: a context that repeats another one asked none."""
@@ -118,11 +119,6 @@ class Tally:
                 self.late[report["name"]] += 1
             elif report.get("code") == SourceCode.SOURCE_FAILED:
                 self.failed[report["name"]] += 1
-
-
-def ref_without_version(ref: str) -> str:
-    """The ref without its version: what it names, whichever version it is of."""
-    return ref.rpartition("@")[0] or ref
 
 
 def count_key(assembly: Assembly) -> CountKey:
@@ -170,7 +166,7 @@ class CountBatch:
             self._tallies.setdefault(counted, Tally()).add(assembly, told)
         for decision in told.decisions:
             if decision.included and decision.ref.startswith(MEMORY_REF_PREFIX):
-                id_ = ref_without_version(decision.ref).removeprefix(MEMORY_REF_PREFIX)
+                id_ = Ref.parse(decision.ref).id
                 self._told_on[id_] = max(key.day, self._told_on.get(id_, key.day))
 
     def write(self) -> None:

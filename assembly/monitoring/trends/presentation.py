@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from agents.models import AgentFile
 from assembly.engine.codes import Code
+from assembly.engine.refs import Ref
 from assembly.monitoring.trends.charts import Chart, ChartSeries, chart_of
 from assembly.monitoring.trends.reading import DayCounts, Trend
 from assembly.records.warnings import recorded_source_label
@@ -238,7 +239,7 @@ def _team_files(cut: Mapping[str, int]) -> dict[str, TroubledRow]:
 
 
 def _ids(cut: Mapping[str, int], kind: str) -> list[UUID]:
-    return [UUID(thing.partition(":")[2]) for thing in cut if thing.startswith(f"{kind}:")]
+    return [UUID(ref.id) for ref in map(Ref.parse, cut) if ref.kind == kind]
 
 
 def _mean(layer: str) -> Callable[[DayCounts], float]:

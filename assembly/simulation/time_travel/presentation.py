@@ -13,6 +13,7 @@ from assembly.contexts.items import OutcomeTag, is_left_out, tag_of_code
 from assembly.contexts.links import ItemLinks
 from assembly.engine.codes import Code, WarningCode
 from assembly.engine.diff import DecisionChange, diff_contexts
+from assembly.engine.refs import Ref
 from assembly.engine.types import Decision, SectionResult
 from assembly.records.item_titles import reason_sentence, title_of
 from assembly.simulation.time_travel.services import PastContext
@@ -87,11 +88,6 @@ def past_sections(told: ComparedContext, agent: str, team: str) -> list[PastSect
     ]
 
 
-def version_of(ref: str) -> str:
-    """The number of the version that a ref names; "" for what has none."""
-    return ref.rpartition("@")[2].partition("#")[0] if "@" in ref else ""
-
-
 def _items(told: ComparedContext, whereabouts: ItemLinks) -> list[PastItem]:
     labels = {section.key: section for section in told.sections}
     titles = {candidate.ref: title_of(candidate) for candidate in told.inputs.candidates}
@@ -102,7 +98,7 @@ def _items(told: ComparedContext, whereabouts: ItemLinks) -> list[PastItem]:
             title=titles[decision.ref],
             tag=tag_of_code(decision.code),
             why=reason_sentence(decision, labels[decision.section].label, titles),
-            version=version_of(decision.ref),
+            version=Ref.parse(decision.ref).version,
             address=whereabouts.address_of(offered[decision.section, decision.ref]),
         )
         for decision in told.decisions
@@ -182,8 +178,7 @@ def _why(change: DecisionChange) -> Iterator[str]:
         yield _("It was left out then.")
     elif change.effect == "out":
         yield _("It is left out now.")
-    elif version_of(before.ref) != version_of(after.ref):
-        versions = {"then": version_of(before.ref), "now": version_of(after.ref)}
-        yield _("Version %(then)s then, version %(now)s now.") % versions
+    elif (then := Ref.parse(before.ref).version) != (now := Ref.parse(after.ref).version):
+        yield _("Version %(then)s then, version %(now)s now.") % {"then": then, "now": now}
     else:
         yield _("The same version, of which another part is told.")

@@ -8,8 +8,8 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from assembly.comparison.thing_history import kind_and_id
 from assembly.engine.profile import Section
+from assembly.engine.refs import Ref
 from assembly.engine.tokenizers import available_tokenizers
 from assembly.models.proposal import MAX_NOTE_CHARACTERS
 from assembly.pipeline.request import MAX_TOKENS, MAX_TOPIC_CHARACTERS
@@ -164,12 +164,11 @@ def _version_label(version: Version) -> str:
 
 def _versions_by_file(told: StoredAssembly) -> dict[str, list[tuple[int, Version]]]:
     """By the key of each file that has others: the version that was told, with each of its newest versions."""
-    was = {kind_and_id(one.ref): one for one in told.inputs.candidates if is_file(one)}
+    was = {(ref := Ref.parse(one.ref)).item: (one.kind, ref) for one in told.inputs.candidates if is_file(one)}
     found: dict[str, list[tuple[int, Version]]] = {}
     for kind, model in FILE_VERSIONS.items():
-        ids = [id_ for of_kind, id_ in was if of_kind == kind]
+        ids = [ref.id for _key, ref in was.values() if ref.kind == kind]
         for row in model.objects.filter(file_id__in=ids).order_by("-version").defer("content"):
-            candidate = was[kind, str(row.file_id)]
-            number = int(candidate.ref.partition("@")[2])
-            found.setdefault(candidate.kind, []).append((number, row))
+            key, ref = was[f"{kind}:{row.file_id}"]
+            found.setdefault(key, []).append((int(ref.version), row))
     return {key: rows[: VERSIONS_OFFERED + 1] for key, rows in sorted(found.items()) if len(rows) > 1}

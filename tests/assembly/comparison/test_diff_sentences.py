@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from assembly.comparison.diff_sentences import comparison_summary
 from assembly.engine.codes import Code
-from assembly.engine.diff import SHORTENED_CODES, ContextDiff, diff_contexts, diff_decisions, named
+from assembly.engine.diff import SHORTENED_CODES, ContextDiff, diff_contexts, diff_decisions
+from assembly.engine.refs import without_version
 from assembly.engine.types import Decision, EngineResult
 from tests.engine.situations import Situation, conversation, situations
 
@@ -28,14 +29,14 @@ def pairs(draw: st.DrawFn) -> tuple[Situation, Situation]:
     gone = draw(
         st.sets(st.sampled_from([one.ref for one in before.candidates if one != changed] or ["none"]), max_size=2)
     )
-    draft = replace(changed, text=text, ref=f"{named(changed.ref)}@draft")
+    draft = replace(changed, text=text, ref=f"{without_version(changed.ref)}@draft")
     kept = [draft if one == changed else one for one in before.candidates if one.ref not in gone]
     budget = draw(st.sampled_from([before.request.budget, before.request.budget // 2]))
     return before, replace(before, candidates=tuple(kept), request=replace(before.request, budget=budget))
 
 
 def included(made: EngineResult) -> Counter[tuple[str, str]]:
-    return Counter((one.section, named(one.ref)) for one in made.decisions if one.included)
+    return Counter((one.section, without_version(one.ref)) for one in made.decisions if one.included)
 
 
 @CALM
@@ -58,8 +59,8 @@ def test_sums_add_up_and_every_difference_is_told_once(pair: tuple[Situation, Si
     assert sum(len(section.changes) for section in found.sections) == len(found.changes)
     came, went = (Counter(_places(found, effect)) for effect in ("in", "out"))
     moved = [change for change in found.changes if change.effect == "moved"]
-    came.update((one.after.section, named(one.after.ref)) for one in moved if one.after)
-    went.update((one.before.section, named(one.before.ref)) for one in moved if one.before)
+    came.update((one.after.section, without_version(one.after.ref)) for one in moved if one.after)
+    went.update((one.before.section, without_version(one.before.ref)) for one in moved if one.before)
     assert included(before) + came - went == included(after)
     assert found.is_same or comparison_summary(found)
     if before.content != after.content and not any(one.code in SHORTENED_CODES for one in before.decisions):
@@ -68,7 +69,7 @@ def test_sums_add_up_and_every_difference_is_told_once(pair: tuple[Situation, Si
 
 def _places(found: ContextDiff, effect: str) -> list[tuple[str, str]]:
     changes = [change for change in found.changes if change.effect == effect]
-    return [(change.decision.section, named(change.decision.ref)) for change in changes]
+    return [(change.decision.section, without_version(change.decision.ref)) for change in changes]
 
 
 def decided(ref: str, code: Code = Code.FITS, length: int = 10) -> Decision:
@@ -78,7 +79,7 @@ def decided(ref: str, code: Code = Code.FITS, length: int = 10) -> Decision:
 def test_another_version_is_the_same_thing_with_another_text() -> None:
     (change,) = diff_decisions([decided("team_file:1@7")], [decided("team_file:1@draft")])
     assert (change.effect, change.is_cut) == ("changed", False)
-    assert named("external:mail:ada@example.org") == "external:mail:ada@example.org"
+    assert without_version("external:mail:ada@example.org") == "external:mail:ada@example.org"
 
 
 def test_two_versions_in_one_section_are_two_things() -> None:

@@ -5,7 +5,7 @@ import hashlib
 from typing import Any
 
 from agents.models import Agent
-from assembly.engine.diff import named
+from assembly.engine.refs import without_version
 from assembly.models import Assembly, Piece, StoredText, text_hash
 from teams.models import Team
 
@@ -19,7 +19,7 @@ def piece(ref: str, text: str = "") -> int:
     StoredText.objects.get_or_create(sha256=text_hash(said), defaults={"text": said})
     sha256 = hashlib.sha256(f"{ref} {said}".encode()).digest()
     made = Piece(
-        id=int.from_bytes(sha256[:8], signed=True), sha256=sha256, ref=ref, named=named(ref),
+        id=int.from_bytes(sha256[:8], signed=True), sha256=sha256, ref=ref, named=without_version(ref),
         text_sha256=text_hash(said), facts={},
     )  # fmt: skip
     made.save(force_insert=True)

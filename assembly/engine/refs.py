@@ -1,0 +1,67 @@
+"""A ref names an item of a context: its kind, its id, its version, and for a passage its place in the document.
+
+Refs are stored, sealed and sent as text: `memory:<uuid>@3`, `chunk:<uuid>@3#7`, `daily_log:<uuid>@draft`, `turn:2`.
+The functions below work on that text, for loops over every candidate in which a `Ref` for each would take longer.
+"""
+
+import re
+
+from msgspec import Struct
+
+# A version is a number, or a word for one that is not saved yet. An address such as ada@example.org ends in none.
+_VERSION = re.compile(r"@(?:[0-9]+|[a-z]+)\Z")
+_VERSION_AND_PART = re.compile(r"([0-9]+|[a-z]+)(?:#([0-9]+))?")
+
+
+class Ref(Struct, frozen=True):
+    """The parts of a ref. Every text is one: `str(Ref.parse(text)) == text`."""
+
+    kind: str
+    """Empty for an id alone."""
+    id: str
+    version: str = ""
+    """Empty for any version."""
+    part: str = ""
+    """Of a passage, its place in that version of the document."""
+
+    @classmethod
+    def parse(cls, text: str) -> "Ref":
+        """Return the parts of the text."""
+        kind, colon, rest = text.partition(":")
+        if not (kind and colon):
+            kind, rest = "", text
+        id_, at, end = rest.rpartition("@")
+        found = _VERSION_AND_PART.fullmatch(end) if at else None
+        return cls(kind, id_, found[1], found[2] or "") if found else cls(kind, rest)
+
+    def __str__(self) -> str:
+        version = f"@{self.version}" if self.version else ""
+        part = f"#{self.part}" if self.part else ""
+        return f"{self.item}{version}{part}"
+
+    @property
+    def item(self) -> str:
+        """The item, whichever version or part of it: `chunk:<uuid>` for `chunk:<uuid>@3#7`."""
+        return f"{self.kind}:{self.id}" if self.kind else self.id
+
+    @property
+    def number(self) -> int | None:
+        """The number of the version; None where it has none."""
+        return int(self.version) if self.version.isdigit() else None
+
+
+def without_version(ref: str) -> str:
+    """Return the ref without its version. A passage is one of its version alone, so its ref stays as it is."""
+    return _VERSION.sub("", ref)
+
+
+def exclusion_names(ref: str) -> set[str]:
+    """Return the names by which a request excludes the item: the ref, the ref without its version, the id alone."""
+    item = ref.partition("@")[0]
+    return {ref, item, item.rpartition(":")[2]}
+
+
+def document_of(ref: str) -> str:
+    """Return the ref of a passage's document: document:<id>@3 for chunk:<id>@3#7; any other ref itself."""
+    kind, _, rest = ref.partition(":")
+    return f"document:{rest.partition('#')[0]}" if kind == "chunk" else ref
