@@ -3,7 +3,6 @@
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.request import Request
@@ -31,17 +30,14 @@ from assembly.contexts.serializers import (
     to_assembly_request,
 )
 from assembly.pipeline.answer_cache import AssemblyResult
-from assembly.pipeline.append_event import append_event
+from assembly.pipeline.append_event import assembly_append
 from assembly.pipeline.prepare import find_tokenizer
 from assembly.pipeline.services import assemble
 from assembly.pipeline.summaries.extractive import compress
 from assembly.records.reader import content_of, load_record, replay
 from config.http.cursors import encode_cursor, limit_of, next_page_url, page_of_sequence
-from config.http.errors import Conflict, NotFound
 from config.http.idempotency import idempotent
 from config.http.openapi import LOCATION, PAGE
-from memories.models import Event
-from memories.services import events_create
 from teams.access import team_for
 from teams.api.serializers import page_serializer
 from teams.api.view import ApiView
@@ -144,20 +140,10 @@ class AssemblyAppend(ApiView):
         assembly = assembly_for(self.principal, id_)
         agent = agent_for(self.principal, assembly.agent_slug, Action.WRITE)
         wishes = self.validated(AppendSerializer)
-        with transaction.atomic():  # without the assembly, there is no new event either
-            event = self._event(agent, **wishes)
-            return created_response(append_event(assembly=assembly, event=event, principal=self.principal))
-
-    def _event(self, agent: Agent, event: dict[str, Any] | None = None, event_id: UUID | None = None) -> Event:
-        if event is not None:
-            made = events_create(agent=agent, facts=[event], principal=self.principal)
-            if not made:
-                raise Conflict("An event with this external id is there already. Name it by its id.")
-            return made[0]
-        found = Event.objects.filter(agent=agent, id=event_id).first() if event_id else None
-        if found is None:
-            raise NotFound(f"The event “{event_id}”")
-        return found
+        facts, event_id = wishes.get("event"), wishes.get("event_id")
+        return created_response(
+            assembly_append(assembly=assembly, agent=agent, facts=facts, event_id=event_id, principal=self.principal)
+        )
 
 
 class TokenCount(ApiView):

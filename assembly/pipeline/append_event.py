@@ -3,11 +3,16 @@
 Source: "Incremental Updates" of the seed "Context Assembly Specification".
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from time import perf_counter
+from typing import Any
+from uuid import UUID
 
+from django.db import transaction
 from django.utils import timezone
 
+from agents.models import Agent
 from assembly.engine import assemble
 from assembly.engine.assemble import LATEST_SECTION
 from assembly.engine.item_formats import format_event
@@ -22,7 +27,9 @@ from assembly.records.reader import StoredAssembly, content_of, load_record
 from assembly.records.record import RecordOwners, record
 from assembly.rules.evaluation import rules_from_record
 from assembly.sources.base import SourceReport
+from config.http.errors import Conflict, NotFound
 from memories.models import Event
+from memories.services import events_create
 from teams.principal import Principal
 
 
@@ -63,6 +70,32 @@ def append_event(*, assembly: Assembly, event: Event, principal: Principal) -> A
         parent=assembly.id,
     )
     return AssemblyResult(appended, assembled.content, assembled.decisions)
+
+
+@transaction.atomic
+def assembly_append(
+    *, assembly: Assembly, agent: Agent, facts: Mapping[str, Any] | None, event_id: UUID | None, principal: Principal
+) -> AssemblyResult:
+    """Add a new event of the agent, or the one with that id; without the assembly, there is no new event either.
+
+    Raises Conflict where a new event's external id is taken, NotFound for an unknown id, and as `append_event` does.
+    """
+    event = _create_event(agent, facts, principal) if facts is not None else _find_event(agent, event_id)
+    return append_event(assembly=assembly, event=event, principal=principal)
+
+
+def _create_event(agent: Agent, facts: Mapping[str, Any], principal: Principal) -> Event:
+    made = events_create(agent=agent, facts=[facts], principal=principal)
+    if not made:
+        raise Conflict("An event with this external id is there already. Name it by its id.")
+    return made[0]
+
+
+def _find_event(agent: Agent, id_: UUID | None) -> Event:
+    found = Event.objects.filter(agent=agent, id=id_).first() if id_ else None
+    if found is None:
+        raise NotFound(f"The event “{id_}”")
+    return found
 
 
 def _with_latest_section(profile: Profile) -> Profile:

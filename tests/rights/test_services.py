@@ -49,8 +49,8 @@ GUARDED: Mapping[str, str] = {
     agent_update agent_delete
             events_create document_update documents_create""",
         "agent_for team_for find": "file_save memories_create memories_merge memory_create",
-        "agent_for team_for": "preview_drafts",
-        "agent_for assembly_for": "assemble_as_of",
+        "agent_for team_for": "preview_drafts preview_drafts_by_agent",
+        "agent_for assembly_for": "assemble_as_of assembly_append",
         "agent_for require_admin": "api_key_create api_key_revoke",
         "memory_for": "memories_unmerge",
         "memory_for find": "memory_update memory_delete",

@@ -9,7 +9,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agents.access import agent_for
-from agents.models import Agent, AgentFile, DailyLog
 from assembly.comparison.diff_sentences import comparison_summary
 from assembly.comparison.documents import change_document, section_document
 from assembly.comparison.serializers import KEYS, SectionChangeSerializer, TrialChangeSerializer
@@ -25,12 +24,12 @@ from assembly.pipeline.request import (
     AssemblyRequest,
 )
 from assembly.profiles.shipped import SHIPPED
-from assembly.simulation.draft_preview.services import preview_drafts
+from assembly.simulation.draft_preview.services import preview_drafts, texts_by_subject
 from config.http.idempotency import idempotent
 from config.http.serializers import INVALID_DATE, ExactText, Moment, StrictSerializer, parse_date
 from teams.access import team_for
 from teams.api.view import ApiView
-from teams.models import Team, TeamFile
+from teams.models import TeamFile
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 
 MAX_DAYS = 31
@@ -140,20 +139,9 @@ class DraftPreviewCreate(ApiView):
         asked = AssemblyRequest(
             **{name: wishes[name] for name in ("topic", "profile", "max_tokens", "tokenizer", "now")}
         )
-        found = preview_drafts(agent=agent, team=team, asked=asked, texts=_draft_texts(agent, team, wishes))
+        texts = texts_by_subject(agent, team, files=wishes["files"], logs=wishes["daily_logs"])
+        found = preview_drafts(agent=agent, team=team, asked=asked, texts=texts)
         return Response(DraftPreviewSerializer(_document(found, with_content=CONTENT in wishes["include"])).data)
-
-
-def _draft_texts(agent: Agent, team: Team | None, wishes: dict[str, Any]) -> dict[str, str]:
-    """The texts by what they are about."""
-    files: dict[str, str] = wishes["files"]
-    mine = AgentFile.objects.filter(agent=agent, file_key__in=files)
-    ours = TeamFile.objects.filter(team=team, file_key__in=files)
-    return {
-        **{file.about: files[file.file_key] for file in mine},
-        **{file.about: files[file.file_key] for file in ours},
-        **{DailyLog(agent=agent, date=day).about: text for day, text in wishes["daily_logs"].items()},
-    }
 
 
 def _document(found: SideBySide, *, with_content: bool) -> dict[str, Any]:

@@ -2,9 +2,7 @@
 
 import datetime
 import hashlib
-from collections.abc import Iterator
 from dataclasses import dataclass
-from time import monotonic
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -22,7 +20,7 @@ from assembly.simulation.draft_preview.presentation import (
     preview_tone,
     preview_warnings,
 )
-from assembly.simulation.draft_preview.services import preview_drafts
+from assembly.simulation.draft_preview.services import preview_drafts, preview_drafts_by_agent
 from assembly.simulation.draft_preview.subject import (
     DraftPreviewOptions,
     DraftSubject,
@@ -70,12 +68,6 @@ def draft_preview_panel(request: HttpRequest, subject: DraftSubject, written: Dr
         "is_news": said != request.GET.get("said"),
     }
     return render(request, "assembly/simulation/draft_preview/_panel.html", page)
-
-
-MAX_AGENTS = 20
-"""Of a team that are looked at together."""
-SECONDS = 3.0
-"""After this time no further agent is begun."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +133,8 @@ def _preview_for_agent(subject: DraftSubject, written: DraftText, wish: DraftPre
         return {
             "seen": _preview_context(preview_drafts(agent=wish.agent, team=wish.team, asked=wish.asked, texts=texts))
         }
-    rows = list(_agent_rows(subject, wish, texts))
+    previews = preview_drafts_by_agent(agents=subject.agents, team=wish.team, asked=wish.asked, texts=texts)
+    rows = [_agent_row(agent, found) for agent, found in previews]
     return {"rows": rows, "not_looked_at": len(subject.agents) - len(rows)}
 
 
@@ -158,14 +151,8 @@ def _preview_context(found: SideBySide) -> dict[str, Any]:
     }
 
 
-def _agent_rows(subject: DraftSubject, wish: DraftPreviewOptions, texts: dict[str, str]) -> Iterator[AgentRow]:
-    """At least one agent's, however little time there is."""
-    begun = monotonic()
-    for place, agent in enumerate(subject.agents[:MAX_AGENTS]):
-        if place and monotonic() - begun > SECONDS:
-            return
-        found = preview_drafts(agent=agent, team=wish.team, asked=wish.asked, texts=texts)
-        yield AgentRow(agent, preview_headline(found), preview_tone(found), found.before.tokens, found.after.tokens)
+def _agent_row(agent: Agent, found: SideBySide) -> AgentRow:
+    return AgentRow(agent, preview_headline(found), preview_tone(found), found.before.tokens, found.after.tokens)
 
 
 @require_POST

@@ -12,7 +12,7 @@ from agents.services import agent_create
 from assembly.models import Assembly
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
-from assembly.simulation.draft_preview import views
+from assembly.simulation.draft_preview import services
 from teams.models import Team, User
 from teams.principal import SYSTEM, Role
 from teams.services import membership_set, team_create
@@ -171,9 +171,9 @@ def test_all_agents_of_a_team_are_told_in_one_list(
     page = text_of(browser.get(GOALS, {"topic": "the & demo", "agent": "*"}))
     assert page.count("Nothing is pushed out by this change.") == 4
     assert "topic=the%20%26%20demo" in page
-    monkeypatch.setattr(views, "MAX_AGENTS", 2)
+    monkeypatch.setattr(services, "MAX_AGENTS", 2)
     assert "no time for 2 more agents" in text_of(browser.get(GOALS, {"topic": "", "agent": "*"}))
-    monkeypatch.setattr(views, "SECONDS", -1.0)
+    monkeypatch.setattr(services, "SECONDS", -1.0)
     assert "no time for 3 more agents" in text_of(browser.get(GOALS, {"topic": "", "agent": "*"}))
 
 
