@@ -1,1 +1,1 @@
-"""Search: memories, passages of documents, events, the graph."""
+"""This package searches memories, passages of documents, events, patterns, tasks and the graph."""

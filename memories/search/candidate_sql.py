@@ -1,4 +1,4 @@
-"""Those of an owner's many rows that come into question: by meaning, rare words and named days; newest and pinned."""
+"""SQL statements that select candidates among an owner's many memories: by meaning, words and days, newest, pinned."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -8,17 +8,17 @@ from memories.search.owner_sample import LAST
 from memories.search.row_format import OCCURRED, Columns, OwnerSearch, ids_literal, moments_literal
 
 MAX_DATED_ROWS = 500
-"""The newest of each run of named days."""
+"""The most rows of each range of named days; the newest are read."""
 BEFORE = AFTER = 24
-"""So many rows of the same day are read with one that looks good: of most days, all."""
+"""The numbers of rows of the same day that are read before and after a good hit; they include all rows of most days."""
 
 BREADTH_FACTOR = 2
-"""So many times the nearest that are wanted, the index looks at once: more are found than the approximate ones."""
+"""hnsw.ef_search is this many times the number of nearest rows, so that the approximate index misses fewer of them."""
 MAX_BREADTH = 1_000
-"""The index looks at no more."""
+"""The upper limit of hnsw.ef_search."""
 
-# The index knows no owners: it goes on until it has found enough rows of this one. How many rows a word or an owner
-# has decides how they are best read, and a plan that is made beforehand knows neither.
+# The vector index does not know owners, so an iterative scan goes on until it has enough rows of this owner. A custom
+# plan is forced, because the best plan depends on the number of rows of the word and of the owner.
 SETTINGS = """
 SELECT set_config('hnsw.ef_search', %(breadth)s, true), set_config('hnsw.iterative_scan', 'relaxed_order', true),
     set_config('hnsw.max_scan_tuples', '40000', true), set_config('plan_cache_mode', 'force_custom_plan', true)
@@ -29,7 +29,7 @@ NEAREST_INDEXED_SQL = f"""
     SELECT ctid FROM memories WHERE {{owner}} = %(owner)s AND {{here}} AND {{slot}} IS NOT NULL
     ORDER BY {BY_INDEX} LIMIT %(nearest)s
 """  # noqa: S608 - only the constant above is put in
-# In order of time, as most rows came: whoever follows it stays in one place of the table for several of them.
+# Reading in order of time, in which most rows were written, touches each page of the table once for several rows.
 NEAREST_SORTED_SQL = """
     SELECT place FROM (
         SELECT ctid AS place, {slot} <=> %(vector)s::vector AS distance FROM memories
@@ -41,14 +41,14 @@ NO_NEAREST_SQL = "SELECT ctid FROM memories WHERE false"
 TERM_MATCHES_SQL = """
 (SELECT {row} FROM memories WHERE {owner} = %(owner)s AND search @@ %(rare)s::tsquery LIMIT %(worded)s)
 """
-# Where most rows with a word are the owner's, a look at the index of the owner's rows costs more than it spares. And
-# who comes from a term need not look for it in the row.
+# For an owner of a large part of the table, most rows with a word are the owner's, so the index of the owner's rows
+# would cost more than it saves. A row that was found by a term need not be searched for that term.
 TERM_MATCHES_LARGE_SQL = """
 (SELECT {row_of_term} FROM unnest(%(terms)s::tsquery[], %(bits)s::bigint[], %(labels)s::tsquery[])
     AS term (query, bit, label) JOIN memories ON ({owner} = %(owner)s) IS TRUE AND search @@ query LIMIT %(worded)s)
 """
 
-# Within one statement a row stays in its place, and going there is a quarter of the work of finding it by its id.
+# Within one statement a row's ctid is stable, and reading by ctid takes a quarter of the time of reading by id.
 CANDIDATES_SQL = """
 {words}
 UNION ALL
@@ -69,7 +69,7 @@ NAMED_DAYS_SQL = """
             AND {occurred} < (last + 1)::timestamp AT TIME ZONE 'UTC' ORDER BY {occurred} DESC LIMIT %(dated)s
     ) AS dated
 """
-# Whole rows, vectors and all, would take longer to sort than to go to once more.
+# Only ctids are sorted: sorting whole rows with their vectors takes longer than reading the rows again.
 NEIGHBOURS_SQL = """
 SELECT {row} FROM memories WHERE ctid = ANY(ARRAY(
     SELECT near.place FROM unnest(%(hits)s::uuid[], %(moments)s::timestamptz[]) AS hit (id, at), LATERAL (
@@ -90,8 +90,10 @@ SELECT {row} FROM memories WHERE ctid = ANY(ARRAY(
 
 @dataclass(frozen=True, slots=True)
 class CandidateQuery:
-    """What to look for: `rare` are the places of terms, which may select up to `worded` rows; and the
-    `nearest` in meaning, the `newest` and some `random` rows.
+    """The parameters of a search for candidates: `rare` lists the indexes of terms, which may select up to `worded`
+    rows.
+
+    `nearest`, `newest` and `random` are numbers of rows: nearest in meaning, newest, and chosen at random.
     """
 
     rare: Sequence[int]
@@ -100,12 +102,15 @@ class CandidateQuery:
     newest: int
     random: int
     indexed: bool
-    """Whether the nearest are found by the index on meaning."""
+    """Whether the nearest rows are found by the vector index; otherwise all rows of the owner are sorted."""
     large: bool
-    """Whether much of the table is the owner's."""
+    """Whether the owner has a large part of the table's rows."""
 
     def of(self, search: OwnerSearch) -> Columns:
-        """The rows, the oldest first, looked over: of the terms, the rare ones. Raises SpaceLeft."""
+        """Return the candidate rows, the oldest first, without the mark ASKS and with the marks of the rare terms only.
+
+        Raises EmbeddingModelChanged.
+        """
         days = search.question.days
         named = {
             "{words}": TERM_MATCHES_LARGE_SQL if self.large else TERM_MATCHES_SQL,
@@ -131,7 +136,7 @@ class CandidateQuery:
             "last": [span.last for span in days],
         }
         breadth = min(BREADTH_FACTOR * self.nearest, MAX_BREADTH)
-        looked_for = () if self.large else self.rare  # a large owner's rows come by each term that they have
+        looked_for = () if self.large else self.rare  # a large owner's rows bring the term by which they were found
         return search.read_quickly(
             chosen, parameters, looked_for, before=[Statement(SETTINGS, {"breadth": str(breadth)})]
         )
@@ -146,8 +151,9 @@ class CandidateQuery:
 
 
 def add_neighbours(search: OwnerSearch, hits: Columns, alone: Columns, places: Iterable[int]) -> Columns:
-    """The hits with what stands before and after them on the same day, and those that stand alone, the oldest first,
-    with their terms at these places. Raises SpaceLeft.
+    """Return the hits with the rows before and after them on the same day, and the rows `alone` without neighbours.
+
+    The oldest row comes first. Rows have the marks of the terms at the indexes `places`. Raises EmbeddingModelChanged.
     """
     parameters = {
         "hits": ids_literal(hits),

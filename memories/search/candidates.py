@@ -1,4 +1,4 @@
-"""Which rows are measured: all of an owner with few, those that come into question of one with many."""
+"""Selects the rows of an owner to compute features of: all rows of an owner with few, candidates of one with many."""
 
 from dataclasses import dataclass
 
@@ -13,45 +13,47 @@ from memories.search.row_format import PINNED, Columns, OwnerSearch, copy_marks
 from memories.search.term_statistics import TermStatistics, exact_statistics, sampled_statistics
 
 EXACT_ROWS = 2_000
-"""An owner with no more than these is measured whole."""
+"""All rows of an owner with at most this many are searched."""
 MAX_NEIGHBOURHOODS = 12
-"""The index takes as long for each next nearest of the table as it takes to look at so many of an owner's rows."""
+"""The vector index takes as long per visited row of the table as a scan takes for this many rows of the owner."""
 NEWEST = 50
 RANDOM = 300
-"""So many rows tell how near a row is to the question by chance."""
+"""The number of random rows, from which the distribution of similarities to the question is estimated."""
 WORDED_SAMPLE_ROWS = 10_000
 BEHIND = 3.0
-"""By so much a stretch may seem worse than the rows that are wanted, and yet have one that belongs to them: the hits
-alone do not tell all of what stands around them. Scores are logarithms of odds, and so is what lies between.
+"""Margin in score (log odds): the window of rows around a hit that scores this much below the cut-off is still
+expanded.
+
+The score of a hit alone does not tell how well its neighbours match.
 """
 LARGE_SHARE = 0.1
-"""Of the table: with so much of it, nearly all that is found by its words alone is the owner's."""
+"""The share of the table above which nearly all rows that are found by their words alone belong to the owner."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchReach:
-    """How far the search goes in an owner's many rows."""
+    """Limits of a search for candidates among an owner's many rows."""
 
     worded: int
-    """So many rows the rarest terms may select together, as the sample has it, before more frequent terms do not."""
+    """The rarest terms are searched while they select at most this many rows together, as the sample estimates."""
     max_term_match_rows: int
-    """Of more than 10,000 rows, accordingly more, up to so many: fewer would be rarer words, which tell more."""
+    """The upper limit of `worded`, which grows in proportion to the owner's rows beyond 10,000."""
     nearest: int
-    """So many are found by their meaning, or twice as many as are wanted where these are more."""
+    """The number of rows nearest in meaning; twice the number of requested rows where that is more."""
 
     def among(self, rows: float) -> int:
-        """How many the rarest terms may select of so many rows."""
+        """Return how many rows the rarest terms may select together, for an owner with this many rows."""
         return round(min(self.max_term_match_rows, self.worded * max(1.0, rows / WORDED_SAMPLE_ROWS)))
 
 
-# Whoever asks when is told by a row that says a time, and it is often another row of the day that has the words.
-# Recall moves by .01 with what the sample happens to be: what is tried here is to be tried with several.
+# The answer to a question for a time is often a row that says a time, while another row of the day has the words.
+# Recall varies by .01 with the random sample, so new values have to be tried with several samples.
 REACH = SearchReach(worded=2_000, max_term_match_rows=3_000, nearest=75)
 REACH_OF_WHEN_QUESTIONS = SearchReach(worded=4_000, max_term_match_rows=7_000, nearest=150)
 
 
 def all_rows(search: OwnerSearch, most: int) -> tuple[Columns, TermStatistics]:
-    """All rows, in order of time, of an owner that has no more than so many."""
+    """Return all rows of an owner that has at most `most`, in order of time, with exact statistics of the terms."""
     rows = search.newest(most)
     return rows, exact_statistics(rows, search)
 
@@ -59,19 +61,19 @@ def all_rows(search: OwnerSearch, most: int) -> tuple[Columns, TermStatistics]:
 def candidate_rows(
     search: OwnerSearch, weights: Weights, least: int, sample: OwnerSample
 ) -> tuple[Columns, TermStatistics]:
-    """Of an owner with more: the rows that may be among the best, in order of time; at least so many.
+    """Return the candidate rows of an owner with many rows, in order of time, and the statistics of the terms.
 
-    The nearest in meaning, all that have one of the rarest words, those of named days and the newest are looked over.
-    Those of them that look good are measured together with what stands around them: a row may owe its place to these.
-    So are the newest and the pinned, which are wanted in any case.
+    There are at least `least` rows. First, the rows nearest in meaning, those with one of the rarest words, those of
+    named days and the newest are scored quickly. Then the best of them are read again with their neighbours in time,
+    which contribute to a row's features, and so are the newest and the pinned rows, which every result includes.
     """
     reach = REACH_OF_WHEN_QUESTIONS if search.question.asks_when else REACH
     nearest, newest = max(reach.nearest, 2 * least), max(NEWEST, least)
     rarity = sampled_statistics(sample, search)
     worded = reach.among(rarity.rows)
     rare = rarity.rarest(worded)
-    worded *= 2  # the sample may be wrong
-    visited = nearest * max(1.0, sample.rows_in_table / rarity.rows)  # the index knows no owners
+    worded *= 2  # a margin, because the sample may be wrong
+    visited = nearest * max(1.0, sample.rows_in_table / rarity.rows)  # the index does not know owners
     hits = CandidateQuery(
         rare=rare.tolist(),
         worded=worded,
@@ -93,6 +95,6 @@ def candidate_rows(
 
 
 def _random_places(hits: Columns) -> NDArray[np.intp]:
-    """Return the places of the rows that chance chose: the last bytes of their ids are the lowest of all rows."""
+    """Return the indexes of the random rows: those with the lowest last bytes of their ids, which are random."""
     last = hits["id_low"] % VALUES
     return np.argsort(last, kind="stable")[:RANDOM]

@@ -1,7 +1,7 @@
-"""Which days a question speaks of: “last May”, “in 2023”, “on 7 May”, “yesterday”, “two weeks ago”.
+"""Finds the days that a question names: “last May”, “in 2023”, “on 7 May”, “yesterday”, “two weeks ago”.
 
-English is read here; how others say the same, `memories.languages` knows of some. In all others, dates like 2023-05-07
-and years are read, and nothing else.
+The patterns for English are in this module, those for German and Spanish in `memories.search.time_expressions`. In
+other languages the English patterns are used, of which ISO dates like 2023-05-07 and years match.
 """
 
 import calendar
@@ -14,7 +14,7 @@ from memories.search.languages import DEFAULT
 from memories.search.time_expressions import TIME_EXPRESSIONS
 
 YEARS_BACK = 20
-"""How many years a month or a day without its year may lie back; it may also lie in the year to come."""
+"""Years into the past that a month or day without a year may refer to; it may also refer to the coming year."""
 
 _MONTHS = {name.lower(): number for number, name in enumerate(calendar.month_name) if name}
 _MONTHS |= {name[:3]: number for name, number in _MONTHS.items()} | {"sept": 9}
@@ -37,26 +37,26 @@ _UNIT = r"(?P<unit>day|week|month|year)"
 
 @dataclass(frozen=True, slots=True)
 class DayRange:
-    """From the first day to the last, both included."""
+    """A range of days from `first` to `last`, both included."""
 
     first: datetime.date
     last: datetime.date
 
 
 def days_in(question: str, today: datetime.date, language: str = DEFAULT) -> tuple[DayRange, ...]:
-    """The days that the question names, in the order in which they are looked for; none where it names none.
+    """Return the ranges of days that the question names; none where it names none.
 
-    A month or a day without a year means that of every year.
+    A month or a day without a year stands for that of every year from YEARS_BACK years ago to the next year.
     """
     found: list[DayRange] = []
     years = set(re.findall(rf"\b{_YEAR}\b", question))
     only_year = years.pop() if len(years) == 1 else None
-    # “may” and “march” are words, too: as months they have a capital, or a day or a preposition before them.
+    # “may” and “march” are also verbs: as months they have a capital, or a day or a preposition before them.
     left = re.sub(r"(?<!\bin )(?<!\bof )(?<!\blast )(?<!\d )\b(may|march)\b", " ", question)
     left = re.sub(r"(?:^|(?<=[.!?] ))\s*(May|March)\b(?! \d)", " ", left).lower()
     readers, meanings = _reading(language)
     for pattern, read in readers:
-        if found and read is _year:  # “in May and June 2023”: the year says which May is meant
+        if found and read is _year:  # in “in May and June 2023” the year says which May is meant
             break
         for match in pattern.finditer(left):
             found += _valid_ranges(read, {"year": only_year, **_match_groups(match, meanings)}, today)
@@ -65,12 +65,12 @@ def days_in(question: str, today: datetime.date, language: str = DEFAULT) -> tup
 
 
 def _match_groups(match: re.Match[str], meanings: "_Meanings") -> dict[str, str]:
-    """What stands in the groups of the match, in English."""
+    """Return the text of each named group of the match, translated into English."""
     return {name: meanings.get(name, {}).get(said, said) for name, said in match.groupdict().items() if said}
 
 
 def _valid_ranges(read: "_Reader", said: "_Groups", today: datetime.date) -> list[DayRange]:
-    """What was read; nothing of a date that no calendar has, like 31 June."""
+    """Return the ranges that the reader finds; none for a date that no calendar has, such as 31 June."""
     try:
         return list(read(said, today))
     except (ValueError, OverflowError):
@@ -139,7 +139,7 @@ def _named_day(said: _Groups, today: datetime.date) -> Iterator[DayRange]:
 
 
 def _weekday(said: _Groups, today: datetime.date) -> Iterator[DayRange]:
-    """The last one before today, or the next after it."""
+    """Yield the last such weekday before today, or the next one after today for “next”."""
     weekday = _WEEKDAYS[str(said["weekday"])]
     ahead = (weekday - today.weekday() - 1) % 7 + 1
     day = today + datetime.timedelta(days=ahead if said.get("which") == "next" else ahead - 7 or -7)
@@ -162,7 +162,7 @@ def _month(year: int, month: int) -> DayRange:
 
 
 def _around(today: datetime.date, unit: str, steps: int) -> DayRange:
-    """The calendar's month or year that lies so many steps from today's."""
+    """Return the calendar month or year that is this many months or years away from today's."""
     if unit == "year":
         return DayRange(datetime.date(today.year + steps, 1, 1), datetime.date(today.year + steps, 12, 31))
     months = today.year * 12 + today.month - 1 + steps
@@ -195,7 +195,10 @@ _READ_BY_NAME: Mapping[str, _Reader] = {
 
 
 def _reading(language: str) -> tuple[Sequence[tuple[re.Pattern[str], _Reader]], _Meanings]:
-    """Return what reads dates in the language, and what its words mean in English; in those that have none, English."""
+    """Return the patterns with their readers for this language, and the English meanings of its words.
+
+    Languages without patterns use the English ones.
+    """
     if language not in TIME_EXPRESSIONS:
         return _READERS, {}
     expressions = TIME_EXPRESSIONS[language]

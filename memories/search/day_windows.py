@@ -1,6 +1,6 @@
-"""When rows are from, and how near that is to the days that a question names.
+"""Compares the dates of rows with the days that a question names, and groups rows into windows.
 
-Stretches: rows of one day that stand close together, so that they are read at once, however many are hits.
+A window is a run of about 24 consecutive rows of one day, which are read together, however many of them are hits.
 """
 
 import numpy as np
@@ -12,17 +12,17 @@ from memories.search.row_format import EPOCH, Columns
 MICROSECONDS_A_DAY = 86_400_000_000
 WEEK_DAYS = 7
 NEAR_DAYS = 5.0
-"""So many days from a named one, nearness to it is down to 1/e."""
+"""The distance in days from a named day at which `day_nearness` has fallen to 1/e."""
 
 
 def date_of(rows: Columns) -> NDArray[np.int64]:
-    """In days since EPOCH, in UTC."""
+    """Return each row's date (UTC) as a number of days since EPOCH."""
     dates: NDArray[np.int64] = rows["at"].astype(np.int64) // MICROSECONDS_A_DAY
     return dates
 
 
 def is_on_named_day(rows: Columns, question: SearchQuestion) -> NDArray[np.float64]:
-    """1 for a row that is of a day that the question names, else 0."""
+    """Return 1 for each row on a day that the question names, else 0."""
     named = np.zeros(len(rows))
     if not question.days:
         return named
@@ -33,7 +33,10 @@ def is_on_named_day(rows: Columns, question: SearchQuestion) -> NDArray[np.float
 
 
 def day_nearness(rows: Columns, question: SearchQuestion) -> NDArray[np.float64]:
-    """1 down to 0 with the distance from the nearest of the named days; whole months and years have no nearness."""
+    """Return for each row a number from 1 down to 0, by its distance from the nearest named day.
+
+    Ranges longer than a week, such as whole months, do not count.
+    """
     near = np.zeros(len(rows))
     if not question.days:
         return near
@@ -50,17 +53,18 @@ def _day_spans(question: SearchQuestion) -> list[tuple[int, int]]:
 
 
 WINDOW_ROWS = 24
-"""In rows, about. Days with fewer are one stretch, or two."""
+"""The approximate number of rows in a window. A day with fewer rows is one window, or two."""
 WINDOWS_PER_OWNER = 2**32
-"""More than any owner has."""
+"""A number larger than the windows of any owner, by which a day and a window are encoded in one integer."""
 MAX_WINDOWS = 400
-"""So many may be hopeful, unless more rows are wanted."""
+"""The most windows that are expanded, unless more rows are requested."""
 
 
 def best_of_windows(hits: Columns, scores: NDArray[np.float64], sample: Columns, owned: float) -> NDArray[np.intp]:
-    """The place of the best hit of each stretch, the best first.
+    """Return the index of the best hit of each window, the best first.
 
-    The sample, in order of time, of so many rows that are owned tells about how many lie between two moments.
+    `sample` holds random rows of the owner in order of time, and `owned` the number of the owner's rows; together they
+    tell about how many rows lie between two moments.
     """
     rank = np.interp(hits["at"].astype(float), sample["at"].astype(float), np.linspace(0, owned, len(sample)))
     stretch = date_of(hits) * WINDOWS_PER_OWNER + (rank / WINDOW_ROWS).astype(np.int64)
@@ -77,10 +81,10 @@ def best_of_windows(hits: Columns, scores: NDArray[np.float64], sample: Columns,
 def promising_windows(
     best: NDArray[np.intp], scores: NDArray[np.float64], *, behind: float, wanted: int
 ) -> NDArray[np.intp]:
-    """Those of the best hits of their stretches, the best first, whose stretch may have what is wanted.
+    """Return the best hits, of those of each window, whose windows may contain a row of the result; the best first.
 
-    They score no less than the last of as many hits as are wanted, but for what they may be behind. There are as many
-    of them as rows are wanted, at least, where there are so many stretches.
+    A hit qualifies if its score is at most `behind` below that of the last of the `wanted` best hits. At least `wanted`
+    hits are returned where there are so many windows.
     """
     last = np.partition(scores, -wanted)[-wanted] if 0 < wanted < len(scores) else scores.min(initial=np.inf)
     near = np.count_nonzero(scores[best] >= last - behind)

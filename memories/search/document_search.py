@@ -1,8 +1,7 @@
-"""Search of documents: which of an agent's chunks bear on a question, by the features that rank memories.
+"""Search of documents ranks an agent's chunks against a question, by the features that also rank memories.
 
-A document takes the place of a day: its chunks stand side by side in the order of their positions, so what stands
-around a chunk, and what its whole document says, is measured as it is of memories. Chunks have no dates, no labels, and
-no importance or trust of their own.
+A document takes the place of a day: its chunks, in the order of their positions, are each other's neighbours, so
+features of neighbours and days apply to chunks and documents. Chunks have no dates, labels, salience or credibility.
 """
 
 import datetime
@@ -25,7 +24,7 @@ from memories.search.question import SearchQuestion, names_in, read_terms
 from memories.search.row_format import Columns, OwnerSearch
 from memories.search.term_statistics import exact_statistics
 
-# The last bytes of a document's id are random: no two end alike.
+# The last bytes of a document's id are random, so they identify the document.
 ROW = """
 substring(uuid_send(document_id), 9) || int8send(id) || int8send(position) || int8send({marks})
     || lseg_send(lseg(point({similarity}, 0.5), point(0.5, octet_length(text))))
@@ -39,7 +38,7 @@ FROM chunks c JOIN documents d ON d.id = document_id WHERE c.id = ANY(%(ids)s::b
 
 @dataclass(frozen=True, slots=True)
 class FoundPassage:
-    """A chunk of a document, with the features that a ranker weighs. `similarity` is None where it is not known."""
+    """A chunk of a document with its features, which a ranker weighs. `similarity` is None where it is unknown."""
 
     document: UUID
     version: int
@@ -54,7 +53,9 @@ class FoundPassage:
 
 @dataclass(frozen=True)
 class PassageSearch(OwnerSearch):
-    """The search puts a question to the chunks of one agent. `at` is the document, as a day, and the place in it."""
+    """A search of the chunks of one agent. The column `at` encodes the document (as a day) and the position of the
+    chunk.
+    """
 
     def _row(self, marks: Sequence[str]) -> str:
         return ROW.format(marks=" | ".join(marks), similarity=self._similarity)
@@ -76,9 +77,9 @@ class PassageSearch(OwnerSearch):
 def search_passages(
     *, agent: Agent, topic: str, vector: QueryVector | None, weights: Weights, limit: int
 ) -> list[FoundPassage]:
-    """Return the chunks for which the weighed features say the most, the best first; ties go to the older chunk.
+    """Return the `limit` chunks with the highest weighted sums of features, the best first; ties go to the older chunk.
 
-    Each has those of its features that are not 0 as measures.
+    The `measures` of each chunk are its features that are not 0.
     """
     question = SearchQuestion(topic, vector, names_in(topic), languages=languages_by_evidence(topic))
     rows, measured = with_active_model(vector, partial(_chunk_features, agent, question))
@@ -91,7 +92,7 @@ def _chunk_features(
 ) -> tuple[Columns, Mapping[str, Numbers]]:
     """Return all of the agent's chunks and their features.
 
-    To look for the nearest alone would take hardly less: they have no index on meaning, so each is compared anyway.
+    There is no vector index of chunks, so a search for the nearest alone would be hardly faster.
     """
     question = replace(question, vector=vector)
     terms, _, _ = read_terms(question, "agent_id", agent.pk, most=0, languages_of="chunks")
@@ -108,7 +109,7 @@ def _to_passages(rows: Columns, measured: Mapping[str, Numbers]) -> list[FoundPa
     columns = {name: values.tolist() for name, values in measured.items()}
     found = []
     for place, id_ in enumerate(ids):
-        if id_ in texts:  # nobody has split its document anew since
+        if id_ in texts:  # the document was not split again in between
             measures = {name: values[place] for name, values in columns.items() if values[place]}
             similarity = None if math.isnan(similarities[place]) else similarities[place]
             fields: list[Any] = [*texts[id_], similarity, measures]

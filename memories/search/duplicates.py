@@ -1,4 +1,4 @@
-"""Memories that seem to say the same: the newest of an owner, each compared with each."""
+"""Finds memories of an owner that seem to say the same, among the newest ones, by comparing each with each."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,9 +10,9 @@ from memories.models import Memory
 from memories.services import Owner
 
 COMPARED_ROWS = 400
-"""Of the newest that hold: 80,000 comparisons take about as long as any page may."""
+"""The number of newest current memories that are compared: 80,000 comparisons take as long as a page may."""
 MIN_SIMILARITY = 0.9
-"""From this cosine on. What differs by a number or a name is often as near: a person decides."""
+"""The least cosine of a pair. Texts that differ by a number or a name are often as similar, so a person decides."""
 MAX_PAIRS = 12
 
 PAIRS = """
@@ -30,7 +30,7 @@ ORDER BY similarity DESC, one.id, other.id LIMIT %(shown)s
 
 @dataclass(frozen=True, slots=True)
 class DuplicatePair:
-    """Two memories, the older one first, and the cosine of their meanings."""
+    """Two memories, the older one first, and the cosine of their embeddings."""
 
     one: Memory
     other: Memory
@@ -38,7 +38,7 @@ class DuplicatePair:
 
 
 def likely_duplicates(owner: Owner) -> list[DuplicatePair]:
-    """The pairs of the owner's newest memories that are most alike, the most alike first."""
+    """Return the most similar pairs of the owner's newest memories, the most similar first, at most MAX_PAIRS."""
     space = read_active_model()
     column = "agent_id" if isinstance(owner, Agent) else "team_id"
     parameters: dict[str, Any] = {

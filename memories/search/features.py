@@ -1,12 +1,9 @@
-"""The scores by which rows rank: sums of weighed features, by weights that suit the length of an owner's texts.
+"""Computes the features of rows for a question, and scores rows by the weighted sum of their features.
 
-Rows that stand next to each other on one day are neighbours: what is around a row tells what it is about.
-
-Features: what speaks for a row, as numbers that mean the same from question to question and from owner to owner.
-
-How near a row's meaning is, and how well its words match, is told among the owner's rows: as a standard score (z), by
-how many standard deviations of a single row it lies above their mean. A cosine of .4 is much among long texts and
-little among short ones; two standard deviations are as much here as there.
+Features are comparable between questions and owners. Similarity and word matches are standard scores (z): by how many
+standard deviations a row lies above the mean of the owner's rows, because a cosine of .4 is high among long texts and
+low among short ones. Rows next to each other on one day are neighbours, whose texts tell what a row is about. The
+weights depend on how brief an owner's texts are.
 """
 
 import math
@@ -23,26 +20,26 @@ from memories.search.row_format import ASKS, LABELLED, SAYS_A_TIME, Columns
 from memories.search.term_statistics import Distribution, TermStatistics, term_matrix, terms_of
 
 DECIMALS = 4
-"""Of measures: enough to tell rows apart, and few enough to be read."""
+"""The decimals of features: enough to tell rows apart, and few enough to be read."""
 
 
 BREVITY = "brevity"
-"""The measure that blends the two columns of weights: the same for all rows of an owner."""
+"""The feature that blends the two columns of weights; all rows of an owner have the same value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """Two columns of weights by feature: one for owners of long texts, one for owners of brief ones.
+    """Weights of features in two columns: one for owners of long texts, one for owners of brief texts.
 
-    Short turns of a conversation and whole pages differ in what tells that a text is wanted: one column cannot serve
-    both. Features that `brief` does not name have no weight for brief texts; without `brief`, `long` serves all texts.
+    Short turns of a conversation and whole pages differ in what tells that a text is relevant. A feature that `brief`
+    does not name has no weight for brief texts; without `brief`, `long` applies to all texts.
     """
 
     long: Mapping[str, float]
     brief: Mapping[str, float] | None = None
 
     def at(self, brevity: float) -> Mapping[str, float]:
-        """The weights for an owner whose texts are so brief, 0 to 1."""
+        """Return the weights for an owner whose texts have this brevity, 0 to 1."""
         if self.brief is None:
             return self.long
         names = dict.fromkeys((*self.long, *self.brief))
@@ -50,7 +47,7 @@ class Weights:
 
 
 def scores_of(measured: Mapping[str, NDArray[np.float64]], weights: Weights) -> NDArray[np.float64]:
-    """The sum of weight x feature, per row; features without a weight count nothing."""
+    """Return the sum of weight times feature per row; features without a weight are ignored."""
     scores = np.zeros(len(measured[BREVITY]))
     if not len(scores):
         return scores
@@ -65,7 +62,7 @@ Values = TypeVar("Values", Numbers, NDArray[np.int64])
 
 
 class Neighbours:
-    """The days of rows that come in order of time. Values are arrays with a number per row."""
+    """The days of rows in order of time, for combining the values of neighbouring rows; arrays have a value per row."""
 
     def __init__(self, rows: Columns) -> None:
         date = date_of(rows)
@@ -75,29 +72,29 @@ class Neighbours:
         self._counts = np.diff(self._starts, append=len(rows))
 
     def previous(self, values: Values) -> Values:
-        """Return that of the row before; nothing where it is of another day."""
+        """Return each row's value of the row before; 0 where that is of another day."""
         before = np.zeros_like(values)
         before[1:] = values[:-1] * self._continues[1:]
         return before
 
     def next(self, values: Values) -> Values:
-        """Return that of the row after; nothing where it is of another day."""
+        """Return each row's value of the row after; 0 where that is of another day."""
         after = np.zeros_like(values)
         after[:-1] = values[1:] * self._continues[1:]
         return after
 
     def around(self, values: Numbers) -> Numbers:
-        """Return the sum of the row's own, that of the row before and that of the row after."""
+        """Return for each row the sum of its value and those of the rows before and after."""
         around: Numbers = values + self.previous(values) + self.next(values)
         return around
 
     def per_day(self, join: np.ufunc, values: Values) -> Values:
-        """Return a number per day: the values of its rows, joined."""
+        """Return a value per day: the values of its rows combined by the ufunc `join`."""
         joined: Values = join.reduceat(values, self._starts) if len(self._starts) else values
         return joined
 
     def spread(self, per_day: Numbers) -> Numbers:
-        """Return a number per row: that of its day."""
+        """Return a value per row: that of its day."""
         spread: Numbers = np.repeat(per_day, self._counts)
         return spread
 
@@ -105,30 +102,34 @@ class Neighbours:
 Terms = NDArray[np.int64]
 
 MIDDLING_BYTES, STEEPNESS = 300.0, 3
-"""The mean length of an owner's texts at which brevity is one half: turns of talk have 140 bytes, messages 2,000."""
+"""The mean length, in bytes, of texts at which brevity is 0.5, and how steeply it falls.
+
+Turns of talk have 140 bytes, messages 2,000.
+"""
 SATURATION, LENGTH_SHARE = 1.2, 0.75
-"""Robertson's k1 and b of BM25, as most search engines set them."""
+"""The parameters k1 and b of BM25 (Robertson), as most search engines set them."""
 SMOOTHING_BYTES = 20.0
 SHORTEST, LONGEST = -3.0, 2.0
-"""Logarithms of a length over the mean, beyond which a text counts as no shorter and no longer."""
+"""The limits of the logarithm of a text's length over the mean, beyond which longer or shorter makes no difference."""
 ROWS_AROUND, ROWS_A_DAY = 3, 25
-"""A row with its neighbours is of middling length when it is as long as so many of the owner's rows; so is a day."""
+"""The numbers of average rows at whose length a row with its neighbours, or a day, counts as of mean length."""
 TERMS_A_BYTE = 8
 ANY_BYTE = np.arange(256)
 KINSHIP = 0.35
-"""Mean cosine of two texts that follow one another, measured on long conversations: it spares a second vector."""
+"""The mean cosine of consecutive texts, measured on long conversations; it replaces comparing their vectors."""
 
 
 def features(rows: Columns, question: SearchQuestion, rarity: TermStatistics) -> dict[str, Numbers]:
-    """Return by name a number per row, for rows in order of time.
+    """Return the features of rows in order of time: by name, an array with a value per row.
 
-    Those that end in `_z` are standard scores. `words` is a share of the question's weight, `relative_length` the
-    logarithm of the length over the mean of the owner's texts. All others are 0 to 1; `brevity` is the owner's.
+    Features that end in `_z` are standard scores. `words` is the share of the question's weight of words that the row
+    has, `relative_length` the logarithm of the length over the mean of the owner's texts. All others are 0 to 1;
+    `brevity` is a property of the owner.
     """
     neighbours = Neighbours(rows)
     meaning = rarity.similarity
     similarity = rows["similarity"].astype(float)
-    similarity[np.isnan(similarity)] = meaning.mean  # what is not known speaks neither for a row nor against it
+    similarity[np.isnan(similarity)] = meaning.mean  # an unknown similarity counts as average
     of_day = neighbours.spread(neighbours.per_day(np.maximum, similarity))
     found = terms_of(rows)
     match = _WordMatch(found, rows["length"].astype(float), rarity, neighbours)
@@ -155,15 +156,16 @@ def features(rows: Columns, question: SearchQuestion, rarity: TermStatistics) ->
 
 
 def brevity_of(mean_bytes: float) -> float:
-    """Return how brief an owner's texts are, by their mean length: near 1 for short turns, near 0 for whole pages."""
+    """Return the brevity of an owner's texts by their mean length: near 1 for short turns, near 0 for whole pages."""
     return 1 / (1 + (mean_bytes / MIDDLING_BYTES) ** STEEPNESS)
 
 
 class _WordMatch:
-    """How well the words of a question match each row, as BM25 has it: of rows, each word counts once.
+    """BM25 scores of rows, of rows with their neighbours, and of days, for the words of a question.
 
-    `share` is the share of the question's weight in words that the row has, whatever its length, 0 to 1. `spread` is
-    that of the matches of rows which have each word as often as the owner's rows do, whatever else they have.
+    Within a row each word counts once. `share` is the share of the question's weight of words that the row has,
+    whatever its length, 0 to 1. `spread` is the distribution of scores that is expected by chance, from the share of
+    the owner's rows that have each word.
     """
 
     def __init__(self, found: Terms, length: Numbers, rarity: TermStatistics, neighbours: Neighbours) -> None:
@@ -171,7 +173,7 @@ class _WordMatch:
         self._weights = idf / (float(idf.sum()) or 1.0)
         eights = [self._weights[start : start + TERMS_A_BYTE] for start in range(0, len(idf), TERMS_A_BYTE)]
         self._of_byte = [term_matrix(ANY_BYTE, len(eight)).astype(float) @ eight for eight in eights]
-        """By eight words, what each of the bytes weighs that say which of them there are: looked up, not summed."""
+        """Lookup tables for eight terms each: the total weight of the terms whose bits are set in a byte."""
         self.spread = Distribution(
             float(self._weights @ rarity.chance),
             math.sqrt(float(self._weights**2 @ (rarity.chance * (1 - rarity.chance)))),
@@ -184,7 +186,7 @@ class _WordMatch:
         self.of_day = neighbours.spread(self._match_of_days(found, days, neighbours))
 
     def _weight_of(self, found: Terms) -> Numbers:
-        """Return the weight of the words that each row has."""
+        """Return for each row the total weight of the terms that it has."""
         in_bytes = found.astype("<i8").view(np.uint8).reshape(-1, found.itemsize)
         weight = np.zeros(len(found))
         for place, of_byte in enumerate(self._of_byte):
@@ -201,7 +203,7 @@ class _WordMatch:
         )
 
     def _match_of_days(self, found: Terms, relative_length: Numbers, neighbours: Neighbours) -> Numbers:
-        """Return a number per day."""
+        """Return the BM25 score of each day."""
         matches = np.zeros(len(relative_length))
         for place, weight in enumerate(self._weights):
             count = neighbours.per_day(np.add, found >> place & 1)
@@ -210,7 +212,7 @@ class _WordMatch:
 
 
 def _bm25_factor(count: Numbers | Terms | int, relative_length: Numbers) -> Numbers:
-    """Return BM25's factor for a word that occurs so often in a text so much longer than the mean."""
+    """Return BM25's factor for a word that occurs `count` times in a text of this length relative to the mean."""
     saturation = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * relative_length)
     matches: Numbers = count * (SATURATION + 1) / (count + saturation)
     return matches
@@ -226,9 +228,9 @@ def _mark_values(found: Terms, mark: int) -> Numbers:
 
 
 def _joined_similarity(rows: Columns, similarity: Numbers, neighbours: Neighbours) -> Numbers:
-    """Return about the cosine of the row's text together with that of the row before.
+    """Return an estimate of the cosine of each row's text joined with that of the row before.
 
-    The vector of two texts is the sum of theirs, each as long as the square root of its text.
+    The vector of the joined text is taken as the sum of the two vectors, each as long as the square root of its text.
     """
     length = np.sqrt(rows["length"].astype(float))
     before = neighbours.previous(length)

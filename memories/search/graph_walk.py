@@ -1,8 +1,6 @@
-"""The graph of an agent around one entity, breadth-first; or that of its most salient entities.
+"""Queries of an agent's graph: the neighbourhood of an entity, for pages, and the strongest relations, for contexts.
 
-Walking the graph of an agent, breadth-first, in one statement.
-
-From "Relation Traversal" of the seed "Context Assembly Specification".
+Walks are breadth-first, each in one statement (seed "Context Assembly Specification", "Relation Traversal").
 """
 
 import datetime
@@ -21,7 +19,7 @@ MAX_ENTITIES = 200
 MAX_RELATIONS = 1_000
 MOST_SALIENT = 50
 
-# The nearest first, and of those as near the most salient: so that a limit cuts off what matters least.
+# Ordered by distance, then salience, so that the limit cuts off the least relevant entities.
 AROUND = """
 WITH RECURSIVE reached (id, distance) AS (
     SELECT %(entity)s::uuid, 0
@@ -50,9 +48,9 @@ class Graph:
 
 
 def load_graph_around(*, agent: Agent, entity: Entity | None, depth: int = 1) -> Graph:
-    """What lies within `depth` (1 to MAX_DEPTH) relations of the entity, at most MAX_ENTITIES entities.
+    """Return the graph within `depth` (1 to MAX_DEPTH) relations of the entity, of at most MAX_ENTITIES entities.
 
-    Relations lead both ways. Without an entity: the MOST_SALIENT entities.
+    Relations are followed both ways. Without an entity, return the graph of the MOST_SALIENT most salient entities.
     """
     entities = Entity.objects.filter(agent=agent).defer(*SLOTS)
     if entity is None:
@@ -69,9 +67,9 @@ def _ids_around(agent: Agent, entity: Entity, depth: int) -> list[UUID]:
     return [id_ for (id_,) in fetch_rows(AROUND, parameters)]
 
 
-# UNION lets each entity into each depth once, however many relations lead there. A relation is as deep as the nearer
-# of its ends, plus one. The last step reads the agent's relations in one pass: within two or three steps from a hub lie
-# most of them, and to look each entity's up costs eight times as much per relation.
+# UNION adds each entity once per depth, however many relations lead to it. The depth of a relation is that of its
+# nearer entity plus one. The last step reads the agent's relations in one pass, because most of them lie within two or
+# three steps of a hub, and index lookups per entity take eight times as long per relation.
 WALK = """
 WITH RECURSIVE reached (entity, depth) AS (
     (
@@ -108,7 +106,7 @@ ORDER BY relations.weight DESC, strongest.depth, relations.id
 
 @dataclass(frozen=True, slots=True)
 class WalkedRelation:
-    """A relation with the names of its ends. `depth` is 1 for the relations of the entities that the walk begins at."""
+    """A relation with the names of its entities. `depth` is 1 for relations of the entities where the walk begins."""
 
     id: UUID
     version: int
@@ -134,9 +132,10 @@ def walk_relations(
     depth: int,
     limit: int,
 ) -> list[WalkedRelation]:
-    """The strongest relations within `depth` of the mentioned entities and of the `salient` most salient.
+    """Return the strongest relations within `depth` of the mentioned entities and of the `salient` most salient ones.
 
-    Relations lead both ways. `types` restricts the most salient. Each relation comes once, at its smallest depth.
+    Relations are followed both ways. `types` restricts the most salient entities. Each relation is returned once, with
+    its smallest depth.
     """
     parameters: dict[str, Any] = {
         "agent": agent.pk,

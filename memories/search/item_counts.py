@@ -1,4 +1,4 @@
-"""How much an agent keeps of everything."""
+"""Counts the items of an agent of each kind."""
 
 from django.db.models import Count, IntegerField, OuterRef, Subquery
 from django.db.models.functions import Coalesce
@@ -21,7 +21,7 @@ COUNTED_MODELS: dict[str, type[AgentItem]] = {
 
 
 def item_counts(agent: Agent) -> dict[str, int]:
-    """The number of things by the names above, in one query."""
+    """Return the agent's number of items of each kind, by the names in COUNTED_MODELS, in one query."""
     counts = {name: _count_of(model) for name, model in COUNTED_MODELS.items()}
     found: dict[str, int] = Agent.objects.filter(pk=agent.pk).annotate(**counts).values(*counts).get()
     return found

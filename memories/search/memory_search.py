@@ -1,11 +1,7 @@
-"""Memories by their meaning, among those that a query selects: for pages, which narrow what is searched.
+"""Searches the memories of an owner: by features and weights for contexts, and by similarity for pages.
 
-Finding an owner's memories: by meaning, exactly, and the most recent ones.
-
-Similarity is the cosine of unit vectors (1 minus pgvector's cosine distance), computed in SQL. The owner's rows are
-found by B-tree and sorted exactly: a vector index that filters by owner afterwards misses rows of owners who have few.
-
-The search: the owner's rows are measured, and those that the weights put first are returned with their measures.
+Similarity is the cosine of unit vectors (1 minus pgvector's cosine distance), computed in SQL. `find_memories` and
+`nearest` compare all selected rows: a vector index that filters by owner afterwards misses rows of owners who have few.
 """
 
 import datetime
@@ -38,7 +34,7 @@ IS_CURRENT = Q(superseded_by=None, retired_because="")
 
 
 def nearest(rows: QuerySet[Memory], vector: QueryVector | None, limit: int) -> list[Memory]:
-    """The `limit` rows nearest to the vector, each with its `similarity`; superseded and retired ones come last."""
+    """Return the `limit` rows nearest to the vector, with their `similarity`; superseded and retired ones come last."""
     return with_active_model(vector, partial(_nearest, rows, limit))
 
 
@@ -57,13 +53,13 @@ def _nearest(rows: QuerySet[Memory], limit: int, vector: QueryVector | None) -> 
 logger = logging.getLogger(__name__)
 
 IS_CURRENT_SQL = "(superseded_by_id IS NULL AND retired_because = '')"
-# The superseded and the retired come last, so that they never take the place of a memory that stands.
+# Superseded and retired memories come last, so that they never displace a current memory.
 CURRENT_FIRST = f"NOT {IS_CURRENT_SQL}"
 COLUMNS = "m.id, m.version, m.kind, m.text, at, similarity, m.superseded_by_id, m.pinned, m.retired_because"
 
-# The index has each owner's newest first: as many as are wanted are read, not all. Where as many stand, nobody looks
-# for the others. Those that are pinned come along, however old they are: they are few and have an index of their own.
-# Of the owner's memories the newest and the pinned. `{owner}` is the column; `owner` is an id, `recent` a number.
+# RECENT_SQL returns an owner's newest and pinned memories; `{owner}` is the column, `owner` an id, `recent` a number.
+# The index has each owner's newest first, so only `recent` rows are read; superseded and retired ones are read only if
+# there are fewer current ones. Pinned ones are included however old they are: they are few, with an index of their own.
 RECENT_SQL = f"""
 WITH owned AS NOT MATERIALIZED (
     SELECT id, version, kind, text, coalesce(occurred_at, created) AS at, superseded_by_id, pinned, retired_because
@@ -103,9 +99,9 @@ ORDER BY {CURRENT_FIRST}, similarity DESC NULLS LAST, m.id
 
 @dataclass(frozen=True, slots=True)
 class FoundMemory:
-    """A memory as search returns it. `similarity` is -1 to 1, None without a topic or where either has no direction.
+    """A memory found by search. `similarity` is -1 to 1, or None without a topic or where a vector is missing.
 
-    `measures` are the features that a ranker weighs, by name: see `memories.retrieval`.
+    `measures` are the features that a ranker weighs, by name: see `memories.search.features`.
     """
 
     id: UUID | str
@@ -125,7 +121,7 @@ class FoundMemory:
 
 
 def topic_vector(topic: str) -> QueryVector | None:
-    """The topic's direction; None without a topic, or where the embedder knows nothing in it, or does not answer."""
+    """Return the vector of the topic; None for an empty or unknown topic, or where the embedder fails."""
     try:
         return embed_query(topic)
     except EmbedderFailed as error:
@@ -134,9 +130,9 @@ def topic_vector(topic: str) -> QueryVector | None:
 
 
 def find_memories(*, owner: Owner, vector: QueryVector | None, similar: int, recent: int) -> list[FoundMemory]:
-    """The `similar` nearest to the vector together with the `recent` newest; without a vector, the newest alone.
+    """Return the `similar` memories nearest to the vector and the `recent` newest; without a vector, the newest alone.
 
-    Where any of the newest are asked for, the pinned ones come along.
+    Unless `recent` is 0, the pinned ones are included as well.
     """
     return with_active_model(vector, partial(_find_memories, owner, similar, recent))
 
@@ -160,17 +156,16 @@ SELECT id, version, kind, text, {OCCURRED}, superseded_by_id, pinned, retired_be
 FROM memories WHERE id = ANY(%(ids)s::uuid[])
 """  # noqa: S608 - only the constant above is put in
 SURE_FACTOR = 2
-"""Who had so many times as many as a sample tells them, has still more than these."""
+"""A cached sample proves that an owner has more than n rows if it estimated more than this many times n."""
 
 
 def search_memories(
     *, owner: Owner, question: SearchQuestion, weights: Weights, limit: int, recent: int
 ) -> list[FoundMemory]:
-    """The `limit` memories for which the weighed features say the most, with the `recent` newest and all pinned ones.
+    """Return the `limit` memories with the highest weighted sums of features, the `recent` newest and all pinned ones.
 
-    The best come first; superseded and retired ones after all others; ties go to the lower id. Where the owner has so
-    many, so many come back. Each has those of its features that are not 0 as measures. Of an owner with very many,
-    those are ranked that come into question: see `candidates`.
+    The best come first, superseded and retired ones last; ties go to the lower id. The `measures` of each memory are
+    its features that are not 0. For an owner with very many memories only candidates are ranked: see `candidates`.
     """
     rows, measured = rows_with_features(owner, question, least=max(limit, recent), weights=weights)
     chosen = _select_rows(rows, scores_of(measured, weights), limit, recent)
@@ -180,9 +175,9 @@ def search_memories(
 def rows_with_features(
     owner: Owner, question: SearchQuestion, *, least: int, weights: Weights | None = None
 ) -> tuple[Columns, Mapping[str, Numbers]]:
-    """The rows that are ranked, the oldest first, and their features; at least so many, where the owner has them.
+    """Return the rows to rank, the oldest first, and their features; at least `least` rows, if the owner has so many.
 
-    Which ones are worth it, where the owner has many more, the weights say.
+    For an owner with many more rows, the weights decide which candidates are read.
     """
     return with_active_model(
         question.vector, partial(_rows_with_features, owner, question, least, weights or Weights({}))
@@ -207,7 +202,7 @@ def _rows_with_features(
 
 
 def _select_rows(rows: Columns, scores: Numbers, limit: int, recent: int) -> NDArray[np.intp]:
-    """The places of the best, of the newest and of the pinned, the best first."""
+    """Return the indexes of the best, the newest and the pinned rows, the best first."""
     kept = (rows["marks"] & PINNED) > 0
     kept[_highest(rows, scores, limit)] = kept[_highest(rows, rows["at"].astype(float), recent)] = True
     places = np.flatnonzero(kept)
@@ -215,12 +210,13 @@ def _select_rows(rows: Columns, scores: Numbers, limit: int, recent: int) -> NDA
 
 
 def _highest(rows: Columns, values: Numbers, count: int) -> NDArray[np.intp]:
-    """The places of so many rows with the highest values, the highest first. Those that are gone come after all others,
-    and ties go to the lower id.
+    """Return the indexes of the `count` rows with the highest values, the highest first.
+
+    Superseded and retired rows come after all others; ties go to the lower id.
     """
     gone = (rows["marks"] & NOT_CURRENT) > 0
     places = np.arange(len(rows))
-    if 0 < count < len(rows):  # few are sorted, and no more
+    if 0 < count < len(rows):  # only as many rows as needed are sorted
         standing = np.where(gone, -np.inf, values)
         places = np.flatnonzero(standing >= np.partition(standing, -count)[-count])
     some = rows.take(places)

@@ -1,7 +1,7 @@
-"""A random sample of the many rows of one owner: how many they are, when they are from, and how many have a word.
+"""Reads a random sample of an owner's rows, to estimate how many rows there are, when, and with which words.
 
-It tells how much a word says, and which words are rare enough to look for; what is found is measured itself. So it may
-be some minutes old, and each process keeps those of the owners that it searched last: the next search reads none.
+The sample decides how much a word counts and which words are rare enough to search for; found rows are measured
+themselves. Therefore it may be some minutes old, and each process caches the samples of recently searched owners.
 """
 
 from dataclasses import dataclass
@@ -18,15 +18,15 @@ from memories.search.row_format import OCCURRED, Columns
 
 ROWS = 2_000
 BYTES = 1_000_000
-"""Of texts: of long ones, fewer are sampled."""
+"""The total length, in bytes, of the sampled texts; of long texts, fewer rows are sampled."""
 LAST, VALUES = "substring(uuid_send(id), 13)", 2**32
-"""The sample has those rows whose ids have the least of so many values in their last four bytes, which are random."""
+"""The sample consists of the rows with the lowest last four bytes of their ids, which are random: 2**32 values."""
 MOMENT = np.dtype([("at", ">i8")])
 LIFETIME_SECONDS = 300
 OWNERS = 100
-"""The samples of so many are kept, each of 50 to 150 kB."""
+"""The number of owners whose samples are cached, 50 to 150 kB each."""
 
-# No word has a blank.
+# The words are joined by blanks, because no lexeme contains one.
 READ = """
 SELECT string_agg(last, ''::bytea), string_agg(timestamptz_send(occurred), ''::bytea),
     string_agg(array_to_string(tsvector_to_array(search), ' '), ' '), avg(octets)::float8, 'memories'::regclass::oid,
@@ -41,25 +41,30 @@ FROM (
 
 @dataclass(frozen=True, slots=True)
 class OwnerSample:
-    """What was true of the owner's rows in a `table`: that of the present has another number than one of the past."""
+    """Statistics of an owner's rows, estimated from a random sample.
+
+    `table` is the oid of the table `memories`; a copy of the table as it was in the past has another oid.
+    """
 
     table: int
     rows_in_table: float
-    """About so many, whosever they are."""
+    """The estimated number of rows of all owners in the table."""
     owned: float
-    """About so many rows the owner has."""
+    """The estimated number of the owner's rows."""
     rows: Columns
-    """Those of the sample, the oldest first: of each, when it is from is known."""
+    """The sampled rows, the oldest first; only `at` is known of them."""
     words: NDArray[np.int64]
-    """The hash of each word of theirs, the lowest first."""
+    """The hashes of the words of the sampled rows, in ascending order."""
     counts: NDArray[np.uint16]
-    """How many of them have that word."""
+    """The number of sampled rows with each word."""
     mean_bytes: float
-    """The mean length of their texts."""
+    """The mean length of the owner's texts, in bytes."""
 
     def having(self, terms: QueryTerms) -> NDArray[np.float64]:
-        """About how many of the owner's rows have each term: as many as have the rarest word of an entity's commonest
-        name; of a word, its stems together, of which a text has that of its language.
+        """Return the estimated number of the owner's rows that have each term.
+
+        For a word, it is the sum over its stems, of which a text has the one of its language. For an entity, it is the
+        count of its most frequent name; the rarest word of a name counts.
         """
         by_name = [[min(map(self._count, name)) for name in names] for names in terms.names]
         words = len(terms.words)
@@ -77,13 +82,16 @@ _lock = Lock()
 
 
 def cached_sample(owner: UUID) -> OwnerSample | None:
-    """The sample of the owner's rows that was read last, if that was within the last minutes."""
+    """Return the cached sample of the owner's rows; None where there is none from the last minutes."""
     with _lock:
         return _cache.get(owner)
 
 
 def read_sample(column: str, owner: UUID, table: int) -> OwnerSample:
-    """A sample of the rows in this table of the owner whose id stands in that column; there are some."""
+    """Return a sample of the owner's rows in the table with this oid, from the cache if possible.
+
+    `column` is the column that holds the owner's id. The owner must have at least one row.
+    """
     sample = cached_sample(owner)
     if sample is None or sample.table != table:
         sample = _query_sample(column, owner)

@@ -1,14 +1,11 @@
-"""The patterns of an agent that apply to a query, the most successful first.
-
-From "Pattern Matching" of the seed "Context Assembly Specification".
-"""
+"""Finds an agent's patterns that apply to a query (seed "Context Assembly Specification", "Pattern Matching")."""
 
 from collections.abc import Collection
 
 from agents.models import Agent
 from memories.models import Pattern
 
-# A pattern never applied has no rate; it comes after those that have, as one that always failed does.
+# A pattern that was never applied has no success rate and sorts like one that always failed.
 MATCHING = """
 SELECT id, version, name, keywords, intents, entity_types, guidance, successes, applications, updated
 FROM patterns
@@ -25,7 +22,10 @@ LIMIT %(limit)s
 def matching_patterns(
     *, agent: Agent, words: Collection[str], intent: str, entity_types: Collection[str], limit: int
 ) -> list[Pattern]:
-    """Those with one of the words (lower case) among their keywords, the intent, or one of the entity types."""
+    """Return the patterns that have one of the words (lower case) among their keywords, the intent or an entity type.
+
+    The most successful come first.
+    """
     parameters = {
         "agent": agent.pk,
         "words": list(words),

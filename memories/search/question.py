@@ -1,10 +1,9 @@
-"""What a search is for, as far as its words tell. English, German and Spanish are read; of others, years, ISO dates.
+"""Parses a question: its terms, the names and days in it, and whether it asks for a time.
 
-The words of a question as PostgreSQL's full text knows them, each as a query of its own.
-
-Rows and questions go through the same text configurations, so a word meets its other forms. A question is read by the
-configuration of its own language, which also leaves out its stop words, and by those of all languages that the owner's
-texts are in: a word is one term, whose names are its stems. English always comes along: texts that tell none have it.
+English, German and Spanish are understood; of other languages, years and ISO dates. Terms are words as PostgreSQL's
+full-text search knows them. A question is read by the configuration of its own language, which leaves out its stop
+words, and by those of all languages of the owner's texts: a term is one word with its stems in these languages. English
+is always included, because texts whose language is unknown count as English.
 """
 
 import datetime
@@ -29,35 +28,35 @@ _ASKS_WHEN = (
     ),
     *(expressions.asks_when for expressions in TIME_EXPRESSIONS.values()),
 )
-_WORD = re.compile(r"\w+(?:['’.-]\w+)*")  # noqa: RUF001 - as word processors write it
+_WORD = re.compile(r"\w+(?:['’.-]\w+)*")  # noqa: RUF001 - the apostrophe of word processors
 _POSSESSIVE = re.compile(r"['’]s$")  # noqa: RUF001
 
 
 @dataclass(frozen=True, slots=True)
 class SearchQuestion:
-    """What is searched for. `vector` is its direction: None where the model knows none of its words."""
+    """A question to search for. `vector` is its embedding, None where the embedder knows none of its words."""
 
     text: str
     vector: QueryVector | None
     names: tuple[str, ...] = ()
-    """What in it may name an entity: runs of up to 4 words, lower case."""
+    """Texts in the question that may name an entity: runs of up to 4 words, lower case."""
     days: tuple[DayRange, ...] = ()
-    """The days that it speaks of."""
+    """The ranges of days that the question names."""
     asks_when: bool = False
-    """Whether it asks for a time."""
+    """Whether the question asks for a time."""
     languages: tuple[str, ...] = LANGUAGES
-    """All that are known, those first that it is most likely in."""
+    """All known languages, the most likely language of the question first."""
 
 
 def parse_question(text: str, vector: QueryVector | None, today: datetime.date) -> SearchQuestion:
-    """The question, with the days that it speaks of as somebody means them who asks today."""
+    """Return the parsed question; days like “yesterday” are relative to `today`."""
     languages = languages_by_evidence(text)
     asks_when = any(pattern.match(text.lower()) for pattern in _ASKS_WHEN)
     return SearchQuestion(text, vector, names_in(text), days_in(text, today, languages[0]), asks_when, languages)
 
 
 def names_in(text: str) -> tuple[str, ...]:
-    """Runs of 1 to 4 words, lower case, without a possessive s; at most 400."""
+    """Return all runs of 1 to 4 words in the text, lower case, without a possessive s; at most 400."""
     words = [_POSSESSIVE.sub("", word) for word in _WORD.findall(text.lower())]
     runs = (
         " ".join(words[start : start + size])
@@ -71,11 +70,11 @@ MAX_WORDS = 40
 MAX_ENTITIES = 8
 MAX_TERMS = MAX_WORDS + MAX_ENTITIES
 LAST_POSITION = 16_383
-"""PostgreSQL gives all words after this one the same number."""
+"""PostgreSQL gives this position to all words from here on, so stems of different words cannot be told apart."""
 
-# An index has each owner's languages but English; the recursion goes from one to the next in it, where DISTINCT would
-# look at every row. The longest words say the most where a question is a whole page. Every configuration numbers the
-# words of a text alike, up to the last number: so the stems of one word find each other. No stem has a blank.
+# The recursion jumps through the index of languages other than English from one language to the next; DISTINCT would
+# read every row. Of a long question the longest words are used, which say the most. All configurations number the words
+# of a text alike, up to LAST_POSITION, so stems of one word are matched by position. No stem contains a blank.
 READ = f"""
 WITH RECURSIVE other AS (
     SELECT (SELECT min(language) FROM {{table}} WHERE {{owner}} = %(owner)s AND language <> '{DEFAULT}') AS language
@@ -116,38 +115,41 @@ _LEXEME = re.compile(r"'((?:[^']|'')*)'")
 
 @dataclass(frozen=True, slots=True)
 class QueryTerms:
-    """Each term is the text of a tsquery: a word in any of its forms, or an entity under any of its names."""
+    """The terms of a question as texts of tsqueries: a word in any of its forms, or an entity by any of its names."""
 
     words: tuple[str, ...]
     entities: tuple[str, ...] = ()
     languages: tuple[str, ...] = (DEFAULT,)
-    """Those that the question was read in."""
+    """The languages in whose configurations the question was read."""
 
     @property
     def all(self) -> tuple[str, ...]:
-        """Words and entities."""
+        """The terms for words, followed by those for entities."""
         return (*self.words, *self.entities)
 
     @property
     def names(self) -> list[list[list[str]]]:
-        """The words of each name of each term; the stems of a word are its names."""
+        """The words of each name of each term, without quotes; each stem of a word counts as a name."""
         return [
             [[_unquote_lexeme(word) for word in _LEXEME.findall(name)] for name in term.split(OR)] for term in self.all
         ]
 
     def label(self, place: int) -> str | None:
-        """The word at that place where it labels a text: as the speaker does in “Ada: Tea?”. Entities are no labels."""
+        """Return a tsquery for texts that the word at this index labels, as the speaker does in “Ada: Tea?”.
+
+        Returns None for an entity, which is no label.
+        """
         return " | ".join(f"{stem}:A" for stem in self.words[place].split(OR)) if place < len(self.words) else None
 
 
 def read_terms(
     question: SearchQuestion, column: str, owner: UUID, most: int, table: int = 0, *, languages_of: str = "memories"
 ) -> tuple[QueryTerms, bool, int]:
-    """The terms of the question; whether the owner, whose id stands in that column, has more memories than `most`; and
-    the number of the table of memories. Of the table of the number given, it is known that the owner has more.
+    """Return the terms of the question, whether the owner has more than `most` memories, and the oid of `memories`.
 
-    Those entities are known that the owner, where it is an agent, has in its graph. The words have stems in each
-    language of the owner's rows in the table `languages_of`.
+    `column` holds the owner's id. The count is skipped for the table with the oid `table`, for which it is known that
+    the owner has more. Entities are found in the graph of an owner that is an agent. Words have stems in each language
+    of the owner's rows in the table `languages_of`.
     """
     parameters: dict[str, Any] = {
         "text": question.text,

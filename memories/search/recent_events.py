@@ -1,6 +1,6 @@
-"""The events of late: the newest of a session or of an agent, and the highlights of the agent's other sessions.
+"""Reads recent events: the newest of a session or agent, and highlights of the agent's other sessions.
 
-From "Recent Events" of the seed "Context Assembly Specification", which leaves getSessionHighlights open.
+It follows "Recent Events" of the seed "Context Assembly Specification", which leaves getSessionHighlights open.
 """
 
 import datetime
@@ -13,15 +13,15 @@ from memories.models import Event, Session, TaskFrame
 
 OTHER_SESSIONS = 5
 HIGHLIGHTS = 5
-"""Of each other session: errors, file writes, and whatever has an outcome."""
+"""The number of highlights of each other session: errors, file writes, and events with an outcome."""
 
 MOST_CHARACTERS = 1_000_000
-"""Of their contents together: more than fits the largest budget of a context."""
+"""The limit of the total length of the events' contents: more than the largest budget of a context."""
 
 COLUMNS = "id, version, type, content, outcome, tool, size, occurred_at"
 NEWEST_FIRST = "ORDER BY occurred_at DESC, id DESC"
 
-# An event that belongs to no task is of use in any; those of other tasks are summed up by these tasks' results.
+# Events without a task are useful in any task; other tasks' events are summed up by the results of those tasks.
 EVENT_FILTER = """
     agent_id = %(agent)s
     AND (%(since)s::timestamptz IS NULL OR occurred_at > %(since)s)
@@ -29,7 +29,7 @@ EVENT_FILTER = """
     AND (%(task)s::uuid IS NULL OR task_id IS NULL OR task_id = %(task)s)
 """
 
-# "{}" stands for what else is wanted; each part is found by an index of its own, so they are not one condition.
+# The first "{}" is a further condition. Each part has an index of its own, so they are separate queries, not one OR.
 NEWEST = f"(SELECT {COLUMNS} FROM events WHERE {EVENT_FILTER} AND {{}} {NEWEST_FIRST} LIMIT %({{}})s)"  # noqa: S608
 
 OF_SESSION = NEWEST.format("(%(session)s::uuid IS NULL OR session_id = %(session)s)", "limit")
@@ -43,7 +43,7 @@ OF_OTHER_SESSIONS = f"""
 } AS highlight)
 """  # noqa: S608 - only the constants above are put in
 
-# "{}" stands for what was found; an event is left away where those that are newer have so many characters already.
+# "{}" is the query of events. An event is left out where the newer ones reach the limit of characters already.
 WITHIN_SIZE = f"""
     SELECT {COLUMNS} FROM (
         SELECT *, sum(size) OVER ({NEWEST_FIRST}) - size AS newer FROM ({{}}) AS found
@@ -55,7 +55,7 @@ NEWEST_OF_TYPE = f"{WITHIN_SIZE.format(f'{OF_SESSION} UNION {OF_TASK}')} LIMIT %
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventQuery:
-    """Which events: of a session (None: of all), of a task or of none (None: of any), after a moment, of some types."""
+    """A filter of events by session, task, time and types; None: all. Events without a task match every task."""
 
     agent: Agent
     session: Session | None
@@ -75,14 +75,14 @@ class EventQuery:
 
 
 def recent_events(query: EventQuery, *, limit: int, highlights: int = HIGHLIGHTS) -> list[Event]:
-    """The `limit` newest of the session, as many of the task, and highlights of the last other sessions; newest first.
+    """Return the `limit` newest events of the session, as many of the task, and highlights of the last other sessions.
 
-    In one statement, each event once, as long as those that are newer have less than MOST_CHARACTERS.
+    The newest come first, each once, in one statement, until the contents of the newer ones reach MOST_CHARACTERS.
     """
     numbers = {"limit": limit, "others": OTHER_SESSIONS, "highlights": highlights}
     return list(Event.objects.raw(RECENT, query.parameters() | numbers))
 
 
 def newest_events(query: EventQuery, *, limit: int) -> list[Event]:
-    """The `limit` newest of the session and of the task, newest first."""
+    """Return the `limit` newest events of the session and of the task, newest first."""
     return list(Event.objects.raw(NEWEST_OF_TYPE, query.parameters() | {"limit": limit}))

@@ -1,4 +1,4 @@
-"""The rows of an owner as a search measures them, thousands at a time: fixed bytes in SQL, columns in numpy.
+"""Reads the rows of an owner as packed bytes, thousands at a time, into numpy arrays.
 
 One aggregate of bytes takes a fifth of the time that rows of numbers take from the database into Python.
 """
@@ -20,10 +20,10 @@ from memories.search.question import MAX_TERMS, QueryTerms, SearchQuestion
 from memories.search.time_expressions import TIME_EXPRESSIONS
 
 Columns = NDArray[np.void]
-"""Rows of LAYOUT."""
+"""An array of rows with the fields of LAYOUT."""
 
 EPOCH = datetime.date(2000, 1, 1)
-"""PostgreSQL counts from here: `at` is in microseconds, and sent as it is stored."""
+"""The day from which PostgreSQL counts: `at` is in microseconds since then."""
 
 LAYOUT = np.dtype(
     [
@@ -38,29 +38,29 @@ LAYOUT = np.dtype(
     ]
 )
 NOT_CURRENT, LABELLED, SAYS_A_TIME, ASKS, PINNED = (1 << MAX_TERMS + place for place in range(5))
-"""What `marks` is made of, above a bit for each term that the row has: the first of them is the lowest."""
+"""Bits of the field `marks`, above the bits of the terms that the row has; the first term has the lowest bit."""
 
 TIME_WORDS = (
     "yesterday | today | tomorrow | tonight | last | next | ago | sinc | recent | day | week | weekend | month | year"
     " | monday | tuesday | wednesday | thursday | friday | saturday | sunday | 19:* | 20:*"
 )
-"""As a tsquery. Numbers that begin so are years, and some hours."""
+"""A tsquery of English words that say a time. Numbers that begin with 19 or 20 are years, and some hours."""
 
 OCCURRED = "coalesce(occurred_at, created)"
 
-# Four numbers are the ends of a line, which is sent at once: each call for each row takes its time.
+# Four numbers are sent as the ends of a line segment by one function call, because each call per row takes time.
 ROW = """
 uuid_send(id) || timestamptz_send({occurred}) || int8send({marks})
     || lseg_send(lseg(point({similarity}, salience), point(credibility, octet_length(text))))
 """
-# Packed where it is read: handed on whole, a row would take all its columns along.
+# Rows are packed in the inner query: a whole row passed on would carry all its columns.
 READ = "SELECT string_agg(packed, ''::bytea), {active} FROM ({which}) AS chosen (packed)"
 NEWEST = "SELECT {row} FROM memories WHERE {owner} = %(owner)s ORDER BY {occurred} DESC LIMIT %(limit)s"
 
 
 @dataclass(frozen=True)
 class OwnerSearch:
-    """A question to the memories of one owner, whose id stands in that column."""
+    """A search of the memories of one owner, whose id is in the column `column`."""
 
     column: str
     owner: UUID
@@ -69,12 +69,12 @@ class OwnerSearch:
 
     @property
     def places(self) -> range:
-        """Those of all terms."""
+        """The indexes of all terms."""
         return range(len(self.terms.all))
 
     @cached_property
     def parameters(self) -> dict[str, Any]:
-        """Of every statement that measures rows."""
+        """The parameters of every statement that reads rows."""
         vector = self.question.vector
         return {
             "owner": self.owner,
@@ -87,14 +87,15 @@ class OwnerSearch:
         }
 
     def newest(self, limit: int) -> Columns:
-        """The newest rows, the oldest of them first. Raises SpaceLeft."""
+        """Return the owner's `limit` newest rows, the oldest of them first. Raises EmbeddingModelChanged."""
         return self.measured(NEWEST, {"limit": limit}, self.places)
 
     def measured(self, which: str, parameters: Mapping[str, Any], places: Iterable[int]) -> Columns:
-        """The rows that this SQL selects, the oldest first, with those of their terms that are at these places, for to
-        look for one takes its time. Raises SpaceLeft.
+        """Return the rows that the SQL selects, the oldest first, with all marks and those of the terms at these
+        indexes.
 
-        The SQL has places for the {row} that it selects of memories, the {owner}'s column, and when a row {occurred}.
+        Terms are limited because matching each takes time. The SQL contains {row}, which selects from memories, {owner}
+        for the column and {occurred} for a row's time. Raises EmbeddingModelChanged.
         """
         marks = [*self._marks, _bit("text LIKE '%%?'", ASKS)]
         return self._read(which, parameters, marks, self._terms(places))
@@ -102,9 +103,10 @@ class OwnerSearch:
     def read_quickly(
         self, which: str, parameters: Mapping[str, Any], places: Iterable[int], before: Sequence[Statement]
     ) -> Columns:
-        """The same rows, looked over: nobody sees which of them ASKS. The statements `before` set what holds for it.
+        """Return the rows that the SQL selects, the oldest first, without the mark ASKS, which takes time.
 
-        The SQL may select a {row_of_term} for each term that a row has, where the term's `bit` and `label` say which.
+        The statements `before` configure the transaction. For a row found by a term, the SQL may select {row_of_term},
+        where `bit` and `label` belong to the term. Raises EmbeddingModelChanged.
         """
         return self._read(which, parameters, self._marks, self._terms(places), before)
 
@@ -130,19 +132,20 @@ class OwnerSearch:
         return self._in_order(np.frombuffer(packed or b"", dtype=LAYOUT))
 
     def _in_order(self, rows: Columns) -> Columns:
-        """Return each row once, those that stand side by side next to each other."""
+        """Return each row once, ordered so that neighbours are next to each other."""
         return _sorted_by_time(rows)
 
     def _label(self, place: int) -> str | None:
-        """Return the tsquery that finds the rows which the term at that place labels; None: they have no labels."""
+        """Return the tsquery for rows that the term at this index labels; None where rows have no labels."""
         return self.terms.label(place)
 
     def _row(self, marks: Sequence[str]) -> str:
         return ROW.format(occurred=OCCURRED, marks=" | ".join(marks), similarity=self._similarity)
 
     def _terms(self, places: Iterable[int]) -> Statement:
-        """An SQL expression, with what it takes: a bit for each term that a row has, and whether it labels the row: a
-        label is looked for where its word is.
+        """Return an SQL expression for the bits of the terms at these indexes, with its parameters.
+
+        Where a term is a word of the row, the expression also tests whether it labels the row.
         """
         bits, parameters = [], dict[str, Any]()
         for number, place in enumerate(places):
@@ -157,7 +160,7 @@ class OwnerSearch:
 
     @property
     def _similarity(self) -> str:
-        """An SQL expression: NaN for a row without a vector of the question's space."""
+        """The SQL expression of a row's cosine; NaN for a row without a vector of the question's embedding model."""
         if self.question.vector is None:
             return "'NaN'"
         space = self.question.vector.space
@@ -165,7 +168,7 @@ class OwnerSearch:
 
     @property
     def _marks(self) -> list[str]:
-        """SQL expressions: those marks that say whether a row is worth another look."""
+        """SQL expressions of the marks that tell whether a row is a candidate."""
         marks = [_bit("superseded_by_id IS NOT NULL OR retired_because <> ''", NOT_CURRENT), _bit("pinned", PINNED)]
         if self.question.asks_when:
             marks.append(_bit("search @@ %(time_words)s::tsquery", SAYS_A_TIME))
@@ -177,8 +180,9 @@ def _bit(condition: str, bit: int | str) -> str:
 
 
 def _sorted_by_time(rows: Columns) -> Columns:
-    """Each row once, with all marks that it came with, the oldest first. PostgreSQL would sort whole rows, vectors and
-    all.
+    """Return each row once, with all marks of its copies, the oldest first.
+
+    PostgreSQL would sort whole rows with their vectors.
     """
     order = np.argsort(_native_byte_order(rows["at"]), kind="stable")
     rows = rows.take(order)
@@ -186,7 +190,7 @@ def _sorted_by_time(rows: Columns) -> Columns:
     if not of_one_moment.any():
         return rows
     places = np.flatnonzero(np.append(of_one_moment, False) | np.insert(of_one_moment, 0, False))
-    some = rows.take(places)  # few are sorted by their ids, and no more
+    some = rows.take(places)  # only rows with equal times are sorted by id
     some = some.take(np.lexsort([_native_byte_order(some[name]) for name in ("id_low", "id_high", "at")]))
     again = (some["id_low"][1:] == some["id_low"][:-1]) & (some["id_high"][1:] == some["id_high"][:-1])
     first = np.flatnonzero(np.insert(~again, 0, True))
@@ -198,11 +202,11 @@ def _sorted_by_time(rows: Columns) -> Columns:
 
 
 def copy_marks(rows: Columns, others: Columns) -> Columns:
-    """The rows. Those that are among the others, of which there are some, have their marks, too."""
+    """Add to the rows the marks of the rows with the same ids in `others`, which is not empty, and return the rows."""
     ids, others_ids = (
         _native_byte_order(rows["id_low"]),
         _native_byte_order(others["id_low"]),
-    )  # no two ids end alike: these bits are random
+    )  # half of the id is enough, because its bits are random
     order = np.argsort(others_ids)
     places = order.take(np.searchsorted(others_ids, ids, sorter=order), mode="clip")
     rows["marks"] |= np.where(others_ids[places] == ids, others["marks"][places], 0)
@@ -210,23 +214,23 @@ def copy_marks(rows: Columns, others: Columns) -> Columns:
 
 
 def _native_byte_order(column: NDArray[Any]) -> NDArray[Any]:
-    """The column in the order of bytes that the processor counts in."""
+    """Return the column in the processor's byte order."""
     return column.astype(column.dtype.newbyteorder("="))
 
 
 def ids_of(rows: Columns) -> list[UUID]:
-    """The ids of the memories."""
+    """Return the ids of the rows as UUIDs."""
     halves = zip(rows["id_high"].tolist(), rows["id_low"].tolist(), strict=True)
     return [UUID(int=high << 64 | low) for high, low in halves]
 
 
 def ids_literal(rows: Columns) -> str:
-    """Their ids as the text of a uuid[]: many are written faster than they are made."""
+    """Return the ids of the rows as the text of a uuid[], which is faster than creating UUIDs."""
     halves = zip(rows["id_high"].tolist(), rows["id_low"].tolist(), strict=True)
     return f"{{{','.join([f'{high:016x}{low:016x}' for high, low in halves])}}}"
 
 
 def moments_literal(rows: Columns) -> str:
-    """When they occurred as the text of a timestamptz[]."""
+    """Return the times of the rows as the text of a timestamptz[]."""
     moments = np.datetime64(EPOCH, "us") + rows["at"].astype("timedelta64[us]")
     return f"{{{','.join([f'{moment}Z' for moment in np.datetime_as_string(moments).tolist()])}}}"

@@ -1,4 +1,4 @@
-"""The stacks of goals as trees, read in a constant number of queries."""
+"""Reads task stacks as trees of goals, in a constant number of queries."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -27,7 +27,7 @@ ORDER BY session_id, depth DESC, created DESC, id DESC
 
 @dataclass(slots=True)
 class GoalNode:
-    """A frame with the goals below it. `is_on_path`: it leads to the current one."""
+    """A task frame with its subgoals in `below`. `is_on_path` says that the current frame is the node or below it."""
 
     frame: TaskFrame
     below: list["GoalNode"] = field(default_factory=list)
@@ -37,7 +37,9 @@ class GoalNode:
 
 @dataclass(frozen=True, slots=True)
 class GoalRow:
-    """A goal in a nested list, read from above: whether a list opens below it, and how many end after it."""
+    """A goal in a flat list that is shown nested: whether a sublist begins below it, and how many sublists end after
+    it.
+    """
 
     goal: GoalNode
     opens: bool
@@ -46,31 +48,33 @@ class GoalRow:
 
 @dataclass(frozen=True, slots=True)
 class GoalStack:
-    """The goals of a session, or the agent's own."""
+    """The goals of a session or, where `session` is None, of the agent itself."""
 
     session: Session | None
     roots: list[GoalNode]
 
     @property
     def has_current(self) -> bool:
-        """Whether one of the goals shown is the current one."""
+        """Whether one of the goals in the stack is the current one."""
         return any(root.is_on_path for root in self.roots)
 
     @property
     def rows(self) -> list[GoalRow]:
-        """The goals from above. Flat, because stacks are deeper than templates may include themselves."""
+        """The goals from the top as flat rows, because stacks may be deeper than Django's templates can include
+        themselves.
+        """
         rows, waiting = [], [(root, 0) for root in reversed(self.roots)]
         while waiting:
             goal, ends = waiting.pop()
             rows.append(GoalRow(goal, bool(goal.below), range(0 if goal.below else ends)))
-            # The last goal of a list ends it, and with it the lists around it that end there.
+            # The last goal of a list ends this list and each outer list that ends with it.
             below = [(one, ends + 1 if one is goal.below[-1] else 0) for one in goal.below]
             waiting += reversed(below)
         return rows
 
 
 def load_stacks(agent: Agent, roots: Sequence[TaskFrame]) -> list[GoalStack]:
-    """The trees below the roots by session, in the order of the roots; at most MAX_FRAMES frames below them."""
+    """Return the trees below the roots by session, in the order of the roots; at most MAX_FRAMES frames below them."""
     if not roots:
         return []
     goals = {frame.id: GoalNode(frame) for frame in (*roots, *_descendants(roots))}
@@ -90,7 +94,7 @@ def _descendants(roots: Sequence[TaskFrame]) -> Iterable[TaskFrame]:
 
 
 def _current_ids(agent: Agent, roots: Sequence[TaskFrame]) -> list[UUID]:
-    """The frames that are worked on in the sessions of the roots, and on the agent's own stack."""
+    """Return the ids of the current frames in the sessions of the roots and on the agent's own stack."""
     sessions = list({root.session_id for root in roots if root.session_id})
     return [frame.id for frame in TaskFrame.objects.raw(CURRENT, {"agent": agent.pk, "sessions": sessions})]
 

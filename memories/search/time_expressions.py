@@ -1,7 +1,7 @@
-"""Expressions of time in German and Spanish: how a question asks when, and how it and a text name days.
+"""Expressions of time in German and Spanish: how questions ask for a time, and how texts name days.
 
-Each pattern has the groups that the reader of its name in `memories.search.dates` knows, and `meanings` has the
-English word, by group, for what stands in them. English is read there itself.
+The name of each pattern is that of a reader in `memories.search.dates`, which knows the groups of the pattern;
+`meanings` translates the text of each group into English. The English expressions are in `memories.search.dates`.
 """
 
 import re
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 YEAR = r"(?P<year>(?:19|20)\d\d)"
 DAY = r"(?P<day>\d{1,2})"
 NUMERIC = rf"\b{DAY}[./-] ?(?P<month>0?[1-9]|1[0-2])[./-] ?{YEAR}\b"
-"""Day, month, year, as all of Europe writes them."""
+"""A pattern of day, month and year in numbers, in the order that is usual in Europe."""
 ENGLISH_MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
@@ -22,19 +22,19 @@ ENGLISH_NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight
 
 @dataclass(frozen=True, slots=True)
 class TimeExpressions:
-    """Those of one language."""
+    """The expressions of time in one language."""
 
     asks_when: re.Pattern[str]
-    """The beginning of a question for a time, lower case."""
+    """The beginning of a question that asks for a time, lower case."""
     time_words: str
-    """A tsquery of this language's stems that say a time. Months are dates, and matched as such."""
+    """A tsquery of this language's stems that say a time. Months are missing, because they are matched as dates."""
     patterns: Sequence[tuple[str, re.Pattern[str]]]
-    """Names of readers with what they read, in the order in which they are tried."""
+    """The names of readers with the patterns that they read, in the order in which they are tried."""
     meanings: Mapping[str, Mapping[str, str]]
 
 
 def _by_name(english: Sequence[str], *names: str) -> dict[str, str]:
-    """Return the English word for each of the names; names of one English word stand together in one text."""
+    """Return the English word for each name; an argument holds all names of one English word, separated by blanks."""
     pairs = zip(english, names, strict=True)
     return {word: one for one, words in pairs for word in words.split()}
 
@@ -45,7 +45,9 @@ def _months(*names: str) -> dict[str, str]:
 
 
 def _alternatives(words: Mapping[str, str]) -> str:
-    """Return a pattern for the words, the longest first; for numbers among them, there are others."""
+    """Return a pattern that matches any of the words except numbers, the longest first; numbers have their own
+    patterns.
+    """
     return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True) if not word.isdigit())
 
 
@@ -115,7 +117,7 @@ def _patterns(*patterns: tuple[str, str]) -> tuple[tuple[str, re.Pattern[str]], 
 
 
 def _named_groups(words: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
-    """Return by name the pattern of a group that takes any of its words."""
+    """Return for each group the pattern that matches any of its words."""
     return {group: rf"(?P<{group}>{_alternatives(known)})\b" for group, known in words.items()}
 
 
@@ -140,7 +142,7 @@ def _german() -> TimeExpressions:
             ("day_of_month", rf"\b{DAY}\. ?{month}\.?(?:,? ?{YEAR}\b)?"),
             ("relative_month", rf"\b{which} {month}"),
             ("month_of_year", rf"\b{month}\.?(?:,? (?:des jahres )?{YEAR})?"),
-            # The same word means a part of the day.
+            # “morgen” also means the morning, as in “am Morgen”.
             (
                 "named_day",
                 r"(?<!am )(?<!guten )(?<!heute )(?<!gestern )(?<!jeden )(?<!der )(?<!den )\b" + group["name"],
@@ -174,7 +176,7 @@ def _spanish() -> TimeExpressions:
             ("relative_month", rf"\b{which} (?:mes de )?{month}"),
             ("relative_month", rf"\b{month} {which}"),
             ("month_of_year", rf"\b{month}\.?(?:,? (?:del? )?{YEAR})?"),
-            # The same word means a part of the day.
+            # “mañana” also means the morning, as in “la mañana”.
             ("named_day", r"(?<!la )(?<!esta )(?<!cada )\b" + group["name"]),
             ("relative_unit", rf"\b{which} {unit}"),
             ("relative_unit", rf"\b{unit} {which}"),
