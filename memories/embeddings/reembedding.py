@@ -10,12 +10,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from time import monotonic, sleep
 
-from django.db import OperationalError, connections, transaction
-from django.db.backends.utils import CursorWrapper
+from django.db import OperationalError, transaction
 from psycopg import sql
 from psycopg.errors import LockNotAvailable
 
-from config.db.statements import execute_sql
+from config.db.statements import execute_sql, fetch_rows
 from config.http.errors import DossierError
 from memories.embeddings.active_model import CHANGE_LOCK, EmbeddingModel, read_active_model
 from memories.embeddings.backfill import EMBEDDED_MODELS, Advance, fill_vectors, rows_without_vector
@@ -44,26 +43,24 @@ def reembedding_lock() -> Iterator[None]:
 
     Raises EmbedderChangeRefused where another process holds the lock.
     """
-    with connections["owner"].cursor() as cursor:
-        # A long statement, such as CREATE INDEX, is to end with the process that sent it.
-        cursor.execute("SET client_connection_check_interval = '1s'")
-        until = monotonic() + PATIENCE_SECONDS
-        while not _try_lock(cursor):
-            if monotonic() > until:
-                raise EmbedderChangeRefused(
-                    "Another process is changing the embedder. Wait for its end; see `reembed --status`."
-                )
-            sleep(POLL_SECONDS)
-        try:
-            yield
-        finally:
-            cursor.execute("SELECT pg_advisory_unlock(%s)", [REEMBED_LOCK])
+    execute_sql(END_WITH_CLIENT_SQL, using="owner")
+    until = monotonic() + PATIENCE_SECONDS
+    while fetch_rows(TRY_LOCK_SQL, [REEMBED_LOCK], using="owner") != [(True,)]:
+        if monotonic() > until:
+            raise EmbedderChangeRefused(
+                "Another process is changing the embedder. Wait for its end; see `reembed --status`."
+            )
+        sleep(POLL_SECONDS)
+    try:
+        yield
+    finally:
+        execute_sql(UNLOCK_SQL, [REEMBED_LOCK], using="owner")
 
 
-def _try_lock(cursor: CursorWrapper) -> bool:
-    cursor.execute("SELECT pg_try_advisory_lock(%s)", [REEMBED_LOCK])
-    return bool(cursor.fetchone()[0])
-
+# A long statement, such as CREATE INDEX, is to end with the process that sent it.
+END_WITH_CLIENT_SQL = "SET client_connection_check_interval = '1s'"
+TRY_LOCK_SQL = "SELECT pg_try_advisory_lock(%s)"
+UNLOCK_SQL = "SELECT pg_advisory_unlock(%s)"
 
 # Half precision finds the same rows, and the index is a third smaller.
 CREATE_INDEX_SQL = """
@@ -88,22 +85,20 @@ def index_name(slot: str) -> str:
 def build_index(space: EmbeddingModel) -> None:
     """Build the vector index for the slot and embedder of the space, unless it exists already, and ANALYZE memories."""
     name = index_name(space.slot)
-    with connections["owner"].cursor() as cursor:
-        cursor.execute(INDEX_IS_VALID_SQL, [space.model, name])
-        if cursor.fetchone() != (True,):
-            names = {
-                "index": sql.Identifier(name),
-                "slot": sql.Identifier(space.slot),
-                "model_column": sql.Identifier(space.model_column),
-                "dimensions": sql.Literal(space.dimensions),
-                "model": sql.Literal(space.model),
-            }
-            cursor.execute(INDEX_MEMORY_SQL)
-            cursor.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {name}")
-            cursor.execute(sql.SQL(CREATE_INDEX_SQL).format(**names).as_string())
-            # The comment comes last: it marks the index as complete, and names its embedder.
-            cursor.execute(sql.SQL("COMMENT ON INDEX {index} IS {model}").format(**names).as_string())
-        cursor.execute("ANALYZE memories")
+    if fetch_rows(INDEX_IS_VALID_SQL, [space.model, name], using="owner") != [(True,)]:
+        names = {
+            "index": sql.Identifier(name),
+            "slot": sql.Identifier(space.slot),
+            "model_column": sql.Identifier(space.model_column),
+            "dimensions": sql.Literal(space.dimensions),
+            "model": sql.Literal(space.model),
+        }
+        execute_sql(INDEX_MEMORY_SQL, using="owner")
+        drop_index(space.slot)
+        execute_sql(sql.SQL(CREATE_INDEX_SQL).format(**names).as_string(), using="owner")
+        # The comment comes last: it marks the index as complete, and names its embedder.
+        execute_sql(sql.SQL("COMMENT ON INDEX {index} IS {model}").format(**names).as_string(), using="owner")
+    execute_sql("ANALYZE memories", using="owner")
 
 
 def drop_index(slot: str) -> None:
