@@ -1,12 +1,12 @@
-"""Archives: a team, an agent or everything as a zip or a folder of Markdown, written out and taken in again.
+"""Archives hold a team, an agent or everything as a zip or folder of Markdown, which can be exported and imported.
 
     teams/care/GOALS.md CONTEXT.md RULES.md     the team's files, byte for byte
     teams/care/MEMORY.md                        its memories, one per bullet
-    teams/care/team.json                        its name, and the digests of what was exported
-    agents/luna/IDENTITY.md …                   the same of an agent, with
+    teams/care/team.json                        its name, and the digests of the exported texts
+    agents/luna/IDENTITY.md …                   the same for an agent, and
     agents/luna/memory/2026-03-14.md            a daily log
-    profiles/ rules/                            of the organisation; `assembly` adds them
+    profiles/ rules/                            of the organisation; the app `assembly` adds them
 
-Each folder at the top is a section (`sections.py`). A digest is of a text as it was exported; by it an import tells
-what was changed in the archive from what was changed here since.
+Each folder at the top is a section (`sections.py`). A digest is a short hash of a text as it was exported; by comparing
+digests, an import tells changes in the archive from changes made in Dossier since the export.
 """

@@ -1,4 +1,4 @@
-"""agents/: the files, the daily logs, the memories and the settings of each agent. Keys stay where they are."""
+"""The section agents/ of an archive holds each agent's files, daily logs, memories and settings, but no keys."""
 
 import datetime
 from collections import defaultdict
@@ -46,7 +46,7 @@ class AgentSection(OwnerSection[Agent]):
         return AgentFile.objects.all()
 
     def facts(self, owners: Collection[Agent], principal: Principal) -> Mapping[UUID, dict[str, Any]]:
-        """The facts of each agent; of its teams, those that the principal sees."""
+        """Return the settings of each agent by its id, with the teams that the principal can see."""
         teams = defaultdict[UUID, list[str]](list)
         links = AgentTeam.objects.filter(agent__in=owners, team__in=Team.objects.visible_to(principal))
         for agent, slug in links.values_list("agent_id", "team__slug"):
@@ -67,7 +67,10 @@ class AgentSection(OwnerSection[Agent]):
         team_slugs: AbstractSet[str],
         principal: Principal,
     ) -> dict[str, Any]:
-        """The agent leaves no team, and joins those that are here or in the same archive."""
+        """Return the settings that an import leads to: the agent leaves no team, and joins known teams.
+
+        A team is known if it exists and the principal can see it, or, for an admin, if it is in the same archive.
+        """
         named, present = set(said.get("teams", ())), set(here.get("teams", ()))
         known = named & team_slugs
         if principal.is_admin:
@@ -127,14 +130,14 @@ class AgentSection(OwnerSection[Agent]):
 
 
 def log_date(within: str) -> datetime.date | None:
-    """The day of a log by its name in an archive; None for any other name."""
+    """Return the day of a daily log by its file name in an archive; None for any other name."""
     folder, _, name = within.partition("/")
     match = LOG_FILE.fullmatch(name) if folder == LOG_FOLDER else None
     return parse_date(match[1]) if match else None
 
 
 def _texts(agent: Agent) -> Iterator[tuple[str, str]]:
-    """The agent's files, then its logs, by the names that they have in an archive."""
+    """Yield names and contents of the agent's files and then its daily logs, as they are called in an archive."""
     for file in AgentFile.objects.filter(agent=agent).order_by("file_key"):
         yield f"{file.file_key}.md", file.content
     for log in iterate_in_order(DailyLog.objects.filter(agent=agent), "date"):
@@ -142,7 +145,7 @@ def _texts(agent: Agent) -> Iterator[tuple[str, str]]:
 
 
 def _logs(agent: Agent | None, dates: Collection[datetime.date]) -> Iterator[DailyLog]:
-    """The agent's logs of these days in order, few of them in memory at a time."""
+    """Yield the agent's daily logs of these days in order, loading few of them at a time."""
     if agent and dates:
         logs = DailyLog.objects.filter(agent=agent, date__in=dates).order_by("date")
         yield from logs.iterator(chunk_size=TEXTS_AT_A_TIME)

@@ -1,4 +1,4 @@
-"""What an archive holds, wherever it lies: names with slashes, and the bytes behind them."""
+"""The contents of an archive, whether a zip or a folder, are file names with slashes and the bytes of each file."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
@@ -9,36 +9,38 @@ from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 
 MAX_ENTRIES = 20_000
 MAX_TOTAL_BYTES = 200_000_000
-"""Of all files together, unpacked."""
+"""The limit of the unpacked size of all files together."""
 MAX_NAME_CHARACTERS = 700
 MAX_WRAPPER_FOLDERS = 3
-"""Folders around everything, as GitHub and file managers put them into a zip."""
+"""The number of nested folders around the whole archive that are ignored, as GitHub and file managers add them."""
 SYSTEM_FILES = ("__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini")
 
 
 @dataclass(frozen=True, slots=True)
 class ArchiveContents:
-    """The names in an archive, in order, and how the bytes of one are read. `size`: of all files together, in bytes."""
+    """The files of an archive: sorted names, a function that reads a file, and the total size in bytes (`size`)."""
 
     names: tuple[str, ...]
     read: Callable[[str], bytes]
     size: int
 
     def has_folder(self, folder: str) -> bool:
-        """Whether a file lies in the folder."""
+        """Return whether the folder has a file."""
         place = bisect_left(self.names, f"{folder}/")
         return place < len(self.names) and self.names[place].startswith(f"{folder}/")
 
     def text(self, name: str, most: int = MAX_FILE_CHARACTERS) -> str:
-        """The file's text, of at most so many characters. Raises NoText, and ImportRefused for what is damaged."""
+        """Return the file's text, of at most `most` characters. Raises UnreadableText, and ImportRefused for a damaged
+        file.
+        """
         return decode_text(self.read(name), name, most)
 
 
 def contents_of(sizes: Mapping[str, int], read: Callable[[str], bytes], known: Iterable[str]) -> ArchiveContents:
-    """The contents under the names that they have in Dossier: without folders around all of them.
+    """Return the contents of an archive, with the names relative to the innermost folder that encloses all files.
 
-    `sizes` are the bytes of each file by its name. `known` are the folders that an archive has at its top.
-    Raises ImportRefused.
+    `sizes` holds the bytes of each file by name; `known` are the top-level folders of an archive, which are not
+    removed. Raises ImportRefused for unsafe, repeated or too many names.
     """
     inner = {_normalise_name(name): name for name in _without_system_files(sizes)}
     for _ in range(MAX_WRAPPER_FOLDERS):
@@ -50,7 +52,7 @@ def contents_of(sizes: Mapping[str, int], read: Callable[[str], bytes], known: I
 
 
 def _without_system_files(names: Iterable[str]) -> list[str]:
-    """The names without those that file managers add by themselves. Raises ImportRefused for two that are alike."""
+    """Return the names without files that file managers add. Raises ImportRefused for equal or too many names."""
     own = [name for name in names if not any(part in SYSTEM_FILES for part in name.replace("\\", "/").split("/"))]
     if len(own) > MAX_ENTRIES:
         raise too_many_files_error()
@@ -66,7 +68,7 @@ def _without_system_files(names: Iterable[str]) -> list[str]:
 
 
 def _normalise_name(name: str) -> str:
-    """The name with slashes. Raises ImportRefused for one that leads elsewhere or cannot be shown."""
+    """Return the name with slashes. Raises ImportRefused for a name that leaves the archive or cannot be displayed."""
     cleaned = name.replace("\\", "/").removeprefix("./")
     parts = cleaned.split("/")
     if cleaned.startswith("/") or ".." in parts or ":" in parts[0]:
@@ -79,7 +81,7 @@ def _normalise_name(name: str) -> str:
 
 
 def printable_name(name: str) -> str:
-    """The name as messages call it."""
+    """Return the name for an error message: at most 80 characters, with unprintable ones escaped."""
     return name[:80].encode("unicode_escape").decode() if not name.isprintable() else name[:80]
 
 

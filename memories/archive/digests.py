@@ -1,4 +1,4 @@
-"""Marks: by what an import knows which side changed a text since it was exported."""
+"""Digests of exported texts, by which an import finds out on which side a text was changed since the export."""
 
 import hashlib
 from enum import StrEnum
@@ -9,30 +9,30 @@ DIGEST_CHARACTERS = 16
 
 
 class ImportState(StrEnum):
-    """How something in an archive stands to what is here."""
+    """How an item in an archive differs from the stored one."""
 
     NEW = "new"
-    CHANGED = "changed"  # in the archive alone
-    NEWER = "newer"  # here alone, since the export
+    CHANGED = "changed"  # changed in the archive only
+    NEWER = "newer"  # changed in Dossier only, since the export
     BOTH = "both"
     SAME = "same"
     REFUSED = "refused"
 
 
 def text_digest(text: str) -> str:
-    """A short digest of the text."""
+    """Return a short digest of the text: the first 16 hexadecimal digits of its SHA-256."""
     return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_CHARACTERS]
 
 
 def value_digest(facts: object) -> str:
-    """A short digest of a value that JSON can hold."""
+    """Return a short digest of a JSON value."""
     return text_digest(compact_json(facts))
 
 
 def state_of(*, exported: str, incoming: str, here: str | None) -> ImportState:
-    """How the mark of what comes in stands to the mark of what is here (None: nothing).
+    """Return the state of an item by its digests: when `exported`, in the archive (`incoming`) and stored (`here`).
 
-    `exported` is the mark of what was exported; "" where nobody knows, and then what comes in counts as changed there.
+    `here` is None where nothing is stored. `exported` is "" where it is unknown; then the archive counts as changed.
     """
     if here is None:
         return ImportState.NEW

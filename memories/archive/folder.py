@@ -1,4 +1,4 @@
-"""Archives as folders: written so that only what differs is touched, and read like a zip."""
+"""Archives can be written to and read from folders, with the same contents as a zip."""
 
 import os
 from collections.abc import Iterable
@@ -10,9 +10,9 @@ from memories.imports.base import ImportRefused, check_within
 
 
 def write_folder(entries: Iterable[ArchiveEntry], folder: Path) -> int:
-    """Write the entries into the folder, which is made when it is missing; other files there stay.
+    """Write the entries into the folder, which is created if necessary, and return their number.
 
-    Returns how many entries there were.
+    Other files in the folder remain.
     """
     count = 0
     for entry in entries:
@@ -25,7 +25,7 @@ def write_folder(entries: Iterable[ArchiveEntry], folder: Path) -> int:
 
 
 def read_folder(folder: Path, known: Iterable[str]) -> ArchiveContents:
-    """What the folder holds, without what is hidden. Raises ImportRefused."""
+    """Return the contents of the folder, without hidden files. Raises ImportRefused."""
     if not folder.is_dir():
         raise ImportRefused(f"{folder} is not a folder or a zip; name the one that was exported.")
     paths = {path.relative_to(folder).as_posix(): path for path in _files(folder)}

@@ -1,6 +1,6 @@
-"""The lines of a MEMORY.md: bullets `- [kind] text` with their further lines indented, and what stands around them.
+"""Parses and formats the lines of a MEMORY.md: bullets `- [kind] text`, whose further lines are indented.
 
-A comment of JSON on the line above a bullet says what the bullet cannot: `<!-- {"id":"0195…","salience":0.9} -->`.
+A comment of JSON on the line above a bullet holds its other values: `<!-- {"id":"0195…","salience":0.9} -->`.
 """
 
 import json
@@ -18,7 +18,7 @@ COMMENT = re.compile(r"<!-- (\{.*\}) -->")
 
 @dataclass(slots=True)
 class Bullet:
-    """A bullet with the number of its line, and what the comment above it says."""
+    """A bullet of a MEMORY.md, with its line number and the values of the comment above it (`said`)."""
 
     line: int
     kind: str
@@ -28,7 +28,7 @@ class Bullet:
 
     @property
     def text(self) -> str:
-        """Its lines without what they are indented by."""
+        """The text of the bullet, without its indentation."""
         return "\n".join(self._lines()).strip()
 
     def _lines(self) -> Iterator[str]:
@@ -38,38 +38,38 @@ class Bullet:
 
 @dataclass(slots=True)
 class BulletParser:
-    """The bullets of a text, and the numbers of all other lines that are no comments."""
+    """The result of parsing a MEMORY.md: its bullets, and the numbers of the lines that are no bullets or comments."""
 
     bullets: list[Bullet] = field(default_factory=list)
-    said: Mapping[str, Any] = field(default_factory=dict)  # by the comment that the next bullet belongs to
+    said: Mapping[str, Any] = field(default_factory=dict)  # values of the comment above the next bullet
     is_open: bool = False
-    waiting: list[int] = field(default_factory=list)  # blank lines that belong to the bullet if it goes on after them
+    waiting: list[int] = field(default_factory=list)  # blank lines, part of the bullet if it continues after them
     blank: list[int] = field(default_factory=list)
     headings: list[int] = field(default_factory=list)
     other: list[int] = field(default_factory=list)
 
 
 def parse_bullets(text: str) -> BulletParser:
-    """What the text consists of."""
+    """Return the bullets and other lines of a MEMORY.md."""
     reading = BulletParser()
     for number, line in enumerate(text.split("\n"), 1):
         check_cpu()
         _parse_line(reading, number, line.removesuffix("\r"))
     reading.blank += reading.waiting
     if text.endswith("\n") or not text:
-        reading.blank.pop()  # what follows the last line end is no line
+        reading.blank.pop()  # the text after the last line end is no line
     return reading
 
 
 def format_bullet(kind: str, text: str, said: Mapping[str, Any]) -> str:
-    """The comment and the bullet, which read back as they are but for white space that no bullet can hold."""
+    """Return the comment and the bullet of a memory; parsing them gives the same text but for outer white space."""
     first, *further = text.split("\n")
     lines = [f"- [{kind}] {first}", *(f"  {line}" if line else "" for line in further)]
     return f"{_format_comment(said)}\n" + "\n".join(lines) + "\n"
 
 
 def _format_comment(said: Mapping[str, Any]) -> str:
-    # A comment must not hold what would end it, and stays one line whatever lines its texts have.
+    # The comment must not contain “-->”, and must stay on one line.
     plain = json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return f"<!-- {plain.replace('>', chr(92) + 'u003e')} -->"
 
@@ -101,7 +101,7 @@ def _parse_line_outside(reading: BulletParser, number: int, line: str) -> None:
 
 
 def _parse_comment(line: str) -> Mapping[str, Any] | None:
-    """What a comment says; None for a line that is none of ours."""
+    """Return the JSON object of a comment; None for a line that is no such comment."""
     match = COMMENT.fullmatch(line)
     try:
         said = json.loads(match[1], parse_constant=_refuse_constant) if match else None

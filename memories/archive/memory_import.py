@@ -1,7 +1,4 @@
-"""Taking memories over from an archive: under the ids that they had, whole, each with a version.
-
-Memories in an archive: how each stands to the one that the owner has.
-"""
+"""Compares the memories of an archive with the owner's, and imports the new and changed ones with their ids."""
 
 import datetime
 from collections.abc import Iterator, Mapping, Sequence
@@ -43,7 +40,7 @@ CIRCULAR = "A memory cannot be superseded by itself, directly or in a circle. Co
 
 @transaction.atomic
 def memories_import(*, owner: Owner, changes: Sequence[ImportChange], import_context: ImportContext) -> None:
-    """Store those of the changes that are new to the owner, in batches."""
+    """Store the changes that are new memories of the owner, in batches, each with its first version."""
     ids = _free_ids([change.item[0] for change in changes])
     for start in range(0, len(changes), BATCH_ROWS):
         batch = [
@@ -56,7 +53,7 @@ def memories_import(*, owner: Owner, changes: Sequence[ImportChange], import_con
 
 
 def _free_ids(ids: Sequence[UUID | None]) -> dict[UUID | None, UUID]:
-    """For ids that memories of others have, new ones; for all else, the same."""
+    """Return the ids under which memories are stored: new ids for those that already exist, the same ids for others."""
     wanted = [id_ for id_ in ids if id_]
     taken = set[UUID]()
     for start in range(0, len(wanted), BATCH_ROWS):
@@ -68,7 +65,7 @@ def _free_ids(ids: Sequence[UUID | None]) -> dict[UUID | None, UUID]:
 def _new_memory(
     owner: Owner, change: ImportChange, ids: Mapping[UUID | None, UUID], author: Author
 ) -> tuple[Memory, UUID | None]:
-    """The memory, not superseded yet, and what is to supersede it."""
+    """Return an unsaved memory that nothing supersedes yet, and the id of the memory that is to supersede it."""
     id_, values, successor = change.item
     memory = Memory(id=ids.get(id_) or uuid7(), **values)
     memory.agent, memory.team = (owner, None) if isinstance(owner, Agent) else (None, owner)
@@ -96,7 +93,10 @@ def _versions(batch: Sequence[tuple[Memory, UUID | None]], note: str) -> Iterato
 
 
 def _created_at(id_: UUID) -> datetime.datetime:
-    """When the memory was made, which its id says: the newest are told first, also where they came in together."""
+    """Return the time when the memory was created, which a UUIDv7 contains; the current time for another id.
+
+    Recent memories come first in contexts, so memories that are imported together need their own times.
+    """
     now = timezone.now()
     if id_.version != 7:  # noqa: PLR2004 - as RFC 9562 numbers them
         return now
@@ -104,7 +104,7 @@ def _created_at(id_: UUID) -> datetime.datetime:
 
 
 def _supersede(owner: Owner, successors: Mapping[UUID | None, UUID | None], ids: Mapping[UUID | None, UUID]) -> None:
-    """Now that all are there, say which superseded which."""
+    """Set the successors of new memories, after all of them are stored. Raises Invalid for a circle."""
     named = {id_: ids.get(successor, successor) for id_, successor in successors.items() if successor}
     there = set(memories_of(owner).filter(id__in=set(named.values())).values_list("id", flat=True))
     rows = list(memories_of(owner).filter(id__in=list(named)).only("id", "superseded_by"))
@@ -131,7 +131,7 @@ def _refuse_circles(successors: Mapping[UUID, UUID | None]) -> None:
 
 @transaction.atomic
 def memory_import(*, change: ImportChange, principal: Principal, note: str) -> None:
-    """Make the memory that is here what the change says. Raises StaleVersion, NotFound, Invalid and Forbidden."""
+    """Save the change as a new version of an existing memory. Raises StaleVersion, NotFound, Invalid and Forbidden."""
     id_, values, successor = change.item
     current = lock_row(Memory(id=id_))
     if current.version != change.version:
@@ -152,7 +152,7 @@ def memory_import(*, change: ImportChange, principal: Principal, note: str) -> N
 
 
 def _successor(memory: Memory, id_: UUID | None) -> Memory | None:
-    """The memory that supersedes this one; None where there is none of that id. Raises Invalid."""
+    """Return the owner's memory with this id, the successor; None where there is none. Raises Invalid for a circle."""
     owned: dict[str, Any] = {"agent": memory.agent_id, "team": memory.team_id}
     first = following = Memory.objects.filter(id=id_, **owned).first() if id_ else None
     seen = {memory.id}
@@ -169,19 +169,19 @@ DUPLICATED_COMMENT = "Remove the comment to make it a memory of its own, or remo
 
 @dataclass(frozen=True, slots=True)
 class IncomingMemory:
-    """A memory as it is to be: its values, and what supersedes it, by the ids of the archive."""
+    """A memory of an archive (`kept`), and the owner's memory that it corresponds to (`here`), if there is one."""
 
     kept: ArchivedMemory
     here: Memory | None
 
     @property
     def key(self) -> str:
-        """What names it in the plan."""
+        """The name of the memory in the import plan: its id, or its external id."""
         return str(self.kept.id or external_id_of(self.kept))
 
     @property
     def values(self) -> Mapping[str, Any]:
-        """By the columns. What was found by another id than its own keeps the id that it has elsewhere."""
+        """The column values to store. A memory matched by another id keeps the external id of the stored one."""
         if self.here is not None and self.here.id != self.kept.id:
             return {**self.kept.values, "external_id": self.here.external_id}
         if self.here is None and not self.kept.id:
@@ -190,7 +190,7 @@ class IncomingMemory:
 
 
 def memory_changes(unit: ImportUnit, owner: Owner | None) -> Iterator[ImportChange]:
-    """What importing the unit's MEMORY.md would do for the owner; None: one that is not there yet."""
+    """Yield the changes that importing the unit's MEMORY.md would make; `owner` is None if it does not exist yet."""
     if MEMORY_FILE not in unit.files:
         return
     name = unit.path(MEMORY_FILE)
@@ -214,7 +214,7 @@ def memory_changes(unit: ImportUnit, owner: Owner | None) -> Iterator[ImportChan
 def _duplicate_changes(
     unit: ImportUnit, kept: Sequence[ArchivedMemory], once: Mapping[str, ArchivedMemory]
 ) -> Iterator[ImportChange]:
-    """Bullets that were copied together with their comment: which of them is meant, nobody can tell."""
+    """Yield a refusal for each bullet with the same id as an earlier one: it was copied together with its comment."""
     for memory in kept:
         if memory.id and memory is not once[external_id_of(memory)]:
             reason = f"{memory.where}: the comment above it names a memory that stands further up. {DUPLICATED_COMMENT}"
@@ -229,7 +229,10 @@ def _batches(wanted: Sequence[IncomingMemory]) -> Iterator[Sequence[IncomingMemo
 
 
 def _match_existing(owner: Owner, batch: Sequence[IncomingMemory]) -> Iterator[IncomingMemory]:
-    """The same, each with the memory of the owner that it stands for."""
+    """Yield the memories of the batch, each with the owner's memory that it corresponds to.
+
+    They are matched by id, by external id or, for bullets without a comment, by kind and text.
+    """
     ids = {one.kept.id for one in batch if one.kept.id}
     names = {external_id_of(one.kept) for one in batch} | {f"memory:{id_}" for id_ in ids}
     rows = memories_of(owner).filter(Q(id__in=ids) | Q(external_id__in=names)).defer(*SLOTS, "search")
@@ -244,20 +247,20 @@ def _match_existing(owner: Owner, batch: Sequence[IncomingMemory]) -> Iterator[I
 
 
 def _existing_by_text(owner: Owner, written: Sequence[ArchivedMemory]) -> dict[tuple[str, str], Memory]:
-    """The owner's memories that say the same as these bullets without a comment: they are no new ones."""
+    """Return the owner's memories that have the text of a bullet without a comment, by kind and text."""
     texts = [memory.values["text"] for memory in written]
     rows = memories_of(owner).filter(text__in=texts).defer(*SLOTS, "search").order_by("-id") if texts else ()
     return {(row.kind, row.text): row for row in rows}
 
 
 def _with_existing_values(kept: ArchivedMemory, here: Memory) -> ArchivedMemory:
-    """The memory with all that its bullet does not say, as it is here."""
+    """Return the memory with the stored memory's id and values, because its bullet has no comment that says others."""
     values = {name: getattr(here, name) for name in exported_columns() if name != "superseded_by"}
     return replace(kept, id=here.id, values=values, superseded_by=here.superseded_by_id)
 
 
 def _existing_ids(owner: Owner | None, ids: set[Any]) -> dict[UUID, UUID]:
-    """Those of the ids that are of the owner's memories; an archive may name others, which count as nothing."""
+    """Return those of the ids that belong to memories of the owner, mapped to themselves; others are ignored."""
     if not owner or not ids:
         return {}
     return {id_: id_ for id_ in memories_of(owner).filter(id__in=ids).values_list("id", flat=True)}

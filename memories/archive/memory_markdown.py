@@ -1,8 +1,6 @@
-"""What an archive says of a memory: the columns that its versions keep, whichever there are.
+"""Formats memories as bullets of a MEMORY.md and parses them, with all columns that versions of memories store.
 
-Reading memories from the bullets of a MEMORY.md, with all that the comments above them say.
-
-MEMORY.md: one memory per bullet `- [kind] text`, its further lines indented below it.
+A bullet is `- [kind] text`; a comment above it holds the values that are not defaults.
 """
 
 import datetime
@@ -30,37 +28,37 @@ from memories.services import MemoryFacts
 from teams.versioned_text.versioned_file import Version
 
 BULLET_COLUMNS = {"kind", "text", "superseded_by"}
-"""What is written in ways of its own."""
+"""Columns that the comment does not hold under their own names: they are in the bullet, or treated specially."""
 
 
 @cache
 def exported_columns() -> Mapping[str, "models.Field[Any, Any]"]:
-    """The columns of a memory that are exported, by name: its external id, and what each version of it keeps."""
+    """Return the exported columns of a memory by name: the external id, the text and all columns of a version."""
     kept = {field.name for field in MemoryVersion._meta.fields} - {field.name for field in Version._meta.fields}  # noqa: SLF001
     kept |= {"external_id", "text"}
     return {field.name: field for field in Memory._meta.fields if field.name in kept}  # noqa: SLF001
 
 
 def format_memory(memory: Memory) -> str:
-    """The lines of a MEMORY.md for the memory."""
+    """Return the lines of a MEMORY.md for the memory: its comment and its bullet."""
     said = {"id": str(memory.id), "mark": memory_digest(memory), **_comment_values(memory)}
     if round_tripped_text(memory.kind, memory.text) != memory.text:
-        said["text"] = memory.text  # it has white space that no bullet can hold
+        said["text"] = memory.text  # a bullet cannot hold its white space
     return format_bullet(memory.kind, memory.text, said)
 
 
 def memory_digest(memory: Memory) -> str:
-    """The mark of all that is exported of the memory."""
+    """Return the digest of all exported values of the memory."""
     return value_digest({**_comment_values(memory), "kind": memory.kind, "text": memory.text})
 
 
 def memory_values_digest(values: Mapping[str, Any], superseded_by: UUID | None) -> str:
-    """The mark that a memory with these values has."""
+    """Return the digest of a memory with these values and this successor."""
     return memory_digest(Memory(**values, superseded_by_id=superseded_by))
 
 
 def _comment_values(memory: Memory) -> dict[str, Any]:
-    """What the bullet does not say, as JSON, where it is not what it is by default."""
+    """Return the values for the comment above a memory's bullet, as JSON: those that differ from the defaults."""
     said = {
         name: _to_json(getattr(memory, name))
         for name, column in exported_columns().items()
@@ -70,7 +68,7 @@ def _comment_values(memory: Memory) -> dict[str, Any]:
 
 
 def default_of(column: "models.Field[Any, Any]", text: str) -> Any:
-    """What the column holds where nothing is said of it: a language is the one that the text tells."""
+    """Return the value of a column that the comment does not name; for the language, it is detected by the text."""
     return (detected_language(text) or DEFAULT) if column.name == "language" else column.get_default()
 
 
@@ -81,12 +79,12 @@ def _to_json(value: Any) -> Any:
 
 
 def round_tripped_text(kind: str, text: str) -> str:
-    """The text as it is read back from its bullet."""
+    """Return the text as it is parsed back from its bullet."""
     return parse_bullets(format_bullet(kind, text, {})).bullets[0].text
 
 
 def memory_summary(memory: Memory) -> str:
-    """The memory as people read it: its kind and text, and what else is unusual about it."""
+    """Return the memory as text for people: its kind and text, and its values that are not defaults."""
     beside = "".join(f"\n{name}: {value}" for name, value in _comment_values(memory).items() if name != "external_id")
     return f"[{memory.kind}] {memory.text}{beside}"
 
@@ -96,9 +94,10 @@ KIND = re.compile(r"[a-z0-9_-]{1,40}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchivedMemory:
-    """A memory of an archive. `where` is its line; `id` and `mark` are None and "" where a person wrote the bullet.
+    """A memory parsed from an archive. `where` names its line; `id` is None and `mark` "" without a comment.
 
-    `values` are by the columns of Memory, without the one that superseded it, which `superseded_by` names.
+    `mark` is the digest of the memory when it was exported. `values` are by the columns of Memory, except
+    `superseded_by`, which is the successor's id.
     """
 
     where: str
@@ -109,14 +108,14 @@ class ArchivedMemory:
 
 
 def iterate_memories(text: str, name: str) -> Iterator[ArchivedMemory]:
-    """The memories in a MEMORY.md. `name` is what messages call it. Raises ImportRefused."""
+    """Yield the memories of a MEMORY.md. `name` is the file's name in error messages. Raises ImportRefused."""
     for bullet in parse_bullets(text).bullets:
         check_cpu()
         yield parse_memory(bullet, f"{name}, line {bullet.line}")
 
 
 def parse_memory(bullet: Bullet, where: str) -> ArchivedMemory:
-    """The memory of a bullet. `where` is what messages call it. Raises ImportRefused."""
+    """Return the memory of a bullet. `where` is its position in error messages. Raises ImportRefused."""
     said = dict(bullet.said)
     id_, superseded_by = _id(said.pop("id", None), where), _id(said.pop("superseded_by", None), where)
     mark, exact = said.pop("mark", ""), said.pop("text", None)
@@ -172,7 +171,7 @@ def _values(said: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 
 def _value(column: "models.Field[Any, Any]", value: Any, where: str) -> Any:
-    """The value as the column keeps it. Raises ImportRefused."""
+    """Return the value in the type of the column. Raises ImportRefused."""
     if not _has_column_type(column, value):
         raise ImportRefused(f"{where}: this value is of the wrong kind. Correct the comment above the bullet.")
     try:
@@ -185,7 +184,7 @@ def _value(column: "models.Field[Any, Any]", value: Any, where: str) -> Any:
 
 
 def _has_column_type(column: "models.Field[Any, Any]", value: Any) -> bool:
-    """Whether JSON gave what the column holds: JSON's true is no number."""
+    """Return whether the JSON value has the type of the column; true and false are no numbers."""
     if isinstance(column, models.BooleanField):
         return isinstance(value, bool)
     if isinstance(column, models.FloatField):
@@ -195,9 +194,9 @@ def _has_column_type(column: "models.Field[Any, Any]", value: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class MemoryFile:
-    """The memories of a MEMORY.md, and what was passed over: `repeated` bullets, and the numbers of other lines.
+    """The memories of a MEMORY.md, the number of `repeated` bullets, and the numbers of lines that are no bullets.
 
-    `ids` are those that an export wrote above the bullets, by the external ids.
+    `ids` are the memory ids in the comments of an export, by external id.
     """
 
     memories: tuple[MemoryFacts, ...] = ()
@@ -209,7 +208,7 @@ class MemoryFile:
 
 
 def parse_memory_file(text: str, name: str) -> MemoryFile:
-    """The memories in the text. `name` is what messages call the file. Raises ImportRefused."""
+    """Return the memories in a MEMORY.md. `name` is the file's name in error messages. Raises ImportRefused."""
     reading = parse_bullets(text)
     kept = [parse_memory(bullet, f"{name}, line {bullet.line}") for bullet in reading.bullets]
     once = {external_id_of(memory): memory for memory in kept}
@@ -224,12 +223,12 @@ def parse_memory_file(text: str, name: str) -> MemoryFile:
 
 
 def external_id_of(memory: ArchivedMemory) -> str:
-    """By what a memory is known again when it comes in once more: its id elsewhere, or what it says."""
+    """Return the id by which a later import recognises the memory: its external id, its id, or a hash of its text."""
     if memory.values.get("external_id"):
         return str(memory.values["external_id"])
     if memory.id:
         return f"memory:{memory.id}"
-    # The same statement gets the same id wherever it stands in the file, so importing again adds only what is new.
+    # The hash does not depend on the position in the file, so a repeated import adds only new memories.
     digest = hashlib.sha256(f"{memory.values['kind']}\n{memory.values['text']}".encode()).hexdigest()[:32]
     return f"workspace:{digest}"
 

@@ -1,6 +1,6 @@
-"""team.json and agent.json: what Markdown cannot say of their owners, and the marks of what was exported with it.
+"""Exports the files of a team or an agent, and reads and writes their settings files team.json and agent.json.
 
-What the folders of agents and teams have in common: texts, memories, and a file of settings.
+A settings file holds the values that Markdown cannot hold, and the digests of all exported texts.
 """
 
 import json
@@ -23,28 +23,28 @@ from teams.models import Team
 
 @dataclass(frozen=True, slots=True)
 class OwnerSettings:
-    """What the file says. `mark` is the one of `values` as exported, `marks` are those of texts by their names."""
+    """The content of a settings file. `mark` is the digest of `values` when exported, `marks` those of the texts."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
     mark: str = ""
     marks: Mapping[str, str] = field(default_factory=dict)
     reason: str = ""
-    """Why it cannot be used; then nothing of it counts."""
+    """The reason why the file cannot be used; then its other values are empty."""
 
 
 def format_settings(values: Mapping[str, Any], marks: Mapping[str, str]) -> str:
-    """The file's text: JSON with its keys in order, one value per line."""
+    """Return the text of a settings file: JSON with sorted keys, one value per line."""
     said = {**values, "mark": value_digest(values), "marks": marks}
     return json.dumps(said, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def format_settings_lazily(values: Mapping[str, Any], marks: Mapping[str, str]) -> Iterator[str]:
-    """The same, made when it is asked for: once all marks are there."""
+    """Yield the text of a settings file, formatted only when it is read: the digests are complete by then."""
     yield format_settings(values, marks)
 
 
 def load_settings(unit: ImportUnit, within: str, serializer: type[StrictSerializer]) -> OwnerSettings:
-    """What the unit's file says; nothing where there is none."""
+    """Return the settings in the unit's file; empty settings where there is no such file."""
     if within not in unit.files:
         return OwnerSettings()
     try:
@@ -75,7 +75,7 @@ NAMES: Mapping[type[Any], str] = {Agent: "agent", Team: "team"}
 def owner_entries(
     owner: Owner, folder: str, texts: Iterable[tuple[str, str]], settings: Mapping[str, Any]
 ) -> Iterator[ArchiveEntry]:
-    """The files of one owner: its texts, then its memories, then its settings with the marks of all texts."""
+    """Yield the files of one owner: its texts, its memories, and its settings with the digests of the texts."""
     marks = dict[str, str]()
     for within, content in texts:
         marks[within] = text_digest(content)
@@ -92,7 +92,7 @@ def _memory_file_chunks(owner: Owner) -> Iterator[str]:
 
 
 def iterate_in_order(rows: Any, key: str) -> Iterator[Any]:
-    """The rows by a column that is unique among them, some at a time, however many there are."""
+    """Yield the rows in the order of a unique column, loading a batch at a time."""
     batch = list(rows.order_by(key)[:ROWS_PER_STATEMENT])
     while batch:
         yield from batch
@@ -109,7 +109,10 @@ def settings_change(
     version: int,
     wanted: Mapping[str, Any],
 ) -> Iterator[ImportChange]:
-    """What importing the settings would do: `wanted` instead of what is `here`."""
+    """Yield the change that an import makes to the settings: from the stored values `here` to `wanted`.
+
+    Yields a refusal where the file cannot be read, and nothing where it is missing.
+    """
     name = unit.path(within)
     if settings.reason:
         yield ImportChange(
@@ -130,6 +133,6 @@ def settings_change(
 
 
 def settings_summary(values: Mapping[str, Any]) -> str:
-    """Settings as people read them, one per line."""
+    """Return the settings as text for people, one per line."""
     plain = {name: ", ".join(value) if isinstance(value, list) else value for name, value in values.items()}
     return "\n".join(f"{name}: {value}" for name, value in plain.items())

@@ -1,7 +1,4 @@
-"""Owners that an archive names and that are here: looked up at once, however many the archive names.
-
-What the rooms of agents and teams have in common: one unit per owner, with texts, memories and settings.
-"""
+"""The base of the sections teams/ and agents/ of archives: one unit per owner, with texts, memories and settings."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -29,14 +26,15 @@ from teams.versioned_text.versioned_file import VersionedFile
 
 OwnerType = TypeVar("OwnerType", bound=Any)
 TEXTS_AT_A_TIME = 10
-"""Texts that are held in memory while owners are gone through: one may have a megabyte."""
+"""The number of texts that are in memory at a time while owners are compared; a text can have a megabyte."""
 
 
 @dataclass(frozen=True, slots=True)
 class PresentOwners(Generic[OwnerType]):
-    """Owners by their slugs, and what the principal may do with each of them.
+    """The existing owners that an archive names, by their slugs, with the principal's permissions.
 
-    `facts` are what settings say of each owner, by its id. `team_slugs` name the teams that the principal sees.
+    `facts` are the stored settings of each owner by its id; `team_slugs` are the slugs of teams that the principal can
+    see.
     """
 
     by_slug: Mapping[str, OwnerType]
@@ -46,24 +44,24 @@ class PresentOwners(Generic[OwnerType]):
     texts: "OrderedTexts"
 
     def may(self, owner: OwnerType, action: Action) -> bool:
-        """Whether the principal may do this with the owner."""
+        """Return whether the principal may do this action with the owner."""
         return owner.id in self.permitted[action]
 
 
 class OrderedTexts:
-    """Texts of many owners, read by one statement while the owners are gone through in the order of their slugs."""
+    """The texts of many owners, read by one query while the owners are visited in the order of their slugs."""
 
     def __init__(self, texts: "QuerySet[Any]", owner: str) -> None:
-        """`owner` is the name of the column by which texts belong to their owners."""
+        """Prepare the query. `owner` is the name of the column that refers to a text's owner."""
         self._slug = f"{owner}__slug"
-        # Units stand in the order of Python's strings, which no other collation has.
+        # Units are sorted like Python's strings, which matches the collation "C" only.
         ordered = texts.annotate(owner_slug=Collate(self._slug, "C")).order_by("owner_slug", "file_key")
         rows = ordered.iterator(chunk_size=TEXTS_AT_A_TIME)
         self._groups: Iterator[tuple[str, Iterator[Any]]] = groupby(rows, key=lambda row: row.owner_slug)
         self._ahead: tuple[str, dict[str, VersionedFile]] | None = None
 
     def of(self, slug: str) -> Mapping[str, VersionedFile]:
-        """Return the owner's texts by their keys. Owners must be asked for in order; one may be passed over."""
+        """Return the owner's texts by their keys. Owners must be requested in the order of slugs, maybe not all."""
         while self._ahead is None or self._ahead[0] < slug:
             group = next(self._groups, None)
             if group is None:
@@ -75,7 +73,7 @@ class OrderedTexts:
 def permitted_ids(
     owners: "QuerySet[Any]", principal: Principal, actions: Iterable[Action]
 ) -> dict[Action, AbstractSet[UUID]]:
-    """Return the ids of those among the owners with which the principal may do each of the actions."""
+    """Return for each action the ids of the owners with which the principal may do it."""
     manager = owners.model._default_manager  # noqa: SLF001 - Django's documented introspection
     ids = owners.values("id")
     return {
@@ -88,7 +86,7 @@ NOT_ALLOWED = "You may read this, but not change it. Ask an admin of the team."
 
 
 class OwnerSection(Generic[OwnerType]):
-    """One folder per owner. `owner_word` is what its owners are called; `texts` are its files by their names."""
+    """A section with one folder per owner. `owner_word` is "agent" or "team"; `texts` maps file names to keys."""
 
     folder: str
     owner_word: str
@@ -97,35 +95,35 @@ class OwnerSection(Generic[OwnerType]):
     has_units = True
 
     def visible(self, principal: Principal) -> "QuerySet[OwnerType]":
-        """The owners that the principal sees."""
+        """Return the owners that the principal can see."""
         raise NotImplementedError
 
     def files(self) -> "QuerySet[Any]":
-        """The texts of all owners that are always there, whatever their days."""
+        """Return the files of all owners, such as IDENTITY.md, without daily logs."""
         raise NotImplementedError
 
     def facts(self, owners: Collection[OwnerType], principal: Principal) -> Mapping[UUID, dict[str, Any]]:
-        """What the settings say of each owner, by its id."""
+        """Return the stored settings of each owner by its id."""
         raise NotImplementedError
 
     def team_slugs(self, principal: Principal) -> AbstractSet[str]:
-        """The teams that settings may name, as far as the principal sees them."""
+        """Return the slugs of the teams that settings may name and that the principal can see."""
         return frozenset()
 
     def make(self, slug: str, said: Mapping[str, Any], principal: Principal) -> OwnerType:
-        """A new owner with these settings."""
+        """Create an owner with these settings, and return it."""
         raise NotImplementedError
 
     def ready(self, owner: OwnerType) -> None:
-        """Give the owner those of its files that it lacks."""
+        """Create the files that the owner lacks."""
         raise NotImplementedError
 
     def change_facts(self, owner: OwnerType, change: ImportChange, principal: Principal) -> None:
-        """Give the owner other settings. Raises DossierError."""
+        """Save the changed settings of the owner. Raises DossierError."""
         raise NotImplementedError
 
     def take(self, owner: OwnerType, change: ImportChange, principal: Principal, note: str) -> None:
-        """Store a text. Raises DossierError."""
+        """Save a changed text of the owner. Raises DossierError."""
         raise NotImplementedError
 
     @property
@@ -142,7 +140,9 @@ class OwnerSection(Generic[OwnerType]):
                 yield unit, change
 
     def _present(self, slugs: Sequence[str], principal: Principal) -> PresentOwners[OwnerType]:
-        """The owners with these slugs that the principal sees: the same few queries for one and for many."""
+        """Return the owners with these slugs that the principal can see; the number of queries does not grow with
+        slugs.
+        """
         visible = self.visible(principal).filter(slug__in=slugs)
         owners = {owner.slug: owner for owner in visible}
         ids = [owner.id for owner in owners.values()]
@@ -170,7 +170,7 @@ class OwnerSection(Generic[OwnerType]):
         yield from _refuse_forbidden(present, owner, Action.WRITE, self._written_changes(unit, owner, settings))
 
     def _reason_against(self, slug: str, principal: Principal) -> str:
-        """Why the owner cannot be made; "" where it can."""
+        """Return why the owner cannot be created; "" where it can."""
         if not principal.is_admin:
             return (
                 f"There is no {self.owner_word} “{slug}” that you may change. "
@@ -206,7 +206,7 @@ class OwnerSection(Generic[OwnerType]):
         team_slugs: AbstractSet[str],
         principal: Principal,
     ) -> dict[str, Any]:
-        """What the settings are to be: what is said, else what is here."""
+        """Return the settings that an import leads to: values of the archive, otherwise the stored ones."""
         return {**here, **said}
 
     def _text_changes(
@@ -244,7 +244,7 @@ class OwnerSection(Generic[OwnerType]):
     def _memories_taken(
         self, owner: OwnerType, new: Sequence[ImportChange], import_context: ImportContext
     ) -> list[SkippedChange]:
-        """New memories are stored all together or not at all, before others change."""
+        """Store new memories, all or none, before other changes; return the refusal where that failed."""
         name = f"{self.folder}/{owner.slug}/{MEMORY_FILE}"
         if not new:
             return []
@@ -260,20 +260,20 @@ class OwnerSection(Generic[OwnerType]):
 
 
 def slug_of(unit: ImportUnit) -> str:
-    """The slug of the owner that the unit is of."""
+    """Return the slug of the unit's owner."""
     return unit.name.partition("/")[2]
 
 
 def _refuse_forbidden(
     present: PresentOwners[OwnerType], owner: OwnerType | None, action: Action, changes: Iterator[ImportChange]
 ) -> Iterator[ImportChange]:
-    """The changes, refused where the principal may not do this with an owner that is here."""
+    """Yield the changes, refused where the principal may not do this action with an existing owner."""
     permitted = owner is None or present.may(owner, action)
     return changes if permitted else (with_refusal(change, NOT_ALLOWED) for change in changes)
 
 
 def owner_text_change(unit: ImportUnit, within: str, here: VersionedFile | None, exported: str) -> ImportChange:
-    """The change of a file that each owner has from the beginning: as long as it is empty, it counts as not there."""
+    """Return the change of a file that each owner has from the start; an empty first version counts as missing."""
     untouched = here is None or (here.version == 1 and not here.content)
     change = text_change(unit, within, "file", here, "" if untouched else exported)
     if untouched and change.state in {ImportState.NEW, ImportState.CHANGED}:

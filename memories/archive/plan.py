@@ -1,8 +1,6 @@
-"""Where two texts begin to differ, in a few lines: enough to know what a change is about.
+"""Plans an import by comparing an archive with what is stored, and applies the plan, one transaction per unit.
 
-From an archive to what importing it would do. Nothing is written here.
-
-Importing what was shown: one transaction per unit, and nothing that was changed here since is overwritten.
+Texts that were changed in Dossier after the plan was made are not overwritten.
 """
 
 from collections import defaultdict
@@ -20,12 +18,12 @@ from memories.archive.sections import SECTIONS, ImportChange, ImportContext, Imp
 from memories.imports.base import Advance, ImportRefused
 from teams.principal import Principal
 
-MAX_LINES = 4  # of each side
-MAX_LINE_CHARACTERS = 200  # of a line
+MAX_LINES = 4  # shown of each side
+MAX_LINE_CHARACTERS = 200  # shown of each line
 
 
 def first_lines(before: str, after: str) -> list[tuple[str, str]]:
-    """The first lines that went (`-`) and came (`+`); none where nothing but line ends differs."""
+    """Return the first removed (`-`) and added (`+`) lines; none where only line ends differ."""
     old, new = before.splitlines(), after.splitlines()
     same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
     old, new = old[same:], new[same:]
@@ -45,18 +43,18 @@ NOTHING_KNOWN = (
     "GOALS.md. Export something to see how an archive is laid out."
 )
 DEFAULT_STATES = {ImportState.NEW, ImportState.CHANGED}
-"""What is imported without being asked for by name."""
+"""The states of changes that are imported by default."""
 OPTIONAL_STATES = {ImportState.NEWER, ImportState.BOTH}
-"""What was changed here since the export: it is imported only where somebody says so."""
+"""The states of changes that are imported only when chosen, because the text was changed here since the export."""
 
 
 MAX_UNKNOWN_NAMES = 1_000
-"""Names of what is no part of an archive that are listed: enough to see what they are."""
+"""The most names of files that are no part of an archive that a preview lists."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportStep:
-    """A change as it is shown and kept: `lines` are the first ones that differ, sizes are characters."""
+    """A change as it is shown and stored in the plan: `lines` are the first different ones, sizes are in characters."""
 
     unit: str
     name: str
@@ -74,7 +72,7 @@ class ImportStep:
 
 @dataclass(frozen=True, slots=True)
 class ImportPreview:
-    """What importing would do, how many things are the same, and the first names of what is no part of an archive."""
+    """The steps of an import, the number of unchanged items, and the names of files that are no part of an archive."""
 
     steps: list[ImportStep]
     same: int
@@ -82,7 +80,7 @@ class ImportPreview:
 
 
 def units_of(contents: ArchiveContents) -> tuple[list[ImportUnit], list[str]]:
-    """The units in the archive, in the order in which they are imported, and the names of all else."""
+    """Return the units of the archive, in the order of import, and the names of files that belong to none."""
     files: dict[str, dict[str, str]] = {}
     aside = []
     for name in contents.names:
@@ -100,9 +98,9 @@ def units_of(contents: ArchiveContents) -> tuple[list[ImportUnit], list[str]]:
 
 
 def preview_import(contents: ArchiveContents, principal: Principal, advance: Advance = bool) -> ImportPreview:
-    """What importing the archive would do. Raises ImportRefused for one with nothing in it that is known.
+    """Return what importing the archive would change. Raises ImportRefused where the archive has no known file.
 
-    `advance` is told of each unit that is done.
+    `advance` is called with 1 after each unit.
     """
     units, aside = units_of(contents)
     if not units:
@@ -121,7 +119,7 @@ def preview_import(contents: ArchiveContents, principal: Principal, advance: Adv
 
 
 def _changes(units: Sequence[ImportUnit], principal: Principal) -> Iterator[tuple[ImportUnit, ImportChange]]:
-    """All changes of all units; each room looks at its units together."""
+    """Yield all changes of all units; each section compares its units together."""
     for section, own in groupby(units, key=lambda unit: unit.section):
         yield from section.changes(list(own), principal)
 
@@ -141,14 +139,14 @@ def _step(unit: ImportUnit, change: ImportChange) -> ImportStep:
 
 
 def load_steps(kept: list[Mapping[str, Any]]) -> Iterator[ImportStep]:
-    """The steps as they were shown, from where they are kept."""
+    """Yield the steps of a plan from their stored JSON."""
     for step in kept:
         check_cpu()
         yield ImportStep(**step)
 
 
 def is_selected(step: ImportStep, chosen: set[str]) -> bool:
-    """Whether the step is to be done, when these were chosen by name."""
+    """Return whether the step is to be applied, where `chosen` holds the names that the requester chose."""
     return step.state in DEFAULT_STATES or (step.state in OPTIONAL_STATES and step.name in chosen)
 
 
@@ -158,9 +156,10 @@ CHANGED_SINCE = "It was changed here after you looked, so it was left as it is. 
 def apply_units(
     contents: ArchiveContents, steps: Sequence[ImportStep], import_context: ImportContext
 ) -> Iterator[tuple[str, int, list[SkippedChange]]]:
-    """Do the steps, unit by unit. Yields, within the unit's transaction, its name, how much was stored, what was not.
+    """Apply the steps, unit by unit; yield, inside the unit's transaction, its name, the number stored, and the
+    skipped.
 
-    A step of which the outcome is there already counts as stored, so that an import can be done again.
+    A step whose result exists already counts as stored, so that an import can be repeated.
     """
     by_unit = defaultdict[str, list[ImportStep]](list)
     for step in steps:
@@ -174,7 +173,7 @@ def apply_units(
 
 def _apply_unit(unit: ImportUnit, steps: Sequence[ImportStep], import_context: ImportContext) -> list[SkippedChange]:
     wanted = {step.name for step in steps}
-    # Of what is not wanted nothing is held, and of the rest not what it replaces: a unit may have many megabytes.
+    # Only selected changes are held in memory, without the text that they replace: a unit may have many megabytes.
     changes = (
         change for _unit, change in unit.section.changes([unit], import_context.principal) if change.name in wanted
     )

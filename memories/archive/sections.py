@@ -1,7 +1,4 @@
-"""Rooms: what the folders at the top of an archive hold, each written and read by one class. Apps register theirs.
-
-What can be exported: one team, one agent, or everything.
-"""
+"""Sections are the folders at the top of an archive; apps register one class for each, which exports and imports it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +15,7 @@ from teams.principal import Principal
 
 @dataclass(frozen=True, slots=True)
 class ArchiveEntry:
-    """A file of an archive: its name with slashes, and its text in pieces, which are made as they are asked for."""
+    """A file of an archive: its name with slashes, and its text in pieces, which are generated when written."""
 
     name: str
     pieces: Iterable[str]
@@ -26,7 +23,9 @@ class ArchiveEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportScope:
-    """What is exported, and for whom. `name` is what the archive is called, without an ending."""
+    """The teams and agents to export, and the principal who exports. `name` is the archive's file name without
+    extension.
+    """
 
     name: str
     teams: Sequence[Team] = ()
@@ -37,10 +36,10 @@ class ExportScope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportChange:
-    """What an import would do with one thing, `name`d as in the archive.
+    """The change that an import would make to one item, which `name` identifies in the archive.
 
-    `version` is the one that is here, 0 for none; `before` and `after` are the texts to compare. `item` is what its
-    room needs to store it, where that is more than the text.
+    `version` is that of the stored item, 0 for none; `before` and `after` are the texts to compare. `item` holds what
+    the section needs to store the change besides the text.
     """
 
     name: str
@@ -55,7 +54,7 @@ class ImportChange:
 
 @dataclass(frozen=True, slots=True)
 class SkippedChange:
-    """What was to be imported and was not, and why. `count` are the changes that this says of."""
+    """A change that was not imported, and the reason. `count` is the number of changes that it stands for."""
 
     name: str
     reason: str
@@ -64,7 +63,9 @@ class SkippedChange:
 
 @dataclass(frozen=True, slots=True)
 class ImportContext:
-    """In whose name changes are stored, under which note, and who is told how many more are done."""
+    """The principal who imports, the note of new versions, and a function that is called with the number of stored
+    changes.
+    """
 
     principal: Principal
     note: str
@@ -73,9 +74,9 @@ class ImportContext:
 
 @dataclass(frozen=True, slots=True)
 class ImportUnit:
-    """What is imported in one transaction: an agent's folder, a team's folder, or a whole room.
+    """The part of an archive that is imported in one transaction: an agent's or team's folder, or a whole section.
 
-    `files` are its names by those that it has within.
+    `files` maps the names within the unit to the names in the archive.
     """
 
     section: "ArchiveSection"
@@ -84,70 +85,70 @@ class ImportUnit:
     contents: ArchiveContents
 
     def path(self, within: str) -> str:
-        """What a file within is called in the archive, whether or not it is there."""
+        """Return the name in the archive of a file within the unit, whether or not the file exists."""
         return f"{self.name}/{within}"
 
 
 class ArchiveSection(Protocol):
-    """One folder at the top of an archive."""
+    """The interface of sections: one folder at the top of an archive."""
 
     @property
     def folder(self) -> str: ...
 
     @property
     def has_units(self) -> bool:
-        """Whether each folder within is a unit of its own."""
+        """Whether each folder within the section is a unit of its own."""
         ...
 
     def entries(self, scope: ExportScope) -> Iterator[ArchiveEntry]:
-        """What is exported, in the same order for the same data."""
+        """Yield the files to export, in the same order for the same data."""
         ...
 
     def accepts_file(self, within: str) -> bool:
-        """Whether a file of that name belongs to a unit."""
+        """Return whether a file of that name belongs to a unit."""
         ...
 
     def changes(self, units: Sequence[ImportUnit], principal: Principal) -> Iterator[tuple[ImportUnit, ImportChange]]:
-        """All that importing the room's units would do, also what is the same or refused. Writes nothing."""
+        """Yield all changes that importing the units would make, also unchanged and refused items. Writes nothing."""
         ...
 
     def store(
         self, unit: ImportUnit, changes: Sequence[ImportChange], import_context: "ImportContext"
     ) -> list["SkippedChange"]:
-        """Do these changes, within a transaction. Returns those that could not be done."""
+        """Store the changes within a transaction, and return those that could not be stored."""
         ...
 
 
 SECTIONS: dict[str, ArchiveSection] = {}
-"""By their folders, in the order in which they are exported and imported: what others hang on comes first."""
+"""Sections by folder, in the order of export and import: teams come before agents, which belong to them."""
 
 Registered = TypeVar("Registered", bound=ArchiveSection)
 
 
 def register(section: Registered) -> Registered:
-    """Make the room known; apps do so when they start."""
+    """Register the section, and return it; apps call this when they start."""
     SECTIONS[section.folder] = section
     return section
 
 
 def entries_of(scope: ExportScope) -> Iterator[ArchiveEntry]:
-    """All that the archive of the scope holds."""
+    """Yield all files of the archive of this scope."""
     for section in SECTIONS.values():
         yield from section.entries(scope)
 
 
 def scope_of_team(team: Team, principal: Principal) -> ExportScope:
-    """A team, which the principal may read: its files and memories."""
+    """Return the scope of a team that the principal may read: its files and memories."""
     return ExportScope(name=f"team-{team.slug}", teams=[team], principal=principal)
 
 
 def scope_of_agent(agent: Agent, principal: Principal) -> ExportScope:
-    """An agent, which the principal may read: its files, logs and memories, and nothing of its teams but names."""
+    """Return the scope of an agent that the principal may read: its files, logs and memories, and its teams' names."""
     return ExportScope(name=f"agent-{agent.slug}", agents=[agent], principal=principal)
 
 
 def scope_of_everything(principal: Principal) -> ExportScope:
-    """All teams and agents, and what is the organisation's own. Raises Forbidden for all but its admins."""
+    """Return the scope of all teams and agents and of the organisation's own texts. Raises Forbidden for non-admins."""
     require_admin(principal)
     return ExportScope(
         name="everything",

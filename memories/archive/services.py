@@ -1,4 +1,4 @@
-"""Imports as people go through them: an archive is read, shown, looked at, and then done or forgotten."""
+"""Creates and runs imports: an archive is uploaded, its changes are shown, and then they are applied or expire."""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -26,24 +26,24 @@ from teams.principal import Principal
 from teams.versioned_text.versioned_file import MAX_NOTE_CHARACTERS, lock_row
 
 RETENTION = timedelta(days=1)
-"""So long somebody may look before it is forgotten."""
+"""The time after which an import is deleted."""
 MAX_WAITING_PLANS = 20
-"""Imports of one person that wait to be begun: with one more, the oldest is forgotten."""
+"""The most imports of one person that wait to be started; with one more, the oldest is refused."""
 SUPERSEDED = f"You sent {MAX_WAITING_PLANS} others and began none of them, so this one was forgotten. Send it again."
 MAX_STEPS_IN_REQUEST = 200
 MAX_CHARACTERS_IN_REQUEST = 1_000_000
-"""More steps, or longer texts, than these are done in the background."""
+"""Limits of an import within the request; one with more steps or longer texts is done in the background."""
 READING_CPU_SECONDS = 1.0
 READING_SECONDS = 3.0
-"""An archive that takes longer to be read and compared with what is here is read in the background."""
+"""An archive that takes longer to read and compare is read by a background job."""
 MAX_FILE_NAME_CHARACTERS = 150
 
 
 def import_create(*, archive: bytes, file_name: str, principal: Principal, begin: bool = False) -> ImportPlan:
-    """Store the zip together with what importing it would do. Nothing else is written, unless it shall `begin` at once.
+    """Store the zip and the changes that its import would make, and return the plan; with `begin`, apply them at once.
 
-    What it unpacks to counts as texts stored today. An archive that takes long to read is read by a job, and its plan
-    is PLANNING until then. Raises ImportRefused, TooManyRequests, and Forbidden for who can import nothing.
+    The unpacked size counts as texts stored today. An archive that takes long to read is read by a job; until then its
+    plan is PLANNING. Raises ImportRefused, TooManyRequests, and Forbidden for a principal who can import nothing.
     """
     require_may_upload(principal)
     contents = read_zip(archive, SECTIONS)
@@ -55,7 +55,7 @@ def import_create(*, archive: bytes, file_name: str, principal: Principal, begin
         plan.save(force_insert=True)
         if plan.status == ImportStatus.PLANNING:
             _preview_in_background(plan, contents, principal, begin=begin)
-    # The request itself counts with its body, that is with the zip.
+    # The request already counts the bytes of its body, which is the zip.
     texts_count(principal=principal, text_bytes=max(0, contents.size - len(archive)))
     if plan.status == ImportStatus.PLANNING or not begin:
         return plan
@@ -63,7 +63,7 @@ def import_create(*, archive: bytes, file_name: str, principal: Principal, begin
 
 
 def _preview(plan: ImportPlan, contents: ArchiveContents, principal: Principal) -> None:
-    """Note what importing it would do; where that takes long, the plan is PLANNING. Raises ImportRefused."""
+    """Set the steps of the plan, or, if computing them takes too long, the status PLANNING. Raises ImportRefused."""
     try:
         with cpu_budget(READING_CPU_SECONDS), wall_limit(READING_SECONDS):
             check_memory_count(contents)
@@ -81,15 +81,16 @@ def _preview_in_background(plan: ImportPlan, contents: ArchiveContents, principa
 
 
 def imports_of(principal: Principal) -> QuerySet[ImportPlan]:
-    """The imports that somebody began and that are still kept, the newest first, without what is in them."""
+    """Return the principal's imports that have not expired, the newest first, without their contents."""
     plans = ImportPlan.objects.defer("archive", "steps", "aside").select_related("job")
     return plans.filter(requested_by=principal.ref, created__gte=timezone.now() - RETENTION).order_by("-created", "-id")
 
 
 def import_for(principal: Principal, id_: UUID) -> ImportPlan:
-    """The import with that id, for the one who began it, while it is kept. Raises NotFound.
+    """Return the import with that id, if the principal started it and it has not expired. Raises NotFound.
 
-    Its steps hold lines of texts: they are made anew where its requester lost sight of one since.
+    Steps contain lines of texts, so they are computed again where the principal can no longer see all agents and teams
+    that were visible before.
     """
     plan = imports_of(principal).defer(None).defer("archive").filter(id=id_).first()
     if plan is None:
@@ -101,7 +102,7 @@ def import_for(principal: Principal, id_: UUID) -> ImportPlan:
 
 @transaction.atomic
 def import_refresh(*, plan: ImportPlan, principal: Principal) -> ImportPlan:
-    """Make the steps of an import anew with the rights of now; of one that was begun, forget the lines of texts."""
+    """Compute the steps again with the principal's current rights; of a started import, delete the lines of texts."""
     current = lock_row(plan)
     if current.status == ImportStatus.SHOWN:
         contents = read_zip(bytes(current.archive), SECTIONS)
@@ -118,9 +119,9 @@ def import_refresh(*, plan: ImportPlan, principal: Principal) -> ImportPlan:
 
 @transaction.atomic
 def import_begin(*, plan: ImportPlan, chosen: Collection[str], principal: Principal) -> ImportPlan:
-    """Do what was shown, and of what was changed here since its export, the chosen; much of it in the background.
+    """Apply the steps, and the chosen ones of those changed here since the export; many steps by a background job.
 
-    Raises Conflict for an import that was begun already, or is still being read.
+    Returns the plan. Raises Conflict for an import that was started already, or is still being read.
     """
     current = lock_row(import_for(principal, plan.id))
     if current.status == ImportStatus.PLANNING:
@@ -131,7 +132,7 @@ def import_begin(*, plan: ImportPlan, chosen: Collection[str], principal: Princi
     names = set(chosen)
     steps = [step for step in load_steps(current.steps) if is_selected(step, names)]
     characters = sum(step.size_before + step.size_after for step in steps)
-    # What took long to be read takes as long once more, before a step is done.
+    # An archive that took long to read is read again before the first step.
     at_once = current.job is None and len(steps) <= MAX_STEPS_IN_REQUEST and characters <= MAX_CHARACTERS_IN_REQUEST
     if not at_once:
         arguments = {"plan": str(current.id)}
@@ -146,7 +147,7 @@ def import_begin(*, plan: ImportPlan, chosen: Collection[str], principal: Princi
 
 @job_kind("plan_import")
 def import_plan_in_background(job: Job, advance: Advance) -> None:
-    """Read the archive that the job names, for the one who sent it; one that was read or forgotten is done."""
+    """Run a job that reads the archive of a plan for its requester; nothing happens if it was read or deleted."""
     plan = ImportPlan.objects.filter(id=job.arguments["plan"], status=ImportStatus.PLANNING).first()
     principal = principal_behind(job.requested_by)
     if not plan or not principal:
@@ -166,7 +167,7 @@ def import_plan_in_background(job: Job, advance: Advance) -> None:
 
 @job_kind("import_archive")
 def import_in_background(job: Job, advance: Advance) -> None:
-    """Do the import that the job names, in the name of the one who began it; one that is done or forgotten is."""
+    """Run a job that applies an import for its requester; nothing happens if it is done or deleted."""
     plan = ImportPlan.objects.filter(id=job.arguments["plan"], status=ImportStatus.RUNNING).first()
     principal = principal_behind(job.requested_by)
     if plan and principal:
@@ -174,7 +175,7 @@ def import_in_background(job: Job, advance: Advance) -> None:
 
 
 def import_run(*, plan: ImportPlan, principal: Principal, advance: Advance) -> None:
-    """Do all that is to be done of the plan, and write down by unit what came of it."""
+    """Apply the remaining steps of the plan, and record the outcome of each unit."""
     contents = read_zip(bytes(plan.archive), SECTIONS)
     chosen = set(plan.chosen)
     steps = [step for step in load_steps(plan.steps) if is_selected(step, chosen) and step.unit not in plan.outcome]
@@ -187,7 +188,7 @@ def import_run(*, plan: ImportPlan, principal: Principal, advance: Advance) -> N
 
 
 def note_of(file_name: str) -> str:
-    """The note of the versions that an import makes."""
+    """Return the note of the versions that an import creates."""
     return f"Imported from {file_name}"[:MAX_NOTE_CHARACTERS]
 
 
@@ -197,18 +198,18 @@ def _store_preview(plan: ImportPlan, shown: ImportPreview) -> None:
 
 
 def _delete_expired(principal: Principal) -> None:
-    """Forget the imports whose day is over, and what was in the oldest of those that the principal never began."""
+    """Delete expired imports, and refuse the principal's oldest imports beyond the limit of waiting ones."""
     ImportPlan.objects.filter(created__lt=timezone.now() - RETENTION).delete()
     waiting = imports_of(principal).filter(status__in=[ImportStatus.SHOWN, ImportStatus.PLANNING])
     surplus = list(waiting.values_list("id", flat=True)[MAX_WAITING_PLANS - 1 :])
-    # The rows stay until their day is over, and tell what became of them.
+    # The rows of refused imports remain until they expire, to show what became of them.
     ImportPlan.objects.filter(id__in=surplus).update(
         archive=b"", steps=[], aside=[], status=ImportStatus.REFUSED, refusal=SUPERSEDED
     )
 
 
 def _base_name(file_name: str) -> str:
-    """The last part of the name that a browser or a program gave."""
+    """Return the last part of a file name from a browser or program, printable and shortened."""
     last = file_name.replace("\\", "/").rpartition("/")[2]
     printable = "".join(character if character.isprintable() else " " for character in last)
     return printable.strip()[-MAX_FILE_NAME_CHARACTERS:] or "archive.zip"

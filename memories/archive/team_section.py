@@ -1,4 +1,4 @@
-"""teams/: the files, the memories and the name of each team."""
+"""The section teams/ of an archive holds each team's files, memories and name."""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
@@ -21,7 +21,7 @@ from teams.versioned_text.versioned_file import file_save
 
 
 class TeamSettingsSerializer(StrictSerializer):
-    """What an archive says of a team. What its agents may do is decided here, and does not travel."""
+    """The settings of a team in an archive: its name. What the team allows its agents is not exported."""
 
     name = Line(max_length=MAX_NAME_CHARACTERS, required=False)
 

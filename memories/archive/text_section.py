@@ -1,6 +1,6 @@
-"""Versioned texts in an archive: how each stands to the one that is here, and taking it over.
+"""Compares versioned texts of an archive with the stored ones, and exports sections of named texts.
 
-What rooms of texts by their names have in common: one file for each, and one with what else there is to say.
+Such a section, like rules/, has a file for each text and a JSON file with their digests and other values.
 """
 
 import json
@@ -18,7 +18,7 @@ from teams.versioned_text.versioned_file import VersionedFile
 
 
 def text_change(unit: ImportUnit, within: str, what: str, here: VersionedFile | None, exported: str) -> ImportChange:
-    """What importing that text would do. `exported` is its mark, "" where there is none."""
+    """Return the change that importing the text would make. `exported` is its digest when exported, "" if unknown."""
     name = unit.path(within)
     version = here.version if here else 0
     try:
@@ -26,7 +26,7 @@ def text_change(unit: ImportUnit, within: str, what: str, here: VersionedFile | 
     except UnreadableText as fault:
         return ImportChange(name=name, what=what, state=ImportState.REFUSED, version=version, reason=fault.detail)
     if exported == text_digest(BYTE_ORDER_MARK + after):
-        after = BYTE_ORDER_MARK + after  # it was exported so; no editor added it
+        after = BYTE_ORDER_MARK + after  # the exported text had it; no editor added it
     mark = text_digest(here.content) if here else None
     state = state_of(exported=exported, incoming=text_digest(after), here=mark)
     return ImportChange(
@@ -35,7 +35,7 @@ def text_change(unit: ImportUnit, within: str, what: str, here: VersionedFile | 
 
 
 def with_refusal(change: ImportChange, reason: str) -> ImportChange:
-    """The same change, refused for that reason; what would change nothing stays as it is."""
+    """Return the change as refused for this reason; one that is refused or changes nothing is returned as it is."""
     if change.state in {ImportState.SAME, ImportState.REFUSED}:
         return change
     return ImportChange(
@@ -44,14 +44,14 @@ def with_refusal(change: ImportChange, reason: str) -> ImportChange:
 
 
 def attempt_all(changes: Mapping[str, Callable[[], object]], advance: Advance = bool) -> list[SkippedChange]:
-    """Do what stands by each name, one by one; what fails leaves the others as they are. Returns what failed."""
+    """Call each function in its own transaction, and return the changes that failed; others are not affected."""
     left = []
     for name, do in changes.items():
         try:
             with transaction.atomic():
                 do()
         except (TooCostly, TookTooLong):
-            raise  # all that follows would end so, too
+            raise  # all that follow would fail, too
         except DossierError as error:
             left.append(SkippedChange(name, error.detail))
         except IntegrityError:
@@ -67,7 +67,7 @@ NOT_AN_ADMIN = "Only an admin of the organisation may change this. Ask one to im
 def text_entries(
     folder: str, texts: Iterable[tuple[str, str]], said: Mapping[str, Any] | None = None
 ) -> Iterator[ArchiveEntry]:
-    """The texts, each under its name, then a file with their marks and what else is `said`; nothing without texts."""
+    """Yield an entry for each text, then one with their digests and the values `said`; nothing without texts."""
     marks = dict[str, str]()
     for name, content in texts:
         marks[f"{name}{ENDING}"] = text_digest(content)
@@ -78,12 +78,12 @@ def text_entries(
 
 
 def text_names(unit: ImportUnit) -> list[str]:
-    """The texts in the unit, in order."""
+    """Return the names of the texts in the unit, sorted."""
     return sorted(within for within in unit.files if within.endswith(ENDING))
 
 
 def load_metadata(unit: ImportUnit) -> Mapping[str, Any]:
-    """What the file beside the texts says; nothing where it is missing, or nobody can read it."""
+    """Return the values in the section's JSON file; none where it is missing or unreadable."""
     within = f"{unit.name}.json"
     if within not in unit.files:
         return {}
@@ -95,7 +95,7 @@ def load_metadata(unit: ImportUnit) -> Mapping[str, Any]:
 
 
 def load_digests(unit: ImportUnit) -> Mapping[str, str]:
-    """The marks of the texts as they were exported, by their names in the room."""
+    """Return the digests of the exported texts, by their names in the section."""
     marks = load_metadata(unit).get("marks")
     own = marks.items() if isinstance(marks, dict) else ()
     return {within: mark for within, mark in own if isinstance(mark, str)}

@@ -1,6 +1,6 @@
-"""Limits of archives that people and keys send: what they may unpack to, and how much may lie in them.
+"""Limits of archives that people and keys upload: unpacked size, and numbers of owners, texts and memories.
 
-Operators' commands have none of these: an export of a large installation comes in again as a whole.
+Management commands have no such limits, so that an operator can import a large export as a whole.
 """
 
 from agents.quotas.services import require_room_for_texts
@@ -15,29 +15,30 @@ from teams.principal import Principal
 
 MEGABYTE = 1_000_000
 MAX_OWNERS = 500
-"""Agents and teams of one import; of profiles, and of rules, as many."""
+"""The most agents and teams in one import, and the most profiles and the most rules."""
 MAX_UNPACKED_BYTES = 50 * MEGABYTE
 MAX_EXPANSION = 50
-"""Bytes that one packed byte may become. Texts become 3 to 10; a run of one letter becomes 1,000."""
+"""The most bytes to which one packed byte may expand. Texts expand by 3 to 10, a run of one letter by 1,000."""
 ALWAYS_ALLOWED_BYTES = 2 * MEGABYTE
-"""Of whatever expansion: short texts that resemble each other are packed very small."""
+"""The unpacked size that is allowed at any expansion, because short similar texts are packed very small."""
 MAX_MEMORIES = 50_000
 
 
 def may_upload(principal: Principal) -> bool:
-    """Whether there is anything that the principal could change by an import: not for a person in no team."""
+    """Return whether the principal could change anything by an import: a person without a team could not."""
     return principal.kind != "person" or principal.is_admin or Team.objects.visible_to(principal).exists()
 
 
 def require_may_upload(principal: Principal) -> None:
-    """Raise Forbidden for who can change nothing by an import."""
+    """Raise Forbidden for a principal who could not change anything by an import."""
     if not may_upload(principal):
         raise Forbidden("You belong to no team, so there is nothing to import into. Ask an admin to add you to one.")
 
 
 def check_upload(archive: bytes, contents: ArchiveContents, principal: Principal) -> None:
-    """Raise ImportRefused for an archive that is larger than one import may be, and TooManyRequests for one with more
-    texts than the principal may still store today. Nothing is unpacked."""
+    """Check the size of an archive without unpacking it. Raises ImportRefused where it exceeds the limits of one
+    import, and TooManyRequests where it has more text than the principal may still store today.
+    """
     unpacked = contents.size
     if unpacked > MAX_UNPACKED_BYTES:
         raise ImportRefused(
@@ -54,7 +55,7 @@ def check_upload(archive: bytes, contents: ArchiveContents, principal: Principal
 
 
 def check_memory_count(contents: ArchiveContents) -> None:
-    """Raise ImportRefused where there are more memories than one import may hold. Reads the files of memories."""
+    """Raise ImportRefused where the MEMORY.md files, which are read, have more memories than one import may."""
     count = 0
     for name in contents.names:
         check_cpu()

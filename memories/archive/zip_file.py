@@ -1,8 +1,7 @@
-"""Reading a zip that anybody may have made: everything is checked before anything is unpacked.
+"""Reads archives from zips of unknown origin, writes them as zips, and sends them as downloads.
 
-Archives as zips: the same entries give the same bytes, and only one piece of one entry is held at a time.
-
-An archive as an answer: written to a temporary file first, so that what fails is told, then sent piece by piece.
+Before anything is unpacked, a zip is checked. The same entries give the same bytes of a zip, and only one piece of one
+entry is in memory at a time.
 """
 
 import stat
@@ -31,15 +30,15 @@ from memories.imports.base import ImportRefused
 
 NOT_A_ZIP = "This is no zip that can be read; perhaps it did not arrive whole. Make it anew and choose it again."
 END_RECORD = b"PK\x05\x06"
-MAX_END_BYTES = 65_557  # bytes: the record itself and its comment
+MAX_END_BYTES = 65_557  # the record itself and its comment
 MAX_BYTES_PER_ENTRY = 200
-"""Of the list at the end of a zip. It is refused by its length, before a line of it is parsed."""
+"""The limit of bytes per entry of a zip's directory. A longer directory is refused before it is parsed."""
 ENCRYPTED = 0x1
 METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 
 
 def read_zip(data: bytes, known: Iterable[str]) -> ArchiveContents:
-    """What the zip holds. `known` are the folders that an archive has at its top. Raises ImportRefused."""
+    """Return the contents of the zip. `known` are the top-level folders of an archive. Raises ImportRefused."""
     _check_entry_list(data)
     try:
         archive = zipfile.ZipFile(BytesIO(data))
@@ -59,7 +58,7 @@ def read_zip(data: bytes, known: Iterable[str]) -> ArchiveContents:
 
 
 def _check_entry_list(data: bytes) -> None:
-    """Raises ImportRefused where the list of entries is too long to be parsed at all."""
+    """Raise ImportRefused where the zip's directory is missing, or too long to be parsed."""
     place = data.rfind(END_RECORD, max(0, len(data) - MAX_END_BYTES))
     if place < 0 or len(data) < place + 22:
         raise ImportRefused(NOT_A_ZIP)
@@ -69,7 +68,7 @@ def _check_entry_list(data: bytes) -> None:
 
 
 def _check(entry: zipfile.ZipInfo) -> None:
-    """Raises ImportRefused for an entry that is no plain file."""
+    """Raise ImportRefused for an entry that is encrypted, no plain file, or packed by an unknown method."""
     name = printable_name(entry.orig_filename)
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if entry.flag_bits & ENCRYPTED:
@@ -81,7 +80,7 @@ def _check(entry: zipfile.ZipInfo) -> None:
 
 
 def _unpack(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
-    """The bytes of an entry: never more than it said, which was counted before."""
+    """Return the bytes of an entry, never more than its stated size, which was counted before. Raises ImportRefused."""
     try:
         with archive.open(entry) as unpacking:
             return unpacking.read(entry.file_size)
@@ -91,16 +90,16 @@ def _unpack(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
 
 
 IN_MEMORY_BYTES = 2_000_000
-"""A larger zip goes to a temporary file."""
+"""The size from which a zip is written to a temporary file."""
 COMPRESSION_LEVEL = 6
 EARLIEST_TIME = (1980, 1, 1, 0, 0, 0)
-"""The first moment that a zip can name: when it was made is nothing that it holds."""
+"""The earliest time that a zip can hold; it is used for all entries, so that equal data gives equal bytes."""
 UNIX = 3
 PLAIN_FILE = 0o100644 << 16
 
 
 def build_zip(entries: Iterable[ArchiveEntry]) -> IO[bytes]:
-    """A temporary file with the zip, at its beginning; who closes it removes it."""
+    """Return a temporary file with the zip, positioned at its beginning; closing the file deletes it."""
     file: IO[bytes] = SpooledTemporaryFile(max_size=IN_MEMORY_BYTES)  # noqa: SIM115
     write_zip(entries, file)
     file.seek(0)
@@ -108,7 +107,7 @@ def build_zip(entries: Iterable[ArchiveEntry]) -> IO[bytes]:
 
 
 def write_zip(entries: Iterable[ArchiveEntry], file: IO[bytes]) -> int:
-    """Write the zip into the file. Returns how many entries there were."""
+    """Write the zip into the file, and return the number of entries."""
     count = 0
     with zipfile.ZipFile(file, "w") as archive:
         for entry in entries:
@@ -131,12 +130,12 @@ ZIP = "application/zip"
 
 
 def zip_download(scope: ExportScope) -> HttpResponseBase:
-    """The zip of the scope, to be saved as a file."""
+    """Return a response that downloads the zip of the scope."""
     return file_response(build_zip(entries_of(scope)), f"{scope.name}.zip", ZIP)
 
 
 def file_response(file: IO[bytes], name: str, content_type: str) -> HttpResponseBase:
-    """What the temporary file holds, to be saved under that name."""
+    """Return a response that downloads the content of the temporary file under this name."""
     whole = file.read(IN_MEMORY_BYTES + 1)
     if len(whole) <= IN_MEMORY_BYTES:
         file.close()
