@@ -1,4 +1,4 @@
-"""The forms of what agents and teams keep, one file per noun."""
+"""Django forms for memories and for other items of agents; each module is about one kind or a few."""
 
 from memories.forms.agent_item import (
     AgentItemForm,

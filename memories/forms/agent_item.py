@@ -1,17 +1,4 @@
-"""What the forms of all things that an agent keeps have in common.
-
-The form of an entity.
-
-The form of a pattern.
-
-The form of a thread.
-
-The form of a tool.
-
-The form of a document.
-
-The forms of a task stack.
-"""
+"""Forms for items of agents: their common base, and one form each for entities, patterns, threads, tools and so on."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -34,21 +21,21 @@ MAX_VERSION = 2**31 - 1
 
 
 class VersionForm(forms.Form):
-    """The version that a change was made from."""
+    """A form with the version that an edit was based on, to detect concurrent edits."""
 
     version = forms.IntegerField(min_value=0, max_value=MAX_VERSION, widget=forms.HiddenInput)
 
 
 @dataclass(frozen=True, slots=True)
 class FieldDifference:
-    """What a field holds now that somebody else saved, as text."""
+    """A field that another person has changed since the form was opened: its label and its stored value as text."""
 
     label: str
     text: str
 
 
 class StoredForm(VersionForm):
-    """What a thing says. Its fields have the names of the model's; `version` is 0 for a new thing."""
+    """The base of forms that edit a stored object. Fields are named like the model's; `version` is 0 for a new one."""
 
     def __init__(self, *args: Any, stored: Any = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -56,11 +43,11 @@ class StoredForm(VersionForm):
         self.initial = {"version": 0, **self.initial} if stored is None else self.values_of(stored)
 
     def values_of(self, thing: Any) -> dict[str, Any]:
-        """The values of the thing by field."""
+        """Return the values of the object by form field."""
         return {name: getattr(thing, name) for name in self.fields if hasattr(thing, name)}
 
     def refused(self, error: DossierError) -> None:
-        """Note beside the fields what the service did not accept."""
+        """Add the errors that the service raised to the form's fields."""
         errors = error.extra.get("errors") or {"": [{"message": error.detail}]}
         for name, faults in errors.items():
             field = name.partition(".")[0]
@@ -68,17 +55,17 @@ class StoredForm(VersionForm):
                 self.add_error(field if field in self.fields else None, fault["message"])
 
     def based_on(self, current: Any) -> Self:
-        """The same form with what was typed, now made from the current version."""
+        """Return the form with the data that was typed, but based on the current version of the object."""
         data = self.data.copy()  # type: ignore[attr-defined]
         data["version"] = str(current.version)
         return self.rebound(data, current)
 
     def rebound(self, data: Any, stored: Any) -> Self:
-        """A form like this one with other data."""
+        """Return a form of the same class with other data."""
         return type(self)(data, stored=stored)
 
     def differences(self) -> list[FieldDifference]:
-        """The fields in which the stored thing says something else than what was typed."""
+        """Return the fields in which the stored object differs from what was typed."""
         assert self.stored is not None  # noqa: S101 - only a stored thing can have changed
         said = self.values_of(self.stored)
         return [
@@ -90,7 +77,7 @@ class StoredForm(VersionForm):
 
 
 class AgentItemForm(StoredForm):
-    """What a thing of an agent says."""
+    """The base of forms that create or edit an item of an agent."""
 
     def __init__(self, *args: Any, agent: Agent, stored: AgentItem | None = None, **kwargs: Any) -> None:
         super().__init__(*args, stored=stored, **kwargs)
@@ -98,7 +85,7 @@ class AgentItemForm(StoredForm):
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What a valid form says of the thing, by the names of the model's fields."""
+        """The values of a valid form by the names of the model's fields."""
         return {name: value for name, value in self.cleaned_data.items() if name != "version"}
 
     def rebound(self, data: Any, stored: Any) -> Self:
@@ -118,7 +105,7 @@ valid_type = RegexValidator(
 
 
 class EntityForm(AgentItemForm):
-    """A name, what it stands for, and how it is called besides."""
+    """A form for an entity: name, type, aliases, properties and salience."""
 
     name = Line(label=_("Name"), max_length=200)
     type = Line(
@@ -156,7 +143,7 @@ INTENTS = (
 
 
 class PatternForm(AgentItemForm):
-    """What to do, and when to think of it."""
+    """A form for a pattern: guidance, and the words, intents and entity types to which it applies."""
 
     name = Line(label=_("Name"), max_length=200)
     guidance = Text(label=_("What to do"), help_text=_("As you would tell a colleague."))
@@ -186,7 +173,7 @@ class PatternForm(AgentItemForm):
 
 
 class ThreadForm(AgentItemForm):
-    """What is going on, and how it stands."""
+    """A form for a thread: title, summary and status."""
 
     title = Line(label=_("What is going on"), max_length=200)
     summary = Text(label=_("How it stands"), required=False)
@@ -194,7 +181,7 @@ class ThreadForm(AgentItemForm):
 
 
 class ToolForm(AgentItemForm):
-    """What a tool is called, what it does and which arguments it takes."""
+    """A form for a tool: name, description and the JSON schema of its arguments."""
 
     name = Line(label=_("Name"), help_text=_("As the agent calls it: send_mail."), max_length=120)
     description = Text(label=_("What it does"), required=False)
@@ -204,11 +191,11 @@ class ToolForm(AgentItemForm):
 
 
 MAX_CHARACTERS = 1_000_000
-MAX_BYTES = 4 * MAX_CHARACTERS  # of a text in UTF-8
+MAX_BYTES = 4 * MAX_CHARACTERS  # in UTF-8
 
 
 class DocumentForm(AgentItemForm):
-    """A text by its path: uploaded, or pasted."""
+    """A form for a document: a path, and a text that is uploaded or pasted."""
 
     upload = forms.FileField(
         label=_("File"), help_text=_("A text file in UTF-8. It takes the place of the text below."), required=False
@@ -235,7 +222,7 @@ class DocumentForm(AgentItemForm):
     is_open = forms.BooleanField(label=_("The agent has it open now"), required=False)
 
     def clean_upload(self) -> str | None:
-        """The text of the file; None without one."""
+        """Return the text of the uploaded file; None without one. Raises ValidationError for a file that is no text."""
         file: UploadedFile[Any] | None = self.cleaned_data["upload"]
         if file is None:
             return None
@@ -256,7 +243,7 @@ class DocumentForm(AgentItemForm):
         if uploaded is not None:
             values["content"] = uploaded
             values["path"] = values.get("path") or str(self.files["upload"])
-            # Shown again, the form has no file any more, but its text.
+            # When the form is shown again, its file is lost, so the text is put into the text field.
             data = self.data.copy()  # type: ignore[attr-defined]
             data["content"], data["path"] = values["content"], values["path"]
             self.data = data
@@ -271,13 +258,13 @@ class DocumentForm(AgentItemForm):
 
 
 class GoalForm(forms.Form):
-    """A new goal on a stack."""
+    """A form for a new goal on a task stack."""
 
     goal = Text(label=_("What is to be done"), rows=3)
 
 
 class ResultForm(forms.Form):
-    """What came out of the goal `frame`, which the person saw as the current one."""
+    """A form for the result of a goal; `frame` is the id of the goal that the person saw as the current one."""
 
     frame = forms.UUIDField(widget=forms.HiddenInput)
     result = Text(label=_("What came out"), help_text=_("In short: what the goal above needs to know."), required=False)

@@ -1,4 +1,4 @@
-"""Fields for what a form cannot hold as it is: lists, properties, JSON."""
+"""Form fields for values that Django's fields do not hold: lists, properties and JSON."""
 
 import json
 from typing import Any
@@ -15,20 +15,20 @@ MAX_LIST_ITEMS = 50
 
 
 def validate_one_line(text: str) -> None:
-    """Raises ValidationError for line breaks and control characters."""
+    """Raise ValidationError for line breaks and control characters."""
     if SEVERAL_LINES.search(text):
         raise ValidationError(_("Use one line, without line breaks and control characters."), code="several_lines")
 
 
 class Line(forms.CharField):
-    """A text of one line."""
+    """A field for a text of one line."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"validators": [validate_storable, validate_one_line], **options})
 
 
 class Text(forms.CharField):
-    """A text of several lines, with plain line feeds, whatever the browser sent."""
+    """A field for a text of several lines; line ends are converted to line feeds."""
 
     def __init__(self, *, rows: int = 6, **options: Any) -> None:
         widget = forms.Textarea(attrs={"rows": rows})
@@ -39,7 +39,7 @@ class Text(forms.CharField):
 
 
 class Lines(Text):
-    """A list of short texts, each on a line of its own."""
+    """A field for a list of short texts, one per line."""
 
     def __init__(self, *, longest: int, **options: Any) -> None:
         super().__init__(**{"rows": 3, **options})
@@ -63,7 +63,7 @@ class Lines(Text):
 
 
 class Properties(Text):
-    """Names with values, each pair on a line: `port: 8080`. Numbers, true, false and null stay what they are."""
+    """A field for names with values, one pair per line: `port: 8080`. Numbers, true, false and null keep their type."""
 
     def prepare_value(self, value: Any) -> Any:
         return (
@@ -82,7 +82,7 @@ class Properties(Text):
 
 
 class JsonObject(Text):
-    """A JSON object."""
+    """A field for a JSON object."""
 
     def prepare_value(self, value: Any) -> Any:
         return json.dumps(value, indent=2, ensure_ascii=False) if isinstance(value, dict) else value
@@ -99,13 +99,13 @@ class JsonObject(Text):
 
 
 def validate_json(value: Any) -> None:
-    """Raises ValidationError for what the database's JSON cannot hold."""
+    """Raise ValidationError for a value that PostgreSQL's jsonb cannot store."""
     if fault := json_problem(value):
         raise ValidationError(fault, code="json")
 
 
 def _parse_json(text: str) -> Any:
-    """The JSON value. Raises ValidationError."""
+    """Return the parsed JSON value. Raises ValidationError."""
     try:
         found = json.loads(text)
     except json.JSONDecodeError as error:
@@ -137,7 +137,7 @@ def _format_value(value: Any) -> str:
 
 
 def _parse_value(text: str) -> Any:
-    """The value that stands for itself, or what the text says in JSON: a number, true, false, null, "quoted"."""
+    """Return the JSON value of the text (a number, true, false, null, "quoted"), or the text itself if it is none."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):

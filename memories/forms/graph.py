@@ -1,7 +1,4 @@
-"""The forms of a relation.
-
-What of the graph is asked for.
-"""
+"""Forms for relations, and for the search on the page of the graph."""
 
 from typing import Any
 
@@ -19,7 +16,7 @@ MAX_SUGGESTIONS = 100
 
 
 class RelationForm(AgentItemForm):
-    """How one entity stands to another."""
+    """A form for a relation between two entities: type, weight and direction."""
 
     type = Line(
         label=_("How they are related"),
@@ -39,7 +36,7 @@ class RelationForm(AgentItemForm):
 
 
 class NewRelationForm(RelationForm):
-    """A relation from a known entity to another one, named as in the list of entities."""
+    """A form for a relation from a given entity to another, which is named like “Ada” or “Ada (person)”."""
 
     target = Line(
         label=_("To which entity"),
@@ -51,7 +48,7 @@ class NewRelationForm(RelationForm):
 
     @property
     def suggestions(self) -> list[str]:
-        """The names of the most important entities."""
+        """The most important entities, as suggestions like “Ada (person)”."""
         rows = Entity.objects.filter(agent=self.agent).order_by("-salience", "id")[:MAX_SUGGESTIONS]
         return [f"{name} ({type_})" for name, type_ in rows.values_list("name", "type")]
 
@@ -67,7 +64,7 @@ class NewRelationForm(RelationForm):
         raise ValidationError(_("No entity has this name. Make it first, or choose one from the list."))
 
     def values_of(self, thing: Any) -> dict[str, Any]:
-        """The target is never an entity's row here, but its name."""
+        """Return the values of a relation by form field; the target is given by its name."""
         return {**super().values_of(thing), "target": thing.target.name}
 
 
@@ -79,7 +76,7 @@ DEPTHS = (("1", _("1 step")), ("2", _("2 steps")), ("3", _("3 steps")))
 
 
 class GraphForm(forms.Form):
-    """A name to search; the entity in the middle, how far around it, and of which type."""
+    """A form for the part of the graph to show: an entity in the middle, the depth, a type, or a name to search."""
 
     q = forms.CharField(
         label=_("Find an entity by name"),
@@ -98,20 +95,20 @@ class GraphForm(forms.Form):
 
     @property
     def steps(self) -> int:
-        """How many relations away from the middle, 1 to 3."""
+        """The depth of the graph: how many relations away from the middle, 1 to 3."""
         return int(self.cleaned_data.get("depth") or 1)
 
     @property
     def selected_type(self) -> str:
-        """The one type to show; "" for all."""
+        """The type of entities to show; "" for all types."""
         return str(self.cleaned_data.get("type", ""))
 
     @property
     def query(self) -> str:
-        """The name that is searched, or ""."""
+        """The name to search for, or ""."""
         return str(self.cleaned_data.get("q", ""))
 
     def middle(self) -> Entity | None:
-        """The agent's entity that the address names."""
+        """Return the agent's entity whose id is in the URL; None without one."""
         named = self.cleaned_data.get("entity")
         return Entity.objects.filter(agent=self.agent, id=named).defer(*SLOTS).first() if named else None

@@ -1,7 +1,4 @@
-"""Which events of a timeline are asked for.
-
-What is searched among the things that agents and teams keep.
-"""
+"""Forms that filter lists: the timeline of events, and lists of agents' items."""
 
 from functools import reduce
 from operator import or_
@@ -19,7 +16,7 @@ MAX_SESSIONS = 100
 
 
 class EventFilter(forms.Form):
-    """A type that the agent's events have, and one of its latest sessions, or the one that the address names."""
+    """A form that filters an agent's events by type and session: one of the latest 100, or the one in the URL."""
 
     type = forms.ChoiceField(label=_("Show"), required=False)
     session = forms.ChoiceField(label=_("Of"), required=False)
@@ -40,7 +37,7 @@ class EventFilter(forms.Form):
         return latest
 
     def narrowed(self, rows: QuerySet[Event]) -> QuerySet[Event]:
-        """The events that are asked for."""
+        """Return the events that match the filter."""
         self.full_clean()
         chosen = {name: value for name, value in self.cleaned_data.items() if value}
         return rows.filter(**chosen)
@@ -54,7 +51,7 @@ def _parse_uuid(text: Any) -> UUID | None:
 
 
 class SearchForm(forms.Form):
-    """A search by meaning."""
+    """A form for a search by meaning."""
 
     q = forms.CharField(
         label=_("Search by meaning"),
@@ -65,7 +62,7 @@ class SearchForm(forms.Form):
 
 
 class ItemSearch(forms.Form):
-    """A search by words. A row is found where each word stands in one of the columns `search_columns`."""
+    """A form for a search by words: each word must occur in one of the columns `search_columns`."""
 
     q = forms.CharField(
         label=_("Search"),
@@ -80,7 +77,7 @@ class ItemSearch(forms.Form):
         self.agent = agent
 
     def narrowed(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        """The rows that are asked for: all of them where nothing is, or nothing that makes sense."""
+        """Return the rows that match the search; all rows for an empty or invalid search."""
         self.full_clean()
         for word in self.cleaned_data.get("q", "").split():
             rows = rows.filter(reduce(or_, (Q(**{f"{column}__icontains": word}) for column in self.search_columns)))
@@ -88,7 +85,7 @@ class ItemSearch(forms.Form):
 
     @property
     def narrows(self) -> bool:
-        """Whether anything is asked for."""
+        """Whether any filter is set."""
         return any(self.cleaned_data.values())
 
 

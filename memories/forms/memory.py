@@ -1,9 +1,4 @@
-"""The forms of one memory: what it says, and why it is retired.
-
-Which memories of an owner a list shows; all of it stands in the address.
-
-The form by which memories are merged: which one stays, and what it says then.
-"""
+"""Forms for memories: creating, editing and retiring one, filtering a list, and merging several."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -36,7 +31,7 @@ valid_kind = RegexValidator(
 
 
 class MemoryForm(StoredForm):
-    """What a memory says."""
+    """A form for a memory."""
 
     text = Text(
         label=_("What is to be remembered"),
@@ -81,13 +76,13 @@ class MemoryForm(StoredForm):
     )
 
     def facts(self) -> MemoryFacts:
-        """What the valid form says."""
+        """Return the content of the memory from a valid form."""
         named = ("text", "kind", "occurred_at", "salience", "credibility", "language")
         return MemoryFacts(**{name: self.cleaned_data[name] for name in named})
 
 
 class MemoryEditForm(MemoryForm):
-    """What a memory says from now on."""
+    """A form that edits a memory, with a note on what changed."""
 
     note = Line(
         label=_("What did you change?"),
@@ -97,24 +92,24 @@ class MemoryEditForm(MemoryForm):
     )
 
     def clean_text(self) -> str:
-        """The stored text where nothing but white space around it and line ends differ: a browser changes these."""
+        """Return the text, or the stored one if only outer white space and line ends differ, which browsers change."""
         text, stored = self.cleaned_data["text"], self.stored.text
         return stored if text == match_line_endings(stored, "").strip() else match_line_endings(text, stored)
 
     def clean_language(self) -> str:
-        """The language where it was changed; a new text may be in another one than the stored."""
+        """Return the language if it was changed, else "": then the language of a new text is detected."""
         chosen: str = self.cleaned_data["language"]
         return "" if chosen == self.stored.language else chosen
 
     def clean_occurred_at(self) -> Any:
-        """The stored moment where the field shows it: it has no room for fractions of a second."""
+        """Return the time, or the stored one if only fractions of a second differ, which the field cannot show."""
         moment, stored = self.cleaned_data["occurred_at"], self.stored.occurred_at
         same = moment and stored and moment == stored.replace(microsecond=0)
         return stored if same else moment
 
 
 class RetireForm(VersionForm):
-    """Why a memory holds no more."""
+    """A form for the reason why a memory is retired."""
 
     reason = Line(
         label=_("Why is it retired?"),
@@ -125,11 +120,11 @@ class RetireForm(VersionForm):
 
 ORDERS = {"": ("created", "id"), "salience": ("salience", "id")}
 MAX_SAMPLED_ROWS = 2_000
-"""The kinds of so many of the newest are offered: whoever has more has had them all by then."""
+"""The number of newest memories whose kinds are offered as choices; more rows hardly add kinds."""
 
 
 def kinds_of(owner: Owner) -> list[str]:
-    """The kinds that the owner's memories have, by name."""
+    """Return the kinds of the owner's newest memories, sorted."""
     newest = (
         memories_of(owner).order_by(Coalesce("occurred_at", "created").desc()).values_list("kind")[:MAX_SAMPLED_ROWS]
     )
@@ -137,7 +132,7 @@ def kinds_of(owner: Owner) -> list[str]:
 
 
 class MemoryListForm(forms.Form):
-    """A search by meaning or by words, and what narrows the list."""
+    """A form that searches a list of memories by meaning or words, and filters and orders it; it is sent in the URL."""
 
     q = forms.CharField(
         label=lazy("Search"),
@@ -174,21 +169,21 @@ class MemoryListForm(forms.Form):
         self.full_clean()
 
     def value(self, name: str) -> str:
-        """What is asked for; "" where nothing is, or nothing that makes sense."""
+        """Return the value of a field; "" where it is empty or invalid."""
         return str(self.cleaned_data.get(name) or "")
 
     @property
     def meaning(self) -> str:
-        """What is searched for by meaning."""
+        """The text to search for by meaning; "" for none."""
         return "" if self.value("by") else self.value("q")
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """By which columns the list is ordered."""
+        """The columns by which the list is ordered."""
         return ORDERS[self.value("order")]
 
     def rows(self) -> QuerySet[Memory]:
-        """The owner's memories that are asked for, but for a search by meaning."""
+        """Return the owner's memories that match the filters and the search by words, but not the search by meaning."""
         rows: QuerySet[Any] = (
             memories_of(self.owner).defer(*SLOTS, "search").annotate(at=Coalesce("occurred_at", "created"))
         )
@@ -201,7 +196,7 @@ class MemoryListForm(forms.Form):
         return rows
 
     def sentence(self) -> str:
-        """What the list shows, in words: “Pinned decisions, the most important first”."""
+        """Return a description of the list, as in “The pinned of kind “decision”, the most important first”."""
         kind = self.value("kind")
         shown = {
             "": gettext("All of kind “%(kind)s”") if kind else gettext("All"),
@@ -226,7 +221,7 @@ def _filter_by_state(rows: QuerySet[Memory], which: str) -> QuerySet[Memory]:
 
 
 def parse_ids(values: Sequence[str]) -> list[UUID]:
-    """The ids among the values, each once, in their order."""
+    """Return the valid UUIDs among the values, without duplicates, in order."""
     found = []
     for value in values:
         try:
@@ -237,7 +232,7 @@ def parse_ids(values: Sequence[str]) -> list[UUID]:
 
 
 class MergeForm(forms.Form):
-    """Which of the memories stays. `seen` holds the version of each that the person saw."""
+    """A form that merges memories: which one remains, and its text. `seen` holds the versions that the person saw."""
 
     keep = forms.ChoiceField(label=lazy("Which one stays?"), widget=forms.RadioSelect)
     text = Text(
@@ -258,7 +253,7 @@ class MergeForm(forms.Form):
         self.initial = {"keep": str(memories[0].id) if memories else "", "seen": format_seen_versions(memories)}
 
     def clean_seen(self) -> dict[UUID, int]:
-        """The versions by id."""
+        """Return the version of each memory that the person saw, by id."""
         try:
             pairs = [one.split("@") for one in self.cleaned_data["seen"].split()]
             return {UUID(id_): int(version) for id_, version in pairs}
@@ -266,11 +261,11 @@ class MergeForm(forms.Form):
             raise ValidationError(gettext("Choose the memories anew: this page was changed on its way.")) from None
 
     def merging(self) -> MergeRequest:
-        """What the valid form wants to be done."""
+        """Return the merge that a valid form requests."""
         text = self.cleaned_data["text"]
         return MergeRequest(UUID(self.cleaned_data["keep"]), self.cleaned_data["seen"], text if text.strip() else None)
 
 
 def format_seen_versions(memories: Sequence[Memory]) -> str:
-    """The versions that a person sees, for the form to carry."""
+    """Return the versions of the memories as text for a hidden field: `id@version`, separated by blanks."""
     return " ".join(f"{memory.id}@{memory.version}" for memory in memories)

@@ -1,1 +1,1 @@
-"""Imports of texts, conversations and records that other programs wrote."""
+"""This package imports texts, conversations and records that other programs wrote."""

@@ -1,4 +1,4 @@
-"""What all imports share: reading text strictly, finding or making whom it is for, and a progress bar."""
+"""Functions that all imports share: they read text strictly, find or create owners, and show progress."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -22,15 +22,17 @@ MAX_SLUG_CHARACTERS = 60
 MAX_BYTES_PER_CHARACTER = 4
 MAX_NAMES_LISTED = 5
 MAX_LINES_CHARACTERS = 50_000_000
-"""Of a file of lines: it is held in memory."""
+"""The most characters in a file that is read line by line, because the whole file is held in memory."""
 BYTE_ORDER_MARK = "\ufeff"
 
 Advance = Callable[[int], object]
-"""Told how many more files, logs or memories are done."""
+"""A function that is called with the number of further files, logs or memories that are done."""
 
 
 class ImportRefused(DossierError):
-    """Something in it cannot be stored, so nothing was. The message names the file and the line."""
+    """Raised where a part of an import cannot be stored; then nothing is stored. The message names the file and the
+    line.
+    """
 
     status = 422
     code = "import_refused"
@@ -38,35 +40,37 @@ class ImportRefused(DossierError):
 
 
 class UnreadableText(ImportRefused):
-    """A file that can be read, but is too large, no UTF-8, or holds a NUL."""
+    """Raised for a file that is too large, is not UTF-8, or contains a NUL character."""
 
 
 def read_text_within(folder: Path, path: Path, name: str, most: int = MAX_FILE_CHARACTERS) -> str:
-    """As text_of, of a file in the folder. Raises ImportRefused, too, for a link that leaves the folder."""
+    """Return the text of a file in the folder, as `read_text` does. Raises ImportRefused also for a link out of the
+    folder.
+    """
     check_within(folder, path, name)
     return read_text(path, name, most)
 
 
 def check_within(folder: Path, path: Path, name: str) -> None:
-    """Raises ImportRefused for a link that leaves the folder."""
+    """Raise ImportRefused for a link that leaves the folder."""
     try:
         inside = path.resolve().is_relative_to(folder.resolve())
-    except (OSError, RuntimeError):  # links that lead in a circle
+    except (OSError, RuntimeError):  # circular links
         inside = False
     if not inside:
         raise ImportRefused(f"{name} is a link that leaves the folder; put the file itself there and import again.")
 
 
 def read_text(path: Path, name: str, most: int = MAX_FILE_CHARACTERS) -> str:
-    """The file's text exactly as it stands, without a byte order mark; at most so many characters.
+    """Return the exact text of a file, without a byte order mark, of at most `most` characters.
 
-    `name` is what messages call it. Raises NoText, and ImportRefused for what cannot be read.
+    `name` is the file's name in messages. Raises UnreadableText, and ImportRefused for a file that cannot be read.
     """
     return decode_text(_read_bytes(path, name, most), name, most)
 
 
 def decode_text(data: bytes, name: str, most: int = MAX_FILE_CHARACTERS) -> str:
-    """The bytes as text, without a byte order mark; at most so many characters. Raises NoText."""
+    """Decode the bytes as text, without a byte order mark, of at most `most` characters. Raises UnreadableText."""
     try:
         text = data.decode().removeprefix(BYTE_ORDER_MARK)
     except UnicodeDecodeError as error:
@@ -83,7 +87,7 @@ def decode_text(data: bytes, name: str, most: int = MAX_FILE_CHARACTERS) -> str:
 
 def _read_bytes(path: Path, name: str, most: int) -> bytes:
     try:
-        # A folder or a pipe could not be read, or would be waited for in vain.
+        # A folder cannot be read, and reading a pipe might wait forever.
         if path.exists() and not path.is_file():
             raise ImportRefused(f"{name} is not a file; move it away and import again.")
         if path.stat().st_size > most * MAX_BYTES_PER_CHARACTER + len(BYTE_ORDER_MARK.encode()):
@@ -101,7 +105,10 @@ def _too_large_error(name: str, most: int) -> UnreadableText:
 
 
 def get_or_create_agent(slug: str) -> Agent:
-    """The agent with that slug and its files; made, with a readable name, when there is none. Raises ImportRefused."""
+    """Return the agent with that slug and all its files; create one with a readable name if necessary.
+
+    Raises ImportRefused for an invalid slug.
+    """
     _check_slug(slug)
     agent = Agent.objects.filter(slug=slug).first()
     if agent is None:
@@ -111,7 +118,10 @@ def get_or_create_agent(slug: str) -> Agent:
 
 
 def get_or_create_team(slug: str) -> Team:
-    """The team with that slug and its files; made, with a readable name, when there is none. Raises ImportRefused."""
+    """Return the team with that slug and all its files; create one with a readable name if necessary.
+
+    Raises ImportRefused for an invalid slug.
+    """
     _check_slug(slug)
     team = Team.objects.filter(slug=slug).first()
     if team is None:
@@ -121,17 +131,17 @@ def get_or_create_team(slug: str) -> Team:
 
 
 def readable_name(slug: str) -> str:
-    """customer-care becomes Customer Care."""
+    """Return a name made of a slug: “customer-care” becomes “Customer Care”."""
     return " ".join(word.capitalize() for word in slug.split("-"))
 
 
 def count_phrase(number: int, one: str, many: str) -> str:
-    """1 memory, 2,000 memories."""
+    """Return a number with its noun, as in “1 memory” and “2,000 memories”."""
     return f"{number:,} {one if number == 1 else many}"
 
 
 def names_phrase(names: Sequence[str]) -> str:
-    """The first few of the names, and how many more there are."""
+    """Return the first names of the list, and the number of the others, as in “a, b, c, d, e and 7 more”."""
     more = len(names) - MAX_NAMES_LISTED
     return ", ".join(names[:MAX_NAMES_LISTED]) + (f" and {more:,} more" if more > 0 else "")
 
@@ -146,7 +156,7 @@ def _check_slug(slug: str) -> None:
 
 
 def memories_store(*, owner: Owner, facts: Sequence[MemoryFacts], principal: Principal, advance: Advance) -> int:
-    """Store those that the owner does not have yet, in batches, so that progress shows. Returns how many were new."""
+    """Store the memories that the owner does not have yet, in batches that advance the progress. Return how many."""
     new = 0
     for start in range(0, len(facts), BATCH_ROWS):
         batch = facts[start : start + BATCH_ROWS]
@@ -157,7 +167,7 @@ def memories_store(*, owner: Owner, facts: Sequence[MemoryFacts], principal: Pri
 
 @contextmanager
 def progress_bar(description: str, total: int) -> Iterator[Advance]:
-    """A bar on standard error while the block runs; nothing at all where that is no terminal."""
+    """Yield a function that advances a progress bar on standard error; without a terminal nothing is shown."""
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
         task = progress.add_task(description, total=total)

@@ -1,10 +1,8 @@
-"""Conversations: dated sessions of turns, stored as daily logs (one page per day) and memories (one per turn).
+"""Imports a conversation, dated sessions of turns, as daily logs (one per day) and memories (one per turn).
 
-A JSON file with a conversation of dated sessions, read whole and checked, before anything is stored.
-
-The format is that of the LoCoMo data set (Maharana et al., ACL 2024): `session_1` is a list of turns with `speaker`,
-`dia_id`, `text` and perhaps `blip_caption`; `session_1_date_time` reads "1:56 pm on 8 May, 2023". Its annotations
-(qa, observations, summaries, events) are ignored.
+The whole JSON file is read and checked before anything is stored. Its format is that of the LoCoMo data set (Maharana
+et al., ACL 2024): `session_1` is a list of turns with `speaker`, `dia_id`, `text` and perhaps `blip_caption`;
+`session_1_date_time` reads "1:56 pm on 8 May, 2023". Its annotations (qa, observations, summaries, events) are ignored.
 """
 
 import datetime
@@ -26,12 +24,12 @@ from memories.services import MemoryFacts
 from teams.principal import Principal
 
 KIND = "message"
-"""What somebody said; nothing in it was weighed or agreed on, as in a fact or a decision."""
+"""The kind of imported memories: statements of a speaker, which nobody has judged or agreed on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What one speaker said, with a description of the picture that was shown, if any."""
+    """A turn of a conversation: what one speaker said, with a description of a picture that was shown, if any."""
 
     id: str
     speaker: str
@@ -45,20 +43,22 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class ConversationSession:
-    """Turns that followed one another, begun at a time that is taken for UTC, as the file names no zone."""
+    """A session of a conversation: its turns in order, and its start, in UTC because the file has no time zone."""
 
     at: datetime.datetime
     turns: tuple[Turn, ...]
 
     @property
     def to_log(self) -> str:
-        """Markdown: a heading with time and speakers, then one paragraph per turn."""
+        """The session as Markdown: a heading with time and speakers, then one paragraph per turn."""
         speakers = " and ".join(dict.fromkeys(turn.speaker for turn in self.turns))
         paragraphs = [f"**{turn.speaker}:** {' '.join(turn.said.split())}" for turn in self.turns]
         return "\n\n".join([f"#### {self.at:%H:%M} {speakers}", *paragraphs])
 
     def to_memories(self) -> list[MemoryFacts]:
-        """One memory per turn, each a second after the one before, so that the most recent is the last one said."""
+        """Return one memory per turn, each dated a second after the previous one, so that the last turn is the most
+        recent.
+        """
         return [
             MemoryFacts(
                 kind=KIND,
@@ -70,15 +70,15 @@ class ConversationSession:
         ]
 
     def _external_id(self, turn: Turn) -> str:
-        # Made of what was said and when, never of the file's name: a moved or grown file adds only new turns, and
-        # another conversation, in which the same dia_ids stand for other words, collides with nothing.
+        # The id is a hash of the turn and its time, not of the file's name: if a file is moved or extended, only new
+        # turns are added, and the same dia_id in another conversation does not collide.
         said = json.dumps([self.at.isoformat(), turn.id, turn.speaker, turn.said])
         return f"conversation:{turn.id}:{hashlib.sha256(said.encode()).hexdigest()[:32]}"
 
 
 @dataclass(frozen=True, slots=True)
 class ConversationImport:
-    """How many daily logs were started or added to, and how many memories were new."""
+    """The numbers of daily logs that were created or extended, and of new memories."""
 
     logs: int
     memories: int
@@ -88,9 +88,9 @@ class ConversationImport:
 def conversation_import(
     *, sessions: Sequence[ConversationSession], agent: str, principal: Principal, advance: Advance
 ) -> ConversationImport:
-    """Store a conversation for the agent with that slug, made when missing. All or nothing.
+    """Store a conversation for the agent with that slug, which is created if necessary; all or nothing.
 
-    A day's log keeps what it has: a session that it does not hold yet, word for word, is added at its end.
+    Sessions that a day's log does not contain word for word are appended to it. Returns the numbers of changes.
     """
     owner = get_or_create_agent(agent)
     days: dict[datetime.date, list[str]] = {}
@@ -117,7 +117,7 @@ DATE_FORMAT = "%I:%M %p on %d %B, %Y"
 
 
 def load_conversation(path: Path) -> list[ConversationSession]:
-    """The sessions that have turns, in order of time. Raises ImportRefused for whatever could not be stored."""
+    """Return the sessions that have turns, in order of time. Raises ImportRefused where one cannot be stored."""
     name = path.name
     try:
         data = json.loads(read_text(path, name, MAX_CHARACTERS))

@@ -1,13 +1,9 @@
-"""Reading one record: from JSON to facts that can be stored, or a message that says where it fails and why.
+"""Reads a folder of records (events, entities, documents, …), and checks all of it before anything is stored.
 
-The text files of a project's folder, each a document by its path below that folder.
-
-A folder of records, read whole and checked, before anything is stored.
-
-sessions.jsonl tasks.jsonl events.jsonl           one JSON object per line (see kinds)
+sessions.jsonl tasks.jsonl events.jsonl           one JSON object per line (see `record_kinds`)
 entities.jsonl relations.jsonl patterns.jsonl
 threads.jsonl tools.jsonl
-documents/                                        text files, each a document by its path below (see documents)
+documents/                                        text files, each a document by its path below
 """
 
 import hashlib
@@ -31,14 +27,14 @@ from memories.services.json_values import compact_json
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The checked facts of one thing, and the line or file that they stand in, as messages call it."""
+    """The valid field values of one item, and the line or file that holds the item, for messages."""
 
     where: str
     facts: dict[str, Any]
 
 
 def parse_records(kind: RecordKind, text: str) -> Iterator[Record]:
-    """The records in the lines of a file; blank lines are none. Raises ImportRefused."""
+    """Yield the records in the lines of a file, without blank lines. Raises ImportRefused."""
     serializer = kind.line()
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
@@ -51,7 +47,7 @@ def parse_records(kind: RecordKind, text: str) -> Iterator[Record]:
 
 
 def validate_record(serializer: StrictSerializer, said: Any, where: str) -> dict[str, Any]:
-    """What is said as facts, as the API takes it. Raises ImportRefused with the API's own sentences."""
+    """Return the validated field values, as the API accepts them. Raises ImportRefused with the API's messages."""
     try:
         facts: dict[str, Any] = serializer.run_validation(said)
     except ValidationError as invalid:
@@ -69,7 +65,7 @@ def _parse_line(line: str, where: str) -> Any:
         fault = f"{error.msg} at character {error.pos + 1}"
     except RecursionError:
         fault = "it is nested too deeply"
-    except ValueError as error:  # a number with thousands of digits, or NaN
+    except ValueError as error:  # for a number with thousands of digits, or NaN
         fault = str(error)
     else:
         if isinstance(said, dict):
@@ -83,7 +79,7 @@ def _refuse_constant(name: str) -> Any:
 
 
 def _record_id(said: dict[str, Any]) -> str:
-    # The same object gets the same id wherever it stands in the file, so importing again adds only what is new.
+    # The hash does not depend on the position in the file, so a repeated import adds only new records.
     return f"line:{hashlib.sha256(compact_json(said).encode()).hexdigest()[:32]}"
 
 
@@ -91,7 +87,7 @@ DOCUMENT_FOLDER = "documents"
 
 
 def load_documents(folder: Path) -> tuple[list[Record], list[str]]:
-    """The records of the folder's documents, and the names of what is left aside: hidden, or no text that can be kept.
+    """Return the records of the folder's documents, and the names of ignored files: hidden ones, or no valid text.
 
     Raises ImportRefused for links that leave the folder and paths that cannot be stored.
     """
@@ -110,17 +106,20 @@ def load_documents(folder: Path) -> tuple[list[Record], list[str]]:
 
 
 def language_of_path(path: str) -> str:
-    """The language of a file as its ending tells it; "" for one that is not known."""
+    """Return the language that a file's extension stands for; "" for an unknown one."""
     return LANGUAGE_OF.get(PurePosixPath(path).suffix.removeprefix(".").lower(), "")
 
 
 def printable(name: str) -> str:
-    """The name as messages call it, also where the file system holds bytes that are no text."""
+    """Return the file name for messages, with bytes that are no text escaped."""
     return name.encode(errors="backslashreplace").decode()
 
 
 def _files(folder: Path, root: Path, aside: list[str]) -> Iterator[tuple[Path, str]]:
-    """All files below, with the names that messages use, in order. Hidden ones and links to folders go aside."""
+    """Yield all files below `root` in order, with their names for messages.
+
+    Hidden files and folders, and links to folders, are appended to `aside`.
+    """
     check_within(folder, root, DOCUMENT_FOLDER)
     for place, folders, files in os.walk(root, onerror=_raise_refused):
         folders.sort()
@@ -132,7 +131,7 @@ def _files(folder: Path, root: Path, aside: list[str]) -> Iterator[tuple[Path, s
                 folders.remove(name)
             elif path.is_symlink():
                 check_within(folder, path, shown)
-                aside.append(f"{shown}/")  # what it leads to is here already
+                aside.append(f"{shown}/")  # the folder that it links to is read anyway
         for name in sorted(files):
             path = Path(place, name)
             shown = printable(path.relative_to(folder).as_posix())
@@ -148,7 +147,7 @@ def _raise_refused(error: OSError) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordFolder:
-    """What a folder holds. `lines` are by the names of their kinds; `ignored_names` names what is no part of it."""
+    """The content of a folder: records by the names of their kinds, documents, and the names of ignored files."""
 
     lines: Mapping[str, Sequence[Record]]
     documents: Sequence[Record] = ()
@@ -156,12 +155,12 @@ class RecordFolder:
 
     @property
     def size(self) -> int:
-        """How many lines and documents there are."""
+        """The number of records and documents."""
         return sum(map(len, self.lines.values())) + len(self.documents)
 
 
 def load_records(folder: Path) -> RecordFolder:
-    """Everything in the folder, checked. Raises ImportRefused for whatever could not be stored."""
+    """Return all records in the folder. Raises ImportRefused for anything that cannot be stored."""
     if not folder.is_dir():
         raise ImportRefused(f"{folder} is not a folder; name the folder that holds events.jsonl and the other files.")
     kinds = {kind.file: kind for kind in RECORD_KINDS}

@@ -1,6 +1,6 @@
-"""Whom records name: things of the agent by their external ids, entities also by their names, tasks their parents.
+"""Stores the records of a folder for an agent, all or nothing, in batches; records that exist already are skipped.
 
-Storing records: all or nothing, in batches, and only what is new.
+References between records are external ids, or for entities names; they are replaced by ids.
 """
 
 import datetime
@@ -23,20 +23,20 @@ from teams.principal import Principal
 from teams.versioned_text.versioned_file import lock_row
 
 Key = tuple[type[AgentItem], str]
-"""What an external id names, and the column that its id goes into."""
+"""The model that an external id refers to, and the foreign key column for its id."""
 
 REFERENCES: Mapping[str, Mapping[str, Key]] = {
     "tasks": {"parent_key": (TaskFrame, "parent_id"), "session_key": (Session, "session_id")},
-    "events": {"task_key": (TaskFrame, "task_id")},  # a session that an event names is made if need be
+    "events": {"task_key": (TaskFrame, "task_id")},  # a session that an event names is created if necessary
     "relations": {"source_key": (Entity, "source_id"), "target_key": (Entity, "target_id")},
 }
-"""By the names of the kinds of lines, and their fields."""
+"""The references of each kind of record, by field."""
 
 
 def resolve_references(kind: str, agent: Agent, records: Sequence[Record]) -> list[Facts]:
-    """The facts with the ids of what they name. Raises ImportRefused for what is not there.
+    """Return the field values with references replaced by ids. Raises ImportRefused for a missing item.
 
-    As many statements as there are ways to name something, however many records.
+    The number of queries depends on the kind's references, not on the number of records.
     """
     facts = [dict(record.facts) for record in records]
     for field, (model, column) in REFERENCES.get(kind, {}).items():
@@ -50,9 +50,9 @@ def resolve_references(kind: str, agent: Agent, records: Sequence[Record]) -> li
 
 
 def generations(tasks: Sequence[Record]) -> Iterator[Sequence[Record]]:
-    """The tasks, parents before their parts: each group hangs on the groups before it, or on what is stored.
+    """Yield the tasks in groups, parents before their children: parents are in earlier groups or stored already.
 
-    Raises ImportRefused for tasks that are their own parents, directly or in a circle.
+    Raises ImportRefused for a task that is its own parent, directly or in a circle.
     """
     first = {record.facts["external_id"]: record for record in reversed(tasks)}
     done, waiting = set[str](), list(tasks)
@@ -72,7 +72,7 @@ def _parent(record: Record) -> str:
 
 
 def _circular_error(first: Mapping[str, Record], record: Record) -> ImportRefused:
-    """About a task of the circle that the record's parents lead into."""
+    """Return an error that names a task of the circle to which the record's parents lead."""
     seen = set[str]()
     while record.where not in seen:
         seen.add(record.where)
@@ -108,7 +108,10 @@ def _resolve_entity_names(agent: Agent, records: Sequence[Record], facts: list[d
 
 
 def _find_entity(ids: Mapping[str, UUID], name: str, type_: str, where: str) -> UUID:
-    """The one entity of those with the name, by their types, that has the type; any type if it is empty."""
+    """Return the entity with this type, of the entities (by type) with this name; an empty type matches all.
+
+    Raises ImportRefused where there is not exactly one.
+    """
     fitting = [id_ for of_type, id_ in ids.items() if type_ in ("", of_type)]
     if len(fitting) == 1:
         return fitting[0]
@@ -120,12 +123,12 @@ def _find_entity(ids: Mapping[str, UUID], name: str, type_: str, where: str) -> 
 
 
 NOW = datetime.datetime.max.replace(tzinfo=datetime.UTC)
-"""Where an event without a time stands among others: it happens while it is stored."""
+"""The time by which events without a time are sorted: after all others, because they happen when they are stored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordImport:
-    """How many things were new, by the names of their kinds, and how many documents got a new version."""
+    """The numbers of new items by kind, and of documents that got a new version."""
 
     new: Mapping[str, int]
     changed_documents: int
@@ -133,14 +136,14 @@ class RecordImport:
 
 @transaction.atomic
 def records_import(*, records: RecordFolder, agent: str, principal: Principal, advance: Advance) -> RecordImport:
-    """Store a folder's records for the agent, a slug, which is made when missing. All or nothing.
+    """Store a folder's records for the agent with that slug, which is created if necessary; all or nothing.
 
-    What is there already, by its external id, stays as it is; a document with the same path gets the text as its next
+    Items that exist already, by external id, are not changed; a document with the same path gets the text as its next
     version. Raises ImportRefused.
     """
     if not records.size:
         raise ImportRefused(f"There is nothing to import for {agent}; name a folder with events.jsonl or documents/.")
-    owner = lock_row(get_or_create_agent(agent))  # two imports at once take turns
+    owner = lock_row(get_or_create_agent(agent))  # concurrent imports wait for each other
     new = {kind.endpoint.name: _store_lines(owner, kind, records, principal, advance) for kind in RECORD_KINDS}
     new["documents"] = changed = 0
     for batch in _batches(records.documents, DOCUMENTS_PER_JOB):
@@ -162,11 +165,11 @@ def _store_lines(agent: Agent, kind: RecordKind, records: RecordFolder, principa
 
 
 def _groups(kind: RecordKind, records: Sequence[Record]) -> Iterator[Sequence[Record]]:
-    """The records in the order in which they can be stored."""
+    """Yield the records in groups, in an order in which they can be stored."""
     if kind.endpoint.name == "tasks":
         yield from generations(records)
     elif kind.endpoint.name == "events":
-        # A session that is made for its events began with the first of them, which may stand anywhere in the file.
+        # A session that is created for its events starts with the first of them, which may be anywhere in the file.
         yield sorted(records, key=lambda record: record.facts.get("occurred_at") or NOW)
     else:
         yield records
@@ -178,7 +181,7 @@ def _batches(records: Sequence[Record], size: int) -> Iterator[Sequence[Record]]
 
 
 def _store_documents(agent: Agent, batch: Sequence[Record], principal: Principal) -> tuple[int, int]:
-    """How many documents were new, and how many had another text."""
+    """Store documents that are new or have a new text; return the numbers of new and of changed ones."""
     known = {document.path: document for document in _existing_documents(agent, batch)}
     fresh = [record for record in batch if record.facts["path"] not in known]
     _create(documents_create, agent, [record.facts for record in fresh], fresh, principal)
@@ -204,7 +207,9 @@ def _create(
     batch: Sequence[Record],
     principal: Principal,
 ) -> list[Any]:
-    """What was new. Raises ImportRefused, which names the line or file of the first flaw."""
+    """Create items with the service `create`, and return them. Raises ImportRefused, naming the line of the first
+    error.
+    """
     try:
         return create(agent=agent, facts=facts, principal=principal)
     except BatchRefused as flawed:

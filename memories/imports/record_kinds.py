@@ -1,6 +1,6 @@
-"""What stands in the lines of a records folder: the API's create bodies, but that others are named without their ids.
+"""The kinds of records in an import folder, with serializers for their lines: the API's, but references are no ids.
 
-The limits and the messages are the API's own, so an import refuses exactly what the API refuses.
+Limits and messages are the API's own, so an import refuses exactly what the API refuses.
 """
 
 from collections.abc import Mapping
@@ -22,14 +22,14 @@ from memories.services.item_hooks import MAX_SCHEMA_CHARACTERS
 
 LINES_PER_BATCH = 1_000
 TOOLS_PER_BATCH = MAX_SCHEMA_CHARACTERS // MAX_TEXT_CHARACTERS
-"""So many schemas of the largest size are checked at once."""
+"""The number of tools per batch, so that even schemas of the largest size can be checked in one batch."""
 
 ONE_OF_BOTH = "Name the entity by {end}_name or by {end}_key: one of them, and not both."
 TYPE_OF_A_NAME = "This goes with {end}_name. A {end}_key needs no type."
 
 
 def key_field() -> ExactText:
-    """The external id of another thing, of the same folder or stored before."""
+    """Return a field for the external id of another item, in the same folder or stored before."""
     return ExactText(max_length=200, required=False)
 
 
@@ -71,7 +71,7 @@ def _check_end(end: str, attrs: Mapping[str, Any]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RecordKind:
-    """What the lines of one file become."""
+    """The kind of item that the lines of one file are imported as."""
 
     endpoint: ItemEndpoint
     line: type[StrictSerializer]
@@ -79,7 +79,7 @@ class RecordKind:
 
     @property
     def file(self) -> str:
-        """The name of the file."""
+        """The name of the file with records of this kind."""
         return f"{self.endpoint.name}.jsonl"
 
 
@@ -93,4 +93,4 @@ RECORD_KINDS = (
     RecordKind(THREADS, THREADS.create),
     RecordKind(TOOLS, TOOLS.create, TOOLS_PER_BATCH),
 )
-"""In the order in which they are stored: what others hang on comes first."""
+"""All kinds in the order in which they are stored: items come after those that they refer to."""

@@ -1,11 +1,11 @@
-"""A folder of Markdown files as agents keep them, read whole and checked, before anything is stored.
+"""Imports a folder of an agent's Markdown files as its files, daily logs and memories.
+
+The whole folder is read and checked before anything is stored:
 
 IDENTITY.md INSTRUCTIONS.md KNOWLEDGE.md    the agent's files
 GOALS.md CONTEXT.md RULES.md                the team's files
-MEMORY.md                                   memories, one per bullet (see memory_lines)
+MEMORY.md                                   memories, one per bullet (see `memories.archive.memory_markdown`)
 memory/2026-03-14.md                        the daily log of that day
-
-Workspaces: what an agent (or a team) keeps in a folder, stored as files, daily logs and memories.
 """
 
 import datetime
@@ -43,7 +43,7 @@ TEAM_FILES = {f"{key}.md": key for key in TeamFile.Key.values}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workspace:
-    """What a folder holds. Files are by key, logs by date; `ignored_names` names what is no part of a workspace."""
+    """The content of a folder: files by key, daily logs by date, memories, and the names of ignored files."""
 
     agent_files: Mapping[str, str]
     team_files: Mapping[str, str]
@@ -53,12 +53,12 @@ class Workspace:
 
     @property
     def size(self) -> int:
-        """How many files, logs and memories there are."""
+        """The number of files, logs and memories."""
         return len(self.agent_files) + len(self.team_files) + len(self.logs) + len(self.lines.memories)
 
 
 def load_workspace(folder: Path) -> Workspace:
-    """Everything in the folder, checked. Raises ImportRefused for whatever could not be stored."""
+    """Return the content of the folder. Raises ImportRefused for anything that cannot be stored."""
     if not folder.is_dir():
         raise ImportRefused(f"{folder} is not a folder; name the folder that holds IDENTITY.md and the other files.")
     agent_files, team_files, logs, aside = {}, {}, {}, []
@@ -78,7 +78,7 @@ def load_workspace(folder: Path) -> Workspace:
 
 
 def _paths(folder: Path) -> Iterator[tuple[Path, str]]:
-    """What stands in the folder and in its log folder, with the names that messages use, in order."""
+    """Yield the files in the folder and in its log folder in order, with their names for messages."""
     try:
         for path in sorted(folder.iterdir()):
             if path.name == LOG_FOLDER and path.is_dir():
@@ -100,7 +100,7 @@ def _date(path: Path, name: str) -> datetime.date:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkspaceImport:
-    """How many files got a new version, logs were started or got a new version, and memories were new."""
+    """The numbers of files with a new version, of logs that are new or changed, and of new memories."""
 
     files: int
     logs: int
@@ -111,7 +111,7 @@ class WorkspaceImport:
 def workspace_import(
     *, workspace: Workspace, agent: str, team: str | None, principal: Principal, advance: Advance
 ) -> WorkspaceImport:
-    """Store a workspace for the agent, and its team files for the team; both are slugs, and made when missing.
+    """Store a workspace for the agent, and its team files for the team. Both are slugs, and created if necessary.
 
     The agent joins the team. Without a team, team files are not stored. All or nothing. Raises ImportRefused.
     """
@@ -133,7 +133,7 @@ def workspace_import(
 
 
 def new_facts(owner: Owner, lines: MemoryFile) -> list[MemoryFacts]:
-    """The memories without those that the owner has under the ids of their export."""
+    """Return the memories that the owner does not have under the ids in the file's comments."""
     there = set(memories_of(owner).filter(id__in=set(lines.ids.values())).values_list("id", flat=True))
     return [facts for facts in lines.memories if lines.ids.get(facts.external_id) not in there]
 
@@ -145,9 +145,9 @@ def store_files(
     advance: Advance,
     notes: Mapping[str, str] | None = None,
 ) -> int:
-    """Save the contents, by key, into one owner's files. Returns how many got a new version.
+    """Save the contents, by key, as the files of one owner; return how many got a new version.
 
-    The notes, by key, say what changed.
+    `notes`, by key, say what changed.
     """
     changed = 0
     for file in files.filter(file_key__in=contents):
@@ -161,7 +161,7 @@ def store_files(
 
 
 def store_logs(agent: Agent, logs: Mapping[datetime.date, str], principal: Principal, advance: Advance) -> int:
-    """Make the contents, by date, the agent's daily logs. Returns how many were started or got a new version."""
+    """Save the contents, by date, as the agent's daily logs; return how many are new or got a new version."""
     changed = 0
     for date, content in logs.items():
         log = DailyLog.objects.filter(agent=agent, date=date).first()

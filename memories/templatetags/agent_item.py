@@ -1,4 +1,4 @@
-"""How pages say what an agent keeps: addresses of things, properties, JSON, sizes."""
+"""Template tags for items of agents: URLs of their pages, properties, JSON and sizes."""
 
 import json
 from collections.abc import Mapping
@@ -14,30 +14,30 @@ from memories.models.agent_item import AgentItem
 from memories.views.item_kinds import ItemPage
 
 register = template.Library()
-SUMMARY_CHARACTERS = 160  # characters
+SUMMARY_CHARACTERS = 160
 
 
 @register.simple_tag(takes_context=True)
 def page_of(context: dict[str, Any], noun: ItemPage, thing: AgentItem, what: str = "") -> str:
-    """The address of a thing's page, or of what can be done with it: edit, delete."""
+    """Return the URL of an item's page or, with `what`, of the page that edits or deletes the item."""
     return reverse(f"{noun.key}_{what}" if what else noun.key, args=[context["agent"].slug, thing.pk])
 
 
 @register.filter
 def as_json(value: Any) -> str:
-    """A JSON value over several lines."""
+    """Return a JSON value formatted over several lines."""
     return json.dumps(value, indent=2, ensure_ascii=False)
 
 
 @register.filter
 def as_words(value: Any) -> str:
-    """A property's value: texts as they are, the rest as JSON has it."""
+    """Return a property's value for display: a text as it is, others as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 @register.filter
 def in_brief(properties: Mapping[str, Any]) -> str:
-    """The first properties on a line."""
+    """Return the first properties on one line, of at most 160 characters."""
     return Truncator(", ".join(f"{name}: {as_words(value)}" for name, value in properties.items())).chars(
         SUMMARY_CHARACTERS
     )
@@ -45,5 +45,5 @@ def in_brief(properties: Mapping[str, Any]) -> str:
 
 @register.filter
 def characters(count: int) -> str:
-    """A size: 1,234 characters."""
+    """Return a size with its unit, as in “1,234 characters”."""
     return ngettext("%(count)s character", "%(count)s characters", count) % {"count": intcomma(count)}
