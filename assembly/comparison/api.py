@@ -7,7 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from assembly.access import assembly_for
-from assembly.comparison.documents import cause_document, comparison_document, with_causes
+from assembly.comparison.documents import explained_document
 from assembly.comparison.explain import compare_records
 from assembly.comparison.serializers import CONTENT, CompareSerializer
 from config.http.errors import Invalid
@@ -42,8 +42,7 @@ class AssemblyCompare(ApiView):
         document = {
             "before_id": ids[0],
             "after_id": ids[1],
-            "causes": [cause_document(cause) for cause in found.causes],
-            **with_causes(comparison_document(found.beside, with_content=whole), found.changes),
+            **explained_document(found, with_content=whole),
         }
         return Response(CompareSerializer(document).data)
 

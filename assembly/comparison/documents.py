@@ -1,11 +1,11 @@
 """JSON documents of a comparison, the same from every endpoint that compares."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from assembly.comparison.causes import Cause, cause_sentence
 from assembly.comparison.diff_sentences import count_sentence, side_warnings
-from assembly.comparison.explain import ExplainedChanges
+from assembly.comparison.explain import ExplainedComparison
 from assembly.comparison.side_by_side import ComparedContext, SideBySide
 from assembly.contexts.documents import decision_summary_document
 from assembly.engine.diff import DecisionChange, SectionChange
@@ -70,13 +70,14 @@ def comparison_document(beside: SideBySide, *, with_content: bool) -> dict[str, 
     }
 
 
-def with_causes(document: dict[str, Any], changes: Sequence[ExplainedChanges]) -> dict[str, Any]:
-    """The document with the causes of each of its changes, which come in the same order."""
-    explained = [
+def explained_document(found: ExplainedComparison, *, with_content: bool) -> dict[str, Any]:
+    """What is different, each change with its causes, and all edits among these once."""
+    document = comparison_document(found.beside, with_content=with_content)
+    changes = [
         {**told, "causes": [cause_document(cause) for cause in causes]}
-        for told, (_, causes) in zip(document["changes"], changes, strict=True)
+        for told, (_, causes) in zip(document["changes"], found.changes, strict=True)
     ]
-    return {**document, "changes": explained}
+    return {**document, "changes": changes, "causes": [cause_document(cause) for cause in found.causes]}
 
 
 def cause_document(cause: Cause) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from assembly.comparison.cause_finders import (
     rule_causes,
 )
 from assembly.comparison.causes import Cause
-from assembly.comparison.interval import ComparisonInterval, interval_between
+from assembly.comparison.interval import ComparisonInterval
 from assembly.comparison.side_by_side import ComparedContext, SideBySide, compared_from_record
 from assembly.comparison.thing_history import load_record_states
 from assembly.engine.assemble import LATEST_SECTION
@@ -36,8 +36,21 @@ ExplainedChanges = tuple[DecisionChange, tuple[Cause, ...]]
 Either = TypeVar("Either")
 
 
+@dataclass(frozen=True, slots=True)
+class ExplainedComparison:
+    """Two contexts in the order in which they are looked at, whichever is older, with the causes of each change."""
+
+    beside: SideBySide
+    changes: tuple[ExplainedChanges, ...]
+
+    @property
+    def causes(self) -> tuple[Cause, ...]:
+        """What was changed between the making of the one and of the other, each once."""
+        return edits_of(self.changes)
+
+
 def explain_changes(beside: SideBySide, interval: ComparisonInterval) -> tuple[ExplainedChanges, ...]:
-    """Every change with its causes, at least one each. A bounded number of queries, however many changes there are."""
+    """Return every change with its causes, at least one each. A bounded number of queries, however many changes."""
     explaining = _ChangeExplainer.of(beside, interval)
     return tuple((pair.change, tuple(explaining.causes(pair))) for pair in explaining.pairs)
 
@@ -47,27 +60,13 @@ def edits_of(found: Sequence[ExplainedChanges]) -> tuple[Cause, ...]:
     return tuple(dict.fromkeys(cause for _, causes in found for cause in causes if cause.is_edit))
 
 
-@dataclass(frozen=True, slots=True)
-class RecordComparison:
-    """Two recorded contexts in the order in which they are looked at, whichever is older."""
-
-    beside: SideBySide
-    changes: tuple[ExplainedChanges, ...]
-    """Those of the comparison, each with its causes."""
-
-    @property
-    def causes(self) -> tuple[Cause, ...]:
-        """What was changed between the making of the one and of the other, each once."""
-        return edits_of(self.changes)
-
-
-def compare_records(before: Assembly, after: Assembly) -> RecordComparison:
+def compare_records(before: Assembly, after: Assembly) -> ExplainedComparison:
     """Compare them. Raises RecordDamaged, and TooCostly. Whether somebody may look is for the caller to decide."""
     begun = thread_time()
     side = compared_from_record(load_record(before))
     check_cpu(thread_time() - begun)  # the other one takes about as long, and no replay is stopped
     beside = SideBySide.of(side, compared_from_record(load_record(after)))
-    return RecordComparison(beside, explain_changes(beside, interval_between(before, after)))
+    return ExplainedComparison(beside, explain_changes(beside, ComparisonInterval.between(before, after)))
 
 
 @dataclass(slots=True)

@@ -18,9 +18,16 @@ class ComparisonInterval:
     """From the making of the earlier context to that of the later one, which is today's where it is None."""
 
     earlier: Assembly
-    late: Assembly | None
+    late: Assembly | None = None
     is_backward: bool = False
     """Whether who compares them looks at the later one first."""
+
+    @classmethod
+    def between(cls, before: Assembly, after: Assembly) -> "ComparisonInterval":
+        """The interval of two contexts, whichever is older."""
+        if before.created <= after.created:
+            return cls(before, after)
+        return cls(after, before, is_backward=True)
 
     @property
     def then(self) -> datetime.datetime:
@@ -48,18 +55,6 @@ class ComparisonInterval:
         mine = agents.get(self.earlier.agent_id, Agent())
         other = agents.get(self.late.agent_id, Agent()) if self.late else mine
         return _days(mine, now), _days(other, later)
-
-
-def interval_until_now(assembly: Assembly) -> ComparisonInterval:
-    """From the making of a context to now."""
-    return ComparisonInterval(assembly, None)
-
-
-def interval_between(before: Assembly, after: Assembly) -> ComparisonInterval:
-    """Of two contexts, whichever is older."""
-    if before.created <= after.created:
-        return ComparisonInterval(before, after)
-    return ComparisonInterval(after, before, is_backward=True)
 
 
 def _days(agent: Agent, now: datetime.datetime) -> DayRange:

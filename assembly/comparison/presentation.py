@@ -11,7 +11,7 @@ from django.utils.translation import ngettext
 from agents.models import Agent
 from assembly.comparison.causes import CAUSE_KINDS, Cause, cause_sentence
 from assembly.comparison.diff_sentences import count_sentence, is_rank_change_only, side_warnings
-from assembly.comparison.explain import ExplainedChanges, edits_of
+from assembly.comparison.explain import ExplainedChanges, ExplainedComparison, edits_of
 from assembly.comparison.side_by_side import ParameterDiff, ParameterName, SideBySide
 from assembly.contexts.items import OutcomeTag
 from assembly.engine.codes import Code
@@ -104,6 +104,14 @@ def comparison_page(
         "troubles": _comparison_warnings(beside),
         "difference": compare_texts(beside.before.content, beside.after.content, source=True),
     }
+
+
+def explained_page(found: ExplainedComparison, agent: Agent | None, team: Team | None) -> dict[str, Any]:
+    """The same with the causes of each change, linked to pages of the agent and the team, and what was edited since."""
+    causes = [mine for _change, mine in found.changes]
+    addresses = cause_addresses({one for mine in causes for one in mine}, agent, team)
+    since = edit_rows(found.beside, found.changes, addresses)
+    return {"since": since, **comparison_page(found.beside, causes, addresses)}
 
 
 def change_rows(beside: SideBySide, causes: Sequence[tuple[Cause, ...]], addresses: Addresses) -> list[ChangeRow]:

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from agents.models import Agent
 from assembly.access import assembly_for
 from assembly.comparison.explain import compare_records
-from assembly.comparison.presentation import cause_addresses, comparison_page, edit_rows
+from assembly.comparison.presentation import explained_page
 from assembly.models import Assembly, AssemblyQuerySet
 from config.http.errors import NotFound
 from teams.access import principal_of
@@ -55,17 +55,14 @@ def _find_context(principal: Principal, text: str) -> Assembly | str | None:
 def _comparison_page(request: HttpRequest, before: Assembly, after: Assembly) -> HttpResponse:
     """Both, and what was changed between the making of the one and of the other."""
     found = compare_records(before, after)
-    causes = [mine for _change, mine in found.changes]
     agent = Agent.objects.filter(id=before.agent_id).first() if before.agent_id == after.agent_id else None
     both_in = before.team_id if before.team_id == after.team_id else None
     team = Team.objects.filter(id=both_in).first() if both_in else None
-    addresses = cause_addresses({one for mine in causes for one in mine}, agent, team)
     page = {
         "before": before,
         "after": after,
         "is_backward": after.created < before.created,
-        "since": edit_rows(found.beside, found.changes, addresses),
-        **comparison_page(found.beside, causes, addresses),
+        **explained_page(found, agent, team),
     }
     return render(request, "assembly/comparison/two_contexts.html", page)
 

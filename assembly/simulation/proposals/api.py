@@ -19,7 +19,7 @@ from assembly.simulation.proposals.services import (
     proposal_rerun,
 )
 from assembly.simulation.simulate import Overrides
-from assembly.simulation.what_if.serializers import (
+from assembly.simulation.what_if.api import (
     OverridesSerializer,
     WhatIfSerializer,
     what_if_document,

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from assembly.access import assembly_for
 from assembly.comparison.api import INCLUDE, wants_content
-from assembly.comparison.documents import cause_document, comparison_document, with_causes
+from assembly.comparison.documents import explained_document
 from assembly.comparison.serializers import CauseSerializer, ExplainedChangeSerializer, SideBySideSerializer
 from assembly.simulation.rerun.services import rerun_today
 from teams.api.view import ApiView
@@ -33,8 +33,7 @@ class AssemblyRerun(ApiView):
         found = rerun_today(assembly_for(self.principal, id_))
         document = {
             "assembly": found.assembly.id,
-            "causes": [cause_document(cause) for cause in found.causes],
             "session_gone": found.session_gone,
-            **with_causes(comparison_document(found.beside, with_content=whole), found.changes),
+            **explained_document(found, with_content=whole),
         }
         return Response(RerunSerializer(document).data)

@@ -12,7 +12,7 @@ from django.utils import timezone
 from agents.models import AgentTeam
 from agents.services import agent_create, agent_delete, daily_log_append
 from assembly.comparison.causes import cause_sentence
-from assembly.comparison.explain import RecordComparison, compare_records
+from assembly.comparison.explain import ExplainedComparison, compare_records
 from assembly.comparison.side_by_side import ComparedContext, compared_from_record
 from assembly.models import Assembly
 from assembly.pipeline.append_event import append_event
@@ -34,11 +34,11 @@ HUSH = "then: {exclude: [{source: daily_logs}]}\n"
 LOUDER = "then: {exclude: [{path: GOALS}]}\n"
 
 
-def kinds(found: RecordComparison) -> set[str]:
+def kinds(found: ExplainedComparison) -> set[str]:
     return {cause.kind for _, causes in found.changes for cause in causes}
 
 
-def sentences(found: RecordComparison) -> str:
+def sentences(found: ExplainedComparison) -> str:
     return " ".join(cause_sentence(cause) for _, causes in found.changes for cause in causes)
 
 
