@@ -1,7 +1,4 @@
-"""The OpenAPI document of the things that an agent keeps: the same operations for every noun.
-
-REST: the things that an agent keeps: one implementation, told which noun it serves.
-"""
+"""REST views of agents' items of every kind, with one implementation, which is configured by an ItemEndpoint."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -41,9 +38,9 @@ class BatchSerializer(serializers.Serializer[Any]):
     ids = serializers.ListField(child=serializers.UUIDField(allow_null=True))
 
 
-@cache  # the same class each time, so that the document has one component for it
+@cache  # cached, so that the OpenAPI document has one component per class
 def items_serializer(item: type[StrictSerializer]) -> type[StrictSerializer]:
-    """`{items}`: what a batch takes."""
+    """Return the serializer of a batch request: `{"items": [...]}`, with 1 to MAX_ITEMS items."""
     name = item.__name__.replace("CreateSerializer", "BatchSerializer")
     items: Any = serializers.ListSerializer(child=item(), min_length=1, max_length=MAX_ITEMS)
     return type(name, (StrictSerializer,), {"items": items})
@@ -51,7 +48,7 @@ def items_serializer(item: type[StrictSerializer]) -> type[StrictSerializer]:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What one method takes and gives, as drf-spectacular's `extend_schema` names it."""
+    """The request, responses and parameters of one HTTP method, with the names of drf-spectacular's `extend_schema`."""
 
     responses: Any
     request: Any = None
@@ -59,7 +56,7 @@ class Operation:
 
 
 def list_operations(endpoint: ItemEndpoint) -> dict[str, Operation]:
-    """Of all things: read them page by page, make one."""
+    """Return the operations on the list of items: reading a page, and creating one item."""
     filters = [
         OpenApiParameter(name, filter_.schema, description=filter_.description)
         for name, filter_ in endpoint.filters.items()
@@ -71,7 +68,7 @@ def list_operations(endpoint: ItemEndpoint) -> dict[str, Operation]:
 
 
 def detail_operations(endpoint: ItemEndpoint) -> dict[str, Operation]:
-    """Of one thing."""
+    """Return the operations on a single item: reading, changing and deleting it."""
     return {
         "GET": Operation(endpoint.document, parameters=[ETAG, IF_NONE_MATCH]),
         "PATCH": Operation(endpoint.document, endpoint.update, [ETAG, IF_MATCH]),
@@ -80,12 +77,14 @@ def detail_operations(endpoint: ItemEndpoint) -> dict[str, Operation]:
 
 
 def batch_operations(endpoint: ItemEndpoint) -> dict[str, Operation]:
-    """Of several things at once."""
+    """Return the operation that creates several items at once."""
     return {"POST": Operation({201: BatchSerializer}, items_serializer(endpoint.create))}
 
 
 class ItemSchema(ApiSchema):
-    """Describes a view by its noun. The docstrings of its methods may say {name} and {word} of the noun."""
+    """The OpenAPI schema of a view by its endpoint. Docstrings of methods may contain {name} and {word} of the
+    endpoint.
+    """
 
     def __init__(self, operations: Callable[[ItemEndpoint], dict[str, Operation]]) -> None:
         super().__init__()
@@ -186,14 +185,17 @@ class ItemBatch(ApiView):
 
 
 def batch_response(items: Sequence[dict[str, Any]], created: Sequence[AgentItem | Memory]) -> Response:
-    """What became of the items, in their order."""
+    """Return the response to a batch, with the ids in the order of the items."""
     ids = ids_in_order(items, created)
     document = {"created": len(created), "passed_over": len(items) - len(created), "ids": ids}
     return Response(document, status.HTTP_201_CREATED)
 
 
 def ids_in_order(facts: Sequence[dict[str, Any]], created: Sequence[AgentItem | Memory]) -> list[UUID | None]:
-    """The ids of what was created, None where a fact was passed over; both are in the same order."""
+    """Return the ids of the created rows in the order of the facts, None where a fact was skipped.
+
+    `created` must be in the order of the facts.
+    """
     waiting: list[AgentItem | Memory] = list(reversed(created))
     ids: list[UUID | None] = []
     for fact in facts:

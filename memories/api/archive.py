@@ -1,7 +1,4 @@
-"""REST: exports of a team, an agent or everything, as a zip of Markdown.
-
-REST: imports. A zip is sent and its plan comes back; applying the plan does exactly what it says.
-"""
+"""REST views that export a team, an agent or everything as a zip, and import a zip after showing its changes."""
 
 from typing import Any
 from uuid import UUID
@@ -32,7 +29,7 @@ ZIP_RESPONSES: Any = {(200, ZIP): OpenApiTypes.BINARY}
 
 
 class ZipRenderer(FastJSONRenderer):
-    """Lets clients ask for a zip; what goes wrong is told in JSON all the same."""
+    """A renderer that lets clients request a zip; errors are rendered as JSON."""
 
     media_type = ZIP
     format = "zip"
@@ -72,7 +69,7 @@ NOT_A_BOOLEAN = "Use true or false."
 
 
 class ZipParser(BaseParser):
-    """A body that is a zip."""
+    """A parser of request bodies that are zips."""
 
     media_type = ZIP
 
@@ -129,7 +126,7 @@ class ApplySerializer(StrictSerializer):
 
 
 def import_document(plan: ImportPlan) -> dict[str, Any]:
-    """An import as it is shown."""
+    """Return the JSON document of an import."""
     parts = plan.outcome.values()
     facts = {
         "id": plan.id,
@@ -144,7 +141,7 @@ def import_document(plan: ImportPlan) -> dict[str, Any]:
         "job": plan.job_id,
         "created": plan.created,
     }
-    # Steps are stored as they are shown; to look at each member of thousands once more takes seconds.
+    # Steps are stored as they are shown; serializing thousands of them again would take seconds.
     return {**ImportSerializer(facts).data, "steps": plan.steps}
 
 
@@ -186,7 +183,7 @@ class ImportNew(ApiView):
         return Response(import_document(plan), status.HTTP_201_CREATED, headers=headers)
 
     def _archive(self) -> tuple[bytes, str]:
-        """The zip that was sent, and its name. Raises Invalid."""
+        """Return the zip that was sent, and its name. Raises Invalid."""
         if isinstance(self.request.data, bytes):
             return self.request.data, "archive.zip"
         files = self.request.FILES.getlist("archive") if self.request.FILES else []

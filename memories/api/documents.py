@@ -1,4 +1,4 @@
-"""REST: documents, and the chunks that they were split into."""
+"""REST: the endpoint of documents, and the view of a document's chunks."""
 
 from typing import Any
 from uuid import UUID

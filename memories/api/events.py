@@ -1,7 +1,4 @@
-"""REST: sessions.
-
-REST: events.
-"""
+"""REST: the endpoints of sessions and events."""
 
 from functools import partial
 from typing import Any

@@ -1,4 +1,4 @@
-"""Fields of the things that an agent keeps. Like config.http.serializers, they take exactly what JSON says."""
+"""Serializer fields of agents' items. Like those of config.http.serializers, they accept only the exact JSON types."""
 
 from collections.abc import Collection
 from typing import Any
@@ -23,30 +23,30 @@ valid_type = RegexValidator(r"\A[A-Za-z0-9_.:-]{1,60}\Z", "Use 1 to 60 letters, 
 
 
 def type_field(**options: Any) -> ExactText:
-    """The type of an entity or a relation: one word."""
+    """Return a field for the type of an entity or relation: one word."""
     return ExactText(max_length=60, validators=[valid_type], **options)
 
 
 def external_id_field() -> ExactText:
-    """The id of a new thing elsewhere."""
+    """Return a field for the id that a new item has in another system."""
     return ExactText(
         max_length=200, allow_blank=True, required=False, default="", help_text="Its id elsewhere, once per agent."
     )
 
 
 def lines_field(max_characters: int, **options: Any) -> serializers.ListField:
-    """A few names."""
+    """Return a field for a list of names."""
     return serializers.ListField(child=Line(max_length=max_characters), max_length=MAX_LIST_ITEMS, **options)
 
 
 def choice_field(choices: Collection[str], **options: Any) -> serializers.ChoiceField:
-    """One of a few words."""
+    """Return a field that accepts one of a few words."""
     messages: dict[str, Any] = {"invalid_choice": f"Use one of: {', '.join(choices)}."}
     return serializers.ChoiceField(choices=list(choices), error_messages=messages, **options)
 
 
 class ItemId(serializers.UUIDField):
-    """The id of another thing of the same agent, as a text."""
+    """A field for the id, as a text, of another item of the same agent."""
 
     default_error_messages = {"invalid": "Use the id of a thing, as in its document."}
 
@@ -57,7 +57,7 @@ class ItemId(serializers.UUIDField):
 
 
 class Count(serializers.IntegerField):
-    """A whole JSON number from 0 on."""
+    """A field for a whole JSON number from 0 on."""
 
     default_error_messages = {"count": f"Use a whole number from 0 to {MAX_COUNT:,}."}
 
@@ -72,7 +72,7 @@ class Count(serializers.IntegerField):
 
 @extend_schema_field({"type": "object", "additionalProperties": {}})
 class JsonObject(serializers.Field[Any, Any, Any, Any]):
-    """A JSON object that can be stored, of at most so many characters as compact JSON."""
+    """A field for a JSON object that PostgreSQL can store, of at most `max_characters` as compact JSON."""
 
     default_error_messages = {
         "object": "Use a JSON object, in braces.",
@@ -104,7 +104,7 @@ class JsonObject(serializers.Field[Any, Any, Any, Any]):
     },
 })  # fmt: skip
 class Properties(JsonObject):
-    """A flat JSON object: names and single values."""
+    """A field for a flat JSON object: names with single values."""
 
     default_error_messages = {
         "flat": "Use texts, numbers, true, false and null as values, no lists and objects.",

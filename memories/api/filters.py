@@ -1,4 +1,4 @@
-"""Parameters of lists: what rows must meet, made of the text that was sent."""
+"""Filters of lists: each makes a database condition of the text of a query parameter."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
@@ -17,14 +17,17 @@ NOT_AN_ID = "Use the id of a thing, as in its document."
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """`condition` raises ValueError, with a sentence, for a text that means nothing. `schema` is OpenAPI's."""
+    """A filter of a list. `schema` is the parameter's OpenAPI schema.
+
+    `condition` returns the condition for a text, and raises ValueError, with a message, for an invalid one.
+    """
 
     condition: Callable[[str], Q]
     description: str
     schema: dict[str, Any] = field(default_factory=lambda: {"type": "string"})
 
     def applied(self, name: str, text: str) -> Q:
-        """What rows must meet. Raises Invalid for a text that means nothing."""
+        """Return the database condition for the text. Raises Invalid for an invalid one; `name` is the parameter."""
         try:
             return self.condition(text)
         except ValueError as error:
@@ -32,7 +35,7 @@ class Filter:
 
 
 def parse_id(text: str) -> UUID:
-    """The id that the text is. Raises ValueError."""
+    """Return the text as a UUID. Raises ValueError."""
     try:
         return UUID(text)
     except ValueError:
@@ -40,7 +43,7 @@ def parse_id(text: str) -> UUID:
 
 
 def by_id(*columns: str, description: str) -> Filter:
-    """Rows of which one of the columns names that thing."""
+    """Return a filter for rows of which one of the columns has this id."""
 
     def condition(text: str) -> Q:
         named, found = parse_id(text), Q()
@@ -52,12 +55,12 @@ def by_id(*columns: str, description: str) -> Filter:
 
 
 def by_value(column: str, description: str) -> Filter:
-    """Rows with exactly that value."""
+    """Return a filter for rows with exactly this value."""
     return Filter(lambda text: Q(**{column: text}), description)
 
 
 def by_choice(column: str, choices: Collection[str], description: str) -> Filter:
-    """Rows with one of the few values that there are."""
+    """Return a filter for rows with one of a few allowed values."""
 
     def condition(text: str) -> Q:
         if text not in choices:
@@ -68,7 +71,7 @@ def by_choice(column: str, choices: Collection[str], description: str) -> Filter
 
 
 def by_flag(column: str, description: str) -> Filter:
-    """Rows for which that is true, or those for which it is not."""
+    """Return a filter for rows with this column true, or false."""
 
     def condition(text: str) -> Q:
         if text not in {"true", "false"}:
@@ -79,12 +82,12 @@ def by_flag(column: str, description: str) -> Filter:
 
 
 def by_start(column: str, description: str) -> Filter:
-    """Rows whose value begins like that."""
+    """Return a filter for rows whose value begins with the text."""
     return Filter(lambda text: Q(**{f"{column}__startswith": text}), description)
 
 
 def since(column: str, description: str) -> Filter:
-    """Rows of that moment and later."""
+    """Return a filter for rows of this time or later."""
 
     def condition(text: str) -> Q:
         try:
@@ -96,5 +99,5 @@ def since(column: str, description: str) -> Filter:
 
 
 def by_name() -> Filter:
-    """Entities with that name or alias, in whatever case."""
+    """Return a filter for entities with this name or alias, in upper or lower case."""
     return Filter(lambda text: Q(names__contains=names_in_queries(text, [])), "A name or an alias, in whatever case.")

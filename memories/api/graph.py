@@ -1,9 +1,4 @@
-"""REST: the entities of an agent's graph.
-
-REST: the relations of an agent's graph.
-
-REST: the graph of an agent.
-"""
+"""REST: the endpoints of entities and relations, and the view of an agent's graph."""
 
 from functools import partial
 from typing import Any

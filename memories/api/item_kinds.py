@@ -1,4 +1,4 @@
-"""A kind of thing that an agent keeps, as the API serves it: all that its addresses need to know."""
+"""ItemEndpoint describes a kind of agents' items for the REST API: names, serializers, services and filters."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -30,9 +30,9 @@ class AgentItemSerializer(serializers.Serializer[Any]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemEndpoint:
-    """`name` stands in addresses, `word` in sentences; `creates` and `updates` are its services.
+    """A kind of item in the API. `name` is used in URLs, `word` in messages; `creates` and `updates` are its services.
 
-    A list shows `listed`, the things with the greatest `order` first, and reads none of the `omitted_fields` columns.
+    Lists use the serializer `listed`, in descending order of `order`, and do not read the columns `omitted_fields`.
     """
 
     name: str
@@ -49,27 +49,27 @@ class ItemEndpoint:
     omitted_fields: tuple[str, ...] = ()
 
     def things_of(self, agent: Agent) -> QuerySet[Any]:
-        """The agent's things, without their embeddings, which nobody is shown."""
+        """Return the agent's items of this kind, without their vectors, which the API never shows."""
         fields = self.model._meta.fields  # noqa: SLF001 - Django's documented introspection
         hidden = [column.name for column in fields if isinstance(column, VectorField)]
         return self.model._default_manager.filter(agent=agent).defer(*hidden)  # noqa: SLF001
 
     def filtered_queryset(self, agent: Agent, query: Mapping[str, str]) -> QuerySet[Any]:
-        """The agent's things that the filters in the query let through. Raises Invalid."""
+        """Return the agent's items that match the filters in the query parameters. Raises Invalid."""
         wanted = Q()
         for name in self.filters.keys() & query.keys():
             wanted &= self.filters[name].applied(name, query[name])
         return self.things_of(agent).filter(wanted).defer(*self.omitted_fields)
 
     def find_item(self, agent: Agent, id_: UUID) -> Any:
-        """The agent's thing with that id. Raises NotFound."""
+        """Return the agent's item with that id. Raises NotFound."""
         thing = self.things_of(agent).filter(id=id_).first()
         if thing is None:
             raise NotFound(f"The {self.word} “{id_}”")
         return thing
 
     def find_by_parameter(self, agent: Agent, query: Mapping[str, str], name: str) -> Any:
-        """The agent's thing that a parameter names; None without the parameter. Raises Invalid."""
+        """Return the agent's item whose id is in a query parameter; None without the parameter. Raises Invalid."""
         try:
             id_ = parse_id(query[name]) if name in query else None
         except ValueError as error:
@@ -77,7 +77,7 @@ class ItemEndpoint:
         return self.named(agent, name, id_)
 
     def named(self, agent: Agent, name: str, id_: UUID | None) -> Any:
-        """The agent's thing that the value of a field names; None for null. Raises Invalid."""
+        """Return the agent's item with the id that a field `name` of the request has; None for null. Raises Invalid."""
         thing = self.things_of(agent).filter(id=id_).first() if id_ is not None else None
         if thing is None and id_ is not None:
             raise Invalid(name, f"The agent has no {self.word} with this id. Use the id of one that it has.")

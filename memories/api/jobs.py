@@ -1,4 +1,4 @@
-"""REST: jobs done in the background, their progress, and a new start for those that were given up."""
+"""REST views of background jobs: the list, one job with its progress, and the retry of a job that was given up."""
 
 from typing import Any
 from uuid import UUID
@@ -33,7 +33,7 @@ class JobSerializer(serializers.Serializer[Any]):
 
 
 def job_document(job: Job) -> dict[str, Any]:
-    """A job as it is shown."""
+    """Return the JSON document of a job."""
     return dict(JobSerializer(job).data)
 
 

@@ -1,7 +1,4 @@
-"""REST: the memories of an agent or a team: one implementation, told who keeps them.
-
-REST: finding memories by meaning.
-"""
+"""REST views of the memories of an agent or a team; `find` looks up the owner. One view searches by meaning."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -51,13 +48,13 @@ from teams.principal import Action, Principal
 from teams.versioned_text.api import VersionedView, VersionList
 
 MAX_BATCH_CHARACTERS = 2_000_000
-"""Of the texts of a batch together: to embed them takes a second."""
+"""The most characters in the texts of a batch, whose embedding takes a second."""
 
 FindOwner = Callable[[Principal, str, Action], Owner]
 
 
 def memory_for(owner: Owner, id_: UUID) -> Memory:
-    """The owner's memory with that id. Raises NotFound."""
+    """Return the owner's memory with that id. Raises NotFound."""
     memory = memories_of(owner).filter(id=id_).first()
     if memory is None:
         raise NotFound(f"The memory “{id_}”")
@@ -153,7 +150,10 @@ class MemoryDetail(VersionedView):
 
 
 def _requested_retirement(memory: Memory, changes: dict[str, Any]) -> str | None:
-    """What `retired` and `reason`, taken out of the changes, say together; None: it stays as it is. Raises Invalid."""
+    """Remove `retired` and `reason` from the changes, and return the reason for retirement that they request.
+
+    Returns "" for a restored memory, and None where nothing changes. Raises Invalid.
+    """
     retired, reason = changes.pop("retired", None), changes.pop("reason", None)
     if retired is False or (retired is None and reason is None):
         return "" if retired is False else None

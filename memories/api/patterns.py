@@ -1,4 +1,4 @@
-"""REST: patterns."""
+"""REST: the endpoint of patterns."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""What the endpoints of memories take and give."""
+"""Serializers of requests and responses about memories."""
 
 from typing import Any
 

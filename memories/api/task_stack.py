@@ -1,7 +1,4 @@
-"""REST: task frames, as a tree. Most agents use the task stack instead.
-
-REST: the task stack of a session, or, without one, the agent's own.
-"""
+"""REST: the endpoint of task frames, which form a tree, and the views of task stacks, which most agents use instead."""
 
 from functools import partial
 from typing import Any
@@ -95,7 +92,7 @@ class PoppedSerializer(TaskStackSerializer):
 
 
 def stack_document(agent: Agent, session: Session | None) -> dict[str, Any]:
-    """The stack as it stands."""
+    """Return the JSON document of a task stack: the current task and the path to it from the root."""
     path = [dict(TaskSerializer(frame).data) for frame in task_path(agent=agent, session=session)]
     return {"current": path[-1] if path else None, "path": path}
 

@@ -1,4 +1,4 @@
-"""REST: narrative threads."""
+"""REST: the endpoint of threads."""
 
 from functools import partial
 

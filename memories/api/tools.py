@@ -1,4 +1,4 @@
-"""REST: tools."""
+"""REST: the endpoint of tools."""
 
 from functools import partial
 

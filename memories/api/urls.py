@@ -1,4 +1,4 @@
-"""The addresses under /api/v1/ of memories, those of agents and those of teams, and of all else that agents keep."""
+"""The URLs under /api/v1/ of memories, other items of agents, exports, imports and jobs."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ from teams.access import team_for
 
 
 def memory_paths(owners: str, find: Any) -> list[URLPattern]:
-    """The addresses below one kind of owner."""
+    """Return the URL patterns of the memories of one kind of owner: "agents" or "teams"."""
     root = f"{owners}/<slug:slug>/memories"
     return [
         path(root, MemoryList.as_view(find=find)),
@@ -38,7 +38,7 @@ AGENT = "agents/<slug:slug>"
 
 
 def item_paths(endpoint: ItemEndpoint) -> list[URLPattern]:
-    """The addresses of one kind of thing that an agent keeps."""
+    """Return the URL patterns of one kind of agents' items."""
     root = f"{AGENT}/{endpoint.name}"
     return [
         path(root, ItemList.as_view(endpoint=endpoint)),

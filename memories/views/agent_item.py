@@ -1,7 +1,4 @@
-"""The pages that all kinds of kept things share: list, reading page, form, deletion.
-
-Who keeps memories, an agent or a team, as the pages of its memories show it.
-"""
+"""Pages that all kinds of agents' items share: list, detail page, form and deletion; also the frame of memory pages."""
 
 from typing import Any
 from uuid import UUID
@@ -29,7 +26,7 @@ from teams.versioned_text.versioned_file import StaleVersion
 
 
 def item_list(request: HttpRequest, slug: str, noun: ItemPage) -> HttpResponse:
-    """What the agent has of the kind, the newest first; or what is searched."""
+    """Show the agent's items of this kind, the newest first, or the search results among them."""
     agent = agent_for(principal_of(request), slug)
     form = noun.search(request.GET, agent=agent)
     rows = form.narrowed(noun.listed(agent))
@@ -44,14 +41,14 @@ def item_list(request: HttpRequest, slug: str, noun: ItemPage) -> HttpResponse:
 
 
 def item_detail(request: HttpRequest, slug: str, noun: ItemPage, thing_id: UUID) -> HttpResponse:
-    """One thing, whole."""
+    """Show one item in full."""
     agent = agent_for(principal_of(request), slug)
     context = {**item_page_context(request, agent, noun), "thing": find_item(noun, agent, thing_id)}
     return render(request, "memories/agent_item/item.html", context)
 
 
 def item_new(request: HttpRequest, slug: str, noun: ItemPage) -> HttpResponse:
-    """The form of a new thing."""
+    """Show the form of a new item, and create the item."""
     agent = agent_for(principal_of(request), slug, Action.WRITE)
     form = noun.form(request.POST if request.method == "POST" else None, request.FILES or None, agent=agent)
     if request.method == "POST" and form.is_valid():
@@ -66,7 +63,10 @@ def item_new(request: HttpRequest, slug: str, noun: ItemPage) -> HttpResponse:
 
 
 def item_edit(request: HttpRequest, slug: str, noun: ItemPage, thing_id: UUID) -> HttpResponse:
-    """The form of a thing that is there. Where somebody saved meanwhile, it shows theirs and keeps what was typed."""
+    """Show the form of an existing item, and save its changes.
+
+    Where another person saved meanwhile, the page shows that version next to what was typed.
+    """
     agent = agent_for(principal_of(request), slug, Action.WRITE)
     thing = find_item(noun, agent, thing_id)
     form = noun.form(
@@ -87,7 +87,7 @@ def item_edit(request: HttpRequest, slug: str, noun: ItemPage, thing_id: UUID) -
 
 
 def item_delete(request: HttpRequest, slug: str, noun: ItemPage, thing_id: UUID) -> HttpResponse:
-    """Asks whether the thing shall go, and deletes it."""
+    """Ask for confirmation, and delete the item."""
     agent = agent_for(principal_of(request), slug, Action.WRITE)
     thing = find_item(noun, agent, thing_id)
     if request.method == "POST":
@@ -100,7 +100,7 @@ def item_delete(request: HttpRequest, slug: str, noun: ItemPage, thing_id: UUID)
 
 
 def find_item(noun: ItemPage, agent: Agent, thing_id: UUID) -> Any:
-    """The agent's thing of that id. Raises NotFound."""
+    """Return the agent's item of this kind with that id. Raises NotFound."""
     found = noun.rows(agent).filter(id=thing_id).first()
     if found is None:
         raise NotFound(_("This page"))
@@ -108,12 +108,12 @@ def find_item(noun: ItemPage, agent: Agent, thing_id: UUID) -> Any:
 
 
 def item_url(noun: ItemPage, agent: Agent, thing: AgentItem) -> str:
-    """Where the thing is read."""
+    """Return the URL of the item's page."""
     return reverse(noun.key, args=[agent.slug, thing.pk])
 
 
 def item_page_context(request: HttpRequest, agent: Agent, noun: ItemPage, *further: Crumb) -> dict[str, Any]:
-    """What every page of the kind shows."""
+    """Return the template context that all pages of the kind share."""
     return {
         "agent": agent,
         "noun": noun,
@@ -125,7 +125,7 @@ def item_page_context(request: HttpRequest, agent: Agent, noun: ItemPage, *furth
 
 
 def agent_crumbs(agent: Agent) -> tuple[Crumb, ...]:
-    """The way to the agent's page."""
+    """Return the breadcrumbs that lead to the agent's page."""
     return (
         Crumb(_("Agents"), reverse("agent_list")),
         Crumb(agent.name, reverse("agent_page", args=[agent.slug])),
@@ -135,7 +135,7 @@ def agent_crumbs(agent: Agent) -> tuple[Crumb, ...]:
 def render_form(
     request: HttpRequest, agent: Agent, noun: ItemPage, form: AgentItemForm, theirs: AgentItem | None = None
 ) -> HttpResponse:
-    """The form as it was filled in; with `theirs`, beside what somebody else saved."""
+    """Render the form as it was filled in; with `theirs`, next to the version that another person saved."""
     thing = form.stored
     back = reverse(noun.plural, args=[agent.slug]) if thing is None else item_url(noun, agent, thing)
     context = {**item_page_context(request, agent, noun), "form": form, "thing": thing, "theirs": theirs, "back": back}
@@ -144,7 +144,7 @@ def render_form(
 
 
 def add_save_message(request: HttpRequest, saved: AgentItem, based_on: int) -> None:
-    """Say whether saving changed anything."""
+    """Add a message that says whether saving changed anything."""
     if saved.version == based_on:
         messages.info(request, _("Nothing had changed, so there is no new version."))
     else:
@@ -152,7 +152,7 @@ def add_save_message(request: HttpRequest, saved: AgentItem, based_on: int) -> N
 
 
 def owner_page_context(request: HttpRequest, owner: Owner) -> dict[str, Any]:
-    """What every page of the owner's memories shows."""
+    """Return the template context that all pages of the owner's memories share."""
     kind = "agent" if isinstance(owner, Agent) else "team"
     list_address = reverse(f"{kind}_memories", args=[owner.slug])
     return {

@@ -1,9 +1,4 @@
-"""The forms of an import: choosing an archive, and what of it to take although it was changed here.
-
-Exports: the page that says what is in one, and the download.
-
-Imports: choosing an archive, looking at what it would change, doing it, and seeing what came of it.
-"""
+"""Pages of exports and imports: downloading an archive, uploading one, its changes, and the result of its import."""
 
 from contextlib import suppress
 from typing import Any
@@ -38,7 +33,7 @@ MEGABYTE = 1_000_000
 
 
 class ArchiveForm(forms.Form):
-    """A zip."""
+    """A form to upload a zip."""
 
     archive = forms.FileField(
         label=_("Zip file"),
@@ -62,7 +57,7 @@ class ArchiveForm(forms.Form):
 
 
 def agent_export(request: HttpRequest, slug: str) -> HttpResponse:
-    """What the archive of an agent holds."""
+    """Show what an export of the agent contains."""
     scope = _agent_scope(request, slug)
     name = scope.agents[0].name
     crumbs = (Crumb(gettext("Agents"), reverse("agent_list")), Crumb(name, reverse("agent_page", args=[slug])))
@@ -70,12 +65,12 @@ def agent_export(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def agent_export_download(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """The archive of an agent."""
+    """Download the archive of an agent."""
     return zip_download(_agent_scope(request, slug))
 
 
 def team_export(request: HttpRequest, slug: str) -> HttpResponse:
-    """What the archive of a team holds."""
+    """Show what an export of the team contains."""
     scope = _team_scope(request, slug)
     name = scope.teams[0].name
     crumbs = (Crumb(gettext("Teams"), reverse("team_list")), Crumb(name, reverse("team_page", args=[slug])))
@@ -83,12 +78,12 @@ def team_export(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def team_export_download(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """The archive of a team."""
+    """Download the archive of a team."""
     return zip_download(_team_scope(request, slug))
 
 
 def organisation_export(request: HttpRequest) -> HttpResponse:
-    """What the archive of everything holds, for admins of the organisation."""
+    """Show what an export of everything contains, to admins of the organisation."""
     scope = scope_of_everything(principal_of(request))
     return _render_export(
         request, scope, kind="organisation", name=gettext("everything"), address=f"{request.path}download/"
@@ -96,7 +91,7 @@ def organisation_export(request: HttpRequest) -> HttpResponse:
 
 
 def organisation_export_download(request: HttpRequest) -> HttpResponseBase:
-    """The archive of everything, for admins of the organisation."""
+    """Download the archive of everything, as an admin of the organisation."""
     return zip_download(scope_of_everything(principal_of(request)))
 
 
@@ -122,7 +117,7 @@ MAX_PAGE_DIGITS = 6
 
 
 def import_new(request: HttpRequest) -> HttpResponse:
-    """Choose an archive; it is read, checked and shown, and nothing is written."""
+    """Upload an archive; it is checked and its changes are computed, but nothing is imported."""
     principal = principal_of(request)
     if request.method != "POST":
         return _render_upload_form(request, principal, ArchiveForm())
@@ -152,7 +147,7 @@ def _render_upload_form(
 
 
 def import_plan(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """What would change, and once it was begun, how far it is or what came of it; htmx asks again while it is done."""
+    """Show what an import would change or, once it was started, its progress and result; htmx polls while it runs."""
     principal = principal_of(request)
     plan = import_for(principal, id_)
     context: dict[str, Any] = {"plan": plan}
@@ -172,9 +167,9 @@ def import_plan(request: HttpRequest, id_: UUID) -> HttpResponse:
 
 @require_POST
 def import_apply(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """Do what was shown."""
+    """Start the import, with the changes that the person chose."""
     principal = principal_of(request)
     plan = import_for(principal, id_)
-    with suppress(Conflict):  # by a second click: the page says what came of the first
+    with suppress(Conflict):  # a second click: the page shows the result of the first
         import_begin(plan=plan, chosen=request.POST.getlist("take"), principal=principal)
     return redirect("import_plan", id_=plan.id)

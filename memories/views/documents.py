@@ -1,4 +1,4 @@
-"""The page of one document: its text, and the pieces that search finds."""
+"""The page of a document shows its text, and the chunks that search finds."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ MARKDOWN = (".md", ".markdown")
 
 @dataclass(frozen=True, slots=True)
 class TextSegment:
-    """A part of the text: a piece with its number and first line, or what lies between two pieces (number 0)."""
+    """A part of a document's text: a chunk with number and first line, or the text between two chunks (number 0)."""
 
     text: str
     number: int = 0
@@ -28,7 +28,7 @@ class TextSegment:
 
 
 def document(request: HttpRequest, slug: str, noun: ItemPage, thing_id: UUID) -> HttpResponse:
-    """The document as people read it, as it is written, or with its pieces marked."""
+    """Show a document as rendered Markdown, as source, or with its chunks marked."""
     agent = agent_for(principal_of(request), slug)
     thing: Document = find_item(noun, agent, thing_id)
     is_split = thing.split_version == thing.version
@@ -50,7 +50,7 @@ def document(request: HttpRequest, slug: str, noun: ItemPage, thing_id: UUID) ->
 
 
 def split_by_chunks(text: str, pieces: Sequence[Chunk]) -> list[TextSegment]:
-    """The whole text in order, each character once, with the pieces where they lie."""
+    """Return the whole text in order as segments, each character once: the chunks and the text between them."""
     found, at = [], 0
     for number, piece in enumerate(pieces, start=1):
         if piece.start > at:

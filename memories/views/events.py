@@ -1,7 +1,4 @@
-"""An event as a person reads it: a sentence, and what is folded below it.
-
-The pages of what happened: the timeline, the sessions, one session, one event.
-"""
+"""Pages of an agent's events: the timeline, the list of sessions, one session and one event."""
 
 import datetime
 import json
@@ -31,8 +28,8 @@ from teams.access import principal_of
 from teams.guidance import Text
 from teams.versioned_text.presentation import Crumb
 
-MAX_LINE_CHARACTERS = 300  # characters of a sentence
-MAX_FOLD_CHARACTERS = 4_000  # characters of what is folded in a list
+MAX_LINE_CHARACTERS = 300  # the most of a sentence
+MAX_FOLD_CHARACTERS = 4_000  # the most of a detail in a list
 
 LABELS: dict[str, Text] = {
     EventType.FILE_READ: gettext_lazy("Read"),
@@ -44,7 +41,7 @@ LABELS: dict[str, Text] = {
 }
 GOOD_OUTCOMES = frozenset({"success", "succeeded", "ok", "done", "passed", "complete", "completed"})
 BAD_OUTCOMES = frozenset({"failure", "failed", "fail", "error", "timeout", "denied", "cancelled"})
-# What the sentence and the folds of each type are made of: the keys that hold it, the usual one first.
+# Keys of an event's content that hold the sentence of its type, the usual key first.
 SENTENCE_KEYS: dict[str, tuple[str, ...]] = {
     EventType.FILE_READ: ("path", "file"),
     EventType.FILE_WRITE: ("path", "file"),
@@ -65,7 +62,7 @@ FOLD_LABELS: dict[str, Text] = {
 
 @dataclass(frozen=True, slots=True)
 class EventDetail:
-    """A longer text below a title. `cut`: there is more of it on the event's own page."""
+    """A longer text that is folded below its label. `cut` says that the event's own page shows more of it."""
 
     label: Text
     text: str
@@ -75,7 +72,10 @@ class EventDetail:
 
 @dataclass(frozen=True, slots=True)
 class EventPresentation:
-    """`tone` is that of the outcome: good, bad or plain. `is_code`: the sentence is a path or a command."""
+    """An event as a page shows it: a sentence with a label and icon, and folded details.
+
+    `tone` is that of the outcome: good, bad or plain. `is_code` says that the sentence is a path or a command.
+    """
 
     event: Event
     label: Text
@@ -88,7 +88,7 @@ class EventPresentation:
 
 
 def present_event(event: Event, *, whole: bool = False) -> EventPresentation:
-    """The event in words; `whole` cuts nothing."""
+    """Return the event as a page shows it; with `whole`, no text is shortened."""
     content = event.content if isinstance(event.content, dict) else {"content": event.content}
     key = next((key for key in SENTENCE_KEYS.get(event.type, ()) if isinstance(content.get(key), str)), "")
     sentence = event.tool if event.type == EventType.TOOL_RESULT else content.get(key, "")
@@ -111,7 +111,7 @@ def _tone(outcome: str) -> str:
 
 
 def _folds(content: Mapping[str, Any], whole: bool) -> list[EventDetail]:
-    """The long texts one by one, all the rest together as JSON."""
+    """Return the long texts of the content as one detail each, and all other values as one detail in JSON."""
     long = {
         name: value
         for name, value in content.items()
@@ -135,7 +135,7 @@ ORDER = ("occurred_at", "id")
 
 @dataclass(frozen=True, slots=True)
 class SessionEvents:
-    """Events that followed each other in one session, or outside of any."""
+    """Consecutive events of one session, or of none."""
 
     session: Session | None
     events: list[EventPresentation]
@@ -143,14 +143,14 @@ class SessionEvents:
 
 @dataclass(frozen=True, slots=True)
 class TimelineDay:
-    """The events of a day of the agent's time zone, the newest first."""
+    """The events of one day in the agent's time zone, the newest first."""
 
     date: datetime.date
     session_groups: list[SessionEvents]
 
 
 def timeline(request: HttpRequest, slug: str) -> HttpResponse:
-    """What happened, the newest first."""
+    """Show the agent's events, the newest first."""
     agent = agent_for(principal_of(request), slug)
     form = EventFilter(request.GET, agent=agent)
     rows = form.narrowed(Event.objects.filter(agent=agent)).select_related("session")
@@ -167,7 +167,7 @@ def timeline(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def sessions(request: HttpRequest, slug: str) -> HttpResponse:
-    """The sessions, the latest first."""
+    """Show the agent's sessions, the latest first."""
     agent = agent_for(principal_of(request), slug)
     rows = Session.objects.filter(agent=agent).annotate(happened=Count("events"))
     found, cursor = page_of(rows, request.GET, keys=("started_at", "id"))
@@ -181,7 +181,7 @@ def sessions(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def session(request: HttpRequest, slug: str, session_id: UUID) -> HttpResponse:
-    """One session: what happened in it, and what it worked on."""
+    """Show a session: its events and its number of task frames."""
     agent = agent_for(principal_of(request), slug)
     found = Session.objects.filter(agent=agent, id=session_id).first()
     if found is None:
@@ -204,7 +204,7 @@ def session(request: HttpRequest, slug: str, session_id: UUID) -> HttpResponse:
 
 
 def event(request: HttpRequest, slug: str, event_id: UUID) -> HttpResponse:
-    """One event, with nothing cut."""
+    """Show one event in full."""
     agent = agent_for(principal_of(request), slug)
     found = Event.objects.filter(agent=agent, id=event_id).select_related("session", "task").first()
     if found is None:
@@ -219,7 +219,7 @@ def event(request: HttpRequest, slug: str, event_id: UUID) -> HttpResponse:
 
 
 def group_by_day(agent: Agent, events: Iterable[Event]) -> list[TimelineDay]:
-    """The events by day and session, in the order in which they come."""
+    """Return the events grouped by day and session, in their given order."""
     zone = ZoneInfo(agent.timezone)
     return [
         TimelineDay(

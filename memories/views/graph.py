@@ -1,9 +1,4 @@
-"""The graph of what an agent knows: drawn around an entity, and the same as a list.
-
-The page of one entity: what is known of it, and how it is related.
-
-The forms of relations. They are read on the pages of their entities.
-"""
+"""Pages of an agent's graph: the drawing around an entity, the page of an entity, and the forms of relations."""
 
 from collections import Counter
 from typing import Any
@@ -39,7 +34,7 @@ MAX_MATCHES = 30
 
 
 def graph(request: HttpRequest, slug: str) -> HttpResponse:
-    """What lies around an entity; without one, the most important entities."""
+    """Show the graph around an entity; without an entity, that of the most important entities."""
     agent = agent_for(principal_of(request), slug)
     counts = _counts(agent)
     form = GraphForm(request.GET, agent=agent, types=sorted(counts))
@@ -70,20 +65,20 @@ def _counts(agent: Agent) -> dict[str, int]:
 
 
 def _link_parameters(form: GraphForm) -> str:
-    """What the links from one entity to the next keep of the address."""
+    """Return the query string that links from one entity to the next carry on."""
     chosen = {"depth": form.cleaned_data.get("depth"), "type": form.selected_type}
     return urlencode({name: value for name, value in chosen.items() if value})
 
 
 def _matching_entities(agent: Agent, query: str) -> QuerySet[Entity]:
-    """The entities that are called like this, the most important first."""
+    """Return the entities whose name or aliases contain the query, the most important first."""
     form = EntitySearch({"q": query}, agent=agent)
     rows = form.narrowed(Entity.objects.filter(agent=agent)).defer(*SLOTS)
     return rows.order_by("-salience", "id")[:MAX_MATCHES]
 
 
 def entity(request: HttpRequest, slug: str, noun: ItemPage, thing_id: UUID) -> HttpResponse:
-    """One entity with its relations, the newest first."""
+    """Show one entity with its relations, the newest first."""
     agent = agent_for(principal_of(request), slug)
     thing = find_item(noun, agent, thing_id)
     rows = Relation.objects.filter(Q(source=thing) | Q(target=thing), agent=agent)
@@ -101,7 +96,7 @@ def entity(request: HttpRequest, slug: str, noun: ItemPage, thing_id: UUID) -> H
 
 
 def relation_new(request: HttpRequest, slug: str, thing_id: UUID) -> HttpResponse:
-    """A new relation from an entity to another."""
+    """Show the form of a new relation from an entity, and create the relation."""
     agent = agent_for(principal_of(request), slug, Action.WRITE)
     source = find_item(ENTITY, agent, thing_id)
     form = NewRelationForm(request.POST if request.method == "POST" else None, agent=agent)
@@ -118,7 +113,7 @@ def relation_new(request: HttpRequest, slug: str, thing_id: UUID) -> HttpRespons
 
 
 def relation_edit(request: HttpRequest, slug: str, thing_id: UUID) -> HttpResponse:
-    """Another type, strength or direction of a relation."""
+    """Show the form of a relation's type, weight and direction, and save its changes."""
     agent = agent_for(principal_of(request), slug, Action.WRITE)
     relation = _find_relation(agent, thing_id)
     form = RelationForm(request.POST if request.method == "POST" else None, agent=agent, stored=relation)
@@ -141,7 +136,7 @@ def relation_edit(request: HttpRequest, slug: str, thing_id: UUID) -> HttpRespon
 
 
 def relation_delete(request: HttpRequest, slug: str, thing_id: UUID) -> HttpResponse:
-    """Asks whether the relation shall go, and deletes it."""
+    """Ask for confirmation, and delete the relation."""
     agent = agent_for(principal_of(request), slug, Action.WRITE)
     relation = _find_relation(agent, thing_id)
     back = item_url(ENTITY, agent, relation.source)

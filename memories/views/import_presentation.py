@@ -1,4 +1,4 @@
-"""An import in the words of its page: by owner, what would change and what is left, each with a sentence."""
+"""Prepares an import for its page: by owner, what would change or was not imported, each with a sentence."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from teams.models import Team
 from teams.principal import Principal
 
 MAX_STEPS_SHOWN = 100
-"""Of one owner; the rest is counted, but for what is to be chosen."""
+"""The most steps of one owner that are listed; all optional ones are listed, others are only counted."""
 ROWS_PER_PAGE = 400
 MAX_SKIPPED_LISTED = 500
 TAGS = {
@@ -41,7 +41,7 @@ SECTION_NAMES = {"profiles": gettext_lazy("Profiles"), "rules": gettext_lazy("Ru
 
 @dataclass(frozen=True, slots=True)
 class StepPresentation:
-    """A step with its words."""
+    """A step of an import with the texts that the page shows."""
 
     step: ImportStep
     label: str
@@ -54,7 +54,7 @@ class StepPresentation:
 
 @dataclass(frozen=True, slots=True)
 class UnitPresentation:
-    """What would change for one agent or team; `more` are counted only."""
+    """The steps of one agent or team; `more` is the number of further steps, which are not listed."""
 
     name: str
     heading: str
@@ -64,7 +64,7 @@ class UnitPresentation:
 
 @dataclass(frozen=True, slots=True)
 class ImportOutcome:
-    """What came of an import: how much was stored, and what was not, each with its reason; `more` is only counted."""
+    """The result of an import: the number of stored changes, and the others with reasons; `more` are not listed."""
 
     stored: int
     left: list[tuple[str, str]]
@@ -74,10 +74,10 @@ class ImportOutcome:
 
 @dataclass(frozen=True, slots=True)
 class PlanPage:
-    """A page of what would change. The first one has all that can be chosen, and so the button to import.
+    """A page of the changes that an import would make. The first page has all optional changes, and the import button.
 
-    `ready` counts what is imported without choosing, of all pages; `unlisted` what could be chosen if the first page
-    had room for it.
+    `ready` is the number of changes, on all pages, that are imported by default; `unlisted` is the number of optional
+    changes that do not fit on the first page.
     """
 
     number: int
@@ -97,7 +97,7 @@ class PlanPage:
 
 
 def plan_page(plan: ImportPlan, number: int, principal: Principal) -> PlanPage:
-    """What would change, by agents and teams: those first of which something is to be chosen."""
+    """Return a page of the changes, by agents and teams; those with optional changes come first."""
     steps = list(load_steps(plan.steps))
     grouped = [(name, list(own)) for name, own in groupby(steps, key=lambda step: step.unit)]
     grouped.sort(key=lambda group: not any(step.state in OPTIONAL_STATES for step in group[1]))
@@ -115,14 +115,14 @@ def plan_page(plan: ImportPlan, number: int, principal: Principal) -> PlanPage:
 
 
 UnitRow = tuple[str, list[ImportStep], int]
-"""A unit's name, those of its steps that are listed, and how many more there are."""
+"""A unit's name, its listed steps, and the number of further steps."""
 
 
 def _pages(grouped: Sequence[tuple[str, list[ImportStep]]]) -> Iterator[list[UnitRow]]:
-    """The units on pages of so many rows each."""
+    """Yield pages of units, each with about ROWS_PER_PAGE rows."""
     page, rows = list[UnitRow](), 0
     for name, steps in grouped:
-        # What needs somebody to look comes first, whatever is cut off.
+        # Steps that need a decision come first, so that the limit does not cut them off.
         ordered = sorted(steps, key=lambda step: (step.state not in OPTIONAL_STATES, step.state != "refused"))
         is_optional = sum(step.state in OPTIONAL_STATES for step in steps)
         listed = ordered[: min(max(MAX_STEPS_SHOWN, is_optional), ROWS_PER_PAGE)]
@@ -136,7 +136,7 @@ def _pages(grouped: Sequence[tuple[str, list[ImportStep]]]) -> Iterator[list[Uni
 
 
 def import_outcome(plan: ImportPlan, principal: Principal) -> ImportOutcome:
-    """What came of it until now."""
+    """Return the result of the import so far."""
     parts, headings = plan.outcome.items(), _headings(list(plan.outcome), principal)
     kept = [(unit, name, why) for unit, part in parts for name, why in part["left"]]
     left = [(_name_in(headings[unit], unit, name), why) for unit, name, why in kept[:MAX_SKIPPED_LISTED]]
@@ -146,7 +146,7 @@ def import_outcome(plan: ImportPlan, principal: Principal) -> ImportOutcome:
 
 
 def _name_in(heading: str, unit: str, name: str) -> str:
-    """What something of a unit is called."""
+    """Return the label of an item within a unit, as in “Agent Luna: Memories”."""
     within = name.removeprefix(unit).removeprefix("/")
     return f"{heading}: {_label(within)}" if within else heading
 
@@ -169,7 +169,7 @@ def _sizes(step: ImportStep) -> str:
 
 
 def _label(within: str) -> str:
-    """What a file of an agent or a team is called."""
+    """Return the label of a file of an agent or team, as in “Log of Saturday, 14 March 2026”."""
     folder, _slash, rest = within.partition("/")
     if date := parse_date(rest.removesuffix(".md")) if folder == "memory" else None:
         return _("Log of %(day)s") % {"day": date_format(date, "l, j F Y")}
@@ -179,7 +179,7 @@ def _label(within: str) -> str:
 
 
 def _headings(units: list[str], principal: Principal) -> dict[str, str]:
-    """What units are called: by their names as far as the person sees them, else as in the archive."""
+    """Return the headings of units: with their names where the principal can see them, otherwise with their slugs."""
     slugs = {unit.partition("/")[2] for unit in units}
     agents = Agent.objects.visible_to(principal).filter(slug__in=slugs).values_list("slug", "name")
     teams = Team.objects.visible_to(principal).filter(slug__in=slugs).values_list("slug", "name")

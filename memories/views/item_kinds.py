@@ -1,4 +1,4 @@
-"""The kinds of things that are listed and edited alike: in which words, by which form, through which service."""
+"""The kinds of items that share list and edit pages, each with its words, form, search and services."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -35,9 +35,9 @@ from teams.guidance import Text
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemPage:
-    """One kind of thing. `key` names its addresses and templates; `order` puts the greatest first in its list.
+    """A kind of item on pages. `key` names its URLs and templates; lists are in descending order of `order`.
 
-    `first` says on an empty page what the kind is for.
+    `first` is shown on an empty list, and says what the kind is for.
     """
 
     key: str
@@ -56,22 +56,22 @@ class ItemPage:
     with_counts: Callable[[QuerySet[Any]], QuerySet[Any]] = QuerySet.all
 
     def rows(self, agent: Agent) -> QuerySet[Any]:
-        """All that the agent has of the kind."""
+        """Return all items of this kind of the agent."""
         rows: QuerySet[Any] = self.model._default_manager.filter(agent=agent)  # noqa: SLF001 - Django's documented manager
         return rows
 
     def listed(self, agent: Agent) -> QuerySet[Any]:
-        """The same, with no more than what a list shows."""
+        """Return all items of this kind of the agent, with the columns and counts that a list shows."""
         return self.with_counts(self.rows(agent))
 
     @property
     def list_template(self) -> str:
-        """Shows one of them in a list."""
+        """The path of the template that shows an item in a list."""
         return f"memories/agent_item/list_rows/{self.key}.html"
 
     @property
     def detail_template(self) -> str:
-        """Shows one of them on its page."""
+        """The path of the template that shows an item on its page."""
         return f"memories/agent_item/details/{self.key}.html"
 
 

@@ -1,4 +1,4 @@
-"""What Dossier does in the background: the list, one job with its progress, and a new start for one given up."""
+"""Pages of background jobs: the list, one job with its progress, and the retry of a job that was given up."""
 
 from uuid import UUID
 
@@ -25,7 +25,7 @@ PURPOSES = {
 
 
 def jobs(request: HttpRequest) -> HttpResponse:
-    """The jobs that the person may see, newest first."""
+    """Show the jobs that the person may see, the newest first."""
     found, cursor = page_of(jobs_visible_to(principal_of(request)), request.GET)
     context = {
         "jobs": [_present_job(job) for job in found],
@@ -35,7 +35,7 @@ def jobs(request: HttpRequest) -> HttpResponse:
 
 
 def job(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """One job; htmx asks for it again while it is not finished."""
+    """Show one job; htmx polls the page until the job is finished."""
     principal = principal_of(request)
     found = job_for(principal, id_)
     context = _present_job(found) | {"may_retry": found.status == JobStatus.PARKED and may_change(principal, found)}
@@ -44,7 +44,7 @@ def job(request: HttpRequest, id_: UUID) -> HttpResponse:
 
 @require_POST
 def retry(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """Start a job anew."""
+    """Retry a job that was given up."""
     found = job_for(principal_of(request), id_, Action.WRITE)
     try:
         job_retry(job=found)

@@ -1,4 +1,4 @@
-"""The memories of an agent or a team: listed and searched, and new ones."""
+"""Pages of the memories of an agent or team: the list with its search, and the form of a new memory."""
 
 from collections.abc import Callable
 
@@ -17,13 +17,13 @@ from teams.access import principal_of
 from teams.principal import Action
 
 FindOwner = Callable[..., Owner]
-"""`agent_for` or `team_for`."""
+"""A function that returns the owner with a slug: `agent_for` or `team_for`."""
 
 MAX_NEAREST = 30
 
 
 def memory_list(request: HttpRequest, slug: str, find: FindOwner) -> HttpResponse:
-    """What the owner keeps; what is searched and left out stands in the address."""
+    """Show the owner's memories, filtered and ordered by the query string."""
     owner = find(principal_of(request), slug)
     form = MemoryListForm(request.GET, owner=owner)
     context = {**owner_page_context(request, owner), "form": form, "narrows": any(form.cleaned_data.values())}
@@ -37,7 +37,7 @@ def memory_list(request: HttpRequest, slug: str, find: FindOwner) -> HttpRespons
 
 
 def memory_new(request: HttpRequest, slug: str, find: FindOwner) -> HttpResponse:
-    """The form of a new memory."""
+    """Show the form of a new memory, and create the memory."""
     owner = find(principal_of(request), slug, Action.WRITE)
     form = MemoryForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():

@@ -1,4 +1,4 @@
-"""What is done with one memory: edited, pinned, retired and brought back. `assembly.home.pages` shows it."""
+"""Views that edit, pin, retire or restore one memory; `assembly.home.pages` shows the memory."""
 
 from typing import Any
 from uuid import UUID
@@ -22,7 +22,10 @@ from teams.versioned_text.versioned_file import StaleVersion
 
 
 def memory_edit(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """The form of a memory. Where somebody saved meanwhile, it shows theirs and keeps what was typed."""
+    """Show the form of a memory, and save its changes.
+
+    Where another person saved meanwhile, the page shows that version next to what was typed.
+    """
     memory = memory_for(principal_of(request), id_, Action.WRITE)
     form = MemoryEditForm(request.POST if request.method == "POST" else None, stored=memory)
     if request.method != "POST" or not form.is_valid():
@@ -38,7 +41,7 @@ def memory_edit(request: HttpRequest, id_: UUID) -> HttpResponse:
 
 @require_POST
 def memory_pin(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """A memory is pinned, a pinned one no longer. Raises StaleVersion."""
+    """Pin a memory, or unpin a pinned one. Raises StaleVersion."""
     memory = memory_for(principal_of(request), id_, Action.WRITE)
     form = VersionForm(request.POST)
     if form.is_valid():
@@ -53,7 +56,7 @@ def memory_pin(request: HttpRequest, id_: UUID) -> HttpResponse:
 
 
 def memory_retire(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """Asks why the memory holds no more, and retires it. Raises StaleVersion."""
+    """Ask for the reason, and retire the memory. Raises StaleVersion."""
     memory = memory_for(principal_of(request), id_, Action.WRITE)
     form = RetireForm(request.POST if request.method == "POST" else None, initial={"version": memory.version})
     if request.method == "POST" and form.is_valid():
@@ -66,7 +69,7 @@ def memory_retire(request: HttpRequest, id_: UUID) -> HttpResponse:
 
 @require_POST
 def memory_restore(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """A retired memory holds again. Raises StaleVersion."""
+    """Restore a retired memory. Raises StaleVersion."""
     memory = memory_for(principal_of(request), id_, Action.WRITE)
     form = VersionForm(request.POST)
     if form.is_valid():
@@ -78,7 +81,7 @@ def memory_restore(request: HttpRequest, id_: UUID) -> HttpResponse:
 def save_changes(
     request: HttpRequest, memory: Memory, based_on: int, *, facts: MemoryFacts | None = None, **changes: Any
 ) -> Memory:
-    """The memory with a person's changes; what they do not name stays. Raises StaleVersion, Invalid."""
+    """Save the changes of the memory, and return it; values that are not given stay. Raises StaleVersion, Invalid."""
     return memory_update(
         memory=memory,
         expected_version=based_on,
@@ -90,7 +93,7 @@ def save_changes(
 
 
 def add_save_message(request: HttpRequest, saved: Memory, based_on: int) -> None:
-    """Say whether saving changed anything."""
+    """Add a message that says whether saving changed anything."""
     if saved.version == based_on:
         messages.info(request, _("Nothing had changed, so there is no new version."))
     else:
@@ -108,7 +111,7 @@ def _page_context(request: HttpRequest, memory: Memory) -> dict[str, Any]:
 def _render_form(
     request: HttpRequest, memory: Memory, form: MemoryEditForm, theirs: MemoryVersion | None = None
 ) -> HttpResponse:
-    """The form as it was filled in; with `theirs`, beside what somebody else saved."""
+    """Render the form as it was filled in; with `theirs`, next to the version that another person saved."""
     context = {**_page_context(request, memory), "form": form, "theirs": theirs}
     status = StaleVersion.status if theirs else 422 if form.is_bound and form.errors else 200
     return render(request, "memories/memory/form.html", context, status=status)

@@ -1,4 +1,4 @@
-"""Merging memories that say the same: finding them, choosing what stays, and undoing it."""
+"""Pages that merge memories of the same meaning: finding candidates, choosing the one that remains, undoing a merge."""
 
 from typing import Any
 from uuid import UUID
@@ -29,7 +29,7 @@ MAX_OFFERED = 30
 
 
 def merge(request: HttpRequest, slug: str, find: FindOwner) -> HttpResponse:
-    """Those chosen in the address side by side, to be merged; without two of them, those that are worth a look."""
+    """Show the memories in the query string as a form, and merge them; with fewer than two, show likely duplicates."""
     owner = find(principal_of(request), slug, Action.WRITE)
     memories = _selected_memories(owner, request.GET)
     if len(memories) < 2:  # noqa: PLR2004 - one cannot be merged
@@ -58,7 +58,7 @@ def merge(request: HttpRequest, slug: str, find: FindOwner) -> HttpResponse:
 
 @require_POST
 def unmerge(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """Undo the last merging into a memory. Raises StaleVersion."""
+    """Undo the last merge into a memory. Raises StaleVersion."""
     memory = memory_for(principal_of(request), id_, Action.WRITE)
     form = VersionForm(request.POST)
     if form.is_valid():
@@ -73,7 +73,7 @@ def unmerge(request: HttpRequest, id_: UUID) -> HttpResponse:
 
 
 def _selected_memories(owner: Owner, query: QueryDict) -> list[Memory]:
-    """Those that the address names and that still hold, in its order."""
+    """Return the current memories whose ids are in the query string, in its order."""
     ids = parse_ids(query.getlist("memory"))[:MAX_MERGED]
     found = memories_of(owner).filter(IS_CURRENT, id__in=ids).defer(*SLOTS, "search").in_bulk()
     return [found[id_] for id_ in ids if id_ in found]
@@ -103,7 +103,7 @@ def _render_merge_form(request: HttpRequest, owner: Owner, form: MergeForm, *, s
 
 
 def _rebased_form(form: MergeForm, memories: list[Memory]) -> MergeForm:
-    """The form with what was typed, for the memories as somebody else changed them."""
+    """Return the form with what was typed, for the memories as another person changed them."""
     data = form.data.copy()  # type: ignore[attr-defined]
     data["seen"] = format_seen_versions(memories)
     return MergeForm(data, memories=memories)

@@ -1,4 +1,4 @@
-"""The versions of a memory: all of them, one beside the one before, and restoring one."""
+"""Pages of the versions of a memory: the list, one version compared with the previous one, and restoring a version."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +25,7 @@ from teams.versioned_text.presentation import Crumb
 
 
 def versions(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """All versions, newest first."""
+    """Show all versions of a memory, the newest first."""
     memory = memory_for(principal_of(request), id_)
     found, cursor = page_of(MemoryVersion.objects.filter(file=memory), request.GET, keys=("version",))
     context = {
@@ -37,7 +37,7 @@ def versions(request: HttpRequest, id_: UUID) -> HttpResponse:
 
 
 def version(request: HttpRequest, id_: UUID, number: int) -> HttpResponse:
-    """One version beside the one before it."""
+    """Show one version, compared with the previous one."""
     memory = memory_for(principal_of(request), id_)
     found = _find_version(memory, number)
     near = {one.version: one for one in MemoryVersion.objects.filter(file=memory, version__in=[number - 1, number + 1])}
@@ -56,7 +56,7 @@ def version(request: HttpRequest, id_: UUID, number: int) -> HttpResponse:
 
 @require_POST
 def restore(request: HttpRequest, id_: UUID, number: int) -> HttpResponse:
-    """Save what an old version says as a new one; whether it is pinned or retired stays. Raises StaleVersion."""
+    """Save the content of an old version as a new version, without its pin and retirement. Raises StaleVersion."""
     memory = memory_for(principal_of(request), id_, Action.WRITE)
     found = _find_version(memory, number)
     form = VersionForm(request.POST)
@@ -69,7 +69,7 @@ def restore(request: HttpRequest, id_: UUID, number: int) -> HttpResponse:
 
 @dataclass(frozen=True, slots=True)
 class ChangedFact:
-    """What a version holds beside its text, in words, and what the one before it held."""
+    """A value of a version other than its text, in words, with the value of the previous version."""
 
     label: str
     before: str
@@ -82,7 +82,7 @@ def _facts(version: MemoryVersion, before: MemoryVersion | None) -> list[Changed
 
 
 def _values_by_label(version: MemoryVersion) -> dict[str, str]:
-    """What the version holds beside its text, by what people call it."""
+    """Return the values of the version other than its text, by their labels."""
     happened = version.occurred_at
     return {
         _("Kind"): version.kind,

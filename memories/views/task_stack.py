@@ -1,4 +1,4 @@
-"""The pages of what an agent works on: its stacks of goals as trees, and the forms that push and pop."""
+"""Pages of an agent's task stacks: the trees of goals, and the forms that push and pop a goal."""
 
 from typing import Any
 from uuid import UUID
@@ -27,7 +27,7 @@ ROOTS = {"limit": "25"}
 
 
 def tasks(request: HttpRequest, slug: str) -> HttpResponse:
-    """The stacks as trees: the agent's own, then those of its sessions; or the one that the address names."""
+    """Show the stacks as trees, the agent's own and then those of its sessions, or the one in the query string."""
     agent = agent_for(principal_of(request), slug)
     session = _find_session(agent, request.GET.get("session", ""))
     only_own = request.GET.get("stack") == "own"
@@ -48,7 +48,7 @@ def tasks(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def push(request: HttpRequest, slug: str) -> HttpResponse:
-    """A new goal below the current one."""
+    """Show the form of a new goal below the current one, and push it."""
     agent = agent_for(principal_of(request), slug, Action.WRITE)
     session = _find_session(agent, request.GET.get("session", ""))
     current = task_peek(agent=agent, session=session)
@@ -65,7 +65,7 @@ def push(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def pop(request: HttpRequest, slug: str) -> HttpResponse:
-    """The current goal is done, with what came out of it."""
+    """Show the form for the result of the current goal, and complete the goal."""
     agent = agent_for(principal_of(request), slug, Action.WRITE)
     session = _find_session(agent, request.GET.get("session", ""))
     current = task_peek(agent=agent, session=session)
@@ -82,14 +82,14 @@ def pop(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _rebased_form(form: ResultForm, current: TaskFrame) -> ResultForm:
-    """The form with what was typed, now for the goal that is current."""
+    """Return the form with what was typed, but for the goal that is current now."""
     moved = ResultForm({**form.cleaned_data, "frame": current.id}, initial={"frame": current.id})
     moved.add_error(None, _("The agent works on something else by now. Nothing was saved; look at the goal anew."))
     return moved
 
 
 def _find_session(agent: Agent, text: str) -> Session | None:
-    """The session that the address names; None where it names none. Raises NotFound."""
+    """Return the session whose id is given; None for an empty id. Raises NotFound."""
     if not text:
         return None
     try:

@@ -1,4 +1,4 @@
-"""What only threads have: they are resolved, and taken up again."""
+"""The view that resolves a thread or makes it active again."""
 
 from uuid import UUID
 
@@ -20,7 +20,7 @@ from teams.principal import Action
 
 @require_POST
 def toggle_status(request: HttpRequest, slug: str, thing_id: UUID) -> HttpResponse:
-    """An active thread is resolved, a resolved one active again. Raises StaleVersion."""
+    """Resolve an active thread, or make a resolved one active. Raises StaleVersion."""
     agent = agent_for(principal_of(request), slug, Action.WRITE)
     thread = find_item(THREAD, agent, thing_id)
     form = VersionForm(request.POST)

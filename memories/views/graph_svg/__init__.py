@@ -1,1 +1,1 @@
-"""The entity graph drawn as SVG."""
+"""This package draws the graph of an agent's entities as SVG."""

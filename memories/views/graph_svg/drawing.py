@@ -1,4 +1,4 @@
-"""A graph of entities as a drawing: everything that its SVG says, computed. Pure: rows come in, values come out."""
+"""Computes the drawing of a graph of entities: all values that its SVG contains, without reading the database."""
 
 import math
 from collections import Counter
@@ -12,18 +12,18 @@ from memories.views.graph_svg.layout import lay_out
 from memories.views.graph_svg.shapes import CURVE, SHAPES, Point, Shape, line_path, loop_path, node_path
 
 WIDTH = 1100.0
-MIN_HEIGHT, HEIGHT_PER_ROOT = 320.0, 64.0  # a graph of 200 is about 900 high
+MIN_HEIGHT, HEIGHT_PER_ROOT = 320.0, 64.0  # 200 entities are about 900 high
 MARGIN = 40.0
-SPACING = 38.0  # between the centres of two nodes: wide enough to hit either with a finger
+SPACING = 38.0  # between the centres of two nodes, so that a finger can hit either
 RADIUS, RADIUS_BY_SALIENCE = 7.0, 6.0
 FONT, FONT_BY_SALIENCE = 12.0, 4.0
 TONES = 7
-MAX_NAMED_LINES = 24  # a graph of so many relations has their types written on it
+MAX_NAMED_LINES = 24  # up to this number, relations are drawn with their types
 
 
 @dataclass(frozen=True, slots=True)
 class EntityKind:
-    """A type of entities and its shape; types beyond the shapes share the last one."""
+    """A type of entities with its shape, colour (`tone`) and number; types beyond the shapes share the last one."""
 
     type: str
     count: int
@@ -34,7 +34,7 @@ class EntityKind:
 
 @dataclass(frozen=True, slots=True)
 class GraphNode:
-    """An entity as it is drawn."""
+    """An entity as it is drawn: position, shape, label and number of relations."""
 
     entity: Entity
     kind: EntityKind
@@ -49,7 +49,7 @@ class GraphNode:
 
 @dataclass(frozen=True, slots=True)
 class GraphLine:
-    """A relation as it is drawn."""
+    """A relation as it is drawn: path, width and position of its label."""
 
     relation: Relation
     source: Entity
@@ -62,7 +62,7 @@ class GraphLine:
 
 @dataclass(frozen=True, slots=True)
 class GraphDrawing:
-    """The whole, in units of the SVG."""
+    """The whole drawing, in units of the SVG."""
 
     width: float
     height: float
@@ -72,7 +72,9 @@ class GraphDrawing:
 
 
 def entity_kinds(counts: Mapping[str, int]) -> dict[str, EntityKind]:
-    """The types, most entities first, each with its shape: the same whichever part of the graph is drawn."""
+    """Return the types of entities, the most frequent first, each with a shape that is the same in any part of the
+    graph.
+    """
     ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     found = {}
     for number, (type_, count) in enumerate(ordered):
@@ -85,7 +87,7 @@ def entity_kinds(counts: Mapping[str, int]) -> dict[str, EntityKind]:
 def draw_graph(
     entities: Sequence[Entity], relations: Sequence[Relation], kinds: Mapping[str, EntityKind], centre: UUID | None
 ) -> GraphDrawing:
-    """The entities and the relations among them, the centre first, then the most salient."""
+    """Return the drawing of the entities and the relations among them; the centre is placed first, then by salience."""
     ordered = sorted(entities, key=lambda entity: (entity.id != centre, -entity.salience, entity.name, entity.id))
     numbers = {entity.id: number for number, entity in enumerate(ordered)}
     among = [relation for relation in relations if relation.source_id in numbers and relation.target_id in numbers]
@@ -126,7 +128,7 @@ def _node(
 def _lines(
     relations: Sequence[Relation], edges: Sequence[tuple[int, int]], nodes: Sequence[GraphNode]
 ) -> list[GraphLine]:
-    """Lines between the same two nodes lie side by side."""
+    """Return the relations as lines; several lines between the same two nodes lie next to each other."""
     many = Counter(frozenset(edge) for edge in edges)
     seen: Counter[frozenset[int]] = Counter()
     lines = []

@@ -1,4 +1,4 @@
-"""Which nodes of a drawn graph have their name beside them, and on which side: none over another."""
+"""Decides which nodes of a drawn graph have a label and on which side, so that no label overlaps another."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,16 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-MAX_LABEL_CHARACTERS = 26  # characters
-WIDTH, HEIGHT = 0.56, 1.15  # of an average letter and of a line, as parts of the font's size
-GAP = 4.0  # between a node and its name
+MAX_LABEL_CHARACTERS = 26
+WIDTH, HEIGHT = 0.56, 1.15  # of an average letter and of a line, relative to the font size
+GAP = 4.0  # between a node and its label
 
 Boxes = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class LabelRequest:
-    """A node that wants its name beside it. `size` is the font's, in units of the drawing."""
+    """A node that is to be labelled with its name. `size` is the font size, in units of the drawing."""
 
     name: str
     x: float
@@ -26,7 +26,7 @@ class LabelRequest:
 
 @dataclass(frozen=True, slots=True)
 class PlacedLabel:
-    """A name as it is drawn; `anchor` is SVG's `text-anchor`, `y` the base line."""
+    """A label as it is drawn; `anchor` is SVG's `text-anchor`, `y` the base line."""
 
     text: str
     x: float
@@ -36,7 +36,7 @@ class PlacedLabel:
 
 
 def place_labels(label_requests: Sequence[LabelRequest], *, width: float, height: float) -> list[PlacedLabel | None]:
-    """A label for each spot, or None where every side is taken. The first spots choose first."""
+    """Return a label for each node, or None where every side is taken. Earlier nodes take precedence."""
     taken = np.empty((2 * len(label_requests), 4))
     count, found = len(label_requests), []
     for number, label_request in enumerate(label_requests):
@@ -68,7 +68,7 @@ def _overlaps(box: tuple[float, float, float, float], taken: Boxes, own: int) ->
 
 
 def _label_positions(label_request: LabelRequest) -> list[tuple[PlacedLabel, tuple[float, float, float, float]]]:
-    """The label right, left, below and above of the node, each with the box that it takes."""
+    """Return the label to the right, to the left, below and above the node, each with its bounding box."""
     text = (
         label_request.name
         if len(label_request.name) <= MAX_LABEL_CHARACTERS

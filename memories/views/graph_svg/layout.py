@@ -1,7 +1,7 @@
-"""Where the entities of a drawn graph stand: near by relations, near on paper. The same graph, the same places.
+"""Computes the positions of entities in a drawn graph: related entities are close. Equal graphs get equal positions.
 
-Stress majorisation ("Graph Drawing by Stress Majorization", Gansner, Koren and North 2004) on the distances by
-relations, then nodes that touch are moved apart. Nothing is random: the start is a spiral.
+Stress majorisation ("Graph Drawing by Stress Majorization", Gansner, Koren and North 2004) on the distances in the
+graph, after which overlapping nodes are moved apart. Nothing is random: the start is a spiral.
 """
 
 from collections.abc import Sequence
@@ -14,17 +14,17 @@ Edge = tuple[int, int]
 
 GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))
 ROUNDS, SEPARATIONS = 80, 60
-MAX_DISTANCE_SHARE = 0.7  # the power to which distances from the middle are raised
-FLAT = 1e-6  # a span that is none
-MIN_SEPARATION = 1.6  # how much farther than the farthest two related ones those without any path stand
+MAX_DISTANCE_SHARE = 0.7  # the exponent of distances from the middle
+FLAT = 1e-6  # a shorter span counts as 0
+MIN_SEPARATION = 1.6  # distance of unconnected nodes, relative to the greatest distance in the graph
 
 
 def lay_out(
     count: int, edges: Sequence[Edge], *, width: float, height: float, spacing: float
 ) -> list[tuple[float, float]]:
-    """The centre of each of `count` nodes within the box, no two nearer than `spacing` if the box has room for that.
+    """Return the centres of `count` nodes in the box, at least `spacing` apart if the box is large enough.
 
-    `edges` name nodes by number. The first node begins in the middle.
+    `edges` name nodes by number. The first node starts in the middle.
     """
     if count == 0:
         return []
@@ -39,14 +39,14 @@ def lay_out(
 
 
 def _spiral(count: int) -> Floats:
-    """Points like the seeds of a sunflower: spread evenly, none twice."""
+    """Return points on a sunflower spiral: evenly spread and distinct."""
     numbers = np.arange(count)
     radius, angle = np.sqrt(numbers), numbers * GOLDEN_ANGLE
     return np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1)
 
 
 def _distances(count: int, edges: Sequence[Edge]) -> Floats:
-    """Steps from each node to each other, by breadth from all at once."""
+    """Return the number of steps between each two nodes, by breadth-first search from all nodes at once."""
     beside = np.eye(count, dtype=bool)
     for one, other in edges:
         beside[one, other] = beside[other, one] = True
@@ -65,7 +65,7 @@ def _distances(count: int, edges: Sequence[Edge]) -> Floats:
 
 
 def _majorise(placed: Floats, distances: Floats) -> Floats:
-    """The points after rounds that each lessen the weighted error of their distances."""
+    """Return the points after rounds that each reduce the weighted error of their distances."""
     if len(placed) == 1:
         return placed
     weights = np.where(distances > 0, 1 / np.maximum(distances, 1e-9) ** 2, 0.0)
@@ -78,14 +78,14 @@ def _majorise(placed: Floats, distances: Floats) -> Floats:
 
 
 def _pairwise_lengths(placed: Floats) -> Floats:
-    """How far each point is from each other; never quite 0."""
+    """Return the distances between all points, never exactly 0."""
     squares = (placed**2).sum(axis=1)
     lengths: Floats = np.sqrt(np.maximum(squares[:, None] + squares[None, :] - 2 * placed @ placed.T, 1e-12))
     return lengths
 
 
 def _pull_in_stragglers(placed: Floats) -> Floats:
-    """The points with the farthest drawn in, so that a few stragglers do not press all others together."""
+    """Return the points with distant ones pulled in, so that a few outliers do not squeeze all others together."""
     away = placed - placed.mean(axis=0)
     radius = np.sqrt((away**2).sum(axis=1, keepdims=True))
     drawn: Floats = away / np.maximum(radius, 1e-9) * radius**MAX_DISTANCE_SHARE
@@ -93,7 +93,7 @@ def _pull_in_stragglers(placed: Floats) -> Floats:
 
 
 def _fit_to_box(placed: Floats, width: float, height: float) -> Floats:
-    """The points stretched over the box; what is flat or one point stands in its middle."""
+    """Return the points stretched to fill the box; in a direction without extent they are centred."""
     low, high = placed.min(axis=0), placed.max(axis=0)
     box = np.array([width, height])
     span = high - low
@@ -103,7 +103,7 @@ def _fit_to_box(placed: Floats, width: float, height: float) -> Floats:
 
 
 def _move_apart(placed: Floats, spacing: float) -> Floats | None:
-    """The points with those that touch moved half of what is missing each; None where none touch."""
+    """Return the points, with overlapping ones each moved by half of the missing distance; None where none overlap."""
     gaps = placed[:, None, :] - placed[None, :, :]
     lengths = _pairwise_lengths(placed)
     np.fill_diagonal(lengths, np.inf)

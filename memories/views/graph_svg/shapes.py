@@ -1,19 +1,19 @@
-"""The shapes of a drawn graph as SVG paths: nodes by the type of their entity, lines between them."""
+"""SVG paths of a drawn graph: shapes of nodes by the type of their entity, and lines between nodes."""
 
 import math
 from dataclasses import dataclass
 
 Point = tuple[float, float]
 
-CURVE = 20.0  # how far lines between the same two nodes lie apart, in units of the drawing
+CURVE = 20.0  # between lines of the same two nodes, in units of the drawing
 CLEARANCE = 3.0  # between a node and the tip of an arrow
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A regular polygon with its first corner at `turn` degrees from straight up; without corners, a circle.
+    """A regular polygon whose first corner is turned by `turn` degrees from the top; without corners, a circle.
 
-    `size` makes polygons look as large as the circle. A star goes inwards between its corners.
+    `size` makes polygons look as large as the circle. A star has inner corners between its corners.
     """
 
     name: str
@@ -37,7 +37,7 @@ SHAPES = (
 
 
 def node_path(shape: Shape, centre: Point, radius: float) -> str:
-    """The outline of a node."""
+    """Return the path of a node's outline."""
     x, y = centre
     if not shape.corners:
         return (
@@ -53,7 +53,7 @@ def node_path(shape: Shape, centre: Point, radius: float) -> str:
 
 
 def line_path(start: Point, end: Point, start_radius: float, end_radius: float, bend: float) -> tuple[str, Point]:
-    """A line from rim to rim, bent sideways by `bend`, and its middle, where its label stands."""
+    """Return the path of a line from rim to rim, bent sideways by `bend`, and its middle, the position of its label."""
     (x1, y1), (x2, y2) = start, end
     length = math.hypot(x2 - x1, y2 - y1) or 1.0
     across = (-(y2 - y1) / length, (x2 - x1) / length)
@@ -64,7 +64,7 @@ def line_path(start: Point, end: Point, start_radius: float, end_radius: float, 
 
 
 def loop_path(centre: Point, radius: float) -> tuple[str, Point]:
-    """A line from a node to itself, above it."""
+    """Return the path of a line from a node to itself, above it, and the position of its label."""
     x, y = centre
     foot, top = y - radius - CLEARANCE, y - radius - 36
     return f"M{_at((x - 5, foot))}C{_at((x - 28, top))} {_at((x + 28, top))} {_at((x + 5, foot))}", (x, top + 9)
