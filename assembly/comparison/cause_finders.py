@@ -16,6 +16,7 @@ from assembly.engine.rules import Rule
 from assembly.engine.types import Candidate
 from assembly.models import Assembly, StoredProfileVersion, StoredRuleVersion
 from assembly.records.reader import EngineInput
+from assembly.sources.kinds import FILES, KINDS
 from assembly.sources.request_inputs import ADDITIONAL_CONTEXT_REF
 
 
@@ -95,9 +96,6 @@ def _newest(names: Iterable[str], until: datetime.datetime | None) -> dict[str, 
     return {version.file.name: version for version in distinct.select_related("file")}
 
 
-FILES = frozenset({"agent_file", "team_file"})
-
-
 @dataclass(frozen=True, slots=True)
 class ChangePair:
     """A change with the candidate that the thing was in either context; None where it was not considered."""
@@ -166,7 +164,7 @@ class RecordCauses:
 
     def _of_other_record(self, pair: ChangePair) -> list[Cause]:
         thing = self.things.get(pair.ref.item, MISSING_RECORD)
-        if thing is MISSING_RECORD and pair.after is None and pair.ref.kind in AGENT_RECORD_KINDS:
+        if thing is MISSING_RECORD and pair.after is None and pair.ref.kind in KINDS:
             return [Cause("thing_deleted", ref=pair.ref.item)]
         if pair.before is None and thing.begun and thing.begun > self.then:
             return [self._cause("thing_added", pair, thing)]
@@ -188,11 +186,6 @@ class RecordCauses:
         versions = version_of(pair.before), version_of(pair.after) or thing.version
         cause = Cause(kind, name, pair.ref.item, *versions, thing.by, thing.at)
         return replace(cause, note=thing.retired_because if kind == "memory_retired" else thing.note)
-
-
-AGENT_RECORD_KINDS = frozenset(
-    {"event", "entity", "relation", "pattern", "document", "chunk", "thread", "tool", "task"}
-)
 
 
 def version_of(candidate: Candidate | None) -> int | None:

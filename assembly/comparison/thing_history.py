@@ -1,31 +1,16 @@
 """The things that contexts were made of, as they stand at a moment: one query per kind, however many these are."""
 
 import datetime
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
 
-from agents.models import AgentFileVersion, DailyLogVersion
 from assembly.engine.refs import Ref
-from memories.models import Document, Entity, Event, Memory, MemoryVersion, Pattern, Relation, TaskFrame, Thread, Tool
-from teams.models import TeamFileVersion
-
-VERSIONED: Mapping[str, Any] = {
-    "agent_file": AgentFileVersion,
-    "team_file": TeamFileVersion,
-    "daily_log": DailyLogVersion,
-    "memory": MemoryVersion,
-}
-"""By what a ref begins with, the table of the versions."""
-
-AGENT_RECORD_MODELS: Mapping[str, Any] = {
-    **{model.ref_kind: model for model in (Document, Entity, Event, Pattern, Relation, TaskFrame, Thread, Tool)},
-    "chunk": Document,
-}
-"""Of what keeps no versions, the table of the things."""
+from assembly.sources.kinds import KINDS, ItemKind
+from memories.models import Memory
 
 ID = "id"
 FILE_ID = "file_id"
@@ -62,29 +47,18 @@ def load_record_states(refs: Iterable[str], moment: datetime.datetime | None) ->
         named = Ref.parse(ref)
         wanted.setdefault(named.kind, set()).add(named.id)
     found: dict[str, RecordState] = {}
-    for kind, ids in wanted.items():
-        read = (
-            _load_versioned
-            if kind in VERSIONED
-            else _load_agent_records
-            if kind in AGENT_RECORD_MODELS
-            else _load_nothing
-        )
-        rows = read(kind, ids, moment)
-        found |= {f"{kind}:{id_}": thing for id_, thing in rows.items()}
+    for name, ids in wanted.items():
+        if kind := KINDS.get(name):
+            states = _load_versioned(kind, ids, moment) if kind.versions else _load_unversioned(kind, ids, moment)
+            found |= {f"{name}:{id_}": state for id_, state in states.items()}
     return found
 
 
-def _load_nothing(_kind: str, _ids: set[str], _moment: datetime.datetime | None) -> dict[UUID, RecordState]:
-    """Turns of a conversation, and all else that nobody keeps."""
-    return {}
-
-
-def _load_versioned(kind: str, ids: set[str], moment: datetime.datetime | None) -> dict[UUID, RecordState]:
-    versions = VERSIONED[kind].objects.filter(file_id__in=ids, **({"created__lte": moment} if moment else {}))
+def _load_versioned(kind: ItemKind, ids: set[str], moment: datetime.datetime | None) -> dict[UUID, RecordState]:
+    versions = kind.versions.objects.filter(file_id__in=ids, **({"created__lte": moment} if moment else {}))
     newest = versions.order_by(FILE_ID, "-version").distinct(FILE_ID)
-    begun = _creation_times(ids) if kind == "memory" else {}
-    facts = {name for name in ("superseded_by", "retired_because", "pinned") if kind == "memory"}
+    begun = _creation_times(ids) if kind.model is Memory else {}
+    facts = {name for name in ("superseded_by", "retired_because", "pinned") if kind.model is Memory}
     names = {"version", "created", "editor_name", "note", *facts}
     return {
         row[FILE_ID]: RecordState(
@@ -103,8 +77,8 @@ def _creation_times(ids: set[str]) -> dict[UUID, datetime.datetime]:
     return dict(Memory.objects.filter(id__in=ids).values_list(ID, "created"))
 
 
-def _load_agent_records(kind: str, ids: set[str], moment: datetime.datetime | None) -> dict[UUID, RecordState]:
-    rows: QuerySet[Any] = AGENT_RECORD_MODELS[kind].objects.filter(id__in=ids)
+def _load_unversioned(kind: ItemKind, ids: set[str], moment: datetime.datetime | None) -> dict[UUID, RecordState]:
+    rows: QuerySet[Any] = kind.model.objects.filter(id__in=ids)
     names = (ID, "version", "updated", "editor_name", "created")
     return {
         id_: replace(MISSING_RECORD, begun=created)

@@ -11,19 +11,12 @@ from agents.models import Agent
 from assembly.engine.refs import Ref
 from assembly.engine.types import Candidate
 from assembly.models import Assembly
+from assembly.sources.kinds import KINDS
 from teams.access import principal_of
 from teams.models import Team
 
-PAGES = {
-    "event": "event",
-    "entity": "entity",
-    "pattern": "pattern",
-    "thread": "thread",
-    "tool": "tool",
-    "document": "document",
-    "chunk": "document",
-}
-"""By what a ref begins with, the page of the thing."""
+PAGES = {name: kind.page for name, kind in KINDS.items() if kind.page and not kind.versions}
+"""By the beginning of a ref, the page of the item, where it has one and no page for each version."""
 ANY_SLUG, ANY_ID, ANY_VERSION = "any-slug", UUID(int=0), 1_234_567_890
 """Stand for all others where an address is looked up once, and not for each of the hundreds on a page."""
 

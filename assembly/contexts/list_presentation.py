@@ -6,16 +6,13 @@ Rows are put into words in Python: a template needs too long for the filters of 
 import datetime
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 from django.contrib.humanize.templatetags.humanize import intcomma
-from django.db import models
-from django.utils.formats import date_format
 from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 
-from agents.models import Agent, AgentFile, DailyLog
+from agents.models import Agent
 from assembly.contexts.forms import ContextFilterForm, reason_label
 from assembly.contexts.items import OutcomeTag
 from assembly.contexts.layers import bar_width
@@ -24,10 +21,8 @@ from assembly.contexts.search.criteria import ReferenceQuery
 from assembly.engine.reasons import warning_label
 from assembly.engine.refs import Ref
 from assembly.models import Assembly
-from config.http.errors import DossierError
-from memories.access import memory_for
-from memories.models import Document, Entity, Event, Pattern, Thread, Tool
-from teams.models import Team, TeamFile
+from assembly.sources.kinds import KINDS, ItemKind
+from teams.models import Team
 from teams.principal import Principal
 
 TOPIC = 80  # characters of a topic
@@ -79,14 +74,10 @@ def _outcomes(context: Assembly) -> tuple[OutcomeTag, ...]:
     return (OutcomeTag(_("short of room"), "warn") if context.truncated else OutcomeTag(_("all had room"), "good"),)
 
 
-EXCERPT = 80
-TitleFinder = Callable[[UUID, Principal], str]
-
-
 def reference_title(thing: ReferenceQuery, principal: Principal) -> str:
     """Its title; its ref where the person may not read it, or where it is gone."""
     ref = Ref.parse(thing.named)
-    title = TITLE_FINDERS[ref.kind](UUID(ref.id), principal) if ref.kind in TITLE_FINDERS and _is_id(ref.id) else ""
+    title = _mention(KINDS[ref.kind], UUID(ref.id), principal) if ref.kind in KINDS and _is_id(ref.id) else ""
     if not title:
         return thing.ref
     return _("%(title)s, version %(version)s") % {"title": title, "version": thing.version} if thing.version else title
@@ -99,63 +90,11 @@ def _is_id(text: str) -> bool:
         return False
 
 
-def _agent_file(id_: UUID, principal: Principal) -> str:
-    file = AgentFile.objects.filter(id=id_, agent__in=Agent.objects.visible_to(principal)).select_related("agent")
-    return _owned_title(file.values_list("file_key", "agent__name").first())
+def _mention(kind: ItemKind, id_: UUID, principal: Principal) -> str:
+    rows = kind.rows(agents=Agent.objects.visible_to(principal), teams=Team.objects.visible_to(principal))
+    row = rows.filter(id=id_).first()
+    return kind.mention(row) if row else ""
 
-
-def _team_file(id_: UUID, principal: Principal) -> str:
-    file = TeamFile.objects.filter(id=id_, team__in=Team.objects.visible_to(principal)).select_related("team")
-    return _owned_title(file.values_list("file_key", "team__name").first())
-
-
-def _owned_title(found: tuple[str, str] | None) -> str:
-    return _("%(file)s of %(owner)s") % {"file": found[0].capitalize(), "owner": found[1]} if found else ""
-
-
-def _daily_log(id_: UUID, principal: Principal) -> str:
-    logs = DailyLog.objects.filter(id=id_, agent__in=Agent.objects.visible_to(principal)).select_related("agent")
-    log = logs.first()
-    named = {"owner": log.agent.name, "day": date_format(log.date, "j F Y")} if log else {}
-    return _("the log of %(owner)s, %(day)s") % named if log else ""
-
-
-def _memory(id_: UUID, principal: Principal) -> str:
-    try:
-        return _quoted_excerpt(memory_for(principal, id_).text)
-    except DossierError:
-        return ""
-
-
-def _title_from_column(model: type[Document | Entity | Event | Pattern | Thread | Tool], column: str) -> TitleFinder:
-    """Of what agents keep: what stands in that column."""
-
-    def title(id_: UUID, principal: Principal) -> str:
-        rows: models.QuerySet[Any] = models.QuerySet(model).filter(
-            id=id_, agent__in=Agent.objects.visible_to(principal)
-        )
-        found = rows.values_list(column, flat=True).first()
-        return _quoted_excerpt(str(found)) if found else ""
-
-    return title
-
-
-def _quoted_excerpt(text: str) -> str:
-    return f"“{Truncator(' '.join(text.split())).chars(EXCERPT)}”"
-
-
-TITLE_FINDERS: dict[str, TitleFinder] = {
-    "agent_file": _agent_file,
-    "team_file": _team_file,
-    "daily_log": _daily_log,
-    "memory": _memory,
-    "chunk": _title_from_column(Document, "path"),
-    "entity": _title_from_column(Entity, "name"),
-    "event": _title_from_column(Event, "type"),
-    "pattern": _title_from_column(Pattern, "name"),
-    "thread": _title_from_column(Thread, "title"),
-    "tool": _title_from_column(Tool, "name"),
-}
 
 FilterPhrase = Callable[[ContextFilterForm, str], str]
 """Says what a parameter that is given wants."""

@@ -9,6 +9,7 @@ from msgspec import structs
 from assembly.engine.reasons import decision_sentence
 from assembly.engine.refs import Ref
 from assembly.engine.types import Candidate, Decision
+from assembly.sources.kinds import FILES
 
 EXCERPT_CHARACTERS = 160  # characters of an item's text in a list
 SHORT_TITLE_CHARACTERS = 40  # characters of a title in the names of links
@@ -18,7 +19,7 @@ def title_of(candidate: Candidate) -> str:
     """A day, the name of a file, or the beginning of what the item says."""
     if candidate.date:
         return date_format(candidate.date, "l, j F")
-    if Ref.parse(candidate.ref).kind in {"agent_file", "team_file"}:
+    if Ref.parse(candidate.ref).kind in FILES:
         return candidate.kind.capitalize()
     text = " ".join(candidate.text[: 2 * EXCERPT_CHARACTERS].split())
     return f"“{text[: EXCERPT_CHARACTERS - 1]}…”" if len(text) >= EXCERPT_CHARACTERS else f"“{text}”"

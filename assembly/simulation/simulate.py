@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
-from agents.models import AgentFileVersion, DailyLog
+from agents.models import DailyLog
 from assembly.comparison.side_by_side import ComparedContext, compared_from_result
 from assembly.engine.profile import Profile
 from assembly.engine.refs import Ref, without_version
@@ -27,8 +27,8 @@ from assembly.simulation.basis import SimulationBasis
 from assembly.simulation.rule_overrides import CurrentOwners, facts_today, override_rules, recorded_facts
 from assembly.sources.base import GatherContext
 from assembly.sources.files import log_days
+from assembly.sources.kinds import FILES, KINDS
 from config.http.errors import Invalid
-from teams.models import TeamFileVersion
 
 DRAFT = "draft"
 """Stands for the version in the ref of a text that is not saved yet."""
@@ -179,12 +179,9 @@ def _draft_rule(text: str | None) -> Rule | None:
         raise Invalid("with_rule", fault.detail) from None
 
 
-FILE_VERSIONS: Mapping[str, Any] = {"agent_file": AgentFileVersion, "team_file": TeamFileVersion}
-
-
 def is_file(candidate: Candidate) -> bool:
     """Whether it is a file of the agent or the team."""
-    return Ref.parse(candidate.ref).kind in FILE_VERSIONS
+    return Ref.parse(candidate.ref).kind in FILES
 
 
 def _with_versions(candidates: Sequence[Candidate], wanted: Mapping[str, int]) -> tuple[Candidate, ...]:
@@ -204,9 +201,8 @@ def _version_text(candidates: Sequence[Candidate], key: str, number: int) -> tup
     if found is None:
         raise Invalid(f"files.{key}", f"This context is not made of {key}. Choose one of its files.", "unknown")
     ref = Ref.parse(found.ref)
-    text = (
-        FILE_VERSIONS[ref.kind].objects.filter(file_id=ref.id, version=number).values_list("content", flat=True).first()
-    )
+    versions = KINDS[ref.kind].versions.objects.filter(file_id=ref.id, version=number)
+    text: str | None = versions.values_list("content", flat=True).first()
     if text is None:
         raise Invalid(f"files.{key}", f"{key} has no version {number}. Look it up in its history.", "unknown")
     return f"{ref.item}@{number}", text

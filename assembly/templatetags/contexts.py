@@ -19,6 +19,7 @@ from assembly.engine.reasons import warning_label
 from assembly.engine.refs import Ref
 from assembly.profiles.shipped import CONVERSATION
 from assembly.simulation.draft_preview.size import measure_text, rendered_with_cut
+from assembly.sources.kinds import KINDS
 from teams.text_diff.markdown import render_markdown
 from teams.versioned_text.presentation import TextPage
 from teams.versioned_text.versioned_file import Version
@@ -48,15 +49,11 @@ def rendered_for(text: str, key: str) -> SafeString:
     return render_markdown(text) if kept is None else rendered_with_cut(text, kept)
 
 
-CONSIDERED = frozenset({"agent_file", "team_file", "daily_log"})
-"""What the refs of texts begin with that contexts are made of; a profile or a rule is none."""
-
-
 @register.simple_tag
 def contexts_address(document: TextPage, version: Version) -> str:
     """The list of the contexts that considered the version; empty for what no context considers."""
     about = document.file.about
-    if Ref.parse(about).kind not in CONSIDERED:
+    if Ref.parse(about).kind not in KINDS:
         return ""
     return f"{reverse('context_list')}?{urlencode({'contains': f'{about}@{version.version}'})}"
 

@@ -13,6 +13,7 @@ from assembly.engine.refs import Ref, document_of, without_version
 from assembly.engine.types import Candidate, Decision, SectionResult
 from assembly.models import Assembly
 from assembly.records.reader import StoredAssembly, load_record
+from assembly.sources.kinds import FILES
 from assembly.why_not.fix_search import RemedySearchResult, TrialRuns, find_remedies, is_whole
 from assembly.why_not.not_considered import NotConsidered, explain_not_considered, unknown_record
 
@@ -173,7 +174,7 @@ def _names(match: Match) -> Sequence[str]:
     """What people call it: its section where it is all that stands there, its file, path, names or day."""
     candidate = match.candidate
     labels = [name for by in ("path", "kg_entity") for name in candidate.labels.get(by, ())]
-    is_file = Ref.parse(candidate.ref).kind in {"agent_file", "team_file"}
+    is_file = Ref.parse(candidate.ref).kind in FILES
     own = [match.label, candidate.kind] if is_file else []
     return [*labels, *own, *([candidate.date.isoformat()] if candidate.date else [])]
 

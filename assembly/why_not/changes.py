@@ -12,6 +12,7 @@ from assembly.engine.rules import Actions, Boost, Condition, Rule, Selector, Sel
 from assembly.engine.types import Candidate, EngineRequest, field_values
 from assembly.records.reader import EngineInput
 from assembly.rules.evaluation import add_inclusion_section
+from assembly.sources.kinds import ITEM_KINDS
 
 DIGITS = 9
 
@@ -78,13 +79,7 @@ CHANGE_KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
 RULE = "why-not"
 """The name of a rule that is tried: of the narrowest scope, so that no other one outdoes it."""
 SOME_TEXT = "…"
-INCLUDABLE: Mapping[str, SelectorKind] = {
-    "agent_file": "path",
-    "team_file": "path",
-    "document": "path",
-    "entity": "kg_entity",
-    "pattern": "tag",
-}
+INCLUDABLE: Mapping[str, SelectorKind] = {kind.name: kind.selector for kind in ITEM_KINDS if kind.selector}
 """What a rule can include by itself, by the beginning of its ref, and the label by which it finds it."""
 
 

@@ -19,9 +19,10 @@ from agents.access import agent_for
 from agents.models import AgentFile, DailyLog
 from assembly.contexts.search.criteria import ContextQuery, ReferenceQuery
 from assembly.contexts.search.db import bounded_search
-from assembly.contexts.search.owned_things import column_search, excerpt, search_memories
+from assembly.contexts.search.owned_things import excerpt
 from assembly.contexts.search.visible_owners import VisibleOwners
 from assembly.engine.refs import without_version
+from assembly.sources.kinds import ITEM_KINDS, ItemKind, column_search, search_memories
 from config.http.errors import NotFound
 from memories.embeddings.active_model import SLOTS
 from memories.models import Entity, Memory
@@ -31,10 +32,6 @@ from teams.principal import Principal
 
 MAX_CHARACTERS = 160  # of a ref, as the record keeps it
 REF = re.compile(r"[a-z0-9_-]+:\S+")
-OF_AGENT = {"entity", "pattern", "thread", "tool"}
-"""Pages of what agents keep, called after what the refs begin with."""
-
-Finder = Callable[[Principal, Mapping[str, Any]], str]
 
 
 def is_plain_name(text: str) -> bool:
@@ -61,7 +58,7 @@ def _reference_on_page(address: str, principal: Principal) -> ReferenceQuery:
     try:
         page = resolve(urlsplit(address).path)
         kind = _kind_of(page.url_name or "")
-        whole = f"{REFS.get(kind, kind)}:{FINDERS[kind](principal, page.kwargs)}"
+        whole = f"{kind.passage or kind.name}:{_id_on_page(kind, principal, page.kwargs)}"
         return ReferenceQuery(whole, f"{whole}@{page.kwargs['number']}" if "number" in page.kwargs else whole)
     except (Resolver404, KeyError, NotFound, ValueError):
         raise ValueError(
@@ -69,46 +66,26 @@ def _reference_on_page(address: str, principal: Principal) -> ReferenceQuery:
         ) from None
 
 
-def _kind_of(page: str) -> str:
-    """What the page is about, by its name: agent_file_history → agent_file."""
-    return next((kind for kind in FINDERS if page == kind or page.startswith(f"{kind}_")), page)
+def _kind_of(page: str) -> ItemKind:
+    """Return the kind that the page is of, by its name: agent_file_history → agent_file. Raises KeyError."""
+    for kind in ITEM_KINDS:
+        if kind.page and (page == kind.page or page.startswith(f"{kind.page}_")):
+            return kind
+    raise KeyError(page)
 
 
-def _agent_file(principal: Principal, address: Mapping[str, Any]) -> str:
-    return _id_of(AgentFile.objects.filter(agent=agent_for(principal, address["slug"]), file_key=address["key"]))
-
-
-def _team_file(principal: Principal, address: Mapping[str, Any]) -> str:
-    return _id_of(TeamFile.objects.filter(team=team_for(principal, address["slug"]), file_key=address["key"]))
-
-
-def _daily_log(principal: Principal, address: Mapping[str, Any]) -> str:
-    return _id_of(DailyLog.objects.filter(agent=agent_for(principal, address["slug"]), date=address["date"]))
-
-
-def _address_id(name: str) -> Finder:
-    """The id that stands in the address: whether it may be read, each context says for itself."""
-    return lambda _principal, address: str(address[name])
-
-
-def _id_of(rows: Any) -> str:
+def _id_on_page(kind: ItemKind, principal: Principal, address: Mapping[str, Any]) -> str:
+    """Return the id of the item. Whether an id that stands in the address may be read, each context says for itself."""
+    if kind.page_key is None:
+        return str(address[kind.page_id])
+    column, argument = kind.page_key
+    owner = (agent_for if kind.owners == ("agent",) else team_for)(principal, address["slug"])
+    rows = kind.rows(agents=[owner.id], teams=[owner.id]).filter(**{column: address[argument]})
     found: UUID | None = rows.values_list("id", flat=True).first()
     if found is None:
         raise NotFound
     return str(found)
 
-
-FINDERS: dict[str, Finder] = {
-    "agent_file": _agent_file,
-    "team_file": _team_file,
-    "daily_log": _daily_log,
-    "memory": _address_id("id_"),
-    "event": _address_id("event_id"),
-    "document": _address_id("thing_id"),
-    **{kind: _address_id("thing_id") for kind in OF_AGENT},
-}
-REFS = {"document": "chunk"}
-"""What refs begin with, where that is not the name of the page."""
 
 MAX_MATCHES = 3
 """Of a group: one looks over so many at once, and types another word to find the rest."""

@@ -13,7 +13,7 @@ from assembly.engine.rule_effects import ALWAYS_INCLUDED
 from assembly.engine.types import Candidate, Decision, SectionResult
 from assembly.models import AlertKind
 from assembly.models.monitoring import MAX_NAME_CHARACTERS
-from assembly.monitoring.trends.counting import FILES
+from assembly.monitoring.trends.counting import FILE_PREFIXES
 from assembly.records.reader import StoredAssembly
 
 NO_ROOM = {Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET}
@@ -52,7 +52,7 @@ def _files(told: StoredAssembly) -> Iterator[Finding]:
     """Files of which a part is cut, or that had no room at all."""
     labels = {section.key: section.label for section in told.sections}
     for decision, candidate in told.decided:
-        if not decision.ref.startswith(FILES) or decision.section == ALWAYS_INCLUDED.key:
+        if not decision.ref.startswith(FILE_PREFIXES) or decision.section == ALWAYS_INCLUDED.key:
             continue
         why = decision_sentence(decision, labels[decision.section])
         if decision.code == Code.TRUNCATED:

@@ -19,6 +19,7 @@ from assembly.engine.refs import Ref, without_version
 from assembly.engine.types import field_values
 from assembly.models import Assembly
 from assembly.records.reader import StoredAssembly
+from assembly.sources.kinds import FILES
 from config.db.migration_helpers import ORGANISATION
 from config.db.statements import execute_sql, lock_until_commit
 
@@ -51,7 +52,7 @@ def percentile(counts: Mapping[int, int], share: float) -> int | None:
     return bounds[bisect_left(reached, share * reached[-1])]
 
 
-FILES = ("agent_file:", "team_file:")
+FILE_PREFIXES = tuple(f"{name}:" for name in sorted(FILES))
 """How the refs of files begin."""
 MAPS = ("layers", "cut", "left_out", "late", "failed", "warnings", "durations")
 
@@ -109,7 +110,7 @@ class Tally:
             self.considered += 1
             if not decision.included:
                 self.left_out[decision.code.value] += 1
-            elif decision.code == Code.TRUNCATED and decision.ref.startswith(FILES):
+            elif decision.code == Code.TRUNCATED and decision.ref.startswith(FILE_PREFIXES):
                 self.cut[without_version(decision.ref)] += 1
 
     def _add_sources(self, assembly: Assembly) -> None:

@@ -5,9 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from django.db.models import Count, Q, QuerySet
-from django.utils.functional import Promise
 from django.utils.translation import gettext, ngettext
-from django.utils.translation import gettext_lazy as _
 
 from agents.models import Agent
 from assembly.comparison.side_by_side import ComparedContext
@@ -16,39 +14,22 @@ from assembly.models import StoredProfileVersion, StoredRule
 from assembly.profiles.shipped import SHIPPED
 from assembly.records.warnings import recorded_source_label
 from assembly.sources.external.questions import EXTERNAL_SOURCE as EXTERNAL
-from memories.models import Document, Entity, Event, Pattern, Relation, TaskFrame, Thread, Tool
+from assembly.sources.kinds import ITEM_KINDS, ItemKind
 from memories.models.agent_item import AgentItem
 from teams.models import Erasure, Team
 
-
-@dataclass(frozen=True, slots=True)
-class RecordKind:
-    """A kind of thing, and the sources that tell of it."""
-
-    model: type[AgentItem]
-    many: str | Promise
-    sources: frozenset[str]
+BUSIEST = frozenset({"event", "task", "document"})
+"""Change most often, so they are named first."""
 
 
-RECORD_KINDS = (
-    RecordKind(Event, _("events"), frozenset({"recent_events", "tool_results"})),
-    RecordKind(TaskFrame, _("tasks"), frozenset({"task_stack"})),
-    RecordKind(Document, _("documents"), frozenset({"semantic_content", "open_files", "rule_inclusions"})),
-    RecordKind(Entity, _("entities"), frozenset({"entities", "relations", "rule_inclusions"})),
-    RecordKind(Relation, _("relations"), frozenset({"relations"})),
-    RecordKind(Pattern, _("patterns"), frozenset({"patterns", "rule_inclusions"})),
-    RecordKind(Thread, _("threads"), frozenset({"threads"})),
-    RecordKind(Tool, _("tools"), frozenset({"tools"})),
-)
-
-
-def record_kinds_of(profile: Profile) -> list[RecordKind]:
-    """Those that the profile tells of."""
+def record_kinds_of(profile: Profile) -> list[ItemKind]:
+    """Return the kinds without versions that the profile has sections for."""
     sources = {section.source for section in profile.sections}
-    return [noun for noun in RECORD_KINDS if noun.sources & sources]
+    found = [kind for kind in ITEM_KINDS if not kind.versions and kind.told_by & sources]
+    return sorted(found, key=lambda kind: kind.name not in BUSIEST)
 
 
-def changed_since(agent: Agent, profile: Profile, moment: datetime.datetime) -> Iterator[tuple[RecordKind, int]]:
+def changed_since(agent: Agent, profile: Profile, moment: datetime.datetime) -> Iterator[tuple[ItemKind, int]]:
     """How many of the agent's were there at the moment and are another version now; only where it is any."""
     for noun in record_kinds_of(profile):
         rows: QuerySet[AgentItem] = noun.model._default_manager.filter(agent=agent, version__gt=1)  # noqa: SLF001

@@ -15,7 +15,8 @@ from assembly.models.proposal import MAX_NOTE_CHARACTERS
 from assembly.pipeline.request import MAX_TOKENS, MAX_TOPIC_CHARACTERS
 from assembly.profiles.catalogue import all_profiles
 from assembly.records.reader import StoredAssembly
-from assembly.simulation.simulate import FILE_VERSIONS, Overrides, is_file
+from assembly.simulation.simulate import Overrides, is_file
+from assembly.sources.kinds import ITEM_KINDS
 from teams.forms import validate_storable
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS, Version
 
@@ -166,9 +167,9 @@ def _versions_by_file(told: StoredAssembly) -> dict[str, list[tuple[int, Version
     """By the key of each file that has others: the version that was told, with each of its newest versions."""
     was = {(ref := Ref.parse(one.ref)).item: (one.kind, ref) for one in told.inputs.candidates if is_file(one)}
     found: dict[str, list[tuple[int, Version]]] = {}
-    for kind, model in FILE_VERSIONS.items():
-        ids = [ref.id for _key, ref in was.values() if ref.kind == kind]
-        for row in model.objects.filter(file_id__in=ids).order_by("-version").defer("content"):
-            key, ref = was[f"{kind}:{row.file_id}"]
+    for kind in filter(lambda kind: kind.is_file, ITEM_KINDS):
+        ids = [ref.id for _key, ref in was.values() if ref.kind == kind.name]
+        for row in kind.versions.objects.filter(file_id__in=ids).order_by("-version").defer("content"):
+            key, ref = was[f"{kind.name}:{row.file_id}"]
             found.setdefault(key, []).append((int(ref.version), row))
     return {key: rows[: VERSIONS_OFFERED + 1] for key, rows in sorted(found.items()) if len(rows) > 1}
