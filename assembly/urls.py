@@ -7,7 +7,6 @@ from assembly.contexts import list_views, page_views, preview
 from assembly.monitoring.alerts import views as alerts_views
 from assembly.monitoring.trends import views as trends_views
 from assembly.monitoring.webhooks import views as webhooks_views
-from assembly.profiles import version_views
 from assembly.profiles import views as profiles_views
 from assembly.records import views as records_views
 from assembly.rules import edit_views
@@ -49,18 +48,15 @@ urlpatterns = [
     path("proposals/<uuid:id_>/delete/", proposals_views.delete, name="proposal_delete"),
     path("profiles/", profiles_views.profile_list, name="profile_list"),
     path("profiles/new/", profiles_views.profile_new, name="profile_new"),
-    path("profiles/check/", profiles_views.profile_check, name="profile_check"),
+    path("profiles/check/", profiles_views.profile_pages.check, name="profile_check"),
     path("profiles/<slug:name>/", profiles_views.profile_page, name="profile_page"),
-    path("profiles/<slug:name>/edit/", version_views.edit, name="profile_edit"),
+    path("profiles/<slug:name>/edit/", profiles_views.profile_edit, name="profile_edit"),
     path("profiles/<slug:name>/delete/", profiles_views.delete, name="profile_delete"),
-    path("profiles/<slug:name>/history/", version_views.history, name="profile_history"),
-    path("profiles/<slug:name>/history/compare/", version_views.compare, name="profile_compare"),
-    path("profiles/<slug:name>/history/<int:number>/", version_views.version, name="profile_version"),
-    path("profiles/<slug:name>/history/<int:number>/restore/", version_views.restore, name="profile_restore"),
+    *profiles_views.profile_pages.paths(),
     path("rules/", rules_views.rule_list, name="rule_list"),
     path("rules/new/", edit_views.new, name="rule_new"),
     path("rules/new/backtest/", rule_backtest_views.new_rule_backtest_page, name="rule_backtest_new"),
-    path("rules/check/", rules_views.rule_check, name="rule_check"),
+    path("rules/check/", rules_views.rule_pages.check, name="rule_check"),
     path("rules/<slug:name>/", rules_views.rule_page, name="rule_page"),
     path("rules/<slug:name>/edit/", edit_views.edit, name="rule_edit"),
     path(
@@ -69,10 +65,7 @@ urlpatterns = [
     path("rules/<slug:name>/backtest/", rule_backtest_views.rule_backtest_page, name="rule_backtest"),
     path("rules/<slug:name>/switch/", rules_views.switch, name="rule_switch"),
     path("rules/<slug:name>/delete/", rules_views.delete, name="rule_delete"),
-    path("rules/<slug:name>/history/", rules_views.history, name="rule_history"),
-    path("rules/<slug:name>/history/compare/", rules_views.compare, name="rule_compare"),
-    path("rules/<slug:name>/history/<int:number>/", rules_views.version, name="rule_version"),
-    path("rules/<slug:name>/history/<int:number>/restore/", rules_views.restore, name="rule_restore"),
+    *rules_views.rule_pages.paths(),
     path("external-sources/", external_views.external_list, name="external_list"),
     path("external-sources/new/", external_views.external_new, name="external_new"),
     path("external-sources/<slug:name>/", external_views.external_page, name="external_page"),

@@ -17,6 +17,7 @@ from assembly.profiles.serializers import (
     ProfileSummarySerializer,
     ProfileVersionContentSerializer,
     ProfileVersionSerializer,
+    check_document,
     entries_page,
     profile_document,
     summary_document,
@@ -123,6 +124,4 @@ class ProfileCheck(ApiView):
     def post(self, request: Request) -> Response:
         """Whether a text is a profile. Nothing is stored; the answer is 200 either way."""
         self.query()
-        fault = profile_fault(self.validated(ProfileContentSerializer)["content"])
-        errors = [{"line": fault.line, "message": fault.reason}] if fault else []
-        return Response({"valid": not errors, "errors": errors})
+        return Response(check_document(profile_fault(self.validated(ProfileContentSerializer)["content"])))

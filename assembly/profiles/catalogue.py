@@ -1,39 +1,27 @@
 """Reading profiles: those that admins wrote, and the shipped ones that nobody has changed."""
 
-from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import cast
 
 from assembly import sources
 from assembly.engine.profile import Profile
 from assembly.engine.rule_effects import ALWAYS_INCLUDED
 from assembly.models import StoredProfile, StoredProfileVersion
-from assembly.profiles.parser import MAX_NAME_CHARACTERS, DescribedProfile, parse_described_profile
+from assembly.profiles.documents import MAX_NAME_CHARACTERS, DocumentEntry, parsed_or_fault
+from assembly.profiles.parser import DescribedProfile, parse_described_profile
 from assembly.profiles.shipped import CONVERSATION, SHIPPED
 from assembly.profiles.yaml_reader import UnreadableDocument
 from config.http.errors import Invalid, NotFound
 
 
-@dataclass(frozen=True, slots=True)
-class ProfileEntry:
+class ProfileEntry(DocumentEntry[StoredProfile, DescribedProfile]):
     """A profile as it stands. Without a stored row it is a shipped one, and `row` is one that was never saved."""
 
-    row: StoredProfile
-    described: DescribedProfile | None
-    """None: the text can no longer be read, say because a source is gone; `fault` says where."""
-    fault: UnreadableDocument | None = None
-
-    @property
-    def name(self) -> str:
-        return self.row.name
+    __slots__ = ()
 
     @property
     def version(self) -> int:
         return self.row.version
-
-    @property
-    def description(self) -> str:
-        return self.described.description if self.described else ""
 
     @property
     def shipped(self) -> bool:
@@ -90,19 +78,13 @@ def all_profiles() -> list[ProfileEntry]:
 
 def entry_of_row(row: StoredProfile) -> ProfileEntry:
     """The row with what its text says."""
-    try:
-        return ProfileEntry(row, _describe_row(row))
-    except UnreadableDocument as fault:
-        return ProfileEntry(row, None, fault)
+    return ProfileEntry(row, *parsed_or_fault(lambda: _describe_row(row)))
 
 
 def profile_fault(text: str, name: str | None = None) -> UnreadableDocument | None:
     """Why the text is no profile (of that name, where one is given); None: it is one."""
-    try:
-        parse_described_profile(text, name=name, version=1, sources=known_sources())
-    except UnreadableDocument as fault:
-        return fault
-    return None
+    parse = partial(parse_described_profile, text, name=name, version=1, sources=known_sources())
+    return parsed_or_fault(parse)[1]
 
 
 def find_profile_row(name: str) -> StoredProfile | None:

@@ -3,7 +3,7 @@
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from assembly.profiles.parser import MAX_NAME_CHARACTERS
+from assembly.profiles.documents import MAX_NAME_CHARACTERS
 from teams.forms import validate_storable
 from teams.models import valid_slug
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS

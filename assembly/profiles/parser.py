@@ -22,6 +22,7 @@ from assembly.engine.profile import (
     Weights,
 )
 from assembly.engine.types import InvalidAssembly, field_values
+from assembly.profiles.documents import MAX_NAME_CHARACTERS
 from assembly.profiles.rankers import RANKERS
 from assembly.profiles.yaml_reader import UnreadableDocument, YamlFields, display_text, parse_yaml
 
@@ -66,7 +67,7 @@ FILE_KEYS = {
 
 
 def parse_section(node: yaml.Node, sources: Collection[str]) -> tuple[Section, int]:
-    """The section, and the line on which it begins. Raises UnreadableProfile."""
+    """The section, and the line on which it begins. Raises UnreadableDocument."""
     fields = YamlFields(node, SECTION_FIELDS, "A section")
     source = fields.choice("source", tuple(sources))
     required: dict[str, Any] = {
@@ -126,7 +127,6 @@ PROFILE_FIELDS = (
     *("over_budget", "fill", "cut_at", "quality_min", "ranker", "sections"),
 )
 WEIGHTS = tuple(field.name for field in fields(Weights))
-MAX_NAME_CHARACTERS = 60
 MAX_DESCRIPTION_CHARACTERS = 300
 MAX_BUDGET = 200_000  # tokens
 MAX_DEPTH_LIMIT = 5
@@ -143,12 +143,12 @@ class DescribedProfile:
 
 
 def parse_profile(text: str, *, name: str, version: int, sources: Collection[str]) -> Profile:
-    """The profile that the text describes. Raises UnreadableProfile, which is Invalid("content", "Line 14: …")."""
+    """The profile that the text describes. Raises UnreadableDocument, which is Invalid("content", "Line 14: …")."""
     return parse_described_profile(text, name=name, version=version, sources=sources).profile
 
 
 def parse_described_profile(text: str, *, name: str | None, version: int, sources: Collection[str]) -> DescribedProfile:
-    """The same, together with its description. Without a name, the text's own counts. Raises UnreadableProfile."""
+    """The same, together with its description. Without a name, the text's own counts. Raises UnreadableDocument."""
     root = YamlFields(parse_yaml(text), PROFILE_FIELDS, "A profile")
     own = root.text("name", MAX_NAME_CHARACTERS, default=name or "draft")
     if name is not None and own != name:

@@ -9,6 +9,7 @@ from rest_framework import serializers
 from assembly.engine.profile import STEPS, CutAt
 from assembly.engine.types import field_values
 from assembly.profiles.catalogue import ProfileEntry
+from assembly.profiles.yaml_reader import UnreadableDocument
 from config.http.cursors import limit_of
 from config.http.errors import Invalid
 from config.http.serializers import ExactText, StrictSerializer
@@ -103,6 +104,12 @@ class ProfileFaultSerializer(serializers.Serializer[Any]):
 class ProfileCheckSerializer(serializers.Serializer[Any]):
     valid = serializers.BooleanField()
     errors = ProfileFaultSerializer(many=True)  # type: ignore[assignment]  # DRF has an attribute of this name
+
+
+def check_document(fault: UnreadableDocument | None) -> dict[str, Any]:
+    """Return the answer to the check of a text."""
+    errors = [{"line": fault.line, "message": fault.reason}] if fault else []
+    return {"valid": not errors, "errors": errors}
 
 
 PLAIN_FIELDS = ("budget", "similarity_threshold", "depth_limit", "over_budget", "fill", "cut_at", "quality_min")

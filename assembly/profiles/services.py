@@ -4,11 +4,11 @@ from django.db import IntegrityError, transaction
 
 from assembly.models import StoredProfile
 from assembly.profiles.catalogue import find_profile_row, is_stored, known_sources
-from assembly.profiles.parser import MAX_NAME_CHARACTERS, parse_profile
+from assembly.profiles.documents import document_create, name_taken, refuse_name
+from assembly.profiles.parser import parse_profile
 from assembly.profiles.shipped import CONVERSATION, SHIPPED
-from config.http.errors import Conflict, Invalid, NotFound
+from config.http.errors import Conflict, NotFound
 from teams.access import require_admin
-from teams.models import valid_slug
 from teams.principal import SYSTEM, Principal
 from teams.services import erase
 from teams.versioned_text.versioned_file import StaleVersion, file_create, file_save
@@ -22,15 +22,14 @@ RESERVED_NAMES = {"new", "check"}
 def profile_create(*, name: str, content: str, principal: Principal, note: str = "") -> StoredProfile:
     """A new profile of the organisation. Raises Forbidden, Conflict, and Invalid, which names the line."""
     require_admin(principal)
-    _refuse_name(name)
+    refuse_name(name, RESERVED_NAMES)
+    row = StoredProfile(name=name, content=content)
+    if name in SHIPPED:
+        raise name_taken(row)
     parse_profile(content, name=name, version=1, sources=known_sources())
     if StoredProfile.objects.count() >= MAX_PROFILES:
         raise Conflict(f"There are {MAX_PROFILES} profiles already. Delete one that nobody uses.")
-    try:
-        with transaction.atomic():
-            return file_create(file=StoredProfile(name=name, content=content), author=principal.author, note=note)
-    except IntegrityError:
-        raise _name_taken(name) from None
+    return document_create(row=row, principal=principal, note=note)
 
 
 @transaction.atomic
@@ -79,16 +78,3 @@ def _create_stored(row: StoredProfile) -> StoredProfile:
             return file_create(file=row, author=SYSTEM.author)
     except IntegrityError:  # somebody else changed it first in this very moment
         return StoredProfile.objects.get(name=row.name)
-
-
-def _refuse_name(name: str) -> None:
-    if len(name) > MAX_NAME_CHARACTERS or not valid_slug.regex.fullmatch(name):  # type: ignore[union-attr]
-        raise Invalid("name", str(valid_slug.message))
-    if name in RESERVED_NAMES:
-        raise Invalid("name", f"“{name}” is the address of a page. Choose another name.")
-    if name in SHIPPED:
-        raise _name_taken(name)
-
-
-def _name_taken(name: str) -> Conflict:
-    return Conflict(f"There is a profile “{name}” already. Choose another name.")

@@ -1,7 +1,6 @@
-"""Pages of profiles: the list, one profile, a new one, and the check of a text."""
+"""Pages of profiles: the list, one profile, a new one, the editor, and what all documents have."""
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
@@ -9,34 +8,23 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_POST
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_http_methods
 
+from assembly.models import StoredProfile
 from assembly.profiles.catalogue import ProfileEntry, all_profiles, find_profile_entry, profile_fault
+from assembly.profiles.document_pages import DocumentPages
 from assembly.profiles.forms import ProfileForm
 from assembly.profiles.presentation import PROFILE_GUIDANCE, offered_sources, profile_table
-from assembly.profiles.services import profile_create, profile_delete
-from assembly.profiles.yaml_reader import MAX_CHARACTERS, UnreadableDocument, line_at
+from assembly.profiles.services import find_changeable_profile, profile_create, profile_delete, profile_save
 from assembly.sources.external.services import unregistered_sections
 from config.http.errors import Conflict, Invalid, NotFound
 from teams.access import principal_of, require_admin
-from teams.versioned_text.presentation import Crumb
+from teams.forms import TextForm
+from teams.principal import Action, Principal
+from teams.versioned_text.presentation import Crumb, add_save_message
+from teams.versioned_text.versioned_file import StaleVersion
 from teams.views.confirmation import Confirmation, confirmation_page
-
-
-@dataclass(frozen=True, slots=True)
-class TextCheck:
-    """What is wrong with a text, and the line that it is about; without a fault the text can be used."""
-
-    fault: UnreadableDocument | None
-    excerpt: str
-
-
-def check_profile_text(sent: str) -> TextCheck:
-    """The check of a text as a browser sent it."""
-    text = sent[: MAX_CHARACTERS + 1].replace("\r\n", "\n")
-    fault = profile_fault(text)
-    return TextCheck(fault, line_at(text, fault.line) if fault else "")
-
 
 NAME_LINE = re.compile(r"^name:.*\n", re.MULTILINE)
 STARTING_PROFILE = "coding"
@@ -73,14 +61,29 @@ def profile_new(request: HttpRequest) -> HttpResponse:
         else:
             messages.success(request, _("The profile is there. Ask for it by its name, %(name)s.") % {"name": row.name})
             return redirect("profile_page", name=row.name)
-    return _render_new(request, form, status=422, check=check_profile_text(request.POST.get("content", "")))
+    return _render_new(request, form, status=422, check=profile_pages.check_text(request.POST.get("content", "")))
 
 
-@require_POST
-def profile_check(request: HttpRequest) -> HttpResponse:
-    """The panel that says whether the text in the form is a profile; nothing is stored."""
-    check = check_profile_text(request.POST.get("content", ""))
-    return render(request, "assembly/profiles/_check.html", {"check": check})
+def profile_edit(request: HttpRequest, name: str) -> HttpResponse:
+    """The editor: what is typed stays on the page until it is saved, whatever is wrong with it."""
+    require_admin(principal_of(request))
+    row = find_changeable_profile(name)
+    if request.method != "POST":
+        return _editor(request, row, text=row.content, based_on=row.version)
+    form = TextForm(request.POST, stored=row)
+    if not form.is_valid():
+        reasons = map(str, form.errors.get("content", [_("This page was incomplete.")]))
+        return _render_refused(request, row, " ".join(reasons))
+    content, based_on = form.cleaned_data["content"], form.cleaned_data["version"]
+    try:
+        saved = _save(principal_of(request), row, content, based_on)
+    except StaleVersion as stale:
+        newest = stale.current
+        return _editor(request, row, text=content, based_on=newest.version, theirs=newest, status=stale.status)
+    except Invalid as fault:
+        return _render_refused(request, row, fault.detail, based_on=based_on)
+    add_save_message(request, saved.version, based_on)
+    return redirect("profile_page", name=name)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -96,6 +99,33 @@ def delete(request: HttpRequest, name: str) -> HttpResponse:
         return redirect("profile_page", name=name)
     messages.success(request, _("The profile %(name)s is deleted. Contexts made with it stay.") % {"name": name})
     return redirect("profile_list")
+
+
+def _stored_profile(principal: Principal, name: str, action: Action) -> StoredProfile:
+    """Return the row of a profile that has a history. Raises Forbidden and NotFound."""
+    if action is not Action.READ:
+        require_admin(principal)
+    entry = find_profile_entry(name)
+    if not entry.stored:
+        raise NotFound(_("The history of %(name)s") % {"name": name})
+    return entry.row
+
+
+def _save(principal: Principal, row: StoredProfile, content: str, expected: int, note: str = "") -> StoredProfile:
+    return profile_save(name=row.name, content=content, expected_version=expected, principal=principal, note=note)
+
+
+profile_pages = DocumentPages(
+    kind="profile",
+    plural=gettext_lazy("Profiles"),
+    heading=gettext_lazy("Profile %(name)s"),
+    guidance=PROFILE_GUIDANCE,
+    fault_of=profile_fault,
+    find=_stored_profile,
+    may_edit=lambda principal, _row: principal.is_admin,
+    save=_save,
+)
+"""The check of a text, and the pages of versions."""
 
 
 def _confirm_deletion(request: HttpRequest, entry: ProfileEntry) -> HttpResponse:
@@ -130,3 +160,15 @@ def _render_new(request: HttpRequest, form: ProfileForm, status: int = 200, **fa
 def _without_name_line(entry: ProfileEntry) -> str:
     """The text without the line that says its name: the copy gets another one."""
     return NAME_LINE.sub("", entry.row.content, count=1)
+
+
+def _render_refused(request: HttpRequest, row: StoredProfile, fault: str, based_on: int | None = None) -> HttpResponse:
+    sent = request.POST.get("content", "").replace("\r\n", "\n")
+    based_on = row.version if based_on is None else based_on
+    check = profile_pages.check_text(sent)
+    return _editor(request, row, text=sent, based_on=based_on, fault=fault, check=check, status=422)
+
+
+def _editor(request: HttpRequest, row: StoredProfile, status: int = 200, **facts: Any) -> HttpResponse:
+    context = {"row": row, "guidance": PROFILE_GUIDANCE, "sources": offered_sources(), **facts}
+    return render(request, "assembly/profiles/edit.html", context, status=status)

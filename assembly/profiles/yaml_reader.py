@@ -23,7 +23,7 @@ class UnreadableDocument(Invalid):
 
 
 def parse_yaml(text: str) -> yaml.Node:
-    """The root of the text's one document. Raises UnreadableProfile for what is no YAML, or more than plain data."""
+    """The root of the text's one document. Raises UnreadableDocument for what is no YAML, or more than plain data."""
     if len(text) > MAX_CHARACTERS:
         raise UnreadableDocument(1, f"The text has {len(text):,} characters; at most {MAX_CHARACTERS:,} fit.")
     try:
@@ -96,7 +96,7 @@ YES, NO = {"true", "yes", "on"}, {"false", "no", "off"}
 
 
 class YamlFields:
-    """A mapping whose keys are all known. Every method raises UnreadableProfile for what cannot be used."""
+    """A mapping whose keys are all known. Every method raises UnreadableDocument for what cannot be used."""
 
     def __init__(self, node: yaml.Node, known: Sequence[str], what: str) -> None:
         if not isinstance(node, yaml.MappingNode):

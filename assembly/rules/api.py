@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from agents.access import agent_for
 from assembly.models import StoredRule
-from assembly.profiles.serializers import ProfileCheckSerializer, ProfileContentSerializer
+from assembly.profiles.serializers import ProfileCheckSerializer, ProfileContentSerializer, check_document
 from assembly.rules.catalogue import entry_of_row, rule_fault
 from assembly.rules.serializers import RuleCreateSerializer, RuleSaveSerializer, RuleSerializer
 from assembly.rules.services import rule_create, rule_delete, rule_for, rule_owner_for, rule_save
@@ -142,6 +142,4 @@ class RuleCheck(ApiView):
     def post(self, request: Request) -> Response:
         """Whether a text is a rule. Nothing is stored; the answer is 200 either way."""
         self.query()
-        fault = rule_fault(self.validated(ProfileContentSerializer)["content"])
-        errors = [{"line": fault.line, "message": fault.reason}] if fault else []
-        return Response({"valid": not errors, "errors": errors})
+        return Response(check_document(rule_fault(self.validated(ProfileContentSerializer)["content"])))

@@ -1,8 +1,7 @@
 """rules/: all rules, each a text as it stands; rules.json says whom each is for, and whether it is on."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from agents.models import Agent
@@ -11,28 +10,16 @@ from assembly.rules.catalogue import rule_fault
 from assembly.rules.services import Owner, rule_create, rule_save
 from config.http.errors import NotFound
 from memories.archive.digests import ImportState, state_of, value_digest
-from memories.archive.sections import (
-    ArchiveEntry,
-    ExportScope,
-    ImportChange,
-    ImportContext,
-    ImportUnit,
-    SkippedChange,
-    register,
-)
+from memories.archive.sections import ArchiveEntry, ExportScope, ImportChange, ImportContext, ImportUnit, register
 from memories.archive.text_section import (
     ENDING,
-    NOT_AN_ADMIN,
-    attempt_all,
-    load_digests,
+    DocumentSection,
     load_metadata,
+    refuse_unreadable,
     text_change,
     text_entries,
-    text_names,
-    with_refusal,
 )
 from teams.models import Team
-from teams.principal import Principal
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +36,8 @@ class RuleAssignment:
         return {"agent": self.agent, "team": self.team, "enabled": self.enabled}
 
 
-class RuleArchiveSection:
+class RuleArchiveSection(DocumentSection):
     folder = "rules"
-    has_units = False
 
     def entries(self, scope: ExportScope) -> Iterator[ArchiveEntry]:
         if scope.organisation:
@@ -60,25 +46,39 @@ class RuleArchiveSection:
             texts = ((row.name, row.content) for row in rows)
             yield from text_entries(self.folder, texts, {"rules": facts})
 
-    def accepts_file(self, within: str) -> bool:
-        return "/" not in within and (within.endswith(ENDING) or within == "rules.json")
-
-    def changes(self, units: Sequence[ImportUnit], principal: Principal) -> Iterator[tuple[ImportUnit, ImportChange]]:
-        (unit,) = units
-        said, marks = load_metadata(unit).get("rules"), load_digests(unit)
+    def change_of(self, unit: ImportUnit) -> Callable[[str, str], ImportChange]:
+        said = load_metadata(unit).get("rules")
         rows = {row.name: row for row in StoredRule.objects.select_related("agent", "team")}
-        for within in text_names(unit):
+
+        def change(within: str, exported: str) -> ImportChange:
             name = within.removesuffix(ENDING)
             facts = _parse_assignment(said.get(name) if isinstance(said, dict) else None)
-            change = _import_change(unit, within, rows.get(name), facts, marks.get(within, ""))
-            yield unit, change if principal.is_admin else with_refusal(change, NOT_AN_ADMIN)
+            return _import_change(unit, within, rows.get(name), facts, exported)
 
-    def store(
-        self, unit: ImportUnit, changes: Sequence[ImportChange], import_context: ImportContext
-    ) -> list[SkippedChange]:
-        return attempt_all(
-            {change.name: partial(_import_rule, change, import_context) for change in changes}, import_context.advance
-        )
+        return change
+
+    def save(self, name: str, change: ImportChange, import_context: ImportContext) -> None:
+        facts: RuleAssignment = change.item
+        principal, note = import_context.principal, import_context.note
+        rule = StoredRule.objects.filter(name=name).first()
+        if rule is None:
+            rule_create(
+                name=name,
+                content=change.after,
+                owner=_find_owner(facts),
+                enabled=facts.enabled,
+                principal=principal,
+                note=note,
+            )
+        else:
+            rule_save(
+                rule=rule,
+                content=change.after,
+                enabled=facts.enabled,
+                expected_version=change.version,
+                principal=principal,
+                note=note,
+            )
 
 
 def _assignment_of(row: StoredRule) -> RuleAssignment:
@@ -106,33 +106,7 @@ def _import_change(
         switched = state_of(exported=facts.mark, incoming=incoming, here=now)
         way = "on" if facts.enabled else "off"
         return replace(change, state=switched, reason=f"Its text is the same; it is switched {way} in the archive.")
-    if change.state in {ImportState.NEW, ImportState.CHANGED} and (fault := rule_fault(change.after)):
-        return replace(change, state=ImportState.REFUSED, reason=fault.detail)
-    return change
-
-
-def _import_rule(change: ImportChange, import_context: ImportContext) -> None:
-    facts: RuleAssignment = change.item
-    name = change.name.rpartition("/")[2].removesuffix(ENDING)
-    rule = StoredRule.objects.filter(name=name).first()
-    if rule is None:
-        rule_create(
-            name=name,
-            content=change.after,
-            owner=_find_owner(facts),
-            enabled=facts.enabled,
-            principal=import_context.principal,
-            note=import_context.note,
-        )
-    else:
-        rule_save(
-            rule=rule,
-            content=change.after,
-            enabled=facts.enabled,
-            expected_version=change.version,
-            principal=import_context.principal,
-            note=import_context.note,
-        )
+    return refuse_unreadable(change, rule_fault)
 
 
 def _find_owner(facts: RuleAssignment) -> Owner:

@@ -13,11 +13,12 @@ from assembly.rules.form_fields import field_choices
 from assembly.rules.forms import RuleForm, owner_choices
 from assembly.rules.presentation import GUIDANCE_NOTES, RULE_GUIDANCE
 from assembly.rules.services import rule_create, rule_for, rule_owner_for, rule_save
-from assembly.rules.views import check_rule_text
+from assembly.rules.views import rule_pages
 from config.http.errors import Conflict, Forbidden, Invalid
 from teams.access import principal_of
 from teams.forms import TextForm
 from teams.principal import Action, Principal
+from teams.versioned_text.presentation import add_save_message
 from teams.versioned_text.versioned_file import StaleVersion
 
 
@@ -110,7 +111,7 @@ def _save_rule(request: HttpRequest, rule: StoredRule, editor: RuleEditor) -> Ht
         return edit_rule_page(request, rule, editor, stale.status, based_on=theirs.version, theirs=theirs, unsaved=True)
     except Invalid as fault:
         return edit_rule_page(request, rule, editor, 422, based_on=based_on, fault=fault.detail, unsaved=True)
-    _notify_saved(request, saved, based_on)
+    add_save_message(request, saved.version, based_on)
     return redirect("rule_page", name=rule.name)
 
 
@@ -138,7 +139,8 @@ def edit_rule_page(
 
 
 def _page_context(request: HttpRequest, editor: RuleEditor) -> dict[str, Any]:
-    checked = {"check": check_rule_text(editor.text)} if request.method == "POST" and editor.fields is None else {}
+    checks = request.method == "POST" and editor.fields is None
+    checked = {"check": rule_pages.check_text(editor.text)} if checks else {}
     return {"editor": editor, "guidance": RULE_GUIDANCE, "plain": GUIDANCE_NOTES, **checked}
 
 
@@ -149,10 +151,3 @@ def _notify_created(request: HttpRequest, rule: StoredRule) -> None:
         messages.success(
             request, _("The rule is there, switched off. Try it, and switch it on when it does what you want.")
         )
-
-
-def _notify_saved(request: HttpRequest, saved: StoredRule, based_on: int) -> None:
-    if saved.version == based_on:
-        messages.info(request, _("Nothing had changed, so there is no new version."))
-    else:
-        messages.success(request, _("Saved as version %(version)s.") % {"version": saved.version})

@@ -12,9 +12,10 @@ from django.utils.translation import gettext_lazy as _
 from agents.models import Agent
 from assembly.engine.rules import Actions, Boost, Rule, Selector, SelectorKind
 from assembly.profiles.catalogue import known_sources
+from assembly.profiles.documents import MAX_NAME_CHARACTERS
 from assembly.rules.form_fields import Choices, ConditionForm, condition_initial, require_legible
 from assembly.rules.parser import MAX_SELECTORS, MAX_VALUE_CHARACTERS, MAX_WEIGHT
-from assembly.rules.services import MAX_NAME_CHARACTERS, teams_for_rules
+from assembly.rules.services import teams_for_rules
 from assembly.rules.writer import rule_yaml
 from assembly.sources import SOURCES
 from teams.models import valid_slug

@@ -22,7 +22,7 @@ MAX_PARTS = 20
 
 
 def parse_condition(node: yaml.Node, what: str) -> Condition:
-    """The condition. Raises UnreadableProfile, which names the line."""
+    """The condition. Raises UnreadableDocument, which names the line."""
     fields = YamlFields(node, CONDITION_FIELDS, what)
     return Condition(
         task_contains=_parse_words(fields, "task_contains"),
@@ -124,7 +124,7 @@ class DescribedRule:
 
 
 def parse_rule(text: str, *, name: str, version: int, scope: Scope, sources: Collection[str]) -> DescribedRule:
-    """The rule that the text describes. Raises UnreadableProfile, which is Invalid("content", "Line 3: …")."""
+    """The rule that the text describes. Raises UnreadableDocument, which is Invalid("content", "Line 3: …")."""
     root = YamlFields(parse_yaml(text), RULE_FIELDS, "A rule")
     description = root.text("description", MAX_DESCRIPTION_CHARACTERS, default="")
     when = parse_condition(root.nodes["when"], "“when”") if "when" in root.nodes else Condition()

@@ -3,7 +3,7 @@
 Who sees an agent or team reads its rules; who edits it writes them.
 """
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import QuerySet
 
 from agents.access import agent_for
@@ -12,14 +12,15 @@ from agents.models import Agent
 from assembly.engine.rules import Scope
 from assembly.models import StoredRule
 from assembly.profiles.catalogue import known_sources
+from assembly.profiles.documents import document_create, refuse_name
 from assembly.rules.parser import parse_rule
-from config.http.errors import Conflict, Forbidden, Invalid, NotFound
+from config.http.errors import Conflict, Forbidden, NotFound
 from teams.access import is_permitted as may_in_team
 from teams.access import require_admin, require_change_allowed, team_for
-from teams.models import Team, valid_slug
+from teams.models import Team
 from teams.principal import Action, Principal
 from teams.services import erase
-from teams.versioned_text.versioned_file import StaleVersion, file_create, lock_row
+from teams.versioned_text.versioned_file import StaleVersion, lock_row
 
 Owner = Agent | Team | None
 """Whom a rule is for; None: everybody."""
@@ -65,7 +66,6 @@ def teams_for_rules(principal: Principal) -> QuerySet[Team]:
     return Team.objects.editable_by(principal).order_by("name")
 
 
-MAX_NAME_CHARACTERS = 60
 MAX_RULES = 100
 """Of one agent, of one team, and for everybody."""
 RESERVED_NAMES = {"new", "check", "try"}
@@ -80,18 +80,14 @@ def rule_create(
 
     Whether the principal may do this is for the caller to decide.
     """
-    _refuse_name(name)
+    refuse_name(name, RESERVED_NAMES)
     agent = owner if isinstance(owner, Agent) else None
     team = owner if isinstance(owner, Team) else None
     row = StoredRule(name=name, content=content, agent=agent, team=team, enabled=enabled)
     _refuse_unreadable(content, name, 1, row.scope)
     if StoredRule.objects.filter(agent=agent, team=team).count() >= MAX_RULES:
         raise Conflict(f"There are {MAX_RULES} rules here already. Delete one that nobody needs.")
-    try:
-        with transaction.atomic():
-            return file_create(file=row, author=principal.author, note=note)
-    except IntegrityError:
-        raise Conflict(f"There is a rule “{name}” already. Choose another name.") from None
+    return document_create(row=row, principal=principal, note=note)
 
 
 @transaction.atomic
@@ -131,10 +127,3 @@ def rule_delete(*, rule: StoredRule, principal: Principal) -> None:
 
 def _refuse_unreadable(content: str, name: str, version: int, scope: Scope) -> None:
     parse_rule(content, name=name, version=version, scope=scope, sources=known_sources())
-
-
-def _refuse_name(name: str) -> None:
-    if len(name) > MAX_NAME_CHARACTERS or not valid_slug.regex.fullmatch(name):  # type: ignore[union-attr]
-        raise Invalid("name", str(valid_slug.message))
-    if name in RESERVED_NAMES:
-        raise Invalid("name", f"“{name}” is the address of a page. Choose another name.")

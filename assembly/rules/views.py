@@ -7,11 +7,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST
 
 from assembly.models import StoredRule
-from assembly.profiles.views import TextCheck
-from assembly.profiles.yaml_reader import MAX_CHARACTERS, line_at
+from assembly.profiles.document_pages import DocumentPages
 from assembly.rules.catalogue import entry_of_row, rule_fault
 from assembly.rules.forms import owner_choices
 from assembly.rules.presentation import RULE_GUIDANCE, action_lines, condition_sentences
@@ -20,9 +20,7 @@ from config.http.cursors import next_page_url, page_of
 from teams.access import principal_of
 from teams.forms import TextForm
 from teams.principal import Action, Principal
-from teams.versioned_text import views
-from teams.versioned_text import views as document_history
-from teams.versioned_text.presentation import Crumb, TextPage
+from teams.versioned_text.presentation import Crumb
 from teams.views.confirmation import Confirmation, confirmation_page
 
 
@@ -53,13 +51,6 @@ def rule_page_context(principal: Principal, rule: StoredRule) -> dict[str, Any]:
         stated = entry.described.rule
         facts |= {"parts": condition_sentences(stated.when), "deeds": action_lines(stated.then)}
     return facts
-
-
-@require_POST
-def rule_check(request: HttpRequest) -> HttpResponse:
-    """The panel that says whether the text in the form is a rule; nothing is stored."""
-    check = check_rule_text(request.POST.get("content", ""))
-    return render(request, "assembly/rules/_check.html", {"check": check})
 
 
 @require_POST
@@ -98,56 +89,21 @@ def delete(request: HttpRequest, name: str) -> HttpResponse:
     return redirect("rule_list")
 
 
-def check_rule_text(sent: str) -> TextCheck:
-    """The check of a text as a browser sent it."""
-    text = sent[: MAX_CHARACTERS + 1].replace("\r\n", "\n")
-    fault = rule_fault(text)
-    return TextCheck(fault, line_at(text, fault.line) if fault else "")
-
-
-def history(request: HttpRequest, name: str) -> HttpResponse:
-    """All versions of a rule, newest first."""
-    return document_history.history(request, _document(request, rule_for(principal_of(request), name)))
-
-
-def version(request: HttpRequest, name: str, number: int) -> HttpResponse:
-    """One version of a rule, as it was written."""
-    return document_history.version(request, _document(request, rule_for(principal_of(request), name)), number)
-
-
-def compare(request: HttpRequest, name: str) -> HttpResponse:
-    """Two versions of a rule."""
-    return views.compare(request, _document(request, rule_for(principal_of(request), name)))
-
-
-@require_POST
-def restore(request: HttpRequest, name: str, number: int) -> HttpResponse:
-    """Bring back an old version of a rule, if it can still be read; it stays on or off as it is."""
-    rule = rule_for(principal_of(request), name, Action.EDIT)
-    shown = _document(request, rule)
-    return views.restore(
-        request, shown, number, lambda content, expected, note: _save_rule(request, rule, content, expected, note)
-    )
-
-
-def _save_rule(request: HttpRequest, rule: StoredRule, content: str, expected: int, note: str) -> StoredRule:
-    principal = principal_of(request)
+def _save_text(principal: Principal, rule: StoredRule, content: str, expected: int, note: str) -> StoredRule:
+    """Save a rule's text; it stays on or off as it is."""
     return rule_save(
         rule=rule, content=content, enabled=rule.enabled, expected_version=expected, principal=principal, note=note
     )
 
 
-def _document(request: HttpRequest, rule: StoredRule) -> TextPage:
-    address = reverse("rule_page", args=[rule.name])
-    return TextPage(
-        file=rule,
-        guidance=RULE_GUIDANCE,
-        key=rule.name,
-        heading=_("Rule %(name)s") % {"name": rule.name},
-        crumbs=(Crumb(_("Rules"), reverse("rule_list")), Crumb(rule.name, address)),
-        readers="",
-        edit_address=reverse("rule_edit", args=[rule.name]),
-        history_address=reverse("rule_history", args=[rule.name]),
-        may_edit=may_edit(principal_of(request), rule),
-        is_markdown=False,
-    )
+rule_pages = DocumentPages(
+    kind="rule",
+    plural=gettext_lazy("Rules"),
+    heading=gettext_lazy("Rule %(name)s"),
+    guidance=RULE_GUIDANCE,
+    fault_of=rule_fault,
+    find=rule_for,
+    may_edit=may_edit,
+    save=_save_text,
+)
+"""The check of a text, and the pages of versions."""

@@ -4,16 +4,20 @@ Such a section, like rules/, has a file for each text and a JSON file with their
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, ClassVar
 
 from django.db import IntegrityError, transaction
 
 from config.http.cpu_budget import TooCostly, TookTooLong
 from config.http.errors import DossierError
 from memories.archive.digests import ImportState, state_of, text_digest
-from memories.archive.sections import ArchiveEntry, ImportChange, ImportUnit, SkippedChange
+from memories.archive.sections import ArchiveEntry, ImportChange, ImportContext, ImportUnit, SkippedChange
 from memories.imports.base import BYTE_ORDER_MARK, Advance, ImportRefused, UnreadableText
+from teams.principal import Principal
 from teams.versioned_text.versioned_file import VersionedFile
 
 
@@ -99,3 +103,42 @@ def load_digests(unit: ImportUnit) -> Mapping[str, str]:
     marks = load_metadata(unit).get("marks")
     own = marks.items() if isinstance(marks, dict) else ()
     return {within: mark for within, mark in own if isinstance(mark, str)}
+
+
+class DocumentSection(ABC):
+    """A section of YAML documents, a file for each; only admins of the organisation import them."""
+
+    folder: ClassVar[str]
+    has_units = False
+
+    @abstractmethod
+    def change_of(self, unit: ImportUnit) -> Callable[[str, str], ImportChange]:
+        """Return what says, of a file of the unit and its mark, what importing it would do."""
+
+    @abstractmethod
+    def save(self, name: str, change: ImportChange, import_context: ImportContext) -> None:
+        """Store the document of that name."""
+
+    def accepts_file(self, within: str) -> bool:
+        return "/" not in within and (within.endswith(ENDING) or within == f"{self.folder}.json")
+
+    def changes(self, units: Sequence[ImportUnit], principal: Principal) -> Iterator[tuple[ImportUnit, ImportChange]]:
+        (unit,) = units
+        change_of, marks = self.change_of(unit), load_digests(unit)
+        for within in text_names(unit):
+            change = change_of(within, marks.get(within, ""))
+            yield unit, change if principal.is_admin else with_refusal(change, NOT_AN_ADMIN)
+
+    def store(
+        self, unit: ImportUnit, changes: Sequence[ImportChange], import_context: ImportContext
+    ) -> list[SkippedChange]:
+        names = {change.name: change.name.rpartition("/")[2].removesuffix(ENDING) for change in changes}
+        saves = {change.name: partial(self.save, names[change.name], change, import_context) for change in changes}
+        return attempt_all(saves, import_context.advance)
+
+
+def refuse_unreadable(change: ImportChange, fault_of: Callable[[str], DossierError | None]) -> ImportChange:
+    """Return the change, refused where its text would be stored and cannot be read."""
+    is_stored = change.state in {ImportState.NEW, ImportState.CHANGED}
+    fault = fault_of(change.after) if is_stored else None
+    return replace(change, state=ImportState.REFUSED, reason=fault.detail) if fault else change

@@ -21,7 +21,7 @@ from memories.services.agent_item import agent_item_delete
 from memories.views.item_kinds import ItemPage
 from teams.access import principal_of
 from teams.principal import Action
-from teams.versioned_text.presentation import Crumb
+from teams.versioned_text.presentation import Crumb, add_save_message
 from teams.versioned_text.versioned_file import StaleVersion
 
 
@@ -82,7 +82,7 @@ def item_edit(request: HttpRequest, slug: str, noun: ItemPage, thing_id: UUID) -
     except (Conflict, Invalid) as error:
         form.refused(error)
         return render_form(request, agent, noun, form)
-    add_save_message(request, saved, based_on)
+    add_save_message(request, saved.version, based_on)
     return redirect(item_url(noun, agent, saved))
 
 
@@ -141,14 +141,6 @@ def render_form(
     context = {**item_page_context(request, agent, noun), "form": form, "thing": thing, "theirs": theirs, "back": back}
     status = StaleVersion.status if theirs else 422 if form.is_bound and form.errors else 200
     return render(request, "memories/agent_item/form.html", context, status=status)
-
-
-def add_save_message(request: HttpRequest, saved: AgentItem, based_on: int) -> None:
-    """Add a message that says whether saving changed anything."""
-    if saved.version == based_on:
-        messages.info(request, _("Nothing had changed, so there is no new version."))
-    else:
-        messages.success(request, _("Saved as version %(version)s.") % {"version": saved.version})
 
 
 def owner_page_context(request: HttpRequest, owner: Owner) -> dict[str, Any]:

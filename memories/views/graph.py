@@ -22,12 +22,12 @@ from memories.models import Entity, Relation
 from memories.models.graph import SLOTS_OF_ENDS
 from memories.search.graph_walk import load_graph_around
 from memories.services.agent_item import agent_item_delete, agent_item_update, agent_items_create
-from memories.views.agent_item import add_save_message, agent_crumbs, find_item, item_page_context, item_url
+from memories.views.agent_item import agent_crumbs, find_item, item_page_context, item_url
 from memories.views.graph_svg.drawing import draw_graph, entity_kinds
 from memories.views.item_kinds import ENTITY, ItemPage
 from teams.access import principal_of
 from teams.principal import Action
-from teams.versioned_text.presentation import Crumb
+from teams.versioned_text.presentation import Crumb, add_save_message
 from teams.versioned_text.versioned_file import StaleVersion
 
 MAX_MATCHES = 30
@@ -131,7 +131,7 @@ def relation_edit(request: HttpRequest, slug: str, thing_id: UUID) -> HttpRespon
     except (Conflict, Invalid) as error:
         form.refused(error)
         return _render_relation_form(request, agent, relation.source, form)
-    add_save_message(request, saved, based_on)
+    add_save_message(request, saved.version, based_on)
     return redirect(item_url(ENTITY, agent, relation.source))
 
 

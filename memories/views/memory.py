@@ -18,6 +18,7 @@ from memories.services import MemoryFacts, facts_of, memory_update, owner_of
 from memories.views.agent_item import owner_page_context
 from teams.access import principal_of
 from teams.principal import Action
+from teams.versioned_text.presentation import add_save_message
 from teams.versioned_text.versioned_file import StaleVersion
 
 
@@ -35,7 +36,7 @@ def memory_edit(request: HttpRequest, id_: UUID) -> HttpResponse:
         saved = save_changes(request, memory, based_on, facts=form.facts(), note=form.cleaned_data["note"])
     except StaleVersion as stale:
         return _render_form(request, memory, form.based_on(stale.current), theirs=_newest_version(memory))
-    add_save_message(request, saved, based_on)
+    add_save_message(request, saved.version, based_on)
     return redirect("memory", id_=id_)
 
 
@@ -90,14 +91,6 @@ def save_changes(
         principal=principal_of(request),
         **changes,
     )
-
-
-def add_save_message(request: HttpRequest, saved: Memory, based_on: int) -> None:
-    """Add a message that says whether saving changed anything."""
-    if saved.version == based_on:
-        messages.info(request, _("Nothing had changed, so there is no new version."))
-    else:
-        messages.success(request, _("Saved as version %(version)s.") % {"version": saved.version})
 
 
 def _page_context(request: HttpRequest, memory: Memory) -> dict[str, Any]:

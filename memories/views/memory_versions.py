@@ -18,10 +18,10 @@ from memories.forms import VersionForm
 from memories.models import Memory, MemoryVersion
 from memories.services import MemoryFacts, owner_of
 from memories.views.agent_item import owner_page_context
-from memories.views.memory import add_save_message, save_changes
+from memories.views.memory import save_changes
 from teams.access import principal_of
 from teams.principal import Action
-from teams.versioned_text.presentation import Crumb
+from teams.versioned_text.presentation import Crumb, add_save_message
 
 
 def versions(request: HttpRequest, id_: UUID) -> HttpResponse:
@@ -63,7 +63,7 @@ def restore(request: HttpRequest, id_: UUID, number: int) -> HttpResponse:
     if form.is_valid():
         note = _("Version %(number)s restored.") % {"number": number}
         saved = save_changes(request, memory, form.cleaned_data["version"], facts=_facts_of(found), note=note)
-        add_save_message(request, saved, form.cleaned_data["version"])
+        add_save_message(request, saved.version, form.cleaned_data["version"])
     return redirect("memory", id_=id_)
 
 

@@ -58,9 +58,14 @@ def save_as_person(request: HttpRequest, save: Callable[..., VersionedFile], fil
     )
 
 
-def add_save_message(request: HttpRequest, saved: VersionedFile, based_on: int) -> None:
-    """Say to the person what saving did."""
-    if saved.version == based_on:
-        messages.info(request, _("Nothing had changed, so there is no new version."))
+def add_save_message(request: HttpRequest, version: int, based_on: int, success: str = "") -> None:
+    """Say to the person whether saving made a new version, in the words of `success` where it is given."""
+    if version == based_on:
+        add_unchanged_message(request)
     else:
-        messages.success(request, _("Saved as version %(version)s.") % {"version": saved.version})
+        messages.success(request, (success or _("Saved as version %(version)s.")) % {"version": version})
+
+
+def add_unchanged_message(request: HttpRequest) -> None:
+    """Say to the person that the text is the one that is stored already."""
+    messages.info(request, _("Nothing had changed, so there is no new version."))

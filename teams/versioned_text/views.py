@@ -19,7 +19,7 @@ from teams.forms import validate_storable
 from teams.text_diff.comparison import compare_texts
 from teams.text_diff.markdown import render_markdown
 from teams.versioned_text.drafts import draft_of
-from teams.versioned_text.presentation import SaveText, TextPage
+from teams.versioned_text.presentation import SaveText, TextPage, add_unchanged_message
 from teams.versioned_text.version_pair import NothingToCompare, VersionPair, find_version_pair, to_compared_text
 from teams.versioned_text.versioned_file import MAX_NOTE_CHARACTERS, StaleVersion
 
@@ -170,7 +170,7 @@ def restore(request: HttpRequest, document: TextPage, number: int, save: SaveTex
         newest = replace(document, file=stale.current)
         return render_restore_refused(request, newest, found, form, status=stale.status)
     if saved.version == expected:
-        messages.info(request, _("Nothing had changed, so there is no new version."))
+        add_unchanged_message(request)
         return redirect(document.history_address)
     facts = {"number": number, "version": saved.version}
     messages.success(request, _("Version %(number)s is back, as version %(version)s.") % facts)

@@ -11,6 +11,7 @@ from teams.versioned_text.drafts import StaleDraft, draft_delete, draft_publish
 from teams.versioned_text.editor import conflict
 from teams.versioned_text.editor.editor_session import EditorSession
 from teams.versioned_text.editor.writing import show_errors
+from teams.versioned_text.presentation import add_save_message, add_unchanged_message
 from teams.versioned_text.versioned_file import StaleVersion
 
 
@@ -66,19 +67,12 @@ def publish_draft(editor: EditorSession) -> HttpResponse:
         return redirect(f"{editor.address}?step=publish")
     except StaleVersion as stale:
         return conflict.show_conflict(editor, newest=stale.current, status=stale.status)
-    _add_message(editor, saved.version, based_on)
+    published = _("Published as version %(version)s. Agents read it from now on.")
+    add_save_message(editor.request, saved.version, based_on, published)
     return redirect(editor.address)
 
 
 def _nothing_to_publish(editor: EditorSession, revision: int) -> HttpResponse:
     draft_delete(person_id=editor.person, about=editor.about, expected_revision=revision)
-    messages.info(editor.request, _("Nothing had changed, so there is no new version."))
+    add_unchanged_message(editor.request)
     return redirect(editor.address)
-
-
-def _add_message(editor: EditorSession, version: int, based_on: int) -> None:
-    if version == based_on:
-        messages.info(editor.request, _("Nothing had changed, so there is no new version."))
-        return
-    words = _("Published as version %(version)s. Agents read it from now on.")
-    messages.success(editor.request, words % {"version": version})

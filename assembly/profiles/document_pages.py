@@ -1,0 +1,107 @@
+"""The pages that profiles and rules share: the check of a text, the history, one version, a comparison, restoring."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import URLPattern, path, reverse
+from django.utils.decorators import method_decorator
+from django.views.decorators.http import require_POST
+
+from assembly.profiles.documents import Row
+from assembly.profiles.yaml_reader import MAX_CHARACTERS, UnreadableDocument, line_at
+from teams.access import principal_of
+from teams.guidance import Guidance, Text
+from teams.principal import Action, Principal
+from teams.versioned_text import views
+from teams.versioned_text.presentation import Crumb, TextPage
+
+
+@dataclass(frozen=True, slots=True)
+class TextCheck:
+    """What is wrong with a text, and the line that it is about; without a fault the text can be used."""
+
+    fault: UnreadableDocument | None
+    excerpt: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentPages(Generic[Row]):
+    """The pages of one kind of document. `kind` begins the names of its addresses: rule_page, rule_edit."""
+
+    kind: str
+    plural: Text
+    heading: Text
+    """What stands above a version, with %(name)s in it."""
+    guidance: Guidance
+    fault_of: Callable[[str], UnreadableDocument | None]
+    find: Callable[[Principal, str, Action], Row]
+    """Return the stored row, to be read or edited. Raises NotFound and Forbidden."""
+    may_edit: Callable[[Principal, Row], bool]
+    save: Callable[[Principal, Row, str, int, str], Row]
+    """Store a text made from a version, with a note. Raises StaleVersion and Invalid."""
+
+    def paths(self) -> list[URLPattern]:
+        """Return the addresses of a document's versions."""
+        history = f"{self.kind}s/<slug:name>/history/"
+        return [
+            path(history, self.history, name=f"{self.kind}_history"),
+            path(f"{history}compare/", self.compare, name=f"{self.kind}_compare"),
+            path(f"{history}<int:number>/", self.version, name=f"{self.kind}_version"),
+            path(f"{history}<int:number>/restore/", self.restore, name=f"{self.kind}_restore"),
+        ]
+
+    def check_text(self, sent: str) -> TextCheck:
+        """Return the check of a text as a browser sent it."""
+        text = sent[: MAX_CHARACTERS + 1].replace("\r\n", "\n")
+        fault = self.fault_of(text)
+        return TextCheck(fault, line_at(text, fault.line) if fault else "")
+
+    @method_decorator(require_POST)
+    def check(self, request: HttpRequest) -> HttpResponse:
+        """Render the panel that says whether the text in the form can be used; nothing is stored."""
+        check = self.check_text(request.POST.get("content", ""))
+        return render(request, f"assembly/{self.kind}s/_check.html", {"check": check})
+
+    def history(self, request: HttpRequest, name: str) -> HttpResponse:
+        """All versions of a document, newest first."""
+        return views.history(request, self._page(request, self._row(request, name)))
+
+    def version(self, request: HttpRequest, name: str, number: int) -> HttpResponse:
+        """One version of a document, as it was written."""
+        return views.version(request, self._page(request, self._row(request, name)), number)
+
+    def compare(self, request: HttpRequest, name: str) -> HttpResponse:
+        """Two versions of a document."""
+        return views.compare(request, self._page(request, self._row(request, name)))
+
+    @method_decorator(require_POST)
+    def restore(self, request: HttpRequest, name: str, number: int) -> HttpResponse:
+        """Bring back an old version of a document, if it can still be read."""
+        row = self._row(request, name, Action.EDIT)
+        return views.restore(
+            request,
+            self._page(request, row),
+            number,
+            lambda content, expected, note: self.save(principal_of(request), row, content, expected, note),
+        )
+
+    def _row(self, request: HttpRequest, name: str, action: Action = Action.READ) -> Row:
+        return self.find(principal_of(request), name, action)
+
+    def _page(self, request: HttpRequest, row: Row) -> TextPage:
+        address = reverse(f"{self.kind}_page", args=[row.name])
+        return TextPage(
+            file=row,
+            guidance=self.guidance,
+            key=row.name,
+            heading=str(self.heading) % {"name": row.name},
+            crumbs=(Crumb(self.plural, reverse(f"{self.kind}_list")), Crumb(row.name, address)),
+            readers="",
+            edit_address=reverse(f"{self.kind}_edit", args=[row.name]),
+            history_address=reverse(f"{self.kind}_history", args=[row.name]),
+            may_edit=self.may_edit(principal_of(request), row),
+            is_markdown=False,
+        )
