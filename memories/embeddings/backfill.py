@@ -32,7 +32,9 @@ def rows_without_vector(model: type[Any], space: EmbeddingModel) -> QuerySet[Any
 
 
 def fill_vectors(rows: QuerySet[Any], space: EmbeddingModel, advance: Advance) -> None:
-    """Embed the rows with the model of the space, and store the vectors. Raises EmbedderFailed; stored batches remain.
+    """Embed the rows with the embedding model `space`, and store the vectors in its slot, batch by batch.
+
+    Raises EmbedderFailed; the stored batches remain.
 
     Rows that are being changed are skipped, so a writer waits at most while one batch is stored.
     """

@@ -83,7 +83,7 @@ def index_name(slot: str) -> str:
 
 
 def build_index(space: EmbeddingModel) -> None:
-    """Build the vector index for the slot and embedder of the space, unless it exists already, and ANALYZE memories."""
+    """Build the vector index of memories for the embedding model `space`, unless it exists, and ANALYZE the table."""
     name = index_name(space.slot)
     if fetch_rows(INDEX_IS_VALID_SQL, [space.model, name], using="owner") != [(True,)]:
         names = {
@@ -153,13 +153,13 @@ def count_missing(space: EmbeddingModel) -> int:
 
 
 def fill_all(space: EmbeddingModel, advance: Advance) -> None:
-    """Embed all rows that have no vector of this model, except rows that are being changed. Raises EmbedderFailed."""
+    """Embed rows without a vector of the model `space`, except rows that are being changed. Raises EmbedderFailed."""
     for model in EMBEDDED_MODELS:
         fill_vectors(rows_without_vector(model, space), space, advance)
 
 
 def switch_model(space: EmbeddingModel) -> bool:
-    """Make the space the active embedding model, and return whether it is active now.
+    """Make `space` the active embedding model, and return whether it is active now.
 
     It is not while more than MAX_MISSING_ROWS rows lack its vectors, or while rows or the lock are held by others.
     Readers do not wait. Writers of vectors wait while the last rows are embedded.

@@ -111,7 +111,7 @@ def _embed_query(text: str, space: EmbeddingModel) -> QueryVector | None:
 
 
 def embed_texts(space: EmbeddingModel, texts: Sequence[str]) -> list[Vector | None]:
-    """Return the vectors of the texts by the model of the space; None for a text without known words.
+    """Return the vectors of the texts by the embedding model `space`; None for a text without known words.
 
     Raises EmbedderFailed, also where the embedder's dimensions changed.
     """
@@ -143,7 +143,7 @@ def embed_rows(rows: Sequence[Embedded]) -> None:
 
 
 def set_vectors(rows: Sequence[Embedded], space: EmbeddingModel, vectors: Sequence[Vector | None]) -> None:
-    """Set the rows' vectors of this model, and clear the other slot, whose vectors were made of an earlier text."""
+    """Set the rows' vectors of the model `space`, and clear the other slot, whose vectors are of an earlier text."""
     for row, vector in zip(rows, vectors, strict=True):
         setattr(row, space.slot, vector)
         setattr(row, space.model_column, space.model)

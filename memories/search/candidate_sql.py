@@ -107,7 +107,7 @@ class CandidateQuery:
     """Whether the owner has a large part of the table's rows."""
 
     def of(self, search: OwnerSearch) -> Columns:
-        """Return the candidate rows, the oldest first, without the mark ASKS and with the marks of the rare terms only.
+        """Return the candidate rows, the oldest first, with marks for the rare terms only, not for questions (ASKS).
 
         Raises EmbeddingModelChanged.
         """

@@ -103,7 +103,7 @@ class OwnerSearch:
     def read_quickly(
         self, which: str, parameters: Mapping[str, Any], places: Iterable[int], before: Sequence[Statement]
     ) -> Columns:
-        """Return the rows that the SQL selects, the oldest first, without the mark ASKS, which takes time.
+        """Return the rows that the SQL selects, the oldest first, without the slow mark ASKS (a question).
 
         The statements `before` configure the transaction. For a row found by a term, the SQL may select {row_of_term},
         where `bit` and `label` belong to the term. Raises EmbeddingModelChanged.

@@ -158,7 +158,8 @@ def memory_update(
     `pinned` and `retired_because` stay unchanged where they are None; a reason retires the memory, an empty reason
     restores it. A retired or superseded memory is unpinned. `note` says in the author's words what changed.
 
-    Raises StaleVersion, Invalid for an impossible successor or pin, and Forbidden as `require_changeable` does.
+    Raises StaleVersion, Invalid for an impossible successor or pin, and Forbidden for an agent's key in a team whose
+    memories by people it must not change.
     """
     if superseded_by is not None or pinned:
         lock_row(owner_of(memory))  # otherwise two memories could supersede each other at once, or be one pin too many
@@ -263,7 +264,7 @@ def _check_successor(memory: Memory, successor: Memory | None) -> None:
 def memory_delete(*, memory: Memory, principal: Principal) -> None:
     """Delete a memory with its versions; records of contexts keep its text.
 
-    Raises NotFound, and Forbidden as `require_changeable` does.
+    Raises NotFound, and Forbidden for an agent's key in a team whose memories by people it must not change.
     """
     require_changeable(principal, memory)
     erase("memories", memory.id, principal)

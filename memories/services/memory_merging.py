@@ -32,7 +32,8 @@ def memories_merge(*, owner: Owner, merging: MergeRequest, principal: Principal)
     """Merge memories of one owner, and return the new version of the one that remains; it supersedes the others.
 
     The remaining memory is pinned where any of them was. Raises StaleVersion where one changed since the caller saw it,
-    NotFound, Invalid for memories that cannot be merged, and Forbidden as `require_changeable` does.
+    NotFound, Invalid for memories that cannot be merged, and Forbidden for an agent's key in a team whose memories by
+    people it must not change.
     """
     others = [id_ for id_ in merging.versions if id_ != merging.keep]
     if merging.keep not in merging.versions or not 1 <= len(others) < MAX_MERGED:
