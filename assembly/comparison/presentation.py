@@ -1,7 +1,7 @@
 """Two contexts side by side as their page shows them, with links to both versions of what changed. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from django.urls import reverse
@@ -10,12 +10,13 @@ from django.utils.translation import ngettext
 
 from agents.models import Agent
 from assembly.comparison.causes import CAUSE_KINDS, Cause, cause_sentence
+from assembly.comparison.changed_items import CauseRow, ChangedItem, changed_items, effect_tag, titles_by_ref
 from assembly.comparison.diff_sentences import count_sentence, is_rank_change_only, side_warnings
 from assembly.comparison.explain import ExplainedChanges, ExplainedComparison, edits_of
 from assembly.comparison.side_by_side import ParameterDiff, ParameterName, SideBySide
 from assembly.contexts.items import OutcomeTag
 from assembly.engine.codes import Code
-from assembly.engine.diff import ChangeEffect, ContextDiff, DecisionChange, SectionChange
+from assembly.engine.diff import ContextDiff, DecisionChange, SectionChange
 from assembly.engine.refs import Ref
 from assembly.engine.types import Candidate
 from assembly.records.item_titles import reason_sentence, title_of
@@ -30,12 +31,6 @@ UNNAMED = frozenset(kind for kind in CAUSE_KINDS if kind.startswith(("memory", "
 """The sentences of these causes do not name the thing."""
 SHOWN = 12
 """Changes that are shown at once; the others are folded away."""
-TAGS: Mapping[ChangeEffect, tuple[str, str]] = {
-    "in": ("comes in", "good"),
-    "out": ("goes", "bad"),
-    "moved": ("moves", "plain"),
-    "changed": ("told otherwise", "plain"),
-}
 SETTINGS: Mapping[ParameterName, str] = {
     "topic": "Topic",
     "budget": "Budget in tokens",
@@ -46,29 +41,6 @@ SETTINGS: Mapping[ParameterName, str] = {
     "day": "Day",
     "left_out_by_request": "Left out by the request",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class CauseRow:
-    """A cause in words, and where what changed can be looked at; "" where nowhere."""
-
-    sentence: str
-    address: str = ""
-    title: str = ""
-    """What the thing is called, where the sentence does not name it."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeRow:
-    """What becomes of one item, and why."""
-
-    tag: OutcomeTag
-    title: str
-    section: str
-    layer: str
-    why: str
-    """The reason for its fate in the later context; "" where it is simply in."""
-    causes: tuple[CauseRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,26 +86,13 @@ def explained_page(found: ExplainedComparison, agent: Agent | None, team: Team |
     return {"since": since, **comparison_page(found.beside, causes, addresses)}
 
 
-def change_rows(beside: SideBySide, causes: Sequence[tuple[Cause, ...]], addresses: Addresses) -> list[ChangeRow]:
-    """What comes in, goes, moves, or is told otherwise."""
-    candidates: dict[tuple[str, str], Candidate] = {**beside.before.candidates, **beside.after.candidates}
-    titles = {ref: title_of(one) for (_section, ref), one in candidates.items()}
-    sections = {one.section.key: one.section for one in beside.comparison.sections}
-    known = causes or [()] * len(beside.comparison.changes)
-    rows = []
-    for change, mine in zip(beside.comparison.changes, known, strict=True):
-        section = sections[change.decision.section]
-        rows.append(
-            ChangeRow(
-                tag=_tag(change),
-                title=titles[change.decision.ref],
-                section=section.label,
-                layer=section.layer.lower(),
-                why=_change_reason(change, section.label, titles),
-                causes=cause_rows(mine, addresses),
-            )
-        )
-    return rows
+def change_rows(beside: SideBySide, causes: Sequence[tuple[Cause, ...]], addresses: Addresses) -> list[ChangedItem]:
+    """Return a row for each item that comes in, goes, moves, or is told otherwise."""
+    changes = beside.comparison.changes
+    titles = titles_by_ref((*beside.before.inputs.candidates, *beside.after.inputs.candidates))
+    rows = changed_items(beside.comparison, changes, titles, tag=_tag, why=_change_reason)
+    known = causes or [()] * len(changes)
+    return [replace(row, causes=cause_rows(mine, addresses)) for row, mine in zip(rows, known, strict=True)]
 
 
 def cause_rows(causes: Sequence[Cause], addresses: Addresses) -> tuple[CauseRow, ...]:
@@ -162,8 +121,7 @@ def _tag(change: DecisionChange) -> OutcomeTag:
         return OutcomeTag(_("whole again"), "good")
     if is_rank_change_only(change):
         return OutcomeTag(_("ranks otherwise"), "plain")
-    label, tone = TAGS[change.effect]
-    return OutcomeTag(_(label), tone)
+    return effect_tag(change, "texts")
 
 
 def _change_reason(change: DecisionChange, label: str, titles: Mapping[str, str]) -> str:

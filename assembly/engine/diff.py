@@ -50,6 +50,11 @@ class DecisionChange:
         return found
 
     @property
+    def ref(self) -> str:
+        """The ref of the later one, if there is one."""
+        return self.decision.ref
+
+    @property
     def is_cut(self) -> bool:
         """Whether it stays in, and more of it is missing than before."""
         before, after = self.before, self.after

@@ -1,28 +1,19 @@
 """What trying a draft found, in the words and shapes of its page. Pure: everything comes in as values."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from django.utils.translation import gettext as _
 
+from assembly.comparison.changed_items import ChangedItem, changed_items, effect_tag, titles_by_ref
 from assembly.comparison.diff_sentences import comparison_summary
 from assembly.comparison.side_by_side import SideBySide
 from assembly.engine.codes import WarningCode
 from assembly.engine.diff import DecisionChange
 from assembly.engine.reasons import warning_sentence
-from assembly.records.item_titles import reason_sentence, title_of
+from assembly.records.item_titles import reason_sentence
 from assembly.records.warnings import recorded_source_label
-
-
-@dataclass(frozen=True, slots=True)
-class PreviewItem:
-    """An item that is cut, pushed out, or comes in."""
-
-    title: str
-    section: str
-    layer: str
-    tokens: int
-    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +21,7 @@ class PreviewItemList:
     """Items with the same fate."""
 
     heading: str
-    items: tuple[PreviewItem, ...]
+    items: tuple[ChangedItem, ...]
 
 
 def preview_headline(trial: SideBySide) -> str:
@@ -49,14 +40,16 @@ def preview_tone(trial: SideBySide) -> str:
 def preview_item_lists(trial: SideBySide) -> list[PreviewItemList]:
     """What is newly cut, what is pushed out and what comes in; only those of which there is something."""
     found = trial.comparison
-    titles = {one.ref: title_of(one) for side in (trial.before, trial.after) for one in side.inputs.candidates}
-    fates: dict[str, Iterable[DecisionChange]] = {
+    titles = titles_by_ref((*trial.before.inputs.candidates, *trial.after.inputs.candidates))
+    fates = {
         _("Newly cut"): found.newly_cut,
         _("Pushed out"): found.pushed_out,
         _("Newly in"): found.newly_in,
     }
     lists = [
-        PreviewItemList(heading, tuple(_item(change, trial, titles) for change in changes))
+        PreviewItemList(
+            heading, changed_items(found, changes, titles, tag=partial(effect_tag, wording="texts"), why=_why)
+        )
         for heading, changes in fates.items()
     ]
     return [one for one in lists if one.items]
@@ -75,18 +68,6 @@ def preview_warnings(trial: SideBySide) -> list[str]:
     if trial.after.extracted:
         told.append(_("Where a model would be asked for a summary, a shorter extract stands in for it here."))
     return told
-
-
-def _item(change: DecisionChange, trial: SideBySide, titles: Mapping[str, str]) -> PreviewItem:
-    decision = change.decision
-    section = next(one.section for one in trial.comparison.sections if one.section.key == decision.section)
-    return PreviewItem(
-        title=titles[decision.ref],
-        section=section.label,
-        layer=section.layer.lower(),
-        tokens=decision.tokens if decision.included else decision.tokens_full,
-        why=_why(change, section.label, titles),
-    )
 
 
 def _why(change: DecisionChange, label: str, titles: Mapping[str, str]) -> str:

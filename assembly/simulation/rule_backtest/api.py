@@ -10,12 +10,12 @@ from rest_framework.response import Response
 from assembly.comparison.serializers import DecisionSummarySerializer
 from assembly.contexts.documents import decision_summary_document
 from assembly.contexts.serializers import WarningSerializer
-from assembly.engine.diff import CHANGE_EFFECTS
+from assembly.engine.diff import CHANGE_EFFECTS, DecisionChange
 from assembly.engine.reasons import warning_sentence
 from assembly.profiles.serializers import YAML
 from assembly.rules.catalogue import parse_draft_rule
 from assembly.rules.services import Owner, owner_scope, rule_for, rule_owner_for
-from assembly.simulation.rule_backtest.services import CandidateChange, ContextBacktest, RuleBacktest, rule_backtest
+from assembly.simulation.rule_backtest.services import ContextBacktest, RuleBacktest, rule_backtest
 from config.http.idempotency import idempotent
 from config.http.serializers import ExactText, StrictSerializer
 from teams.api.serializers import SlugField
@@ -129,6 +129,6 @@ def _context_document(trial: ContextBacktest) -> dict[str, Any]:
     }
 
 
-def _change_document(change: CandidateChange) -> dict[str, Any]:
+def _change_document(change: DecisionChange) -> dict[str, Any]:
     before, after = decision_summary_document(change.before), decision_summary_document(change.after)
     return {"ref": change.ref, "effect": change.effect, "before": before, "after": after}

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from time import perf_counter
 
 from agents.models import Agent
-from assembly.comparison.side_by_side import ComparedContext
 from assembly.engine.codes import WarningCode
-from assembly.engine.diff import ChangeEffect, diff_decisions
+from assembly.engine.diff import ContextDiff, DecisionChange, diff_contexts
 from assembly.engine.rules import Rule
-from assembly.engine.types import Candidate, Decision, EngineResult
+from assembly.engine.types import Candidate
 from assembly.models import Assembly, AssemblyQuerySet
-from assembly.records.reader import DAMAGE_ERRORS, EngineInput, RecordDamaged, load_record
+from assembly.records.reader import DAMAGE_ERRORS, RecordDamaged, load_record
 from assembly.rules.evaluation import rules_from_record
 from assembly.rules.services import Owner
 from assembly.simulation.basis import record_basis
@@ -23,33 +22,6 @@ from assembly.simulation.simulate import Overrides, simulate
 from config.http.cpu_budget import TooCostly
 from teams.models import Team
 from teams.principal import Principal
-
-
-@dataclass(frozen=True, slots=True)
-class CandidateChange:
-    """What becomes of one candidate. None: it is not considered in that context at all."""
-
-    effect: ChangeEffect
-    candidate: Candidate
-    before: Decision | None
-    after: Decision | None
-
-    @property
-    def ref(self) -> str:
-        """Names the version of the thing."""
-        return self.candidate.ref
-
-
-def candidate_changes(was: EngineInput, before: EngineResult, after: ComparedContext) -> tuple[CandidateChange, ...]:
-    """What comes in, what goes, what moves and what else changes, in this order, each in the order of its context."""
-    candidates = {(one.section, one.ref): one for inputs in (was, after.inputs) for one in inputs.candidates}
-    return tuple(
-        CandidateChange(
-            change.effect, candidates[change.decision.section, change.decision.ref], change.before, change.after
-        )
-        for change in diff_decisions(before.decisions, after.decisions)
-    )
-
 
 LIMIT = 20
 """The last contexts that are looked at."""
@@ -67,7 +39,15 @@ class ContextBacktest:
     applies: bool
     tokens: int
     warnings: tuple[WarningCode, ...]
-    changes: tuple[CandidateChange, ...] = ()
+    comparison: ContextDiff | None = None
+    """None where the rule has no say."""
+    candidates: tuple[Candidate, ...] = ()
+    """Those that changed, of the context on record and of the one with the rule."""
+
+    @property
+    def changes(self) -> tuple[DecisionChange, ...]:
+        """What comes in, what goes, what moves and what else changes, in this order."""
+        return self.comparison.changes if self.comparison else ()
 
     @property
     def misses_required_item(self) -> bool:
@@ -143,8 +123,10 @@ def _backtest_context(rule: Rule, assembly: Assembly, today: CurrentOwners) -> C
         raise RecordNotReplayable
     # Twenty contexts have two seconds together: nothing is summarised.
     after = simulate(basis, Overrides(rule=rule), extract_summaries=False)
-    changes = candidate_changes(basis.inputs, before, after)
-    return ContextBacktest(assembly, applied, applies, after.tokens, after.own_warnings, changes)
+    comparison = diff_contexts(before, after)
+    changed = {change.ref for change in comparison.changes}
+    candidates = tuple(one for one in (*basis.inputs.candidates, *after.inputs.candidates) if one.ref in changed)
+    return ContextBacktest(assembly, applied, applies, after.tokens, after.own_warnings, comparison, candidates)
 
 
 def _warnings(assembly: Assembly) -> tuple[WarningCode, ...]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -9,13 +10,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
-from assembly.engine.diff import ChangeEffect
+from assembly.comparison.changed_items import ChangedItem, changed_items, effect_tag, titles_by_ref
+from assembly.engine.diff import DecisionChange
 from assembly.engine.reasons import decision_sentence
-from assembly.engine.rule_effects import ALWAYS_INCLUDED
 from assembly.engine.types import Decision
 from assembly.models import Assembly, StoredRule
 from assembly.profiles.yaml_reader import UnreadableDocument
-from assembly.records.item_titles import reason_sentence, title_of
+from assembly.records.item_titles import reason_sentence
 from assembly.rules.catalogue import parse_draft_rule
 from assembly.rules.edit_views import edit_rule_page, new_rule_page, owner_choices_for
 from assembly.rules.editor import RuleEditor, editor_from_post
@@ -23,28 +24,12 @@ from assembly.rules.form_fields import field_choices
 from assembly.rules.forms import RuleForm
 from assembly.rules.services import Owner, owner_scope, rule_for, rule_owner_for
 from assembly.rules.views import rule_page_context
-from assembly.simulation.rule_backtest.services import CandidateChange, ContextBacktest, RuleBacktest, rule_backtest
+from assembly.simulation.rule_backtest.services import ContextBacktest, RuleBacktest, rule_backtest
 from teams.access import principal_of
 from teams.principal import Action, Principal
 
-TAGS: Mapping[ChangeEffect, tuple[str, str]] = {
-    "in": ("comes in", "good"),
-    "out": ("goes", "bad"),
-    "moved": ("moves", "plain"),
-    "changed": ("counts otherwise", "plain"),
-}
 SHOWN = 6
 """Changes of one context that are shown at once; the others are folded away."""
-
-
-@dataclass(frozen=True, slots=True)
-class CandidateChangeRow:
-    """What becomes of one item. `tone` is good, bad or plain."""
-
-    tag: str
-    tone: str
-    title: str
-    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +38,16 @@ class ContextBacktestRow:
 
     assembly: Assembly
     headline: str
-    changes: tuple[CandidateChangeRow, ...]
+    changes: tuple[ChangedItem, ...]
     misses_required_item: bool
 
     @property
-    def first(self) -> tuple[CandidateChangeRow, ...]:
+    def first(self) -> tuple[ChangedItem, ...]:
         """The changes that are shown at once."""
         return self.changes[:SHOWN]
 
     @property
-    def rest(self) -> tuple[CandidateChangeRow, ...]:
+    def rest(self) -> tuple[ChangedItem, ...]:
         """Those that are folded away."""
         return self.changes[SHOWN:]
 
@@ -110,26 +95,27 @@ def _headline(trial: ContextBacktest) -> str:
     return begun + _("%(after)s tokens instead of %(before)s.") % tokens
 
 
-def _change_rows(trial: ContextBacktest) -> tuple[CandidateChangeRow, ...]:
-    labels = {section["key"]: section["label"] for section in trial.assembly.sections}
-    labels |= {ALWAYS_INCLUDED.key: ALWAYS_INCLUDED.label}
-    titles = {change.ref: title_of(change.candidate) for change in trial.changes}
-    return tuple(
-        CandidateChangeRow(*TAGS[change.effect], titles[change.ref], _why(change, labels, titles))
-        for change in trial.changes
+def _change_rows(trial: ContextBacktest) -> tuple[ChangedItem, ...]:
+    if trial.comparison is None:
+        return ()
+    return changed_items(
+        trial.comparison,
+        trial.changes,
+        titles_by_ref(trial.candidates),
+        tag=partial(effect_tag, wording="rules"),
+        why=_why,
     )
 
 
-def _why(change: CandidateChange, labels: Mapping[str, str], titles: Mapping[str, str]) -> str:
+def _why(change: DecisionChange, label: str, titles: Mapping[str, str]) -> str:
     if change.effect == "changed" and change.before and change.after:
-        return _rank_shift_sentence(change.before, change.after, labels)
+        return f"{label}: {_rank_shift(change.before, change.after, label)}."
     if change.after is None:
         return _("No rule would always include it any more.")
-    label = labels[change.after.section]
     return f"{label}: {reason_sentence(change.after, label, titles)}"
 
 
-def _rank_shift_sentence(before: Decision, after: Decision, labels: Mapping[str, str]) -> str:
+def _rank_shift(before: Decision, after: Decision, label: str) -> str:
     """How an item counts that stays where it was."""
     parts = []
     if before.score != after.score and before.score is not None and after.score is not None:
@@ -137,12 +123,11 @@ def _rank_shift_sentence(before: Decision, after: Decision, labels: Mapping[str,
         parts.append(_("it scores %(after)s instead of %(before)s") % scores)
     if before.rank != after.rank:
         parts.append(_("place %(after)s instead of %(before)s") % {"before": before.rank, "after": after.rank})
-    label = labels[after.section]
     if not parts or before.code != after.code:
         parts.append(decision_sentence(after, label).rstrip("."))
     if not after.included:
         parts.append(_("still left out"))
-    return f"{label}: {'; '.join(parts)}."
+    return "; ".join(parts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,15 @@
 """A context of an earlier moment as its page shows it, and what became of its items since. Pure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from agents.models import Agent
+from assembly.comparison.changed_items import ChangedItem, changed_items, effect_tag, titles_by_ref
 from assembly.comparison.side_by_side import ComparedContext
 from assembly.contexts.items import OutcomeTag, is_left_out, tag_of_code
 from assembly.contexts.links import ItemLinks
@@ -117,33 +119,12 @@ def _is_out(item: PastItem, section: SectionResult) -> bool:
     return item.decision.section == section.key and is_left_out(item.decision)
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeSince:
-    """An item that a reader would find different now."""
-
-    title: str
-    section: str
-    layer: str
-    tag: OutcomeTag
-    why: str
-
-
-def changes_since(then: ComparedContext, now: ComparedContext) -> list[ChangeSince]:
-    """What is new, what is gone, and what says something else; a change of score or place alone is none."""
+def changes_since(then: ComparedContext, now: ComparedContext) -> tuple[ChangedItem, ...]:
+    """Return what is new, what is gone, and what says something else; a change of score or place alone is none."""
     comparison = diff_contexts(then, now)
-    sections = {one.section.key: one.section for one in comparison.sections}
-    candidates = {one.ref: one for told in (then, now) for one in told.inputs.candidates}
-    return [
-        ChangeSince(
-            title=title_of(candidates[change.decision.ref]),
-            section=sections[change.decision.section].label,
-            layer=sections[change.decision.section].layer.lower(),
-            tag=_tag(change),
-            why=" ".join(_why(change)),
-        )
-        for change in comparison.changes
-        if _has_different_text(change)
-    ]
+    changes = [change for change in comparison.changes if _has_different_text(change)]
+    titles = titles_by_ref((*then.inputs.candidates, *now.inputs.candidates))
+    return changed_items(comparison, changes, titles, tag=partial(effect_tag, wording="past"), why=_why)
 
 
 def _has_different_text(change: DecisionChange) -> bool:
@@ -158,27 +139,16 @@ def _text_state(decision: Decision) -> tuple[object, ...]:
     return decision.ref, decision.code, (decision.end or 0) - (decision.start or 0)
 
 
-def _tag(change: DecisionChange) -> OutcomeTag:
-    tags = {
-        "in": OutcomeTag(_("new"), "good"),
-        "out": OutcomeTag(_("gone"), "bad"),
-        "moved": OutcomeTag(_("moved"), "plain"),
-        "changed": OutcomeTag(_("changed"), "warn"),
-    }
-    return tags[change.effect]
-
-
-def _why(change: DecisionChange) -> Iterator[str]:
+def _why(change: DecisionChange, _label: str, _titles: Mapping[str, str]) -> str:
     before, after = change.before, change.after
     if before is None:
-        yield _("It was not considered then.")
-    elif after is None:
-        yield _("It is not considered any more.")
-    elif change.effect == "in":
-        yield _("It was left out then.")
-    elif change.effect == "out":
-        yield _("It is left out now.")
-    elif (then := Ref.parse(before.ref).version) != (now := Ref.parse(after.ref).version):
-        yield _("Version %(then)s then, version %(now)s now.") % {"then": then, "now": now}
-    else:
-        yield _("The same version, of which another part is told.")
+        return _("It was not considered then.")
+    if after is None:
+        return _("It is not considered any more.")
+    if change.effect == "in":
+        return _("It was left out then.")
+    if change.effect == "out":
+        return _("It is left out now.")
+    if (then := Ref.parse(before.ref).version) != (now := Ref.parse(after.ref).version):
+        return _("Version %(then)s then, version %(now)s now.") % {"then": then, "now": now}
+    return _("The same version, of which another part is told.")
