@@ -1,4 +1,4 @@
-"""The URLs of the pages of memories, other items of an agent, imports, exports and jobs."""
+"""These URLs lead to the pages of memories, other items of an agent, imports, exports and jobs."""
 
 from collections.abc import Callable
 from typing import Any

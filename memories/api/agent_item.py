@@ -1,4 +1,4 @@
-"""REST views of agents' items of every kind, with one implementation, which is configured by an ItemEndpoint."""
+"""These REST views serve agents' items of every kind by one implementation, which an ItemEndpoint configures."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -82,8 +82,8 @@ def batch_operations(endpoint: ItemEndpoint) -> dict[str, Operation]:
 
 
 class ItemSchema(ApiSchema):
-    """The OpenAPI schema of a view by its endpoint. Docstrings of methods may contain {name} and {word} of the
-    endpoint.
+    """The OpenAPI schema of a view is derived from its endpoint. Docstrings of methods may contain {name} and {word} of
+    it.
     """
 
     def __init__(self, operations: Callable[[ItemEndpoint], dict[str, Operation]]) -> None:

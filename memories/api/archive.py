@@ -1,4 +1,4 @@
-"""REST views that export a team, an agent or everything as a zip, and import a zip after showing its changes."""
+"""These REST views export a team, an agent or everything as a zip, and import a zip after showing its changes."""
 
 from typing import Any
 from uuid import UUID

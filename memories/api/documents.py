@@ -1,4 +1,4 @@
-"""REST: the endpoint of documents, and the view of a document's chunks."""
+"""This module holds the REST endpoint of documents, and the view of a document's chunks."""
 
 from typing import Any
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""REST: the endpoints of sessions and events."""
+"""This module holds the REST endpoints of sessions and events."""
 
 from functools import partial
 from typing import Any

@@ -1,4 +1,4 @@
-"""Serializer fields of agents' items. Like those of config.http.serializers, they accept only the exact JSON types."""
+"""These serializer fields of agents' items accept exact JSON types only, like those of config.http.serializers."""
 
 from collections.abc import Collection
 from typing import Any

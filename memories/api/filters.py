@@ -1,4 +1,4 @@
-"""Filters of lists: each makes a database condition of the text of a query parameter."""
+"""Filters of lists turn the text of a query parameter into a database condition."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field

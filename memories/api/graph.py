@@ -1,4 +1,4 @@
-"""REST: the endpoints of entities and relations, and the view of an agent's graph."""
+"""This module holds the REST endpoints of entities and relations, and the view of an agent's graph."""
 
 from functools import partial
 from typing import Any

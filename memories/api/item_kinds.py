@@ -30,7 +30,8 @@ class AgentItemSerializer(serializers.Serializer[Any]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemEndpoint:
-    """A kind of item in the API. `name` is used in URLs, `word` in messages; `creates` and `updates` are its services.
+    """A kind of item in the REST API. `name` is used in URLs, `word` in messages; `creates` and `updates` are its
+    services.
 
     Lists use the serializer `listed`, in descending order of `order`, and do not read the columns `omitted_fields`.
     """

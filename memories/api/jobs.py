@@ -1,4 +1,4 @@
-"""REST views of background jobs: the list, one job with its progress, and the retry of a job that was given up."""
+"""These REST views list background jobs, show one with its progress, and retry a job that was given up."""
 
 from typing import Any
 from uuid import UUID

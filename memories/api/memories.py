@@ -1,4 +1,4 @@
-"""REST views of the memories of an agent or a team; `find` looks up the owner. One view searches by meaning."""
+"""These REST views read, write, search and merge the memories of an agent or a team; `find` looks up the owner."""
 
 from collections.abc import Callable
 from dataclasses import replace

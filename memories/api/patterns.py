@@ -1,4 +1,4 @@
-"""REST: the endpoint of patterns."""
+"""This module holds the REST endpoint of patterns."""
 
 from functools import partial
 

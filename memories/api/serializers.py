@@ -1,4 +1,4 @@
-"""Serializers of requests and responses about memories."""
+"""These serializers define the requests and responses of the REST API about memories."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""REST: the endpoint of task frames, which form a tree, and the views of task stacks, which most agents use instead."""
+"""This module holds the REST endpoint of task frames, and views of the task stack, which most agents use instead."""
 
 from functools import partial
 from typing import Any

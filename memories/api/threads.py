@@ -1,4 +1,4 @@
-"""REST: the endpoint of threads."""
+"""This module holds the REST endpoint of threads."""
 
 from functools import partial
 

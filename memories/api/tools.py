@@ -1,4 +1,4 @@
-"""REST: the endpoint of tools."""
+"""This module holds the REST endpoint of tools."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""The URLs under /api/v1/ of memories, other items of agents, exports, imports and jobs."""
+"""These URLs under /api/v1/ lead to memories, other items of agents, exports, imports and jobs."""
 
 from typing import Any
 

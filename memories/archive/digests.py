@@ -1,4 +1,4 @@
-"""Digests of exported texts, by which an import finds out on which side a text was changed since the export."""
+"""Digests of exported texts tell an import on which side a text was changed since the export."""
 
 import hashlib
 from enum import StrEnum
@@ -9,7 +9,7 @@ DIGEST_CHARACTERS = 16
 
 
 class ImportState(StrEnum):
-    """How an item in an archive differs from the stored one."""
+    """How an item in an archive differs from the stored one: NEWER and BOTH mean that the stored one was changed."""
 
     NEW = "new"
     CHANGED = "changed"  # changed in the archive only

@@ -1,4 +1,4 @@
-"""Parses and formats the lines of a MEMORY.md: bullets `- [kind] text`, whose further lines are indented.
+"""This module parses and formats the lines of a MEMORY.md: bullets `- [kind] text`, whose further lines are indented.
 
 A comment of JSON on the line above a bullet holds its other values: `<!-- {"id":"0195…","salience":0.9} -->`.
 """
@@ -101,7 +101,7 @@ def _parse_line_outside(reading: BulletParser, number: int, line: str) -> None:
 
 
 def _parse_comment(line: str) -> Mapping[str, Any] | None:
-    """Return the JSON object of a comment; None for a line that is no such comment."""
+    """Return the JSON object of a comment line `<!-- {…} -->`; None for any other line."""
     match = COMMENT.fullmatch(line)
     try:
         said = json.loads(match[1], parse_constant=_refuse_constant) if match else None

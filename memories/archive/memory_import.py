@@ -1,4 +1,4 @@
-"""Compares the memories of an archive with the owner's, and imports the new and changed ones with their ids."""
+"""This module compares an archive's memories with the owner's, and imports the new and changed ones with their ids."""
 
 import datetime
 from collections.abc import Iterator, Mapping, Sequence

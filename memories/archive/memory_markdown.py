@@ -1,4 +1,4 @@
-"""Formats memories as bullets of a MEMORY.md and parses them, with all columns that versions of memories store.
+"""This module formats memories as bullets of a MEMORY.md and parses them, with all columns of a memory's version.
 
 A bullet is `- [kind] text`; a comment above it holds the values that are not defaults.
 """
@@ -53,7 +53,7 @@ def memory_digest(memory: Memory) -> str:
 
 
 def memory_values_digest(values: Mapping[str, Any], superseded_by: UUID | None) -> str:
-    """Return the digest of a memory with these values and this successor."""
+    """Return the digest that a memory with these column values and this successor would have."""
     return memory_digest(Memory(**values, superseded_by_id=superseded_by))
 
 

@@ -1,4 +1,4 @@
-"""Exports the files of a team or an agent, and reads and writes their settings files team.json and agent.json.
+"""This module exports the files of a team or an agent, and reads and writes their settings: team.json, agent.json.
 
 A settings file holds the values that Markdown cannot hold, and the digests of all exported texts.
 """

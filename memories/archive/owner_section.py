@@ -1,4 +1,6 @@
-"""The base of the sections teams/ and agents/ of archives: one unit per owner, with texts, memories and settings."""
+"""The sections teams/ and agents/ of archives have this common base: one unit per owner, with texts, memories,
+settings.
+"""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -86,7 +88,7 @@ NOT_ALLOWED = "You may read this, but not change it. Ask an admin of the team."
 
 
 class OwnerSection(Generic[OwnerType]):
-    """A section with one folder per owner. `owner_word` is "agent" or "team"; `texts` maps file names to keys."""
+    """An archive section with a folder per owner. `owner_word` is "agent" or "team"; `texts` maps names to keys."""
 
     folder: str
     owner_word: str

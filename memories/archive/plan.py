@@ -1,4 +1,4 @@
-"""Plans an import by comparing an archive with what is stored, and applies the plan, one transaction per unit.
+"""This module plans an import by comparing an archive with the stored data, and applies the plan unit by unit.
 
 Texts that were changed in Dossier after the plan was made are not overwritten.
 """
@@ -45,7 +45,7 @@ NOTHING_KNOWN = (
 DEFAULT_STATES = {ImportState.NEW, ImportState.CHANGED}
 """The states of changes that are imported by default."""
 OPTIONAL_STATES = {ImportState.NEWER, ImportState.BOTH}
-"""The states of changes that are imported only when chosen, because the text was changed here since the export."""
+"""The states of changes that are imported only when chosen: the text was changed in Dossier since the export."""
 
 
 MAX_UNKNOWN_NAMES = 1_000

@@ -1,4 +1,4 @@
-"""Creates and runs imports: an archive is uploaded, its changes are shown, and then they are applied or expire."""
+"""This module creates and runs imports: an uploaded archive's changes are shown, and then applied, or they expire."""
 
 from collections.abc import Collection
 from dataclasses import replace

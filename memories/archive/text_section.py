@@ -1,4 +1,4 @@
-"""Compares versioned texts of an archive with the stored ones, and exports sections of named texts.
+"""This module compares versioned texts of an archive with the stored ones, and exports sections of named texts.
 
 Such a section, like rules/, has a file for each text and a JSON file with their digests and other values.
 """
@@ -106,18 +106,18 @@ def load_digests(unit: ImportUnit) -> Mapping[str, str]:
 
 
 class DocumentSection(ABC):
-    """A section of YAML documents, a file for each; only admins of the organisation import them."""
+    """An archive section with one YAML file per document; only admins of the organisation can import it."""
 
     folder: ClassVar[str]
     has_units = False
 
     @abstractmethod
     def change_of(self, unit: ImportUnit) -> Callable[[str, str], ImportChange]:
-        """Return what says, of a file of the unit and its mark, what importing it would do."""
+        """Return a function that takes a file name of the unit and its exported digest, and returns the change."""
 
     @abstractmethod
     def save(self, name: str, change: ImportChange, import_context: ImportContext) -> None:
-        """Store the document of that name."""
+        """Store the document with that name, as the change has it."""
 
     def accepts_file(self, within: str) -> bool:
         return "/" not in within and (within.endswith(ENDING) or within == f"{self.folder}.json")
@@ -138,7 +138,7 @@ class DocumentSection(ABC):
 
 
 def refuse_unreadable(change: ImportChange, fault_of: Callable[[str], DossierError | None]) -> ImportChange:
-    """Return the change, refused where its text would be stored and cannot be read."""
+    """Return the change; as refused, with the reason, where its text would be stored and `fault_of` finds an error."""
     is_stored = change.state in {ImportState.NEW, ImportState.CHANGED}
     fault = fault_of(change.after) if is_stored else None
     return replace(change, state=ImportState.REFUSED, reason=fault.detail) if fault else change

@@ -1,4 +1,4 @@
-"""Limits of archives that people and keys upload: unpacked size, and numbers of owners, texts and memories.
+"""Archives that people and keys upload have limits: unpacked size, and numbers of owners, texts and memories.
 
 Management commands have no such limits, so that an operator can import a large export as a whole.
 """

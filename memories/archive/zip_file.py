@@ -1,4 +1,4 @@
-"""Reads archives from zips of unknown origin, writes them as zips, and sends them as downloads.
+"""This module reads archives from zips of unknown origin, writes them as zips, and sends them as downloads.
 
 Before anything is unpacked, a zip is checked. The same entries give the same bytes of a zip, and only one piece of one
 entry is in memory at a time.

@@ -1,4 +1,4 @@
-"""Fills a slot with vectors of an embedding model, for rows that have none, in batches and without blocking others."""
+"""This module fills a slot with vectors of an embedding model, for rows without one, in batches that block nobody."""
 
 from collections.abc import Callable
 from typing import Any

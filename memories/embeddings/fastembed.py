@@ -1,4 +1,4 @@
-"""An embedder that runs models on this machine by the optional package `fastembed`.
+"""FastEmbed is an embedder that runs models on this machine by the optional package `fastembed`.
 
 Nothing is downloaded: the model must lie in the folder that the setting EMBEDDER_FOLDER names.
 """

@@ -1,4 +1,4 @@
-"""An embedder on a server that implements OpenAI's embeddings API: `POST <EMBEDDER_URL>/embeddings`."""
+"""The embedder OpenAI asks a server that implements OpenAI's embeddings API: `POST <EMBEDDER_URL>/embeddings`."""
 
 import json
 import re

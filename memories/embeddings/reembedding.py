@@ -1,4 +1,4 @@
-"""Steps of a change of the embedder, while everything stays in use; each can be repeated after an interruption.
+"""The embedder is changed in steps, while everything stays in use; each can be repeated after an interruption.
 
 A change fills the free slot with vectors of the new embedder, builds the vector index of memories for that slot, and
 switches to the slot. Afterwards the other slot can be emptied. One process at a time changes the embedder, under an

@@ -1,4 +1,4 @@
-"""Finds embedders by their names: `wordllama`, `wordllama:128`, `fastembed:<model>`, `openai:<model>`."""
+"""This module finds embedders by their names: `wordllama`, `wordllama:128`, `fastembed:<model>`, `openai:<model>`."""
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache

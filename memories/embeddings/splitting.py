@@ -1,4 +1,4 @@
-"""Splits a document into chunks for search, along headings, paragraphs, functions and sentences.
+"""This module splits a document into chunks for search, along headings, paragraphs, functions and sentences.
 
 A chunk has 400 to 1,200 characters where the text allows it, about 100 to 300 tokens: long enough to be understood
 alone, short enough that the mean vector of its words has a direction and that several chunks fit a section of 2,000

@@ -1,4 +1,4 @@
-"""Embeds queries and rows with the active embedding model, and compares them."""
+"""This module embeds queries and rows with the active embedding model, and compares them."""
 
 import logging
 from collections.abc import Callable, Sequence

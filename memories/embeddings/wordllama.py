@@ -1,4 +1,4 @@
-"""The bundled embedder: a static model of 256 dimensions, which the Python package `wordllama` contains.
+"""The bundled embedder is a static model of 256 dimensions, which the Python package `wordllama` contains.
 
 Nothing is downloaded: weights and tokenizer are in the package. Embedding needs no network and little time. Vectors of
 64 or 128 dimensions take less space and find less.

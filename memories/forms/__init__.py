@@ -1,4 +1,4 @@
-"""Django forms for memories and for other items of agents; each module is about one kind or a few."""
+"""These Django forms edit memories and other items of agents; each module is about one kind or a few."""
 
 from memories.forms.agent_item import (
     AgentItemForm,

@@ -1,4 +1,4 @@
-"""Forms for items of agents: their common base, and one form each for entities, patterns, threads, tools and so on."""
+"""These forms edit items of agents: entities, patterns, threads, tools, documents, goals; they have a common base."""
 
 from dataclasses import dataclass
 from typing import Any, Self

@@ -1,4 +1,4 @@
-"""Form fields for values that Django's fields do not hold: lists, properties and JSON."""
+"""These form fields hold values that Django's fields do not: lists, properties and JSON."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Forms for relations, and for the search on the page of the graph."""
+"""These forms edit relations, and choose the part of an agent's graph to show."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Forms that filter lists: the timeline of events, and lists of agents' items."""
+"""These forms filter lists: the timeline of events, and lists of agents' items."""
 
 from functools import reduce
 from operator import or_
@@ -51,7 +51,7 @@ def _parse_uuid(text: Any) -> UUID | None:
 
 
 class SearchForm(forms.Form):
-    """A form for a search by meaning."""
+    """A form with a single field, for a search by meaning."""
 
     q = forms.CharField(
         label=_("Search by meaning"),

@@ -1,4 +1,4 @@
-"""Forms for memories: creating, editing and retiring one, filtering a list, and merging several."""
+"""These forms create, edit, retire and merge memories, and filter lists of memories."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -31,7 +31,7 @@ valid_kind = RegexValidator(
 
 
 class MemoryForm(StoredForm):
-    """A form for a memory."""
+    """A form for a new memory: text, kind, time, language, salience and credibility."""
 
     text = Text(
         label=_("What is to be remembered"),
@@ -132,7 +132,7 @@ def kinds_of(owner: Owner) -> list[str]:
 
 
 class MemoryListForm(forms.Form):
-    """A form that searches a list of memories by meaning or words, and filters and orders it; it is sent in the URL."""
+    """A form that searches a list of memories by meaning or words, and filters and orders the list."""
 
     q = forms.CharField(
         label=lazy("Search"),

@@ -1,4 +1,4 @@
-"""Functions that all imports share: they read text strictly, find or create owners, and show progress."""
+"""All imports share these functions: they read text strictly, find or create owners, and show progress."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Imports a conversation, dated sessions of turns, as daily logs (one per day) and memories (one per turn).
+"""This module imports a conversation, dated sessions of turns, as daily logs (one per day) and memories (one per turn).
 
 The whole JSON file is read and checked before anything is stored. Its format is that of the LoCoMo data set (Maharana
 et al., ACL 2024): `session_1` is a list of turns with `speaker`, `dia_id`, `text` and perhaps `blip_caption`;

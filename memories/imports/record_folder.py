@@ -1,4 +1,4 @@
-"""Reads a folder of records (events, entities, documents, …), and checks all of it before anything is stored.
+"""This module reads a folder of records (events, entities, documents, …), and checks all before anything is stored.
 
 sessions.jsonl tasks.jsonl events.jsonl           one JSON object per line (see `record_kinds`)
 entities.jsonl relations.jsonl patterns.jsonl

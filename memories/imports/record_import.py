@@ -1,4 +1,4 @@
-"""Stores the records of a folder for an agent, all or nothing, in batches; records that exist already are skipped.
+"""This module stores the records of a folder for an agent, all or nothing, in batches, and skips existing ones.
 
 References between records are external ids, or for entities names; they are replaced by ids.
 """

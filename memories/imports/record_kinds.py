@@ -1,4 +1,4 @@
-"""The kinds of records in an import folder, with serializers for their lines: the API's, but references are no ids.
+"""The kinds of records in an import folder have serializers for their lines: the API's, but references are no ids.
 
 Limits and messages are the API's own, so an import refuses exactly what the API refuses.
 """

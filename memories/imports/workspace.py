@@ -1,4 +1,4 @@
-"""Imports a folder of an agent's Markdown files as its files, daily logs and memories.
+"""This module imports a folder of an agent's Markdown files as its files, daily logs and memories.
 
 The whole folder is read and checked before anything is stored:
 

@@ -58,7 +58,7 @@ def start_periodic_tasks() -> None:
 
 
 def resend_overdue_jobs() -> None:
-    """Send the jobs again from which nothing was heard for longer than a lease."""
+    """Send jobs to workers again that have made no progress for longer than a lease."""
     if sent := jobs_resend_overdue():
         logger.info("sent %d silent jobs again", sent)
 

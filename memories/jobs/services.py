@@ -1,4 +1,4 @@
-"""Creates jobs, which are work done in the background, sends them to workers, and says who may see them.
+"""This module creates jobs, which are work done in the background, sends them to workers, and says who may see them.
 
 A job is a row first; when the row is committed, a message with its id wakes a worker. The broker need not be reliable:
 a periodic task (the sweep) sends lost messages again, and a worker ignores a job that is running or done

@@ -1,4 +1,4 @@
-"""The Celery task that runs a job by its id."""
+"""The Celery task in this module runs a job by its id."""
 
 import threading
 from typing import Any

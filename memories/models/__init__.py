@@ -1,4 +1,4 @@
-"""The models of memories and of other items that agents own; each module holds one model or a few related ones."""
+"""These models store memories and other items that agents own; each module holds one model or a few related ones."""
 
 from memories.models.agent_item import Pattern, Thread, ThreadStatus, Tool
 from memories.models.document import Chunk, Document

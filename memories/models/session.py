@@ -1,4 +1,4 @@
-"""The runs of an agent (sessions), its goals as a tree (task frames) and what happened to it (events)."""
+"""These models store the runs of an agent (sessions), its tree of goals (task frames) and what happened (events)."""
 
 from django.db import models
 

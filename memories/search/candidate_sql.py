@@ -1,4 +1,4 @@
-"""SQL statements that select candidates among an owner's many memories: by meaning, words and days, newest, pinned."""
+"""These SQL statements select candidates among an owner's many memories: by meaning, words, days, newest, pinned."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Selects the rows of an owner to compute features of: all rows of an owner with few, candidates of one with many."""
+"""This module selects the rows of an owner to score: all of an owner with few rows, candidates of one with many."""
 
 from dataclasses import dataclass
 
@@ -32,7 +32,7 @@ LARGE_SHARE = 0.1
 
 @dataclass(frozen=True, slots=True)
 class SearchReach:
-    """Limits of a search for candidates among an owner's many rows."""
+    """How many rows a search reads as candidates among an owner's many rows, by each criterion."""
 
     worded: int
     """The rarest terms are searched while they select at most this many rows together, as the sample estimates."""

@@ -1,4 +1,4 @@
-"""Finds the days that a question names: “last May”, “in 2023”, “on 7 May”, “yesterday”, “two weeks ago”.
+"""This module finds the days that a question names: “last May”, “in 2023”, “on 7 May”, “yesterday”, “two weeks ago”.
 
 The patterns for English are in this module, those for German and Spanish in `memories.search.time_expressions`. In
 other languages the English patterns are used, of which ISO dates like 2023-05-07 and years match.

@@ -1,4 +1,4 @@
-"""Compares the dates of rows with the days that a question names, and groups rows into windows.
+"""This module compares the dates of rows with the days that a question names, and groups rows into windows.
 
 A window is a run of about 24 consecutive rows of one day, which are read together, however many of them are hits.
 """

@@ -53,9 +53,7 @@ class FoundPassage:
 
 @dataclass(frozen=True)
 class PassageSearch(OwnerSearch):
-    """A search of the chunks of one agent. The column `at` encodes the document (as a day) and the position of the
-    chunk.
-    """
+    """A search among the chunks of one agent. The column `at` encodes the document (as a day) and the position."""
 
     def _row(self, marks: Sequence[str]) -> str:
         return ROW.format(marks=" | ".join(marks), similarity=self._similarity)

@@ -1,4 +1,4 @@
-"""Finds memories of an owner that seem to say the same, among the newest ones, by comparing each with each."""
+"""This module finds memories of an owner that seem to say the same, by comparing each of the newest with each."""
 
 from dataclasses import dataclass
 from typing import Any

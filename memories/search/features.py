@@ -1,4 +1,4 @@
-"""Computes the features of rows for a question, and scores rows by the weighted sum of their features.
+"""This module computes the features of rows for a question, and scores rows by the weighted sum of their features.
 
 Features are comparable between questions and owners. Similarity and word matches are standard scores (z): by how many
 standard deviations a row lies above the mean of the owner's rows, because a cosine of .4 is high among long texts and

@@ -1,4 +1,4 @@
-"""Queries of an agent's graph: the neighbourhood of an entity, for pages, and the strongest relations, for contexts.
+"""These queries read an agent's graph: what is around an entity, for pages, and the strongest relations, for contexts.
 
 Walks are breadth-first, each in one statement (seed "Context Assembly Specification", "Relation Traversal").
 """
@@ -41,7 +41,9 @@ ORDER BY distance, salience DESC, id LIMIT %(entities)s
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """Entities, the nearest or most salient first, and the strongest relations between them."""
+    """A part of an agent's graph: entities, the nearest or most salient first, and the strongest relations between
+    them.
+    """
 
     entities: list[Entity]
     relations: list[Relation]

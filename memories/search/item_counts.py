@@ -1,4 +1,4 @@
-"""Counts the items of an agent of each kind."""
+"""This module counts the items of an agent of each kind."""
 
 from django.db.models import Count, IntegerField, OuterRef, Subquery
 from django.db.models.functions import Coalesce

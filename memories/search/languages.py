@@ -1,4 +1,4 @@
-"""Detects the language of a text by its stop words, the frequent words that carry no meaning.
+"""This module detects the language of a text by its stop words, the frequent words that carry no meaning.
 
 The lists are those of PostgreSQL's text search configurations (Snowball project, BSD licence), so that a text gets the
 language whose configuration fits it best. A person can verify each decision by counting.

@@ -1,4 +1,4 @@
-"""Searches the memories of an owner: by features and weights for contexts, and by similarity for pages.
+"""This module searches the memories of an owner: by features and weights for contexts, and by similarity for pages.
 
 Similarity is the cosine of unit vectors (1 minus pgvector's cosine distance), computed in SQL. `find_memories` and
 `nearest` compare all selected rows: a vector index that filters by owner afterwards misses rows of owners who have few.

@@ -1,4 +1,4 @@
-"""Reads a random sample of an owner's rows, to estimate how many rows there are, when, and with which words.
+"""This module reads a random sample of an owner's rows, to estimate their number, their times and their words.
 
 The sample decides how much a word counts and which words are rare enough to search for; found rows are measured
 themselves. Therefore it may be some minutes old, and each process caches the samples of recently searched owners.

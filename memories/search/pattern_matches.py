@@ -1,4 +1,4 @@
-"""Finds an agent's patterns that apply to a query (seed "Context Assembly Specification", "Pattern Matching")."""
+"""This module finds an agent's patterns that apply to a query (seed "Context Assembly Specification")."""
 
 from collections.abc import Collection
 

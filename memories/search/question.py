@@ -1,4 +1,4 @@
-"""Parses a question: its terms, the names and days in it, and whether it asks for a time.
+"""This module parses a question: its terms, the names and days in it, and whether it asks for a time.
 
 English, German and Spanish are understood; of other languages, years and ISO dates. Terms are words as PostgreSQL's
 full-text search knows them. A question is read by the configuration of its own language, which leaves out its stop

@@ -1,4 +1,4 @@
-"""Reads recent events: the newest of a session or agent, and highlights of the agent's other sessions.
+"""This module reads recent events: the newest of a session or agent, and highlights of the agent's other sessions.
 
 It follows "Recent Events" of the seed "Context Assembly Specification", which leaves getSessionHighlights open.
 """

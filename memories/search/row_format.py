@@ -1,4 +1,4 @@
-"""Reads the rows of an owner as packed bytes, thousands at a time, into numpy arrays.
+"""This module reads the rows of an owner as packed bytes, thousands at a time, into numpy arrays.
 
 One aggregate of bytes takes a fifth of the time that rows of numbers take from the database into Python.
 """

@@ -1,4 +1,4 @@
-"""Reads task stacks as trees of goals, in a constant number of queries."""
+"""This module reads task stacks as trees of goals, in a constant number of queries."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

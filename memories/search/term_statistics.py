@@ -1,4 +1,4 @@
-"""Estimates how much each word, date and similarity counts, by how few of an owner's rows match.
+"""This module estimates how much each word, date and similarity counts, by how few of an owner's rows match.
 
 For an owner with many rows, a random sample estimates the number of rows, the frequency of frequent words, and the
 distribution of similarities. All rows with a rare word are read anyway, so rare words are counted exactly.

@@ -1,4 +1,4 @@
-"""Expressions of time in German and Spanish: how questions ask for a time, and how texts name days.
+"""Expressions of time in German and Spanish tell whether a question asks for a time, and which days a text names.
 
 The name of each pattern is that of a reader in `memories.search.dates`, which knows the groups of the pattern;
 `meanings` translates the text of each group into English. The English expressions are in `memories.search.dates`.

@@ -1,4 +1,4 @@
-"""Functions that create, change and delete memories and other items of agents; each module is about one kind."""
+"""These functions create, change and delete memories and other items of agents; each module is about one kind."""
 
 from memories.services import item_hooks  # noqa: F401 - registers the functions that run before items are saved
 from memories.services.agent_item import Facts, agent_item_delete, agent_item_update, agent_items_create

@@ -1,4 +1,4 @@
-"""Creates, changes and deletes items of agents of every kind (events, entities, patterns, documents, …).
+"""This module creates, changes and deletes items of agents of every kind (events, entities, patterns, documents, …).
 
 Before items are saved, their references are checked, and the function registered for their model prepares them.
 """

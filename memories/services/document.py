@@ -1,4 +1,4 @@
-"""Creates and changes documents. New text is split into chunks by a background job, after the commit."""
+"""This module creates and changes documents. New text is split into chunks by a background job, after the commit."""
 
 from collections.abc import Sequence
 

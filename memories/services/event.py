@@ -1,4 +1,4 @@
-"""Creates events, and the sessions that new events name and that do not exist yet."""
+"""This module creates events, and the sessions that new events name and that do not exist yet."""
 
 import datetime
 from collections.abc import Iterator, Mapping, Sequence

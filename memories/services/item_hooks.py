@@ -1,4 +1,4 @@
-"""Functions that prepare items before they are saved, one for each kind: defaults, checks and embeddings.
+"""These functions prepare items before they are saved, one for each kind: defaults, checks and embeddings.
 
 They are registered for entities, patterns, sessions, task frames, threads and tools.
 """

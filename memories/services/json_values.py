@@ -1,4 +1,4 @@
-"""Canonical compact JSON, and checks that PostgreSQL's jsonb can store a JSON value that somebody sent."""
+"""This module writes JSON in a canonical compact form, and checks that PostgreSQL's jsonb can store a value."""
 
 import json
 from typing import Any

@@ -1,5 +1,4 @@
-"""Creates, changes and deletes memories. Each saved text is embedded, its language is detected, and a version is
-stored.
+"""This module creates, changes and deletes memories; it embeds each text, detects its language and stores a version.
 
 Merging is in `memories.services.memory_merging`.
 """
@@ -177,7 +176,7 @@ def memory_update(
 
 @dataclass(frozen=True, slots=True)
 class MemoryStatus:
-    """Whether contexts include a memory: pinned ones come first; superseded and retired ones are left out."""
+    """The status of a memory tells whether contexts include it: pinned ones first, superseded or retired ones never."""
 
     superseded_by: UUID | None
     pinned: bool

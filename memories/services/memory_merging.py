@@ -1,4 +1,4 @@
-"""Merges memories of the same meaning into one, which supersedes the others; a merge can be undone."""
+"""This module merges memories of the same meaning into one, which supersedes the others; a merge can be undone."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

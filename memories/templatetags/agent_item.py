@@ -1,4 +1,4 @@
-"""Template tags for items of agents: URLs of their pages, properties, JSON and sizes."""
+"""These template tags format items of agents: URLs of their pages, properties, JSON and sizes."""
 
 import json
 from collections.abc import Mapping

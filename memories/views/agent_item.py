@@ -1,4 +1,4 @@
-"""Pages that all kinds of agents' items share: list, detail page, form and deletion; also the frame of memory pages."""
+"""These pages list, show, create, edit and delete an agent's items of any kind; memory pages share their frame."""
 
 from typing import Any
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Pages of exports and imports: downloading an archive, uploading one, its changes, and the result of its import."""
+"""These pages download exports, and upload an archive, show its changes and import it."""
 
 from contextlib import suppress
 from typing import Any

@@ -1,4 +1,4 @@
-"""Pages of an agent's events: the timeline, the list of sessions, one session and one event."""
+"""These pages show what happened to an agent: the timeline of events, the sessions, one session, one event."""
 
 import datetime
 import json
@@ -135,7 +135,7 @@ ORDER = ("occurred_at", "id")
 
 @dataclass(frozen=True, slots=True)
 class SessionEvents:
-    """Consecutive events of one session, or of none."""
+    """Consecutive events of a timeline that belong to one session, or to none."""
 
     session: Session | None
     events: list[EventPresentation]
@@ -143,7 +143,7 @@ class SessionEvents:
 
 @dataclass(frozen=True, slots=True)
 class TimelineDay:
-    """The events of one day in the agent's time zone, the newest first."""
+    """The events of one day of a timeline, in the agent's time zone, the newest first."""
 
     date: datetime.date
     session_groups: list[SessionEvents]

@@ -1,4 +1,4 @@
-"""Pages of an agent's graph: the drawing around an entity, the page of an entity, and the forms of relations."""
+"""These pages show an agent's graph and its entities, and create, edit and delete relations."""
 
 from collections import Counter
 from typing import Any

@@ -1,4 +1,4 @@
-"""Prepares an import for its page: by owner, what would change or was not imported, each with a sentence."""
+"""This module prepares an import for its page: by owner, what would change or was not imported, with a reason."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ class StepPresentation:
 
 @dataclass(frozen=True, slots=True)
 class UnitPresentation:
-    """The steps of one agent or team; `more` is the number of further steps, which are not listed."""
+    """What an import would change for one agent or team: its listed steps, and the number `more` of further steps."""
 
     name: str
     heading: str

@@ -1,4 +1,4 @@
-"""The kinds of items that share list and edit pages, each with its words, form, search and services."""
+"""The kinds of items that share list and edit pages are described here, with words, form, search and services."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Pages of background jobs: the list, one job with its progress, and the retry of a job that was given up."""
+"""These pages list background jobs, show one with its progress, and retry a job that was given up."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""Pages of the memories of an agent or team: the list with its search, and the form of a new memory."""
+"""These pages list and search the memories of an agent or team, and create new ones."""
 
 from collections.abc import Callable
 

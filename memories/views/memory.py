@@ -1,4 +1,4 @@
-"""Views that edit, pin, retire or restore one memory; `assembly.home.pages` shows the memory."""
+"""These views edit, pin, retire or restore one memory; `assembly.home.pages` shows the memory."""
 
 from typing import Any
 from uuid import UUID

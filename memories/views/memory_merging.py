@@ -1,4 +1,4 @@
-"""Pages that merge memories of the same meaning: finding candidates, choosing the one that remains, undoing a merge."""
+"""These pages merge memories of the same meaning: they show candidates, ask which one remains, and undo a merge."""
 
 from typing import Any
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Pages of the versions of a memory: the list, one version compared with the previous one, and restoring a version."""
+"""These pages list the versions of a memory, compare one with the previous one, and restore a version."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -56,7 +56,10 @@ def version(request: HttpRequest, id_: UUID, number: int) -> HttpResponse:
 
 @require_POST
 def restore(request: HttpRequest, id_: UUID, number: int) -> HttpResponse:
-    """Save the content of an old version as a new version, without its pin and retirement. Raises StaleVersion."""
+    """Save the content of an old version as a new version; the memory stays pinned or retired as it is.
+
+    Raises StaleVersion.
+    """
     memory = memory_for(principal_of(request), id_, Action.WRITE)
     found = _find_version(memory, number)
     form = VersionForm(request.POST)

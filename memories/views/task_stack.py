@@ -1,4 +1,4 @@
-"""Pages of an agent's task stacks: the trees of goals, and the forms that push and pop a goal."""
+"""These pages show an agent's task stacks as trees of goals, and push and pop goals."""
 
 from typing import Any
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""The view that resolves a thread or makes it active again."""
+"""The view in this module resolves a thread, or makes it active again."""
 
 from uuid import UUID
 

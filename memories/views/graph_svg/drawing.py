@@ -1,4 +1,4 @@
-"""Computes the drawing of a graph of entities: all values that its SVG contains, without reading the database."""
+"""This module computes the drawing of a graph of entities: all values in its SVG, without reading the database."""
 
 import math
 from collections import Counter
@@ -62,7 +62,7 @@ class GraphLine:
 
 @dataclass(frozen=True, slots=True)
 class GraphDrawing:
-    """The whole drawing, in units of the SVG."""
+    """The whole drawing of a graph: its size, nodes and lines, in units of the SVG."""
 
     width: float
     height: float

@@ -1,4 +1,4 @@
-"""Decides which nodes of a drawn graph have a label and on which side, so that no label overlaps another."""
+"""This module decides which nodes of a drawn graph have a label and on which side; no label overlaps another."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

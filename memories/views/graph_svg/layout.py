@@ -1,4 +1,4 @@
-"""Computes the positions of entities in a drawn graph: related entities are close. Equal graphs get equal positions.
+"""This module computes the positions of entities in a drawn graph, the same for equal graphs; related ones are close.
 
 Stress majorisation ("Graph Drawing by Stress Majorization", Gansner, Koren and North 2004) on the distances in the
 graph, after which overlapping nodes are moved apart. Nothing is random: the start is a spiral.

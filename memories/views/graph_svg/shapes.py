@@ -1,4 +1,4 @@
-"""SVG paths of a drawn graph: shapes of nodes by the type of their entity, and lines between nodes."""
+"""This module makes the SVG paths of a drawn graph: nodes shaped by their entity's type, and lines between nodes."""
 
 import math
 from dataclasses import dataclass
