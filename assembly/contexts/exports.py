@@ -87,6 +87,7 @@ COLUMNS = (
     "team_name",
     "requested_by",
     "requester_name",
+    "purpose",
     "topic",
     "profile",
     "profile_version",
@@ -99,7 +100,7 @@ COLUMNS = (
     "warnings",
     "assembly_ms",
 )
-COLUMN_NAMES_IN_RECORD = {"agent": "agent_slug", "team": "team_slug", "profile": "profile_name"}
+COLUMN_NAMES_IN_RECORD = {"agent": "agent_slug", "team": "team_slug", "profile": "profile_name", "purpose": "effective_purpose"}
 """Columns whose values the record keeps under another name."""
 
 

@@ -92,8 +92,15 @@ REFERENCE_ATTRIBUTES = {
 """What is typed is looked up at once, where the list stands."""
 REFERENCE_FIELDS = ("contains", "omits")
 CHOOSE_HELP = _("Choose below which one you mean, or paste the address of its page.")
-ADVANCED_FIELDS = ("requested_by", "profile", "warning", "reason", "since", "until", "contains", "omits")
+ADVANCED_FIELDS = ("requested_by", "purpose", "profile", "warning", "reason", "since", "until", "contains", "omits")
 """Those that are folded away until one of them is used."""
+
+
+PURPOSE_LABELS = {
+    Purpose.AGENT.value: _("For an agent"),
+    Purpose.PREVIEW.value: _("Previews"),
+    Purpose.TEST.value: _("Tests"),
+}
 
 
 class FastSelect(forms.Select):
@@ -140,6 +147,11 @@ class ContextFilterForm(forms.Form):
         ),
     )
     requested_by = forms.CharField(label=_("Asked for by"), required=False, widget=FastSelect)
+    purpose = forms.CharField(
+        label=_("Purpose"),
+        required=False,
+        widget=FastSelect(choices=[("", _("Any purpose")), *PURPOSE_LABELS.items()]),
+    )
     profile = forms.CharField(label=_("Profile"), required=False, widget=FastSelect)
     warning = forms.CharField(
         label=_("Warning"),

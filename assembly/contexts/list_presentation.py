@@ -141,6 +141,10 @@ def _requested_by(form: ContextFilterForm, value: str) -> str:
     return _("asked for by %s") % who
 
 
+def _purpose(_form: ContextFilterForm, value: str) -> str:
+    return {"agent": _("for an agent"), "preview": _("that are previews"), "test": _("that are tests")}[value]
+
+
 def _profile(_form: ContextFilterForm, value: str) -> str:
     return _("by the profile %s") % value
 
@@ -174,11 +178,12 @@ def _title(form: ContextFilterForm, thing: ReferenceQuery | None) -> str:
 
 
 FILTERS_BEFORE_NOUN = ("agent", "team", "requested_by")
-FILTERS_AFTER_NOUN = ("profile", "only", "warning", "reason", "contains", "omits", "q")
+FILTERS_AFTER_NOUN = ("purpose", "profile", "only", "warning", "reason", "contains", "omits", "q")
 FILTER_PHRASES: Mapping[str, FilterPhrase] = {
     "agent": _agent,
     "team": _team,
     "requested_by": _requested_by,
+    "purpose": _purpose,
     "profile": _profile,
     "only": _only,
     "warning": _warning,

@@ -104,7 +104,7 @@ def preview(request: HttpRequest) -> HttpResponse:
         try:
             wishes = form.cleaned_data
             agent, team = wishes.pop("agent"), wishes.pop("team")
-            assembly = assemble(agent=agent, team=team, asked=AssemblyRequest(**wishes), principal=principal).assembly
+            assembly = assemble(agent=agent, team=team, asked=AssemblyRequest(**wishes, purpose=Purpose.PREVIEW), principal=principal).assembly
         except Invalid as error:
             for field in error.extra["errors"]:
                 form.add_error(field if field in form.fields else None, error.detail)

@@ -134,6 +134,14 @@ class AssemblyRequestSerializer(StrictSerializer):
         default="",
         help_text="A text of your own, for a section of its own.",
     )
+    purpose = serializers.ChoiceField(
+        choices=Purpose.choices,
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="agent: for an agent at work, the default with a key. preview, test: only to look at; counts, alerts "
+        "and the uses of memories leave it out.",
+    )
     format = serializers.ChoiceField(
         choices=["markdown", "messages"],
         required=False,
@@ -281,6 +289,10 @@ class AssemblySummarySerializer(serializers.Serializer[Any]):
     created = serializers.DateTimeField()
     agent = serializers.CharField()
     team = serializers.CharField(allow_null=True)
+    purpose = serializers.ChoiceField(
+        choices=Purpose.choices,
+        help_text="Why it was requested. Of a record from before there were purposes: preview for a person, else agent.",
+    )
     topic = serializers.CharField()
     profile = serializers.CharField()
     tokenizer = serializers.CharField()

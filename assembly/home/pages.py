@@ -47,7 +47,7 @@ DRAFTS, FULL_FILES, HOME_CONTEXTS, OWNED = 5, 5, 5, 12
 def home(request: HttpRequest) -> HttpResponse:
     """What the person comes back to."""
     principal = principal_of(request)
-    contexts = Assembly.objects.visible_to(principal).filter(~Q(warnings=[]) | Q(truncated=True))
+    contexts = Assembly.objects.for_agents().visible_to(principal).filter(~Q(warnings=[]) | Q(truncated=True))
     drafts = draft_rows(principal)
     context = {
         "drafts": drafts[:DRAFTS],
@@ -79,7 +79,7 @@ def agent_page(request: HttpRequest, slug: str) -> HttpResponse:
     principal = principal_of(request)
     agent = agent_for(principal, slug)
     agent_files_ensure(agent)
-    contexts = Assembly.objects.visible_to(principal).filter(agent_id=agent.id)
+    contexts = Assembly.objects.for_agents().visible_to(principal).filter(agent_id=agent.id)
     context = {
         "agent": agent,
         "may_edit": may_agent(principal, agent, Action.EDIT),
@@ -110,7 +110,7 @@ def team_page(request: HttpRequest, slug: str) -> HttpResponse:
     """A team, and what its agents are told."""
     principal = principal_of(request)
     team = team_for(principal, slug)
-    contexts = Assembly.objects.visible_to(principal).filter(team_id=team.id)
+    contexts = Assembly.objects.for_agents().visible_to(principal).filter(team_id=team.id)
     context = {
         "team": team,
         "may_edit": may_team(principal, team, Action.EDIT),

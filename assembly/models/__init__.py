@@ -1,6 +1,6 @@
 """The record of assemblies, and the profiles and rules that they follow."""
 
-from assembly.models.assembly import Assembly, AssemblyQuerySet, NewAssembly, Piece, StoredText, text_hash
+from assembly.models.assembly import Assembly, AssemblyQuerySet, NewAssembly, Piece, Purpose, StoredText, text_hash
 from assembly.models.caches import ChangeCounter, StoredSummary, TokenCount
 from assembly.models.export import ContextFile, ContextFilePart
 from assembly.models.external_source import ExternalSource
@@ -27,6 +27,7 @@ __all__ = [
     "Piece",
     "Proposal",
     "Pruning",
+    "Purpose",
     "RetentionPolicy",
     "Seal",
     "StoredProfile",

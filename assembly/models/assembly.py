@@ -113,12 +113,35 @@ class Piece(models.Model):
         ]
 
 
+class Purpose(models.TextChoices):
+    """Why a context was requested. Counts, alerts and the uses of memories are of contexts for agents alone."""
+
+    AGENT = "agent", "Agent"
+    PREVIEW = "preview", "Preview"
+    TEST = "test", "Test"
+
+    @classmethod
+    def default_for(cls, principal: Principal) -> "Purpose":
+        """Return the purpose of a request that names none: a person looks, a key works."""
+        return cls.PREVIEW if principal.kind == "person" else cls.AGENT
+
+
+# Records that were made before there were purposes have none; who requested them tells.
+PURPOSE_SQL = (
+    "CASE WHEN purpose <> '' THEN purpose WHEN requested_by LIKE 'person:%%' THEN 'preview' ELSE 'agent' END"
+)
+
 MAX_CACHED_PROFILES = 256
 PENDING_KB = 512
 """So much of an index waits to be put in its place. Whoever comes with more does it for all: it must not take long."""
 
 
 class AssemblyQuerySet(VisibleQuerySet["Assembly"]):
+    def for_agents(self) -> "AssemblyQuerySet":
+        """Return those that an agent requested: no previews, no tests."""
+        before = models.Q(purpose="") & ~models.Q(requested_by__startswith="person:")
+        return self.filter(models.Q(purpose=Purpose.AGENT) | before)
+
     def listed(self) -> "AssemblyQuerySet":
         """Without what only the record of each needs."""
         return self.defer("body", "told", "omitted", "codes")
@@ -148,6 +171,7 @@ class Assembly(models.Model):
     team_name = models.CharField(max_length=120, blank=True)
     requested_by = models.CharField(max_length=80)
     requester_name = models.CharField(max_length=200, blank=True)
+    purpose = models.CharField(max_length=10, blank=True, default="", db_default="")
     parent = models.UUIDField(null=True, db_index=True)
     decided_in = models.UUIDField(null=True, db_index=True)
     topic = models.TextField(blank=True)
@@ -184,6 +208,13 @@ class Assembly(models.Model):
             # Slices of time, for searches: beside another index, one of all rows would take longer than the search.
             BrinIndex(fields=["created"], name="assembly_moments", pages_per_range=32, autosummarize=True),
         ]
+
+    @property
+    def effective_purpose(self) -> Purpose:
+        """The purpose; of a record from before there were purposes, the one that its requester tells."""
+        if self.purpose:
+            return Purpose(self.purpose)
+        return Purpose.PREVIEW if self.requested_by.startswith("person:") else Purpose.AGENT
 
     @cached_property
     def packed(self) -> bytes:

@@ -67,6 +67,7 @@ def append_event(*, assembly: Assembly, event: Event, principal: Principal) -> A
         assembly_ms=round((perf_counter() - started) * 1000),
         owners=RecordOwners.recorded(assembly),
         principal=principal,
+        purpose=Purpose.default_for(principal),
         parent=assembly.id,
     )
     return AssemblyResult(appended, assembled.content, assembled.decisions)

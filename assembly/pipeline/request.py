@@ -11,6 +11,7 @@ from django.db import DEFAULT_DB_ALIAS
 
 from agents.models import Agent
 from assembly.engine.types import EngineRequest, field_values
+from assembly.models import Purpose
 from assembly.sources.base import ConversationTurn, GatherContext, RequestFilters
 from config.db.statements import Statement, run_statement
 from config.http.errors import NotFound
@@ -63,6 +64,8 @@ class AssemblyRequest:
     strategy: Mapping[str, Any] = field(default_factory=dict)
     additional_context: str = ""
     format: AnswerFormat = "markdown"
+    purpose: Purpose | None = None
+    """None: what is usual for who asks. It changes nothing in the context, so it is not among the facts."""
 
     def facts(self) -> dict[str, Any]:
         """JSON-safe, in one order: equal facts ask for the same."""

@@ -11,7 +11,7 @@ from django.utils import timezone
 from uuid_utils.compat import uuid7
 
 from agents.models import Agent
-from assembly.models import Assembly
+from assembly.models import Assembly, Purpose
 from assembly.pipeline.answer_cache import AssemblyResult, CacheKey, assembly_cache, cache_key
 from assembly.pipeline.prepare import PreparedAssembly, gather_candidates, prepare
 from assembly.pipeline.read_plan import load_preconditions
@@ -28,7 +28,9 @@ from config.observability.tracing import span
 from teams.models import Team
 from teams.principal import Principal
 
-_REPLACED_COLUMNS = {"id", "created", "requested_by", "requester_name", "assembly_ms", "body", "decided_in"}
+_REPLACED_COLUMNS = {
+    *("id", "created", "requested_by", "requester_name", "purpose", "assembly_ms", "body", "decided_in"),
+}
 _COLUMNS = [field.column for field in Assembly._meta.concrete_fields]  # noqa: SLF001 - Django's documented introspection
 
 # One statement is one transaction, and one journey to the database.
@@ -43,7 +45,7 @@ INSERT INTO new_assemblies (assembly) SELECT id FROM again
 """  # noqa: S608 - only names of columns are put in
 
 
-def record_cache_hit(*, of: Assembly, principal: Principal, assembly_ms: int) -> Assembly | None:
+def record_cache_hit(*, of: Assembly, principal: Principal, purpose: Purpose, assembly_ms: int) -> Assembly | None:
     """Record that the principal was told what the assembly `of` holds: its body and its pieces are shared.
 
     `now` and the sources' times stay those of the first. None where
@@ -51,7 +53,7 @@ def record_cache_hit(*, of: Assembly, principal: Principal, assembly_ms: int) ->
     """
     again = copy(of)
     again.id, again.created, again.assembly_ms = uuid7(), timezone.now(), assembly_ms
-    again.requested_by, again.requester_name = principal.ref, principal.name
+    again.requested_by, again.requester_name, again.purpose = principal.ref, principal.name, purpose
     again.decided_in, again.body = of.decided_in or of.id, b""
     parameters = {name: getattr(again, name) for name in _REPLACED_COLUMNS} | {"of": of.id}
     return again if execute_sql(REPEAT_SQL, parameters) else None
@@ -66,12 +68,14 @@ def assemble(*, agent: Agent, team: Team | None = None, asked: AssemblyRequest, 
     that it has no place for, or a team that the agent does not work in; NotFound for a session that is not the
     agent's. Whether the principal may do this is for the caller to decide.
     """
-    time = TimeBudget.running(asked.budgets.time_ms)
+    time, purpose = TimeBudget.running(asked.budgets.time_ms), asked.purpose or Purpose.default_for(principal)
     wanted = cache_key(agent=agent, team=team, now=asked.now, asked=asked.facts())
     known = (
         assembly_cache.recall(wanted, load_preconditions(agent, team).changes) if assembly_cache.knows(wanted) else None
     )
-    if known and (again := record_cache_hit(of=known.assembly, principal=principal, assembly_ms=time.elapsed_ms)):
+    if known and (again := record_cache_hit(
+        of=known.assembly, principal=principal, purpose=purpose, assembly_ms=time.elapsed_ms
+    )):
         cache_lookups.count(hit=True)
         return AssemblyResult(again, known.content, known.decisions)
     cache_lookups.count(hit=False)
@@ -118,6 +122,7 @@ def _assemble_and_record(
             assembly_ms=time.elapsed_ms,
             owners=RecordOwners.of(ruled.gather_context.agent, ruled.gather_context.team),
             principal=principal,
+            purpose=asked.purpose or Purpose.default_for(principal),
             expected_counts=gathered.expected_counts,
         )
     store_token_counts(uncounted, ruled.tokenizer)

@@ -25,7 +25,7 @@ from assembly.records.bundle_writer import (
 )
 from assembly.records.encoding import piece_hash
 from assembly.records.reader import StoredPiece
-from assembly.records.seal_hashing import FORM_VERSION, RECORD_COLUMNS, SealLink, timestamp
+from assembly.records.seal_hashing import FORM_VERSION, PURPOSE_FORM, SealLink, record_columns, timestamp
 from config.http.errors import DossierError
 from memories.archive.contents import ArchiveContents
 from memories.archive.zip_file import read_zip
@@ -63,9 +63,13 @@ def parse_lines(name: str, text: str) -> Iterator[dict[str, Any]]:
 
 def parse_record(document: dict[str, Any]) -> tuple[Assembly, list[str]]:
     """A record, which no database knows of, and the hashes of its pieces. Raises BundleRefused."""
-    if document.keys() != {*RECORD_COLUMNS, "form", "parts"} or document["form"] != FORM_VERSION:
+    form = document.get("form")
+    columns = record_columns(form) if form in {FORM_VERSION, PURPOSE_FORM} else ()
+    if document.keys() != {*columns, "form", "parts"}:
         raise BundleRefused("A record in it has other columns than this version knows.")
-    values = {name: _parse_column(name, document[name]) for name in RECORD_COLUMNS}
+    values = {name: _parse_column(name, document[name]) for name in columns}
+    if form == PURPOSE_FORM and values["purpose"] not in Purpose.values:
+        raise BundleRefused(f"The record {values['id']} has a purpose that this version does not know.")
     parts = _parse_list("parts", document["parts"], str)
     if len(parts) != len(values["told"]) + len(values["omitted"]):
         raise BundleRefused(f"The record {values['id']} has not as many hashes as pieces.")

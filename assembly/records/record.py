@@ -17,7 +17,7 @@ from agents.quotas.uses import uses
 from assembly.engine.codes import WarningCode
 from assembly.engine.profile import Profile
 from assembly.engine.types import Candidate, EngineRequest, EngineResult, field_values
-from assembly.models import Assembly, text_hash
+from assembly.models import Assembly, Purpose, text_hash
 from assembly.models.assembly import cache_profile, packed
 from assembly.records.change_counters import NO_OWNERS, ChangeCounts
 from assembly.records.encoding import Columns, NewPiece, columns_of, piece_of, piece_of_profile, piece_of_summary
@@ -64,6 +64,7 @@ def record(
     assembly_ms: int,
     owners: RecordOwners,
     principal: Principal,
+    purpose: Purpose,
     parent: UUID | None = None,
     expected_counts: ChangeCounts = NO_OWNERS,
 ) -> Assembly:
@@ -79,6 +80,7 @@ def record(
         parent=parent,
         requested_by=principal.ref,
         requester_name=principal.name,
+        purpose=purpose,
         topic=request.topic,
         profile_name=profile.name,
         profile_version=profile.version,

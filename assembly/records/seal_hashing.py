@@ -1,7 +1,8 @@
 """The canonical text of records and prunings, and the hash of a seal. Pure.
 
-Every stored column goes in, typed, as one JSON text. A column that is added one day makes another form with another
-number; what was sealed in this one stays as it is. docs/audit/seals.md says the same for strangers with SHA-256.
+Every stored column goes in, typed, as one JSON text. A column that is added makes another form with another number:
+records of form 1 have no purpose. What was sealed in a form stays as it is. docs/audit/seals.md says the same for
+strangers with SHA-256.
 """
 
 import hashlib
@@ -16,6 +17,8 @@ from assembly.models import Assembly, Pruning, Seal
 
 FORM_VERSION = 1
 """The number of the form in which records and seals are hashed. Another form gets another number."""
+PURPOSE_FORM = 2
+"""The number of the form of records that have a purpose. Seals and prunings have no form of this number."""
 NO_PREVIOUS_HASH = bytes(32)
 """The hash that the first seal names as the one before."""
 
@@ -89,7 +92,13 @@ def record_bytes(assembly: Assembly, parts: Sequence[str]) -> bytes:
 
 def record_document(assembly: Assembly, parts: Sequence[str]) -> dict[str, Any]:
     """A record as it is hashed, and as bundles carry it."""
-    return {"form": FORM_VERSION, **_columns(assembly, RECORD_COLUMNS), "parts": list(parts)}
+    form = PURPOSE_FORM if assembly.purpose else FORM_VERSION
+    return {"form": form, **_columns(assembly, record_columns(form)), "parts": list(parts)}
+
+
+def record_columns(form: int) -> tuple[str, ...]:
+    """Return the columns of a record of that form."""
+    return (*RECORD_COLUMNS, "purpose") if form == PURPOSE_FORM else RECORD_COLUMNS
 
 
 def pruning_hash(pruning: Pruning) -> bytes:

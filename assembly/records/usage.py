@@ -1,4 +1,4 @@
-"""Usage lists the contexts that considered a memory: those that included it and those that left it out."""
+"""Usage lists the contexts for agents that considered a memory: those that included it and those that left it out."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -68,4 +68,4 @@ def memory_uses(memory: Memory, principal: Principal) -> MemoryUses:
 
 def _considering_contexts(pieces: Collection[int], principal: Principal) -> QuerySet[Assembly]:
     ids = [*pieces]
-    return Assembly.objects.visible_to(principal).filter(Q(told__overlap=ids) | Q(omitted__overlap=ids))
+    return Assembly.objects.for_agents().visible_to(principal).filter(Q(told__overlap=ids) | Q(omitted__overlap=ids))

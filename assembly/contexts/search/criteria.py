@@ -34,6 +34,7 @@ class ContextQuery:
     agent: UUID | None = None
     team: UUID | None = None
     requested_by: str = ""
+    purpose: str = ""
     since: datetime | None = None
     until: datetime | None = None
     profile: str = ""

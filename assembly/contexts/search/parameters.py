@@ -110,11 +110,15 @@ def _schema(values: tuple[str, ...]) -> Mapping[str, Any]:
 
 
 ONLY = ("cut", "left_out")
+PURPOSES = tuple(Purpose.values)
 PARAMETERS: Mapping[str, Parameter] = {
     "agent": Parameter("agent", _agent, "Only of the agent with this slug.", TEXT),
     "team": Parameter("team", _team, "Only of the team with this slug.", TEXT),
     "requested_by": Parameter(
         "requested_by", _requested_by, "Only what this one asked for: me, person:<id>, key:<id> or system.", TEXT
+    ),
+    "purpose": Parameter(
+        "purpose", _one_of(PURPOSES), "Only for this purpose: agent, preview or test.", _schema(PURPOSES)
     ),
     "since": Parameter("since", _since, "From this date (UTC) or moment on.", TEXT),
     "until": Parameter("until", _until, "Up to the end of this date (UTC), or before this moment.", TEXT),

@@ -87,6 +87,7 @@ EQUAL = {
     "team": "team_id = %(team)s",
     "requested_by": "requested_by = %(requested_by)s",
     "profile": "profile_name = %(profile)s",
+    "purpose": f"{PURPOSE_SQL} = %(purpose)s",
 }
 WITH_WARNING = "warnings <> '[]'::jsonb"
 CUT = f"(truncated OR {WITH_WARNING})"
@@ -165,7 +166,7 @@ def _visibility_condition(limits: Mapping[str, Any] | None) -> list[SqlCondition
     return [SqlCondition(f"agent_id = ANY(%(seen_agents)s) AND {team}", limits)]
 
 
-COLUMNS = """id, created, agent_id, agent_name, team_id, team_name, requested_by, profile_name, topic, warnings,
+COLUMNS = """id, created, agent_id, agent_name, team_id, team_name, requested_by, purpose, profile_name, topic, warnings,
     truncated, left_out, told, omitted, codes"""
 NEWEST = "ORDER BY created DESC, id DESC"
 EVERYTHING = "TRUE"

@@ -51,11 +51,12 @@ COUNTABLE = "NOT EXISTS (SELECT FROM new_assemblies WHERE assembly = assemblies.
 
 def find_recorded_days(since: datetime.date | None = None) -> Iterator[datetime.date]:
     """The days on which contexts were recorded that are still there, by UTC, the oldest first."""
-    rows = Assembly.objects.filter(created__gte=_start(since)) if since else Assembly.objects.all()
+    contexts = Assembly.objects.for_agents()
+    rows = contexts.filter(created__gte=_start(since)) if since else contexts
     while first := rows.order_by("created", "id").values_list("created", flat=True).first():
         day = first.astimezone(datetime.UTC).date()
         yield day
-        rows = Assembly.objects.filter(created__gte=_start(day + ONE_DAY))
+        rows = contexts.filter(created__gte=_start(day + ONE_DAY))
 
 
 @transaction.atomic
@@ -82,7 +83,7 @@ def day_recount(day: datetime.date, *, again: bool = False) -> int | None:
 
 def _countable(day: datetime.date) -> QuerySet[Assembly]:
     start = _start(day)
-    return Assembly.objects.filter(created__gte=start, created__lt=start + ONE_DAY).extra(where=[COUNTABLE])  # noqa: S610 - a constant
+    return Assembly.objects.for_agents().filter(created__gte=start, created__lt=start + ONE_DAY).extra(where=[COUNTABLE])  # noqa: S610 - a constant
 
 
 def _batches(rows: QuerySet[Assembly]) -> Iterator[list[Assembly]]:

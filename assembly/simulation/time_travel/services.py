@@ -42,8 +42,8 @@ class NearestContexts:
 def find_nearest_contexts(
     *, agent: Agent, team: Team | None, moment: datetime.datetime, principal: Principal
 ) -> NearestContexts:
-    """Of the agent in that team; without a team, in any and in none."""
-    contexts = Assembly.objects.visible_to(principal).filter(agent_id=agent.id).only(*COLUMNS)
+    """Return the contexts for the agent in that team that are nearest; without a team, in any and in none."""
+    contexts = Assembly.objects.for_agents().visible_to(principal).filter(agent_id=agent.id).only(*COLUMNS)
     if team:
         contexts = contexts.filter(team_id=team.id)
     return NearestContexts(
