@@ -159,6 +159,7 @@ def summary_document(assembly: Assembly) -> dict[str, Any]:
         "created": assembly.created,
         "agent": assembly.agent_slug,
         "team": assembly.team_slug or None,
+        "purpose": assembly.effective_purpose,
         "topic": assembly.topic,
         "profile": assembly.profile_name,
         "tokenizer": assembly.tokenizer,

@@ -100,7 +100,12 @@ COLUMNS = (
     "warnings",
     "assembly_ms",
 )
-COLUMN_NAMES_IN_RECORD = {"agent": "agent_slug", "team": "team_slug", "profile": "profile_name", "purpose": "effective_purpose"}
+COLUMN_NAMES_IN_RECORD = {
+    "agent": "agent_slug",
+    "team": "team_slug",
+    "profile": "profile_name",
+    "purpose": "effective_purpose",
+}
 """Columns whose values the record keeps under another name."""
 
 

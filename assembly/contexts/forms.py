@@ -18,6 +18,7 @@ from assembly.contexts.search.things import is_plain_name
 from assembly.contexts.search.visible_owners import VisibleOwner, VisibleOwners
 from assembly.engine.codes import DECISION_CODES, Code
 from assembly.engine.reasons import warning_label
+from assembly.models import Purpose
 from assembly.profiles.catalogue import all_profiles
 from assembly.records.reader import StoredAssembly
 from teams.forms import validate_storable

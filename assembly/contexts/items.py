@@ -17,7 +17,7 @@ from assembly.engine.codes import Code, WarningCode
 from assembly.engine.reasons import decision_sentence
 from assembly.engine.refs import without_version
 from assembly.engine.types import Decision
-from assembly.models import Assembly
+from assembly.models import Assembly, Purpose
 from assembly.records.item_titles import short_title, title_of
 from assembly.records.reader import StoredAssembly
 from assembly.records.warnings import warnings_of
@@ -79,11 +79,19 @@ def is_left_out(decision: Decision) -> bool:
     return not decision.included and decision.code != Code.EMPTY
 
 
+HEADLINE_SUBJECTS = {
+    Purpose.AGENT: "{agent} was told",
+    Purpose.PREVIEW: "Preview: {agent} would have been told",
+    Purpose.TEST: "Test: {agent} would have been told",
+}
+
+
 def headline(assembly: Assembly, decisions: Sequence[Decision]) -> str:
     """What happened, in a sentence or two."""
-    told = f"{assembly.agent_name} was told {assembly.tokens:,} of a possible {assembly.budget:,} tokens."
+    subject = HEADLINE_SUBJECTS[assembly.effective_purpose].format(agent=assembly.agent_name)
+    told = f"{subject} {assembly.tokens:,} of a possible {assembly.budget:,} tokens."
     if WarningCode.BUDGET_EXCEEDED in assembly.warnings:
-        told = f"{assembly.agent_name} was told {assembly.tokens:,} tokens, more than the {assembly.budget:,} allowed."
+        told = f"{subject} {assembly.tokens:,} tokens, more than the {assembly.budget:,} allowed."
     cut = sum(decision.code == Code.TRUNCATED for decision in decisions)
     out = sum(is_left_out(decision) for decision in decisions)
     parts = [f"{count_phrase(cut, 'text')} cut"] if cut else []

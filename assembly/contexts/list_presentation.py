@@ -11,6 +11,7 @@ from uuid import UUID
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.utils.text import Truncator
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from agents.models import Agent
 from assembly.contexts.forms import ContextFilterForm, reason_label
@@ -20,11 +21,13 @@ from assembly.contexts.links import ANY_ID, address_pattern
 from assembly.contexts.search.criteria import ReferenceQuery
 from assembly.engine.reasons import warning_label
 from assembly.engine.refs import Ref
-from assembly.models import Assembly
+from assembly.models import Assembly, Purpose
+from assembly.records.warnings import load_outcome_bodies, shortage_sentence
 from assembly.sources.kinds import KINDS, ItemKind
 from teams.models import Team
 from teams.principal import Principal
 
+PURPOSE_TAGS = {Purpose.PREVIEW: gettext_lazy("preview"), Purpose.TEST: gettext_lazy("test")}
 TOPIC = 80  # characters of a topic
 
 
@@ -46,7 +49,8 @@ class ContextRow:
 
 
 def context_rows(contexts: Sequence[Assembly]) -> list[ContextRow]:
-    """Them in their order."""
+    """Return a row for each context, in their order."""
+    load_outcome_bodies(contexts)
     address = address_pattern("context", ANY_ID)
     return [_context_row(context, address.format(context.id)) for context in contexts]
 
@@ -68,10 +72,17 @@ def _context_row(context: Assembly, address: str) -> ContextRow:
 
 
 def _outcomes(context: Assembly) -> tuple[OutcomeTag, ...]:
-    """Its warnings; without any, whether something was cut or left out for want of room."""
+    """Return a tag for a preview or test; the warnings, or without any the sections that reached their limit."""
+    purpose = context.effective_purpose
+    named = (OutcomeTag(str(PURPOSE_TAGS[purpose]), "plain"),) if purpose in PURPOSE_TAGS else ()
+    return (*named, *_limit_outcomes(context))
+
+
+def _limit_outcomes(context: Assembly) -> tuple[OutcomeTag, ...]:
     if context.warnings:
         return tuple(OutcomeTag(warning_label(code), "bad") for code in context.warnings)
-    return (OutcomeTag(_("short of room"), "warn") if context.truncated else OutcomeTag(_("all had room"), "good"),)
+    shortage = shortage_sentence(context)
+    return (OutcomeTag(shortage, "warn") if shortage else OutcomeTag(_("within all limits"), "good"),)
 
 
 def reference_title(thing: ReferenceQuery, principal: Principal) -> str:

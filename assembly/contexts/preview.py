@@ -9,6 +9,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext_lazy as _
 
 from agents.models import Agent
+from assembly.models import Purpose
 from assembly.pipeline.request import MAX_TOKENS, MAX_TOPIC_CHARACTERS, AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.profiles.catalogue import all_profiles
@@ -104,7 +105,8 @@ def preview(request: HttpRequest) -> HttpResponse:
         try:
             wishes = form.cleaned_data
             agent, team = wishes.pop("agent"), wishes.pop("team")
-            assembly = assemble(agent=agent, team=team, asked=AssemblyRequest(**wishes, purpose=Purpose.PREVIEW), principal=principal).assembly
+            asked = AssemblyRequest(**wishes, purpose=Purpose.PREVIEW)
+            assembly = assemble(agent=agent, team=team, asked=asked, principal=principal).assembly
         except Invalid as error:
             for field in error.extra["errors"]:
                 form.add_error(field if field in form.fields else None, error.detail)

@@ -9,6 +9,7 @@ from assembly.contexts.request_serializers import StrategySerializer
 from assembly.engine.codes import DECISION_CODES, SourceCode
 from assembly.engine.query_signals import Intent
 from assembly.engine.types import SECTION_STATUSES
+from assembly.models import Purpose
 from assembly.pipeline.request import (
     DEFAULT_PROFILE,
     DEFAULT_TOKENIZER,
@@ -291,7 +292,7 @@ class AssemblySummarySerializer(serializers.Serializer[Any]):
     team = serializers.CharField(allow_null=True)
     purpose = serializers.ChoiceField(
         choices=Purpose.choices,
-        help_text="Why it was requested. Of a record from before there were purposes: preview for a person, else agent.",
+        help_text="Why it was requested. For older records: preview for a person, else agent.",
     )
     topic = serializers.CharField()
     profile = serializers.CharField()

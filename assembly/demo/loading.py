@@ -27,6 +27,7 @@ from django.db import transaction
 
 from agents.models import Agent, AgentFile
 from agents.services import agent_create
+from assembly.models import Purpose
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.rules.services import rule_create
@@ -282,4 +283,4 @@ def _to_assembly_request(entry: Entry, now: datetime.datetime) -> AssemblyReques
     """What the entry asks for: its own words are those of Asked."""
     wishes = {name: value for name, value in entry.items() if name not in {"agent", "team", "by", "history"}}
     history = tuple(ConversationTurn(**turn) for turn in entry.get("history", []))
-    return AssemblyRequest(**wishes, history=history, now=now)
+    return AssemblyRequest(**wishes, history=history, now=now, purpose=Purpose.AGENT)

@@ -26,8 +26,9 @@ from agents.services import agent_files_ensure
 from assembly.home.draft_list import draft_rows
 from assembly.home.file_cards import file_cards, find_oversized_files
 from assembly.home.recent_changes import find_recent_changes
-from assembly.models import Alert, Assembly
+from assembly.models import Alert, Assembly, AssemblyQuerySet
 from assembly.records.usage import memory_uses
+from assembly.records.warnings import load_outcome_bodies
 from config.http.cursors import next_page_url, page_of
 from memories.access import memory_for
 from memories.embeddings.active_model import SLOTS
@@ -40,6 +41,14 @@ from teams.access import principal_of, team_for
 from teams.guidance import TEAM_FILES
 from teams.models import Membership, Team
 from teams.principal import Action, Principal
+
+
+def _newest(contexts: AssemblyQuerySet, most: int) -> list[Assembly]:
+    """Return the newest of the contexts with what a row shows of them."""
+    found = list(contexts.listed().order_by("-created", "-id")[:most])
+    load_outcome_bodies(found)
+    return found
+
 
 DRAFTS, FULL_FILES, HOME_CONTEXTS, OWNED = 5, 5, 5, 12
 
@@ -56,7 +65,7 @@ def home(request: HttpRequest) -> HttpResponse:
         **_visible_owners(principal),
         "days": find_recent_changes(principal),
         "alerts_waiting": Alert.objects.visible_to(principal).waiting().count(),
-        "contexts": contexts.listed().order_by("-created", "-id")[:HOME_CONTEXTS],
+        "contexts": _newest(contexts, HOME_CONTEXTS),
     }
     return render(request, "assembly/home/home.html", context)
 
@@ -92,7 +101,7 @@ def agent_page(request: HttpRequest, slug: str) -> HttpResponse:
         .defer(*SLOTS)
         .annotate(at=Coalesce("occurred_at", "created"))
         .order_by("-at", "-id")[:AGENT_MEMORIES],
-        "contexts": contexts.listed().order_by("-created", "-id")[:AGENT_CONTEXTS],
+        "contexts": _newest(contexts, AGENT_CONTEXTS),
     }
     return render(request, "assembly/home/agent.html", context)
 
@@ -122,7 +131,7 @@ def team_page(request: HttpRequest, slug: str) -> HttpResponse:
         .defer(*SLOTS)
         .annotate(at=Coalesce("occurred_at", "created"))
         .order_by("-at", "-id")[:TEAM_MEMORIES],
-        "contexts": contexts.listed().order_by("-created", "-id")[:TEAM_CONTEXTS],
+        "contexts": _newest(contexts, TEAM_CONTEXTS),
     }
     return render(request, "assembly/home/team.html", context)
 

@@ -127,9 +127,7 @@ class Purpose(models.TextChoices):
 
 
 # Records that were made before there were purposes have none; who requested them tells.
-PURPOSE_SQL = (
-    "CASE WHEN purpose <> '' THEN purpose WHEN requested_by LIKE 'person:%%' THEN 'preview' ELSE 'agent' END"
-)
+PURPOSE_SQL = "CASE WHEN purpose <> '' THEN purpose WHEN requested_by LIKE 'person:%%' THEN 'preview' ELSE 'agent' END"
 
 MAX_CACHED_PROFILES = 256
 PENDING_KB = 512

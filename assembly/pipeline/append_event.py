@@ -20,7 +20,7 @@ from assembly.engine.profile import Profile
 from assembly.engine.rendering import render_item
 from assembly.engine.tokenizers import get_tokenizer
 from assembly.engine.types import Candidate, EngineRequest
-from assembly.models import Assembly
+from assembly.models import Assembly, Purpose
 from assembly.pipeline.answer_cache import AssemblyResult
 from assembly.pipeline.telemetry import traced_assembly
 from assembly.records.reader import StoredAssembly, content_of, load_record

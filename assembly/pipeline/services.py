@@ -73,9 +73,9 @@ def assemble(*, agent: Agent, team: Team | None = None, asked: AssemblyRequest, 
     known = (
         assembly_cache.recall(wanted, load_preconditions(agent, team).changes) if assembly_cache.knows(wanted) else None
     )
-    if known and (again := record_cache_hit(
-        of=known.assembly, principal=principal, purpose=purpose, assembly_ms=time.elapsed_ms
-    )):
+    if known and (
+        again := record_cache_hit(of=known.assembly, principal=principal, purpose=purpose, assembly_ms=time.elapsed_ms)
+    ):
         cache_lookups.count(hit=True)
         return AssemblyResult(again, known.content, known.decisions)
     cache_lookups.count(hit=False)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
-from assembly.models import Assembly, text_hash
+from assembly.models import Assembly, Purpose, text_hash
 from assembly.models.seal import HASH_BYTES
 from assembly.records.bundle_writer import (
     ABOUT,

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from django.utils.translation import gettext, ngettext
+
 from assembly.engine.codes import SourceCode, WarningCode
 from assembly.engine.reasons import embedder_sentence, source_sentence, summariser_sentence, warning_sentence
 from assembly.models import Assembly
@@ -12,6 +14,8 @@ from assembly.sources.base import EMBEDDER
 
 SUMMARISER = "summariser"
 """What its report is called among those of the sources."""
+SHORT_STATUSES = {"cut", "partial", "left_out"}
+"""Statuses of sections in which something was cut or left out because a limit was reached."""
 UNNAMED_SOURCE = "Which source it was cannot be read any more: somebody changed the database."
 
 SERVER_SENTENCES: Mapping[str, tuple[str, Callable[[SourceCode], str]]] = {
@@ -32,6 +36,29 @@ class WarningMessage:
 def load_warning_bodies(assemblies: Sequence[Assembly]) -> None:
     """Read at once the bodies of those whose warnings are worded by them: a list has many."""
     load_bodies([one for one in assemblies if not set(SourceCode).isdisjoint(one.warnings)])
+
+
+def load_outcome_bodies(assemblies: Sequence[Assembly]) -> None:
+    """Read at once the bodies of those whose warnings or whose full sections are worded by them."""
+    load_bodies([one for one in assemblies if one.truncated or not set(SourceCode).isdisjoint(one.warnings)])
+
+
+def shortage_sentence(assembly: Assembly) -> str:
+    """Return which sections were too small for what was found, in a few words; empty where none was."""
+    if not assembly.truncated:
+        return ""
+    try:
+        labels = [section["label"] for section in assembly.sections if section["status"] in SHORT_STATUSES]
+    except DAMAGE_ERRORS:
+        labels = []
+    if not labels:
+        return gettext("over the limit")
+    if len(labels) == 1:
+        return gettext("%(section)s: over the limit") % {"section": labels[0]}
+    others = ngettext(
+        "%(section)s and one more: over the limit", "%(section)s and %(count)s more: over the limit", len(labels) - 1
+    )
+    return others % {"section": labels[0], "count": len(labels) - 1}
 
 
 def warnings_of(assembly: Assembly) -> list[WarningMessage]:

@@ -18,6 +18,7 @@ from assembly.contexts.layers import bar_width
 from assembly.engine.reasons import warning_label
 from assembly.engine.refs import Ref
 from assembly.profiles.shipped import CONVERSATION
+from assembly.records.warnings import shortage_sentence
 from assembly.simulation.draft_preview.size import measure_text, rendered_with_cut
 from assembly.sources.kinds import KINDS
 from teams.text_diff.markdown import render_markdown
@@ -26,6 +27,7 @@ from teams.versioned_text.versioned_file import Version
 
 register = template.Library()
 register.simple_tag(bar_width, name="width")
+register.filter("shortage", shortage_sentence)
 
 
 @register.inclusion_tag("assembly/simulation/draft_preview/_size.html")

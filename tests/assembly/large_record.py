@@ -8,7 +8,7 @@ from agents.models import Agent
 from assembly.engine.linear_ranker import BREVITY_FEATURE, Ranker
 from assembly.engine.profile import Profile, Section
 from assembly.engine.types import Candidate, EngineRequest
-from assembly.models import Assembly
+from assembly.models import Assembly, Purpose
 from assembly.profiles.shipped import CONVERSATION
 from assembly.records.reader import EngineInput
 from assembly.records.record import RecordOwners, record
@@ -69,6 +69,7 @@ def recorded_context(
         wishes={},
         assembly_ms=12,
         owners=RecordOwners.of(agent, team),
+        purpose=Purpose.AGENT,
         principal=principal,
     )
 

@@ -11,6 +11,7 @@ from assembly.contexts.search.criteria import ContextQuery
 from assembly.contexts.search.things import parse_reference
 from assembly.contexts.search.visible_owners import VisibleOwners
 from assembly.engine.codes import DECISION_CODES, SourceCode, WarningCode
+from assembly.models import Purpose
 from config.http.errors import Invalid
 from config.http.serializers import Moment, parse_date
 

@@ -90,8 +90,8 @@ COMMON_CONDITION_ROWS = 200
 """What more than one of so many of the first rows meet, is not counted by its index."""
 LIST_COLUMNS = (
     "id", "created", "agent_id", "agent_slug", "agent_name", "team_id", "team_slug", "team_name", "requested_by",
-    "requester_name", "purpose", "topic", "profile_name", "profile_version", "tokenizer", "now", "budget", "tokens", "truncated",
-    "left_out", "warnings", "assembly_ms", "parent", "decided_in", "sha256",
+    "requester_name", "purpose", "topic", "profile_name", "profile_version", "tokenizer", "now", "budget", "tokens",
+    "truncated", "left_out", "warnings", "assembly_ms", "parent", "decided_in", "sha256",
 )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from uuid import UUID
 
 from assembly.contexts.search.criteria import ContextQuery, ReferenceQuery
 from assembly.models import Assembly
+from assembly.models.assembly import PURPOSE_SQL
 from config.db.statements import fetch_rows
 from config.http.cursors import decode_keys
 
@@ -166,8 +167,8 @@ def _visibility_condition(limits: Mapping[str, Any] | None) -> list[SqlCondition
     return [SqlCondition(f"agent_id = ANY(%(seen_agents)s) AND {team}", limits)]
 
 
-COLUMNS = """id, created, agent_id, agent_name, team_id, team_name, requested_by, purpose, profile_name, topic, warnings,
-    truncated, left_out, told, omitted, codes"""
+COLUMNS = """id, created, agent_id, agent_name, team_id, team_name, requested_by, purpose, profile_name, topic,
+    warnings, truncated, left_out, told, omitted, codes"""
 NEWEST = "ORDER BY created DESC, id DESC"
 EVERYTHING = "TRUE"
 MAX_MERGED = 100

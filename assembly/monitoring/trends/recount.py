@@ -83,7 +83,8 @@ def day_recount(day: datetime.date, *, again: bool = False) -> int | None:
 
 def _countable(day: datetime.date) -> QuerySet[Assembly]:
     start = _start(day)
-    return Assembly.objects.for_agents().filter(created__gte=start, created__lt=start + ONE_DAY).extra(where=[COUNTABLE])  # noqa: S610 - a constant
+    rows = Assembly.objects.for_agents().filter(created__gte=start, created__lt=start + ONE_DAY)
+    return rows.extra(where=[COUNTABLE])  # noqa: S610 - a constant
 
 
 def _batches(rows: QuerySet[Assembly]) -> Iterator[list[Assembly]]:

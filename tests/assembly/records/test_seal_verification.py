@@ -9,7 +9,7 @@ from django.db.models import Model
 
 from agents.models import Agent
 from assembly.models import Assembly, NewAssembly, Seal, Webhook, WebhookDelivery
-from assembly.records.seal_hashing import RECORD_COLUMNS, SealLink
+from assembly.records.seal_hashing import PURPOSE_FORM, SealLink, record_columns
 from assembly.records.seal_verification import VerificationCounts, verify_records
 from assembly.records.seals import newest_seal
 from teams.models import Team
@@ -28,6 +28,7 @@ ALTERED = {
     "team_name": "''",
     "requested_by": "'person'",
     "requester_name": "'Mallory'",
+    "purpose": "'test'",
     "parent": "id",
     "decided_in": "id",
     "topic": "topic || ' '",
@@ -59,7 +60,7 @@ def test_nothing_is_wrong_where_nobody_did_anything() -> None:
 
 def test_every_column_of_a_record_is_sealed() -> None:
     columns = [field.attname for field in Assembly._meta.concrete_fields]
-    assert sorted(RECORD_COLUMNS) == sorted(columns) == sorted([*ALTERED, "id"])
+    assert sorted(record_columns(PURPOSE_FORM)) == sorted(columns) == sorted([*ALTERED, "id"])
 
 
 def test_an_altered_column_is_found_whichever_it_is(sealed: list[Assembly], as_owner: AsOwner, kept: Kept) -> None:
