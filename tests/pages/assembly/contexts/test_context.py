@@ -16,6 +16,7 @@ from assembly.records.reader import content_of, load_record
 from assembly.sources.base import ConversationTurn
 from memories.services import MemoryFacts, memories_create
 from teams.models import Team, User
+from teams.principal import SYSTEM
 from teams.services import team_create
 from teams.versioned_text.versioned_file import file_create, file_save
 from tests.assembly.failing_sources import raising, replaced, sleeping
@@ -81,7 +82,8 @@ def test_the_chosen_agents_only_team_is_chosen_with_it(signed_in: SignedIn, owne
 
 def test_the_headline_says_what_happened(signed_in: SignedIn, owner: User, full: Assembly) -> None:
     page = text_of(signed_in(owner).get(f"/contexts/{full.id}/"))
-    assert re.search(r"<h1>Luna was told [\d,]+ of a possible 16,000 tokens\. One text was cut and three items", page)
+    told = r"<h1>Preview: Luna would have been told [\d,]+ of a possible 16,000 tokens\. "
+    assert re.search(told + "One text was cut and three items", page)
     assert "6th of the top 5 in Team Knowledge" in page
     assert "Cut to fit:" in page
     assert "3 outranked" in page
@@ -161,7 +163,7 @@ def test_the_list_says_what_each_warning_is(
     signed_in: SignedIn, owner: User, team: Team, agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     replaced(monkeypatch, "daily_logs", raising)
-    assemble(agent=agent, team=team, principal=owner.principal, asked=AssemblyRequest(max_tokens=1))
+    assemble(agent=agent, team=team, principal=SYSTEM, asked=AssemblyRequest(max_tokens=1))
     for address in ("/contexts/", "/"):
         page = text_of(signed_in(owner).get(address))
         assert '<span class="tag bad">over budget</span>' in page

@@ -8,7 +8,7 @@ from agents.services import agent_create, daily_log_append, daily_log_replace
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from teams.models import Team, User
-from teams.principal import Principal
+from teams.principal import SYSTEM, Principal
 from teams.services import team_create
 from teams.versioned_text.drafts import draft_save
 from teams.versioned_text.versioned_file import file_save
@@ -94,7 +94,7 @@ def test_nothing_of_other_teams_is_shown(signed_in: SignedIn, outsider: User, ow
 
 
 def test_contexts_over_their_budget_are_shown(signed_in: SignedIn, owner: User, team: Team, agent: Agent) -> None:
-    assemble(agent=agent, team=team, principal=owner.principal, asked=AssemblyRequest(max_tokens=1))
+    assemble(agent=agent, team=team, principal=SYSTEM, asked=AssemblyRequest(max_tokens=1))
     assert "over budget" in text_of(signed_in(owner).get("/"))
 
 
