@@ -14,9 +14,9 @@ from assembly.profiles.documents import Row
 from assembly.profiles.yaml_reader import MAX_CHARACTERS, UnreadableDocument, line_at
 from teams.access import principal_of
 from teams.guidance import Guidance, Text
-from teams.principal import Action, Principal
+from teams.principal import Principal
 from teams.versioned_text import views
-from teams.versioned_text.presentation import Crumb, TextPage
+from teams.versioned_text.presentation import Crumb, SaveText, TextPage
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,20 +37,17 @@ class DocumentPages(Generic[Row]):
     """What stands above a version, with %(name)s in it."""
     guidance: Guidance
     fault_of: Callable[[str], UnreadableDocument | None]
-    find: Callable[[Principal, str, Action], Row]
-    """Return the stored row, to be read or edited. Raises NotFound and Forbidden."""
+    find: Callable[[Principal, str], Row]
+    """Return the stored row, to be read. Raises NotFound."""
     may_edit: Callable[[Principal, Row], bool]
-    save: Callable[[Principal, Row, str, int, str], Row]
-    """Store a text made from a version, with a note. Raises StaleVersion and Invalid."""
 
     def paths(self) -> list[URLPattern]:
-        """Return the addresses of a document's versions."""
+        """Return the addresses that show a document's versions."""
         history = f"{self.kind}s/<slug:name>/history/"
         return [
             path(history, self.history, name=f"{self.kind}_history"),
             path(f"{history}compare/", self.compare, name=f"{self.kind}_compare"),
             path(f"{history}<int:number>/", self.version, name=f"{self.kind}_version"),
-            path(f"{history}<int:number>/restore/", self.restore, name=f"{self.kind}_restore"),
         ]
 
     def check_text(self, sent: str) -> TextCheck:
@@ -77,19 +74,12 @@ class DocumentPages(Generic[Row]):
         """Two versions of a document."""
         return views.compare(request, self._page(request, self._row(request, name)))
 
-    @method_decorator(require_POST)
-    def restore(self, request: HttpRequest, name: str, number: int) -> HttpResponse:
-        """Bring back an old version of a document, if it can still be read."""
-        row = self._row(request, name, Action.EDIT)
-        return views.restore(
-            request,
-            self._page(request, row),
-            number,
-            lambda content, expected, note: self.save(principal_of(request), row, content, expected, note),
-        )
+    def restore(self, request: HttpRequest, row: Row, number: int, save: SaveText) -> HttpResponse:
+        """Bring back an old version of a document that the person may edit, if it can still be read."""
+        return views.restore(request, self._page(request, row), number, save)
 
-    def _row(self, request: HttpRequest, name: str, action: Action = Action.READ) -> Row:
-        return self.find(principal_of(request), name, action)
+    def _row(self, request: HttpRequest, name: str) -> Row:
+        return self.find(principal_of(request), name)
 
     def _page(self, request: HttpRequest, row: Row) -> TextPage:
         address = reverse(f"{self.kind}_page", args=[row.name])

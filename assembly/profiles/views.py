@@ -1,6 +1,7 @@
 """Pages of profiles: the list, one profile, a new one, the editor, and what all documents have."""
 
 import re
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -9,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
 from assembly.models import StoredProfile
 from assembly.profiles.catalogue import ProfileEntry, all_profiles, find_profile_entry, profile_fault
@@ -21,7 +22,7 @@ from assembly.sources.external.services import unregistered_sections
 from config.http.errors import Conflict, Invalid, NotFound
 from teams.access import principal_of, require_admin
 from teams.forms import TextForm
-from teams.principal import Action, Principal
+from teams.principal import Principal
 from teams.versioned_text.presentation import Crumb, add_save_message
 from teams.versioned_text.versioned_file import StaleVersion
 from teams.views.confirmation import Confirmation, confirmation_page
@@ -101,18 +102,25 @@ def delete(request: HttpRequest, name: str) -> HttpResponse:
     return redirect("profile_list")
 
 
-def _stored_profile(principal: Principal, name: str, action: Action) -> StoredProfile:
-    """Return the row of a profile that has a history. Raises Forbidden and NotFound."""
-    if action is not Action.READ:
-        require_admin(principal)
-    entry = find_profile_entry(name)
-    if not entry.stored:
-        raise NotFound(_("The history of %(name)s") % {"name": name})
-    return entry.row
+@require_POST
+def restore(request: HttpRequest, name: str, number: int) -> HttpResponse:
+    """Bring back an old version of a profile, if it can still be read."""
+    principal = principal_of(request)
+    require_admin(principal)
+    row = _stored_profile(principal, name)
+    return profile_pages.restore(request, row, number, partial(_save, principal, row))
 
 
 def _save(principal: Principal, row: StoredProfile, content: str, expected: int, note: str = "") -> StoredProfile:
     return profile_save(name=row.name, content=content, expected_version=expected, principal=principal, note=note)
+
+
+def _stored_profile(_principal: Principal, name: str) -> StoredProfile:
+    """Return the row of a profile that has a history; everybody may read it. Raises NotFound."""
+    entry = find_profile_entry(name)
+    if not entry.stored:
+        raise NotFound(_("The history of %(name)s") % {"name": name})
+    return entry.row
 
 
 profile_pages = DocumentPages(
@@ -123,9 +131,8 @@ profile_pages = DocumentPages(
     fault_of=profile_fault,
     find=_stored_profile,
     may_edit=lambda principal, _row: principal.is_admin,
-    save=_save,
 )
-"""The check of a text, and the pages of versions."""
+"""The check of a text, and the pages that show versions."""
 
 
 def _confirm_deletion(request: HttpRequest, entry: ProfileEntry) -> HttpResponse:

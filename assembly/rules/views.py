@@ -1,5 +1,6 @@
 """Pages of rules: the list, one rule, its switch, the check of a text, and its versions."""
 
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -89,6 +90,14 @@ def delete(request: HttpRequest, name: str) -> HttpResponse:
     return redirect("rule_list")
 
 
+@require_POST
+def restore(request: HttpRequest, name: str, number: int) -> HttpResponse:
+    """Bring back an old version of a rule, if it can still be read; it stays on or off as it is."""
+    principal = principal_of(request)
+    rule = rule_for(principal, name, Action.EDIT)
+    return rule_pages.restore(request, rule, number, partial(_save_text, principal, rule))
+
+
 def _save_text(principal: Principal, rule: StoredRule, content: str, expected: int, note: str) -> StoredRule:
     """Save a rule's text; it stays on or off as it is."""
     return rule_save(
@@ -104,6 +113,5 @@ rule_pages = DocumentPages(
     fault_of=rule_fault,
     find=rule_for,
     may_edit=may_edit,
-    save=_save_text,
 )
-"""The check of a text, and the pages of versions."""
+"""The check of a text, and the pages that show versions."""

@@ -105,8 +105,9 @@ def resolved(module: Module, name: str) -> tuple[Module, str] | None:
 def calls_of(module_name: str, view: str, method: str, access: frozenset[str]) -> list[Called]:
     """What a view calls; `method` is that of a class, "" for a function."""
     module, reading = modules()[module_name], Reading(access)
-    if method:
-        _read_method(module, view, method, reading)
+    class_name, _dot, member = view.rpartition(".")
+    if method or class_name:  # a view class, or a method of an object that is a view by itself
+        _read_method(module, class_name or view, method or member, reading)
     else:
         _read(module, None, module.functions[view], reading)
     return reading.found
