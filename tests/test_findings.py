@@ -1,4 +1,4 @@
-"""Every finding of the security review of November 2026 has a test that names it by `@pytest.mark.finding`.
+"""Every finding of the reviews of November 2026 has a test that names it by `@pytest.mark.finding`; E is of the pages.
 
 `python -m tests.test_findings` prints which tests those are.
 """
@@ -46,6 +46,7 @@ FINDINGS = {
     "6.8b": "team admins learnt which usernames exist",
     "6.8c": "the last admin of a team could demote themselves",
     "6.9": "other users of the machine could read the supervisor's log",
+    "E1": "a preview by a person counted as a context for an agent",
 }
 
 

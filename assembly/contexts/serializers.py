@@ -140,8 +140,7 @@ class AssemblyRequestSerializer(StrictSerializer):
         required=False,
         allow_null=True,
         default=None,
-        help_text="agent: for an agent at work, the default with a key. preview, test: only to look at; counts, alerts "
-        "and the uses of memories leave it out.",
+        help_text="agent: the default with a key. preview, test: counts, alerts and uses of memories leave it out.",
     )
     format = serializers.ChoiceField(
         choices=["markdown", "messages"],

@@ -17,6 +17,7 @@ from playwright.sync_api import ConsoleMessage, Page
 
 from agents.models import Agent
 from agents.services import agent_create, daily_log_append
+from assembly.models import Purpose
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from memories.services import MemoryFacts, memories_create
@@ -107,8 +108,15 @@ def team_that_works() -> Team:
     memories_create(owner=team, facts=facts, principal=owner.principal)
     memories_create(owner=agent, facts=facts[:1], principal=owner.principal)
     daily_log_append(agent=agent, date=_today(agent), text="Rehearsed.", principal=owner.principal)
-    assemble(agent=agent, team=team, principal=owner.principal, asked=AssemblyRequest(topic="the stage"))
-    assemble(agent=agent, team=team, principal=owner.principal, asked=AssemblyRequest(max_tokens=1))
+    assemble(
+        agent=agent,
+        team=team,
+        principal=owner.principal,
+        asked=AssemblyRequest(topic="the stage", purpose=Purpose.AGENT),
+    )
+    assemble(
+        agent=agent, team=team, principal=owner.principal, asked=AssemblyRequest(max_tokens=1, purpose=Purpose.AGENT)
+    )
     return team
 
 

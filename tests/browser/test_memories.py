@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from agents.models import Agent
 from agents.services import daily_log_append
-from assembly.models import Assembly
+from assembly.models import Assembly, Purpose
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from memories.models import Memory
@@ -28,7 +28,12 @@ TEXTS = (
 def luna(team: Team) -> Agent:
     agent, olga = Agent.objects.get(slug="luna"), User.objects.get(username="olga").principal
     memories_create(owner=agent, facts=[MemoryFacts(kind="fact", text=text) for text in TEXTS], principal=olga)
-    assemble(agent=agent, team=team, principal=olga, asked=AssemblyRequest(topic="Where does the tour start?"))
+    assemble(
+        agent=agent,
+        team=team,
+        principal=olga,
+        asked=AssemblyRequest(topic="Where does the tour start?", purpose=Purpose.AGENT),
+    )
     return agent
 
 

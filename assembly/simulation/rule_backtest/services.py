@@ -86,7 +86,7 @@ def rule_backtest(*, rule: Rule, owner: Owner, principal: Principal, seconds: fl
     was told again is tried once. At least one is tried, however little time there is.
     """
     started, trials, damaged = perf_counter(), list[ContextBacktest](), 0
-    last = list(_affected_assemblies(owner, Assembly.objects.for_agents().visible_to(principal))[:LIMIT])
+    last = list(_affected_assemblies(owner, Assembly.objects.visible_to(principal))[:LIMIT])
     today = CurrentOwners.of(last)
     for assembly in last:
         if trials and perf_counter() - started > seconds:

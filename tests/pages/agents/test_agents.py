@@ -10,6 +10,7 @@ from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from memories.services import MemoryFacts, memories_create
 from teams.models import Team, User
+from teams.principal import SYSTEM
 from teams.services import team_create
 from tests.pages.conftest import SignedIn, text_of
 
@@ -18,7 +19,7 @@ def test_the_page_shows_files_days_memories_and_contexts(
     signed_in: SignedIn, teammate: User, owner: User, team: Team, agent: Agent
 ) -> None:
     memories_create(owner=agent, facts=[MemoryFacts(kind="fact", text="Likes tea")], principal=owner.principal)
-    assemble(agent=agent, team=team, principal=owner.principal, asked=AssemblyRequest(topic="about tea"))
+    assemble(agent=agent, team=team, principal=SYSTEM, asked=AssemblyRequest(topic="about tea"))
     page = text_of(signed_in(teammate).get("/agents/luna/"))
     for words in (
         "Who this agent is",

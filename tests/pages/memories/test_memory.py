@@ -11,6 +11,7 @@ from assembly.pipeline.services import assemble
 from memories.models import Memory
 from memories.services import MAX_PINNED, MemoryFacts, facts_of, memories_create, memory_create, memory_update
 from teams.models import Team, User
+from teams.principal import SYSTEM
 from teams.services import team_create
 from tests.pages.conftest import SignedIn, text_of
 
@@ -169,8 +170,8 @@ def test_the_contexts_that_used_it_are_those_that_one_may_see(
     secret = team_create(slug="secret", name="Secret")
     secret.agent_links.create(agent=agent)
     for at, topic in ((team, "Where do tours start?"), (team, "Where do tours start?"), (secret, "A secret")):
-        assemble(agent=agent, team=at, asked=AssemblyRequest(topic=topic), principal=owner.principal)
-    assemble(agent=agent, team=team, asked=AssemblyRequest(topic="Nothing", max_tokens=1), principal=owner.principal)
+        assemble(agent=agent, team=at, asked=AssemblyRequest(topic=topic), principal=SYSTEM)
+    assemble(agent=agent, team=team, asked=AssemblyRequest(topic="Nothing", max_tokens=1), principal=SYSTEM)
     shown = text_of(signed_in(teammate).get(path))
     assert "Told in <b>2</b> contexts, left out of <b>1</b>." in " ".join(shown.split())
     assert "A secret" not in shown
@@ -185,9 +186,7 @@ def test_the_page_takes_as_many_queries_for_many_uses_as_for_few(
     browser.get(path)
     for times in (1, 5):
         for number in range(times):
-            assemble(
-                agent=agent, team=team, asked=AssemblyRequest(topic=f"{times} {number}"), principal=owner.principal
-            )
+            assemble(agent=agent, team=team, asked=AssemblyRequest(topic=f"{times} {number}"), principal=SYSTEM)
         with django_assert_num_queries(15):
             browser.get(path)
 
