@@ -12,7 +12,7 @@ DIR ?= var/sheet
 # Where it is forbidden to keep what was compiled, each of the many processes that tests start compiles all anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-deep lint bench sheet clean
+.PHONY: run test test-deep lint format bench sheet clean
 
 run: $(VENV)/.runtime
 	exec $(BIN)/python manage.py serve --demo --port $(PORT)
@@ -30,6 +30,14 @@ lint: $(VENV)/.development
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 	$(BIN)/mypy .
+	$(BIN)/djangofmt --check --quiet templates
+	$(BIN)/python -m tests.web_style --check
+
+format: $(VENV)/.development
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/djangofmt --quiet templates
+	$(BIN)/python -m tests.web_style
 
 bench: $(VENV)/.development
 	$(BIN)/python -m tests.benchmarks $(ONLY)

@@ -5,6 +5,7 @@ from typing import Literal
 from uuid import UUID
 
 from django.db.models import Q
+from django.urls import reverse
 
 from agents.access import agent_for, require_manager_of_all_teams
 from agents.models import Agent, ApiKey
@@ -31,6 +32,19 @@ class Subject:
     def ref(self) -> str:
         """Return the name under which its limits and uses are stored."""
         return f"{self.kind}:{self.id}"
+
+    @property
+    def address(self) -> str:
+        """Return the path of the page of its limits."""
+        if self.kind in {"team", "agent"}:
+            return reverse(f"{self.kind}_limits", args=[self.slug])
+        if self.kind == "person":
+            return reverse("person_limits", args=[self.id])
+        return (
+            reverse("agent_key_limits", args=[self.slug, self.id])
+            if self.slug
+            else reverse("key_limits", args=[self.id])
+        )
 
 
 def team_subject(principal: Principal, slug: str) -> Subject:
