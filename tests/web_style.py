@@ -1,4 +1,4 @@
-"""Style sheets are formatted, and no line of them or of a template is too long: `make format` writes, `make lint` checks.
+"""Style sheets are formatted; no line of theirs or of a template is too long. `make format` writes, `make lint` checks.
 
 Templates are formatted by djangofmt, which cannot break a long tag or text; cssbeautifier has no check of its own.
 """
