@@ -42,6 +42,16 @@ def shown(text: str) -> str:
 
 
 @register.filter
+def change_sign(kind: str) -> SafeString:
+    """Return what begins a line of a difference: a sign for eyes, and a word for ears where the line is old or new."""
+    signs = {"removed": ("\N{MINUS SIGN}", _("Before:")), "added": ("+", _("Now:"))}
+    if kind not in signs:
+        return mark_safe('<span class="sign" aria-hidden="true"></span>')
+    html = '<span class="sign" aria-hidden="true">{}</span><span class="visually-hidden">{} </span>'
+    return format_html(html, *signs[kind])
+
+
+@register.filter
 def marked(run: DiffRun) -> SafeString:
     """A run of words, marked for eyes and ears if it was removed or added. Blanks that changed alone have signs."""
     if not run.changed:

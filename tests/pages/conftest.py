@@ -1,5 +1,6 @@
 """The cast as signed-in browsers see it: an owner, an editor, a teammate who may read, an outsider, an admin."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -49,7 +50,30 @@ def signed_in() -> SignedIn:
     return browser
 
 
+_VERBATIM = re.compile(r"(<(pre|textarea|code)\b.*?</\2>)", re.DOTALL)
+_TAG = re.compile(r"<[^<>]*>")
+_BLOCK = re.compile(
+    r"\s*(</?(?:!doctype|html|head|body|meta|title|link|script|main|nav|aside|header|footer|section|div|p|ul|ol|li|dl|dt|dd"
+    r"|h[1-6]|table|caption|thead|tbody|tr|th|td|form|fieldset|legend|label|details|summary|blockquote|svg|g|rect|path"
+    r"|line|text|desc|br|button|input|select|option|optgroup|time)\b[^<>]*>)\s*",
+    re.IGNORECASE,
+)
+
+
 def text_of(response: Any) -> str:
-    """A page's HTML."""
+    """Return a page's HTML as it is laid out: white space counts between words and inline elements alone."""
     content: str = response.content.decode()
-    return content
+    parts = _VERBATIM.split(content)
+    # Every third part is the name of an element that the second one holds.
+    laid_out = (
+        _laid_out(part) if number % 3 == 0 else _TAG.sub(_on_one_line, part) for number, part in enumerate(parts)
+    )
+    return "".join(part for number, part in enumerate(laid_out) if number % 3 != 2)
+
+
+def _laid_out(html: str) -> str:
+    return _BLOCK.sub(r"\1", re.sub(r"\s+", " ", _TAG.sub(_on_one_line, html)))
+
+
+def _on_one_line(tag: re.Match[str]) -> str:
+    return re.sub(r"\s+(/?>)$", r"\1", re.sub(r"\s+", " ", tag[0]))

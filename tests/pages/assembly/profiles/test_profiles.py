@@ -58,8 +58,8 @@ def test_a_page_names_what_ranks_the_passages_of_documents(signed_in: SignedIn, 
     line = "{key: a, heading: A, layer: L6, source: semantic_content, shape: blocks, top_k: 3}"
     profile_create(name="plain", content=f"sections: [{line}]", principal=admin.principal)
     pages = {name: text_of(signed_in(teammate).get(f"/profiles/{name}/")) for name in ("research", "plain")}
-    assert "Passages of documents, by the ranker default" in pages["research"]
-    assert "Passages of documents, the best 3, by the ranker seed" in pages["plain"]
+    assert "Passages of documents · by the ranker default" in pages["research"]
+    assert "Passages of documents · the best 3 · by the ranker seed" in pages["plain"]
     assert pages["research"].count("by the ranker") == 1
     assert "default, similarity, words or seed" in text_of(signed_in(admin).get("/profiles/new/"))
 
@@ -119,7 +119,7 @@ def test_a_profile_is_shown_as_a_table(signed_in: SignedIn, teammate: User) -> N
     page = text_of(signed_in(teammate).get("/profiles/conversation/"))
     assert "16,000 tokens in all" in page
     assert '<tr class="l3">' in page
-    assert "Memories of the team, the best 5" in page
+    assert "Memories of the team · the best 5" in page
     assert "never cut" in page
     assert "what remains" in page
     assert "Stays as it is for good" in page
