@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext
 
 from assembly.engine.codes import SourceCode, WarningCode
 from assembly.engine.reasons import embedder_sentence, source_sentence, summariser_sentence, warning_sentence
@@ -52,13 +52,10 @@ def shortage_sentence(assembly: Assembly) -> str:
     except DAMAGE_ERRORS:
         labels = []
     if not labels:
-        return gettext("over the limit")
+        return gettext("over limit")
     if len(labels) == 1:
-        return gettext("%(section)s: over the limit") % {"section": labels[0]}
-    others = ngettext(
-        "%(section)s and one more: over the limit", "%(section)s and %(count)s more: over the limit", len(labels) - 1
-    )
-    return others % {"section": labels[0], "count": len(labels) - 1}
+        return gettext("%(section)s over limit") % {"section": labels[0]}
+    return gettext("%(section)s +%(count)s over limit") % {"section": labels[0], "count": len(labels) - 1}
 
 
 def warnings_of(assembly: Assembly) -> list[WarningMessage]:
