@@ -66,9 +66,9 @@ class AssemblyList(ApiView):
         `next`.
         """
         query = self.query(*PARAMETERS, "cursor", "limit")
-        sight = VisibleOwners(self.principal)
-        wanted, limit = require_context_query(query, sight), limit_of(query.get("limit", ""))
-        page = search_contexts(sight=sight, wanted=wanted, after=parse_cursor(query.get("cursor", "")), limit=limit)
+        visible = VisibleOwners(self.principal)
+        wanted, limit = require_context_query(query, visible), limit_of(query.get("limit", ""))
+        page = search_contexts(visible=visible, wanted=wanted, after=parse_cursor(query.get("cursor", "")), limit=limit)
         following = next_page_url(request.path, query, encode_cursor(page.next)) if page.next else None
         return Response({"results": summary_documents(page.contexts), "next": following})
 

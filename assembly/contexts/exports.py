@@ -195,12 +195,12 @@ MAX_SLICES = 8
 """Of the list; where so many are not its end, it is long, however few of its rows are wanted."""
 
 
-def find_short_list(*, sight: VisibleOwners, parameters: Mapping[str, str]) -> Sequence[Assembly] | None:
+def find_short_list(*, visible: VisibleOwners, parameters: Mapping[str, str]) -> Sequence[Assembly] | None:
     """All that the parameters want; None where that is too much to do at once. Raises Invalid and TooBroad."""
-    wanted, contexts = require_context_query(parameters, sight), list[Assembly]()
+    wanted, contexts = require_context_query(parameters, visible), list[Assembly]()
     after: ListPosition | None = None
     for _stretch in range(MAX_SLICES):
-        page = search_contexts(sight=sight, wanted=wanted, after=after, limit=ROWS_PER_PART)
+        page = search_contexts(visible=visible, wanted=wanted, after=after, limit=ROWS_PER_PART)
         contexts += page.contexts
         after = page.next
         if after is None or len(contexts) > MAX_IMMEDIATE_ROWS:
@@ -259,18 +259,18 @@ def prepare_context_file(job: Job, advance: Advance) -> None:
         _prepare(file, VisibleOwners(principal), job, advance)
 
 
-def _prepare(file: ContextFile, sight: VisibleOwners, job: Job, advance: Advance) -> None:
-    wanted = require_context_query(file.parameters, sight)
-    visibility = visibility_of(sight.principal)
+def _prepare(file: ContextFile, visible: VisibleOwners, job: Job, advance: Advance) -> None:
+    wanted = require_context_query(file.parameters, visible)
+    visibility = visibility_of(visible.principal)
     if visibility != file.visibility:  # also of a job that goes on: its first rows may be others' by now
         file.parts.all().delete()
         ContextFile.objects.filter(id=file.id).update(visibility=visibility)
-    Job.objects.filter(id=job.id).update(steps=matching_count(sight=sight, wanted=wanted))
+    Job.objects.filter(id=job.id).update(steps=matching_count(visible=visible, wanted=wanted))
     parts = list(file.parts.defer("content").order_by("number"))
     advance(sum(part.rows for part in parts))
     after = parse_cursor(parts[-1].place) if parts else None
     while not parts or after:
-        page = search_contexts(sight=sight, wanted=wanted, after=after, limit=ROWS_PER_PART)
+        page = search_contexts(visible=visible, wanted=wanted, after=after, limit=ROWS_PER_PART)
         parts.append(_to_file_part(file, len(parts), page))
         after = page.next
         advance(len(page.contexts))

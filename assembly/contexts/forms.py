@@ -179,18 +179,18 @@ class ContextFilterForm(forms.Form):
         widget=forms.TextInput(REFERENCE_ATTRIBUTES),
     )
 
-    def __init__(self, *args: Any, sight: VisibleOwners, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, visible: VisibleOwners, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.sight, self.wanted = sight, ContextQuery()
+        self.visible, self.wanted = visible, ContextQuery()
         self.fields["q"].widget.attrs["maxlength"] = MAX_WORDS_CHARACTERS
-        self._offer("agent", _("All agents"), _owner_choices(sight.agents, sight.deleted_agents))
-        self._offer("team", _("All teams"), _owner_choices(sight.teams, sight.deleted_teams))
+        self._offer("agent", _("All agents"), _owner_choices(visible.agents, visible.deleted_agents))
+        self._offer("team", _("All teams"), _owner_choices(visible.teams, visible.deleted_teams))
         self._offer("requested_by", _("Anybody"), [("me", _("Me")), *self._people()])
         self._offer("profile", _("Any profile"), [(entry.name, entry.name) for entry in all_profiles()])
 
     def clean(self) -> dict[str, Any]:
         values = {**self.cleaned_data}
-        self.wanted, faults = parse_context_query(self.parameters, self.sight)
+        self.wanted, faults = parse_context_query(self.parameters, self.visible)
         named = self.named
         for name, fault in faults.items():
             self.add_error(name, CHOOSE_HELP if name in named else fault)
@@ -231,9 +231,9 @@ class ContextFilterForm(forms.Form):
 
     def _people(self) -> Sequence[tuple[str, str]]:
         """Those whom the person meets in a team; admins meet all."""
-        people = User.objects.exclude(id=self.sight.principal.id)
-        if not self.sight.principal.is_admin:
-            people = people.filter(memberships__team__in=[team.id for team in self.sight.teams]).distinct()
+        people = User.objects.exclude(id=self.visible.principal.id)
+        if not self.visible.principal.is_admin:
+            people = people.filter(memberships__team__in=[team.id for team in self.visible.teams]).distinct()
         rows = people.order_by("name", "username").values_list("id", "name", "username")[:MAX_PEOPLE]
         return [(f"person:{id_}", name or username) for id_, name, username in rows]
 

@@ -185,7 +185,7 @@ def _omits(form: ContextFilterForm, _value: str) -> str:
 
 
 def _title(form: ContextFilterForm, thing: ReferenceQuery | None) -> str:
-    return reference_title(thing, form.sight.principal) if thing else ""
+    return reference_title(thing, form.visible.principal) if thing else ""
 
 
 FILTERS_BEFORE_NOUN = ("agent", "team", "requested_by")

@@ -69,7 +69,7 @@ def reference_choices(form: ContextFilterForm, path: str, asked: Mapping[str, st
     kept = {name: value for name, value in asked.items() if name != "cursor"}
     found = []
     for name, words in form.named.items():
-        groups = find_references(words, sight=form.sight, wanted=form.wanted)
+        groups = find_references(words, visible=form.visible, wanted=form.wanted)
         choices = [_choice_group(group, f"{path}?", {**kept, name: ""}, name) for group in groups]
         found.append(ReferenceChoices(str(form.fields[name].label), words, choices))
     return found
@@ -84,8 +84,8 @@ def _choice_group(group: ReferenceMatchGroup, path: str, kept: Mapping[str, str]
 
 def contexts(request: HttpRequest) -> HttpResponse:
     """The contexts that the person may read, newest first; filters are in the address."""
-    sight = VisibleOwners(principal_of(request))
-    form = ContextFilterForm(request.GET, sight=sight)
+    visible = VisibleOwners(principal_of(request))
+    form = ContextFilterForm(request.GET, visible=visible)
     asked = {name: value for name, value in request.GET.dict().items() if value}
     page, choosing, too_broad = _list_page(request, form, asked)
     narrowed = {name: value for name, value in asked.items() if name in form.fields}
@@ -117,7 +117,7 @@ def _list_page(
     try:
         if not form.is_valid():
             return nothing, reference_choices(form, request.path, asked), ""
-        return search_contexts(sight=form.sight, wanted=form.wanted, after=after, limit=limit), (), ""
+        return search_contexts(visible=form.visible, wanted=form.wanted, after=after, limit=limit), (), ""
     except SearchTooBroad as error:
         return nothing, (), error.detail
 
@@ -125,11 +125,11 @@ def _list_page(
 @require_http_methods(["GET", "HEAD", "POST"])
 def context_list_download(request: HttpRequest) -> HttpResponseBase:
     """What is in the file that the filters of the address select; sent, the file itself or the page of its making."""
-    sight = VisibleOwners(principal_of(request))
-    form = ContextFilterForm(request.GET, sight=sight)
+    visible = VisibleOwners(principal_of(request))
+    form = ContextFilterForm(request.GET, visible=visible)
     kind = request.POST.get("format", "")
     if request.method == "POST" and form.is_valid() and kind in EXPORT_FORMATS:
-        return _download_response(sight, form.parameters, kind)
+        return _download_response(visible, form.parameters, kind)
     context = {
         "form": form,
         "sentence": filter_sentence(form) if form.is_valid() else "",
@@ -142,14 +142,14 @@ def context_list_download(request: HttpRequest) -> HttpResponseBase:
     return render(request, "assembly/contexts/export_new.html", context, status=422 if is_faulty else 200)
 
 
-def _download_response(sight: VisibleOwners, parameters: dict[str, str], kind: str) -> HttpResponseBase:
+def _download_response(visible: VisibleOwners, parameters: dict[str, str], kind: str) -> HttpResponseBase:
     try:
-        contexts = find_short_list(sight=sight, parameters=parameters)
+        contexts = find_short_list(visible=visible, parameters=parameters)
     except SearchTooBroad:
         contexts = None
     if contexts is not None:
         return list_response(contexts, kind)
-    file = context_file_create(parameters=parameters, kind=kind, principal=sight.principal)
+    file = context_file_create(parameters=parameters, kind=kind, principal=visible.principal)
     return redirect("context_file", id_=file.id)
 
 

@@ -61,7 +61,7 @@ def contexts_address(document: TextPage, version: Version) -> str:
 
 
 @register.simple_tag
-def sight_address(document: TextPage) -> str:
+def draft_preview_address(document: TextPage) -> str:
     """It stands beside the history, for files and daily logs alike."""
     return f"{document.history_address.removesuffix('history/')}preview/"
 

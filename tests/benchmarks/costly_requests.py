@@ -245,13 +245,13 @@ def _drafts() -> list[CostlyRequest]:
         assert pairs[number][1] == yours
         found += [deed(f"{what} {name}", text, version) for what, text in
                   (("discard", ""), ("keep draft", theirs), ("keep other", yours))]  # fmt: skip
-    sight = f"/agents/{LADEN}/files/KNOWLEDGE/preview/"
+    preview = f"/agents/{LADEN}/files/KNOWLEDGE/preview/"
     wish = {"topic": "w1", "profile": "stack", "max_tokens": 200_000, "team": TEAM}
     return [
         *found,
-        CostlyRequest("page sight", f"{sight}?{urlencode(wish)}", method="GET"),
+        CostlyRequest("draft preview", f"{preview}?{urlencode(wish)}", method="GET"),
         CostlyRequest(
-            "page sight sent", sight, lambda: {**wish, "version": 2, "content": distinct(FILE_CHARACTERS, "s")}
+            "draft preview sent", preview, lambda: {**wish, "version": 2, "content": distinct(FILE_CHARACTERS, "s")}
         ),
         CostlyRequest("page preview", "/preview/", lambda: {"agent": LADEN, **wish}),
     ]

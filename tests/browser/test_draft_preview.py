@@ -61,7 +61,7 @@ def test_the_panel_follows_the_draft_and_leaves_the_writer_alone(
     draft_save(person_id=olga.id, about=goals.about, content="Ship it.", based_on=1, expected_revision=0)
     sign_in(page, server)
     page.goto(f"{server}/teams/demo/files/GOALS/")
-    panel = page.locator("#sight")
+    panel = page.locator("#draft-preview")
     expect(panel).to_contain_text("Nothing is pushed out by this change.")
     page.locator("#text").focus()
     Draft.objects.update(content=LONG)

@@ -64,7 +64,7 @@ def _rule_owners(principal: Principal, _world: World) -> Offers:
 
 
 def _filters(principal: Principal, _world: World) -> Offers:
-    form = ContextFilterForm({}, sight=VisibleOwners(principal))
+    form = ContextFilterForm({}, visible=VisibleOwners(principal))
     return {name: {str(value) for value, _ in form.fields[name].widget.choices} - {""} for name in ("agent", "team")}
 
 
@@ -111,7 +111,7 @@ PLAIN = {
     "ArchiveForm", "LimitsForm", "_OnceOnly", "AuthenticateForm", "ReauthenticateForm", "ChangePasswordForm",
 }  # fmt: skip
 """Their choices are the same for everybody who gets to them."""
-PERSONAL = {"principal", "sight", "agents", "teams", "choices", "names"}
+PERSONAL = {"principal", "visible", "agents", "teams", "choices", "names"}
 """Arguments by which a form is told whose choices it offers."""
 
 

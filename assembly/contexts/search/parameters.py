@@ -37,21 +37,21 @@ class Parameter(NamedTuple):
 TEXT: Mapping[str, Any] = {"type": "string"}
 
 
-def _agent(text: str, sight: VisibleOwners) -> Any:
-    if agent := sight.agent(text):
+def _agent(text: str, visible: VisibleOwners) -> Any:
+    if agent := visible.agent(text):
         return agent.id
     raise ValueError(_("There is no agent with this slug among those that you see."))
 
 
-def _team(text: str, sight: VisibleOwners) -> Any:
-    if team := sight.team(text):
+def _team(text: str, visible: VisibleOwners) -> Any:
+    if team := visible.team(text):
         return team.id
     raise ValueError(_("There is no team with this slug among those that you see."))
 
 
-def _requested_by(text: str, sight: VisibleOwners) -> str:
+def _requested_by(text: str, visible: VisibleOwners) -> str:
     if text == "me":
-        return sight.principal.ref
+        return visible.principal.ref
     if text == "system" or (text.startswith(("person:", "key:")) and len(text) <= MAX_REQUESTER_CHARACTERS):
         return text
     raise ValueError(_("Use me, system, person:<id> or key:<id>."))
@@ -96,8 +96,8 @@ def _one_of(values: tuple[str, ...]) -> ParameterParser:
     return read
 
 
-def _parse_reference(text: str, sight: VisibleOwners) -> Any:
-    return parse_reference(text, sight.principal)
+def _parse_reference(text: str, visible: VisibleOwners) -> Any:
+    return parse_reference(text, visible.principal)
 
 
 def _words(text: str, _sight: VisibleOwners) -> str:
@@ -141,21 +141,21 @@ PARAMETERS: Mapping[str, Parameter] = {
 }
 
 
-def parse_context_query(given: Mapping[str, str], sight: VisibleOwners) -> tuple[ContextQuery, dict[str, str]]:
+def parse_context_query(given: Mapping[str, str], visible: VisibleOwners) -> tuple[ContextQuery, dict[str, str]]:
     """What the parameters that are not empty want, and, by parameter, a sentence on each that means nothing."""
     values, faults = {}, {}
     for name, parameter in PARAMETERS.items():
         if text := given.get(name, "").strip():
             try:
-                values[parameter.wanted] = parameter.read(text, sight)
+                values[parameter.wanted] = parameter.read(text, visible)
             except ValueError as error:
                 faults[name] = str(error)
     return ContextQuery(**values), faults
 
 
-def require_context_query(given: Mapping[str, str], sight: VisibleOwners) -> ContextQuery:
+def require_context_query(given: Mapping[str, str], visible: VisibleOwners) -> ContextQuery:
     """What the parameters want. Raises Invalid for the first that means nothing."""
-    wanted, faults = parse_context_query(given, sight)
+    wanted, faults = parse_context_query(given, visible)
     for name, fault in faults.items():
         raise Invalid(name, fault)
     return wanted

@@ -70,9 +70,9 @@ def end_position(stretch: SearchRange) -> ListPosition | None:
     return (stretch.since, UUID(int=0)) if stretch.since else None
 
 
-def matching_count(*, sight: VisibleOwners, wanted: ContextQuery) -> int:
+def matching_count(*, visible: VisibleOwners, wanted: ContextQuery) -> int:
     """Of those that may be seen."""
-    conditions = sql_conditions(wanted, find_matching_pieces(wanted), sight.limits)
+    conditions = sql_conditions(wanted, find_matching_pieces(wanted), visible.limits)
     stretch = SearchRange(None, wanted.since, wanted.until)
     parameters = {name: value for one in conditions for name, value in one.parameters.items()}
     sql = " AND ".join([stretch.sql, *(one.sql for one in conditions)])
@@ -113,11 +113,11 @@ class SearchPage:
 
 
 def search_contexts(
-    *, sight: VisibleOwners, wanted: ContextQuery, after: ListPosition | None = None, limit: int
+    *, visible: VisibleOwners, wanted: ContextQuery, after: ListPosition | None = None, limit: int
 ) -> SearchPage:
     """So many that are wanted and that may be seen, those after the place. Raises TooBroad."""
     with bounded_search():
-        search = _Search.of(sight, wanted, after, limit)
+        search = _Search.of(visible, wanted, after, limit)
         page, reached = search.page()
         contexts = _contexts([id_ for id_, _ in page[:limit]])
         following = _row_position(page[limit - 1]) if len(page) > limit else reached
@@ -149,8 +149,8 @@ class _Search:
     """Whether a thing is wanted that no context ever considered."""
 
     @classmethod
-    def of(cls, sight: VisibleOwners, wanted: ContextQuery, after: ListPosition | None, limit: int) -> "_Search":
-        pieces, limits = find_matching_pieces(wanted), sight.limits
+    def of(cls, visible: VisibleOwners, wanted: ContextQuery, after: ListPosition | None, limit: int) -> "_Search":
+        pieces, limits = find_matching_pieces(wanted), visible.limits
         conditions = sql_conditions(wanted, pieces, limits)
         return cls(
             ways=access_paths(wanted, conditions, limits),

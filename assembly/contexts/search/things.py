@@ -120,12 +120,12 @@ class SearchOwners:
     teams: Sequence[UUID]
 
 
-def find_references(words: str, *, sight: VisibleOwners, wanted: ContextQuery) -> list[ReferenceMatchGroup]:
+def find_references(words: str, *, visible: VisibleOwners, wanted: ContextQuery) -> list[ReferenceMatchGroup]:
     """Files, days, memories and entities that are called so, some of each, of those whom the other filters leave.
 
     Raises TooBroad.
     """
-    owners = SearchOwners(_search_owners(sight.agents, wanted.agent), _search_owners(sight.teams, wanted.team))
+    owners = SearchOwners(_search_owners(visible.agents, wanted.agent), _search_owners(visible.teams, wanted.team))
     with bounded_search():
         groups = [_match_group(label, find(owners, words.strip())) for label, find in REFERENCE_FINDERS]
     return [group for group in groups if group.offered]

@@ -116,7 +116,7 @@ def _newest(principal: Principal, column: str, **owner: UUID) -> UUID | None:
     return found
 
 
-TOPIC = "sight_topic"
+TOPIC = "draft_preview_topic"
 """In the session: the topic chosen last."""
 
 

@@ -19,6 +19,6 @@ for (const button of document.querySelectorAll("[data-take]")) {
 // That the size, or what agents will see, could not be told is no trouble: the line below the text says when the
 // connection is lost.
 for (const failure of ["htmx:responseError", "htmx:sendError", "htmx:timeout"]) {
-  form.parentElement.addEventListener(failure, (event) => { if (["size", "sight"].includes(event.target.id)) event.stopPropagation(); });
+  form.parentElement.addEventListener(failure, (event) => { if (["size", "draft-preview"].includes(event.target.id)) event.stopPropagation(); });
 }
 document.addEventListener("htmx:configRequest", (event) => { event.detail.headers["x-csrftoken"] = token(); });

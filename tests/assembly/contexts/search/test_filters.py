@@ -40,8 +40,8 @@ def recorded(team: Team, agent: Agent) -> None:
 
 
 def topics(principal: Principal = SYSTEM, /, **given: str) -> list[str]:
-    sight = VisibleOwners(principal)
-    page = search_contexts(sight=sight, wanted=require_context_query(given, sight), limit=50)
+    visible = VisibleOwners(principal)
+    page = search_contexts(visible=visible, wanted=require_context_query(given, visible), limit=50)
     assert page.next is None
     return [one.topic for one in page.contexts]
 

@@ -42,10 +42,10 @@ def few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def all_pages(given: Mapping[str, str], *, limit: int, principal: Principal = SYSTEM) -> list[str]:
     """The topics of all pages."""
-    sight, seen, after = VisibleOwners(principal), list[str](), None
-    wanted = require_context_query(given, sight)
+    visible, seen, after = VisibleOwners(principal), list[str](), None
+    wanted = require_context_query(given, visible)
     while True:
-        page = search_contexts(sight=sight, wanted=wanted, after=after, limit=limit)
+        page = search_contexts(visible=visible, wanted=wanted, after=after, limit=limit)
         assert len(page.contexts) <= limit
         assert page.next or page.reached is None
         seen += [one.topic for one in page.contexts]
@@ -105,8 +105,8 @@ def test_what_is_rare_and_long_ago_is_on_the_first_page(few_at_once: None, team:
     held = piece(f"{FILE}@1")
     for number in range(30):
         context(agent, team, age=number, told=[held] if number == 29 else [])
-    sight = VisibleOwners(SYSTEM)
-    page = search_contexts(sight=sight, wanted=require_context_query({"contains": FILE}, sight), limit=5)
+    visible = VisibleOwners(SYSTEM)
+    page = search_contexts(visible=visible, wanted=require_context_query({"contains": FILE}, visible), limit=5)
     assert len(page.contexts) == 1
     assert (page.next, page.reached) == (None, None)
 
@@ -120,8 +120,8 @@ def test_where_no_way_ends_the_page_says_how_far_it_came(
     held = piece(f"{FILE}@1")
     wanted_ones = {"told": [held], "left_out": 1}
     rows = [context(agent, team, age=number, **(wanted_ones if number > 15 else {})) for number in range(30)]
-    sight = VisibleOwners(SYSTEM)
-    page = search_contexts(sight=sight, wanted=require_context_query(given, sight), limit=5)
+    visible = VisibleOwners(SYSTEM)
+    page = search_contexts(visible=visible, wanted=require_context_query(given, visible), limit=5)
     assert page.contexts == []
     assert page.reached == rows[reached].created
     assert len(all_pages(given, limit=5)) == 14
@@ -146,9 +146,9 @@ def test_many_pieces_are_searched_for_at_once_and_too_many_are_told(
     context(agent, team, age=1, topic="has not")
     assert all_pages({"contains": FILE}, limit=5) == ["has it"]
     monkeypatch.setattr("assembly.contexts.search.sql.MAX_PIECES", 12)
-    sight = VisibleOwners(SYSTEM)
+    visible = VisibleOwners(SYSTEM)
     assert search_contexts(
-        sight=sight, wanted=require_context_query({"contains": FILE}, sight), limit=5
+        visible=visible, wanted=require_context_query({"contains": FILE}, visible), limit=5
     ).is_partial_match
 
 
@@ -194,7 +194,7 @@ def test_no_search_reads_a_whole_table(
     held = piece(f"{FILE}@1")
     for number in range(10):
         context(agent, age=number, told=[held] if number == 9 else [])
-    sight = VisibleOwners(principal)
+    visible = VisibleOwners(principal)
     plans: list[str] = []
 
     def planned(execute: Callable[..., Any], sql: str, params: Any, many: bool, context: dict[str, Any]) -> Any:
@@ -205,7 +205,7 @@ def test_no_search_reads_a_whole_table(
         return execute(sql, params, many, context)
 
     with connection.execute_wrapper(planned):
-        search_contexts(sight=sight, wanted=require_context_query(given, sight), limit=2)
+        search_contexts(visible=visible, wanted=require_context_query(given, visible), limit=2)
     assert plans
     for plan in plans:
         assert not any(f"Seq Scan on {table}" in plan for table in ("assemblies", "pieces", "stored_texts")), plan
