@@ -62,7 +62,7 @@ def test_it_asks_on_a_page_that_needs_no_script(route: str, world: World) -> Non
     assert asked.status_code == 200
     assert browser.get(path).status_code == 200, "to ask deletes nothing"
     assert "cannot be undone" in page
-    form = re.search(r'<form method="post" class="sheet spaced">.*?</form>', page, re.DOTALL)
+    form = re.search(r'<form\s+method="post"\s+class="sheet spaced"\s*>.*?</form>', page, re.DOTALL)
     assert form, "the form posts to the page itself"
     assert 'class="btn danger"' in form[0]
     assert ('name="typed"' in form[0]) == (route in TYPED)
