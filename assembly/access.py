@@ -1,4 +1,4 @@
-"""Who may read a context."""
+"""Contexts are looked up with the permissions of a person or key."""
 
 from uuid import UUID
 
@@ -8,7 +8,10 @@ from teams.principal import Principal
 
 
 def assembly_for(principal: Principal, id_: UUID) -> Assembly:
-    """The assembly, if the principal may see its agent and its team. Raises NotFound."""
+    """Return the context of this id.
+
+    Raises NotFound if it does not exist, or if the principal may not see its agent and team.
+    """
     found = Assembly.objects.visible_to(principal).filter(id=id_).first()
     if found is None:
         raise NotFound("This context")

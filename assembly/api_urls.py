@@ -1,4 +1,4 @@
-"""The addresses of assemblies, what they used, profiles, rules and external sources under /api/v1/."""
+"""The REST API maps the addresses of assemblies, usage, profiles, rules and external sources below /api/v1/."""
 
 from django.urls import path
 

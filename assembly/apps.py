@@ -1,4 +1,4 @@
-"""The assembly app: choosing, budgeting, recording and replaying contexts."""
+"""The app `assembly` selects, budgets, records and replays contexts."""
 
 from importlib import import_module
 

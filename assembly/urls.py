@@ -1,4 +1,4 @@
-"""The pages of contexts, profiles, rules and external sources."""
+"""The website maps the addresses of the pages of contexts, profiles, rules and external sources."""
 
 from django.urls import path
 

@@ -1,5 +1,5 @@
-"""The engine: candidates in, one text and the reason for every candidate out.
+"""The engine turns candidates into one text and gives a reason for every candidate, included or excluded.
 
-Pure Python on immutable values. It reads no clock, no database, no file and no random number: equal input
-gives equal bytes, so that a recorded assembly can be replayed for ever.
+The engine is pure Python on immutable values. It reads no clock, no database, no file and no random number: equal
+input gives equal bytes, so a recorded assembly can be replayed at any later time.
 """

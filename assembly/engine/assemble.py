@@ -1,7 +1,7 @@
-"""The engine's run: rank, select, compact and render, section by section.
+"""The engine's run ranks, selects, compacts and renders the candidates, section by section.
 
-A finished context can take in a new event, too: as many of the lowest-scoring components as needed are dropped, and the
-tokens are counted anew ("Incremental Updates" of the seed "Context Assembly Specification").
+A new event can be appended to a finished context: as many of the lowest-scoring components as needed are dropped, and
+the tokens are counted again ("Incremental Updates" of the seed "Context Assembly Specification").
 """
 
 import hashlib
@@ -30,10 +30,10 @@ from assembly.engine.types import (
 )
 
 LATEST_SECTION = Section("latest_activity", "Latest Activity", "L6", "recent_events", "sequence")
-"""Where appended events stand: right after what is required, the newest first."""
+"""The section of appended events: right after the required sections, the newest event first."""
 
 EngineRun = Callable[[Sequence[Candidate], int], EngineResult]
-"""Assembles these candidates within a budget in tokens."""
+"""A function that assembles the given candidates within a budget in tokens."""
 
 DecisionKey = tuple[str, str]
 
@@ -41,7 +41,7 @@ DecisionKey = tuple[str, str]
 def fit_by_dropping(
     request: EngineRequest, profile: Profile, candidates: Sequence[Candidate], run: EngineRun
 ) -> EngineResult:
-    """The context of the candidates and the appended event; the weakest are left out whole, none is cut for it."""
+    """Return the context of the candidates with the appended event; the weakest items are dropped whole to fit it."""
     whole = run(candidates, _unlimited_budget(request, candidates))
     weakest = _weakest_first(request, profile, whole)
     dropped: list[Decision] = []
@@ -58,7 +58,7 @@ def fit_by_dropping(
 
 
 def _unlimited_budget(request: EngineRequest, candidates: Sequence[Candidate]) -> int:
-    """A budget that all of them fit in: no tokenizer of ours makes more tokens of a text than four per character."""
+    """Return a budget in tokens that all candidates fit in: tokenizers here make at most four tokens per character."""
     return request.budget + 4 * sum(len(candidate.text) + 1_000 for candidate in candidates)
 
 
@@ -75,7 +75,7 @@ def _weakest_first(request: EngineRequest, profile: Profile, whole: EngineResult
 
 
 def _is_budget_bound(fitted: EngineResult, whole: EngineResult) -> bool:
-    """Whether the budget cut or left out more than the sections' own caps do."""
+    """Whether the budget cut or excluded items of `fitted` that the sections' own caps alone would not have."""
     alone = {_key(decision): decision.code for decision in whole.decisions}
     return any(
         decision.code.is_over_budget and decision.code is not alone[_key(decision)] for decision in fitted.decisions
@@ -118,9 +118,9 @@ def _key(decision: Decision) -> DecisionKey:
 def assemble(
     request: EngineRequest, profile: Profile, candidates: Iterable[Candidate], tokenizer: Tokenizer
 ) -> EngineResult:
-    """The context of at most request.budget tokens, and one decision for every candidate.
+    """Return a context of at most request.budget tokens, with one decision for every candidate.
 
-    Only required sections that are larger than the budget by themselves go over it: they then stand alone,
+    Only required sections that are larger than the budget by themselves exceed it: they are then the whole context,
     with the warning BUDGET_EXCEEDED. Raises InvalidAssembly for a candidate of an unknown section, a ref
     given twice in one section, two candidates for a section that is one text, an entry without a date, or a
     tokenizer that is not the request's.
@@ -130,7 +130,7 @@ def assemble(
     capped = _with_section_caps(profile_for_version(profile, request.engine_version), request.budget)
     offered = list(candidates)
     if request.appended:
-        # What was told stays as it was told, or goes: nothing of it is said shorter now.
+        # Items of the finished context stay unchanged or are dropped; none is shortened now.
         plain = replace(capped, over_budget=(), fill=False)
         return fit_by_dropping(
             request, plain, offered, lambda kept, budget: _run_engine(request, plain, kept, tokenizer, budget)
@@ -144,7 +144,7 @@ def profile_for_version(profile: Profile, engine_version: int) -> Profile:
 
 
 def _with_section_caps(profile: Profile, budget: int) -> Profile:
-    """The profile with each section's share of the budget as its cap in tokens."""
+    """Return the profile with each section's share of the budget turned into a cap in tokens."""
     if all(section.share is None for section in profile.sections):
         return profile
     sections = [replace(section, cap=section.cap_within(budget), share=None) for section in profile.sections]
@@ -180,9 +180,9 @@ def _run_engine(
 
 
 def quality_of(decisions: Iterable[Decision]) -> float:
-    """The mean relevance of what was searched for and is in: 0 where nothing of it is.
+    """Return the mean relevance, 0 to 1, of the included items that a search found; 0 if there are none.
 
-    What is pinned is in whatever the topic, so how near it is says nothing about the search.
+    Pinned items do not count: they are included whatever the topic, so their relevance says nothing about the search.
     """
     signals = [dict(decision.signals) for decision in decisions if decision.included and not _is_pinned(decision)]
     found = [mine.get("similarity", mine.get("relevance")) for mine in signals]
@@ -219,4 +219,4 @@ def _candidates_by_section(profile: Profile, candidates: Iterable[Candidate]) ->
 
 
 RESERVED_SECTION_KEYS = {ALWAYS_INCLUDED.key, LATEST_SECTION.key}
-"""Keys of sections that rules and appended events add to a profile."""
+"""Keys of the sections that rules and appended events add to a profile."""

@@ -1,9 +1,9 @@
-"""The contest of blocks: items of several sections compete for the same room by one score.
+"""Blocks of several sections compete for the same part of the budget by one score.
 
-Source: "Scoring and Selection" of the seed "Context Assembly Specification". Each source selects within its allocation
-by its own score; what it selected competes by the final score, weighed by the profile, for what the whole has left.
-Both selections are greedy: what does not fit is passed over, and the next one gets its chance. Before each, the ladder
-does what the profile wants done about what is over.
+Source: "Scoring and Selection" of the seed "Context Assembly Specification". Each section first selects within its own
+cap by the score of its source; the selected blocks then compete by the final score, weighted by the profile, for the
+rest of the whole budget. Both selections are greedy: an item that does not fit is skipped, and the next one is tried.
+Before each selection, the profile's overflow steps shorten or drop items that do not fit.
 """
 
 import math
@@ -25,14 +25,14 @@ from assembly.engine.token_ledger import TokenLedger
 from assembly.engine.types import Candidate, Decision, field_values
 
 ExcludedItems = dict[DecisionKey, Decision]
-"""By section and ref, the decision that left the item out."""
+"""Decisions that excluded an item, by its section and ref."""
 
 
 @dataclass(frozen=True, slots=True)
 class SectionOutcome:
-    """What the contest decided about one section: its items, best first, and about how many tokens it will take.
+    """The result of the competition for one section: its items, best first, and an estimate of their tokens.
 
-    Items without a code have won their place; rendering them proves that they fit.
+    Items without a code were selected; rendering them checks by an exact count that they fit.
     """
 
     section: Section
@@ -51,9 +51,9 @@ def select_blocks(
     ladder: OverflowPolicy,
     excluded: ExcludedItems,
 ) -> list[SectionOutcome]:
-    """The outcome for each section, in order. `budget` counts the ledger's own tokens, too.
+    """Return the outcome for each section, in order. `budget` includes the tokens that the ledger counts already.
 
-    `excluded` are items of which an exact count has shown that they do not fit.
+    `excluded` holds the items that an exact count has shown not to fit.
     """
     score = _scorer(weights, ledger.text)
     competing, others = [], {}
@@ -75,12 +75,12 @@ def select_blocks(
 
 
 def final_score(measures: Mapping[str, float], weights: Weights) -> float:
-    """Σ weight x measure ("Combined Scoring" of the seed); what was not measured counts as 0."""
+    """Return Σ weight x measure ("Combined Scoring" of the seed); a missing measure counts as 0."""
     return math.fsum(weight * measures.get(name, 0.0) for name, weight in field_values(weights).items())
 
 
 def coherence(text: str, surroundings: frozenset[str]) -> float:
-    """The share of the text's distinct words of four letters and more that occur in its surroundings: 0 to 1."""
+    """Return the share, 0 to 1, of the text's distinct words of four letters or more that its surroundings contain."""
     words = words_of(text)
     return len(words & surroundings) / len(words) if words else 0.0
 
@@ -107,15 +107,15 @@ def _best_first(item: RankedCandidate) -> tuple[float, str]:
 
 @dataclass(slots=True)
 class _BlockSection:
-    """The items of one section while the contest goes on."""
+    """The items of one section during the competition of blocks, with their costs in tokens."""
 
     section: Section
     ladder: OverflowPolicy
     items: dict[str, RankedCandidate]
-    """By ref, best first."""
+    """The section's items by ref, best first."""
     costs: dict[str, int]
     heading_tokens: int
-    """Tokens of the heading."""
+    """Tokens of the section's heading."""
     used: int = 0
 
     @classmethod
@@ -129,13 +129,13 @@ class _BlockSection:
         return cls(section, ladder, {item.candidate.ref: item for item in [*counted, *others]}, costs, heading_tokens)
 
     def exclude_items(self, excluded: ExcludedItems) -> None:
-        """Leave out again what was found not to fit."""
+        """Exclude the items that an earlier round found not to fit."""
         for item in self.undecided():
             if decision := excluded.get(decision_key(item)):
                 self.leave_out(item, decision.code, **decision.detail)
 
     def select_within_allocation(self) -> None:
-        """Leave out what has no room in the section, by the source's own score."""
+        """Exclude the items that do not fit in the section's cap, by the score of their source."""
         if self.section.cap is None:
             return
         room = self.section.cap - self.heading_tokens
@@ -152,28 +152,28 @@ class _BlockSection:
                 self.leave_out(item, Code.OVER_SECTION_BUDGET, needed=used + self.cost_of_item(item) - room)
 
     def cost_of_item(self, item: RankedCandidate) -> int:
-        """Tokens that the item takes as it stands."""
+        """Return the tokens of the item in its current form, whole or shortened."""
         return self.costs[item.candidate.ref]
 
     def cost_of(self, item: RankedCandidate) -> int:
-        """Tokens that the item would take now, with the heading for the first of its section."""
+        """Return the tokens that adding the item would take now, with the heading if it is the first of its section."""
         return self.cost_of_item(item) + (0 if self.used else self.heading_tokens)
 
     def change(self, item: RankedCandidate) -> None:
-        """Take the item as it stands from now on."""
+        """Replace the item of this ref by the given form of it, and recompute its cost."""
         self.items[item.candidate.ref] = item
         self.costs[item.candidate.ref] = self.ladder.cost(self.section, item)
 
     def leave_out(self, item: RankedCandidate, code: Code, **detail: Any) -> None:
-        """Decide that the item is not in."""
+        """Exclude the item with this code and detail."""
         self.items[item.candidate.ref] = structs.replace(item, code=code, detail={**item.detail, **detail})
 
     def undecided(self) -> list[RankedCandidate]:
-        """Those that are not decided yet, best first."""
+        """Return the items without a decision, best first."""
         return [item for item in self.items.values() if item.code is None]
 
     def readmit(self, item: RankedCandidate, room: int) -> bool:
-        """Whether the item that was left out got in after all, whole or shorter."""
+        """Include an excluded item after all, whole or shortened, if it fits. Return whether it does."""
         heading_tokens = 0 if self.used else self.heading_tokens
         most = room if self.section.cap is None else min(room, self.section.cap - self.used)
         back = self.ladder.readmitted(self.section, item, most - heading_tokens)
@@ -185,9 +185,9 @@ class _BlockSection:
 
 
 def _apply_overflow(fields: list[_BlockSection], ladder: OverflowPolicy, room: int) -> None:
-    """Do what the ladder does about what is over the whole, by the final score.
+    """Apply the overflow steps to the blocks that exceed the whole budget, by the final score.
 
-    Of what is said twice, the best counts, and the others go where it goes.
+    Of items with the same text or ref, only the best counts; when it is dropped, the others are dropped too.
     """
     field_of = {field.section.key: field for field in fields}
     undecided, twins = _group_duplicates(_undecided_by_score(fields))
@@ -210,7 +210,7 @@ def _apply_overflow(fields: list[_BlockSection], ladder: OverflowPolicy, room: i
 def _group_duplicates(
     items: Sequence[RankedCandidate],
 ) -> tuple[list[RankedCandidate], dict[DecisionKey, list[RankedCandidate]]]:
-    """Those that say something new, in their order; and for each of them the others that say the same."""
+    """Return the first item of each text and ref, in order, and by its key the later items that repeat it."""
     said: dict[str, RankedCandidate] = {}
     first: list[RankedCandidate] = []
     twins: dict[DecisionKey, list[RankedCandidate]] = {}
@@ -225,13 +225,13 @@ def _group_duplicates(
 
 def _undecided_by_score(fields: list[_BlockSection]) -> list[RankedCandidate]:
     undecided = [item for field in fields for item in field.undecided()]
-    # Of one row that two sections offer alike, the later section has it: profiles come to the particular last.
+    # If two sections offer the same row, the later section gets it: profiles list specific sections last.
     undecided.reverse()
     return sorted(undecided, key=_best_first)
 
 
 def _select_within_total(fields: list[_BlockSection], room: int) -> None:
-    """Leave out what has no room in the whole, and what says the same as an item that has, by the final score."""
+    """Exclude, in order of the final score, items that do not fit in the budget or that repeat a selected item."""
     field_of = {field.section.key: field for field in fields}
     used = 0
     said: dict[str, str] = {}
@@ -248,7 +248,7 @@ def _select_within_total(fields: list[_BlockSection], room: int) -> None:
 
 
 def _fill_remaining(fields: list[_BlockSection], room: int, excluded: ExcludedItems) -> None:
-    """Give what was left out for want of room another chance, the best first; nothing is said twice."""
+    """Try again to include the items that were excluded for lack of budget, best first, without repeating any text."""
     left_out = [(field, item) for field in fields for item in field.items.values() if item.code]
     said = {
         word for field in fields for item in field.undecided() for word in (item.candidate.ref, _normalized_text(item))
@@ -262,5 +262,5 @@ def _fill_remaining(fields: list[_BlockSection], room: int, excluded: ExcludedIt
 
 
 def _normalized_text(item: RankedCandidate) -> str:
-    """The text, whatever its white space."""
+    """Return the item's text with each run of white space as one space."""
     return " ".join(item.candidate.text.split())

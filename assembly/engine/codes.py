@@ -1,10 +1,10 @@
-"""The codes of decisions, sources and assemblies; reasons.py words them."""
+"""Codes name the reasons of decisions and the problems of sources and assemblies; reasons.py words them."""
 
 from enum import StrEnum
 
 
 class Code(StrEnum):
-    """Why a candidate is in the context, or is not."""
+    """Why a candidate is included in the context or excluded from it."""
 
     REQUIRED = "required"
     PINNED = "pinned"
@@ -27,12 +27,12 @@ class Code(StrEnum):
     EMPTY = "empty"
 
     __hash__ = str.__hash__
-    """As that of what it is equal to; an enum's own is worked out in Python each time."""
+    """The hash of the plain string, which equals the code; an enum's own hash is slower, being computed in Python."""
 
     included: bool
-    """Whether a candidate with this code stands in the context."""
+    """Whether a candidate with this code is included in the context."""
     is_over_budget: bool
-    """Whether a larger budget would have brought in more of the candidate."""
+    """Whether a larger budget would have included more of the candidate."""
 
 
 INCLUDED_CODES = {
@@ -41,11 +41,11 @@ INCLUDED_CODES = {
 }
 _OVER_BUDGET_CODES = {Code.TRUNCATED, Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET}
 for _code in Code:
-    # Asked of every decision, many times: worked out once.
+    # Every decision reads these properties many times, so they are computed once.
     _code.included, _code.is_over_budget = _code in INCLUDED_CODES, _code in _OVER_BUDGET_CODES
 
 DECISION_CODES = tuple(code.value for code in Code)
-"""As they are written."""
+"""All decision codes as strings."""
 
 
 class SourceCode(StrEnum):

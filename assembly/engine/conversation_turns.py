@@ -1,4 +1,4 @@
-"""The turns of a conversation: a window that slides back from the latest, shown in the order they were said."""
+"""The latest turns of a conversation that fit are included, and shown in the order in which they were said."""
 
 from assembly.engine.codes import Code
 from assembly.engine.profile import CutAt, Section
@@ -9,7 +9,7 @@ from assembly.engine.token_ledger import TokenLedger
 from assembly.engine.types import ENGINE_VERSION, Decision
 
 SEPARATOR_COUNTED_SINCE = 3
-"""The first version of the engine that chooses turns by what stands before their heading, too."""
+"""The first engine version that counts the separator before the heading when it chooses turns."""
 
 
 def fill_turns(
@@ -21,9 +21,9 @@ def fill_turns(
     at: CutAt = "anywhere",
     engine_version: int = ENGINE_VERSION,
 ) -> tuple[TokenLedger, list[Decision]]:
-    """The text with the turns appended, and one decision per turn, latest first.
+    """Return the text with the turns appended, and one decision per turn, latest first.
 
-    A turn too large for what is left is passed over; where none got in, the latest is cut to fit.
+    A turn too large for the remaining budget is skipped; if no turn fits, the latest is cut to fit.
     """
     limit = TokenLimit.of(section, ledger.tokens, budget)
     alone = engine_version < SEPARATOR_COUNTED_SINCE or not ledger.characters
@@ -53,8 +53,10 @@ def tokens_for_turns(
     *,
     engine_version: int = ENGINE_VERSION,
 ) -> int:
-    """About how many tokens the turns need at the end of the context, were there all this room: rather one too many,
-    for a turn that did not fit in the end would leave its room to nobody."""
+    """Return an estimate of the tokens that the turns need at the end of the context, if they had the whole budget.
+
+    The estimate is rather one token too high: a turn that did not fit in the end would waste its share of the budget.
+    """
     opened = heading_text(section) if engine_version == 1 else SECTION_SEPARATOR + heading_text(section)
     chosen, _, used = _turns_that_fit(section, ranked, ledger, TokenLimit.of(section, ledger.tokens, budget), opened)
     return used - ledger.tokens if chosen else 0
@@ -63,8 +65,7 @@ def tokens_for_turns(
 def _turns_that_fit(
     section: Section, ranked: list[RankedCandidate], ledger: TokenLedger, limit: TokenLimit, opened: str
 ) -> tuple[list[RankedCandidate], dict[str, int], int]:
-    """The turns that have room after what opens them, latest first; by how many tokens each other one is too large; the
-    tokens used."""
+    """Return the turns that fit (latest first), the excess tokens of the others by ref, and the tokens used in all."""
     count = ledger.tokenizer.count
     used = ledger.tokens + count(opened)
     chosen: list[RankedCandidate] = []
@@ -84,7 +85,7 @@ def _turns_that_fit(
 def _append_turns(
     section: Section, chosen: list[RankedCandidate], ledger: TokenLedger
 ) -> tuple[TokenLedger, dict[str, Decision]]:
-    """The chosen turns in the order they were said, and the decision on each."""
+    """Append the chosen turns in the order of the conversation. Return the new ledger and the decisions by ref."""
     before, decided = ledger, {}
     for item in reversed(chosen):
         opened = separator_before(section, first_section=not ledger.characters, first_item=ledger is before)

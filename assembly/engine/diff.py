@@ -1,7 +1,7 @@
-"""What is different between two contexts: section by section, and item by item. Pure.
+"""Two contexts are compared section by section and item by item, without side effects.
 
-Things are recognised by what their refs name, whichever version it is of: a file that was saved in between is the same
-file, with another text.
+Items are matched by their refs without the version: a file that was saved between the two contexts is the same file
+with another text.
 """
 
 from collections import Counter
@@ -14,17 +14,18 @@ from assembly.engine.refs import without_version
 from assembly.engine.types import Decision, SectionResult
 
 ChangeEffect = Literal["in", "out", "moved", "changed"]
-"""in: it comes in; out: it goes; moved: it stands in another section; changed: its score is another, or it stays in but
-with another text, rank, or cut at another place."""
+"""The kinds of change of an item. in: newly included; out: no longer included; moved: included in another section;
+changed: its score differs, or it stays included with another text or rank, or is cut at another place.
+"""
 
 CHANGE_EFFECTS: tuple[ChangeEffect, ...] = get_args(ChangeEffect)
 SHORTENED_CODES = frozenset({Code.TRUNCATED, Code.COMPACTED, Code.SUMMARISED})
 ItemKey = tuple[str, str]
-"""A section, and what a ref names there."""
+"""A section's key, and the ref of an item in it without its version."""
 
 
 class DiffableContext(Protocol):
-    """What is compared: a context that the engine made just now, or one on record."""
+    """A context that can be compared: an engine result or a recorded context."""
 
     @property
     def sections(self) -> Sequence[SectionResult]: ...
@@ -36,7 +37,7 @@ class DiffableContext(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class DecisionChange:
-    """What becomes of one thing. None: it is not considered in that context at all."""
+    """The change of one item between two contexts; `before` or `after` is None if that context did not consider it."""
 
     effect: ChangeEffect
     before: Decision | None
@@ -44,25 +45,25 @@ class DecisionChange:
 
     @property
     def decision(self) -> Decision:
-        """The later one, if there is one."""
+        """The later decision; the earlier one if there is no later one."""
         found = self.after or self.before
         assert found is not None  # noqa: S101 - a change is of something
         return found
 
     @property
     def ref(self) -> str:
-        """The ref of the later one, if there is one."""
+        """The ref of the later decision; that of the earlier one if there is no later one."""
         return self.decision.ref
 
     @property
     def is_cut(self) -> bool:
-        """Whether it stays in, and more of it is missing than before."""
+        """Whether the item stays included, and more of its text is missing than before."""
         before, after = self.before, self.after
         if not (before and after and before.included and after.code in SHORTENED_CODES):
             return False
         if before.code not in SHORTENED_CODES:
             return True
-        # Of one text, what is told tells; of two, what is not.
+        # The same version is compared by its included characters, two versions by their missing tokens.
         return (
             _character_count(after) < _character_count(before)
             if before.ref == after.ref
@@ -71,7 +72,7 @@ class DecisionChange:
 
     @property
     def is_restored(self) -> bool:
-        """Whether it was shortened, and would be in with all its words."""
+        """Whether the item was shortened before, and is included whole now."""
         before, after = self.before, self.after
         shortened = before is not None and before.code in SHORTENED_CODES
         return shortened and after is not None and after.included and after.code not in SHORTENED_CODES
@@ -79,46 +80,46 @@ class DecisionChange:
 
 @dataclass(frozen=True, slots=True)
 class SectionChange:
-    """What becomes of one section. None: the context has no such section."""
+    """The change of one section; `before` or `after` is None if that context has no such section."""
 
     before: SectionResult | None
     after: SectionResult | None
     changes: tuple[DecisionChange, ...] = ()
-    """Of its items, and of those that moved here."""
+    """Changes of the section's items, including those that moved into the section."""
     moved_out_count: int = 0
-    """How many of its items would stand in another section."""
+    """How many of the section's items moved to another section."""
 
     @property
     def section(self) -> SectionResult:
-        """The later one, if there is one."""
+        """The later result of the section; the earlier one if there is no later one."""
         found = self.after or self.before
         assert found is not None  # noqa: S101 - a change is of something
         return found
 
     @property
     def tokens_before(self) -> int:
-        """0 where there was none."""
+        """Tokens of the section in the earlier context; 0 if it had no such section."""
         return self.before.tokens if self.before else 0
 
     @property
     def tokens_after(self) -> int:
-        """0 where there is none."""
+        """Tokens of the section in the later context; 0 if it has no such section."""
         return self.after.tokens if self.after else 0
 
     @property
     def is_same(self) -> bool:
-        """Whether a reader would see no difference in it. What stands before it may still change its count by a few."""
+        """Whether a reader would see no difference in the section; its token count may still differ slightly."""
         return not self.changes and not self.moved_out_count and _is_as_complete(self.before, self.after)
 
 
 @dataclass(frozen=True, slots=True)
 class ContextDiff:
-    """All that is different. Tokens are those of the whole contexts; the sections' add up to them."""
+    """All differences between two contexts, with the tokens of the whole contexts, to which their sections add up."""
 
     sections: tuple[SectionChange, ...]
-    """Those of the later context in its order, with those that it has not where they stood before."""
+    """Sections in the order of the later context; each one that it lacks comes where the earlier context had it."""
     changes: tuple[DecisionChange, ...]
-    """What comes in, what goes, what moves and what else changes, in this order."""
+    """Changes of items: newly included ones first, then excluded, moved and otherwise changed ones."""
     tokens_before: int
     tokens_after: int
 
@@ -132,12 +133,12 @@ class ContextDiff:
 
     @property
     def newly_cut(self) -> tuple[DecisionChange, ...]:
-        """What stays in, with more missing than before."""
+        """Changes of the items that stay included with more of their text missing than before."""
         return tuple(change for change in self.changes if change.is_cut)
 
     @property
     def is_same(self) -> bool:
-        """Whether nothing is different."""
+        """Whether the two contexts do not differ."""
         return not self.changes and all(section.is_same for section in self.sections)
 
     def _of(self, effect: ChangeEffect) -> tuple[DecisionChange, ...]:
@@ -145,20 +146,20 @@ class ContextDiff:
 
 
 def diff_contexts(before: DiffableContext, after: DiffableContext) -> ContextDiff:
-    """What is different in the later context."""
+    """Return all differences of the later context from the earlier one."""
     changes = diff_decisions(before.decisions, after.decisions)
     return ContextDiff(_section_changes(before, after, changes), changes, before.tokens, after.tokens)
 
 
 def diff_decisions(before: Sequence[Decision], after: Sequence[Decision]) -> tuple[DecisionChange, ...]:
-    """What comes in, what goes, what moves and what else changes, in this order, each in the order of its context."""
+    """Return the changes of items, sorted by effect (in, out, moved, changed), then by their order in the context."""
     twice = _duplicated_items(before) | _duplicated_items(after)
     old, new = _decisions_by_key(before, twice), _decisions_by_key(after, twice)
     went = [place for place in old if _is_included(old, place) and not _is_included(new, place)]
     found: list[DecisionChange] = []
     for place in (place for place in new if _is_included(new, place) and not _is_included(old, place)):
         left = next((other for other in went if other[1] == place[1]), None)
-        if left:  # it stood elsewhere
+        if left:  # the earlier context had it in another section
             went.remove(left)
         found.append(
             DecisionChange("moved", old[left], new[place]) if left else DecisionChange("in", old.get(place), new[place])
@@ -171,7 +172,7 @@ def diff_decisions(before: Sequence[Decision], after: Sequence[Decision]) -> tup
 
 
 def _differs(old: Decision | None, new: Decision) -> bool:
-    """Whether something else is different of what stays where it is, in or out."""
+    """Whether an item that stays included, or stays excluded, differs in its score or, if included, in text or rank."""
     if old is None or old.included != new.included:
         return False
     rescored = None not in {old.score, new.score} and old.score != new.score
@@ -183,12 +184,12 @@ def _comparable_fields(decision: Decision) -> tuple[object, ...]:
 
 
 def _character_count(decision: Decision) -> int:
-    """In characters, as it stands in the context."""
+    """Return the number of characters that the item takes in the context."""
     return (decision.end or 0) - (decision.start or 0)
 
 
 def _missing_tokens(decision: Decision) -> int:
-    """In tokens, about."""
+    """Return about how many tokens of the item are missing in the context."""
     return max(0, decision.tokens_full - decision.tokens)
 
 
@@ -197,13 +198,13 @@ def _is_included(decisions: Mapping[ItemKey, Decision], place: ItemKey) -> bool:
 
 
 def _duplicated_items(decisions: Sequence[Decision]) -> set[ItemKey]:
-    """Things of which two versions stand in one section."""
+    """Return the keys of the items of which one section holds two versions."""
     times = Counter((decision.section, without_version(decision.ref)) for decision in decisions)
     return {place for place, count in times.items() if count > 1}
 
 
 def _decisions_by_key(decisions: Sequence[Decision], twice: set[ItemKey]) -> dict[ItemKey, Decision]:
-    """Of what stands somewhere twice, each version is a thing of its own."""
+    """Return the decisions by item key; for items in `twice`, the key has the version, which tells them apart."""
     places = ((one.section, without_version(one.ref)) for one in decisions)
     return {(place[0], one.ref) if place in twice else place: one for place, one in zip(places, decisions, strict=True)}
 
@@ -223,7 +224,7 @@ def _section_changes(
 
 
 def _merged_keys(old: Sequence[str], new: Sequence[str]) -> list[str]:
-    """The new keys in their order, each that is gone right after the one that it followed."""
+    """Return the new keys in order, with each removed key inserted right after the one that it followed."""
     merged = [*new]
     for place, key in enumerate(old):
         if key not in merged:
@@ -232,5 +233,5 @@ def _merged_keys(old: Sequence[str], new: Sequence[str]) -> list[str]:
 
 
 def _is_as_complete(before: SectionResult | None, after: SectionResult | None) -> bool:
-    """Whether a section is as whole as it was; none is as good as an empty one."""
+    """Whether the section has the same status in both contexts; a missing section counts as an empty one."""
     return (before.status if before else "empty") == (after.status if after else "empty")

@@ -1,10 +1,10 @@
-"""Escaping keeps text that was merely seen from passing for a part of the context's own structure.
+"""Escaping prevents untrusted text from passing for a part of the context's own structure.
 
-Whatever is not the text of an owner's file is escaped on its way into a context. docs/contexts.md publishes the rules,
+All text except that of owners' files is escaped when it is put into a context. docs/contexts.md publishes the rules,
 and tests/attacks tries them. A line that would begin with a heading, a rule, a fence, a tag, a role or the lead of an
 entry gets a backslash before that mark; so does a mark that is dangerous anywhere. Everything else stays byte for byte,
 as does fenced code that closes itself. Escaping twice changes nothing, so an escaped text may be shortened and escaped
-again. Edits never change a line that opens or closes fenced code, and say where a place stood before.
+again. Edits never change a line that opens or closes fenced code, and positions can be mapped back to the original.
 """
 
 import re
@@ -27,17 +27,17 @@ class Edit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EditedText:
-    """A text as a context shows it."""
+    """A text as a context shows it, with the edits that were made to it."""
 
     text: str = field(repr=False)
     fences: Sequence[Fence] = ()
-    """Its fenced code, in order, counted in the edited text."""
+    """Fenced code in the text, in order, counted in characters of the edited text."""
     edits: Sequence[Edit] = ()
-    """In order, none reaching into another."""
+    """Edits that were made, in order; they do not overlap."""
 
     @classmethod
     def of(cls, original: str, fences: Sequence[Fence], edits: Iterable[Edit]) -> "EditedText":
-        """The original text with these edits, in any order; of two in one place, one is made."""
+        """Return the original text with the edits, given in any order; where edits overlap, only the first is made."""
         made: list[Edit] = []
         for edit in sorted(edits):
             if not made or (edit.start >= made[-1].end and edit[:2] != made[-1][:2]):
@@ -52,7 +52,7 @@ class EditedText:
         return cls("".join(pieces), list(_shifted_fences(fences, made)), made)
 
     def original_length(self, length: int) -> int:
-        """How many characters of the original text the first `length` characters of the edited one show."""
+        """Return how many characters of the original text the first `length` characters of the edited text show."""
         grown = 0
         for edit in self.edits:
             if edit.start + grown >= length:
@@ -63,13 +63,13 @@ class EditedText:
         return length - grown
 
     def open_fence_at(self, length: int) -> Fence | None:
-        """The fenced code that the first `length` characters leave open, None where they end outside of any."""
+        """Return the fenced code that the first `length` characters leave open; None if they end outside of any."""
         place = bisect_right(self.fences, length, key=lambda fence: fence.opened) - 1
         return self.fences[place] if place >= 0 and length <= self.fences[place].end else None
 
 
 def _shifted_fences(fences: Iterable[Fence], edits: Sequence[Edit]) -> Iterator[Fence]:
-    """The fences in the edited text."""
+    """Yield the fences at their positions in the edited text."""
     ends = [edit.end for edit in edits]
     grown = [0, *accumulate(len(edit.text) - (edit.end - edit.start) for edit in edits)]
     for fence in fences:
@@ -78,17 +78,19 @@ def _shifted_fences(fences: Iterable[Fence], edits: Sequence[Edit]) -> Iterator[
 
 
 LINE_ENDS = "\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029"
-"""All characters that some reader takes for the end of a line, for a class of a regular expression."""
+"""All characters that some reader takes for the end of a line, for use in a character class of a regular expression."""
 BLANK = (
     " \t\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\xa0\xad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f"
     "\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff"
 )
-"""White space, and what nobody sees."""
+"""White space and invisible characters, for use in a character class of a regular expression."""
 
 _BULLET = "[-*+\u2022\u2023\u25e6\u2043]"
 _LABELLED = rf"\[(?![ xX]\])(?=[^\]{LINE_ENDS}]{{1,80}}\](?![(\[:]))"
 PREFIX = rf"(?:[{BLANK}>]|{_BULLET}(?=[{BLANK}])(?![{BLANK}]+{_LABELLED})|[0-9]{{1,9}}[.)](?=[{BLANK}]))*+"
-"""What may stand before a mark that still begins its line: white space, quotations, bullets and numbers."""
+"""A regular expression of the characters that may precede a mark which still begins its line: white space, quotation
+marks of Markdown, bullets and numbers.
+"""
 
 _SPEAKERS = "user|assistant|system|human|ai"
 _ROLES = rf"{_SPEAKERS}|developer|tool|function|model|bot"
@@ -120,9 +122,9 @@ _HIDING_HTML = re.compile(
 
 
 def escape_text(text: str, *, begins_line: bool = True, is_turn: bool = False) -> EditedText:
-    """The text with every mark escaped that could pass for structure.
+    """Return the text with every mark escaped that could pass for structure.
 
-    `begins_line` says whether its first character begins a line of the context. In a turn of a conversation, no line
+    `begins_line` says whether the text begins a line of the context. In a turn of a conversation (`is_turn`), no line
     may begin like another turn, whatever its role.
     """
     fences = fences_of(text, begins_line=begins_line)
@@ -144,7 +146,7 @@ def _edits(text: str, fences: list[Fence], *, begins_line: bool, is_turn: bool) 
 
 
 def _backslash_at(text: str, place: int) -> Edit:
-    """A backslash before the mark; a tag has it after its bracket, which no reader takes for a tag then."""
+    """Return the edit that inserts a backslash before the mark; in a tag, after its bracket, which makes it no tag."""
     return _backslash_after(place) if text[place] in "<\uff1c" else Edit(place, place, "\\")
 
 

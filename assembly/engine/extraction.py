@@ -1,4 +1,4 @@
-"""Extraction shortens a text to its most telling sentences, or its beginning, without a model or a vector."""
+"""Extraction shortens a text to its most typical sentences, or to its beginning, without a model or a vector."""
 
 import re
 from bisect import bisect_right
@@ -13,18 +13,18 @@ from assembly.engine.token_ledger import TokenLedger
 from assembly.engine.tokenizers import Tokenizer
 
 GAP = " … "
-"""Stands where sentences were left out."""
+"""Text that replaces omitted sentences."""
 LINE_GAP = " …\n"
-"""The same where a line ended there, so that titles, code, lists and tables stay lines."""
+"""Text that replaces omitted sentences where a line ended, so that titles, code, lists and tables stay lines."""
 
 TITLE_TOKENS = 40
-"""The first of several lines is a title, unless it is longer."""
+"""The most tokens of a title: the first of several lines is one unless it is longer."""
 
 MAX_CHARACTERS_PER_TOKEN = 8
-"""What has more for each token of the room left is passed over without being counted."""
+"""A sentence with more characters than this for each remaining token is skipped without being counted."""
 
 LINEAR_SEARCH_LIMIT = 8
-"""Sentences that are taken back singly where the chosen ones do not fit together; then half of the rest at a time."""
+"""How many chosen sentences are removed one at a time if together they do not fit; then a binary search follows."""
 
 _SENTENCE_BREAK = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？])\s*|(?<!\s)\s*\n\s*")  # noqa: RUF001 - of Chinese and Japanese
 _FENCE = re.compile(r"```|~~~")
@@ -39,10 +39,10 @@ class Sentence:
 
 
 def sentences_of(text: str) -> list[Sentence]:
-    """The sentences and lines of the text, in order, without the white space between them."""
+    """Return the sentences and lines of the text, in order, without the white space between them."""
     found, start = [], 0
     for between in [*_SENTENCE_BREAK.finditer(text), None]:
-        # What closes the sentence, quotation marks and brackets, is its own.
+        # Closing quotation marks and brackets belong to the sentence.
         end = len(text) if between is None else between.start() + len(between[0].rstrip())
         if piece := text[start:end].rstrip():
             found.append(Sentence(start, start + len(piece)))
@@ -51,7 +51,7 @@ def sentences_of(text: str) -> list[Sentence]:
 
 
 def title_of(text: str, tokenizer: Tokenizer) -> Sentence | None:
-    """The first line, where it is short and others follow: a path, a heading, a time with the name of a tool."""
+    """Return the first line if it is short and other lines follow, such as a path or a heading; None otherwise."""
     start = len(text) - len(text.lstrip())
     line, _, rest = text[start:].partition("\n")
     line = line.rstrip()
@@ -69,11 +69,11 @@ def extract(
     *,
     titled: bool = False,
 ) -> str:
-    """The sentences with the best scores that fit together, in their order, with a gap where others stood.
+    """Return the sentences with the best scores that fit together, in the order of the text, with gaps between them.
 
-    A sentence too long for what is left is passed over, and so is one that stands in the text for the second time,
-    and a line of brackets or dashes alone. Equal scores go to the earlier sentence. The first one of a titled text
-    goes before all others. "" where none fits.
+    A sentence too long for the remaining tokens is skipped, and so are a repeated sentence and a line of only brackets
+    or dashes. Of equal scores, the earlier sentence wins. If `titled`, the first sentence is chosen before all others.
+    Returns "" if no sentence fits.
     """
     chosen: list[int] = []
     seen: set[str] = set()
@@ -94,7 +94,7 @@ def extract(
 def _longest_that_fits(
     text: str, sentences: Sequence[Sentence], chosen: list[int], max_tokens: int, tokenizer: Tokenizer
 ) -> str:
-    """As many of the chosen sentences, from the first one on, as fit with what stands between them."""
+    """Return as many of the chosen sentences, from the first choice on, as fit together with the text between them."""
 
     def joined(number: int) -> str:
         return _join_sentences(text, sentences, sorted(chosen[:number]))
@@ -104,7 +104,7 @@ def _longest_that_fits(
         if tokenizer.count(summary := joined(number)) <= max_tokens:
             return summary
         number -= 1
-    # Much white space between neighbours counts more than the gaps that were reckoned with.
+    # Long white space between neighbours can have more tokens than the gaps that were counted.
     fitting = bisect_right(range(number + 1), max_tokens, key=lambda few: tokenizer.count(joined(few)))
     return joined(max(0, fitting - 1))
 
@@ -114,7 +114,7 @@ def _has_words(piece: str) -> bool:
 
 
 def _indentation(text: str, sentence: Sentence) -> str:
-    """The white space before a sentence that begins a line; a line break stands before it, unless it is the first."""
+    """Return the white space before a sentence that begins a line; "" if no line break precedes it."""
     start = sentence.start
     before = text[max(0, start - 200) : start]
     space = before[len(before.rstrip()) :]
@@ -122,7 +122,7 @@ def _indentation(text: str, sentence: Sentence) -> str:
 
 
 def _join_sentences(text: str, sentences: Sequence[Sentence], places: Sequence[int]) -> str:
-    """Neighbours with what stands between them in the text, all others with a gap."""
+    """Return the sentences at these places as one text: neighbours as in the original, others separated by a gap."""
     joined, before = "", None
     for place in places:
         sentence = sentences[place]
@@ -143,16 +143,16 @@ def _text_between(text: str, sentences: Sequence[Sentence], before: int, place: 
 
 
 def cut_text(text: str, max_tokens: int, tokenizer: Tokenizer) -> str:
-    """The longest beginning of the text that fits with the marker, or nothing."""
+    """Return the longest beginning of the text that fits with the truncation marker; "" if none fits."""
     body = text.rstrip()
     kept = longest_cut(body, TokenLedger(tokenizer), max_tokens)
     return body[: kept[0]] + TRUNCATION_MARKER if kept else ""
 
 
 def compact_text(text: str, max_tokens: int, tokenizer: Tokenizer) -> str:
-    """The sentences that have most words in common with the others, in their order; the first one before its equals.
+    """Return the sentences that share most words with the others, in the order of the text; ties go to the earlier one.
 
-    "" where none fits.
+    Returns "" if no sentence fits in max_tokens.
     """
     sentences = sentences_of(text)
     words = [words_of(text[sentence.start : sentence.end]) for sentence in sentences]

@@ -1,7 +1,8 @@
-"""Fenced code that every reader sees alike: it opens and closes at the same indentation and holds no fence as long.
+"""Fenced code is recognised where every reader of Markdown agrees on its beginning and its end.
 
-CommonMark, a reader who splits lines at other characters than a line break, and one who takes any fence for the end
-agree about such a fence. All other lines that look like fences are for `escaping` to escape.
+Such a fence opens and closes at the same indentation and holds no fence as long as itself. CommonMark, a reader who
+splits lines at other characters than a line break, and one who takes any fence for the end agree about it. All other
+lines that look like fences are escaped by `escaping`.
 """
 
 import re
@@ -11,7 +12,7 @@ from typing import NamedTuple
 
 _RUN = re.compile(r"`{3,}|~{3,}")
 _INFO = re.compile(r"[ \t]*[\w+#.={},:\"'/ \t-]{0,80}\r?\n")
-"""What may follow the opening run: a language and simple attributes."""
+"""The text that may follow the opening marks of a fence: a language and simple attributes."""
 _CLOSED = re.compile(r"[ \t]*\r?(?=\n|\Z)")
 
 
@@ -20,26 +21,26 @@ class Fence(NamedTuple):
 
     start: int
     opened: int
-    """Where a text that ends here holds enough of the first line to open the fence."""
+    """The position in characters from which on the fence counts as open: right after its first three marks."""
     end: int
     closing: str
-    """The line that closes it, without a line break."""
+    """The line that closes the fence, without a line break."""
 
     def moved(self, before: int, within: int) -> "Fence":
-        """The same where the text grew by so many characters before it, and by so many up to its end."""
+        """Return the fence after edits: `before` characters were added before it, `within` up to its end."""
         start, opened, end, closing = self
         return Fence(start + before, opened + before, end + within, closing)
 
 
 def has_fences(text: str) -> bool:
-    """Whether there is a run of three marks at all."""
+    """Return whether the text contains three backticks or tildes in a row."""
     return "```" in text or "~~~" in text
 
 
 def fences_of(text: str, *, begins_line: bool = True, indented: bool = False) -> list[Fence]:
-    """The fences of the text, in order; with `indented`, those of lists as well. Takes time linear in the text.
+    """Return the fences of the text, in order; with `indented`, also those in lists. Takes time linear in the text.
 
-    `begins_line` says whether the first character of the text stands at the beginning of a line.
+    `begins_line` says whether the first character of the text begins a line.
     """
     return list(_fences(text, begins_line=begins_line, indented=indented)) if has_fences(text) else []
 
@@ -67,7 +68,7 @@ def _fences(text: str, *, begins_line: bool, indented: bool) -> Iterator[Fence]:
 
 
 def _next_closing_runs(runs: Sequence[re.Match[str]]) -> list[int | None]:
-    """For each run, the place of the next one of the same mark that is at least as long."""
+    """Return, for each run of marks, the index of the next run of the same mark that is at least as long, or None."""
     following: list[int | None] = [None] * len(runs)
     waiting: dict[str, list[int]] = {"`": [], "~": []}
     for place, run in enumerate(runs):
@@ -79,12 +80,12 @@ def _next_closing_runs(runs: Sequence[re.Match[str]]) -> list[int | None]:
 
 
 def _all_indented(lines: str, indentation: str) -> bool:
-    """Whether every line that is not blank stands at least as far in."""
+    """Whether every line that is not blank begins with this indentation."""
     return all(line.startswith(indentation) for line in lines.split("\n") if line.strip())
 
 
 def is_fenced(fences: Sequence[Fence], place: int) -> bool:
-    """Whether the character at that place belongs to one of the fences, its first and last line included."""
+    """Return whether the character at that place belongs to one of the fences, their first and last lines included."""
     if not fences:
         return False
     before = bisect_right(fences, place, key=lambda fence: fence.start) - 1
@@ -92,7 +93,7 @@ def is_fenced(fences: Sequence[Fence], place: int) -> bool:
 
 
 def unfenced(text: str, fences: Sequence[Fence]) -> Iterator[tuple[int, int]]:
-    """The stretches of the text that belong to none of the fences, from and to which character."""
+    """Yield the stretches of the text outside the fences, each as its start and end in characters."""
     start = 0
     for fence in fences:
         yield start, fence.start

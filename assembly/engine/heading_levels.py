@@ -1,9 +1,9 @@
-r"""Headings inside the files of owners, shifted so that they stand below the heading of their section.
+r"""Headings in the files of owners are shifted to levels below the heading of their section.
 
 The levels keep their order: the highest heading of a file becomes `###`, and nothing goes below `######`. Underlined
-titles become such headings, too. An owner's text is trusted, so roles, rules and lists stay as they are; only what
-would swallow the next section is escaped: a fence that nothing closes, and HTML that hides what follows. Shifting what
-is shifted already changes nothing.
+titles become such headings, too. An owner's text is trusted, so roles, rules and lists stay as they are. Only text that
+would hide the next section is escaped: a fence that nothing closes, and HTML that hides the following text. Shifting a
+text twice gives the same result as shifting it once.
 """
 
 import re
@@ -15,7 +15,7 @@ from assembly.engine.escaping import LINE_ENDS, PREFIX, Edit, EditedText
 from assembly.engine.fences import Fence, fences_of, is_fenced
 
 HIGHEST, LOWEST = 3, 6
-"""Levels that headings of a file may have in a context."""
+"""The highest and lowest levels that headings of a file may have in a context."""
 
 _MAYBE_HEADING = re.compile(rf"[#<=]|[{LINE_ENDS}][ \t>]*(?:-|~~~|```)")
 _ATX = re.compile(rf"(?:[{LINE_ENDS}]|\A){PREFIX}(?P<mark>#{{1,6}})(?=[\s\x00]|\Z)")
@@ -35,17 +35,17 @@ _BLANK_LINE = re.compile(r"\n[ \t>]*(?=\n|\Z)")
 
 
 class _Heading(NamedTuple):
-    """A heading of the file: its level, and the edit of it once the new level is known."""
+    """A heading of a file: its level, and the start and end of the characters that are replaced to shift it."""
 
     level: int
     start: int
     end: int
     title: tuple[int, int] | None = None
-    """Of an underlined title: from where to where it stands; the heading reaches to the end of its underline."""
+    """Start and end of an underlined title; None for other headings. The heading itself ends with the underline."""
 
 
 def shift_headings(text: str, *, begins_line: bool = True) -> EditedText:
-    """The text of a file as a context shows it below the heading of a section."""
+    """Return the text of an owner's file as a context shows it below the heading of a section."""
     if not begins_line or not (_MAYBE_HEADING.search(text) or text.startswith(("```", "~~~"))):
         return EditedText(text)
     fences = fences_of(text, indented=True)
@@ -68,7 +68,7 @@ def _headings(text: str, fences: list[Fence]) -> Iterator[_Heading]:
 
 
 def _title_above(text: str, underline: re.Match[str], fences: list[Fence]) -> tuple[int, int] | None:
-    """Where the one line stands that is underlined; None where it is no title: several lines, a list, a quotation."""
+    """Return start and end of an underlined title; None if the text above is several lines, a list or a quotation."""
     if text[underline.start()] != "\n" or text[underline.start() + 1 : underline.start("mark")].strip(" "):
         return None
     start = text.rfind("\n", 0, underline.start()) + 1
@@ -89,7 +89,10 @@ def _heading_edit(text: str, heading: _Heading, shift: int) -> Edit:
 
 
 def _rule_line_edits(text: str, fences: list[Fence], titles: list[Edit]) -> Iterator[Edit]:
-    """Lines below a text that would underline it: hyphens become asterisks, which are a rule anywhere."""
+    """Yield edits of rules that Markdown would read as underlines of the text above.
+
+    Three or more hyphens become asterisks; all others are escaped.
+    """
     ends = {edit.end for edit in titles}
     for found in _UNDERLINE.finditer(text):
         start, end = found.span("mark")
@@ -103,7 +106,7 @@ def _rule_line_edits(text: str, fences: list[Fence], titles: list[Edit]) -> Iter
 
 
 def _escape_edits(text: str, fences: list[Fence]) -> Iterator[Edit]:
-    """Backslashes in fences that nothing closes, and in HTML that would hide what follows."""
+    """Yield edits that escape fences without an end, and HTML that would hide the following text."""
     if "```" in text or "~~~" in text:
         for found in _FENCE_LINE.finditer(text):
             if not is_fenced(fences, found.start("mark")):
@@ -115,7 +118,7 @@ def _escape_edits(text: str, fences: list[Fence]) -> Iterator[Edit]:
 
 
 def _unclosed_html(text: str) -> Iterator[int]:
-    """Where HTML begins that hides all that follows until its end, which does not stand on the same line."""
+    """Yield the positions of HTML that hides the following text and does not end on its own line."""
     line_end, last = -1, dict[str, int]()
     for found in _HIDING_HTML.finditer(text):
         if found.start() > line_end:
@@ -130,7 +133,7 @@ def _unclosed_html(text: str) -> Iterator[int]:
 
 
 def _fence_swallowing_html(text: str, fences: list[Fence]) -> Iterator[int]:
-    """Where HTML begins that lasts until the next blank line, with fenced code before that, which it would take in."""
+    """Yield the positions of HTML that lasts until the next blank line and would swallow fenced code before it."""
     if not fences:
         return
     starts, blanks = [fence.start for fence in fences], [found.start() for found in _BLANK_LINE.finditer(text)]

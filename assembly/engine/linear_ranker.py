@@ -1,10 +1,10 @@
-"""Ranking by many features at once: a linear model whose every share can be looked at.
+"""A ranker is a linear model over many features, in which each feature's share of the score can be inspected.
 
 An item's score is the sum of weight x feature. The weights are data: they come with the profile and are recorded too.
 A ranker may have two columns of weights, for owners of long texts and for owners of brief ones. The measure `brevity`,
 which all texts of an owner share, blends them: weight = (1 - brevity) x long + brevity x brief.
-A difference of scores is a logarithm of odds, as the model was trained: an item that scores 1 more is e times as likely
-to be what was asked for.
+A difference of scores is a difference of log odds, as the model was trained: an item that scores 1 more has e times
+the odds of being relevant to the topic.
 """
 
 import math
@@ -16,19 +16,19 @@ from typing import Any
 from assembly.engine.types import Candidate, InvalidAssembly
 
 WORDS_FEATURE = "words"
-"""The feature that says how much of the topic's weight in words an item has itself, 0 to 1."""
+"""The feature that measures the share, 0 to 1, of the topic's words (by weight) that an item contains."""
 BREVITY_FEATURE = "brevity"
-"""The measure that says how brief the texts of the item's owner are, 0 to 1."""
+"""The measure, 0 to 1, of how brief the texts of the item's owner are."""
 SHARE_PREFIX = "share:"
-"""What the names of shares begin with, among the signals of a decision."""
+"""Prefix of the signals of a decision that hold the shares of its score."""
 SOURCE_SHARE_PREFIX = "source_share:"
-"""Names begin so where the shares add up to the score of the source, and not to that of the decision."""
+"""Prefix of the signals of a decision that hold the shares of the score of its source, not of its own score."""
 PROFILE_FEATURES = frozenset({"salience", "credibility"})
-"""Features of memories; of blocks, the profile weighs them itself."""
+"""Features of memories; for blocks, the profile weights them itself."""
 DECIMALS = 4
 MIN_BOOST = 1e-6
 HALF_RELEVANCE_SCORE = 10.0
-"""The score that counts as a relevance of one half: nearly all topics that are spoken of find something above it."""
+"""The score that corresponds to a relevance of 0.5; nearly every topic that the texts cover finds a higher one."""
 
 SignalValues = tuple[tuple[str, float], ...]
 
@@ -40,18 +40,18 @@ class Ranker:
     name: str
     version: int
     weights: tuple[tuple[str, float], ...]
-    """By feature, sorted by name; for owners of long texts, where there are brief weights."""
+    """Weights by feature, sorted by name; if there are brief weights, these are for owners of long texts."""
     least_words: float
-    """From this share of the topic's words on, an item counts as found, however far its meaning is."""
+    """The least share of the topic's words with which an item counts as found, however low its similarity is."""
     reach: float
-    """An item that scores less than the best by more than this is too far from the topic, unless it is found."""
+    """The largest difference from the best score at which an item still counts as relevant without being found."""
 
     brief_weights: tuple[tuple[str, float], ...] = ()
-    """Of the same features, for owners of brief texts; without any, the weights serve all texts."""
+    """Weights of the same features for owners of brief texts; if empty, `weights` serve all texts."""
     _blended_weights: dict[float, tuple[tuple[str, float], ...]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
-    """The weights of the last brevity: candidates of one owner come one after the other, and share theirs."""
+    """Cached weights for the last brevity: candidates of one owner come in sequence and have the same brevity."""
 
     def __post_init__(self) -> None:
         both = (*self.weights, *self.brief_weights)
@@ -62,7 +62,7 @@ class Ranker:
             raise InvalidAssembly(f"The weights of the ranker {self.name} must be finite numbers.")
 
     def weights_for(self, candidate: Candidate) -> tuple[tuple[str, float], ...]:
-        """The weight of each feature, blended as the brevity of the owner's texts asks."""
+        """Return the weight of each feature, blended by the brevity of the owner's texts."""
         if not self.brief_weights:
             return self.weights
         brevity = candidate.measures.get(BREVITY_FEATURE, 0.0)
@@ -75,7 +75,7 @@ class Ranker:
         return blended
 
     def shares(self, candidate: Candidate) -> SignalValues:
-        """What each feature that the candidate has adds to its score, in the order of the weights; zeros left out."""
+        """Return what each feature of the candidate adds to its score, in the order of the weights, without zeros."""
         measures = candidate.measures
         shares = [
             (name, share)
@@ -85,12 +85,12 @@ class Ranker:
         return tuple(shares)
 
     def is_near_topic(self, candidate: Candidate, threshold: float) -> bool:
-        """Whether the candidate is near the topic by itself: in meaning, or by its words."""
+        """Return whether the candidate is near the topic by itself: by its similarity, or by its words."""
         near = candidate.similarity is not None and candidate.similarity >= threshold
         return near or candidate.measures.get(WORDS_FEATURE, 0.0) >= self.least_words
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-safe; from_dict restores an equal ranker."""
+        """Return the ranker as JSON-safe data; from_dict restores an equal ranker."""
         facts = {
             "name": self.name,
             "version": self.version,
@@ -102,9 +102,9 @@ class Ranker:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Ranker":
-        """The ranker that to_dict described; keys that it does not know are passed over.
+        """Return the ranker that to_dict described; unknown keys are ignored.
 
-        Sorted by name: a record's JSON keeps no order, and the order of a sum is to be the same for ever.
+        Weights are sorted by name: a record's JSON keeps no order, and floating-point sums depend on the order.
         """
         weights, brief = (_sorted_weights(data.get(key, {})) for key in ("weights", "brief_weights"))
         return cls(data["name"], data["version"], weights, float(data["least_words"]), float(data["reach"]), brief)
@@ -115,30 +115,30 @@ def _sorted_weights(weights: Mapping[str, float]) -> tuple[tuple[str, float], ..
 
 
 def score_of(shares: SignalValues) -> float:
-    """The sum of the shares."""
+    """Return the score as the sum of the shares, rounded to four decimals."""
     return round(math.fsum([share for _, share in shares]), DECIMALS)
 
 
 def boost_share(boost: float) -> float:
-    """What a boost adds to a score: it multiplies the odds. One below 1 takes away."""
+    """Return what a boost adds to a score: its logarithm, as it multiplies the odds; a boost below 1 lowers it."""
     return round(math.log(max(boost, MIN_BOOST)), DECIMALS)
 
 
 def share_signals(shares: SignalValues) -> SignalValues:
-    """The shares as the signals of a decision name them."""
+    """Return the shares under the names that signals of a decision use for them."""
     return tuple([(_share_name(name), share) for name, share in shares])
 
 
 @lru_cache(256)
 def _share_name(feature: str) -> str:
-    # The same text for all decisions: they are remembered by the thousand.
+    # All decisions share one string per feature, because thousands of decisions are cached.
     return f"{SHARE_PREFIX}{feature}"
 
 
 def source_share_signals(ranker: Ranker | None, candidate: Candidate) -> SignalValues:
-    """Return the shares by which the source of a block ranked it, under names that tell them from those of its score.
+    """Return the shares of the score by which the source of a block ranked it, named apart from those of its own score.
 
-    There are none where its source measured nothing for a ranker, as without a topic.
+    Returns none if the source measured nothing for a ranker, for example without a topic.
     """
     if ranker is None or BREVITY_FEATURE not in candidate.measures:
         return ()
@@ -146,10 +146,10 @@ def source_share_signals(ranker: Ranker | None, candidate: Candidate) -> SignalV
 
 
 def block_shares(ranker: Ranker, candidate: Candidate) -> SignalValues:
-    """Return what each feature adds to the score of a block at its source, without those that the profile weighs."""
+    """Return what each feature adds to a block's score at its source, without the features that the profile weights."""
     return tuple([(name, share) for name, share in ranker.shares(candidate) if name not in PROFILE_FEATURES])
 
 
 def relevance_of(score: float) -> float:
-    """The score among others that go from 0 to 1: higher for a higher one, one half for HALF, 0 for none."""
+    """Return the score mapped to 0 to 1: 0 for a score of 0 or below, one half for HALF_RELEVANCE_SCORE."""
     return max(0.0, score) / (max(0.0, score) + HALF_RELEVANCE_SCORE)

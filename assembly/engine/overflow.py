@@ -1,8 +1,8 @@
-"""The over-budget ladder: what is done, step by step, with items that do not fit together, before rendering.
+"""Items that do not fit are shortened or dropped before rendering, step by step (the over-budget ladder).
 
-Long lines are compacted to the passage that bears on the topic, the weakest first; the weakest hits of each source are
-left out, as many as half of them; then older turns are compacted; then long outputs of tools and the weakest items are
-summarised, to one third; what is still over is left out or cut, as its section says.
+Long lines are compacted to the passage that matches the topic, the weakest first; the weaker half of each section's
+hits is dropped; then older turns are compacted; then long outputs of tools and the weakest items are summarised, to
+one third; items that still do not fit are excluded or cut, as their section says.
 Sources: "Compression and truncation strategies" of the seed "Context Assembly" (the librarian's), and "Compression" of
 the seed "Context Assembly Specification".
 """
@@ -24,27 +24,27 @@ from assembly.engine.tokenizers import Tokenizer
 from assembly.engine.types import PASSAGES_SINCE, Candidate, Decision, EngineRequest, WantedSummary
 
 SHORTENED_DIVISOR = 3
-"""A summary has at most one in so many of the tokens that it stands for."""
+"""A summary has at most one token for this many tokens of its original."""
 
 MIN_SHORTENED_TOKENS = 60
-"""Shorter items are not worth shortening."""
+"""Items with fewer tokens than this are never shortened."""
 
 LONG_ITEM_TOKENS = 300
-"""Longer outputs of tools are summarised before anything else is, and longer lines may be compacted to a passage."""
+"""Longer outputs of tools (in tokens) are summarised before other items; longer lines may be compacted to a passage."""
 
 PASSAGE_TOKENS = 200
-"""The most tokens of the passage that stands for a long line, but for what its section has left in the end."""
+"""The most tokens of the passage that replaces a long line, before it may grow by what its section has left."""
 
 UNCOMPACTED_TURNS = 4
-"""So many turns are never compacted: what was just said."""
+"""The number of latest turns that are never compacted."""
 
 FULL_SHARE = 0.9
-"""A context that uses less of its room may take in more ("Budget Management" of the seed "Memory Layer")."""
+"""A context that uses less than this share of its budget is filled ("Budget Management" of the seed "Memory Layer")."""
 
 _HIT_SHAPES: set[Shape] = {"blocks", "lines", "entries"}
 
 SHORT_TEXT = "short_text"
-"""Begins the key under which a candidate knows its shorter text."""
+"""First part of the key under which a candidate's memo caches its shortened text."""
 
 DecisionKey = tuple[str, str]
 TokenCost = Callable[[RankedCandidate], int]
@@ -52,31 +52,31 @@ TokenCost = Callable[[RankedCandidate], int]
 
 @dataclass(frozen=True, slots=True)
 class OverflowPolicy:
-    """The steps that a profile takes, for one run."""
+    """The overflow steps of a profile, for one run of the engine."""
 
     steps: tuple[Step, ...]
     fill: bool
     tokenizer: Tokenizer
     topic: str = ""
-    """Passages are chosen by it; "": no line is compacted."""
+    """The topic by which passages are chosen; if empty, no line is compacted."""
 
     @classmethod
     def of(cls, profile: Profile, request: EngineRequest, tokenizer: Tokenizer) -> "OverflowPolicy":
-        """Return the ladder of the profile, as engines of the request's version had it."""
+        """Return the overflow steps of the profile, as the engine version of the request has them."""
         topic = request.topic if request.engine_version >= PASSAGES_SINCE else ""
         return cls(profile.over_budget, profile.fill, tokenizer, topic)
 
     @property
     def is_noop(self) -> bool:
-        """Whether everything is taken as it is."""
+        """Whether the policy changes nothing: it has no steps and does not fill."""
         return not self.steps and not self.fill
 
     def within(
         self, section: Section, ranked: Sequence[RankedCandidate], room: int, code: Code
     ) -> list[RankedCandidate]:
-        """The items of a section, which come best first, as they have room: whole, shorter, or left out by the code.
+        """Return a section's ranked items, best first, adjusted to fit: whole, shortened, or dropped with the code.
 
-        `room` counts the heading, too. What is still over keeps its chance when it is rendered.
+        `room` is in tokens and includes the heading. Items that still do not fit are tried again when rendered.
         """
         if self.is_noop or section.required or section.shape not in _HIT_SHAPES | {"turns"}:
             return list(ranked)
@@ -98,7 +98,7 @@ class OverflowPolicy:
         room: int,
         code: Code,
     ) -> dict[DecisionKey, RankedCandidate]:
-        """The items that the steps change, of those which stand, best first. Left out ones have the code."""
+        """Return the items, out of those undecided (best first), that the steps change; dropped ones have the code."""
         costs = {decision_key(item): cost(item) for item in undecided}
         over = sum(costs.values()) - room
         changed: dict[DecisionKey, RankedCandidate] = {}
@@ -117,10 +117,10 @@ class OverflowPolicy:
     def _planned_steps(
         self, sections: Mapping[str, Section], undecided: Sequence[RankedCandidate]
     ) -> Iterable[tuple[Step, RankedCandidate]]:
-        """In which order what would be done to whom."""
+        """Yield (step, item) in the order in which the overflow steps apply."""
         weakest = list(reversed(undecided))
         if "compact" in self.steps and self.topic:
-            # Before anything is left out: the passage says what was asked for in a third of the room.
+            # Lines are compacted before hits are dropped: a passage has the relevant part in a third of the tokens.
             lines = [item for item in weakest if _is_passage_candidate(sections[item.candidate.section], item)]
             yield from (("compact", item) for item in lines)
         if "drop" in self.steps:
@@ -135,13 +135,13 @@ class OverflowPolicy:
             yield from (("summarise", item) for item in items)
 
     def _do(self, step: Step, section: Section, item: RankedCandidate, code: Code) -> RankedCandidate | None:
-        """The counted item after the step; None where there is nothing to be done."""
+        """Return the counted item after the step; None if the step does not change the item."""
         return dropped_item(item, code) if step == "drop" else self.shortened(step, section, item)
 
     def shortened(self, step: Step, section: Section, item: RankedCandidate, more: int = 0) -> RankedCandidate | None:
-        """The counted item in a third of its tokens; None where it stays as it is, or cannot be made shorter.
+        """Return the counted item in about a third of its tokens; None if it must stay whole or cannot be shortened.
 
-        A passage may have so many tokens more.
+        The passage of a line may have `more` tokens in addition to PASSAGE_TOKENS.
         """
         just_said = step == "compact" and section.shape == "turns" and (item.rank or 0) <= UNCOMPACTED_TURNS
         if item.short or just_said or section.overflow == "drop" or _current_tokens(item) < MIN_SHORTENED_TOKENS:
@@ -159,27 +159,27 @@ class OverflowPolicy:
             return passage_of(candidate.text, self.topic, PASSAGE_TOKENS + more, self.tokenizer)
         if step == "summarise" and candidate.summary is not None:
             return candidate.summary.text
-        # The same items are shortened again in each run, as when a profile is tried with other budgets.
+        # The short text is cached, because each run shortens the same items, e.g. a profile tried with other budgets.
         form = SHORT_TEXT, step, section.shape, section.treatment, self.tokenizer.name
         known: str | None = candidate.memo.get(form)
         if known is None:
             body, room = render_item(section, candidate).body, max_summary_tokens(section, candidate, self.tokenizer)
-            # Of about the length of the summary, which is wanted now and takes this place when the engine runs again.
+            # The substitute is about as long as the requested summary, which replaces it when the engine runs again.
             prefix = compact_text if step == "compact" else _text_beginning
             known = candidate.memo[form] = prefix(body, room, self.tokenizer)
         return known
 
     def counted(self, section: Section, item: RankedCandidate) -> RankedCandidate:
-        """The item with its tokens when whole."""
+        """Return the item with the token count of its whole text."""
         return structs.replace(item, tokens_full=whole_item_tokens(section, item, self.tokenizer))
 
     def cost(self, section: Section, item: RankedCandidate) -> int:
-        """About how many tokens the counted item takes as it stands, with the blank line after it."""
+        """Return about how many tokens the counted item takes in its current form, with the blank line after it."""
         alone = TokenLedger(self.tokenizer).append_counted("", count_item(section, item.shown, self.tokenizer))
         return alone.tokens_with(SECTION_SEPARATOR)
 
     def _refilled(self, section: Section, planned: Sequence[RankedCandidate], room: int) -> list[RankedCandidate]:
-        """The same, with what was left out brought back where less than nine tenths of the room are used."""
+        """Return the items with excluded ones included again where less than nine tenths of the room are used."""
         left, chosen = room, set()
         for item in (item for item in planned if item.code is None):
             cost = self.cost(section, item)
@@ -200,7 +200,7 @@ class OverflowPolicy:
     def _with_longer_passages(
         self, section: Section, planned: Sequence[RankedCandidate], room: int
     ) -> list[RankedCandidate]:
-        """Return the same with the passages grown, the best first, by what the section has left."""
+        """Return the items with their passages lengthened, the best first, by the tokens that the section has left."""
         if not any(item.short and item.short.code is Code.COMPACTED for item in planned) or section.shape != "lines":
             return list(planned)
         left = room - sum(self.cost(section, item) for item in planned if item.code is None)
@@ -212,7 +212,7 @@ class OverflowPolicy:
         return grown
 
     def _lengthened(self, section: Section, item: RankedCandidate, left: int) -> RankedCandidate | None:
-        """Return the item whole, or with a longer passage, for at most so many tokens more; None where neither fits."""
+        """Return the item whole, or with a longer passage, for at most `left` tokens more; None if neither fits."""
         if item.code or not item.short or item.short.code is not Code.COMPACTED or left <= 0:
             return None
         whole = structs.replace(item, short=None, tokens_shortened=None, steps=())
@@ -221,7 +221,7 @@ class OverflowPolicy:
         return next((form for form, gain in gains if 0 < gain <= left), None)
 
     def readmitted(self, section: Section, item: RankedCandidate, room: int) -> RankedCandidate | None:
-        """An item that was left out, whole or shorter as there is room for it; None where there is none."""
+        """Return an excluded item included again, whole or shortened to fit in `room` tokens; None if no form fits."""
         whole = self.counted(section, structs.replace(item, code=None, short=None, tokens_shortened=None, steps=()))
         steps: list[Step] = ["compact"] if section.shape == "turns" else ["summarise"]
         if self.topic and _is_passage_candidate(section, whole):
@@ -231,12 +231,12 @@ class OverflowPolicy:
 
 
 def is_out_of_room(item: RankedCandidate) -> bool:
-    """Whether it is left out for want of room alone."""
+    """Return whether the item is undecided or was excluded only for lack of budget."""
     return item.code is None or item.code.is_over_budget
 
 
 def dropped_item(item: RankedCandidate, code: Code) -> RankedCandidate:
-    """The counted item left out by the ladder, with the code that says for want of which room."""
+    """Return the counted item as dropped by an overflow step, with the code that names the exceeded budget."""
     return structs.replace(item, code=code, steps=(*item.steps, OverflowStep("drop", _current_tokens(item), 0)))
 
 
@@ -245,7 +245,7 @@ def decision_key(item: RankedCandidate) -> DecisionKey:
 
 
 def max_summary_tokens(section: Section, candidate: Candidate, tokenizer: Tokenizer) -> int:
-    """The most tokens of its summary: a third of the whole, less what stands before it on the line."""
+    """Return the most tokens of the candidate's summary: a third of the whole item, less the lead of its line."""
     rendered = render_item(section, candidate)
     return max(
         0, count_item(section, candidate, tokenizer).tokens // SHORTENED_DIVISOR - tokenizer.count(rendered.lead)
@@ -255,7 +255,7 @@ def max_summary_tokens(section: Section, candidate: Candidate, tokenizer: Tokeni
 def wanted_summaries(
     profile: Profile, candidates: Iterable[Candidate], decisions: Iterable[Decision], tokenizer: Tokenizer
 ) -> tuple[WantedSummary, ...]:
-    """The summaries that the decisions rest on and that are not there yet, in their order."""
+    """Return the summaries that the decisions need and that do not exist yet, in the order of the decisions."""
     sections = {section.key: section for section in profile.sections}
     said_shorter = [decision for decision in decisions if decision.code is Code.SUMMARISED]
     missing = {(item.section, item.ref): item for item in candidates if said_shorter and item.summary is None}
@@ -274,7 +274,7 @@ def _text_beginning(body: str, max_tokens: int, tokenizer: Tokenizer) -> str:
 
 
 def _weaker_half(sections: Mapping[str, Section], weakest: Sequence[RankedCandidate]) -> Iterable[RankedCandidate]:
-    """The weaker half of each section's hits, the weakest of all first."""
+    """Yield the weaker half of each section's hits, the weakest of all first."""
     left = {
         key: sum(item.candidate.section == key for item in weakest) // 2
         for key, section in sections.items()
@@ -288,7 +288,7 @@ def _weaker_half(sections: Mapping[str, Section], weakest: Sequence[RankedCandid
 
 
 def _is_passage_candidate(section: Section, item: RankedCandidate) -> bool:
-    """Whether the counted item is a long line of which nobody said that it has to be in as it is."""
+    """Whether the counted item is a long line that no rule or pin requires to be included as it is."""
     is_free = item.ruling.included_as is Code.FITS
     return section.shape == "lines" and is_free and _current_tokens(item) > LONG_ITEM_TOKENS
 
@@ -298,5 +298,5 @@ def _is_long_output(section: Section, item: RankedCandidate) -> bool:
 
 
 def _current_tokens(item: RankedCandidate) -> int:
-    """Of the counted item as it stands, whole or shorter."""
+    """Return the tokens of the counted item in its current form, whole or shortened."""
     return (item.tokens_shortened if item.short else item.tokens_full) or 0

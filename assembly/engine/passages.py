@@ -1,8 +1,8 @@
-"""Passages: of a long text, the part that bears on the topic, with what stands around it.
+"""A passage is the part of a long text that matches the topic best, with its neighbouring sentences.
 
-Words alone choose it. Vectors of the parts were tried beside them and found no better passages. In a third of a page of
-a read-me file or a language reference (389 questions, pages of 2,600 characters), at least half of what answers stood
-for .61 of the questions by words, .60 by the sum of both, .58 by vectors, and .29 by the page's beginning.
+Only words choose the passage. Vectors of the parts were tried as well and found no better passages. In a third of a
+page of a read-me file or a language reference (389 questions, pages of 2,600 characters), at least half of the answer
+was found for .61 of the questions by words, .60 by the sum of both, .58 by vectors, and .29 by the page's beginning.
 """
 
 import math
@@ -16,21 +16,21 @@ from assembly.engine.extraction import Sentence, sentences_of
 from assembly.engine.tokenizers import Tokenizer
 
 MIN_PART_CHARACTERS = 120
-"""Sentences are joined to parts of at least so many: shorter ones say too little to be chosen by."""
+"""The least characters of a part: shorter sentences are joined, as they hold too few words to be chosen by."""
 STEM_CHARACTERS = 6
-"""Words that begin with the same six letters count as one, in whatever language: a stem without a stemmer."""
+"""Words count as equal if their first six letters are: a stem in any language, without a stemmer."""
 SATURATION, LENGTH_SHARE = 1.2, 0.75
-"""Robertson's k1 and b of BM25, as most search engines set them."""
+"""Robertson's k1 and b of BM25, at the values that most search engines use."""
 BEFORE_MARK, AFTER_MARK = "… ", " …"
-"""Stand where the text goes on."""
+"""Marks before and after a passage that say that the text continues there."""
 
 _WORD = re.compile(r"\w{3,}")
 
 
 def passage_of(text: str, topic: str, max_tokens: int, tokenizer: Tokenizer) -> str:
-    """Return the part of the text that has most of the topic's words, grown by its neighbours while they fit.
+    """Return the part of the text that has most of the topic's words, extended by its neighbours while they fit.
 
-    "" where no part has a word of the topic, or the best one alone has no room.
+    Returns "" if no part has a word of the topic, or if the best part alone does not fit.
     """
     parts = _PassageParts(text, _stems(topic))
     if not any(parts.scores):
@@ -44,9 +44,9 @@ def passage_of(text: str, topic: str, max_tokens: int, tokenizer: Tokenizer) -> 
 
 
 def _spans(parts: "_PassageParts", best: int, max_tokens: int, tokenizer: Tokenizer) -> Iterator[tuple[int, int]]:
-    """Yield ever longer spans around the best part, each grown by the better neighbour, as far as they may fit.
+    """Yield ever longer spans around the best part, each extended by the better neighbour, within about max_tokens.
 
-    Each part is counted by itself, once: a span has about as many tokens as its parts together.
+    Each part is counted once, by itself: a span has about as many tokens as its parts together.
     """
     first = last = best
     tokens = tokenizer.count(parts.told(best, best))
@@ -65,7 +65,7 @@ def _spans(parts: "_PassageParts", best: int, max_tokens: int, tokenizer: Tokeni
 
 @dataclass(frozen=True)
 class _PassageParts:
-    """The parts of a text, each of whole sentences, and how well each matches the topic's stems."""
+    """The parts of a text, each made of whole sentences, with scores of how well they match the topic's stems."""
 
     text: str
     topic: frozenset[str]
@@ -83,7 +83,7 @@ class _PassageParts:
 
     @cached_property
     def scores(self) -> Sequence[float]:
-        """BM25 of each part among the parts of the text, each word counted once."""
+        """The BM25 score of each part among the parts of the text, each word counted once per part."""
         stems = [self.topic & _stems(self.text[part.start : part.end]) for part in self.all]
         having = Counter(stem for mine in stems for stem in mine)
         idf = {stem: math.log(1 + (len(stems) - n + 0.5) / (n + 0.5)) for stem, n in having.items()}
@@ -94,7 +94,7 @@ class _PassageParts:
         ]
 
     def told(self, first: int, last: int) -> str:
-        """Return the text from one part to another, with marks where it goes on."""
+        """Return the text from one part to another, with marks where the text continues before or after it."""
         before = BEFORE_MARK if first else ""
         after = AFTER_MARK if last + 1 < len(self.all) else ""
         return before + self.text[self.all[first].start : self.all[last].end] + after

@@ -1,4 +1,4 @@
-"""The plain cut: as much of a text's beginning as fits with the marker, wherever that ends."""
+"""The plain cut takes as much of a text's beginning as fits with the marker, wherever that ends."""
 
 from collections.abc import Callable
 
@@ -19,11 +19,11 @@ def longest_cut(
     ending: Callable[[int], str] = lambda _: TRUNCATION_MARKER,
     can_end: Callable[[int], bool] = lambda _: True,
 ) -> tuple[int, TokenLedger] | None:
-    """The longest prefix of the body that fits with its marker: its length, and the ledger that ends in it.
+    """Return the length of the longest prefix of the body that fits with its marker, and the ledger that ends in it.
 
-    `ending` gives what stands after a prefix of that length, `can_end` says whether it may be as long. None when not
-    one character fits. Every length is proved by a real count, downwards from just above an estimate: the count of a
-    prefix does not always grow with the prefix.
+    `ending` returns the text that follows a prefix of that length, `can_end` whether the prefix may end there. Returns
+    None if not one character fits. Every length is checked by an exact count, downwards from just above an estimate:
+    the count of a prefix does not always grow with the prefix.
     """
     if ledger.tokens > limit:
         return None

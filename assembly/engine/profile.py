@@ -1,4 +1,4 @@
-"""Profiles: which sections a context has, in which order, and what may stand in each."""
+"""A profile defines which sections a context has, in which order, and what each may contain."""
 
 import math
 from collections.abc import Mapping
@@ -9,41 +9,48 @@ from assembly.engine.linear_ranker import Ranker
 from assembly.engine.types import InvalidAssembly, field_values
 
 Shape = Literal["text", "entries", "lines", "blocks", "sequence", "turns"]
-"""text: one candidate is the whole section; entries: dated, newest first, a blank line between them;
-lines: one line each, in rank order; blocks: a blank line between them, best score first, in contest with all other
-blocks of the profile; sequence: a blank line between them, in the order of their positions; turns: of a conversation,
-in that order, of which the latest have the first chance."""
+"""How the items of a section are arranged.
+
+text: one candidate is the whole section; entries: dated items, newest first, a blank line between them;
+lines: one line per item, in rank order; blocks: a blank line between items, best score first, in competition with all
+other blocks of the profile; sequence: a blank line between items, in the order of their positions; turns: turns of a
+conversation, in the order of their positions, of which the latest are selected first.
+"""
 
 Overflow = Literal["cut", "drop"]
-"""What becomes of the best item where no item of a section has room: it is cut to fit, or left out like the others."""
+"""What happens to the best item if no item of a section fits: cut to fit, or excluded like the others."""
 
 Step = Literal["drop", "compact", "summarise"]
-"""What becomes of what is over its room, in this order: the weakest hits are left out, older turns are compacted, long
-outputs of tools and the weakest items are summarised. See `assembly.engine.overflow`."""
+"""A way to make items fit, in the order of use: the weakest hits are dropped, older turns are compacted, long outputs
+of tools and the weakest items are summarised. See `assembly.engine.overflow`.
+"""
 
 STEPS: tuple[Step, ...] = get_args(Step)
 
 CutAt = Literal["anywhere", "sentence", "paragraph", "heading"]
-"""Where a text that is cut may end."""
+"""Where a text may end when it is cut."""
 
 TRUSTED_SOURCES = frozenset({"agent_files", "team_files"})
-"""Sources that give the files of owners, which are trusted: whatever else is in a context was merely seen."""
+"""Sources of owners' files, the only trusted text; every other text in a context is data, not instructions."""
 
 RANKED_SOURCE = "semantic_content"
-"""The source of blocks that a section's ranker ranks."""
+"""The source whose blocks are ranked by their section's ranker."""
 SEED_RANKER = "seed"
-"""The name of the seed's formula, similarity times boosts, among the rankers: it has no weights."""
+"""The ranker name that means the formula of the seed, similarity times boosts, which has no weights."""
 
 TextTreatment = Literal["owners_file", "seen", "said", "as_written"]
-"""What is done to a text on its way into a context. owners_file: its headings are shifted; seen: whatever could pass
-for structure is escaped; said: the same in turns of a conversation; as_written: nothing, as before version 4."""
+"""How a text is changed when it is put into a context.
+
+owners_file: its headings are shifted; seen: text that could pass for structure is escaped; said: the same escaping,
+for turns of a conversation; as_written: unchanged, as in engine versions before 4.
+"""
 
 MAX_PERCENT = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """How much each score of a block counts in its final score; those of the seed "Memory Layer" unless given."""
+    """The weight of each measure in the final score of a block; the defaults are those of the seed "Memory Layer"."""
 
     recency: float = 0.2
     relevance: float = 0.4
@@ -58,7 +65,7 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading of the context and what may stand under it."""
+    """A heading of the context, and which items may appear below it."""
 
     key: str
     label: str
@@ -66,65 +73,67 @@ class Section:
     source: str
     shape: Shape
     cap: int | None = None
-    """Most tokens, heading and marker included; None: what remains of the budget."""
+    """The most tokens of the section, heading and marker included; None: the rest of the budget."""
     required: bool = False
-    """Always in, never cut."""
+    """Whether the section is always included and never cut."""
     top_k: int | None = None
-    """How many items have a chance; None: all."""
+    """How many of the best items may be selected; None: all."""
     share: float | None = None
-    """Most percent of the budget, as a second cap: floor(budget * share / 100) tokens."""
+    """The most percent of the budget, as a second cap: floor(budget * share / 100) tokens."""
     overflow: Overflow = "cut"
     ranker: Ranker | None = None
-    """The ranker by which the source of these blocks chose them; None: it chose by the formula of the seed."""
+    """The ranker by which the source of these blocks selected them; None: the source used the formula of the seed."""
 
     @property
     def ranker_name(self) -> str | None:
-        """The name of what ranks the passages of this section; None for one of another source."""
+        """The name of the ranker of the section's passages; None if the section's source does not use a ranker."""
         if self.source != RANKED_SOURCE:
             return None
         return self.ranker.name if self.ranker else SEED_RANKER
 
     def __hash__(self) -> int:
-        """By what tells sections apart: a hash of every field would find no more, in four times as long."""
+        """Return a hash of the key and the source, which suffice; hashing every field takes four times as long."""
         return hash((self.key, self.source))
 
     @property
     def is_trusted(self) -> bool:
-        """Whether its texts are files of owners. No source is trusted unless it is named here."""
+        """Whether the section's texts are owners' files; only the sources in TRUSTED_SOURCES are trusted."""
         return self.source in TRUSTED_SOURCES
 
     @property
     def treatment(self) -> TextTreatment:
-        """What is done to its texts."""
+        """How the section's texts are changed when they are put into a context."""
         if self.is_trusted and self.shape == "text":
             return "owners_file"
         return "said" if self.shape == "turns" else "seen"
 
     def cap_within(self, budget: int) -> int | None:
-        """Most tokens under this budget; None: what remains of it. Source: "Token Management" of the seed
-        "Context Assembly Specification"."""
+        """Return the most tokens of the section under this budget; None: the rest of the budget.
+
+        Source: "Token Management" of the seed "Context Assembly Specification".
+        """
         allocated = None if self.share is None else math.floor(budget * (self.share / MAX_PERCENT))
         return min((cap for cap in (self.cap, allocated) if cap is not None), default=None)
 
 
 class UnescapedSection(Section):
-    """A section as the engine rendered it before its version 4: its texts and labels stand as they were written."""
+    """A section as engine versions before 4 render it: its texts and labels are not escaped."""
 
     __slots__ = ()
 
     @property
     def treatment(self) -> TextTreatment:
-        """Nothing is done to its texts."""
+        """The treatment of the section's texts: none."""
         return "as_written"
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Which sections a context has, in which order, and how much room each may take.
+    """The sections of a context in their order, with the budget and the settings for selecting their items.
 
-    Raises InvalidAssembly when two sections share a key; when a required section stands after one that is not (which
-    could then already have taken its room), is capped or competes for its place; when the blocks do not stand
-    together; when anything follows the turns.
+    Raises InvalidAssembly if two sections share a key; if a required section follows one that is not required (which
+    could then have used up its budget), is capped or has items that compete; if the sections of blocks are not
+    adjacent; if anything follows the turns; if the overflow steps are out of order.
     """
 
     name: str
@@ -132,22 +141,22 @@ class Profile:
     sections: tuple[Section, ...]
     budget: int = 16_000
     similarity_threshold: float = 0.0
-    """A search that finds nothing at or above it has found nothing."""
+    """The least similarity of a result; a search with no item at or above it has found nothing."""
     weights: Weights = Weights()
     depth_limit: int = 2
-    """How many relations away from the entities at hand a walk of the graph goes."""
+    """How many relations away from the mentioned entities a search of the graph goes."""
     over_budget: tuple[Step, ...] = ()
-    """The steps that are taken for what is over its room; without any, it is left out, or cut, as its section says."""
+    """The steps that make items fit; without any, items that do not fit are excluded or cut, as their section says."""
     fill: bool = False
-    """Below 90 % of the budget, what was left out for want of room gets another chance, shorter."""
+    """Whether, below 90 % of the budget, excluded items are tried again in shorter form."""
     cut_at: CutAt = "anywhere"
     quality_min: float = 0.0
-    """Least mean relevance of what was found by searching; below it, the context says QUALITY_BELOW_MINIMUM."""
+    """The least mean relevance of search results; below it, the context has the warning QUALITY_BELOW_MINIMUM."""
     ranker: Ranker | None = None
-    """By what the lines of a section rank where there is a topic; None: by similarity alone."""
+    """The ranker for lines when there is a topic; None: lines are ranked by similarity alone."""
 
     def __hash__(self) -> int:
-        """By what tells profiles apart: see Section."""
+        """Return a hash of name, version and budget, which suffice; hashing every field takes longer."""
         return hash((self.name, self.version, self.budget))
 
     def __post_init__(self) -> None:
@@ -170,11 +179,11 @@ class Profile:
             raise InvalidAssembly(f"In profile {self.name} the steps for what is over budget are {', '.join(STEPS)}.")
 
     def as_written(self) -> "Profile":
-        """The same with the rendering of the engine before its version 4."""
+        """Return the profile with its sections rendered as engine versions before 4 do."""
         return replace(self, sections=tuple(UnescapedSection(**field_values(section)) for section in self.sections))
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-safe; from_dict restores an equal profile."""
+        """Return the profile as JSON-safe data; from_dict restores an equal profile."""
         sections = [_section_document(section) for section in self.sections]
         facts = {**field_values(self), "sections": sections, "over_budget": list(self.over_budget)}
         return {
@@ -185,7 +194,7 @@ class Profile:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Profile":
-        """The profile that to_dict described, also where it was recorded before a field existed."""
+        """Return the profile that to_dict described; fields missing in older records get their defaults."""
         known = {field.name for field in fields(cls)}
         given = {name: value for name, value in data.items() if name in known}
         sections = tuple(_section_from_dict(section) for section in data["sections"])
@@ -197,7 +206,7 @@ class Profile:
 
 
 def _section_document(section: Section) -> dict[str, Any]:
-    """Return the section as JSON. Most have no ranker, and none says so: records are to stay small."""
+    """Return the section as JSON-safe data; the key `ranker` is omitted if there is none, to save space in records."""
     facts = field_values(section)
     ranker = facts.pop("ranker")
     return {**facts, "ranker": ranker.to_dict()} if ranker else facts

@@ -1,6 +1,6 @@
-"""What a query tells about what is wanted: its keywords, its intent, the names that it may mention.
+"""Query signals are the keywords, the intent and the possible names that a query contains.
 
-From "Query Parsing" of the seed "Context Assembly Specification", which leaves extractKeywords and
+Source: "Query Parsing" of the seed "Context Assembly Specification", which leaves extractKeywords and
 getRelevantEventTypes open.
 """
 
@@ -13,7 +13,7 @@ Intent = Literal["question", "action", "fix", "explain", "other"]
 
 MIN_KEYWORD_CHARACTERS = 2
 MIN_PART_CHARACTERS = 3
-"""Of a part of an identifier: shorter ones, like the id of user_id, stand in too many other words."""
+"""The least characters of a part of an identifier; shorter parts, like the id of user_id, occur in too many words."""
 MAX_NAME_WORDS = 5
 MAX_NAMES = 2_000
 
@@ -24,7 +24,7 @@ EVENT_TYPES: dict[Intent, tuple[str, ...]] = {
     "action": ("file_write", "shell_exec", "tool_result"),
     "other": (),
 }
-"""Which events help with which intent (seed: getRelevantEventTypes)."""
+"""The types of events that help with each intent (seed: getRelevantEventTypes)."""
 
 _STOP_WORD_LIST = """
 a about after again all also am an and any are as at be because been before being between but by can could did do
@@ -44,7 +44,7 @@ _IDENTIFIER_BREAKS = re.compile(r"[\W_]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-
 
 @dataclass(frozen=True, slots=True)
 class QuerySignals:
-    """What a query asks for. `event_types` are those that help with its intent; the defaults are an empty query's."""
+    """The keywords and intent of a query, and the types of events that help with its intent; empty by default."""
 
     keywords: tuple[str, ...] = ()
     intent: Intent = "other"
@@ -56,13 +56,13 @@ NO_SIGNALS = QuerySignals()
 
 
 def parse_signals(query: str) -> QuerySignals:
-    """The signals of a query (seed: parseQuerySignals, without its searches)."""
+    """Return the signals of a query (seed: parseQuerySignals, without its searches)."""
     intent = detect_intent(query)
     return QuerySignals(tuple(_keywords(query)), intent, EVENT_TYPES[intent])
 
 
 def detect_intent(query: str) -> Intent:
-    """The first rule that holds, by what the query contains (seed: detectIntent). `other` for an empty query."""
+    """Return the intent by the first rule that the query matches (seed: detectIntent); `other` for an empty query."""
     lower = query.lower()
     if not lower.strip():
         return "other"
@@ -74,9 +74,9 @@ def detect_intent(query: str) -> Intent:
 
 
 def possible_names(query: str) -> list[str]:
-    """What in the query may be a name: runs of 1 to 5 words, lower case, single spaces, shorter ones first.
+    """Return possible names in the query: runs of 1 to 5 words in lower case, shorter runs first, at most 2,000.
 
-    Each as it stands, without the punctuation around it, and without a possessive s; at most 2,000.
+    Each run is returned unchanged, without surrounding punctuation, and without a possessive s.
     """
     words = query.lower().split()
     names: dict[str, None] = {}
@@ -97,7 +97,7 @@ def _name_forms(run: str) -> Iterator[str]:
 
 
 def _keywords(query: str) -> dict[str, None]:
-    """Words that say something, in order, once each; an identifier stands whole, then in its parts.
+    """Return the query's meaningful words as keys, in order; an identifier is followed by its parts.
 
     AuthService gives authservice, auth and service; config.yaml gives config.yaml, config and yaml.
     """

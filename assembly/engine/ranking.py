@@ -28,7 +28,7 @@ _OLDEST = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class OverflowStep:
-    """What was done to an item that is over its room: its tokens before and after."""
+    """One step applied to an item that did not fit: its tokens before and after."""
 
     step: Step | Literal["truncate"]
     before: int
@@ -37,14 +37,14 @@ class OverflowStep:
 
 @dataclass(frozen=True, slots=True)
 class ShortenedText:
-    """What stands for an item, and the code that says so."""
+    """The shorter text that replaces an item's text, and the code that says how it was made."""
 
     text: str = field(repr=False)
     code: Code
 
 
 class RankedCandidate(Struct, frozen=True):
-    """A candidate with its place. A code means that it is decided already: it gets no chance of room."""
+    """A candidate with its rank; one with a code is already decided and not selected again."""
 
     candidate: Candidate
     code: Code | None = None
@@ -53,27 +53,27 @@ class RankedCandidate(Struct, frozen=True):
     signals: tuple[tuple[str, float], ...] = ()
     detail: Detail = NO_DETAIL
     tokens_full: int | None = None
-    """Of the rendered item when whole, where it was counted already."""
+    """Tokens of the whole rendered item; None if not counted yet."""
     ruling: RuleEffect = NO_EFFECT
-    """What rules say of it, where nothing is decided yet."""
+    """The effect of rules on the candidate, as long as it is undecided."""
     short: ShortenedText | None = None
     tokens_shortened: int | None = None
-    """Of the rendered item as it stands, where it is not whole."""
+    """Tokens of the rendered item in its shortened form; None if it is whole."""
     steps: tuple[OverflowStep, ...] = ()
 
     @property
     def shown(self) -> Candidate:
-        """The candidate as it stands: whole, or with the text that stands for it."""
+        """The candidate in its current form: with its whole text, or with the shorter text that replaces it."""
         return replace(self.candidate, text=self.short.text) if self.short else self.candidate
 
     @property
     def included_as(self) -> Code:
-        """The code that it gets where it is in."""
+        """The code that the item gets if it is included."""
         return self.short.code if self.short else self.ruling.included_as
 
     @property
     def explained(self) -> Detail:
-        """The numbers behind what was decided, with the steps that were taken."""
+        """The numbers behind the decision, with the overflow steps that were taken."""
         if not self.steps:
             return self.detail
         model = {"model": self.candidate.summary.model} if self.candidate.summary and self.short else {}
@@ -87,13 +87,13 @@ def rank(
     ruled: RuleEffectOf | None = None,
     ranker: Ranker | None = None,
 ) -> list[RankedCandidate]:
-    """All candidates of the section: those ranked, best first, then the others by ref.
+    """Return all candidates of the section: ranked ones, best first, then the decided ones by ref.
 
-    Entries rank by date, newest first. Lines rank by the ranker where it finds any of what was measured for it; where
-    nothing was measured, by similarity where any reaches the threshold; else the most recent come first ("Semantic vs.
-    Recent Fallback" of the seed "Siestai: Context Assembly"). A sequence ranks by position, turns from the latest back.
-    Ties go to the lower ref. Blocks are ranked in their contest. `ruled` says what request and rules want of a
-    candidate; None: nothing. Of lines, those that are pinned come first, in the same order among themselves.
+    Entries rank by date, newest first. Lines rank by the ranker if it finds any of those that have measures; if none
+    has measures, by similarity if any reaches the threshold; otherwise the most recent come first ("Semantic vs. Recent
+    Fallback" of the seed "Siestai: Context Assembly"). A sequence ranks by position, turns from the latest back. Ties
+    go to the lower ref. Blocks are ranked in `block_selection`. `ruled` returns the effect of request and rules on a
+    candidate; None: no effect. Pinned lines come first, in the same order among themselves.
     """
     eligible, others = split_eligible(section, candidates, ruled)
     if section.shape == "lines":
@@ -109,7 +109,7 @@ def rank(
 def _rank_lines(
     section: Section, eligible: list[RankedCandidate], threshold: float, ranker: Ranker | None
 ) -> tuple[list[RankedCandidate], list[RankedCandidate]]:
-    """Those that have a place among the lines, best first, and those that are too far from the topic."""
+    """Return the lines that may be included, best first, and those that are excluded as too far from the topic."""
     distant: list[RankedCandidate] = []
     measured = ranker if any(item.candidate.measures for item in eligible) else None
     if measured and any(measured.is_near_topic(item.candidate, threshold) for item in eligible):
@@ -122,7 +122,7 @@ def _rank_lines(
 
 
 def _pinned_first(eligible: list[RankedCandidate]) -> list[RankedCandidate]:
-    """The items with those at the head that are pinned, which then say so."""
+    """Return the items with the pinned ones first; a pinned item gets the code PINNED if it is included."""
     if not any(item.candidate.pinned for item in eligible):
         return eligible
     told = [
@@ -133,7 +133,7 @@ def _pinned_first(eligible: list[RankedCandidate]) -> list[RankedCandidate]:
 
 
 def with_ranks(section: Section, eligible: list[RankedCandidate]) -> list[RankedCandidate]:
-    """The items, which come best first, with their ranks; those beyond the section's top k are decided."""
+    """Return the items, given best first, with their ranks; items beyond the section's top k get the code OUTRANKED."""
     top_k = len(eligible) if section.top_k is None else section.top_k
     beyond = {"top_k": top_k, "last_score": eligible[top_k - 1].score if 0 < top_k < len(eligible) else None}
     return [structs.replace(item, rank=rank) for rank, item in enumerate(eligible[:top_k], 1)] + [
@@ -145,7 +145,7 @@ def with_ranks(section: Section, eligible: list[RankedCandidate]) -> list[Ranked
 def split_eligible(
     section: Section, candidates: Iterable[Candidate], ruled: RuleEffectOf | None
 ) -> tuple[list[RankedCandidate], list[RankedCandidate]]:
-    """Those that may compete for a place, and those that are decided already; both by ref."""
+    """Return the candidates that may be selected, and those that are already decided; both sorted by ref."""
     eligible: list[RankedCandidate] = []
     others: list[RankedCandidate] = []
     for candidate in sorted(candidates, key=attrgetter("ref")):
@@ -190,7 +190,7 @@ def _split_by_similarity(
 def _split_by_ranker(
     items: list[RankedCandidate], ranker: Ranker, threshold: float
 ) -> tuple[list[RankedCandidate], list[RankedCandidate]]:
-    """Those near the topic, the best first, and the others. How near something is, no rule changes."""
+    """Return the items near the topic, best first, and the others. Boosts of rules do not change which are near."""
     near, distant = [], []
     shares = [ranker.shares(item.candidate) for item in items]
     own = [score_of(of_item) for of_item in shares]
@@ -206,7 +206,7 @@ def _split_by_ranker(
 
 
 def _with_shares(item: RankedCandidate, shares: SignalValues) -> RankedCandidate:
-    """The item with its score, and on record every feature that counts with its share of the score."""
+    """Return the item with its score, and with every feature that counts and its share of the score as signals."""
     detail = item.detail
     measures = item.candidate.measures
     known = {name for name, _ in item.signals}
@@ -218,7 +218,7 @@ def _with_shares(item: RankedCandidate, shares: SignalValues) -> RankedCandidate
 
 
 def with_boosted_score(item: RankedCandidate, score: float | None) -> RankedCandidate:
-    """The item with this score as its rules let it count, and on record by how much."""
+    """Return the item with this score, boosted by its rules; its signals hold the boost."""
     ruling = item.ruling
     if ruling.boost == 1 or score is None:
         return item if score == item.score else structs.replace(item, score=score)
@@ -240,9 +240,9 @@ def _candidate_day(candidate: Candidate) -> date:
 
 
 def decision_relevance(decision: Decision, shape: Shape) -> float:
-    """How much a component counts against the others of its context: its score, where it has one.
+    """Return how much an included item counts in comparison with the others of its context: its score, if it has one.
 
-    What is required and the sections of one text count 1; what has no score counts 1 / rank.
+    Required items and sections of one text count 1; other items without a score count 1 / rank.
     """
     if decision.score is not None:
         ranked = any(name.startswith(SHARE_PREFIX) for name, _ in decision.signals)

@@ -1,4 +1,4 @@
-"""Every reason code as a plain sentence for people. The only place where codes are worded."""
+"""Every reason code is worded as a plain sentence for people in this module alone."""
 
 from collections.abc import Callable, Mapping
 
@@ -7,32 +7,32 @@ from assembly.engine.types import Decision
 
 
 def decision_sentence(decision: Decision, label: str) -> str:
-    """Why the candidate is in, or not, in one or two short sentences; label is its section's heading."""
+    """Return one or two short sentences why the candidate is included or excluded; `label` is its section's heading."""
     return _SENTENCES[decision.code](decision, label)
 
 
 def source_sentence(code: SourceCode) -> str:
-    """What went wrong with a source, and what that means for the context."""
+    """Return a sentence on what went wrong with a source, and what that means for the context."""
     return _SOURCE_SENTENCES[code]
 
 
 def summariser_sentence(code: SourceCode) -> str:
-    """What went wrong with the model that makes summaries, and what that means for the context."""
+    """Return a sentence on what went wrong with the model for summaries, and what that means for the context."""
     return _SUMMARISER_SENTENCES[code]
 
 
 def embedder_sentence(code: SourceCode) -> str:
-    """What went wrong with the model that finds things by meaning, and what that means for the context."""
+    """Return a sentence on what went wrong with the embedding model, and what that means for the context."""
     return _EMBEDDER_SENTENCES[code]
 
 
 def warning_sentence(code: WarningCode) -> str:
-    """What the reader of the whole context must know."""
+    """Return the sentence of a warning about the whole context."""
     return _WARNING_SENTENCES[code]
 
 
 def warning_label(code: str) -> str:
-    """The same in two or three words, for a badge; of a code of the sources, too."""
+    """Return a warning or source code in two to four words, for a badge."""
     return _WARNING_LABELS[code]
 
 
@@ -181,7 +181,7 @@ def _number_text(value: object) -> str:
 
 
 def score_text(value: object) -> str:
-    """As in a table of averages: .58, -.12, 1.00."""
+    """Return the number with two decimals, without a zero before the point: .58, -.12, 1.00; "?" for anything else."""
     # Adding 0.0 turns the -0.0 of a tiny negative score into 0.0.
     if not isinstance(value, int | float):
         return "?"

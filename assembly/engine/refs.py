@@ -14,19 +14,19 @@ _VERSION_AND_PART = re.compile(r"([0-9]+|[a-z]+)(?:#([0-9]+))?")
 
 
 class Ref(Struct, frozen=True):
-    """The parts of a ref. Every text is one: `str(Ref.parse(text)) == text`."""
+    """The parts of a ref. Every text can be parsed as one: `str(Ref.parse(text)) == text`."""
 
     kind: str
-    """Empty for an id alone."""
+    """The kind of the item; empty if the ref is an id alone."""
     id: str
     version: str = ""
-    """Empty for any version."""
+    """The version of the item; empty for any version."""
     part: str = ""
-    """Of a passage, its place in that version of the document."""
+    """The number of a passage within its version of the document; empty for other items."""
 
     @classmethod
     def parse(cls, text: str) -> "Ref":
-        """Return the parts of the text."""
+        """Return the ref that the text describes."""
         kind, colon, rest = text.partition(":")
         if not (kind and colon):
             kind, rest = "", text
@@ -41,17 +41,17 @@ class Ref(Struct, frozen=True):
 
     @property
     def item(self) -> str:
-        """The item, whichever version or part of it: `chunk:<uuid>` for `chunk:<uuid>@3#7`."""
+        """The kind and id without version and part: `chunk:<uuid>` for `chunk:<uuid>@3#7`."""
         return f"{self.kind}:{self.id}" if self.kind else self.id
 
     @property
     def number(self) -> int | None:
-        """The number of the version; None where it has none."""
+        """The version as a number; None if it is not a number."""
         return int(self.version) if self.version.isdigit() else None
 
 
 def without_version(ref: str) -> str:
-    """Return the ref without its version. A passage is one of its version alone, so its ref stays as it is."""
+    """Return the ref without its version; a passage's ref is returned unchanged, as it belongs to one version only."""
     return _VERSION.sub("", ref)
 
 

@@ -1,9 +1,9 @@
-"""The exact text: headings, separators, items, and the marker of a cut.
+"""Rendering writes the exact text of a context: headings, separators, items, and the marker of a cut.
 
-Every text of a context passes through `render_item`, so that no source can forget to have what was merely seen escaped.
+Every text of a context passes through `render_item`, so that no source can omit the escaping of untrusted text.
 
-Texts, entries and lines as in the seed "Siestai: Context Assembly", the rest as in the seed "Context Assembly
-Specification", with the fine print of the design where they leave room.
+Texts, entries and lines follow the seed "Siestai: Context Assembly", the other shapes the seed "Context Assembly
+Specification"; details that the seeds leave open are decisions of this project.
 """
 
 import re
@@ -40,13 +40,13 @@ AFTER_HEADING: Mapping[Shape, str] = {
 _BLANK_LINE = re.compile(r"\n\s*\n")
 _LINE_END = re.compile(rf"[{LINE_ENDS}]")
 _NEAR = 2_000  # characters before the end in which the beginning of the last line is looked for first
-_MAX_CACHED_CHARACTERS = 16_000  # bytes of a text that is remembered as it was edited
+_MAX_CACHED_CHARACTERS = 16_000  # largest size in bytes of a text whose edited form is cached
 _MARK_REMOVAL = str.maketrans({"[": "(", "]": ")", "*": None, "`": None, "<": None})
 
 
 @dataclass(frozen=True, slots=True)
 class RenderedItem:
-    """An item as it stands in the context. A cut shortens the body, never the lead."""
+    """An item as it appears in the context. A cut shortens the body, never the lead."""
 
     lead: str
     edited: EditedText
@@ -54,21 +54,21 @@ class RenderedItem:
 
     @property
     def body(self) -> str:
-        """Its text, as the context shows it."""
+        """The item's text without the lead, as the context shows it."""
         return self.edited.text
 
     @property
     def text(self) -> str:
-        """The whole item."""
+        """The whole item: lead and body."""
         return self.lead + self.body
 
     def ending(self, length: int) -> str:
-        """What stands after the first `length` characters of the body, were it cut there: fenced code is closed."""
+        """Return the text after a cut at `length` characters of the body: the marker, and the end of an open fence."""
         fence = self.edited.open_fence_at(length)
         return TRUNCATION_MARKER if fence is None else f"{TRUNCATION_MARKER}\n{fence.closing}"
 
     def can_end(self, length: int) -> bool:
-        """Whether the marker does not turn the last line, were the body cut there, into something that it was not."""
+        """Return whether the body may be cut at this length: the marker must not turn the last line into structure."""
         if self.treatment == "as_written" or self.edited.open_fence_at(length):
             return True
         start = max(
@@ -82,7 +82,7 @@ class RenderedItem:
 
 
 def render_item(section: Section, candidate: Candidate) -> RenderedItem:
-    """The candidate in the format of its section, without trailing white space."""
+    """Return the candidate in the format of its section, without trailing white space; cached in the candidate."""
     form = section.shape, section.treatment
     known: RenderedItem | None = candidate.memo.get(form)
     if known is None:
@@ -96,7 +96,7 @@ def _render_item(section: Section, candidate: Candidate) -> RenderedItem:
     if shape == "lines":
         body = _one_line(body)
         if not candidate.kind and treatment == "seen" and body.startswith("["):
-            lead += "\\"  # else it would begin with a kind of its own
+            lead += "\\"  # otherwise the body would look like the label of a kind
     return RenderedItem(lead, _edited_text(body, treatment, begins_line=_begins_line(lead)), treatment)
 
 
@@ -124,17 +124,17 @@ def _compute_edited_text(text: str, treatment: TextTreatment, begins_line: bool)
     return escape_text(text, begins_line=begins_line, is_turn=treatment == "said")
 
 
-# Pure, and contexts are made of much the same texts: without this memory, an assembly of 16,000 tokens takes 2 ms more.
+# Successive contexts consist of much the same texts: without this cache, an assembly of 16,000 tokens takes 2 ms more.
 _cached_edited_text = lru_cache(512)(_compute_edited_text)
 
 
 def _begins_line(lead: str) -> bool:
-    """Whether what follows the lead begins a line: after a bullet alone, a heading is one still."""
+    """Return whether the text after the lead begins a line; text after a bullet does, as it can be a heading."""
     return not lead or lead.endswith("\n") or lead == "- "
 
 
 def count_item_tokens(tokenizer: Tokenizer, rendered: RenderedItem) -> int:
-    """Tokens of the whole item. Of a body that begins a line, the count is its own, which may be known from before."""
+    """Return the tokens of the whole item; if possible, lead and body are counted separately, to use cached counts."""
     lead, body = rendered.lead, rendered.body
     begins_line = lead.endswith("\n") and body and not body[0].isspace() and body[0] != "/"
     if begins_line and tokenizer.additive_at_line_starts:
@@ -143,20 +143,20 @@ def count_item_tokens(tokenizer: Tokenizer, rendered: RenderedItem) -> int:
 
 
 def separator_before(section: Section, *, first_section: bool, first_item: bool) -> str:
-    """What stands between the text so far and the section's next item."""
+    """Return the text between the text so far and the section's next item, with the heading for the first item."""
     if not first_item:
         return ITEM_SEPARATORS[section.shape]
     return ("" if first_section else SECTION_SEPARATOR) + heading_text(section)
 
 
 def heading_text(section: Section) -> str:
-    """The heading of the section with what stands between it and the first item."""
+    """Return the heading of the section with the white space between it and the first item."""
     label = section.label if section.treatment == "as_written" else _one_line(section.label)
     return f"## {label}{AFTER_HEADING[section.shape]}"
 
 
 def count_paragraphs(body: str, kept: int) -> tuple[int, int]:
-    """How many paragraphs stand whole in the first `kept` characters, and how many there are.
+    """Return how many paragraphs are whole in the first `kept` characters, and how many paragraphs the body has.
 
     Paragraphs are separated by blank lines.
     """

@@ -1,8 +1,8 @@
-"""The effect of fired rules on one candidate, with the path patterns that rules use.
+"""The rules that fired determine the effect on one candidate: exclude, include or boost.
 
-What is required is beyond rules. Excluding beats boosting. Where one rule includes an item and another excludes it, the
-narrower scope wins (agent, then team, then everywhere); within one scope, excluding does. In a pattern, ** stands for
-any folders, * and ? for characters within one name.
+Required sections are not affected by rules. Excluding takes precedence over boosting. If one rule includes an item and
+another excludes it, the narrower scope wins (agent, then team, then everywhere); within one scope, excluding wins. In a
+path pattern, ** matches any folders, * and ? match characters within one name.
 """
 
 import math
@@ -17,12 +17,12 @@ from assembly.engine.types import Candidate, Scalar
 
 
 def path_matches(path: str, pattern: str) -> bool:
-    """Whether the whole path is as the pattern says. Upper and lower case differ. Takes time in proportion to both."""
+    """Return whether the whole path matches the pattern, case-sensitively. Takes time proportional to both lengths."""
     return _matches_names(path.split("/"), pattern.split("/"))
 
 
 def _matches_names(names: Sequence[str], patterns: Sequence[str]) -> bool:
-    """The usual walk with one way back: to the last **, which then takes one name more."""
+    """Return whether the names match the patterns; on a mismatch, the last ** takes one name more."""
     name = place = taken = 0
     last: int | None = None
     while name < len(names):
@@ -40,43 +40,43 @@ def _matches_names(names: Sequence[str], patterns: Sequence[str]) -> bool:
 
 
 def _escaped_pattern(pattern: str) -> str:
-    """Brackets stand for themselves: they are common in the paths of web projects."""
+    """Return the pattern with brackets taken literally: they are common in the paths of web projects."""
     return pattern.replace("[", "[[]")
 
 
 ALWAYS_INCLUDED = Section("always_included", "Always Included", "L6", "rule_inclusions", "sequence")
-"""Where what rules always include stands: right after what is required."""
+"""The section of items that rules always include: right after the required sections."""
 
 
 @dataclass(frozen=True, slots=True)
 class RuleEffect:
-    """What was decided of a candidate before it is ranked. Without a code it may compete, its score times `boost`."""
+    """The effect of request and rules on a candidate: a code that excludes it, or a factor for its score (`boost`)."""
 
     code: Code | None = None
     boost: float = 1.0
     included_as: Code = Code.FITS
-    """The code that it gets where it is in, whole."""
+    """The code that the candidate gets if it is included whole."""
     detail: Mapping[str, Scalar] = field(default_factory=dict)
-    """The numbers and names behind it: the rule that said so."""
+    """The numbers and names behind the effect, such as the rule that caused it."""
 
     def boosted(self, score: float) -> float:
-        """The score as it counts; one below zero stays, for a boost would worsen it."""
+        """Return the score times the boost; a score of zero or below is unchanged, as a boost would worsen it."""
         return score * self.boost if score > 0 else score
 
 
 NO_EFFECT = RuleEffect()
-"""No rule says anything of the candidate."""
+"""The effect on a candidate that no rule selects."""
 
 RuleEffectOf = Callable[[Section, Candidate], RuleEffect]
-"""What request and rules want of a candidate for a section."""
+"""A function that returns the effect of request and rules on a candidate for a section."""
 
 
 MAX_BOOST = 1_000.0
-"""The most that all rules together multiply a score by."""
+"""The largest factor by which all rules together multiply a score."""
 
 
 def rule_effect(candidate: Candidate, section: Section, rules: Sequence[Rule]) -> RuleEffect:
-    """What the fired rules, the narrowest first, say of a candidate for a section."""
+    """Return the effect of the rules that fired, given narrowest scope first, on a candidate for a section."""
     if not rules or section.required:
         return NO_EFFECT
     included = _first_selecting_rule(candidate, section, ((rule, rule.then.always_include) for rule in rules))
@@ -89,7 +89,7 @@ def rule_effect(candidate: Candidate, section: Section, rules: Sequence[Rule]) -
 
 
 def is_selected(selector: Selector, candidate: Candidate, section: Section) -> bool:
-    """Whether the selector names the candidate, by its labels or by the source of its section."""
+    """Return whether the selector matches the candidate, by its labels or by the source of its section."""
     if selector.by == "source":
         return section.source == selector.value
     labels = candidate.labels.get(selector.by, ())
@@ -99,7 +99,7 @@ def is_selected(selector: Selector, candidate: Candidate, section: Section) -> b
 
 
 def normalized_name(name: str) -> str:
-    """A name as it is compared: whatever its case and its white space."""
+    """Return the name in the form in which names are compared: without case, with single spaces."""
     return " ".join(name.casefold().split())
 
 
@@ -117,7 +117,7 @@ def _scope_rank(rule: Rule) -> int:
 
 
 def _boost_effect(candidate: Candidate, section: Section, rules: Sequence[Rule]) -> RuleEffect:
-    """All the weights together; the labels of the rules that they come from."""
+    """Return the product of all boosts that select the candidate, with the labels of their rules."""
     weights: dict[str, float] = {}
     for rule in rules:
         mine = [boost.weight for boost in rule.then.boost if is_selected(boost.selector, candidate, section)]

@@ -1,4 +1,4 @@
-"""Rules: when something is asked for, some things are always included, some weigh more or less, some stay out.
+"""A rule has a condition on the request, and then includes, boosts or excludes items.
 
 Source: "The rule engine" of the seed "Context Assembly" (the librarian's), with the conditions that people expect.
 """
@@ -10,10 +10,10 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
 Scope = Literal["agent", "team", "everywhere"]
-"""Whom a rule is for, the narrowest first."""
+"""The agents a rule applies to, the narrowest scope first."""
 
 SelectorKind = Literal["path", "kg_entity", "memory_kind", "tag", "source"]
-"""By what a selector finds its items."""
+"""The property by which a selector matches items."""
 
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -21,7 +21,7 @@ WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 @dataclass(frozen=True, slots=True)
 class RuleFacts:
-    """What conditions ask about. `at` is the moment as the clock shows it where the agent works."""
+    """The facts of a request that conditions test; `at` is the local time of the agent."""
 
     at: dt.datetime
     task: str = ""
@@ -33,9 +33,9 @@ class RuleFacts:
 
 @dataclass(frozen=True, slots=True)
 class TimeWindow:
-    """A time: days from `first` to `last`, both included, on these weekdays, from `opens` until before `closes`.
+    """A time window: days from `first` to `last`, both included, on these weekdays, from `opens` until before `closes`.
 
-    Hours that close before they open go on after midnight. What is not given does not limit.
+    If `closes` is not later than `opens`, the hours continue past midnight. A missing value does not limit.
     """
 
     first: dt.date | None = None
@@ -45,7 +45,7 @@ class TimeWindow:
     closes: dt.time | None = None
 
     def holds(self, at: dt.datetime) -> bool:
-        """Whether the moment is within, by its own clock."""
+        """Return whether the moment is in the window, by the moment's own time zone."""
         day = at.date()
         return (
             (self.first is None or self.first <= day)
@@ -64,10 +64,10 @@ class TimeWindow:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """Holds where each of its parts holds that is given; with no part, always."""
+    """A condition that holds if each of its given parts holds; without any part, it always holds."""
 
     task_contains: tuple[str, ...] = ()
-    """Any of these words or phrases, whatever their case, as whole words."""
+    """Words or phrases, one of which the task must contain as whole words, in any case."""
     agent: tuple[str, ...] = ()
     team: tuple[str, ...] = ()
     profile: tuple[str, ...] = ()
@@ -76,10 +76,10 @@ class Condition:
     all: tuple["Condition", ...] = ()
     any: tuple["Condition", ...] = ()
     never: "Condition | None" = None
-    """Must not hold: `not` in a rule's text."""
+    """A condition that must not hold; `not` in a rule's text."""
 
     def holds(self, facts: RuleFacts) -> bool:
-        """Whether it is as the condition says."""
+        """Return whether the condition holds for the facts."""
         named = ((self.agent, facts.agent), (self.team, facts.team), (self.profile, facts.profile))
         return (
             all(not names or name in names for names, name in (*named, (self.intent, facts.intent)))
@@ -93,7 +93,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Selector:
-    """Names items: by a path or glob, an entity's name, a memory's kind, a tag, or the source that they come from."""
+    """A selector of items: by a path or glob, an entity's name, a memory's kind, a tag, or the source of the items."""
 
     by: SelectorKind
     value: str
@@ -101,7 +101,7 @@ class Selector:
 
 @dataclass(frozen=True, slots=True)
 class Boost:
-    """Multiplies the score of what it selects; a weight below 1 makes it count less."""
+    """A factor for the scores of the selected items; a weight below 1 lowers them."""
 
     selector: Selector
     weight: float
@@ -109,7 +109,7 @@ class Boost:
 
 @dataclass(frozen=True, slots=True)
 class Actions:
-    """What a rule does when it fires."""
+    """The items that a rule always includes, boosts or excludes when its condition holds."""
 
     always_include: tuple[Selector, ...] = ()
     boost: tuple[Boost, ...] = ()
@@ -118,7 +118,7 @@ class Actions:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One version of a rule."""
+    """One version of a rule: its condition (`when`) and its actions (`then`)."""
 
     name: str
     version: int
@@ -128,16 +128,16 @@ class Rule:
 
     @property
     def label(self) -> str:
-        """How decisions name it: security@3."""
+        """The name and version by which decisions refer to the rule: security@3."""
         return f"{self.name}@{self.version}"
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-safe: what it does, for a record of one that fired. Why it fired is decided, so `when` is left out."""
+        """Return a rule that fired as JSON-safe data for a record; its condition is omitted, because it held."""
         return {"name": self.name, "version": self.version, "scope": self.scope, "then": asdict(self.then)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Rule":
-        """The fired rule that to_dict described: its condition holds."""
+        """Return the rule that to_dict described, with a condition that always holds."""
         then = data["then"]
         actions = Actions(
             always_include=tuple(Selector(**selector) for selector in then["always_include"]),
@@ -148,16 +148,16 @@ class Rule:
 
 
 def fired_rules(rules: Iterable[Rule], facts: RuleFacts) -> tuple[Rule, ...]:
-    """Those whose condition holds, the narrowest scope first, within a scope by name."""
+    """Return the rules whose condition holds, the narrowest scope first, within a scope by name."""
     return sorted_rules([rule for rule in rules if rule.when.holds(facts)])
 
 
 def sorted_rules(rules: Sequence[Rule]) -> tuple[Rule, ...]:
-    """The narrowest scope first, within a scope by name."""
+    """Return the rules sorted by scope, the narrowest first, and within a scope by name."""
     return tuple(sorted(rules, key=lambda rule: (SCOPES.index(rule.scope), rule.name)))
 
 
 def _contains_words(text: str, words: str) -> bool:
-    """Whether the words stand in the text as whole words, with any white space between them."""
+    """Return whether the text contains the words as whole words, in any case, with any white space between them."""
     pattern = r"\s+".join(re.escape(word) for word in words.casefold().split())
     return re.search(rf"(?<!\w){pattern}(?!\w)", text.casefold()) is not None

@@ -1,6 +1,6 @@
-"""The score formulas of the seed "Context Assembly Specification", by which each source scores what it found.
+"""Each source scores its candidates by the formulas of the seed "Context Assembly Specification".
 
-Times are handed over as ages: the engine reads no clock.
+Times are passed as ages, because the engine reads no clock.
 """
 
 import datetime as dt
@@ -17,54 +17,54 @@ RECENT_AGE = dt.timedelta(hours=24)
 MENTIONED_FACTOR = 2
 
 DEFAULT_SALIENCE = 0.5
-"""Of what has no salience of its own (seed: "Default for events")."""
+"""The salience of items that have none of their own (seed: "Default for events")."""
 DEFAULT_CREDIBILITY = 0.5
-"""Of what nobody has judged: that of a new memory."""
+"""The credibility of items that nobody has rated, which is that of a new memory."""
 
 _HOUR = dt.timedelta(hours=1)
 _NO_AGE = dt.timedelta(0)
 
 
 def recency_score(age: dt.timedelta) -> float:
-    """1 for what is new or still to come, 1/e after a day (seed: calculateRecencyScore)."""
+    """Return 1 for an age of zero or a future time, falling to 1/e after a day (seed: calculateRecencyScore)."""
     return math.exp(-(max(age, _NO_AGE) / _HOUR) / DECAY_HOURS)
 
 
 def keyword_matches(text: str, keywords: Sequence[str]) -> int:
-    """How many of the keywords, which are lower case, stand anywhere in the text (seed: calculateBoosts)."""
+    """Return how many of the keywords, given in lower case, occur anywhere in the text (seed: calculateBoosts)."""
     lower = text.lower()
     return sum(keyword in lower for keyword in keywords)
 
 
 def keyword_boost(matches: int) -> float:
-    """1 and a tenth per keyword found (seed: calculateBoosts)."""
+    """Return 1 plus a tenth per keyword found (seed: calculateBoosts)."""
     return 1 + matches * BOOST_PER_KEYWORD
 
 
 def chunk_boost(matches: int, age: dt.timedelta) -> float:
-    """What a chunk's similarity is multiplied by: its keywords, and its age under a day (seed: calculateBoosts)."""
+    """Return the factor for a chunk's similarity, by keywords found and by age under a day (seed: calculateBoosts)."""
     return keyword_boost(matches) * (RECENT_BOOST if age < RECENT_AGE else 1.0)
 
 
 def entity_score(salience: float, *, mentioned: bool) -> float:
-    """The salience, twice that for what the query mentions (seed: queryEntities)."""
+    """Return the salience, doubled for an entity that the query mentions (seed: queryEntities)."""
     return salience * (MENTIONED_FACTOR if mentioned else 1)
 
 
 def success_rate(successes: int, applications: int) -> float:
-    """0 to 1; 0 for what was never applied, where the seed's queryPatterns would divide by nothing."""
+    """Return the share of successes, 0 to 1; 0 if never applied (the seed's queryPatterns would divide by zero)."""
     return successes / applications if applications else 0.0
 
 
 def keyword_share(text: str, keywords: Sequence[str]) -> float:
-    """How much of the query the text speaks of: the share of its keywords found, 0 to 1; 0 without keywords."""
+    """Return the share, 0 to 1, of the keywords that occur in the text; 0 without keywords."""
     return keyword_matches(text, keywords) / len(keywords) if keywords else 0.0
 
 
 def event_relevance(text: str, event_type: str, signals: QuerySignals) -> float:
-    """0 to 1: the mean of the keywords' share and of whether such events help with the intent; 0 without keywords.
+    """Return the mean, 0 to 1, of the share of keywords found and of whether the event's type helps with the intent.
 
-    The seed names calculateRelevance and leaves it open.
+    Returns 0 without keywords. The seed names calculateRelevance and leaves it open.
     """
     if not signals.keywords:
         return 0.0
@@ -79,7 +79,7 @@ def candidate_measures(
     credibility: float = DEFAULT_CREDIBILITY,
     **explaining: float,
 ) -> dict[str, float]:
-    """The scores of a candidate that a profile weighs, relevance held within 0 and 1, and those that explain them."""
+    """Return the measures that a profile weights, with relevance limited to 0 to 1, and those in `explaining`."""
     weighed = {
         "recency": recency,
         "relevance": min(1.0, max(0.0, relevance)),
@@ -93,5 +93,5 @@ _WORD = re.compile(r"\w{4,}")
 
 
 def words_of(text: str) -> frozenset[str]:
-    """The distinct words of four letters and more, in lower case."""
+    """Return the distinct words of four letters and more, in lower case."""
     return frozenset(_WORD.findall(text.lower()))

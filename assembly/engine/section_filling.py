@@ -1,4 +1,4 @@
-"""Filling: the sections one after the other, each by the way of its shape, into one growing text."""
+"""Sections are filled one after the other, each as its shape requires, into one growing text."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ NO_ROOM_CODES = {Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET}
 
 
 class FilledSection(Struct, frozen=True):
-    """A section, the text before and after it, and what was decided about its candidates."""
+    """A section, the ledger before and after it, and the decisions on its candidates."""
 
     section: Section
     before: TokenLedger
@@ -33,10 +33,10 @@ class FilledSection(Struct, frozen=True):
 
 @dataclass(slots=True)
 class SectionFiller:
-    """The state of one run. Sections are added in the order of the profile.
+    """The state of one run of the engine. Sections are added in the order of the profile.
 
-    The turns of a conversation stand last, but have their room before the blocks compete for theirs: what was just
-    said matters more than what may be of use.
+    The turns of a conversation come last, but tokens are reserved for them before the blocks compete for the rest:
+    recent turns matter more than possibly useful blocks.
     """
 
     request: EngineRequest
@@ -47,10 +47,10 @@ class SectionFiller:
     ladder: OverflowPolicy
     filled: list[FilledSection] = field(default_factory=list)
     _reserved: int = 0
-    """Tokens that are kept for the turns."""
+    """Tokens reserved for the turns."""
 
     def add(self, section: Section) -> None:
-        """Fill the section; with the first of the blocks, all of them."""
+        """Fill the section; for the first section of blocks, fill all sections of blocks."""
         cut_at, version = self.profile.cut_at, self.request.engine_version
         if section.shape == "turns":
             turns = self._ranked_items(section)
@@ -70,7 +70,7 @@ class SectionFiller:
         self.ledger = grown
 
     def _ranked_items(self, section: Section) -> list[RankedCandidate]:
-        """The section's items, ranked, as the ladder lets them have room."""
+        """Return the section's ranked items, shortened or dropped by the overflow steps where they do not fit."""
         budget = self.budget if section.shape == "turns" else self.budget - self._reserved
         limit = TokenLimit.of(section, self.ledger.tokens, budget)
         threshold = self.profile.similarity_threshold
@@ -79,13 +79,13 @@ class SectionFiller:
 
     @property
     def _rule_effects(self) -> RuleEffectOf | None:
-        """Return what says for each candidate what is wanted of it; None where nothing is wanted of any."""
+        """A function that returns the effect of request and rules on a candidate; None if neither has any effect."""
         request = self.request
         is_ruled = request.rules or request.exclude or ALWAYS_INCLUDED.key in self.candidates
         return self._rule_effect_on if is_ruled else None
 
     def _rule_effect_on(self, section: Section, candidate: Candidate) -> RuleEffect:
-        """What the request and its rules want of the candidate. What is required is beyond both."""
+        """Return the effect of the request and its rules on the candidate; a required section is not affected."""
         if section.required:
             return NO_EFFECT
         if self.request.excludes(candidate.ref):
@@ -95,7 +95,11 @@ class SectionFiller:
         return rule_effect(candidate, section, self.request.rules)
 
     def _included_by_rule(self, section: Section, candidate: Candidate) -> str | None:
-        """The ref of what says the same already, where a rule had one of the two included: itself, or its document."""
+        """Return the ref of the same item, or of its whole document, if it is included already; None otherwise.
+
+        Only duplicates that a rule causes count: an item that a rule always includes is compared with the items of
+        required sections, and any other item with those that rules always include.
+        """
         is_rules = section.key == ALWAYS_INCLUDED.key
         for filled in self.filled:
             if filled.section.key == ALWAYS_INCLUDED.key or (is_rules and filled.section.required):
@@ -112,7 +116,7 @@ class SectionFiller:
             )
 
     def _add_blocks(self, sections: list[Section]) -> None:
-        """The contest, and its outcome rendered. It is held again without those that turn out not to fit."""
+        """Let the blocks compete and render the result, repeatedly, until all selected blocks fit by an exact count."""
         budget, before, excluded = self.budget - self._reserved, self.ledger, ExcludedItems()
         while True:
             outcomes = select_blocks(
@@ -138,7 +142,7 @@ class SectionFiller:
 
 
 def _excluded_misfits(outcomes: list[SectionOutcome], filled: list[FilledSection]) -> ExcludedItems:
-    """The winners that rendering left out: their place was estimated, and the exact count is larger."""
+    """Return the decisions on selected blocks that rendering excluded: their cost was estimated too low."""
     won = {(item.candidate.section, item.candidate.ref) for out in outcomes for item in out.ranked if not item.code}
     return {
         (decision.section, decision.ref): decision
@@ -149,7 +153,7 @@ def _excluded_misfits(outcomes: list[SectionOutcome], filled: list[FilledSection
 
 
 def section_result(filled: FilledSection) -> SectionResult:
-    """What became of the section."""
+    """Return the summary of a filled section: its tokens, position, status and number of items."""
     section, before, after = filled.section, filled.before, filled.after
     codes = [decision.code for decision in filled.decisions]
     included = sum(code.included for code in codes)
@@ -169,7 +173,7 @@ def section_result(filled: FilledSection) -> SectionResult:
 
 
 def status_of(codes: set[Code]) -> SectionStatus:
-    """The status of a section in which these codes were given."""
+    """Return the status of a section whose decisions have these codes."""
     if Code.TRUNCATED in codes:
         return "cut"
     missed = not NO_ROOM_CODES.isdisjoint(codes)

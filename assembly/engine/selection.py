@@ -1,4 +1,4 @@
-"""Selection: which items of a section get in, given its cap and what remains of the whole budget."""
+"""Selection decides which items of a section are included, within its cap and the rest of the whole budget."""
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,25 +13,25 @@ from assembly.engine.truncation import cut_to_fit
 from assembly.engine.types import Candidate, Decision, Scalar
 
 RECORDED_TOKENS = "recorded_tokens"
-"""Begins the key under which a candidate knows what a record says of its tokens."""
+"""First part of the key under which a candidate's memo holds the token count of a record."""
 
 
 class TokenLimit(Struct, frozen=True):
-    """The most tokens that the text may count when a section ends, and the code for what goes over."""
+    """The most tokens that the text may have at the end of a section, and the code for items that exceed them."""
 
     tokens: int
     code: Code
 
     @classmethod
     def of(cls, section: Section, used: int, budget: int) -> "TokenLimit":
-        """The tighter of the section's cap and the whole budget, after `used` tokens."""
+        """Return the lower of the section's cap and the whole budget, for a text that has `used` tokens so far."""
         if section.cap is not None and used + section.cap < budget:
             return cls(used + section.cap, Code.OVER_SECTION_BUDGET)
         return cls(budget, Code.OVER_TOTAL_BUDGET)
 
 
 class ItemPosition(Struct, frozen=True):
-    """Where an item stands in the content, and by how many tokens it lengthened it, with what opened it."""
+    """The position of an item in the content, and the tokens that it adds, separator and heading included."""
 
     tokens: int = 0
     start: int | None = None
@@ -39,7 +39,7 @@ class ItemPosition(Struct, frozen=True):
 
     @classmethod
     def of(cls, before: TokenLedger, opened: str, grown: TokenLedger) -> "ItemPosition":
-        """At the end of the grown text, after what opened it."""
+        """Return the position of an item at the end of the grown text; `opened` is the text that separates it."""
         return cls(grown.tokens - before.tokens, before.characters + len(opened), grown.characters)
 
 
@@ -49,9 +49,9 @@ NO_POSITION = ItemPosition()
 def fill_section(
     section: Section, ranked: list[RankedCandidate], ledger: TokenLedger, budget: int, *, at: CutAt = "anywhere"
 ) -> tuple[TokenLedger, list[Decision]]:
-    """The text with the section appended, and one decision per item, in the order of the items.
+    """Return the text with the section appended, and one decision per item, in the order of the items.
 
-    A misfit is skipped and the next item gets its chance; where nothing got in, the best item is cut to fit,
+    An item that does not fit is skipped and the next one is tried; if none fits, the best item is cut to fit,
     unless the section drops it.
     """
     limit = TokenLimit.of(section, ledger.tokens, budget)
@@ -65,7 +65,7 @@ def fill_section(
 
 
 def is_cuttable(section: Section, decisions: list[Decision]) -> bool:
-    """Whether the best item, which like all others has no room, is to be cut rather than left out."""
+    """Return whether the best item is to be cut rather than excluded, given that no item of the section fits."""
     return bool(decisions) and decisions[0].code.is_over_budget and section.overflow == "cut"
 
 
@@ -96,9 +96,9 @@ def cut_item(
     *,
     at: CutAt = "anywhere",
 ) -> tuple[TokenLedger, Decision]:
-    """The item cut to fit, or the decision that left it out where not a single character of it has room.
+    """Return the text with the item cut to fit, or `left_out` if not one character of the item fits.
 
-    A block that lost its contest by an estimate gets in whole where it fits after all.
+    A block that was excluded by an estimate is included whole if it fits after all.
     """
     kept_detail = {name: item.detail[name] for name in {"rule"} & item.detail.keys()}
     item = replace(item, code=None, detail=kept_detail, short=None, tokens_shortened=None, steps=())
@@ -126,12 +126,12 @@ def cut_item(
 
 
 def whole_item_tokens(section: Section, item: RankedCandidate, tokenizer: Tokenizer) -> int:
-    """Of the rendered item when nothing of it is left out; counted once."""
+    """Return the tokens of the whole rendered item, counted once."""
     return count_item(section, item.candidate, tokenizer).tokens
 
 
 def count_item(section: Section, candidate: Candidate, tokenizer: Tokenizer) -> CountedText:
-    """The candidate as it stands in the section, with its tokens."""
+    """Return the candidate rendered for the section, with its tokens; cached in the candidate."""
     form = section.shape, section.treatment, tokenizer.name
     known: CountedText | None = candidate.memo.get(form)
     if known is None:
@@ -143,7 +143,7 @@ def count_item(section: Section, candidate: Candidate, tokenizer: Tokenizer) -> 
 
 
 def restore_token_count(section: Section, candidate: Candidate, tokenizer_name: str, tokens: int) -> None:
-    """Take so many tokens for those of the candidate as it stands in the section, in place of counting it."""
+    """Use this token count for the candidate in the section, so that it is not counted again."""
     candidate.memo[RECORDED_TOKENS, section.shape, section.treatment, tokenizer_name] = tokens
 
 

@@ -1,4 +1,7 @@
-"""A ledger of the growing context: its exact token count at each step, without counting it all again."""
+"""A ledger holds the growing context with its exact token count, without counting the whole text at each step.
+
+A seam is a position where a text can be split so that the counts of both parts add up to that of the whole.
+"""
 
 import re
 from dataclasses import dataclass
@@ -12,23 +15,23 @@ _NEAR = (32, 512)  # characters from the end in which to look for a seam before 
 
 @dataclass(frozen=True, slots=True)
 class CountedText:
-    """A piece and its tokens, with what is to be known of it to append it anywhere without counting it again."""
+    """A piece of text with its tokens, split so that it can be appended to any text without being counted again."""
 
     tokens: int
     end: str
-    """What stands after its last seam."""
+    """The piece's text after its last seam."""
     body: str = ""
-    """What stands before that."""
+    """The piece's text before its last seam."""
     beginning: str = ""
-    """What stands before its first seam."""
+    """The piece's text before its first seam."""
     inner: int = 0
-    """Tokens of all that follows its first seam."""
+    """Tokens of the piece's text after its first seam."""
     last: int | None = None
-    """Tokens of what follows its last one; None: the piece has no seam."""
+    """Tokens of the piece's text after its last seam; None: the piece has no seam."""
 
     @classmethod
     def of(cls, text: str, tokens: int, tokenizer: Tokenizer) -> "CountedText":
-        """The piece, which counts so many tokens by itself."""
+        """Return the piece, given that it has so many tokens by itself."""
         first = tokenizer.seam.search(text) if tokenizer.seam else None
         if first is None:
             return cls(tokens, text)
@@ -38,8 +41,10 @@ class CountedText:
 
 
 class FixedText(Struct, frozen=True):
-    """What stands before the last seam, piece by piece from the end: to join it at each step takes longer than all
-    else. `before`: the settled text that this continues."""
+    """The text before the last seam, as linked pieces, because joining them at each step would dominate the run time.
+
+    `before` is the text that these pieces continue.
+    """
 
     before: "FixedText | None" = None
     pieces: tuple[str, ...] = ()
@@ -47,12 +52,12 @@ class FixedText(Struct, frozen=True):
     tokens: int = 0
 
     def grown(self, tokens: int, *pieces: str) -> "FixedText":
-        """With these pieces at its end it counts so many tokens."""
+        """Return the text with these pieces at its end, given that it then has so many tokens in total."""
         return FixedText(self, pieces, self.characters + sum(map(len, pieces)), tokens)
 
     @property
     def text(self) -> str:
-        """The whole, joined."""
+        """The whole text, joined."""
         found: list[str] = []
         part: FixedText | None = self
         while part:
@@ -65,17 +70,17 @@ EMPTY_TEXT = FixedText()
 
 
 class TokenLedger(Struct, frozen=True):
-    """A text and its token count. Appending gives a new ledger.
+    """An immutable text with its token count; appending returns a new ledger.
 
-    What stands before the last seam (see assembly.engine.tokenizers) counts the same whatever follows, so only the
-    characters after it are counted again. A tokenizer without seams has the whole text counted again.
+    The tokens before the last seam (see assembly.engine.tokenizers) do not depend on what follows, so only the
+    characters after it are counted again. With a tokenizer without seams, the whole text is counted again.
     """
 
     tokenizer: Tokenizer
     tokens: int = 0
     settled: FixedText = EMPTY_TEXT
     tail: str = ""
-    """What stands after the last seam."""
+    """The text after the last seam."""
 
     @property
     def text(self) -> str:
@@ -84,15 +89,15 @@ class TokenLedger(Struct, frozen=True):
 
     @property
     def characters(self) -> int:
-        """How long the text is."""
+        """The length of the text in characters."""
         return self.settled.characters + len(self.tail)
 
     def tokens_with(self, piece: str) -> int:
-        """Tokens of the text, were the piece appended."""
+        """Return the tokens that the text would have with the piece appended."""
         return self.settled.tokens + self.tokenizer.count(self.tail + piece)
 
     def append(self, piece: str) -> "TokenLedger":
-        """The ledger of text + piece."""
+        """Return the ledger of the text with the piece appended."""
         total, tail = self.tokens_with(piece), self.tail + piece
         seam = _last_seam(self.tokenizer.seam, tail, 0)
         if not seam:
@@ -103,7 +108,7 @@ class TokenLedger(Struct, frozen=True):
         )
 
     def append_counted(self, opening: str, piece: CountedText) -> "TokenLedger":
-        """The ledger of text + opening + piece, which is not counted again."""
+        """Return the ledger of text + opening + piece, using the piece's known token count."""
         if piece.last is None:
             return self.append(opening + piece.end)
         total = self.tokens_with(opening + piece.beginning) + piece.inner
@@ -112,7 +117,7 @@ class TokenLedger(Struct, frozen=True):
 
 
 def _last_seam(seam: re.Pattern[str] | None, text: str, start: int) -> int:
-    """Position of the last seam after start; start itself where there is none."""
+    """Return the position of the last seam after `start`; `start` itself if there is none."""
     if seam is None:
         return start
     for position in (*(max(start, len(text) - near) for near in _NEAR), start):

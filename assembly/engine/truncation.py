@@ -24,7 +24,7 @@ _TITLE = re.compile(r" {0,3}\S")
 
 
 class OutlineSpan(NamedTuple):
-    """A heading or a piece of fenced code, from start to end in characters, without the white space after it."""
+    """A heading or a piece of fenced code, from start to end in characters, without trailing white space."""
 
     start: int
     end: int
@@ -32,10 +32,10 @@ class OutlineSpan(NamedTuple):
 
 
 def outline_of(text: str) -> Iterator[OutlineSpan]:
-    """The headings and the fenced code, in order. Code without a closing line reaches to the end of the text.
+    """Yield the headings and the fenced code, in order. Code without a closing line extends to the end of the text.
 
-    A title that is underlined is a heading where it is one line after a blank one: below several lines, hyphens are
-    mostly meant as a rule.
+    An underlined title counts as a heading if it is one line after a blank line: below several lines, hyphens are
+    usually meant as a rule.
     """
     mark, opened, ended = "", 0, -1
     for start, line in _lines_with_marks(text):
@@ -56,7 +56,7 @@ def outline_of(text: str) -> Iterator[OutlineSpan]:
 
 
 def _lines_with_marks(text: str) -> Iterator[tuple[int, str]]:
-    """The lines that begin with one of the marks, and where they stand."""
+    """Yield the position and text of each line that begins with one of the marks of headings and fences."""
     start = 0
     for line in text.split("\n"):
         if line.lstrip()[:1] in _MARKS:
@@ -65,7 +65,7 @@ def _lines_with_marks(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _heading_start(text: str, start: int, line: str) -> int | None:
-    """Where the heading begins of which this line is the last; None: it is of none."""
+    """Return the start of the heading whose last line this is; None if the line ends no heading."""
     if _HEADING.match(line):
         return start
     above = text.rfind("\n", 0, max(0, start - 1)) + 1
@@ -82,53 +82,58 @@ _CLOSING = 16  # characters at most that close a sentence after its mark
 
 @dataclass(frozen=True, slots=True)
 class TextBoundaries:
-    """The ends that a text may have, in characters. All of them come the longest first."""
+    """The positions, in characters, where a text may be cut; each method yields the longest prefix first."""
 
     text: str
     headings: tuple[OutlineSpan, ...]
     forbidden_spans: tuple[OutlineSpan, ...]
-    """Headings and fenced code, in order: within these, and right after them, the text may not end."""
+    """Headings and fenced code, in order; the text may not be cut within one or right after one."""
 
     @classmethod
     def of(cls, text: str) -> "TextBoundaries":
-        """Those of the text."""
+        """Return the boundaries of the text."""
         forbidden_spans = tuple(outline_of(text))
         return cls(text, tuple(span for span in forbidden_spans if span.is_heading), forbidden_spans)
 
     def before_headings(self, first: int, last: int) -> Iterator[int]:
-        """The ends from first to last after which a heading follows."""
+        """Yield the positions from first to last that precede a heading."""
         return self._allowed((heading.start for heading in reversed(self.headings)), first, last)
 
     def after_paragraphs(self, first: int, last: int) -> Iterator[int]:
-        """The ends from first to last after which a blank line follows."""
+        """Yield the positions from first to last that precede a blank line."""
         blank = [match.start() for match in _BLANK_LINE.finditer(self.text, first)]
         return self._allowed(reversed(blank), first, last)
 
     def after_sentences(self, first: int, last: int) -> Iterator[int]:
-        """The ends from first to last of sentences and lines, unless it goes on in lower case: after an abbreviation,
-        say, or where a sentence is wrapped to the next line."""
+        """Yield the ends of sentences and lines from first to last, unless the text continues in lower case.
+
+        Lower case follows, for example, an abbreviation, or a sentence that is wrapped to the next line.
+        """
         return (end for end in self.after_lines(first, last) if not self._next(end).islower())
 
     def after_lines(self, first: int, last: int) -> Iterator[int]:
-        """The ends from first to last of whatever may be a sentence or a line."""
+        """Yield all ends of lines and possible sentences from first to last."""
         near = max(first, last - _NEAR)
         yield from self._allowed(self._sentences(near, len(self.text)), near, last)
         yield from self._allowed(self._sentences(first, near), first, near - 1)
 
     def _sentences(self, first: int, last: int) -> Iterator[int]:
         start = max(0, first - _CLOSING)
-        # The last piece ends where it was taken from the whole, which tells nothing.
+        # The last piece ends at the end of the window, which need not be the end of a sentence.
         pieces = sentences_of(self.text[start : last + _CLOSING])[:-1]
         return (start + piece.end for piece in reversed(pieces))
 
     def _allowed(self, ends: Iterable[int], first: int, last: int) -> Iterator[int]:
-        """Those of the ends that are within the bounds and allowed, without the white space before them."""
+        """Yield those of the ends that are within the bounds and allowed, each moved before trailing white space."""
         stripped = map(self._stripped, ends)
         return (end for end in stripped if first <= end <= last and self._allows(end))
 
     def _allows(self, end: int) -> bool:
-        """Whether it can end there: not in code, which would stay open, also where the marker follows its last line;
-        not with a heading, under which nothing would stand; not between a character and its accent."""
+        """Return whether the text may be cut there.
+
+        A cut is not allowed in or right after code, which would stay open; right after a heading, which would be empty;
+        and between a character and its accent.
+        """
         place = bisect_left(self.forbidden_spans, end, key=lambda span: span.start)
         is_open = place > 0 and end <= self.forbidden_spans[place - 1].end
         return not is_open and not unicodedata.category(self.text[end : end + 1] or " ").startswith("M")
@@ -139,7 +144,7 @@ class TextBoundaries:
         return end
 
     def _next(self, end: int) -> str:
-        """The first character after that end which is no white space, "" where there is none."""
+        """Return the first character after that end which is not white space; "" if there is none."""
         found = _NEXT_CHARACTER.match(self.text, end)
         return found[1] if found else ""
 
@@ -149,11 +154,11 @@ _BOUNDARIES = ("heading", "paragraph", "sentence")
 
 
 def cut_to_fit(rendered: RenderedItem, ledger: TokenLedger, limit: int, at: CutAt) -> tuple[int, TokenLedger] | None:
-    """The longest prefix of the item's body that ends at such a boundary and fits with its marker: its length, and the
-    ledger that ends in it. None when not one character fits.
+    """Return the length of the longest prefix of the body that fits and ends at the wanted boundary, and its ledger.
 
-    Where that would keep less than half of the characters of the plain cut, the next finer boundary is tried: headings,
-    paragraphs, sentences, lines, and in the end the plain cut. Every length is proved by a real count.
+    Returns None if not one character fits. If the prefix would have less than half of the characters of the plain cut,
+    the next finer boundary is tried: headings, paragraphs, sentences, lines, and in the end the plain cut. Every length
+    is checked by an exact count.
     """
     body = rendered.body
     plain = longest_cut(body, ledger, limit, ending=rendered.ending, can_end=rendered.can_end)

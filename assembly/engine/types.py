@@ -1,4 +1,4 @@
-"""The values of the engine. All are immutable; tokens are whole numbers, offsets count characters."""
+"""The engine's input and output are immutable values; tokens are whole numbers, offsets count characters."""
 
 import datetime as dt
 import hashlib
@@ -16,49 +16,53 @@ from assembly.engine.refs import exclusion_names
 from assembly.engine.rules import Rule
 
 ENGINE_VERSION = 5
-"""Recorded with each assembly. Raised whenever equal input would give other bytes; a replay gives those of its version.
+"""The version of the engine, recorded with each assembly; a replay uses the recorded version.
 
-2: the room kept for turns counts what separates them from the section before.
-3: so does the choice of turns, so that those get in for which room was kept.
-4: what was merely seen is escaped where it could pass for structure, and headings inside owners' files are shifted.
-5: long lines that have no room are compacted to the passage that bears on the topic, where a profile compacts.
+The version is raised whenever equal input would give other bytes. Changes:
+2: the tokens reserved for turns include the separator from the section before.
+3: the selection of turns counts that separator, too, so that the turns selected are those with reserved tokens.
+4: untrusted text is escaped where it could pass for structure, and headings inside owners' files are shifted.
+5: long lines that do not fit are compacted to the passage that matches the topic, if the profile compacts.
 """
 ESCAPED_SINCE = 4
-"""The first version whose contexts hold nothing merely seen that could pass for structure."""
+"""The first version that escapes untrusted text which could pass for structure."""
 PASSAGES_SINCE = 5
 """The first version that compacts long lines to passages."""
 
 SectionStatus = Literal["whole", "cut", "partial", "left_out", "empty"]
-"""Of a section. partial: items were left out for want of room; left_out: all of them; empty: had none."""
+"""The state of a filled section.
+
+cut: its best item was cut to fit; partial: some items did not fit; left_out: none of its items fit; empty: no item was
+included, and none was excluded for lack of budget; whole: every item that could be included fit."""
 SECTION_STATUSES: tuple[SectionStatus, ...] = get_args(SectionStatus)
 
 Scalar = str | int | float | bool | None
 
 Detail = Mapping[str, Any]
-"""The numbers behind a decision, JSON-safe. `steps`: what the ladder did, each with the tokens before and after."""
+"""The numbers behind a decision, JSON-safe; `steps` lists the overflow steps, each with the tokens before and after."""
 
 NO_DETAIL: Detail = MappingProxyType({})
 
 
 class InvalidAssembly(ValueError):
-    """Profile, request and candidates contradict each other: a mistake of the program that composed them."""
+    """An error for a profile, request and candidates that contradict each other: a mistake of the calling program."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A text said shorter, and by what: the name of a model. Without text: it could not be made shorter."""
+    """A shorter form of a text, with the name of its model; an empty text means that it could not be shortened."""
 
     text: str = field(repr=False)
     model: str
 
     def to_dict(self) -> dict[str, str]:
-        """JSON-safe; for the text stands its SHA-256."""
+        """Return the summary as JSON-safe data, with the SHA-256 of the text in place of the text."""
         return {"model": self.model, "sha256": hashlib.sha256(self.text.encode()).hexdigest()}
 
 
 @dataclass(frozen=True, slots=True)
 class WantedSummary:
-    """A candidate that has no room whole, but may have as a summary of at most so many tokens."""
+    """A candidate that does not fit whole, but may fit as a summary of at most `max_tokens` tokens."""
 
     section: str
     ref: str
@@ -71,33 +75,33 @@ class Candidate:
     """One piece of text offered for the context. A time without a zone raises InvalidAssembly."""
 
     ref: str
-    """Names the version it came from: memory:<uuid>@3."""
+    """The ref of the candidate with its version: memory:<uuid>@3."""
     section: str
     text: str = field(repr=False)
-    """As stored: white space included."""
+    """The text as stored, white space included."""
     kind: str = ""
     date: dt.date | None = None
     occurred_at: dt.datetime | None = None
     similarity: float | None = None
-    """To the topic, by the source's own search; None: not searched. NaN and infinity count as None."""
+    """Similarity to the topic, by the source's own search; None: not searched. NaN and infinity count as None."""
     superseded_by: str | None = None
-    """The ref of what replaced it."""
+    """The ref of the item that replaced the candidate."""
     retired: str | None = None
-    """Why it holds no more, in the words of who retired it."""
+    """The reason why the candidate is no longer valid, in the words of the person who retired it."""
     pinned: bool = False
-    """It comes before all others of a section of lines, however near it is to the topic."""
+    """Whether the candidate precedes all others in a section of lines, whatever its similarity to the topic."""
     score: float | None = None
-    """By which the source itself ranks it: blocks compete by it for their section's room."""
+    """The source's own score, by which blocks compete for their section's cap."""
     measures: Mapping[str, float] = field(default_factory=dict)
-    """Its scores by name: recency, relevance, salience … are weighed by the profile, others explain them."""
+    """Scores by name; the profile weights recency, relevance, salience and others, the rest explain them."""
     position: int | None = None
-    """Its place in a sequence or a conversation, from 0."""
+    """The index of the candidate in a sequence or a conversation, from 0."""
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """What rules find it by: path, kg_entity, memory_kind, tag."""
+    """Labels by which selectors of rules match the candidate: path, kg_entity, memory_kind, tag."""
     summary: Summary | None = None
-    """Once one was wanted."""
+    """A summary of the text, if one was requested before."""
     memo: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
-    """What follows from it alone, once somebody needed it: the same candidates are told again and again."""
+    """Cached values computed from the candidate alone, because the same candidates are used in many contexts."""
 
     def __post_init__(self) -> None:
         _require_zone(self.occurred_at)
@@ -109,7 +113,7 @@ class Candidate:
             raise InvalidAssembly(f"The measures of {self.ref} must be finite numbers.")
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-safe, without the text and that of the summary: the record stores texts once, by their hash."""
+        """Return the candidate as JSON-safe data without its texts, which records store once, by their hash."""
         return {
             "ref": self.ref,
             "section": self.section,
@@ -129,7 +133,7 @@ class Candidate:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], text: str, summary: str = "") -> "Candidate":
-        """The candidate that to_dict described, with its text and that of its summary, if it has one."""
+        """Return the candidate that to_dict described, with its text and that of its summary, if it has one."""
         day, moment, told = data["date"], data["occurred_at"], data.get("summary")
         parsed = {
             "date": dt.date.fromisoformat(day) if day else None,
@@ -142,20 +146,23 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class EngineRequest:
-    """What is asked of the engine. A negative budget or a time without a zone raises InvalidAssembly."""
+    """A request for a context, as the engine takes it.
+
+    Raises InvalidAssembly for a negative budget or a time without a zone.
+    """
 
     budget: int
     topic: str
     tokenizer: str
     now: dt.datetime
     exclude: tuple[str, ...] = ()
-    """Ids, or refs with or without their version, of what may not get in unless it is required."""
+    """Ids, or refs with or without version, of items to exclude; required items are included nevertheless."""
     appended: str = ""
-    """The ref of an event that came in after the candidates were chosen: it goes first, the weakest go for it."""
+    """The ref of an event appended later: it is placed first, and the weakest items are dropped to fit it."""
     rules: tuple[Rule, ...] = ()
-    """Those that fired, the narrowest scope first."""
+    """The rules that fired, the narrowest scope first."""
     engine_version: int = ENGINE_VERSION
-    """Whose bytes are wanted."""
+    """The engine version whose bytes are requested."""
 
     def __post_init__(self) -> None:
         _require_zone(self.now)
@@ -163,52 +170,52 @@ class EngineRequest:
             raise InvalidAssembly(f"A budget cannot be negative: {self.budget}.")
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-safe; from_dict restores an equal request."""
+        """Return the request as JSON-safe data; from_dict restores an equal request."""
         rules = [rule.to_dict() for rule in self.rules]
         return {**asdict(self), "now": self.now.astimezone(dt.UTC).isoformat(), "rules": rules}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "EngineRequest":
-        """The request that to_dict described."""
+        """Return the request that to_dict described."""
         moment = dt.datetime.fromisoformat(data["now"])
         rules = tuple(Rule.from_dict(rule) for rule in data.get("rules", ()))
         return cls(**{**data, "now": moment, "exclude": tuple(data.get("exclude", ())), "rules": rules})
 
     def excludes(self, ref: str) -> bool:
-        """Whether the request asks not to have what the ref names."""
+        """Return whether the request excludes the item that the ref names."""
         if not self.exclude:
             return False
         return bool(exclusion_names(ref) & set(self.exclude))
 
 
 class Decision(Struct, frozen=True):
-    """What happened to one candidate, and why."""
+    """The result for one candidate, included or excluded, and the reason."""
 
     ref: str
     section: str
     code: Code
     rank: int | None = None
-    """1 is the best of its section; None: it was not ranked."""
+    """The rank in the section, from 1 for the best; None: not ranked."""
     score: float | None = None
     signals: tuple[tuple[str, float], ...] = ()
     tokens: int = 0
-    """By how much it lengthened the counted text, with heading and separator; 0 when it is left out."""
+    """Tokens that the item adds to the context, heading and separator included; 0 if excluded."""
     tokens_full: int = 0
-    """Of the whole item, counted alone."""
+    """Tokens of the whole item, counted alone."""
     start: int | None = None
-    """Where the item stands in the content; None when it is left out."""
+    """The position of the item's first character in the content; None if excluded."""
     end: int | None = None
     detail: Detail = NO_DETAIL
     """The numbers behind the code; reasons.py words them."""
 
     @property
     def included(self) -> bool:
-        """Whether the candidate stands in the context."""
+        """Whether the candidate is included in the context."""
         return self.code.included
 
 
 class SectionResult(Struct, frozen=True):
-    """What became of one section. From start to end the content holds its heading and its items."""
+    """The result for one section; the content from `start` to `end` holds its heading and its items."""
 
     key: str
     label: str
@@ -224,22 +231,22 @@ class SectionResult(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class EngineResult:
-    """A finished context and the reason for every candidate."""
+    """A finished context and the decision on every candidate."""
 
     content: str = field(repr=False)
     tokens: int
     budget: int
     truncated: bool
-    """Something was cut, or left out for want of room."""
+    """Whether an item was cut, or excluded for lack of budget."""
     sections: tuple[SectionResult, ...]
     decisions: tuple[Decision, ...]
     warnings: tuple[WarningCode, ...]
     sha256: str
-    """Hex digest of the content in UTF-8."""
+    """The SHA-256 of the content in UTF-8, as a hex digest."""
     quality: float | None = None
-    """Mean relevance of what was found by searching and is in, 0 to 1; None: nothing was searched for."""
+    """The mean relevance, 0 to 1, of the included items that a search found; None: there was no topic."""
     wanted: tuple[WantedSummary, ...] = ()
-    """Summaries that this rests on: in their place stand beginnings. With them, the engine is to run again."""
+    """Summaries that are missing; the content has beginnings of the texts instead, so the engine must run again."""
 
 
 def _require_zone(moment: dt.datetime | None) -> None:
@@ -248,16 +255,16 @@ def _require_zone(moment: dt.datetime | None) -> None:
 
 
 def field_values(value: Any) -> dict[str, Any]:
-    """The fields of a dataclass or a Struct by name, as they are: `asdict` of dataclasses copies whatever they hold."""
+    """Return the fields of a dataclass or a Struct by name, without copying their values as dataclasses.asdict does."""
     if isinstance(value, Struct):
         return structs.asdict(value)
     return {name: getattr(value, name) for name in value.__dataclass_fields__}
 
 
 TEXT_COPIES = 3
-"""A text whose candidate is remembered is there as it was read, as contexts show it, and without its end."""
+"""How many copies of a cached candidate's text are in memory: as read, as shown in contexts, and without its end."""
 
 
 def candidate_text_bytes(text: str) -> int:
-    """Return about how much memory a text takes while its candidate is remembered."""
+    """Return about how many bytes of memory a text takes while its candidate is cached."""
     return TEXT_COPIES * sys.getsizeof(text)
