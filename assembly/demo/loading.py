@@ -1,16 +1,12 @@
-"""Days and moments in the demo's texts, counted from the moment of loading, so that the demo is never old.
+"""The demo is loaded from files: a fictional company's people, teams, agents, records and first contexts.
+
+Days and moments in the files are relative to the moment of loading, so that the demo is never out of date:
 
 {{day +12}}        the date in twelve days, in words: 3 December
-{{at -3 09:12}}    the moment three days ago at that time of the agent's day, as JSON says it
-{{ago 95}}         the moment 95 minutes ago, likewise
+{{at -3 09:12}}    three days ago at that time in the agent's time zone, as JSON writes moments
+{{ago 95}}         95 minutes ago, as JSON writes moments
 
-The demo's records: folders like any other, but for their days and moments, which are counted from now.
-
-The demo's texts: workspaces like any other, but for their days, which are counted from today.
-
-`memory/day-3.md` is the log of three days ago; what stands in the texts is told by `dates`.
-
-Loading the demo: a fictional company's people, teams and agents, and the first contexts of these agents.
+The file `memory/day-3.md` is the log of three days ago.
 """
 
 import datetime
@@ -52,12 +48,12 @@ AGO_PLACEHOLDER = re.compile(r"\{\{ago ([0-9]+)\}\}")
 
 
 def resolve_days(text: str, today: datetime.date) -> str:
-    """The text with its days as dates in words."""
+    """Return the text with each {{day …}} replaced by the date in words."""
     return DAY.sub(lambda match: _in_words(today + datetime.timedelta(days=int(match[1]))), text)
 
 
 def resolve_moments(text: str, now: datetime.datetime) -> str:
-    """The text with its moments as RFC 3339. `now` is in the agent's time zone."""
+    """Return the text with each {{at …}} and {{ago …}} replaced by RFC 3339. `now` is in the agent's time zone."""
 
     def at(match: re.Match[str]) -> str:
         day = now.date() + datetime.timedelta(days=int(match[1]))
@@ -75,7 +71,10 @@ def _in_words(date: datetime.date) -> str:
 
 
 def demo_records(folder: Path, now: datetime.datetime) -> RecordFolder:
-    """What the folder holds, dated. `now` is in the agent's time zone. Raises ImportRefused."""
+    """Return the records of the folder with their days and moments replaced by dates. Raises ImportRefused.
+
+    `now` is in the agent's time zone.
+    """
     with TemporaryDirectory() as name:
         dated = Path(name)
         for path in folder.rglob("*"):
@@ -88,9 +87,10 @@ def demo_records(folder: Path, now: datetime.datetime) -> RecordFolder:
 
 
 def agent_records_load(*, agent: Agent, folder: Path, is_open: Collection[str], now: datetime.datetime) -> None:
-    """Store the folder's records for the agent, if there is one. `is_open` are the paths of its open documents.
+    """Store the folder's records for the agent, if the folder exists. `is_open` has the paths of its open documents.
 
-    Documents are split here and now: a newcomer looks for them at once, and no worker may be running yet.
+    Documents are split into chunks here, not by a worker: a new user looks for them at once, and no worker may be
+    running.
     """
     if not folder.is_dir():
         return
@@ -109,7 +109,7 @@ BETWEEN_MEMORIES = datetime.timedelta(hours=20)
 
 
 def demo_workspace(folder: Path, today: datetime.date) -> Workspace:
-    """What the folder holds, its days moved to dates. Raises ImportRefused."""
+    """Return the workspace of the folder with its days replaced by dates. Raises ImportRefused."""
     with TemporaryDirectory() as name:
         dated = Path(name)
         (dated / "memory").mkdir()
@@ -120,7 +120,7 @@ def demo_workspace(folder: Path, today: datetime.date) -> Workspace:
 
 
 def with_creation_times(memories: tuple[MemoryFacts, ...], now: datetime.datetime) -> list[MemoryFacts]:
-    """The memories, each somewhat older than the one after it, so that some are recent and some are not."""
+    """Return the memories with times of creation, each 20 hours older than the next one; the last is 20 hours old."""
     return [
         replace(facts, occurred_at=now - BETWEEN_MEMORIES * before)
         for before, facts in zip(range(len(memories), 0, -1), memories, strict=True)
@@ -138,7 +138,7 @@ Entry = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What demo.toml says."""
+    """The contents of demo.toml: what the demo consists of."""
 
     people: list[Entry]
     teams: list[Entry]
@@ -150,18 +150,18 @@ class Plan:
 
     @property
     def steps(self) -> int:
-        """How often `advance` is told that one more thing is done."""
+        """The number of steps that loading reports to `advance`."""
         return len(self.teams) + len(self.agents) + len(self.contexts)
 
 
 def load_plan() -> Plan:
-    """The demo's plan, as it lies beside this file."""
+    """Return the plan of the demo, read from demo.toml."""
     return Plan(**tomllib.loads((FOLDER / "demo.toml").read_text(encoding="utf-8")))
 
 
 @transaction.atomic
 def demo_load(*, plan: Plan, now: datetime.datetime, advance: Advance) -> None:
-    """Store the whole demo, its days counted from the day of `now`. Raises Conflict where it would meet others."""
+    """Store the whole demo, its days relative to that of `now`. Raises Conflict if teams or agents exist already."""
     if Team.objects.exists() or Agent.objects.exists():
         raise Conflict("There are teams or agents here already. Nothing was loaded.")
     people = {entry["username"]: _person(entry) for entry in plan.people}
@@ -187,7 +187,10 @@ def _with_progress(entries: list[Entry], advance: Advance) -> Iterable[Entry]:
 
 
 def _person(entry: Entry) -> User:
-    """A member who cannot sign in: without a password, as none may stand in the repository."""
+    """Create a member without a password, who cannot sign in, because a repository must not contain passwords.
+
+    Raises Conflict if the user name is taken.
+    """
     if User.objects.filter(username=entry["username"]).exists():
         raise Conflict(f"There is a person “{entry['username']}” here already. Nothing was loaded.")
     return User.objects.create_user(entry["username"], name=entry["name"])
@@ -226,13 +229,13 @@ def _agent(entry: Entry, people: Mapping[str, User], teams: Mapping[str, Team], 
 
 
 def _author(entry: Entry, earlier: str, people: Mapping[str, User]) -> Author | None:
-    """Who wrote the texts as they stand, or the earlier ones; None where there are none."""
+    """Return the author of the texts, or of the earlier versions (`earlier` is not ""); None if there are none."""
     username = entry.get("earlier_by" if earlier else "by")
     return people[username].principal.author if username else None
 
 
 def _notes(entry: Entry, earlier: str) -> Mapping[str, str]:
-    """What their author says of them, by file."""
+    """Return the author's notes on the texts, or on the earlier versions (`earlier` is not ""), by file."""
     notes: Mapping[str, str] = entry.get("earlier_notes" if earlier else "notes", {})
     return notes
 
@@ -250,7 +253,7 @@ def _draft(entry: Entry, people: Mapping[str, User], teams: Mapping[str, Team], 
 
 
 def _ignore_progress(_steps: int) -> None:
-    """The demo counts whole teams and agents, not their files."""
+    """Do nothing: progress is reported for whole teams and agents, not for their files."""
 
 
 def _supersede_memory(team: Team, entry: Entry) -> None:
@@ -280,7 +283,7 @@ def _context(
 
 
 def _to_assembly_request(entry: Entry, now: datetime.datetime) -> AssemblyRequest:
-    """What the entry asks for: its own words are those of Asked."""
+    """Return the request that an entry of demo.toml describes; its keys are the fields of AssemblyRequest."""
     wishes = {name: value for name, value in entry.items() if name not in {"agent", "team", "by", "history"}}
     history = tuple(ConversationTurn(**turn) for turn in entry.get("history", []))
     return AssemblyRequest(**wishes, history=history, now=now, purpose=Purpose.AGENT)

@@ -1,4 +1,4 @@
-"""The record of assemblies, and the profiles and rules that they follow."""
+"""The models of `assembly` are the records of contexts, profiles, rules, alerts, webhooks and seals."""
 
 from assembly.models.assembly import Assembly, AssemblyQuerySet, NewAssembly, Piece, Purpose, StoredText, text_hash
 from assembly.models.caches import ChangeCounter, StoredSummary, TokenCount

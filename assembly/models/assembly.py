@@ -1,10 +1,7 @@
-"""The body of a record: what has no column of its own, as compressed JSON. Pure.
+"""Records of assemblies are append-only and have no foreign keys, so that they outlive everything they describe.
 
-What is on record of an agent in a team, by value: who may see it.
-
-What records are made of, stored once however many of them share it.
-
-The record of assemblies: append-only, without keys into what it describes, so that it survives all of it.
+Texts and pieces are stored once, however many records share them. Facts without a column of their own are in a record's
+body, as compressed JSON. Agent and team are stored by value, and determine who may see a record.
 """
 
 import hashlib
@@ -28,17 +25,17 @@ from teams.principal import Principal
 
 COMPRESSION_LEVEL = 2
 BODY_FORMAT = b"\x01"
-"""Stands first, so that another way of packing can follow one day."""
+"""The first byte of a packed body, which identifies its format, so that other formats can be added later."""
 
 
 def packed(contents: dict[str, Any]) -> bytes:
-    """The bytes for these JSON-safe contents."""
+    """Return the JSON-safe contents as compressed bytes, after the byte of the format."""
     # zlib makes a twentieth less of it, in twice the time; what is packed is the same to it.
     return BODY_FORMAT + isal_zlib.compress(_dump_json(contents), COMPRESSION_LEVEL)
 
 
 def unpacked(body: bytes) -> dict[str, Any]:
-    """The contents of these bytes. Raises ValueError for what `packed` did not make."""
+    """Return the contents of bytes made by `packed`. Raises ValueError for any others."""
     if body[:1] != BODY_FORMAT:
         raise ValueError("The body of this record is of no known format.")
     try:
@@ -61,10 +58,10 @@ Row = TypeVar("Row", bound=models.Model)
 
 
 class VisibleQuerySet(models.QuerySet[Row]):
-    """Rows with the columns `agent_id` and `team_id`, None for no team."""
+    """Rows of a table with the columns `agent_id` and `team_id` (None: no team), filtered by permission."""
 
     def visible_to(self, principal: Principal) -> Self:
-        """Those whose agent *and* team the principal may read; once one of them is gone, admins alone."""
+        """Return the rows whose agent *and* team the principal may read; if either is deleted, only admins may."""
         if principal.is_admin:
             return self
         agents = Agent.objects.visible_to(principal).values("id")
@@ -73,7 +70,7 @@ class VisibleQuerySet(models.QuerySet[Row]):
 
 
 class StoredText(models.Model):
-    """A text that some assembly considered."""
+    """A text that at least one assembly considered, stored once."""
 
     append_only = True
 
@@ -85,14 +82,14 @@ class StoredText(models.Model):
 
 
 def text_hash(text: str) -> bytes:
-    """The key under which a text is stored: 32 bytes."""
+    """Return the key under which a text is stored: its SHA-256, 32 bytes."""
     return hashlib.sha256(text.encode()).digest()
 
 
 class Piece(models.Model):
-    """Something that assemblies considered, as its source offered it: everything but what depends on the question.
+    """An item that assemblies considered, as its source offered it, without the values that depend on the topic.
 
-    `id` is eight bytes of `sha256`, that of the whole piece, so that it is the same wherever the piece is stored.
+    `id` is eight bytes of `sha256`, the hash of the whole piece, so it is the same in every database.
     `named` is the ref without its version. `facts` is JSON, without the ref and the text.
     """
 
@@ -114,7 +111,7 @@ class Piece(models.Model):
 
 
 class Purpose(models.TextChoices):
-    """Why a context was requested. Counts, alerts and the uses of memories are of contexts for agents alone."""
+    """Why a context was requested. Statistics, alerts and the uses of memories count only contexts for agents."""
 
     AGENT = "agent", "Agent"
     PREVIEW = "preview", "Preview"
@@ -122,7 +119,7 @@ class Purpose(models.TextChoices):
 
     @classmethod
     def default_for(cls, principal: Principal) -> "Purpose":
-        """Return the purpose of a request that names none: a person looks, a key works."""
+        """Return the purpose of a request that names none: preview for a person, agent for a key."""
         return cls.PREVIEW if principal.kind == "person" else cls.AGENT
 
 
@@ -131,30 +128,30 @@ PURPOSE_SQL = "CASE WHEN purpose <> '' THEN purpose WHEN requested_by LIKE 'pers
 
 MAX_CACHED_PROFILES = 256
 PENDING_KB = 512
-"""So much of an index waits to be put in its place. Whoever comes with more does it for all: it must not take long."""
+"""Kilobytes of pending entries of a GIN index; the request that exceeds them merges all, which must not take long."""
 
 
 class AssemblyQuerySet(VisibleQuerySet["Assembly"]):
     def for_agents(self) -> "AssemblyQuerySet":
-        """Return those that an agent requested: no previews, no tests."""
+        """Return the assemblies that were requested for agents, without previews and tests."""
         before = models.Q(purpose="") & ~models.Q(requested_by__startswith="person:")
         return self.filter(models.Q(purpose=Purpose.AGENT) | before)
 
     def listed(self) -> "AssemblyQuerySet":
-        """Without what only the record of each needs."""
+        """Return the assemblies without the large columns that lists do not show."""
         return self.defer("body", "told", "omitted", "codes")
 
 
 class Assembly(models.Model):
-    """One finished context with everything it was made of.
+    """A recorded context, with everything it was made of.
 
-    `told` and `omitted` are the ids of the pieces that are in the context and of those that were left out; what else
-    the record is made of, its profile and its summaries, is among those told. `codes` are the reasons that were given.
-    `parent` is the assembly that this one was made from by adding an event. `decided_in` is the one that this repeats:
-    its body is this one's, too, so it may go only along with the last that refers to it. Tokens and milliseconds are
-    whole numbers. `body` holds what has no column of its own, packed: what was asked for besides, the profile, sections
-    and sources as the service, the engine and `gather` gave them, and the decisions. Together with the pieces it is all
-    that a replay needs; `assembly.records.reader` reads it.
+    `told` and `omitted` are the ids of the pieces that are included in the context and of those that are excluded;
+    `told` also has the other pieces of the record: its profile and its summaries. `codes` are the reason codes of its
+    decisions. `parent` is the assembly to which an event was appended to make this one. `decided_in` is the assembly
+    that this one repeats and shares its body with; that one may only be deleted along with the last that refers to it.
+    Tokens and milliseconds are whole numbers. `body` holds, packed, everything without a column of its own: further
+    parts of the request, the profile, sections and sources as the service, the engine and `gather` returned them, and
+    the decisions. Together with the pieces, it is all that a replay needs; `assembly.records.reader` reads it.
     """
 
     append_only = True
@@ -209,24 +206,24 @@ class Assembly(models.Model):
 
     @property
     def effective_purpose(self) -> Purpose:
-        """The purpose; of a record from before there were purposes, the one that its requester tells."""
+        """The purpose; for records older than the column, it is derived from the requester."""
         if self.purpose:
             return Purpose(self.purpose)
         return Purpose.PREVIEW if self.requested_by.startswith("person:") else Purpose.AGENT
 
     @cached_property
     def packed(self) -> bytes:
-        """The body; of one that repeats another, that one's."""
+        """The packed body; if this assembly repeats another one, the body of that one."""
         return bytes(Assembly.objects.only("body").get(id=self.decided_in).body if self.decided_in else self.body)
 
     @cached_property
     def contents(self) -> dict[str, Any]:
-        """What the body holds, by name. Raises ValueError where somebody changed it."""
+        """The contents of the body, by name. Raises ValueError if the body was damaged."""
         return unpacked(self.packed)
 
     @property
     def request(self) -> dict[str, Any]:
-        """What was asked for and has no column: session, signals, filters, strategy, format; and the rules that fired.
+        """Parts of the request without a column: session, signals, filters, strategy, format, and the rules that fired.
 
         `repeats` is the id of the assembly that this one repeats.
         """
@@ -235,24 +232,24 @@ class Assembly(models.Model):
 
     @property
     def profile(self) -> dict[str, Any]:
-        """The profile as it was used."""
+        """The profile that was used, as JSON-safe data."""
         return load_profile(self.contents["profile"])
 
     @property
     def sections(self) -> list[dict[str, Any]]:
-        """What became of each section, in order."""
+        """The results of the sections, in order, as JSON-safe data."""
         found: list[dict[str, Any]] = self.contents["sections"]
         return found
 
     @property
     def sources(self) -> list[dict[str, Any]]:
-        """What came of asking each source."""
+        """The reports of the sources, as JSON-safe data."""
         found: list[dict[str, Any]] = self.contents["sources"]
         return found
 
 
 class NewAssembly(models.Model):
-    """An assembly that is recorded, and of which nobody has taken notice yet: see `assembly.records.followers`."""
+    """An assembly that is recorded, but not processed by `assembly.records.followers` yet."""
 
     assembly = models.UUIDField(primary_key=True)
 
@@ -261,7 +258,7 @@ class NewAssembly(models.Model):
 
 
 def load_profile(sha256: str) -> dict[str, Any]:
-    """The profile whose JSON has this hash, in hexadecimal. What a hash names does not change."""
+    """Return the profile whose JSON has this SHA-256 (in hexadecimal), from the process's cache or the database."""
     with _profiles_lock:
         text = _profiles.get(sha256)
     if text is None:
@@ -272,7 +269,7 @@ def load_profile(sha256: str) -> dict[str, Any]:
 
 
 def cache_profile(sha256: str, text: str) -> None:
-    """Spare this process the look-up of a profile that it knows."""
+    """Cache the JSON of a profile under its SHA-256, so that this process does not read it from the database."""
     with _profiles_lock:
         _profiles[sha256] = text
 

@@ -1,18 +1,13 @@
-"""Summaries that a model made: each once for a text, whoever asks for it later.
-
-Token counts: how long a stored text is, so that no process has to count what another one did.
-
-How often what contexts are made of has changed, counted by the database's own triggers.
-"""
+"""Summaries and token counts of texts are cached in the database, and changes of an owner's rows are counted."""
 
 from django.db import models
 
 
 class StoredSummary(models.Model):
-    """That a model said one stored text as another one. Both are named by the SHA-256 of `StoredText`.
+    """A summary that a model made of a stored text. Both texts are referred to by their SHA-256 in `StoredText`.
 
-    Append-only: what stands here goes into later contexts, so whoever has the app's role must not be able to put other
-    words in its place. It keeps no text alive: whoever deletes one of its two texts deletes it along, in the database.
+    Append-only: summaries are put into later contexts, so the app's database role must not be able to change them. When
+    one of the two texts is deleted, the database deletes the summary along with it.
     """
 
     append_only = True
@@ -27,11 +22,11 @@ class StoredSummary(models.Model):
 
 
 class TokenCount(models.Model):
-    """How many tokens a stored text has by a tokenizer, without white space at its end.
+    """The number of tokens of a stored text by a tokenizer, without the white space at its end.
 
-    Where contexts show it edited, with shifted headings, say, `tokenizer` names that as well: see
-    `assembly.pipeline.token_counts`. Append-only, for a budget is kept by it: whoever has the app's role must not be
-    able to make a text shorter. It goes along with its text, in the database.
+    If contexts show the text in an edited form, for example with shifted headings, `tokenizer` names that form as well:
+    see `assembly.pipeline.token_counts`. Append-only: budgets depend on the count, so the app's database role must not
+    be able to change it. The database deletes a count along with its text.
     """
 
     append_only = True
@@ -46,11 +41,11 @@ class TokenCount(models.Model):
 
 
 class ChangeCounter(models.Model):
-    """One share of an owner's count; the sum of its shares grows with every committed change.
+    """One of several counters (shards) of an owner's changed rows; their sum grows with every committed change.
 
-    An owner is an agent, a team, or `config.db.migration_helpers.ORGANISATION`. Each writer raises a share that
-    nobody else holds, so writers never wait for each other. The shares of a deleted owner stay: its count must not
-    start again.
+    An owner is an agent, a team, or `config.db.migration_helpers.ORGANISATION`. Each writer increments a shard that no
+    other transaction has locked, so writers never wait for each other. The shards of a deleted owner are not deleted,
+    so that its count never starts again at zero. Triggers of the database increment them.
     """
 
     pk = models.CompositePrimaryKey("owner", "shard")

@@ -1,4 +1,4 @@
-"""Lists of contexts as files to download, prepared in the background where they are long."""
+"""Lists of contexts can be downloaded as files; long ones are prepared in the background."""
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -8,9 +8,9 @@ from memories.models import Job
 
 
 class ContextFile(models.Model):
-    """What somebody asked for: `parameters` are those of the list. Kept for a day.
+    """A requested file of a list of contexts: `parameters` are those of the list. It is stored for a day.
 
-    `visibility` says which agents and teams the requester saw when the rows were read (`agents.access`).
+    `visibility` says which agents and teams the requester could see when the rows were read (`agents.access`).
     """
 
     class Format(models.TextChoices):
@@ -35,7 +35,7 @@ class ContextFile(models.Model):
 
 
 class ContextFilePart(models.Model):
-    """Some rows of it, so that a job that was interrupted goes on after the last. The list goes on after `place`."""
+    """Some rows of a ContextFile, stored so that an interrupted job can resume; the next part begins after `place`."""
 
     file = models.ForeignKey(ContextFile, models.CASCADE, related_name="parts", db_index=False)
     number = models.PositiveIntegerField()

@@ -1,4 +1,4 @@
-"""External sources: HTTP endpoints of the organisation's own that are asked for candidates."""
+"""External sources are HTTP endpoints of the organisation that are queried for candidates."""
 
 from django.core.validators import RegexValidator
 from django.db import models
@@ -8,7 +8,7 @@ from uuid_utils.compat import uuid7
 from teams.versioned_text.versioned_file import Signed
 
 MAX_NAME_CHARACTERS = 50
-"""Together with an id of 100 characters it makes a ref that the record has room for."""
+"""The most characters of a source's name; with an id of 100 characters, it makes a ref that fits in its column."""
 MAX_LABEL_CHARACTERS = 80
 MAX_URL_CHARACTERS = 2_000
 DEFAULT_LIMIT, MAX_LIMIT = 20, 100  # results
@@ -21,9 +21,9 @@ validate_name = RegexValidator(
 
 
 class ExternalSource(Signed):
-    """An endpoint by its name, which is the key of the sections that it fills.
+    """An HTTP endpoint that is queried for candidates; its name is the key of the sections that use it.
 
-    `sealed_secret` can be read with the installation's SECRET_KEY alone; "" where there is none.
+    `sealed_secret` is encrypted with the installation's SECRET_KEY; "" if the source has no secret.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

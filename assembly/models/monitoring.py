@@ -1,8 +1,7 @@
-"""Alerts: what contexts lack that somebody should do something about, once for each thing that brought it about.
+"""Alerts, daily counts of contexts, and webhooks with their deliveries are stored here.
 
-What was counted of the contexts: sums that stay when retention takes the contexts themselves.
-
-Webhooks: addresses of others that are told what happens, and the log of what they were told.
+An alert is stored once per cause. Counts are sums that outlive the contexts that retention deletes. A webhook is an
+address that is notified of events, and each delivery logs one notification.
 """
 
 from uuid import UUID
@@ -24,7 +23,7 @@ MAX_NAME_CHARACTERS = 200
 
 
 class AlertKind(models.TextChoices):
-    """What is wrong, with the word for it on a tag."""
+    """What is wrong with a context; the label is the word on a tag."""
 
     FILE_CUT = "file_cut", "cut"
     FILE_LEFT_OUT = "file_left_out", "left out"
@@ -35,16 +34,17 @@ class AlertKind(models.TextChoices):
 
 class AlertQuerySet(VisibleQuerySet["Alert"]):
     def waiting(self) -> "AlertQuerySet":
-        """Those that are still so and that nobody settled."""
+        """Return the alerts that still hold and that nobody resolved."""
         return self.filter(closed=None, settled=None)
 
 
 class Alert(models.Model):
-    """One thing that is wrong with the contexts of an agent in a team, or in none, by one profile.
+    """One problem of the contexts of an agent, in one team or in none, with one profile.
 
-    `thing` is what it is about, `cause` which version of it, or what else brought it about: while both stay, it is one
-    alert, however many contexts have it and however often it goes and comes back. `opened` and `closed` are when the
-    contexts were made that showed it first, and then no more. By value: it survives its agent and its team.
+    `thing` is what the alert is about, `cause` its version or another cause: as long as both are the same, it is
+    one alert, however many contexts have the problem and however often it disappears and returns. `opened` is when the
+    first context with the problem was made, `closed` when the first one without it was made. Agent and team are stored
+    by value, so that the alert outlives them.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -92,7 +92,7 @@ class Alert(models.Model):
 
     @property
     def is_open(self) -> bool:
-        """Whether the newest context that could show it does."""
+        """Whether the newest context that could have the problem has it."""
         return self.closed is None
 
 
@@ -100,10 +100,9 @@ class DayCountQuerySet(models.QuerySet["DayCount"]):
     def seen_by(
         self, principal: Principal, *, agent_id: UUID | None = None, team_id: UUID | None = None
     ) -> "DayCountQuerySet":
-        """Those of contexts that the principal may read, whose agent *and* team it sees: of all of these, or of one
-        agent, of one team, or of both together.
+        """Return the counts of contexts whose agent *and* team the principal may read, of one agent or team if given.
 
-        Who sees everything and asks for all gets the sums of the organisation: one row for a day.
+        For an admin without an agent and a team, these are the sums of the organisation: one row per day.
         """
         if principal.is_admin and not agent_id and not team_id:
             return self.filter(agent_id=ORGANISATION)
@@ -117,13 +116,12 @@ class DayCountQuerySet(models.QuerySet["DayCount"]):
 
 
 class DayCount(models.Model):
-    """The contexts of one agent in one team, or in none, that were made on one day by UTC. The agent ORGANISATION has
-    those of all agents and teams together.
+    """Statistics of the contexts of one agent, in one team or in none, made on one day (UTC).
 
-    Whole numbers: tokens, milliseconds, items. The maps are JSON objects of such numbers: tokens by layer, contexts in
-    which a file was cut by what its ref names, items left out by reason, contexts without a source that was late or
-    failed by its name, contexts by warning, and contexts by how long they took
-    (`assembly/monitoring/trends/counting.py`).
+    The agent ORGANISATION has the sums of all agents and teams. All values are whole numbers: tokens, milliseconds,
+    items. The maps are JSON objects of such numbers: tokens by layer; contexts in which a file was cut, by the file's
+    ref without version; excluded items by reason; contexts with a source that was late or failed, by its name; contexts
+    by warning; and contexts by duration (`assembly/monitoring/trends/counting.py`).
     """
 
     day = models.DateField()
@@ -159,7 +157,7 @@ class DayCount(models.Model):
 
 
 class MemoryTelling(models.Model):
-    """The last day, by UTC, on which a memory was in a context. One that was never told has no row."""
+    """The last day (UTC) on which a memory was included in a context; a memory that never was has no row."""
 
     memory_id = models.UUIDField(primary_key=True)
     told_on = models.DateField()
@@ -173,7 +171,7 @@ MAX_FAULT_CHARACTERS = 300
 
 
 class WebhookEvent(models.TextChoices):
-    """What a webhook can be told."""
+    """The events that a webhook can be notified of."""
 
     ALERT_OPENED = "alert.opened", "An alert is opened"
     ALERT_CLOSED = "alert.closed", "An alert is closed"
@@ -181,10 +179,10 @@ class WebhookEvent(models.TextChoices):
 
 
 class Webhook(Signed):
-    """An address that is told of events: those of one team, or without one all of the organisation's.
+    """An address that is notified of events of one team, or, without a team, of the whole organisation.
 
-    The secrets can be read with the installation's SECRET_KEY alone. Until `before_until` messages are signed with the
-    one before, too.
+    The secrets are encrypted with the installation's SECRET_KEY. Until `before_until`, messages are also signed with
+    the previous secret.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -209,15 +207,15 @@ class Webhook(Signed):
 
     @property
     def uses_two_secrets(self) -> bool:
-        """Whether the secret was changed lately, so that the one before still counts."""
+        """Whether the secret was changed recently, so that the previous one is still valid."""
         return self.before_until is not None and self.before_until > timezone.now()
 
 
 class WebhookDelivery(models.Model):
-    """One message to one webhook: the exact body, and what came of the last attempt to send it.
+    """One message to one webhook: its exact body, and the result of the last attempt to send it.
 
-    `status` is that of HTTP, `answer` its beginning; None and empty where nobody answered. `fault` says in plain words
-    what went wrong. `ms` is how long the last attempt took.
+    `status` is the HTTP status and `answer` the beginning of the response; None and empty if there was no response.
+    `fault` says in plain words what went wrong. `ms` is the duration of the last attempt in milliseconds.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

@@ -1,4 +1,4 @@
-"""Proposals: a “what if” that somebody found worth keeping, for those to decide who may change such things."""
+"""A proposal is a saved what-if, which people with the permission to make its changes accept or dismiss."""
 
 from django.db import models
 from django.db.models import Q
@@ -10,15 +10,15 @@ MAX_NOTE_CHARACTERS = 1_000
 
 
 class ProposalQuerySet(VisibleQuerySet["Proposal"]):
-    """Proposals are seen by those who see the contexts that they are on."""
+    """Proposals, visible to those who may read the agent and the team of their contexts."""
 
 
 class Proposal(models.Model):
-    """What should be different, tried on one recorded context, and what came of it then.
+    """Changed settings, tried on one recorded context, with the result at that time.
 
-    Context, agent and team are named by value: it survives them. `wishes` is `Wishes.to_dict()`; `basis` says whether
-    the record was enough (`assembly.simulation.what_if.services`). Tokens are those of the whole contexts; `came_in`
-    and `went` count items.
+    Context, agent and team are stored by value, so that the proposal outlives them. `wishes` is `Overrides.to_dict()`;
+    `basis` says whether the record alone sufficed (`assembly.simulation.what_if.services`). Tokens are those of the
+    whole contexts; `came_in` and `went` are numbers of items that were newly included and no longer included.
     """
 
     class Status(models.TextChoices):
@@ -69,5 +69,5 @@ class Proposal(models.Model):
 
     @property
     def is_open(self) -> bool:
-        """Whether nobody decided yet."""
+        """Whether the proposal is neither accepted nor dismissed yet."""
         return self.status == self.Status.OPEN

@@ -1,4 +1,4 @@
-"""Keeping: for how long records stay, which ones are kept on purpose, and which ones were pruned."""
+"""Retention policies limit how long records are stored; flags exempt records, and prunings list deleted ones."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
@@ -13,9 +13,9 @@ MAX_FLAG_NOTE_CHARACTERS = 200
 
 
 class RetentionPolicy(Signed):
-    """For how many days the records of a team are kept; without a team, of all teams that have no policy of their own.
+    """For how many days the records of a team are stored; without a team, those of all teams without their own policy.
 
-    `days` None: for ever. `keep_flagged`: what somebody flagged stays for ever all the same.
+    `days` None: without a limit. `keep_flagged`: flagged records are never deleted.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -36,7 +36,7 @@ class RetentionPolicy(Signed):
 
 
 class AssemblyFlag(models.Model):
-    """That somebody wants a record to be kept, and why. The database refuses one for a record that is gone."""
+    """A person's flag that exempts a record from deletion. The database refuses flags for deleted records."""
 
     assembly = models.OneToOneField(
         "assembly.Assembly", models.DO_NOTHING, primary_key=True, db_column="assembly", db_constraint=False,
@@ -52,9 +52,9 @@ class AssemblyFlag(models.Model):
 
 
 class Pruning(models.Model):
-    """Records that were deleted because their time was over: which, with the hashes that they were sealed with.
+    """A deletion of records whose retention period was over: the ids, with the hashes that the seals hold.
 
-    Written by the database function `prune_assemblies` alone. `hashes` are 32 bytes for each of `assemblies`.
+    Only the database function `prune_assemblies` writes prunings. `hashes` has 32 bytes for each of `assemblies`.
     """
 
     append_only = True
@@ -74,7 +74,7 @@ class Pruning(models.Model):
 
 
 class UnusedPiece(models.Model):
-    """A piece of a record that was pruned: perhaps no other record has it. See `assembly.records.pruning`."""
+    """A piece of a deleted record that possibly no other record uses. See `assembly.records.pruning`."""
 
     piece = models.BigIntegerField(primary_key=True)
 

@@ -1,4 +1,4 @@
-"""Seals: what the record was, in the order in which it became visible, so that a change of it shows."""
+"""Seals are a hash chain over the records, in the order in which they became visible, which reveals any change."""
 
 from collections.abc import Iterator
 from uuid import UUID
@@ -11,10 +11,9 @@ HASH_BYTES = 32
 
 
 class Seal(models.Model):
-    """The hashes of some records, or of one pruning, and of the seal before. Numbered from 1 without a gap.
+    """The hashes of some records, or of one pruning, and of the previous seal. Seals are numbered from 1 without gaps.
 
-    `hashes` are 32 bytes for each of `assemblies`, in their order. What `sha256` is of says
-    `assembly.records.seal_hashing`.
+    `hashes` has 32 bytes for each of `assemblies`, in the same order. `assembly.records.seal_hashing` defines `sha256`.
     """
 
     append_only = True
@@ -37,16 +36,16 @@ class Seal(models.Model):
 
     @property
     def sealed(self) -> Iterator[tuple[UUID, bytes]]:
-        """Each record's id with its hash, in order. A damaged seal may have fewer hashes: an empty one then."""
+        """The id and hash of each record, in order; if a damaged seal has fewer hashes, the missing ones are empty."""
         hashes = bytes(self.hashes)
         for place, id_ in enumerate(self.assemblies):
             yield id_, hashes[place * HASH_BYTES : (place + 1) * HASH_BYTES]
 
 
 class FollowFailure(models.Model):
-    """A new assembly on which something that follows assemblies failed: how often, and why.
+    """A new assembly for which a follower (sealing or monitoring) failed, with the number of attempts and the error.
 
-    `parked`: it failed by itself, too, and is left alone until somebody asks for another try.
+    `parked`: the follower failed for this assembly alone, too, which is skipped until somebody requests a new attempt.
     """
 
     assembly = models.UUIDField(primary_key=True)

@@ -1,6 +1,6 @@
-"""Profiles as versioned data: a YAML text that admins edit, with every state it ever had.
+"""Profiles and rules are YAML texts that people edit, stored with all their versions.
 
-Rules as versioned data: a YAML text, for everybody, a team or an agent, with every state it ever had.
+A profile is for everybody; a rule is for everybody, a team or an agent.
 """
 
 from django.db import models
@@ -14,7 +14,7 @@ from teams.versioned_text.versioned_file import Version, VersionedFile
 
 
 class StoredProfile(VersionedFile):
-    """A profile by its name. Its content is YAML; saving one that is invalid is refused."""
+    """A profile, identified by its name. Its content is YAML; invalid content is refused when it is saved."""
 
     name = models.CharField(max_length=60, unique=True, validators=[valid_slug])
     created = models.DateTimeField(auto_now_add=True)
@@ -31,7 +31,7 @@ class StoredProfile(VersionedFile):
 
 
 class StoredProfileVersion(Version):
-    """One saved state of a profile, for ever."""
+    """One immutable version of a profile."""
 
     file = models.ForeignKey(StoredProfile, models.DO_NOTHING, db_constraint=False, related_name="versions")
 
@@ -42,20 +42,20 @@ class StoredProfileVersion(Version):
 
 class StoredRuleQuerySet(models.QuerySet["StoredRule"]):
     def visible_to(self, principal: Principal) -> "StoredRuleQuerySet":
-        """The rules that the principal may read: those for everybody, and those of the agents and teams it sees."""
+        """Return the rules for everybody, and those of the agents and teams that the principal may read."""
         if principal.is_admin:
             return self
         agents, teams = Agent.objects.visible_to(principal), Team.objects.visible_to(principal)
         return self.filter(Q(agent=None, team=None) | Q(agent__in=agents.values("id")) | Q(team__in=teams.values("id")))
 
     def in_force(self, agent: Agent, team: Team | None) -> "StoredRuleQuerySet":
-        """The enabled rules for the agent, in the team if one is given, and for everybody; by name."""
+        """Return the enabled rules for everybody, for the agent and, if given, for the team, sorted by name."""
         owned = Q(agent=None, team=None) | Q(agent=agent)
         return self.filter(owned | Q(team=team) if team else owned, enabled=True).order_by("name")
 
 
 class StoredRule(VersionedFile):
-    """A rule by its name. Its content is YAML; without an agent and a team it is for everybody."""
+    """A rule, identified by its name. Its content is YAML; without an agent and a team, it applies to everybody."""
 
     name = models.CharField(max_length=60, unique=True, validators=[valid_slug])
     agent = models.ForeignKey(Agent, models.DO_NOTHING, db_constraint=False, null=True, related_name="rules")
@@ -81,17 +81,17 @@ class StoredRule(VersionedFile):
 
     @property
     def owner(self) -> Agent | Team | None:
-        """Whom it is for; None: everybody."""
+        """The agent or team that the rule applies to; None: everybody."""
         return self.agent or self.team
 
     @property
     def scope(self) -> Scope:
-        """How narrow that is."""
+        """The rule's scope: agent, team or everywhere."""
         return "agent" if self.agent_id else "team" if self.team_id else "everywhere"
 
 
 class StoredRuleVersion(Version):
-    """One saved state of a rule, for ever."""
+    """One immutable version of a rule."""
 
     file = models.ForeignKey(StoredRule, models.DO_NOTHING, db_constraint=False, related_name="versions")
 

@@ -1,11 +1,4 @@
-"""How much of a context a text takes.
-
-In which contexts a version of a text was told, or left out.
-
-Where a text's page “What will the agents see?” is.
-
-Badges for what the reader of a context must know.
-"""
+"""Template tags show how a text fits in a context, which contexts considered it, and the badges of warnings."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -32,7 +25,7 @@ register.filter("shortage", shortage_sentence)
 
 @register.inclusion_tag("assembly/simulation/draft_preview/_size.html")
 def size_of(text: str, key: str) -> dict[str, Any]:
-    """A text measured against its section in the conversation profile."""
+    """Return the values for the size of a text, measured against its section in the conversation profile."""
     measured = measure_text(text, key)
     return {
         "key": key,
@@ -46,14 +39,14 @@ def size_of(text: str, key: str) -> dict[str, Any]:
 
 @register.simple_tag
 def rendered_for(text: str, key: str) -> SafeString:
-    """A text as HTML, with a line where a context would cut it."""
+    """Return the text as HTML, with a line where a context would cut it."""
     kept = measure_text(text, key).included_characters
     return render_markdown(text) if kept is None else rendered_with_cut(text, kept)
 
 
 @register.simple_tag
 def contexts_address(document: TextPage, version: Version) -> str:
-    """The list of the contexts that considered the version; empty for what no context considers."""
+    """Return the address of the list of contexts that considered the version; "" if contexts never consider it."""
     about = document.file.about
     if Ref.parse(about).kind not in KINDS:
         return ""
@@ -62,7 +55,7 @@ def contexts_address(document: TextPage, version: Version) -> str:
 
 @register.simple_tag
 def draft_preview_address(document: TextPage) -> str:
-    """It stands beside the history, for files and daily logs alike."""
+    """Return the address of the page “What will the agents see?” of a file or daily log."""
     return f"{document.history_address.removesuffix('history/')}preview/"
 
 

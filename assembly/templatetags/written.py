@@ -1,4 +1,4 @@
-"""What stands on a page of a context hundreds of times, written at once: a template takes its time for each node."""
+"""Parts that a page of a context repeats hundreds of times are written in Python, which is faster than a template."""
 
 from collections.abc import Iterable
 
@@ -26,13 +26,13 @@ NOTHING = SafeString("")
 
 @register.filter
 def cuts_marked(runs: Iterable[Run]) -> SafeString:
-    """The text, with the marks of cuts set apart."""
+    """Return the text as HTML, with the truncation markers highlighted."""
     return SafeString("".join([format_html(CUT_HTML, text) if is_mark else escape(text) for text, is_mark in runs]))
 
 
 @register.filter
 def signed(part: LinkedPart) -> SafeString:
-    """A part of the text; of an item, between the signs that lead to why it is in and to its version."""
+    """Return a part of the text as HTML; an item gets a link to the reason for its inclusion and one to its version."""
     text = cuts_marked(part.runs)
     if part.position is None:
         return text
@@ -44,7 +44,7 @@ def signed(part: LinkedPart) -> SafeString:
 
 @register.filter
 def score_rows(parts: Iterable[ScorePart]) -> SafeString:
-    """The rows of a table of what a score is made of."""
+    """Return the rows of a table of the parts of a score, as HTML."""
     return format_html_join("\n", SHARE, ((part.label, part.measured, _bar(part), part.counted) for part in parts))
 
 

@@ -1,4 +1,4 @@
-"""`count_contexts [--since DAY] [--again]`: the counts behind the trends, of contexts that nobody counted yet."""
+"""`count_contexts [--since DAY] [--again]` counts contexts for the trends, on days that are not counted yet."""
 
 import datetime
 from argparse import ArgumentParser

@@ -1,4 +1,4 @@
-"""`manage.py reencrypt_secrets`: the last step of changing SECRET_KEY."""
+"""`manage.py reencrypt_secrets` encrypts stored secrets with the new SECRET_KEY, the last step of changing it."""
 
 from typing import Any
 
@@ -13,8 +13,10 @@ COLUMNS = ((ExternalSource, "sealed_secret"), (Webhook, "sealed_secret"), (Webho
 
 
 class Command(BaseCommand):
-    """Encrypt under the present SECRET_KEY what is still encrypted under one of SECRET_KEY_FALLBACKS. It can be run
-    again, and while everything is in use."""
+    """Encrypt with the present SECRET_KEY all secrets that are still encrypted with one of SECRET_KEY_FALLBACKS.
+
+    The command may be repeated, and may run while Dossier is in use.
+    """
 
     help = "Encrypts stored secrets anew, so that former keys can be taken out of SECRET_KEY_FALLBACKS."
 
@@ -41,7 +43,7 @@ class Command(BaseCommand):
             row.save(update_fields=["data"])
 
     def _anew(self, stored: str) -> str:
-        """The text under the present key; the same where it is under it already, or cannot be read."""
+        """Return the text encrypted with the present key; unchanged if it already is, or if it cannot be decrypted."""
         if is_current(stored):
             return stored
         try:

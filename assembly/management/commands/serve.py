@@ -96,7 +96,7 @@ class Command(BaseCommand):
 
 
 def _bind_socket(host: str, port: int) -> socket.socket:
-    """A socket that keeps the address for us. Raises CommandError where it cannot be had."""
+    """Return a socket bound to the address. Raises CommandError if the address is not available."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         door = socket.socket(family, kind, protocol)
@@ -111,8 +111,9 @@ def _bind_socket(host: str, port: int) -> socket.socket:
 
 @contextlib.contextmanager
 def _closed_by_signals(reception: Dispatcher) -> Iterator[None]:
-    """Within, Ctrl-C and SIGTERM close it, however often they come. Afterwards, all ends already, and they do nothing:
-    Python itself would die of one that comes while it takes itself down, were they not ignored.
+    """Close the dispatcher on Ctrl-C and SIGTERM within the block, however often they come; ignore them afterwards.
+
+    They must be ignored at the end: Python itself would die of a signal that comes during its shutdown.
     """
     for name in STOPPING:
         signal.signal(name, lambda *_: reception.close())
@@ -124,7 +125,7 @@ def _closed_by_signals(reception: Dispatcher) -> Iterator[None]:
 def _web_processes(
     reception: Dispatcher, processes: int, variables: Mapping[str, str], folder: Path
 ) -> list[WebProcess]:
-    """So many, each with a region of its own of the file in which they count requests."""
+    """Return this many web processes, each with its own region of the file in which requests are counted."""
     file = make_file(folder, processes)
     counted = RequestCounts(path=file, regions=processes)
     shared = {**variables, FILE: str(file), REGIONS: str(processes)}
@@ -136,7 +137,7 @@ def _web_processes(
 
 @contextlib.contextmanager
 def _supervised(processes: list[SupervisedProcess]) -> Iterator[None]:
-    """All of them run within the block; at its end they finish at the same time."""
+    """Start the processes, run the block, and stop them all at the same time at its end."""
     try:
         for process in processes:
             process.start()

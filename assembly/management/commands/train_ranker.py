@@ -14,7 +14,7 @@ from assembly.profiles.training.labelled_questions import LabelledQuestion, load
 from config.http.errors import DossierError
 
 SOURCES = "sources.yaml"
-"""This file of the folder says by kind what its texts are, for the ranker's file."""
+"""The file in the data folder that describes the texts of each kind, for inclusion in the ranker's file."""
 
 
 class Command(BaseCommand):
@@ -71,7 +71,7 @@ def _questions(files: Iterable[Path]) -> list[LabelledQuestion]:
 
 
 def _sources(data: Path, files: Sequence[Path]) -> dict[str, str]:
-    """Return by kind what its texts are, and the names of its files."""
+    """Return, by kind, a description of the texts and the names of their files."""
     described = yaml.safe_load((data / SOURCES).read_text(encoding="utf-8")) if (data / SOURCES).exists() else {}
     names: dict[str, list[str]] = {}
     for file in files:

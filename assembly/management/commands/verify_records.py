@@ -19,7 +19,7 @@ HEAD = re.compile(r"([0-9]{1,18}):([0-9a-fA-F]{64})")
 
 
 def parse_head(text: str) -> tuple[int, bytes]:
-    """A seal's number and hash, as `--head` prints them."""
+    """Return the number and hash of a seal, parsed from the form that `--head` prints."""
     found = HEAD.fullmatch(text.strip())
     if not found:
         raise ArgumentTypeError("Give what --head printed: a number, a colon and 64 hexadecimal digits.")
@@ -27,7 +27,7 @@ def parse_head(text: str) -> tuple[int, bytes]:
 
 
 def parse_time(text: str) -> datetime:
-    """A day or a moment; UTC where it does not say."""
+    """Return the moment for a day or a time; UTC if it has no time zone."""
     try:
         found = datetime.fromisoformat(text)
     except ValueError:
@@ -36,7 +36,7 @@ def parse_time(text: str) -> datetime:
 
 
 def seal_head_text(seal: Seal | None) -> str:
-    """A seal's number and hash; "" without one."""
+    """Return a seal's number and hash as text; "" if there is no seal."""
     return f"{seal.number}:{bytes(seal.sha256).hex()}" if seal else ""
 
 

@@ -32,7 +32,7 @@ class Command(BaseCommand):
 
 
 def load_everything() -> None:
-    """Load what requests need, so that none of them waits for it."""
+    """Load the code, models and tokenizer that requests need, so that no request has to wait for them."""
     warm_up()
     resolve("/")  # loads all pages and the API
     get_tokenizer(DEFAULT_TOKENIZER).count("warm")
