@@ -1,9 +1,8 @@
-"""What somebody could see when a copy of texts was made for them, so that it is checked again when it is fetched.
+"""This module checks access to agents, and checks again that a requester may still see a stored copy of texts.
 
-A prepared list of contexts and the plan of an import hold texts of agents and teams for a day. Roles change meanwhile:
-the copy is shown to its requester only while they still see every agent and team that they saw when it was made.
-
-Who may do what with an agent.
+A prepared list of contexts and the plan of an import contain texts of agents and teams for a day. Roles may change in
+the meantime: the copy is only shown while its requester still sees every agent and team that they saw when it was
+created.
 """
 
 from typing import Any
@@ -49,7 +48,7 @@ AGENT_BY_SLUG_SQL = f"SELECT {', '.join(COLUMNS)} FROM agents WHERE slug = %(slu
 
 
 def agent_for(principal: Principal, slug: str, action: Action = Action.READ) -> Agent:
-    """The agent with that slug. Raises NotFound or Forbidden."""
+    """Return the agent with this slug. Raises NotFound or Forbidden."""
     agent = _find_visible(principal, slug)
     if agent is None:
         raise NotFound(f"The agent “{slug}”")
@@ -59,7 +58,7 @@ def agent_for(principal: Principal, slug: str, action: Action = Action.READ) -> 
 
 
 def _find_visible(principal: Principal, slug: str) -> Agent | None:
-    """The agent with that slug, if it is among those that `visible_to` gives."""
+    """Return the agent with this slug, if the principal sees it."""
     if principal.kind == "person" and not principal.is_admin:
         return Agent.objects.visible_to(principal).filter(slug=slug).first()
     agent = _find_agent(slug)
@@ -72,9 +71,10 @@ def _find_agent(slug: str) -> Agent | None:
 
 
 def manages_all_teams(principal: Principal, agent: Agent) -> bool:
-    """Whether somebody administers every team of the agent, which has one at least.
+    """Return whether the principal administers every team of the agent, which has at least one.
 
-    A key reads all that the agent reads, and a deletion takes the agent from every team: both take this right.
+    This right is required for keys, because a key reads all that the agent reads, and for deletion, because it removes
+    the agent from every team.
     """
     if principal.is_admin:
         return True
@@ -83,13 +83,13 @@ def manages_all_teams(principal: Principal, agent: Agent) -> bool:
 
 
 def unmanaged_teams(principal: Principal, agent: Agent) -> QuerySet[Team]:
-    """The teams of the agent that the principal does not administer."""
+    """Return the teams of the agent that the principal does not administer."""
     managed = Team.objects.manageable_by(principal).values("id")
     return Team.objects.filter(agent_links__agent=agent).exclude(id__in=managed)
 
 
 def require_manager_of_all_teams(principal: Principal, agent: Agent) -> None:
-    """Check that the principal may decide for all teams of the agent.
+    """Check that the principal administers all teams of the agent.
 
     Raises Forbidden, which names the other teams as far as the principal sees them.
     """
@@ -104,7 +104,7 @@ def require_manager_of_all_teams(principal: Principal, agent: Agent) -> None:
 
 
 def is_permitted(principal: Principal, agent: Agent, action: Action) -> bool:
-    """Whether somebody who can see the agent may do this with it."""
+    """Return whether a principal who can see the agent may perform the action on it."""
     if principal.is_admin:
         return True
     if principal.kind == "person":

@@ -27,7 +27,7 @@ CHALLENGE = 'Bearer realm="Dossier"'
 
 
 class ApiKeyAuthentication(BaseAuthentication):
-    """Sets `request.user` to the key's Principal."""
+    """Django REST framework's authentication by API key, which sets `request.user` to the key's Principal."""
 
     def authenticate(self, request: Request) -> tuple[Principal, None] | None:
         scheme, _, key = request.headers.get("Authorization", "").partition(" ")
@@ -46,7 +46,7 @@ class ApiKeyAuthentication(BaseAuthentication):
 
 
 class ApiKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
-    """Tells the OpenAPI document about the keys."""
+    """The description of API keys in the OpenAPI document."""
 
     target_class = "agents.authentication.ApiKeyAuthentication"
     name = "apiKey"
@@ -55,7 +55,7 @@ class ApiKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-c
         return {
             "type": "http",
             "scheme": "bearer",
-            "description": "A key made on the pages, over REST or by `manage.py create_api_key`.",
+            "description": "A key created on the pages, by REST or by `manage.py create_api_key`.",
         }
 
 
@@ -69,15 +69,15 @@ LAST_USED_PRECISION = timedelta(minutes=5)
 
 
 class KeyExpired(DossierError):
-    """The key was right, and its time is over."""
+    """The key is correct, but it has expired."""
 
     status = 401
     code = "not_authenticated"
-    title = "This key has expired"
+    title = "API key expired"
 
 
 def principal_of_key(key: str) -> Principal | None:
-    """Whom the key speaks for; None for a key that is unknown, revoked or altered. Raises KeyExpired."""
+    """Return the principal of the key; None for a key that is unknown, revoked or altered. Raises KeyExpired."""
     prefix, _, rest = key.partition("_")
     lookup = rest[:LOOKUP_CHARACTERS]
     if prefix != PREFIX or not lookup.isascii() or not lookup.isalnum():
@@ -87,14 +87,17 @@ def principal_of_key(key: str) -> Principal | None:
         return None
     if found.expires is not None and found.expires <= timezone.now():
         raise KeyExpired(
-            f"This key expired on {found.expires:%Y-%m-%d at %H:%M} UTC. Make a new one, or ask an admin for it."
+            f"This key expired on {found.expires:%Y-%m-%d at %H:%M} UTC. Create a new one, or ask an admin for it."
         )
     _note_use(found)
     return _to_principal(found)
 
 
 def principal_behind(ref: str) -> Principal | None:
-    """Who bears that ref, with the rights of now: for work that goes on after the request. None: nobody any more."""
+    """Return the principal with this ref and its current rights, for work that continues after the request.
+
+    Returns None if the person or key does not exist any more.
+    """
     if ref == SYSTEM.ref:
         return SYSTEM
     kind, _, id_ = ref.partition(":")
@@ -107,7 +110,7 @@ def principal_behind(ref: str) -> Principal | None:
 
 
 class _KeyRow(NamedTuple):
-    """A key with its agent's name and the teams that it reaches: all that a Principal needs, in one query."""
+    """A key with its agent's name and its teams: everything that a Principal needs, read by one query."""
 
     id: UUID
     lookup: str
@@ -157,6 +160,6 @@ def _note_use(found: _KeyRow) -> None:
 
 
 def key_hash(key: str) -> str:
-    """Return the keyed hash of a key, in hex: what its row holds."""
+    """Return the keyed hash of a key, in hex, as its row stores it."""
     secret = hashlib.sha256(b"api-keys:" + settings.SECRET_KEY.encode()).digest()
     return hmac.new(secret, key.encode(errors="surrogatepass"), hashlib.sha256).hexdigest()

@@ -1,4 +1,4 @@
-"""The forms of agents: new ones, their settings; a search over the logs of one."""
+"""Forms of agents: a new agent, its settings, and a search in its daily logs."""
 
 from typing import Any
 from zoneinfo import available_timezones
@@ -11,22 +11,22 @@ from teams.models import Team
 from teams.principal import Principal
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 
-IN_NO_TEAM = _("An agent in no team is seen by admins of the organisation alone.")
+IN_NO_TEAM = _("An agent without a team is only visible to admins of the organisation.")
 
 
 class AgentForm(NamedForm):
-    """A new agent."""
+    """The form of a new agent."""
 
     teams = forms.ModelMultipleChoiceField(
         Team.objects.none(),
         label=_("Teams"),
-        help_text=_("The agent reads their goals, context and rules; their members see the agent."),
+        help_text=_("The agent reads their goals, background and guidelines; their members can see the agent."),
         widget=forms.CheckboxSelectMultiple,
         required=False,
     )
     instructions = forms.CharField(
         label=_("Instructions"),
-        help_text=_("How it works. You can write and change this at any time."),
+        help_text=_("How the agent works. You can change this at any time."),
         widget=forms.Textarea(attrs={"rows": 6}),
         max_length=MAX_FILE_CHARACTERS,
         validators=[validate_storable],
@@ -34,7 +34,7 @@ class AgentForm(NamedForm):
         strip=False,
     )
     timezone = forms.ChoiceField(
-        label=_("Time zone"), help_text=_("Decides when a new day begins in its daily log."), initial="UTC"
+        label=_("Time zone"), help_text=_("Determines when a new day of its daily log begins."), initial="UTC"
     )
 
     def __init__(self, *args: Any, principal: Principal, **kwargs: Any) -> None:
@@ -48,12 +48,16 @@ class AgentForm(NamedForm):
 
 
 class AgentSettingsForm(forms.Form):
-    """An agent's name, time zone and teams, as they were at a version. A person puts the agent into, and takes it out
-    of, the teams of which they are an admin."""
+    """The form of an agent's name, time zone and teams; `version` is the one that the page showed.
+
+    A person can add the agent to, and remove it from, the teams of which they are an admin.
+    """
 
     version = forms.IntegerField(min_value=1, max_value=2**31 - 1, widget=forms.HiddenInput)
     name = forms.CharField(label=_("Name"), max_length=120)
-    timezone = forms.ChoiceField(label=_("Time zone"), help_text=_("Decides when a new day begins in its daily log."))
+    timezone = forms.ChoiceField(
+        label=_("Time zone"), help_text=_("Determines when a new day of its daily log begins.")
+    )
     teams = forms.ModelMultipleChoiceField(
         Team.objects.none(),
         label=_("Teams"),
@@ -69,10 +73,10 @@ class AgentSettingsForm(forms.Form):
 
 
 class LogSearch(forms.Form):
-    """A search over all daily logs of an agent."""
+    """The form that searches all daily logs of an agent."""
 
     q = forms.CharField(
-        label=_("Search all its logs"),
+        label=_("Search all logs"),
         max_length=200,
         required=False,
         validators=[validate_storable],

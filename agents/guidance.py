@@ -1,4 +1,4 @@
-"""What each text of an agent is for, and what makes a good one."""
+"""This module has the help that the editor shows for each kind of text of an agent."""
 
 from django.utils.translation import gettext_lazy as _
 
@@ -8,11 +8,11 @@ AGENT_FILES = {
     "IDENTITY": Guidance(
         name=_("Identity"),
         purpose=_("who this agent is"),
-        question=_("What makes a good identity"),
+        question=_("Writing tips"),
         advice=(
             _("Two to five sentences: name, job, for whom, in what tone."),
             _("Write to the agent: “You are Luna …”."),
-            _("It is never cut, so every word here takes room from something else."),
+            _("It is always included in full, so each word reduces the budget for other content."),
         ),
         example=(
             "You are Luna, the writing assistant of the demo team. You turn rough notes into "
@@ -22,11 +22,11 @@ AGENT_FILES = {
     "INSTRUCTIONS": Guidance(
         name=_("Instructions"),
         purpose=_("how this agent works"),
-        question=_("What makes good instructions"),
+        question=_("Writing tips"),
         advice=(
-            _("Steps and habits, in the order in which they happen."),
+            _("Steps and habits, in order."),
             _("Say what to do when something is missing or unclear."),
-            _("What holds for the whole team belongs in the team's Rules."),
+            _("Guidelines for the whole team belong in the team's Guidelines."),
         ),
         example=(
             "1. Read the goals before you answer.\n"
@@ -37,12 +37,12 @@ AGENT_FILES = {
     ),
     "KNOWLEDGE": Guidance(
         name=_("Knowledge"),
-        purpose=_("what this agent should have at hand"),
-        question=_("What makes good knowledge"),
+        purpose=_("reference knowledge"),
+        question=_("Writing tips"),
         advice=(
-            _("Facts, methods, links and names that are needed again and again."),
-            _("The most useful first: when it is too long, the end is cut."),
-            _("Short paragraphs with headings, so that a cut leaves whole pieces."),
+            _("Facts, methods, links and names that are needed regularly."),
+            _("The most useful first: if it is too long, the end is truncated."),
+            _("Short paragraphs with headings, so that truncation does not split ideas."),
         ),
         example=(
             "## Story shapes\n\n"
@@ -56,11 +56,11 @@ AGENT_FILES = {
 DAILY_LOG = Guidance(
     name=_("Daily log"),
     purpose=_("what happened on this day"),
-    question=_("What makes a good daily log"),
+    question=_("Writing tips"),
     advice=(
-        _("One paragraph per thing that happened: what, with whom, what follows from it."),
-        _("Agents add to it by themselves; correct them where they are wrong."),
-        _("It is told for seven days. What should last belongs in Knowledge or a memory."),
+        _("One paragraph per event: what, with whom, what follows from it."),
+        _("Agents append to it; correct mistakes."),
+        _("It is included for 7 days. Long-term knowledge belongs in Knowledge or a memory."),
     ),
     example=(
         "Rehearsed act two with Mara. The export step takes 40 seconds, too long for the stage; "

@@ -1,4 +1,4 @@
-"""The forms of keys: new ones of agents and admins, and which of all keys are shown."""
+"""Forms of keys: new keys of agents and admins, and the filter of the list of keys."""
 
 import datetime
 from typing import Any
@@ -14,19 +14,19 @@ from teams.forms import validate_storable
 
 DEFAULT_DAYS = "90"
 NEVER = "never"
-LIFETIMES = [(DEFAULT_DAYS, _("90 days")), ("365", _("A year")), (NEVER, _("Until it is revoked"))]
+LIFETIMES = [(DEFAULT_DAYS, _("90 days")), ("365", _("1 year")), (NEVER, _("Until revoked"))]
 
 
 class AdminKeyForm(forms.Form):
-    """A new key of an admin: a name, and how long it is valid."""
+    """The form of a new admin key: its name and how long it is valid."""
 
     name = forms.CharField(
-        label=_("What the key is for"), help_text=_("Shown as the author of what it writes."), max_length=120
+        label=_("Name"), help_text=_("Shown as the author of changes made with the key."), max_length=120
     )
     lifetime = forms.ChoiceField(label=_("Valid for"), choices=LIFETIMES, initial=DEFAULT_DAYS, required=False)
     until = forms.DateField(
         label=_("Or until the end of this day"),
-        help_text=_("In UTC. Takes the place of the choice above."),
+        help_text=_("In UTC. Replaces the choice above."),
         widget=forms.DateInput(attrs={"type": "date"}),
         required=False,
     )
@@ -34,11 +34,11 @@ class AdminKeyForm(forms.Form):
     def clean_until(self) -> datetime.date | None:
         until: datetime.date | None = self.cleaned_data["until"]
         if until and until < timezone.now().date():
-            raise ValidationError(_("This day is over. Choose a later one."), code="past")
+            raise ValidationError(_("This day is in the past. Choose a later one."), code="past")
         return until
 
     def facts(self) -> dict[str, Any]:
-        """The name and the moment at which the key expires, None for never, as `api_key_create` takes them."""
+        """Return the name and the expiry time, None for never, as arguments of `api_key_create`."""
         return {"name": self.cleaned_data["name"], "expires": self._expires()}
 
     def _expires(self) -> datetime.datetime | None:
@@ -50,36 +50,36 @@ class AdminKeyForm(forms.Form):
 
 
 class ApiKeyForm(AdminKeyForm):
-    """A new key of an agent."""
+    """The form of a new key of an agent."""
 
     scopes = forms.MultipleChoiceField(
-        label=_("What it may do besides"),
-        help_text=_("Every key reads the files, and writes daily logs, memories and events."),
+        label=_("Additional permissions"),
+        help_text=_("Every key can read the files, and write daily logs, memories and events."),
         choices=ApiKey.Scope.choices,
         widget=forms.CheckboxSelectMultiple,
         required=False,
     )
 
     def facts(self) -> dict[str, Any]:
-        """The same, with the scopes."""
+        """Return the name, the expiry time and the scopes, as arguments of `api_key_create`."""
         return {**super().facts(), "scopes": self.cleaned_data["scopes"]}
 
 
 class KeyFilterForm(forms.Form):
-    """Which keys are shown: of whom, in which state, by whom made, and by words."""
+    """The filter of the list of keys: by kind, state, creator, and words of the name."""
 
     kind = forms.ChoiceField(
-        label=_("Of whom"),
+        label=_("Owner"),
         choices=[("", _("All")), ("agent", _("Agents")), ("admin", _("Admins"))],
         required=False,
     )
     state = forms.ChoiceField(
         label=_("State"),
-        choices=[("", _("All")), ("usable", _("Usable")), ("expired", _("Expired")), ("revoked", _("Revoked"))],
+        choices=[("", _("All")), ("usable", _("Active")), ("expired", _("Expired")), ("revoked", _("Revoked"))],
         required=False,
     )
     q = forms.CharField(
-        label=_("Name, agent or who made it"),
+        label=_("Name, agent or creator"),
         max_length=120,
         required=False,
         validators=[validate_storable],
@@ -88,7 +88,7 @@ class KeyFilterForm(forms.Form):
     made_by = forms.UUIDField(required=False, widget=forms.HiddenInput)
 
     def narrowed(self, keys: "QuerySet[ApiKey]", now: datetime.datetime) -> "QuerySet[ApiKey]":
-        """Those of the keys that fit what was chosen; what was filled in wrongly narrows nothing."""
+        """Return the keys that match the filter; invalid values are ignored."""
         if not self.is_valid():
             return keys
         chosen = self.cleaned_data
@@ -101,12 +101,12 @@ class KeyFilterForm(forms.Form):
 
 
 def keys_of_kind(keys: "QuerySet[ApiKey]", kind: str) -> "QuerySet[ApiKey]":
-    """Those of an `agent` or an `admin`; all for an empty kind."""
+    """Return the keys of an `agent` or an `admin`; all keys for an empty kind."""
     return keys.filter(agent__isnull=kind == "admin") if kind else keys
 
 
 def keys_in_state(keys: "QuerySet[ApiKey]", state: str, now: datetime.datetime) -> "QuerySet[ApiKey]":
-    """Those that are `usable`, `expired` or `revoked`; all for an empty state."""
+    """Return the keys that are `usable`, `expired` or `revoked`; all keys for an empty state."""
     if state == "usable":
         return keys.filter(id__in=ApiKey.objects.usable(now).values("id"))
     if state == "expired":

@@ -6,6 +6,7 @@
 import secrets
 from collections.abc import Sequence
 from datetime import datetime
+from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
@@ -15,6 +16,8 @@ from agents.authentication import LOOKUP_CHARACTERS, PREFIX, key_hash
 from agents.models import Agent, AgentTeam, ApiKey, KeyGrant
 from config.http.errors import Forbidden
 from teams.access import require_admin
+from teams.activity.log import activity_record
+from teams.activity.models import ActivityAction
 from teams.models import User
 from teams.principal import SYSTEM, Principal
 from teams.versioned_text.versioned_file import lock_row
@@ -32,9 +35,9 @@ def api_key_create(
     expires: datetime | None = None,
     principal: Principal = SYSTEM,
 ) -> tuple[ApiKey, str]:
-    """Create a key of the agent, or without one an admin's. Returns its row and the key, which nobody can read again.
+    """Create a key of the agent; without an agent, an admin key. Return its row and the key, which is not stored.
 
-    The key reaches the teams in which the agent works now. Raises Forbidden for those who may not make one.
+    The key has access to the teams in which the agent works now. Raises Forbidden for principals who may not create it.
     """
     _require_may_create(principal, lock_row(agent) if agent else None)  # held: it joins no other team meanwhile
     lookup = "".join(secrets.choice(ALPHABET) for _ in range(LOOKUP_CHARACTERS))
@@ -51,13 +54,26 @@ def api_key_create(
     )
     links = AgentTeam.objects.filter(agent=agent) if agent else ()
     KeyGrant.objects.bulk_create(KeyGrant(key=row, link=link, granted_by=principal.ref) for link in links)
+    detail = {
+        "agent": agent.name if agent else None,
+        "scopes": list(scopes),
+        "expires": expires.isoformat() if expires else None,
+    }
+    activity_record(principal, ActivityAction.KEY_CREATED, name or lookup, team_id=_team_id(agent), detail=detail)
     return row, key
 
 
-def _creator_ref(principal: Principal) -> str:
-    """The ref of who answers for a key that the principal makes, empty for a command.
+def _team_id(agent: Agent | None) -> UUID | None:
+    """Return the id of the team whose admins read of an act on a key of the agent."""
+    link = AgentTeam.objects.filter(agent=agent).order_by("team_id").first() if agent else None
+    return link.team_id if link else None
 
-    The key of an admin's key is its maker's: otherwise it would survive them.
+
+def _creator_ref(principal: Principal) -> str:
+    """Return the ref of the person who is responsible for a key that the principal creates; empty for a command.
+
+    For a key that was created with an admin key, that is the creator of the admin key: otherwise the new key would
+    remain valid when the creator leaves.
     """
     if principal.kind == "admin_key":
         maker = (
@@ -74,19 +90,25 @@ def _require_may_create(principal: Principal, agent: Agent | None) -> None:
         raise Forbidden(NOT_ALL_TEAMS)
 
 
+@transaction.atomic
 def api_key_revoke(*, key: ApiKey, principal: Principal = SYSTEM) -> bool:
-    """Make the key useless from now on. Returns whether it was not revoked before.
+    """Revoke the key. Return whether it was usable before.
 
-    Raises Forbidden for those who may not make such a key.
+    Raises Forbidden for principals who may not create such a key.
     """
     _require_may_create(principal, key.agent)
-    return bool(ApiKey.objects.filter(pk=key.pk, revoked=None).update(revoked=timezone.now()))
+    revoked = bool(ApiKey.objects.filter(pk=key.pk, revoked=None).update(revoked=timezone.now()))
+    if revoked:
+        detail = {"agent": key.agent.name if key.agent else None}
+        target, of = key.name or key.lookup, _team_id(key.agent)
+        activity_record(principal, ActivityAction.KEY_REVOKED, target, team_id=of, detail=detail)
+    return revoked
 
 
 def admin_keys_revoke_of(*, person: User, **_: object) -> int:
-    """Revoke the admin keys that the person made. Returns how many there were.
+    """Revoke the admin keys that the person created. Return how many there were.
 
-    They would go on to give rights that their maker has no longer. Keys of agents belong to the agents, and stay.
+    Otherwise they would still give rights that their creator lost. Keys of agents belong to the agents and remain.
     """
     made = ApiKey.objects.filter(agent=None, created_by=person.principal.ref, revoked=None)
     return made.update(revoked=timezone.now())

@@ -1,8 +1,8 @@
-"""Daily logs by their words, each with what was found in its surroundings.
+"""This module searches daily logs for words, and returns passages around the hits.
 
-Logs are long, and to take the words of one apart costs more than to read it. So the index alone says which logs have
-the words; only of those on a page are passages made, of one short slice each; and no statement runs for longer than
-MOST_MILLISECONDS.
+Logs are long, and parsing one takes longer than reading it. Therefore only the index says which logs contain the words.
+Passages are made only for the logs on a page, from one short slice each, and no statement runs longer than
+MAX_MILLISECONDS.
 """
 
 import re
@@ -20,11 +20,11 @@ from config.db.statements import execute_sql, fetch_rows
 from config.http.cpu_budget import TookTooLong
 
 HIT_START, HIT_END = "\ue000", "\ue001"
-"""Around each hit. Nobody types them; they belong to no script."""
+"""Characters that mark the start and the end of each hit. They belong to no script, so nobody types them."""
 MAX_MILLISECONDS = 1_500
-"""A statement of a search may take so long; ordinary ones take a few."""
+"""The time limit of a statement of a search, in ms; ordinary statements take a few."""
 SLICE = 4_000
-"""Characters of a log that passages are made of: to choose them takes the square of the hits."""
+"""The number of characters of a log from which passages are selected: the time grows with the square of the hits."""
 MAX_WORDS = 20
 
 _LIMITS = """
@@ -63,7 +63,7 @@ _OPTIONS = (
 
 
 def search_logs(agent: Agent, words: str) -> QuerySet[Any]:
-    """The agent's logs that have the words, without their texts. Raises TookTooLong."""
+    """Return the agent's logs that contain the words, without their texts. Raises TookTooLong."""
     # The index tells which logs have the words of a phrase; whether they follow each other, the logs themselves.
     has_phrase = '"' in words and '-"' not in words
     asked = words.replace('"', " ") if has_phrase else words
@@ -74,7 +74,7 @@ def search_logs(agent: Agent, words: str) -> QuerySet[Any]:
 
 
 def find_passages(logs: Sequence[DailyLog], words: str) -> dict[UUID, str]:
-    """What stands around the first of the words in each of the logs, by their ids. Raises TookTooLong."""
+    """Return the passages around the first of the words in each log, by the log's id. Raises TookTooLong."""
     if not logs:
         return {}
     said = [word for word in re.findall(r"-?[^\s\"]+", words) if not word.startswith("-")][:MAX_WORDS]
@@ -96,7 +96,7 @@ def _rows(statement: str, values: dict[str, Any]) -> list[tuple[Any, ...]]:
 
 
 def highlight(passages: str) -> SafeString:
-    """The passages as HTML: hits are marked, all else is text."""
+    """Return the passages as HTML with marked hits; everything else is escaped."""
     parts = re.split(f"{HIT_START}([^{HIT_START}{HIT_END}]*){HIT_END}", passages)
     plain = [part.replace(HIT_START, "").replace(HIT_END, "") for part in parts]
     marked = [format_html("<mark>{}</mark>", part) if place % 2 else part for place, part in enumerate(plain)]

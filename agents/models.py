@@ -1,4 +1,4 @@
-"""Agents, their files, daily logs and keys."""
+"""Models of agents, their files, daily logs and keys."""
 
 import datetime
 from uuid import UUID
@@ -17,12 +17,14 @@ from teams.principal import EDIT_AGENT_FILES, EDIT_TEAM_FILES, Action, Principal
 from teams.versioned_text.versioned_file import Version, VersionedFile
 
 SEARCHED_CHARACTERS = 100_000
-"""Of a daily log: PostgreSQL indexes no more of the words of a text than a megabyte."""
+"""The number of characters of a daily log that are searched: PostgreSQL indexes at most a megabyte of
+words per text.
+"""
 WORDS_OF_LOG = SearchVector(Left("content", SEARCHED_CHARACTERS), config="english")
 
 
 def valid_timezone(name: str) -> None:
-    """Raises ValidationError for what is no IANA time zone."""
+    """Raise ValidationError if the name is no IANA time zone."""
     try:
         ZoneInfo(name)
     except (ValueError, KeyError, OSError):
@@ -31,7 +33,9 @@ def valid_timezone(name: str) -> None:
 
 class AgentQuerySet(models.QuerySet["Agent"]):
     def permitting(self, action: Action, principal: Principal) -> "AgentQuerySet":
-        """The agents with which the principal may do this: those with a team that allows it, and a key's own agent."""
+        """Return the agents on which the principal may perform the action: by their teams, or because the key belongs
+        to the agent.
+        """
         if principal.is_admin:
             return self
         if principal.kind == "person":
@@ -71,12 +75,12 @@ class Agent(models.Model):
         return self.name
 
     def today(self, now: datetime.datetime) -> datetime.date:
-        """The date at `now` where the agent works."""
+        """Return the date at `now` in the time zone of the agent."""
         return now.astimezone(ZoneInfo(self.timezone)).date()
 
 
 class AgentTeam(models.Model):
-    """An agent works in a team."""
+    """The membership of an agent in a team."""
 
     agent = models.ForeignKey(Agent, models.DO_NOTHING, db_constraint=False, related_name="team_links")
     team = models.ForeignKey(Team, models.DO_NOTHING, db_constraint=False, related_name="agent_links")
@@ -87,7 +91,9 @@ class AgentTeam(models.Model):
 
 
 class AgentFile(VersionedFile):
-    """IDENTITY, INSTRUCTIONS or KNOWLEDGE of an agent, in the seed's table `agent_md_files`."""
+    """One of the three files of an agent: IDENTITY, INSTRUCTIONS or KNOWLEDGE. The seed calls the table
+    `agent_md_files`.
+    """
 
     class Key(models.TextChoices):
         IDENTITY = "IDENTITY", "Identity"
@@ -114,12 +120,12 @@ class AgentFile(VersionedFile):
 
     @staticmethod
     def ref_of(file_id: UUID | str, version: int) -> str:
-        """The ref of one version of one file."""
+        """Return the ref of a version of a file."""
         return f"agent_file:{file_id}@{version}"
 
 
 class AgentFileVersion(Version):
-    """One saved state of an agent's file, for ever."""
+    """A version of an agent's file, which is never changed."""
 
     file = models.ForeignKey(AgentFile, models.DO_NOTHING, db_constraint=False, related_name="versions")
 
@@ -144,7 +150,7 @@ class DailyLog(VersionedFile):
 
     @property
     def about(self) -> str:
-        """The day of the agent: a log that is not begun yet may be drafted, too."""
+        """The ref of the agent's day, under which a log can be drafted before it exists."""
         return f"daily_log:{self.agent_id}/{self.date:%Y-%m-%d}"
 
     @property
@@ -153,12 +159,12 @@ class DailyLog(VersionedFile):
 
     @staticmethod
     def ref_of(file_id: UUID | str, version: int) -> str:
-        """The ref of one version of one file."""
+        """Return the ref of a version of a log."""
         return f"daily_log:{file_id}@{version}"
 
 
 class DailyLogVersion(Version):
-    """One saved state of a daily log, until its log is erased."""
+    """A version of a daily log, which exists until the log is deleted."""
 
     file = models.ForeignKey(DailyLog, models.DO_NOTHING, db_constraint=False, related_name="versions")
 
@@ -169,15 +175,16 @@ class DailyLogVersion(Version):
 
 class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
     def usable(self, now: datetime.datetime) -> "ApiKeyQuerySet":
-        """The keys that are neither revoked nor expired at `now`."""
+        """Return the keys that are neither revoked nor expired at `now`."""
         return self.filter(models.Q(expires=None) | models.Q(expires__gt=now), revoked=None)
 
 
 class ApiKey(models.Model):
-    """A key of one agent, or, without an agent, an admin's. Only a keyed hash of it is stored.
+    """A key of an agent; without an agent, an admin key. Only a keyed hash of the key is stored.
 
-    `created_by` is the ref of who answers for it, empty where a command made it: its maker, or the maker of the admin's
-    key that made it, whose name is `creator_name`. `last_used` is right to five minutes.
+    `created_by` is the ref of the responsible person, empty if a command created the key: the creator, or the creator
+    of the admin key with which it was created. `creator_name` is the creator's name. `last_used` is exact to five
+    minutes.
     """
 
     class Scope(models.TextChoices):
@@ -206,15 +213,15 @@ class ApiKey(models.Model):
         return self.name or self.lookup
 
     def is_usable(self, now: datetime.datetime) -> bool:
-        """Whether the key still signs in at `now`."""
+        """Return whether the key is valid at `now`."""
         return self.revoked is None and (self.expires is None or self.expires > now)
 
 
 class KeyGrant(models.Model):
-    """An agent's key reaches one of the agent's teams.
+    """The access of an agent's key to one of the agent's teams.
 
-    The grant hangs on the agent's place in the team: the database deletes it when the agent leaves, so that coming back
-    does not restore it.
+    The grant belongs to the membership of the agent in the team: the database deletes it when the agent leaves the
+    team, so a later return does not restore it.
     """
 
     key = models.ForeignKey(ApiKey, models.DO_NOTHING, db_constraint=False, related_name="grants", db_index=False)

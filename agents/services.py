@@ -1,7 +1,8 @@
-"""Writes about agents and their daily logs."""
+"""This module creates, changes and deletes agents and their daily logs."""
 
 import datetime
 from collections.abc import Sequence
+from uuid import UUID
 
 from django.db import IntegrityError, transaction
 from django.db.models import Q
@@ -11,6 +12,8 @@ from agents.models import Agent, AgentFile, AgentTeam, DailyLog
 from config.http.errors import Conflict
 from config.http.etags import PreconditionFailed
 from teams.access import require_manager
+from teams.activity.log import activity_record, changed_values
+from teams.activity.models import ActivityAction
 from teams.models import Team, readers_of
 from teams.principal import SYSTEM, Principal
 from teams.services import erase
@@ -40,15 +43,22 @@ def agent_create(
         raise Conflict(f"There is an agent “{slug}” already. Choose another slug.") from None
     AgentTeam.objects.bulk_create(AgentTeam(agent=agent, team=team) for team in teams)
     agent_files_provision([agent])
+    detail = {"teams": [team.name for team in teams]}
+    activity_record(principal, ActivityAction.AGENT_CREATED, name, team_id=_first_id(teams), detail=detail)
     return agent
+
+
+def _first_id(teams: Sequence[Team]) -> UUID | None:
+    """Return the id of the team whose admins read of an act on an agent that works in these teams."""
+    return teams[0].id if teams else None
 
 
 @transaction.atomic
 def agent_files_provision(agents: Sequence[Agent]) -> int:
-    """Give the agents those of their three files that they lack. Returns how many were made.
+    """Create the missing files of the agents. Return how many were created.
 
-    The legacy `instructions` move into INSTRUCTIONS, the others start empty (seed: Siestai, ensureAgentMdFiles). Safe
-    to run twice at once: the agents' rows are held while it looks and writes.
+    The legacy column `instructions` moves into the file INSTRUCTIONS, the other files start empty (seed: Siestai,
+    ensureAgentMdFiles). Running it twice at the same time is safe, because the rows of the agents are locked.
     """
     held = list(
         Agent.objects.select_for_update(no_key=True).filter(id__in=[agent.id for agent in agents]).order_by("id")
@@ -62,7 +72,7 @@ def agent_files_provision(agents: Sequence[Agent]) -> int:
 
 
 def agent_files_ensure(agent: Agent) -> None:
-    """Provision the agent's files if any is missing; one cheap query when none is."""
+    """Create missing files of the agent; one cheap query if none is missing."""
     if agent.files.count() < len(AgentFile.Key):
         agent_files_provision([agent])
 
@@ -71,9 +81,11 @@ def agent_files_ensure(agent: Agent) -> None:
 def agent_update(
     *, agent: Agent, expected_version: int, name: str, timezone: str, teams: Sequence[Team], principal: Principal
 ) -> Agent:
-    """Change an agent's name, time zone and teams; where nothing differs, no version is made.
+    """Change an agent's name, time zone and teams; a call that changes nothing creates no version.
 
-    Whoever puts it into a team or takes it out must administer that team, whatever the caller checked before.
+    The principal must administer each team to which the agent is added or from which it is removed, whatever the caller
+    checked before.
+
     Raises StaleVersion, and NotFound or Forbidden for such a team.
     """
     current = lock_row(agent)
@@ -83,6 +95,12 @@ def agent_update(
     require_manager(principal, before ^ after)
     if (current.name, current.timezone, before) == (name, timezone, after):
         return current
+    detail = changed_values(
+        {"name": current.name, "timezone": current.timezone, "teams": sorted(team.name for team in before)},
+        {"name": name, "timezone": timezone, "teams": sorted(team.name for team in after)},
+    )
+    of = _first_id([*teams, *before])
+    activity_record(principal, ActivityAction.AGENT_CHANGED, current.name, team_id=of, detail=detail)
     current.name, current.timezone, current.version = name, timezone, current.version + 1
     current.save()
     current.teams.set(after)
@@ -91,9 +109,9 @@ def agent_update(
 
 @transaction.atomic
 def agent_delete(*, agent: Agent, principal: Principal) -> None:
-    """Delete an agent and all that it owns. Assemblies stay, as part of the audit trail.
+    """Delete an agent and everything that it owns. Its assemblies remain, as part of the audit trail.
 
-    Raises Forbidden for those who do not administer all of its teams, and NotFound.
+    Raises Forbidden for principals who do not administer all of its teams, and NotFound.
     """
     require_manager_of_all_teams(principal, lock_row(agent))  # held: it joins no other team meanwhile
     files = [file.about for file in agent.files.all()]
@@ -101,12 +119,14 @@ def agent_delete(*, agent: Agent, principal: Principal) -> None:
         abouts=Q(about__in=files) | Q(about__startswith=f"daily_log:{agent.id}/"),
         readers=readers_of(agent.teams.values_list("id", flat=True)),
     )
+    of = _first_id(list(agent.teams.all()))
     erase("agents", agent.id, principal)
+    activity_record(principal, ActivityAction.AGENT_DELETED, agent.name, team_id=of)
 
 
 @transaction.atomic
 def daily_log_append(*, agent: Agent, date: datetime.date, text: str, principal: Principal) -> DailyLog:
-    """Add a paragraph to the day's log, exactly as sent; the first one starts the log."""
+    """Append a paragraph to the day's log, exactly as sent; the first paragraph creates the log."""
     log = DailyLog.objects.filter(agent=agent, date=date).first()
     if log is None:
         try:
@@ -121,7 +141,7 @@ def daily_log_append(*, agent: Agent, date: datetime.date, text: str, principal:
 def daily_log_create(
     *, agent: Agent, date: datetime.date, content: str, principal: Principal, note: str = ""
 ) -> DailyLog:
-    """Start a day's log. Raises PreconditionFailed when it is there already."""
+    """Create a day's log. Raises PreconditionFailed if it exists already."""
     try:
         with transaction.atomic():
             log = DailyLog(agent=agent, date=date, content=content)
@@ -135,7 +155,7 @@ def daily_log_create(
 def daily_log_replace(
     *, log: DailyLog, content: str, expected_version: int, principal: Principal, note: str = ""
 ) -> DailyLog:
-    """Save a new version of a day's whole log. Raises StaleVersion."""
+    """Save a new version of a day's log. Raises StaleVersion."""
     return file_save(file=log, content=content, expected_version=expected_version, author=principal.author, note=note)
 
 

@@ -1,4 +1,4 @@
-"""The pages of agents that need nothing above agents; `config.pages` adds the one that shows more."""
+"""URLs of the pages of agents that need only the app `agents`; the home app adds the page that shows more."""
 
 import datetime
 
@@ -12,7 +12,7 @@ from config.http.serializers import parse_date
 
 
 class AgentFileKeyConverter:
-    """A file's key in an address, upper case as in the API."""
+    """A URL converter for the key of an agent's file, in upper case as in the API."""
 
     regex = "|".join(AgentFile.Key.values)
 
@@ -24,7 +24,7 @@ class AgentFileKeyConverter:
 
 
 class DateConverter:
-    """A day in an address: 2026-03-01."""
+    """A URL converter for a day: 2026-03-01."""
 
     regex = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 

@@ -5,7 +5,7 @@ from django.urls import path
 from agents.access import agent_for
 from assembly.comparison import api as comparison_api
 from assembly.contexts import api as contexts_api
-from assembly.contexts import usage_api
+from assembly.contexts import text_api, usage_api
 from assembly.monitoring.alerts import api as alerts_api
 from assembly.monitoring.trends import api as trends_api
 from assembly.monitoring.webhooks import api as webhooks_api
@@ -45,8 +45,8 @@ urlpatterns = [
     path("draft-previews", draft_preview_api.DraftPreviewCreate.as_view()),
     path("agents/<slug:slug>/memories/<uuid:id_>/uses", usage_api.MemoryUses.as_view(find=agent_for)),
     path("teams/<slug:slug>/memories/<uuid:id_>/uses", usage_api.MemoryUses.as_view(find=team_for)),
-    path("tokens", contexts_api.TokenCount.as_view()),
-    path("compress", contexts_api.TextCompression.as_view()),
+    path("tokens", text_api.TokenCount.as_view()),
+    path("compress", text_api.TextCompression.as_view()),
     path("profiles", profiles_api.ProfileList.as_view()),
     path("profiles/check", profiles_api.ProfileCheck.as_view()),
     path("profiles/<slug:name>", profiles_api.ProfileDetail.as_view()),

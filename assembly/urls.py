@@ -3,7 +3,7 @@
 from django.urls import path
 
 from assembly.comparison import views as comparison_views
-from assembly.contexts import list_views, page_views, preview
+from assembly.contexts import item_views, list_views, page_views, preview
 from assembly.monitoring.alerts import views as alerts_views
 from assembly.monitoring.trends import views as trends_views
 from assembly.monitoring.webhooks import views as webhooks_views
@@ -31,8 +31,9 @@ urlpatterns = [
     path("contexts/<uuid:id_>/replay/", page_views.replay, name="context_replay"),
     path("contexts/<uuid:id_>/text/", page_views.download, name="context_download"),
     path("contexts/<uuid:id_>/why-not/", why_not_views.why_not, name="context_why_not"),
-    path("contexts/<uuid:id_>/items/", page_views.context_items, name="context_items"),
+    path("contexts/<uuid:id_>/items/", item_views.context_items, name="context_items"),
     path("contexts/<uuid:id_>/exact/", page_views.exact, name="context_exact"),
+    path("contexts/<uuid:id_>/rules-and-sources/", page_views.rules_and_sources, name="context_rules_and_sources"),
     path("contexts/<uuid:id_>/json/", page_views.record, name="context_record"),
     path("contexts/<uuid:id_>/json/file/", page_views.record_file, name="context_record_file"),
     path("contexts/<uuid:id_>/flag/", records_views.flag, name="context_flag"),
@@ -87,6 +88,7 @@ urlpatterns = [
     path("agents/<slug:slug>/as-of/", time_travel_views.as_of, name="agent_as_of"),
     path("size/<slug:key>/", draft_preview_views.size, name="size"),
     path("trends/", trends_views.trends, name="trends"),
+    path("trends/files-over-limit.csv", trends_views.file_losses_csv, name="file_losses_csv"),
     path("teams/<slug:slug>/trends/", trends_views.team_trends, name="team_trends"),
     path("agents/<slug:slug>/trends/", trends_views.agent_trends, name="agent_trends"),
     path("alerts/", alerts_views.alert_list, name="alert_list"),

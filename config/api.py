@@ -1,4 +1,4 @@
-"""Every address under /api/v1/: each app's own, the OpenAPI document and its page."""
+"""URLs under /api/v1/: those of each app, the OpenAPI document and its page."""
 
 from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView

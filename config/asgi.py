@@ -1,4 +1,4 @@
-"""The ASGI application that uvicorn serves."""
+"""This is the ASGI application that uvicorn serves."""
 
 import os
 
@@ -15,7 +15,7 @@ from config.server.threaded_handler import ThreadedHandler
 
 
 def get_application() -> BodyLimit:
-    """A new application with the settings as they are now."""
+    """Return a new application with the current settings."""
     django.setup(set_prefix=False)
     from agents.quotas.gate import QuotaGate  # noqa: PLC0415 - models need Django to be set up
 

@@ -1,9 +1,9 @@
-"""The Celery application wakes workers; what they do is in the rows of `memories.models.Job`.
+"""This Celery application wakes workers, which do the jobs in the rows of `memories.models.Job`.
 
-The broker is PostgreSQL by kombu's pgmq transport, unless CELERY_BROKER_URL names Redis or RabbitMQ. Any of them may
-lose messages or deliver them twice: the rows are the truth. The transport here differs from kombu's in one thing: where
-the database cannot delete a message, kombu counts it as under way for good, and a worker that takes one at a time would
-never take another.
+The broker is PostgreSQL by kombu's pgmq transport, unless CELERY_BROKER_URL names Redis or RabbitMQ. Any broker may
+lose messages or deliver them twice; the rows are the truth. The transport here differs from kombu's in one point: if
+the database cannot delete a message, kombu counts the message as being processed forever, and a worker that takes one
+message at a time would never take another.
 """
 
 import logging
@@ -22,7 +22,10 @@ logger = logging.getLogger(__name__)
 
 
 class Channel(pgmq.Channel):
-    """A message that could not be deleted is seen once more, long after its job; the job's row says that it is done."""
+    """A channel that drops a message that the database could not delete.
+
+    The message is delivered again later; the row of its job says then that the job is done.
+    """
 
     def basic_ack(self, delivery_tag: str, multiple: bool = False) -> None:
         with self._forgotten(delivery_tag):
@@ -34,7 +37,7 @@ class Channel(pgmq.Channel):
 
     @contextmanager
     def _forgotten(self, delivery_tag: str) -> Iterator[None]:
-        """Afterwards the message is not under way any more, whatever the database said."""
+        """Count the message as processed after the block, even if the database failed."""
         try:
             yield
         except psycopg.Error as error:
@@ -43,7 +46,7 @@ class Channel(pgmq.Channel):
 
 
 class Transport(pgmq.Transport):
-    """Connects as kombu's own does."""
+    """A transport that connects as kombu's own does."""
 
     Channel: Any = Channel
 
@@ -53,7 +56,9 @@ VISIBILITY_SECONDS = 43_200  # longer than any job: a message that is seen again
 
 
 def transport_options(database: Mapping[str, Any]) -> dict[str, Any]:
-    """The transport's options by which pgmq signs in to Django's database; its socket folder fits into no URL."""
+    """Return the options with which pgmq connects to Django's database; the path of a socket folder does not fit into a
+    URL.
+    """
     named = {"host": "HOST", "port": "PORT", "dbname": "NAME", "user": "USER", "password": "PASSWORD"}
     facts = {ours: database[django] for ours, django in named.items() if database.get(django)}
     # pool_size: connections that one of Celery's own keeps; `pool_timeout` is in seconds.

@@ -1,4 +1,4 @@
-"""Typed readers of environment variables: a bad value stops the start with a sentence that says what to set."""
+"""These readers of environment variables are typed: an invalid value stops the start with a message on what to set."""
 
 import contextlib
 import os
@@ -17,12 +17,12 @@ MAX_PORT = 65_535
 
 
 def text(name: str, default: str = "") -> str:
-    """The variable's value without surrounding white space, or the default."""
+    """Return the variable's value without surrounding white space, or the default."""
     return os.environ.get(name, default).strip()
 
 
 def flag(name: str, *, default: bool = False) -> bool:
-    """A yes-or-no variable. Raises ImproperlyConfigured for anything else."""
+    """Return the value of a yes-or-no variable. Raises ImproperlyConfigured for other values."""
     value = text(name).lower()
     if value in {"", "1", "true", "yes", "on", "0", "false", "no", "off"}:
         return value in {"1", "true", "yes", "on"} if value else default
@@ -30,7 +30,7 @@ def flag(name: str, *, default: bool = False) -> bool:
 
 
 def number(name: str, default: int, *, minimum: int, maximum: int) -> int:
-    """A whole number within bounds. Raises ImproperlyConfigured for anything else."""
+    """Return a whole number within bounds. Raises ImproperlyConfigured for other values."""
     value = text(name) or str(default)
     if value.isdecimal() and minimum <= int(value) <= maximum:
         return int(value)
@@ -38,14 +38,15 @@ def number(name: str, default: int, *, minimum: int, maximum: int) -> int:
 
 
 def web_processes() -> int:
-    """As many as the machine has use for, at most four: half its processors are left to the database, but one has two
-    processes on two."""
+    """Return the default number of web processes: half the processors, because the database needs the others, but two
+    on two processors, and at most four.
+    """
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(4, max(processors // 2, min(processors, 2)))
 
 
 def choice(name: str, default: str, *others: str) -> str:
-    """One of a few words. Raises ImproperlyConfigured for anything else."""
+    """Return one of a few words. Raises ImproperlyConfigured for other values."""
     value = text(name) or default
     if value in {default, *others}:
         return value
@@ -53,7 +54,7 @@ def choice(name: str, default: str, *others: str) -> str:
 
 
 def web_address(name: str) -> str:
-    """An http:// or https:// address, or "" when it is not set. Raises ImproperlyConfigured for anything else."""
+    """Return an http:// or https:// address; "" if it is not set. Raises ImproperlyConfigured for other values."""
     value = text(name)
     parts = urlsplit(value)
     if value and not (parts.scheme in {"http", "https"} and parts.netloc):
@@ -62,18 +63,22 @@ def web_address(name: str) -> str:
 
 
 def api_address(name: str) -> str:
-    """The base address of an API without the slash at its end, "" when it is not set. Raises ImproperlyConfigured for
-    anything else, and where it holds more: a user, a query."""
+    """Return the base address of an API without a slash at its end; "" if it is not set.
+
+    Raises ImproperlyConfigured for other values, and for an address with a user or a query.
+    """
     value = text(name)
     parts = API_ADDRESS.fullmatch(value)
     if value and not (parts and 0 < int(parts["port"] or 1) <= MAX_PORT):
-        raise ImproperlyConfigured(f"{name} must look like http://localhost:11434/v1. What proves who asks is the key.")
+        raise ImproperlyConfigured(f"{name} must look like http://localhost:11434/v1. The API key has its own setting.")
     return value.rstrip("/")
 
 
 def printable(name: str, *, maximum: int, needed_for: str = "") -> str:
-    """One line of at most so many characters. Raises ImproperlyConfigured for anything else, and where it is missing
-    although the other variable is set."""
+    """Return a line of limited length.
+
+    Raises ImproperlyConfigured for other values, and if it is missing although the other variable is set.
+    """
     value = text(name)
     if not value and needed_for and text(needed_for):
         raise ImproperlyConfigured(f"{needed_for} is set, but {name} is not. Set both, or none.")
@@ -83,7 +88,7 @@ def printable(name: str, *, maximum: int, needed_for: str = "") -> str:
 
 
 def api_key(name: str) -> str:
-    """What is sent as a bearer token. Raises ImproperlyConfigured, not repeating it, where no header can hold it."""
+    """Return a bearer token. Raises ImproperlyConfigured, without the token, if a header cannot contain it."""
     value = text(name)
     if not (value.isascii() and value.isprintable() and " " not in value):
         raise ImproperlyConfigured(f"{name} must consist of letters, digits and signs of ASCII, without spaces.")
@@ -91,12 +96,14 @@ def api_key(name: str) -> str:
 
 
 def words(name: str, default: str = "") -> list[str]:
-    """A comma-separated list, without empty parts."""
+    """Return the parts of a comma-separated list that are not empty."""
     return [part.strip() for part in text(name, default).split(",") if part.strip()]
 
 
 def networks(name: str) -> list[str]:
-    """A comma-separated list of networks, as 10.0.0.0/8. Raises ImproperlyConfigured for anything else."""
+    """Return the networks of a comma-separated list, such as 10.0.0.0/8. Raises ImproperlyConfigured
+    for other values.
+    """
     listed = words(name)
     for network in listed:
         try:
@@ -108,8 +115,11 @@ def networks(name: str) -> list[str]:
 
 
 def trusted_proxies(name: str) -> list[str]:
-    """Return the networks of the proxies in front. Raises ImproperlyConfigured for anything else, and for the setting
-    BEHIND_PROXY of former versions, which believed everybody."""
+    """Return the networks of trusted proxies.
+
+    Raises ImproperlyConfigured for other values, and for the setting BEHIND_PROXY of former versions, which trusted
+    every client.
+    """
     listed = networks(name)
     if flag("BEHIND_PROXY") and not listed:
         raise ImproperlyConfigured(
@@ -119,12 +129,12 @@ def trusted_proxies(name: str) -> list[str]:
 
 
 def folder(name: str, default: Path) -> Path:
-    """An absolute path; the folder is made by those who need it."""
+    """Return an absolute path; the folder is created where it is needed."""
     return Path(text(name) or default).expanduser().absolute()
 
 
 def database(name: str) -> dict[str, str] | None:
-    """HOST, PORT, NAME, USER and PASSWORD of a postgresql:// address, or None when it is not set."""
+    """Return HOST, PORT, NAME, USER and PASSWORD of a postgresql:// address; None if it is not set."""
     value = text(name)
     if not value:
         return None
@@ -144,7 +154,9 @@ def database(name: str) -> dict[str, str] | None:
 
 
 def secret(name: str, path: Path) -> str:
-    """The variable's value; without one, a random secret kept in the file (mode 0600) from the first start on."""
+    """Return the variable's value; without one, a random secret that is stored in the file (mode 0600) at the first
+    start.
+    """
     if value := text(name):
         return value
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,7 @@
-"""All settings of Dossier. What may differ between installations is an environment variable, read and checked here."""
+"""All settings of Dossier are here.
+
+Settings that differ between installations are environment variables, read and checked here.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -56,6 +59,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "teams.user_settings.TimeZoneMiddleware",
     "config.http.preserve_post.SignInMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -178,9 +182,13 @@ SPECTACULAR_SETTINGS = {
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "SWAGGER_UI_SETTINGS": {"deepLinking": True, "docExpansion": "none", "filter": True},
     "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_ADD_EXPLICIT_BLANK_NULL_CHOICE": False,
     "ENUM_NAME_OVERRIDES": {
         "AlertKindEnum": "assembly.models.monitoring.AlertKind",
+        "ParameterNameEnum": "assembly.comparison.side_by_side.PARAMETER_NAMES",
+        "NotConsideredCodeEnum": "assembly.why_not.not_considered.NOT_CONSIDERED_CODES",
         "CauseKindEnum": "assembly.comparison.causes.CAUSE_KINDS",
         "RemedyKindEnum": "assembly.why_not.changes.CHANGE_KINDS",
         "DecisionCodeEnum": "assembly.engine.codes.DECISION_CODES",

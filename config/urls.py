@@ -1,4 +1,4 @@
-"""Every address of Dossier: pages, and the API under /api/v1/."""
+"""All URLs of Dossier: pages, and the API under /api/v1/."""
 
 from django.urls import include, path
 

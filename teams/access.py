@@ -1,11 +1,9 @@
-"""Who may do what in a team. What one may not see is not found; what one may see but not do is forbidden.
+"""This module checks access to teams: a team that a principal cannot see is not found, a forbidden action raises
+Forbidden.
 
-Who is behind a request for a page.
-
-Agents change what agents wrote: their keys leave alone what people wrote in a team, unless the team allows it.
-
-A text counts as people's if any of its versions that is not empty was made by anybody but a key: by a person, or by an
-import that an administrator ran. What a person only corrected or pinned counts as well.
+Agents' keys may not change what people wrote in a team, unless the team allows it. A text counts as written by people
+if any of its versions that is not empty was made by a person, or by an import that an administrator ran. Correcting or
+pinning a memory counts as well.
 """
 
 from collections.abc import Collection
@@ -20,7 +18,7 @@ from teams.principal import EDIT_TEAM_FILES, Action, Principal, key_permits
 
 
 def team_for(principal: Principal, slug: str, action: Action = Action.READ) -> Team:
-    """The team with that slug. Raises NotFound or Forbidden."""
+    """Return the team with this slug. Raises NotFound or Forbidden."""
     team = Team.objects.visible_to(principal).filter(slug=slug).first()
     if team is None:
         raise NotFound(f"The team “{slug}”")
@@ -30,7 +28,7 @@ def team_for(principal: Principal, slug: str, action: Action = Action.READ) -> T
 
 
 def is_permitted(principal: Principal, team: Team, action: Action) -> bool:
-    """Whether somebody who can see the team may do this in it."""
+    """Return whether a principal who can see the team may perform the action in it."""
     if principal.is_admin:
         return True
     if principal.kind == "person":
@@ -42,7 +40,7 @@ def is_permitted(principal: Principal, team: Team, action: Action) -> bool:
 def require_manager(principal: Principal, teams: Collection[Team]) -> None:
     """Check that the principal administers each of the teams.
 
-    Raises NotFound for one that the principal cannot see, Forbidden for one that the principal only belongs to.
+    Raises NotFound for a team that the principal cannot see, Forbidden for a team that the principal only belongs to.
     """
     named = Team.objects.filter(id__in=[team.id for team in teams])
     managed = set(named.manageable_by(principal))
@@ -55,22 +53,22 @@ def require_manager(principal: Principal, teams: Collection[Team]) -> None:
 
 
 def require_admin(principal: Principal) -> None:
-    """Raises Forbidden for all but organisation admins and admin keys."""
+    """Check that the principal is an organisation admin or has an admin key. Raises Forbidden."""
     if not principal.is_admin:
         raise Forbidden("Only an admin of the organisation may do this.")
 
 
 def principal_of(request: HttpRequest) -> Principal:
-    """The signed-in person. Every page but sign-in is behind LoginRequiredMiddleware."""
+    """Return the signed-in person as a principal. Every page but sign-in is behind LoginRequiredMiddleware."""
     return cast("User", request.user).principal
 
 
 KEY_REF = "key:"
-"""What the refs of keys begin with, as `Principal.ref` makes them."""
+"""The prefix of the refs of keys, as in `Principal.ref`."""
 
 
 def is_written_by_people(versions: QuerySet[Any]) -> bool:
-    """Whether anybody but a key made one of these versions."""
+    """Return whether one of these versions was made by a person or an import, not by an agent's key."""
     return versions.exclude(content="").exclude(editor_ref__startswith=KEY_REF).exists()
 
 

@@ -1,4 +1,4 @@
-"""What each kind of text is for, and what makes a good one: the words beside the editor."""
+"""This module has the help that the editor shows for each kind of text: its purpose, advice and an example."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,10 @@ Text = str | Promise
 
 @dataclass(frozen=True, slots=True)
 class Guidance:
-    """`purpose` ends the page's heading ("Goals: what this team is trying to achieve"); `example` is Markdown."""
+    """The help for one kind of text.
+
+    `purpose` ends the heading ("Goals: what this team is trying to achieve"); `example` is Markdown.
+    """
 
     name: Text
     purpose: Text
@@ -23,11 +26,11 @@ TEAM_FILES = {
     "GOALS": Guidance(
         name=_("Goals"),
         purpose=_("what this team is trying to achieve"),
-        question=_("What makes good goals"),
+        question=_("Writing tips"),
         advice=(
-            _("Say what done looks like, and by when."),
-            _("One line per goal, the most important first: what stands last is cut first."),
-            _("Take out what is finished. How to work belongs in Rules."),
+            _("Describe what done looks like, and by when."),
+            _("One line per goal, the most important first: the end is truncated first."),
+            _("Remove completed goals. Ways of working belong in Guidelines."),
         ),
         example=(
             "Ship the Q1 product demo by March 15.\n\n"
@@ -37,13 +40,13 @@ TEAM_FILES = {
         ),
     ),
     "CONTEXT": Guidance(
-        name=_("Context"),
-        purpose=_("what a newcomer to this team needs to know"),
-        question=_("What makes good context"),
+        name=_("Background"),
+        purpose=_("background for newcomers to this team"),
+        question=_("Writing tips"),
         advice=(
-            _("Who is who, what the project is, what happened so far, and what the words mean."),
+            _("People, the project, its history, and terms."),
             _("Write as you would to a colleague on the first day."),
-            _("Facts that change weekly are better kept in a daily log."),
+            _("Facts that change weekly belong in a daily log."),
         ),
         example=(
             "We prepare the March demo of Atlas, our planning tool.\n\n"
@@ -53,13 +56,13 @@ TEAM_FILES = {
         ),
     ),
     "RULES": Guidance(
-        name=_("Rules"),
-        purpose=_("what everyone in this team always or never does"),
-        question=_("What makes good rules"),
+        name=_("Guidelines"),
+        purpose=_("what this team always or never does"),
+        question=_("Writing tips"),
         advice=(
-            _("Begin each with Always, Never, or Ask before."),
-            _("One rule per line, so that each can be followed and checked on its own."),
-            _("Give the reason in half a sentence: agents follow rules better when they know why."),
+            _("Begin each line with Always, Never, or Ask before."),
+            _("One guideline per line, so that each can be followed and checked."),
+            _("Give the reason briefly: agents follow guidelines better when they know why."),
         ),
         example=(
             "- Always give prices in euros; customers compare them with their contracts\n"

@@ -1,4 +1,4 @@
-"""People, teams, who belongs to which, and the teams' files."""
+"""Models of people, teams, memberships, and the files of teams."""
 
 from collections.abc import Iterable
 from typing import Any, ClassVar
@@ -7,8 +7,10 @@ from uuid import UUID
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.core.validators import RegexValidator
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 from uuid_utils.compat import uuid7
 
+from teams.activity.models import Activity
 from teams.principal import EDIT_TEAM_FILES, ROLES_FOR, Action, Principal, Role, key_permits
 from teams.sign_in.models import BrowserSession, SignInLimit
 from teams.versioned_text.drafts import Draft, TextSetAside
@@ -16,6 +18,7 @@ from teams.versioned_text.presence import Presence
 from teams.versioned_text.versioned_file import Version, VersionedFile
 
 __all__ = [
+    "Activity",
     "BrowserSession",
     "Draft",
     "Erasure",
@@ -27,6 +30,7 @@ __all__ = [
     "TeamFile",
     "TeamFileVersion",
     "TextSetAside",
+    "Theme",
     "User",
     "admins_of",
     "valid_slug",
@@ -40,15 +44,22 @@ valid_slug = RegexValidator(
 
 class UserManager(BaseUserManager["User"]):
     def create_user(self, username: str, password: str | None = None, **fields: Any) -> "User":
-        """A person who can sign in; without a password only after one was set."""
+        """Create a person. Without a password, the person cannot sign in until one is set."""
         user = self.model(username=username, **fields)
         user.set_password(password)
         user.save(using=self._db)
         return user
 
     def create_superuser(self, username: str, password: str | None = None, **fields: Any) -> "User":
-        """An organisation admin."""
+        """Create an organisation admin."""
         return self.create_user(username, password, is_admin=True, **fields)
+
+
+class Theme(models.TextChoices):
+    """The colours of pages."""
+
+    LIGHT = "light", _("Light")
+    DARK = "dark", _("Dark")
 
 
 class User(AbstractBaseUser):
@@ -58,6 +69,12 @@ class User(AbstractBaseUser):
     username = models.CharField(max_length=60, unique=True)
     name = models.CharField(max_length=120, blank=True)
     email = models.EmailField(blank=True)
+    time_zone = models.CharField(max_length=63, blank=True)
+    """The IANA name of the zone in which pages show times; empty for UTC."""
+    theme = models.CharField(max_length=5, blank=True, choices=Theme.choices)
+    """The colours of pages; empty to follow the device."""
+    hides_first_steps = models.BooleanField(default=False)
+    """Whether the person hid the checklist of first steps, which admins see on the start page."""
     is_admin = models.BooleanField(default=False)
     is_active = models.BooleanField(default=True)
     created = models.DateTimeField(auto_now_add=True)
@@ -79,9 +96,9 @@ class User(AbstractBaseUser):
 
 class TeamQuerySet(models.QuerySet["Team"]):
     def permitting(self, action: Action, principal: Principal) -> "TeamQuerySet":
-        """The teams in which the principal may do this: the one place that reads roles to answer it.
+        """Return the teams in which the principal may perform the action. No other code checks roles for this.
 
-        A subquery, never a join: a further `filter` on joined memberships would speak of other people's roles.
+        The roles are read in a subquery: a further `filter` on joined memberships would match other people's roles.
         """
         if principal.is_admin:
             return self
@@ -101,7 +118,9 @@ class TeamQuerySet(models.QuerySet["Team"]):
         return self.permitting(Action.EDIT, principal)
 
     def manageable_by(self, principal: Principal) -> "TeamQuerySet":
-        """The teams that the principal administers: their names, members and agents."""
+        """Return the teams that the principal administers, and whose name, members and agents the
+        principal may change.
+        """
         return self.permitting(Action.MANAGE, principal)
 
 
@@ -144,7 +163,7 @@ class Membership(models.Model):
 
 
 def admins_of(team: Team) -> models.QuerySet[User]:
-    """The people who administer the team and may sign in, by name."""
+    """Return the people who administer the team and may sign in, by name."""
     administering = Membership.objects.filter(team=team, role__in=ROLES_FOR[Action.MANAGE])
     return User.objects.filter(id__in=administering.values("user_id"), is_active=True).order_by("name", "username")
 
@@ -164,12 +183,12 @@ def teams_administered_alone(person: User) -> models.QuerySet["Team"]:
 
 
 class TeamFile(VersionedFile):
-    """GOALS, CONTEXT or RULES of a team, in the seed's table `team_md_files`."""
+    """One of the three files of a team: GOALS, CONTEXT or RULES. The seed calls the table `team_md_files`."""
 
     class Key(models.TextChoices):
         GOALS = "GOALS", "Goals"
-        CONTEXT = "CONTEXT", "Context"
-        RULES = "RULES", "Rules"
+        CONTEXT = "CONTEXT", "Background"
+        RULES = "RULES", "Guidelines"
 
     team = models.ForeignKey(Team, models.DO_NOTHING, db_constraint=False, related_name="files")
     file_key = models.CharField(max_length=20, choices=Key.choices)
@@ -190,12 +209,12 @@ class TeamFile(VersionedFile):
 
     @staticmethod
     def ref_of(file_id: UUID | str, version: int) -> str:
-        """The ref of one version of one file."""
+        """Return the ref of a version of a file."""
         return f"team_file:{file_id}@{version}"
 
 
 class TeamFileVersion(Version):
-    """One saved state of a team's file, for ever."""
+    """A version of a team's file, which is never changed."""
 
     file = models.ForeignKey(TeamFile, models.DO_NOTHING, db_constraint=False, related_name="versions")
 
@@ -205,7 +224,7 @@ class TeamFileVersion(Version):
 
 
 class Erasure(models.Model):
-    """A line in the audit trail: an owner deleted something together with its history. Written by the database."""
+    """A row of the audit trail about the deletion of something with its history, written by the database."""
 
     append_only = True
 

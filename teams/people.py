@@ -1,4 +1,4 @@
-"""Writes about people's accounts: made by admins, never deleted, as what somebody wrote stays theirs."""
+"""This module creates and changes accounts. Accounts are never deleted, because versions name their authors."""
 
 import secrets
 from collections.abc import Collection, Sequence
@@ -8,60 +8,75 @@ from django.db import IntegrityError, transaction
 from django.dispatch import Signal
 
 from config.http.errors import Conflict
+from teams.activity.log import activity_record, changed_values
+from teams.activity.models import ActivityAction
 from teams.models import Membership, Team, User, teams_administered_alone
+from teams.principal import SYSTEM, Principal
 from teams.sign_in.browser_sessions import sessions_end
 
 admin_rights_ended = Signal()  # sender: User; person: who is no admin of the organisation any more, or switched off
 
 
 @transaction.atomic
-def person_create(*, username: str, name: str, is_admin: bool) -> tuple[User, str]:
-    """A new person. Returns it and its first password, which nobody can read again. Raises Conflict."""
+def person_create(*, username: str, name: str, is_admin: bool, principal: Principal = SYSTEM) -> tuple[User, str]:
+    """Create a person. Return the person and the first password, which is not stored in plain text. Raises Conflict."""
     password = _new_password()
     try:
         with transaction.atomic():
-            return User.objects.create_user(username, password, name=name, is_admin=is_admin), password
+            person = User.objects.create_user(username, password, name=name, is_admin=is_admin)
     except IntegrityError:
         raise Conflict(f"There is a person “{username}” already. Choose another username.") from None
+    activity_record(principal, ActivityAction.PERSON_CREATED, str(person), detail={"is_admin": is_admin})
+    return person, password
 
 
 class LeavesTeamsWithoutAdmin(Conflict):
-    """Somebody is switched off who is the only admin of teams; nothing was changed."""
+    """The person to be deactivated is the only admin of some teams. Nothing was changed."""
 
     code = "last_admin"
-    title = "A team keeps one admin"
+    title = "A team needs an admin"
 
     def __init__(self, person: User, teams: Sequence[Team]) -> None:
         names = ", ".join(team.name for team in teams)
         super().__init__(
-            f"{person} is the only admin of these teams: {names}. Make somebody else an admin of each, or tick the "
-            "ones that shall stay without an admin for now. Admins of the organisation manage them until then."
+            f"{person} is the only admin of these teams: {names}. Make someone else an admin of each, "
+            "or select the teams that may have no admin for now. Admins of the organisation manage "
+            "them until then."
         )
 
 
 @transaction.atomic
 def person_update(
-    *, person: User, name: str, is_admin: bool, is_active: bool, without_admin: Collection[UUID] = ()
+    *,
+    person: User,
+    name: str,
+    is_admin: bool,
+    is_active: bool,
+    without_admin: Collection[UUID] = (),
+    principal: Principal = SYSTEM,
 ) -> User:
-    """Change a person's name, and whether they are an admin and may sign in; who may not is signed out at once.
+    """Change a person's name, whether they are an admin, and whether they may sign in; a deactivated person is signed
+    out immediately.
 
-    The admin keys of somebody who is no admin any more are revoked, by the app of keys, which listens. `without_admin`
-    are the ids of the teams that may lose their only admin by it: whoever leaves the organisation is switched off at
-    once, and somebody has looked at what that leaves.
+    The app `agents` listens, and revokes the admin keys of a person who is no admin any more. `without_admin` are the
+    ids of the teams that may be left without an admin.
 
-    Raises LeavesTeamsWithoutAdmin, and Conflict where nobody would be left who can do this.
+    Raises LeavesTeamsWithoutAdmin, and Conflict if no organisation admin would be left.
     """
     if not is_active:
         _require_other_admins(person, without_admin)
     # All admins are held, so that two who lock out each other at once do not both succeed.
     admins = set(User.objects.select_for_update().filter(is_admin=True, is_active=True).order_by("id"))
     if not (is_admin and is_active) and admins == {person}:
-        raise Conflict("This is the only admin of the organisation. Make somebody else an admin first.")
+        raise Conflict("This is the only admin of the organisation. Make someone else an admin first.")
     current = User.objects.select_for_update().get(pk=person.pk)
     was_admin = current.is_admin and current.is_active
     # When switched on again too: a sign-in that was under way while they were switched off leaves no session either.
     if current.is_active != is_active:
         sessions_end(person=current)
+    before = {"name": current.name, "is_admin": current.is_admin, "is_active": current.is_active}
+    if detail := changed_values(before, {"name": name, "is_admin": is_admin, "is_active": is_active}):
+        activity_record(principal, ActivityAction.PERSON_CHANGED, str(current), detail=detail)
     current.name, current.is_admin, current.is_active = name, is_admin, is_active
     current.save(update_fields=["name", "is_admin", "is_active"])
     if was_admin and not (is_admin and is_active):
@@ -79,12 +94,13 @@ def _require_other_admins(person: User, without_admin: Collection[UUID]) -> None
 
 
 @transaction.atomic
-def person_password_renew(*, person: User) -> str:
-    """A new password for somebody who forgot theirs; it ends their sessions. Returns it; nobody can read it again."""
+def person_password_renew(*, person: User, principal: Principal = SYSTEM) -> str:
+    """Give a person a new password and end their sessions. Return the password, which is not stored in plain text."""
     password = _new_password()
     person.set_password(password)
     person.save(update_fields=["password"])
     sessions_end(person=person)
+    activity_record(principal, ActivityAction.PERSON_PASSWORD, str(person))
     return password
 
 

@@ -1,4 +1,4 @@
-"""A principal is who asks: a person, an agent's key or an admin's key, with roles and what they allow."""
+"""A principal is a person, an agent's key or an admin key that makes a request, with its roles and rights."""
 
 from dataclasses import dataclass, field
 from enum import Enum
@@ -14,7 +14,9 @@ Kind = Literal["person", "agent_key", "admin_key", "system"]
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Who made a version: `updated_by` is the seed's `user` or `system`; ref and name say which person or key."""
+    """The author of a version: `updated_by` is `user` or `system` as in the seed; ref and name identify the person or
+    key.
+    """
 
     updated_by: Literal["user", "system"]
     ref: str = ""
@@ -23,7 +25,7 @@ class Author:
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """A person or a key, with the facts that access rules ask for. Keys carry their agent and its teams."""
+    """A person or a key, with the facts that access rules need. Keys know their agent and its teams."""
 
     kind: Kind
     id: UUID = NOBODY
@@ -39,7 +41,7 @@ class Principal:
 
     @property
     def ref(self) -> str:
-        """A stable name for records: `person:<uuid>`, `key:<uuid>` or `system`."""
+        """Return a stable reference for records: `person:<uuid>`, `key:<uuid>` or `system`."""
         if self.kind == "system":
             return "system"
         return f"{'person' if self.kind == 'person' else 'key'}:{self.id}"
@@ -63,7 +65,7 @@ class Role(models.TextChoices):
 
 
 class Action(Enum):
-    """What somebody wants to do; each needs a role of a person, or a right of a key."""
+    """An action on a resource. Each action requires a role of a person, or a right of a key."""
 
     READ = "read"
     WRITE = "write"  # daily logs, memories, events
@@ -82,5 +84,8 @@ EDIT_AGENT_FILES = "files:write"
 
 
 def key_permits(principal: Principal, action: Action, scope: str) -> bool:
-    """Whether an agent's key may do this where it reaches; `scope` lets it edit files. No key manages anything."""
+    """Return whether an agent's key may perform the action where it has access; `scope` lets it edit files.
+
+    No agent's key may manage anything.
+    """
     return action in {Action.READ, Action.WRITE} or (action is Action.EDIT and scope in principal.scopes)

@@ -1,4 +1,4 @@
-"""Writes about people and teams."""
+"""This module creates, changes and deletes teams and memberships."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -8,6 +8,8 @@ from django.db.models import Q, QuerySet
 
 from config.db.statements import fetch_rows
 from config.http.errors import Conflict, NotFound
+from teams.activity.log import activity_record, changed_values
+from teams.activity.models import ActivityAction
 from teams.models import Membership, Team, TeamFile, User, admins_of, readers_of
 from teams.principal import SYSTEM, Principal, Role
 from teams.versioned_text.drafts import drafts_delete
@@ -16,7 +18,7 @@ from teams.versioned_text.versioned_file import StaleVersion, file_create, lock_
 
 @transaction.atomic
 def team_create(*, slug: str, name: str, principal: Principal = SYSTEM) -> Team:
-    """A team with its three empty files; a person who creates it becomes its admin. Raises Conflict."""
+    """Create a team with its three empty files. A person who creates it becomes its admin. Raises Conflict."""
     try:
         with transaction.atomic():
             team = Team.objects.create(slug=slug, name=name)
@@ -25,14 +27,15 @@ def team_create(*, slug: str, name: str, principal: Principal = SYSTEM) -> Team:
     team_files_provision([team])
     if principal.kind == "person":
         Membership.objects.create(team=team, user_id=principal.id, role=Role.ADMIN)
+    activity_record(principal, ActivityAction.TEAM_CREATED, name, team_id=team.id)
     return team
 
 
 @transaction.atomic
 def team_files_provision(teams: Sequence[Team]) -> int:
-    """Give the teams those of their three files that they lack, empty. Returns how many were made.
+    """Create the missing files of the teams, empty. Return how many were created.
 
-    Safe to run twice at once: the teams' rows are held while it looks and writes.
+    Running it twice at the same time is safe, because the rows of the teams are locked.
     """
     ids = [
         team.id
@@ -48,10 +51,17 @@ def team_files_provision(teams: Sequence[Team]) -> int:
 
 
 @transaction.atomic
-def team_update(*, team: Team, expected_version: int, name: str, agents_may_change_texts: bool | None = None) -> Team:
-    """Rename a team, and decide whether agents may change what people wrote in it; None leaves that as it is.
+def team_update(
+    *,
+    team: Team,
+    expected_version: int,
+    name: str,
+    agents_may_change_texts: bool | None = None,
+    principal: Principal = SYSTEM,
+) -> Team:
+    """Rename a team, and set whether agents may change what people wrote in it; None leaves that unchanged.
 
-    The same again makes no new version. Raises StaleVersion.
+    A call that changes nothing creates no version. Raises StaleVersion.
     """
     current = lock_row(team)
     if current.version != expected_version:
@@ -59,6 +69,9 @@ def team_update(*, team: Team, expected_version: int, name: str, agents_may_chan
     may_change = current.agents_may_change_texts if agents_may_change_texts is None else agents_may_change_texts
     if (current.name, current.agents_may_change_texts) == (name, may_change):
         return current
+    before = {"name": current.name, "agents_may_change_texts": current.agents_may_change_texts}
+    detail = changed_values(before, {"name": name, "agents_may_change_texts": may_change})
+    activity_record(principal, ActivityAction.TEAM_CHANGED, current.name, team_id=team.id, detail=detail)
     current.name, current.agents_may_change_texts, current.version = name, may_change, current.version + 1
     current.save()
     return current
@@ -66,39 +79,49 @@ def team_update(*, team: Team, expected_version: int, name: str, agents_may_chan
 
 @transaction.atomic
 def team_delete(*, team: Team, principal: Principal) -> None:
-    """Delete a team and all that it owns. Assemblies stay, as part of the audit trail, and members keep drafts."""
+    """Delete a team and everything that it owns.
+
+    Assemblies remain, as part of the audit trail; members keep their drafts.
+    """
     drafts_delete(abouts=Q(about__in=[file.about for file in team.files.all()]), readers=readers_of([team.id]))
     erase("teams", team.id, principal)
+    activity_record(principal, ActivityAction.TEAM_DELETED, team.name)
 
 
 class LastAdmin(Conflict):
-    """Somebody would be left out without whom nobody could manage the team."""
+    """The person is the last one who can manage the team, so the membership cannot be removed."""
 
     code = "last_admin"
-    title = "A team keeps one admin"
+    title = "A team needs an admin"
 
     def __init__(self, user: User) -> None:
-        super().__init__(f"{user} is the only admin of this team. Make somebody else an admin first.")
+        super().__init__(f"{user} is the only admin of this team. Make someone else an admin first.")
 
 
 @transaction.atomic
-def membership_set(*, team: Team, user: User, role: str) -> Membership:
-    """Make the person a member of the team, or change the role. Raises LastAdmin."""
+def membership_set(*, team: Team, user: User, role: str, principal: Principal = SYSTEM) -> Membership:
+    """Add the person to the team, or change their role. Raises LastAdmin."""
     current = lock_row(team)  # two admins who demote each other at once take turns
     if role != Role.ADMIN:
         _require_another_admin(current, user)
+    before = Membership.objects.filter(team=current, user=user).values_list("role", flat=True).first()
     membership, _ = Membership.objects.update_or_create(team=current, user=user, defaults={"role": role})
+    if before != role:
+        detail = {"team": current.name, "role": role, "before": {"role": before}}
+        activity_record(principal, ActivityAction.MEMBER_SET, str(user), team_id=current.id, detail=detail)
     return membership
 
 
 @transaction.atomic
-def membership_remove(*, team: Team, user: User) -> None:
-    """Take the person out of the team. Raises LastAdmin, and NotFound."""
+def membership_remove(*, team: Team, user: User, principal: Principal = SYSTEM) -> None:
+    """Remove the person from the team. Raises LastAdmin, and NotFound."""
     current = lock_row(team)
     _require_another_admin(current, user)
     deleted, _ = Membership.objects.filter(team=current, user=user).delete()
     if not deleted:
         raise NotFound("This membership")
+    detail = {"team": current.name}
+    activity_record(principal, ActivityAction.MEMBER_REMOVED, str(user), team_id=current.id, detail=detail)
 
 
 def _require_another_admin(team: Team, user: User) -> None:
@@ -107,10 +130,10 @@ def _require_another_admin(team: Team, user: User) -> None:
 
 
 def people_to_add(principal: Principal) -> QuerySet[User]:
-    """The people whom the principal may add to a team that it manages.
+    """Return the people whom the principal may add to a team that it manages.
 
-    Admins of a team add people whom they meet in their teams, so that they cannot find out which usernames exist;
-    admins of the organisation add everybody who may sign in.
+    Team admins can add people of their own teams only, so that they cannot find out which usernames exist. Organisation
+    admins can add everyone who may sign in.
     """
     people = User.objects.filter(is_active=True)
     if principal.is_admin:

@@ -1,13 +1,14 @@
-"""The pages of teams that need nothing but teams; `config.pages` adds the one that shows more."""
+"""URLs of the pages of teams that need only the app `teams`; the home app adds the page that shows more."""
 
 from django.urls import include, path, register_converter
 
+from teams.activity.views import activity_csv, activity_log
 from teams.models import TeamFile
 from teams.views import files, members, people, teams
 
 
 class TeamFileKeyConverter:
-    """A file's key in an address, upper case as in the API."""
+    """A URL converter for the key of a team's file, in upper case as in the API."""
 
     regex = "|".join(TeamFile.Key.values)
 
@@ -29,11 +30,14 @@ file_urls = [
 ]
 
 urlpatterns = [
+    path("activity/", activity_log, name="activity_log"),
+    path("activity/log.csv", activity_csv, name="activity_csv"),
     path("teams/", teams.team_list, name="team_list"),
     path("teams/new/", teams.team_new, name="team_new"),
     path("people/", people.people, name="people"),
     path("people/<uuid:id_>/", people.person, name="person"),
     path("people/<uuid:id_>/password/", people.password, name="person_password"),
+    path("people/<uuid:id_>/invitation/", people.invitation, name="invitation"),
     path("people/<uuid:id_>/sign-out/", people.sign_out, name="person_sign_out"),
     path("people/<uuid:id_>/second-factor/", people.second_factor, name="person_second_factor"),
     path("teams/<slug:slug>/settings/", teams.team_settings, name="team_settings"),

@@ -1,4 +1,4 @@
-"""REST: agents."""
+"""REST endpoints of agents."""
 
 from collections.abc import Collection
 from typing import Any
@@ -26,7 +26,7 @@ from teams.versioned_text.api import VersionedView
 
 
 def agent_document(principal: Principal, agent: Agent) -> dict[str, Any]:
-    """The agent with those of its teams that the principal may see."""
+    """Return the agent as JSON, with those of its teams that the principal may see."""
     prefetch_related_objects([agent], _visible_teams(principal))
     return dict(AgentSerializer(agent).data)
 
@@ -36,7 +36,7 @@ def _visible_teams(principal: Principal) -> "Prefetch[Any]":
 
 
 def find_teams(principal: Principal, slugs: Collection[str]) -> set[Team]:
-    """The teams with these slugs. Raises NotFound for the first that the principal may not see."""
+    """Return the teams with these slugs. Raises NotFound for the first that the principal may not see."""
     found = {team.slug: team for team in Team.objects.visible_to(principal).filter(slug__in=slugs)}
     for slug in slugs:
         if slug not in found:
@@ -47,14 +47,14 @@ def find_teams(principal: Principal, slugs: Collection[str]) -> set[Team]:
 class AgentList(ApiView):
     @extend_schema(parameters=PAGE, responses=page_serializer(AgentSerializer))
     def get(self, request: Request) -> Response:
-        """The agents that you may see, newest first."""
+        """Return the agents that you may see, newest first."""
         agents = Agent.objects.visible_to(self.principal).prefetch_related(_visible_teams(self.principal))
         return self.page(agents, lambda agent: dict(AgentSerializer(agent).data))
 
     @extend_schema(parameters=[ETAG, LOCATION], request=AgentCreateSerializer, responses={201: AgentSerializer})
     @idempotent
     def post(self, request: Request) -> Response:
-        """A new agent with its three files. For organisation admins and admin keys."""
+        """Create an agent with its three empty files. For organisation admins and admin keys."""
         self.query()
         require_admin(self.principal)
         facts = self.validated(AgentCreateSerializer)
@@ -72,13 +72,13 @@ class AgentDetail(VersionedView):
 
     @extend_schema(parameters=[ETAG], responses=AgentSerializer)
     def get(self, request: Request, slug: str) -> Response:
-        """An agent."""
+        """Return an agent."""
         self.query()
         return self.answer(agent_for(self.principal, slug))
 
     @extend_schema(parameters=[ETAG, IF_MATCH], request=AgentUpdateSerializer, responses=AgentSerializer)
     def patch(self, request: Request, slug: str) -> Response:
-        """Change an agent's name, time zone or teams. Who changes a team of the agent must be an admin of that team."""
+        """Change an agent's name, time zone or teams. To add or remove a team, you must be an admin of that team."""
         self.query()
         agent = agent_for(self.principal, slug, Action.MANAGE)
         expected = self.expected(agent)
@@ -87,7 +87,7 @@ class AgentDetail(VersionedView):
         return self.answer(agent_update(agent=agent, expected_version=expected, **facts, principal=self.principal))
 
     def _teams(self, agent: Agent, changes: dict[str, Any]) -> list[Team]:
-        """The agent's teams after the change; those that the caller cannot see stay as they are."""
+        """Return the agent's teams after the change; teams that the caller cannot see remain."""
         before = set(agent.teams.all())
         if "teams" not in changes:
             return list(before)
@@ -97,9 +97,9 @@ class AgentDetail(VersionedView):
 
     @extend_schema(parameters=[IF_MATCH], responses={204: None})
     def delete(self, request: Request, slug: str) -> Response:
-        """Delete an agent with its files, logs, memories and keys. Assemblies stay, as part of the audit trail.
+        """Delete an agent with its files, logs, memories and keys. Its assemblies remain, as part of the audit trail.
 
-        For admins of all teams of the agent. An admin of one of them takes it out of that team with `PATCH`.
+        For admins of all teams of the agent. An admin of one of its teams can remove it from that team with `PATCH`.
         """
         self.query()
         agent = agent_for(self.principal, slug, Action.MANAGE)

@@ -1,4 +1,4 @@
-"""What the endpoints of keys take and give."""
+"""Serializers of API keys."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from teams.api.serializers import MAX_NAME_CHARACTERS
 
 
 class FutureMoment(Moment):
-    """A date and time that is still to come."""
+    """A date and time in the future."""
 
     default_error_messages = {"past": "This moment is over. Use a later one, or null for a key that does not expire."}
 
@@ -36,7 +36,7 @@ class AgentKeyCreateSerializer(AdminKeyCreateSerializer):
         max_length=len(ApiKey.Scope.values),
         required=False,
         default=list,
-        help_text="What it may do besides: " + ", ".join(ApiKey.Scope.values) + ".",
+        help_text="Additional permissions: " + ", ".join(ApiKey.Scope.values) + ".",
     )
 
 
@@ -47,7 +47,7 @@ class KeySerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     scopes = serializers.ListField(child=serializers.CharField())
     created = serializers.DateTimeField()
-    created_by = serializers.CharField(source="creator_name", help_text="Empty where a command made it.")
+    created_by = serializers.CharField(source="creator_name", help_text="Empty if a command created it.")
     expires = serializers.DateTimeField(allow_null=True)
     last_used = serializers.DateTimeField(allow_null=True, help_text="Right to five minutes.")
     revoked = serializers.DateTimeField(allow_null=True)
@@ -68,7 +68,7 @@ class TeamKeySerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     scopes = serializers.ListField(child=serializers.CharField())
     created = serializers.DateTimeField()
-    created_by = serializers.CharField(source="creator_name", help_text="Empty where a command made it.")
+    created_by = serializers.CharField(source="creator_name", help_text="Empty if a command created it.")
     expires = serializers.DateTimeField(allow_null=True)
     last_used = serializers.DateTimeField(allow_null=True, help_text="Right to five minutes.")
     reaches = serializers.SerializerMethodField(help_text="Whether it reaches this team.")

@@ -1,4 +1,4 @@
-"""REST: the keys of an agent, the keys in a team and which of them reach it, and all keys of the organisation."""
+"""REST endpoints of keys: the keys of an agent, the keys with access to a team, and all keys of the organisation."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -40,12 +40,12 @@ FILTERS = [
 
 
 def key_documents(keys: Sequence[ApiKey]) -> list[dict[str, Any]]:
-    """The keys as JSON, without what signs in; in one query."""
+    """Return the keys as JSON, without the secret part; one query."""
     return list(KeySerializer(keys, many=True, context={"reached": teams_by_key(keys)}).data)
 
 
 def agent_with_keys(principal: Principal, slug: str) -> Agent:
-    """The agent whose keys the principal may see and make. Raises NotFound or Forbidden."""
+    """Return the agent whose keys the principal may see and create. Raises NotFound or Forbidden."""
     agent = agent_for(principal, slug, Action.MANAGE)
     if not manages_all_teams(principal, agent):
         raise Forbidden(NOT_ALL_TEAMS)
@@ -53,16 +53,19 @@ def agent_with_keys(principal: Principal, slug: str) -> Agent:
 
 
 class KeysView(ApiView):
-    """Lists, makes and revokes keys of one kind."""
+    """A base class that lists, creates and revokes keys of one kind."""
 
     def page_of_keys(self, keys: "QuerySet[ApiKey]", query: dict[str, str]) -> Response:
-        """A page of the keys, newest first."""
+        """Return a page of the keys, newest first."""
         found, cursor = page_of(keys.select_related("agent"), query, ("created", "id"))
         following = next_page_url(self.request.path, query, cursor)
         return Response({"results": key_documents(found), "next": following})
 
     def made(self, key: ApiKey, secret: str) -> Response:
-        """The answer that shows a key once. It is not stored: a repeat gets the same without the key."""
+        """Return the response that shows a new key once.
+
+        The key is not stored: a repeated request gets the response without it.
+        """
         document = key_documents([key])[0]
         headers = {"Location": f"{self.request.path}/{key.id}", "Cache-Control": "no-store"}
         return RepeatableResponse(
@@ -73,14 +76,14 @@ class KeysView(ApiView):
         )
 
     def key_of(self, keys: "QuerySet[ApiKey]", id_: UUID) -> ApiKey:
-        """The key of that id. Raises NotFound."""
+        """Return the key with this id. Raises NotFound."""
         key = keys.select_related("agent").filter(id=id_).first()
         if key is None:
             raise NotFound(f"The key “{id_}”")
         return key
 
     def revoked(self, key: ApiKey) -> Response:
-        """Revoke the key, also one that is revoked already."""
+        """Revoke the key, which may be revoked already."""
         api_key_revoke(key=key, principal=self.principal)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -88,7 +91,7 @@ class KeysView(ApiView):
 class KeyList(KeysView):
     @extend_schema(parameters=[*PAGE, *FILTERS], responses=page_serializer(KeySerializer))
     def get(self, request: Request) -> Response:
-        """All keys of agents and admins, newest first. For organisation admins and admin keys."""
+        """Return all keys of agents and admins, newest first. For organisation admins and admin keys."""
         query = self.query("cursor", "limit", "kind", "state")
         require_admin(self.principal)
         kind, state = _parse_choice(query, "kind", KINDS), _parse_choice(query, "state", STATES)
@@ -98,7 +101,7 @@ class KeyList(KeysView):
     @extend_schema(parameters=[LOCATION], request=AdminKeyCreateSerializer, responses={201: CreatedKeySerializer})
     @idempotent
     def post(self, request: Request) -> Response:
-        """A new admin key, which may do everything. For organisation admins and admin keys."""
+        """Create an admin key, which may do everything. For organisation admins and admin keys."""
         self.query()
         require_admin(self.principal)
         facts = self.validated(AdminKeyCreateSerializer)
@@ -108,14 +111,14 @@ class KeyList(KeysView):
 class KeyDetail(KeysView):
     @extend_schema(responses=KeySerializer)
     def get(self, request: Request, id_: UUID) -> Response:
-        """A key of an agent or an admin. For organisation admins and admin keys."""
+        """Return a key of an agent or an admin. For organisation admins and admin keys."""
         self.query()
         require_admin(self.principal)
         return Response(key_documents([self.key_of(ApiKey.objects.all(), id_)])[0])
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, id_: UUID) -> Response:
-        """Revoke a key: it signs in no more, and stays in the list."""
+        """Revoke a key. Requests with it are rejected; the key remains in the list."""
         self.query()
         require_admin(self.principal)
         return self.revoked(self.key_of(ApiKey.objects.all(), id_))
@@ -124,14 +127,14 @@ class KeyDetail(KeysView):
 class AgentKeyList(KeysView):
     @extend_schema(parameters=PAGE, responses=page_serializer(KeySerializer))
     def get(self, request: Request, slug: str) -> Response:
-        """The keys of an agent, newest first. For admins of all its teams."""
+        """Return the keys of an agent, newest first. For admins of all its teams."""
         query = self.query("cursor", "limit")
         return self.page_of_keys(ApiKey.objects.filter(agent=agent_with_keys(self.principal, slug)), query)
 
     @extend_schema(parameters=[LOCATION], request=AgentKeyCreateSerializer, responses={201: CreatedKeySerializer})
     @idempotent
     def post(self, request: Request, slug: str) -> Response:
-        """A new key of an agent, which reaches the teams that the agent works in now."""
+        """Create a key for an agent. The key has access to the teams in which the agent works now."""
         self.query()
         agent = agent_with_keys(self.principal, slug)
         facts = self.validated(AgentKeyCreateSerializer)
@@ -142,13 +145,13 @@ class AgentKeyList(KeysView):
 class AgentKeyDetail(KeysView):
     @extend_schema(responses=KeySerializer)
     def get(self, request: Request, slug: str, id_: UUID) -> Response:
-        """A key of an agent."""
+        """Return a key of an agent."""
         self.query()
         return Response(key_documents([self._key(slug, id_)])[0])
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str, id_: UUID) -> Response:
-        """Revoke a key of an agent: it signs in no more, and stays in the list."""
+        """Revoke a key of an agent. Requests with it are rejected; the key remains in the list."""
         self.query()
         return self.revoked(self._key(slug, id_))
 
@@ -159,7 +162,7 @@ class AgentKeyDetail(KeysView):
 class TeamKeyList(ApiView):
     @extend_schema(parameters=PAGE, responses=page_serializer(TeamKeySerializer))
     def get(self, request: Request, slug: str) -> Response:
-        """The usable keys of the agents in a team, and which of them reach it. For admins of the team."""
+        """Return the active keys of a team's agents, and which of them have access to it. For admins of the team."""
         query = self.query("cursor", "limit")
         team = team_for(self.principal, slug, Action.MANAGE)
         reaching = reaching_key_ids(team)
@@ -169,7 +172,7 @@ class TeamKeyList(ApiView):
 class TeamKeyDetail(ApiView):
     @extend_schema(responses=TeamKeySerializer)
     def get(self, request: Request, slug: str, id_: UUID) -> Response:
-        """A key of an agent in a team, and whether it reaches the team."""
+        """Return a key of an agent in a team, and whether the key has access to the team."""
         self.query()
         team = team_for(self.principal, slug, Action.MANAGE)
         key = key_in_team(team, id_)
@@ -177,7 +180,7 @@ class TeamKeyDetail(ApiView):
 
     @extend_schema(request=None, responses=TeamKeySerializer)
     def put(self, request: Request, slug: str, id_: UUID) -> Response:
-        """Let a key reach the team. A grant has no versions, so no If-Match is needed."""
+        """Give a key access to the team. A grant has no versions, so no If-Match is needed."""
         self.query()
         team = team_for(self.principal, slug, Action.MANAGE)
         key = key_in_team(team, id_)
@@ -186,7 +189,7 @@ class TeamKeyDetail(ApiView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str, id_: UUID) -> Response:
-        """Let a key reach the team no longer."""
+        """Remove a key's access to the team."""
         self.query()
         team = team_for(self.principal, slug, Action.MANAGE)
         key_withdraw(key=key_in_team(team, id_), team=team, principal=self.principal)

@@ -1,4 +1,4 @@
-"""REST: an agent's daily logs."""
+"""REST endpoints of an agent's daily logs."""
 
 import datetime
 
@@ -26,7 +26,7 @@ DATE = OpenApiParameter("date", datetime.date, OpenApiParameter.PATH)
 
 
 def log_of(agent: Agent, date: datetime.date) -> DailyLog:
-    """The log of that day. Raises NotFound."""
+    """Return the log of the day. Raises NotFound."""
     log = agent.daily_logs.filter(date=date).first()
     if log is None:
         raise NotFound(f"The daily log of {date}")
@@ -34,7 +34,7 @@ def log_of(agent: Agent, date: datetime.date) -> DailyLog:
 
 
 def parse_log_date(text: str, field: str = "date") -> datetime.date:
-    """The date that was named. Raises Invalid."""
+    """Return the date in the text. Raises Invalid."""
     date = parse_date(text)
     if date is None:
         raise Invalid(field, INVALID_DATE)
@@ -51,7 +51,7 @@ class DailyLogList(ApiView):
         responses=page_serializer(DailyLogSerializer),
     )
     def get(self, request: Request, slug: str) -> Response:
-        """The agent's daily logs, newest day first."""
+        """Return the agent's daily logs, newest day first."""
         query = self.query("since", "until", "cursor", "limit")
         logs = agent_for(self.principal, slug).daily_logs.all()
         for name, comparison in (("since", "date__gte"), ("until", "date__lte")):
@@ -65,7 +65,7 @@ class DailyLogDetail(VersionedView):
 
     @extend_schema(parameters=[DATE, ETAG, IF_NONE_MATCH], responses=DailyLogSerializer)
     def get(self, request: Request, slug: str, date: str) -> Response:
-        """The log of one day."""
+        """Return the log of a day."""
         self.query()
         agent = agent_for(self.principal, slug)
         return self.answer_if_newer(log_of(agent, parse_log_date(date)))
@@ -77,7 +77,7 @@ class DailyLogDetail(VersionedView):
     )
     @idempotent
     def post(self, request: Request, slug: str, date: str) -> Response:
-        """Add a paragraph, exactly as sent, after a blank line. The first one starts the log (201)."""
+        """Append a paragraph, exactly as sent, after a blank line. The first paragraph creates the log (201)."""
         self.query()
         agent, day = agent_for(self.principal, slug, Action.WRITE), parse_log_date(date)
         text = self.validated(ParagraphSerializer)["text"]
@@ -90,7 +90,7 @@ class DailyLogDetail(VersionedView):
         responses={200: DailyLogSerializer, 201: DailyLogSerializer},
     )
     def put(self, request: Request, slug: str, date: str) -> Response:
-        """Replace the whole log, as a new version; with `If-None-Match: *`, write a log that is not there yet."""
+        """Replace the log by a new version. With `If-None-Match: *`, create a log that does not exist yet."""
         self.query()
         agent, day = agent_for(self.principal, slug, Action.WRITE), parse_log_date(date)
         log = agent.daily_logs.filter(date=day).first()
@@ -130,14 +130,14 @@ class DailyLogVersionList(VersionList):
 
     @extend_schema(parameters=[DATE, *PAGE], responses=page_serializer(VersionSerializer))
     def get(self, request: Request, slug: str, date: str) -> Response:
-        """The log's versions, newest first, without their texts."""
+        """Return the versions of the log, newest first, without their texts."""
         return self.page_of_versions(log_of(agent_for(self.principal, slug), parse_log_date(date)))
 
 
 class DailyLogVersionDetail(ApiView):
     @extend_schema(parameters=[DATE], responses=VersionContentSerializer)
     def get(self, request: Request, slug: str, date: str, version: int) -> Response:
-        """One version of the log with its text."""
+        """Return a version of the log with its text."""
         self.query()
         found = log_of(agent_for(self.principal, slug), parse_log_date(date)).versions.filter(version=version).first()
         if found is None:
@@ -148,7 +148,7 @@ class DailyLogVersionDetail(ApiView):
 class DailyLogVersionCompare(ApiView):
     @extend_schema(parameters=[DATE, WITH], responses=ComparisonSerializer)
     def get(self, request: Request, slug: str, date: str, version: int) -> Response:
-        """What changed in the log from one version to another, word by word."""
+        """Return the difference between two versions of the log, word by word."""
         query = self.query("with")
         log = log_of(agent_for(self.principal, slug), parse_log_date(date))
         return Response(comparison_document(log, version, query.get("with", "")))

@@ -1,4 +1,4 @@
-"""What the endpoints of agents and their daily logs take and give."""
+"""Serializers of agents and their daily logs."""
 
 from typing import Any
 
@@ -14,12 +14,12 @@ MAX_PARAGRAPH_CHARACTERS = 200_000
 
 
 def timezone_field(**options: Any) -> ExactText:
-    """An IANA time zone; the agent's days begin and end there."""
+    """Return the field of an IANA time zone, which decides when the agent's days begin and end."""
     return ExactText(max_length=60, validators=[valid_timezone], help_text="IANA, like Europe/Berlin.", **options)
 
 
 def teams_field(**options: Any) -> serializers.ListField:
-    """Slugs of teams that the caller may see."""
+    """Return the field of slugs of teams that the caller may see."""
     return serializers.ListField(
         child=ExactText(max_length=MAX_SLUG_CHARACTERS), max_length=MAX_TEAMS, help_text="Slugs.", **options
     )

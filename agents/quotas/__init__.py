@@ -1,1 +1,1 @@
-"""How much each key, person, agent and team may ask and store, and how much they did."""
+"""This package limits how many requests and texts keys, people, agents and teams may send, and counts them."""

@@ -1,4 +1,4 @@
-"""Whose limits and uses somebody may see and set."""
+"""These functions decide who may see and set whose limits."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -19,8 +19,11 @@ SubjectKind = Literal["agent", "key", "person", "team"]
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A key, person, agent or team, with its name and, of a key or person, the kind of its principal. `slug` is that of
-    a team, of an agent, and of the agent that a key is of."""
+    """A key, person, agent or team that has limits, with its name; keys and people also have the kind of their
+    principal.
+
+    `slug` is that of the team or the agent; for a key, that of its agent.
+    """
 
     kind: SubjectKind
     id: UUID
@@ -30,12 +33,12 @@ class Subject:
 
     @property
     def ref(self) -> str:
-        """Return the name under which its limits and uses are stored."""
+        """The ref under which the limits and the usage of the subject are stored."""
         return f"{self.kind}:{self.id}"
 
     @property
     def address(self) -> str:
-        """Return the path of the page of its limits."""
+        """The path of the page of the subject's limits."""
         if self.kind in {"team", "agent"}:
             return reverse(f"{self.kind}_limits", args=[self.slug])
         if self.kind == "person":
@@ -48,17 +51,17 @@ class Subject:
 
 
 def team_subject(principal: Principal, slug: str) -> Subject:
-    """Return a team, for its admins. Raises NotFound or Forbidden."""
+    """Return a team as a subject, for its admins. Raises NotFound or Forbidden."""
     return _team(team_for(principal, slug, Action.MANAGE))
 
 
 def agent_subject(principal: Principal, slug: str) -> Subject:
-    """Return an agent, for who is an admin of all its teams. Raises NotFound or Forbidden."""
+    """Return an agent as a subject, for admins of all its teams. Raises NotFound or Forbidden."""
     return _agent(_managed_agent(principal, slug))
 
 
 def agent_key_subject(principal: Principal, slug: str, key_id: UUID) -> Subject:
-    """Return a key of the agent, for who is an admin of all its teams. Raises NotFound or Forbidden."""
+    """Return a key of the agent as a subject, for admins of all its teams. Raises NotFound or Forbidden."""
     key = ApiKey.objects.filter(agent=_managed_agent(principal, slug), id=key_id).select_related("agent").first()
     if key is None:
         raise NotFound("The key")
@@ -66,7 +69,7 @@ def agent_key_subject(principal: Principal, slug: str, key_id: UUID) -> Subject:
 
 
 def key_subject(principal: Principal, key_id: UUID) -> Subject:
-    """Return any key, for admins of the organisation. Raises Forbidden or NotFound."""
+    """Return any key as a subject, for organisation admins. Raises Forbidden or NotFound."""
     require_admin(principal)
     key = ApiKey.objects.filter(id=key_id).select_related("agent").first()
     if key is None:
@@ -75,7 +78,7 @@ def key_subject(principal: Principal, key_id: UUID) -> Subject:
 
 
 def person_subject(principal: Principal, id_: UUID) -> Subject:
-    """Return a person, for itself and admins of the organisation. Raises Forbidden or NotFound."""
+    """Return a person as a subject, for that person and organisation admins. Raises Forbidden or NotFound."""
     if principal.ref != f"person:{id_}":
         require_admin(principal)
     person = User.objects.filter(id=id_).first()
@@ -85,7 +88,7 @@ def person_subject(principal: Principal, id_: UUID) -> Subject:
 
 
 def may_set(principal: Principal, subject: Subject) -> bool:
-    """Return whether the principal, who sees the subject's limits, may set them: nobody sets his own."""
+    """Return whether the principal, who sees the subject's limits, may set them. Nobody may set their own."""
     return principal.is_admin or subject.ref != principal.ref
 
 
@@ -96,7 +99,7 @@ def require_limit_setter(principal: Principal, subject: Subject) -> None:
 
 
 def own_subjects(principal: Principal) -> list[Subject]:
-    """Return the principal itself, and the agent that it speaks for."""
+    """Return the principal itself, and the agent of its key."""
     if principal.kind == "person":
         return [_person(person) for person in User.objects.filter(id=principal.id)]
     keys = ApiKey.objects.filter(id=principal.id).select_related("agent")
@@ -104,7 +107,7 @@ def own_subjects(principal: Principal) -> list[Subject]:
 
 
 def managed_subjects(principal: Principal) -> list[Subject]:
-    """Return all whose limits a person may set: teams, agents, keys, people, each by name."""
+    """Return all subjects whose limits a person may set: teams, agents, keys and people, each by name."""
     teams = [_team(team) for team in Team.objects.manageable_by(principal).order_by("name")]
     agents = _managed_agents(principal)
     of_agents = Q(agent__in=agents)

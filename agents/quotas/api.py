@@ -1,4 +1,4 @@
-"""REST: limits and uses of keys, people, agents and teams."""
+"""REST endpoints of the limits and the usage of keys, people, agents and teams."""
 
 from collections.abc import Callable
 from typing import Any, get_args
@@ -26,7 +26,7 @@ class LimitsSerializer(StrictSerializer):
 
 
 class DailyUseSerializer(serializers.Serializer[Any]):
-    """Uses of one day in UTC, as far as they are written: a second or two behind."""
+    """The usage of a day in UTC, which may be a second or two behind."""
 
     day = serializers.DateField()
     requests = serializers.IntegerField(help_text="Let in.")
@@ -36,20 +36,22 @@ class DailyUseSerializer(serializers.Serializer[Any]):
 
 
 class QuotaSerializer(serializers.Serializer[Any]):
-    """Limits and uses of one key, person, agent or team."""
+    """The limits and the usage of a key, person, agent or team."""
 
     kind = serializers.ChoiceField(choices=get_args(SubjectKind))
     id = serializers.UUIDField()
     name = serializers.CharField()
     limits = LimitsSerializer(help_text="Those that hold.")
-    allowed = LimitsSerializer(help_text="What the organisation allows: what it set, else the defaults.")
+    allowed = LimitsSerializer(
+        help_text="The limits that the organisation allows: its own settings, else the defaults."
+    )
     set_by_organisation = LimitsSerializer()
     set_by_team = LimitsSerializer()
     days = DailyUseSerializer(many=True, help_text="The last 30 days, today last.")
 
 
 class OwnQuotasSerializer(serializers.Serializer[Any]):
-    """Your own quota, and your agent's."""
+    """The limits of the caller, and of the agent of its key."""
 
     results = QuotaSerializer(many=True)
 
@@ -57,7 +59,7 @@ class OwnQuotasSerializer(serializers.Serializer[Any]):
 class OwnLimits(ApiView):
     @extend_schema(responses=OwnQuotasSerializer)
     def get(self, request: Request) -> Response:
-        """Your own limits and uses, and those of the agent that your key speaks for."""
+        """Return your own limits and usage, and those of the agent that your key belongs to."""
         self.query()
         return Response({"results": [quota_document(quota) for quota in quotas_of(own_subjects(self.principal))]})
 
@@ -67,14 +69,14 @@ class LimitsDetail(ApiView):
 
     @extend_schema(responses=QuotaSerializer)
     def get(self, request: Request, **where: Any) -> Response:
-        """Limits, and uses of the last 30 days. For those who may set them, and for people their own."""
+        """Return limits, and the usage of the last 30 days. For users who may set them; users may read their own."""
         self.query()
         return Response(quota_document(quotas_of([self.find(self.principal, **where)])[0]))
 
     @extend_schema(request=LimitsSerializer, responses=QuotaSerializer)
     def put(self, request: Request, **where: Any) -> Response:
-        """Set all four limits: for the organisation as its admin, else for the team, no higher than the organisation
-        allows. They hold within a second or two."""
+        """Set all four limits. Organisation admins set them for the organisation; team admins for the team, no higher
+        than the organisation allows. Limits take effect within two seconds."""
         self.query()
         subject = self.find(self.principal, **where)
         require_limit_setter(self.principal, subject)
@@ -83,7 +85,7 @@ class LimitsDetail(ApiView):
 
 
 def quota_document(quota: Quota) -> dict[str, Any]:
-    """Return the quota as answers have it."""
+    """Return the quota as JSON."""
     facts = {
         "kind": quota.subject.kind,
         "id": quota.subject.id,

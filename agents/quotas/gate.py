@@ -35,7 +35,7 @@ class StorageKind(Enum):
 
 
 def storage_kind_of(method: str, path: str) -> StorageKind:
-    """Return what such a request stores where it succeeds. Whatever is not known to store nothing stores texts."""
+    """Return what a successful request with this method and path stores. An unknown one counts as storing texts."""
     if method not in WRITE_METHODS:
         return StorageKind.NOTHING
     if RECORDING_PATHS.fullmatch(path):
@@ -44,13 +44,13 @@ def storage_kind_of(method: str, path: str) -> StorageKind:
 
 
 HEAVY_UNDER_WAY = 8
-"""Costly requests of one caller under way or waiting; they are computed one at a time."""
+"""The maximum number of costly requests of one caller in progress or waiting; they are computed one at a time."""
 BUSY_SECONDS = 2
 SUCCESS = range(200, 400)
 
 
 class GateRequest(NamedTuple):
-    """What the gate looks at."""
+    """The properties of a request that the gate checks."""
 
     caller: Caller
     heavy: bool
@@ -67,26 +67,26 @@ class _ReachedLimit(NamedTuple):
 
 
 class GateAdmission:
-    """A request that was let in."""
+    """A request that was admitted."""
 
     def __init__(self, gate: "QuotaGate", incoming: GateRequest, limits: Limits) -> None:
         self._gate, self._incoming, self._limits = gate, incoming, limits
 
     def headers(self) -> list[tuple[bytes, bytes]]:
-        """Return RateLimit-Policy and RateLimit, for answers of the API to callers with any limit."""
+        """Return the headers RateLimit-Policy and RateLimit, for API responses to callers that have a limit."""
         if self._limits.is_unlimited or not self._incoming.path.startswith("/api/"):
             return []
         return self._gate.headers(self._incoming.caller.name, self._limits)
 
     def answered(self, status: int, body_bytes: int) -> None:
-        """Count the texts that the request stored: the bytes of its body, where it stored any."""
+        """Count the texts that the request stored: the size of its body, if it stored any."""
         incoming = self._incoming
         if body_bytes and status in SUCCESS and storage_kind_of(incoming.method, incoming.path) is StorageKind.TEXTS:
             self._gate.count_texts(incoming.caller, body_bytes)
 
 
 class QuotaGate:
-    """The gate of one web process."""
+    """The gate of one web process, which admits requests within the limits."""
 
     def __init__(self, counts: RequestCounts, used: UseCounter = uses) -> None:
         self._counts = counts
@@ -96,9 +96,9 @@ class QuotaGate:
     def admit(
         self, caller: Caller, *, heavy: bool, method: str, path: str, moved: bool = False
     ) -> Iterator[GateAdmission]:
-        """Count the request as under way within the block. Raises TooManyRequests on entering it.
+        """Count the request as in progress within the block. Raises TooManyRequests on entering it.
 
-        One that `moved` was let in before, as a request that is not costly.
+        A request that was `moved` to the heavy process was admitted before, as a request that is not costly.
         """
         incoming = GateRequest(caller, heavy, method, path)
         limited = self._limited(caller)
@@ -121,15 +121,15 @@ class QuotaGate:
                 self._counts.end(subject, heavy=heavy)
 
     def headers(self, subject: str, limits: Limits) -> list[tuple[bytes, bytes]]:
-        """Return the headers that tell a subject its limits and how much is left."""
+        """Return the headers with the limits of a subject and how much is left."""
         return rate_limit_headers(limits, self._counts.of(subject), self._uses.stored_today(subject))
 
     def count_texts(self, caller: Caller, size: int) -> None:
-        """Count so many bytes of texts that the caller stored."""
+        """Count bytes of texts that the caller stored."""
         self._uses.add(caller.subjects, text_bytes=size)
 
     def _limited(self, caller: Caller) -> dict[str, Limits]:
-        """The caller, whose requests are counted in any case, and those of its agent and teams that have limits."""
+        """Return the caller, whose requests are always counted, and those of its agent and teams that have limits."""
         if not caller.subjects:
             return {caller.name: NO_LIMITS}
         limited = {caller.name: self._uses.limits_of(caller.name, caller.kind)}

@@ -1,6 +1,8 @@
-"""`RateLimit-Policy` and `RateLimit`, as draft-ietf-httpapi-ratelimit-headers-11 has them: lists of quoted policies,
-with the quota `q`, its unit `qu`, its window `w` in seconds; and what remains, `r`, with the seconds until it is
-counted anew, `t`."""
+"""This module formats the headers `RateLimit-Policy` and `RateLimit`.
+
+The format is that of draft-ietf-httpapi-ratelimit-headers-11: lists of quoted policies with the quota `q`, its unit
+`qu` and its window `w` in seconds; and the remaining quota `r` with the seconds `t` until it is reset.
+"""
 
 import datetime
 from functools import lru_cache
@@ -12,7 +14,7 @@ DAY_SECONDS = 86_400
 
 
 def rate_limit_headers(limits: Limits, counted: SubjectCounts, stored: tuple[int, int]) -> list[tuple[bytes, bytes]]:
-    """Return both headers; nothing where there are no limits. `stored` are bytes of texts and of records of today."""
+    """Return both headers; an empty list without limits. `stored` are the bytes of texts and of records of today."""
     if limits.is_unlimited:
         return []
     under_way, per_minute, texts, records = limits

@@ -1,4 +1,6 @@
-"""The limits of a subject (`key:…`, `person:…`, `agent:…`, `team:…`): by settings, organisation and team."""
+"""The limits of a subject (`key:…`, `person:…`, `agent:…`, `team:…`) come from settings, the
+organisation and its team.
+"""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -10,7 +12,10 @@ from teams.principal import Principal
 
 
 def subjects_of(principal: Principal) -> tuple[str, ...]:
-    """Return whose uses the principal's count towards: its own, its agent's and its teams'; nobody's for the system."""
+    """Return the subjects whose usage a request of the principal counts towards: itself, its agent and its teams.
+
+    The system counts towards none.
+    """
     if principal.kind == "system":
         return ()
     agent = (f"agent:{principal.agent_id}",) if principal.agent_id else ()
@@ -18,7 +23,7 @@ def subjects_of(principal: Principal) -> tuple[str, ...]:
 
 
 def limit_owner_phrase(kind: str, subject: str) -> str:
-    """Return how a refusal names the subject of a limit to a caller of this kind."""
+    """Return how an error message names the subject of a limit to a caller of this kind."""
     if subject.startswith(("agent:", "team:")):
         return f"this {subject.partition(':')[0]}"
     return {"person": "you", "address": "this address"}.get(kind, "this key")
@@ -26,12 +31,14 @@ def limit_owner_phrase(kind: str, subject: str) -> str:
 
 UNLIMITED = 0
 DAY_REACHED_SECONDS = 3_600
-"""When to try again once a limit of the day is reached: before midnight, as an admin may have raised it."""
+"""The value of Retry-After, in seconds, when a limit of the day is reached: before midnight, because an admin may raise
+it.
+"""
 DAY_LIMIT_ADVICE = "The next day begins at midnight UTC; an admin can raise the limit."
 
 
 class Limits(NamedTuple):
-    """Numbers that are not to be exceeded; 0 is no limit."""
+    """The limits of a subject; 0 means no limit."""
 
     requests_under_way: int = UNLIMITED
     requests_per_minute: int = UNLIMITED
@@ -47,7 +54,7 @@ NO_LIMITS = Limits()
 
 
 def default_limits(kind: str) -> Limits:
-    """Return what the settings say for a kind of principal. Agents and teams have only the limits that are set."""
+    """Return the limits in the settings for a kind of principal. Agents and teams have none there."""
     if kind in {"agent_key", "person"}:
         return Limits(
             settings.QUOTA_REQUESTS_UNDER_WAY,
@@ -61,26 +68,26 @@ def default_limits(kind: str) -> Limits:
 
 
 def allowed_limits(default: Limits, organisation: QuotaLimit | None) -> Limits:
-    """Return what the organisation allows: what it set, else the default."""
+    """Return the limits that the organisation allows: those that it set, else the defaults."""
     return Limits(
         *(_value_or_default(getattr(organisation, name, None), getattr(default, name)) for name in LIMIT_NAMES)
     )
 
 
 def effective_limits(allowed: Limits, own: QuotaLimit | None) -> Limits:
-    """Return what holds: the lower of what the organisation allows and of what the team's admins set."""
+    """Return the limits in effect: the lower ones of what the organisation allows and what the team's admins set."""
     return Limits(*(lower_limit(getattr(allowed, name), getattr(own, name, None)) for name in LIMIT_NAMES))
 
 
 def lower_limit(allowed: int, own: int | None) -> int:
-    """Return the lower of two limits, of which 0 is none and null is not set."""
+    """Return the lower of two limits, of which 0 means no limit and None that it is not set."""
     if not own:
         return allowed
     return min(allowed, own) if allowed else own
 
 
 def limits_from_rows(kind: str, rows: Mapping[bool, QuotaLimit]) -> Limits:
-    """Return what holds for a subject with these rows, by whether they are the organisation's."""
+    """Return the limits in effect for a subject with these rows, by whether they are the organisation's."""
     return effective_limits(allowed_limits(default_limits(kind), rows.get(True)), rows.get(False))
 
 

@@ -1,4 +1,4 @@
-"""Limits that admins set, and what was used per day."""
+"""Models of limits that admins set, and of the usage per day."""
 
 from typing import Any
 
@@ -6,10 +6,11 @@ from django.db import models
 
 
 class QuotaLimit(models.Model):
-    """The limits of one subject (`key:…`, `person:…`, `agent:…`, `team:…`), as one of two levels sets them.
+    """The limits of a subject (`key:…`, `person:…`, `agent:…`, `team:…`), set by the organisation or by a team's
+    admins.
 
-    The organisation's take the place of the defaults in the settings; those of a team's admins can only be lower. Null
-    sets nothing; 0 is no limit.
+    The organisation's limits replace the defaults in the settings; those of a team's admins can only be lower. Null
+    means that a limit is not set, 0 that there is none.
     """
 
     subject = models.CharField(max_length=60)
@@ -36,7 +37,7 @@ LIMIT_NAMES = ("requests_under_way", "requests_per_minute", "text_bytes_per_day"
 
 
 class DailyUse(models.Model):
-    """What one subject used on one day in UTC. Requests that were refused are not among the requests."""
+    """The usage of a subject on a day in UTC. Rejected requests are counted separately."""
 
     subject = models.CharField(max_length=60)
     day = models.DateField()
@@ -55,10 +56,10 @@ class DailyUse(models.Model):
 
     @property
     def text_megabytes(self) -> float:
-        """Return the bytes of texts in megabytes."""
+        """The size of the stored texts in megabytes."""
         return self.text_bytes / 1_000_000
 
     @property
     def record_megabytes(self) -> float:
-        """Return the bytes of records in megabytes."""
+        """The size of the stored records in megabytes."""
         return self.record_bytes / 1_000_000

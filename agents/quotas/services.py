@@ -1,5 +1,4 @@
-"""Writes of limits, and reads of limits and uses, of one subject or many; and the counter of texts for services whose
-requests store more than their bodies hold."""
+"""This module reads and writes limits, reads usage, and counts texts of requests that store more than their bodies."""
 
 import datetime
 from collections.abc import Mapping, Sequence
@@ -23,21 +22,23 @@ from agents.quotas.models import LIMIT_NAMES, DailyUse, QuotaLimit
 from agents.quotas.uses import today, uses
 from config.http.errors import Invalid, TooManyRequests
 from config.server.request_counts import SubjectCounts
+from teams.activity.log import activity_record
+from teams.activity.models import ActivityAction
 from teams.principal import Principal
 
 DAYS = 30
 MEGABYTE = 1_000_000
 NEAR_SHARE = 0.8
-"""Share of a limit of the day from which on a page warns."""
+"""The share of a limit of the day above which a page shows a warning."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """The limits of a subject, and what it used in the last days, today last."""
+    """The limits of a subject, and its usage in the last days, today last."""
 
     subject: Subject
     allowed: Limits
-    """What the organisation allows."""
+    """The limits that the organisation allows."""
     set_by_organisation: Mapping[str, int | None]
     set_by_team: Mapping[str, int | None]
     effective: Limits
@@ -45,12 +46,12 @@ class Quota:
 
     @property
     def today(self) -> DailyUse:
-        """What was used today, as far as it is written."""
+        """Today's usage, as far as it is written."""
         return self.days[-1]
 
     @property
     def near(self) -> list[str]:
-        """The names of the limits of the day of which most is used."""
+        """The names of the limits of the day that are nearly reached."""
         shares = {
             "text_bytes_per_day": (self.today.text_bytes, self.effective.text_bytes_per_day),
             "record_bytes_per_day": (self.today.record_bytes, self.effective.record_bytes_per_day),
@@ -91,9 +92,11 @@ def _quota(subject: Subject, organisation: QuotaLimit | None, own: QuotaLimit | 
 
 @transaction.atomic
 def limits_set(*, subject: Subject, limits: Mapping[str, int | None], principal: Principal) -> Quota:
-    """Set all limits of a subject, as the organisation for its admins, else as its team's admins. Null sets none.
+    """Set all limits of a subject: for the organisation if the principal is its admin, else for the team. None unsets a
+    limit.
 
-    Processes heed them within about a second. Raises Forbidden, and Invalid for one above what the organisation allows.
+    Processes apply them within about a second. Raises Forbidden, and Invalid for a limit above what the organisation
+    allows.
     """
     require_limit_setter(principal, subject)
     if not principal.is_admin:
@@ -101,13 +104,15 @@ def limits_set(*, subject: Subject, limits: Mapping[str, int | None], principal:
     QuotaLimit.objects.update_or_create(
         subject=subject.ref, by_organisation=principal.is_admin, defaults={name: limits[name] for name in LIMIT_NAMES}
     )
+    detail = {**{name: limits[name] for name in LIMIT_NAMES}, "by_organisation": principal.is_admin}
+    activity_record(principal, ActivityAction.LIMITS_SET, subject.name, detail=detail)
     return quotas_of([subject])[0]
 
 
 def require_room_for_texts(principal: Principal, text_bytes: int) -> None:
-    """Check that texts of so many bytes fit into what the principal, its agent and its teams may store today.
+    """Check that texts of this size are within today's limits of the principal, its agent and its teams.
 
-    Raises TooManyRequests. Two processes that ask within the same second do not see each other's texts.
+    Raises TooManyRequests. Two processes that check within the same second do not see each other's texts.
     """
     subjects = subjects_of(principal)
     if not subjects:
@@ -119,9 +124,11 @@ def require_room_for_texts(principal: Principal, text_bytes: int) -> None:
         if limit and stored[0] + text_bytes > limit:
             left = max(0, limit - stored[0])
             raise TooManyRequests(
-                f"This holds {_megabytes(text_bytes)} of texts. {_megabytes(limit)} per day are allowed for "
-                f"{limit_owner_phrase(principal.kind, subject)}, and {_megabytes(left)} of them are left. "
-                f"Send less at a time. {DAY_LIMIT_ADVICE}",
+                (
+                    f"This request stores {_megabytes(text_bytes)} of text. The limit for "
+                    f"{limit_owner_phrase(principal.kind, subject)} is {_megabytes(limit)} per day, of which "
+                    f"{_megabytes(left)} are left. Send less at a time. {DAY_LIMIT_ADVICE}"
+                ),
                 retry_after=DAY_REACHED_SECONDS,
                 policies=["text-bytes-per-day"],
                 headers=rate_limit_headers(Limits(text_bytes_per_day=limit), SubjectCounts(0, 0, 0), stored),
@@ -129,7 +136,7 @@ def require_room_for_texts(principal: Principal, text_bytes: int) -> None:
 
 
 def texts_count(*, principal: Principal, text_bytes: int) -> None:
-    """Count texts of so many bytes towards today's use of the principal, its agent and its teams."""
+    """Count texts of this size towards today's usage of the principal, its agent and its teams."""
     uses.add(subjects_of(principal), text_bytes=text_bytes)
 
 

@@ -1,7 +1,7 @@
-"""What is used, added up in this process and written about once a second: no request waits for a row that all share.
+"""Usage is counted in each process and written about once a second, so that no request waits for a shared row.
 
-Limits per day are checked against what the database said last and what was added since, so that several processes
-together may exceed one by what they store within a second or two.
+Limits of the day are checked against the stored sums and what the process counted since. Several processes together may
+therefore exceed a limit by what they store within a second or two.
 """
 
 import datetime
@@ -47,21 +47,21 @@ def today() -> datetime.date:
 
 
 class UseCounter:
-    """The uses that this process counts, and the limits and sums that it last read."""
+    """The usage that this process counts, and the limits and sums that it read last."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._pending: dict[tuple[str, datetime.date], Amounts] = {}
         self._active: set[str] = set()
         self._stored: dict[str, tuple[int, int]] = {}
-        """Bytes of texts and of records, of the day."""
+        """The bytes of texts and of records of the day, by subject."""
         self._day = today()
         self._rows: Mapping[str, Mapping[bool, QuotaLimit]] = {}
         self._limits: dict[tuple[str, str], Limits] = {}
         self._ticks = 0
 
     def add(self, subjects: Iterable[str], **amounts: int) -> None:
-        """Count what the subjects used just now, by the names in AMOUNTS."""
+        """Count usage of the subjects, by the names in AMOUNTS."""
         day = today()
         with self._lock:
             for subject in subjects:
@@ -78,7 +78,7 @@ class UseCounter:
         return (texts + pending["text_bytes"], records + pending["record_bytes"]) if pending else (texts, records)
 
     def limits_of(self, subject: str, kind: str) -> Limits:
-        """Return the limits that hold for the subject, as last read."""
+        """Return the limits in effect for the subject, as they were read last."""
         found = self._limits.get((subject, kind))
         if found is None:
             found = self._limits[subject, kind] = limits_from_rows(kind, self._rows.get(subject, {}))
@@ -92,8 +92,10 @@ class UseCounter:
         self._rows, self._limits = rows, {}
 
     def flush(self) -> None:
-        """Write what was added, and read the sums of who was active, and all limits. Raises Django's errors, and then
-        writes it the next time."""
+        """Write what was counted, and read the sums of active subjects and all limits.
+
+        Raises Django's errors, and then writes it the next time.
+        """
         day = today()
         with self._lock:
             pending, self._pending = self._pending, {}
@@ -109,17 +111,22 @@ class UseCounter:
         self.read_limits()
 
     def refresh(self, subjects: Iterable[str]) -> None:
-        """Read what the subjects stored today, and all limits: a process knows only those that were active in it.
-        Raises Django's errors."""
+        """Read today's sums of the subjects, and all limits: a process knows only the subjects that were active in it.
+
+        Raises Django's errors.
+        """
         self._read_stored(today(), subjects)
         self.read_limits()
 
     def delete_old(self) -> None:
-        """Delete what was used more than RETAINED_DAYS ago. Raises Django's errors."""
+        """Delete usage that is older than RETAINED_DAYS. Raises Django's errors."""
         execute_sql(DELETE_OLD_SQL, [today() - datetime.timedelta(days=RETAINED_DAYS)])
 
     def tick(self) -> None:
-        """Flush, and now and then delete what is old. A database that is away is tried again the next time."""
+        """Write what was counted, and from time to time delete old usage.
+
+        If the database is unavailable, it is tried again later.
+        """
         try:
             self.flush()
             if self._ticks % TICKS_BETWEEN_DELETIONS == 0:
@@ -147,11 +154,11 @@ class UseCounter:
 
 
 uses = UseCounter()
-"""Those of this process."""
+"""The counter of this process."""
 
 
 class FlushThread:
-    """Flushes the uses of this process about once a second, and when it is stopped."""
+    """A thread that writes the counted usage about once a second, and when it is stopped."""
 
     def __init__(self, counter: UseCounter = uses) -> None:
         self._uses = counter

@@ -1,4 +1,4 @@
-"""Pages of limits and uses: all that a person may set, one subject with its chart, and the form of its limits."""
+"""The pages of limits and usage: a list of subjects, and a subject with its chart and the form of its limits."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,45 +26,45 @@ BYTES = ("text_bytes_per_day", "record_bytes_per_day")
 
 
 class LimitsForm(forms.Form):
-    """The four limits; what is left empty is not set."""
+    """The form of the four limits; an empty field means that a limit is not set."""
 
     requests_under_way = forms.IntegerField(
-        label=_("Requests at once"), required=False, min_value=0, max_value=MAX_LIMIT
+        label=_("Concurrent requests"), required=False, min_value=0, max_value=MAX_LIMIT
     )
     requests_per_minute = forms.IntegerField(
         label=_("Requests per minute"), required=False, min_value=0, max_value=MAX_LIMIT
     )
     text_bytes_per_day = forms.IntegerField(
-        label=_("Texts per day, in megabytes"), required=False, min_value=0, max_value=MAX_LIMIT
+        label=_("Text per day in megabytes"), required=False, min_value=0, max_value=MAX_LIMIT
     )
     record_bytes_per_day = forms.IntegerField(
-        label=_("Records of contexts per day, in megabytes"), required=False, min_value=0, max_value=MAX_LIMIT
+        label=_("Records of contexts per day in megabytes"), required=False, min_value=0, max_value=MAX_LIMIT
     )
 
     @classmethod
     def showing(cls, data: Any, limits: Mapping[str, int | None]) -> "LimitsForm":
-        """Return a form that shows the limits as they are."""
+        """Return a form with the current limits."""
         return cls(data, initial={name: in_megabytes(name, limit) for name, limit in limits.items()})
 
     def limits(self) -> dict[str, int | None]:
-        """Return what was entered, in bytes."""
+        """Return the entered limits, in bytes."""
         entered: dict[str, int | None] = self.cleaned_data
         return {name: value * MEGABYTE if value and name in BYTES else value for name, value in entered.items()}
 
 
 def in_megabytes(name: str, limit: int | None) -> int | None:
-    """A limit under one megabyte is shown as one: 0 would be none."""
+    """Return a limit in megabytes; a limit below one megabyte becomes one, because 0 means no limit."""
     return max(1, round(limit / MEGABYTE)) if limit and name in BYTES else limit
 
 
 WIDTH, HEIGHT = 1000.0, 200.0
 GAP = 0.18
-"""Share of a day's width that is left free next to its bar."""
+"""The share of a day's width that is free next to its bar."""
 
 
 @dataclass(frozen=True, slots=True)
 class UseBar:
-    """One day: requests let in from the bottom, refused ones on top of them."""
+    """A day in the chart: admitted requests at the bottom, rejected ones above them."""
 
     use: DailyUse
     x: float
@@ -76,7 +76,7 @@ class UseBar:
 
 
 def use_bars(days: Sequence[DailyUse]) -> list[UseBar]:
-    """Return a bar for each day; the highest fills the height. None where nothing was used."""
+    """Return a bar for each day; the highest has full height. Returns none without any usage."""
     most = max(day.requests + day.refused for day in days)
     if not most:
         return []
@@ -92,15 +92,15 @@ def _use_bar(use: DailyUse, x: float, width: float, scale: float) -> UseBar:
 
 PER_PAGE = 50
 LABELS = {
-    "requests_under_way": gettext_lazy("Requests at once"),
+    "requests_under_way": gettext_lazy("Concurrent requests"),
     "requests_per_minute": gettext_lazy("Requests per minute"),
-    "text_bytes_per_day": gettext_lazy("Texts per day"),
+    "text_bytes_per_day": gettext_lazy("Text per day"),
     "record_bytes_per_day": gettext_lazy("Records of contexts per day"),
 }
 
 
 def limits_list(request: HttpRequest) -> HttpResponse:
-    """Everybody whose limits the person may set, and the person."""
+    """Show all subjects whose limits the person may set, and the person."""
     principal = principal_of(request)
     own = own_subjects(principal)
     managed = [subject for subject in managed_subjects(principal) if subject not in own]
@@ -110,14 +110,14 @@ def limits_list(request: HttpRequest) -> HttpResponse:
 
 
 def limits_page(request: HttpRequest, find: Callable[..., Subject], **where: Any) -> HttpResponse:
-    """Limits and uses of one key, person, agent or team; sets the limits."""
+    """Show and set the limits of a key, person, agent or team, with its usage."""
     principal = principal_of(request)
     quota = quotas_of([find(principal, **where)])[0]
     form = _form(request, principal, quota)
     if request.method == "POST":
         require_limit_setter(principal, quota.subject)
         if form and form.is_valid() and _save_limits(form, principal, quota):
-            messages.success(request, gettext("Saved. The limits hold within a few seconds."))
+            messages.success(request, gettext("Saved. The limits apply within a few seconds."))
             return redirect(request.path)
     context = {
         "quota": quota,
@@ -131,7 +131,7 @@ def limits_page(request: HttpRequest, find: Callable[..., Subject], **where: Any
 
 
 def _form(request: HttpRequest, principal: Principal, quota: Quota) -> LimitsForm | None:
-    """None for whoever may see the limits and not set them."""
+    """Return the form of the limits; None for a person who may see but not set them."""
     if not may_set(principal, quota.subject):
         return None
     own = quota.set_by_organisation if principal.is_admin else quota.set_by_team
@@ -146,8 +146,8 @@ def _help_text(name: str, quota: Quota, *, by_organisation: bool) -> str:
         return gettext("Empty: the default of the installation. 0: no limit.")
     allowed = getattr(quota.allowed, name)
     if not allowed:
-        return gettext("Empty: no limit. The organisation sets none.")
-    return gettext("Empty: what the organisation allows, %(allowed)s.") % {"allowed": _amount(name, allowed)}
+        return gettext("Empty: no limit (default of the organisation).")
+    return gettext("Empty: limit of the organisation, %(allowed)s.") % {"allowed": _amount(name, allowed)}
 
 
 def _save_limits(form: LimitsForm, principal: Principal, quota: Quota) -> bool:
@@ -155,13 +155,13 @@ def _save_limits(form: LimitsForm, principal: Principal, quota: Quota) -> bool:
         limits_set(subject=quota.subject, limits=form.limits(), principal=principal)
     except Invalid as error:
         for name in error.extra["errors"]:
-            form.add_error(name, gettext("Use a number from 1 to what the organisation allows, or leave it empty."))
+            form.add_error(name, gettext("Enter a number from 1 to the limit of the organisation, or leave it empty."))
         return False
     return True
 
 
 def _limit_rows(limits: Limits, today: DailyUse) -> list[dict[str, Any]]:
-    """Each limit in words, with what is used of it today where it is one of the day."""
+    """Return each limit in words, with today's usage if it is a limit of the day."""
     used = {"text_bytes_per_day": today.text_bytes, "record_bytes_per_day": today.record_bytes}
     return [
         {

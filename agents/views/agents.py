@@ -1,4 +1,4 @@
-"""Pages: the list of agents, a new agent, and what its admins change."""
+"""The pages of agents: the list, a new agent, and the settings for its admins."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ PER_PAGE = 60
 
 
 def agent_list(request: HttpRequest) -> HttpResponse:
-    """The agents that the person may read, by name."""
+    """Show the agents that the person may read, by name."""
     principal = principal_of(request)
     agents = (
         Agent.objects.visible_to(principal)
@@ -37,7 +37,7 @@ def agent_list(request: HttpRequest) -> HttpResponse:
 
 
 def agent_new(request: HttpRequest) -> HttpResponse:
-    """A new agent, by an admin of the organisation."""
+    """Create an agent, as an organisation admin."""
     principal = principal_of(request)
     require_admin(principal)
     form = AgentForm(request.POST or None, principal=principal)
@@ -45,15 +45,15 @@ def agent_new(request: HttpRequest) -> HttpResponse:
         try:
             agent = agent_create(**form.cleaned_data, principal=principal)
         except Conflict:
-            form.add_error("slug", _("There is an agent with this short name already. Choose another."))
+            form.add_error("slug", _("An agent with this slug exists. Choose another slug."))
         else:
-            messages.success(request, _("The agent is there. Say who it is in Identity."))
+            messages.success(request, _("Agent created. Next: write its Identity."))
             return redirect("agent_page", slug=agent.slug)
     return render(request, "agents/agent_new.html", {"form": form}, status=422 if form.errors else 200)
 
 
 def agent_settings(request: HttpRequest, slug: str) -> HttpResponse:
-    """An agent's name, time zone and teams."""
+    """Show and change an agent's name, time zone and teams."""
     principal = principal_of(request)
     agent = agent_for(principal, slug, Action.MANAGE)
     form = AgentSettingsForm(request.POST or None, initial=_form_values(agent), principal=principal)
@@ -65,8 +65,8 @@ def agent_settings(request: HttpRequest, slug: str) -> HttpResponse:
             form.add_error(
                 None,
                 _(
-                    "Somebody changed these settings meanwhile. Nothing was saved yet; what you chose is below. "
-                    "Save again to make it so."
+                    "Someone changed these settings meanwhile. Your changes are not saved; they are below. "
+                    "Save again to apply them."
                 ),
             )
         else:
@@ -84,14 +84,14 @@ def agent_settings(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def agent_delete_view(request: HttpRequest, slug: str) -> HttpResponse:
-    """Asks whether the agent shall go, and deletes it; where other teams share it, says who can decide that."""
+    """Ask for confirmation, and delete the agent. If the agent works in other teams too, show who can delete it."""
     principal = principal_of(request)
     agent = agent_for(principal, slug, Action.MANAGE)
     form = DeletionForm(request.POST or None, slug=slug)
     if request.method == "POST" and form.is_valid():
         agent_delete(agent=agent, principal=principal)
         messages.success(
-            request, _("The agent %(name)s is deleted. What it was told stays on record.") % {"name": agent.name}
+            request, _("Agent %(name)s deleted. Records of its contexts are retained.") % {"name": agent.name}
         )
         return redirect("agent_list")
     if not manages_all_teams(principal, agent):
@@ -100,7 +100,7 @@ def agent_delete_view(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _other_teams_context(agent: Agent, principal: Principal) -> dict[str, Any]:
-    """The teams in which the agent works and that the person does not administer, with their admins."""
+    """Return the teams of the agent that the person does not administer, with their admins, for the page."""
     others = unmanaged_teams(principal, agent)
     visible = others.filter(id__in=Team.objects.visible_to(principal).values("id")).order_by("name")
     rows = [{"team": team, "admins": list(admins_of(team))} for team in visible]
@@ -108,7 +108,7 @@ def _other_teams_context(agent: Agent, principal: Principal) -> dict[str, Any]:
 
 
 def _with_newest_version(request: HttpRequest, version: int) -> QueryDict:
-    """What was sent, now made from the newest version."""
+    """Return the values that were sent, based on the newest version."""
     sent = request.POST.copy()
     sent["version"] = str(version)
     return sent
@@ -119,7 +119,7 @@ def _form_values(agent: Agent) -> dict[str, Any]:
 
 
 def _service_arguments(chosen: dict[str, Any], agent: Agent, principal: Principal) -> dict[str, Any]:
-    """What the service is asked for; the teams that the person is no admin of stay as they are."""
+    """Return the arguments of the service; teams of which the person is no admin remain."""
     others = set(agent.teams.all()) - set(Team.objects.manageable_by(principal))
     return {
         "expected_version": chosen["version"],

@@ -1,7 +1,7 @@
 """The pages of an agent's files."""
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
@@ -9,6 +9,7 @@ from django.views.decorators.http import require_POST
 from agents.access import agent_for, is_permitted
 from agents.guidance import AGENT_FILES
 from agents.models import AgentFile
+from config.http.errors import Forbidden
 from teams.access import principal_of
 from teams.principal import Action
 from teams.versioned_text import views as document_history
@@ -19,29 +20,34 @@ from teams.versioned_text.versioned_file import file_save
 
 
 def edit(request: HttpRequest, slug: str, key: str) -> HttpResponse:
-    """The editor of an agent's file."""
-    found = _document(request, slug, key, Action.EDIT)
+    """The editor of an agent's file; people who may only read are led to its newest version."""
+    try:
+        found = _document(request, slug, key, Action.EDIT)
+    except Forbidden:
+        if request.method == "POST":
+            raise
+        return redirect(_document(request, slug, key).current_address)
     return editor_views.edit(request, found, save_as_person(request, file_save, found.file))
 
 
 def history(request: HttpRequest, slug: str, key: str) -> HttpResponse:
-    """All versions of an agent's file."""
+    """Show all versions of an agent's file."""
     return document_history.history(request, _document(request, slug, key))
 
 
 def version(request: HttpRequest, slug: str, key: str, number: int) -> HttpResponse:
-    """One version of an agent's file."""
+    """Show a version of an agent's file."""
     return document_history.version(request, _document(request, slug, key), number)
 
 
 def compare(request: HttpRequest, slug: str, key: str) -> HttpResponse:
-    """Two versions of an agent's file, or one and the draft."""
+    """Show the difference of two versions of an agent's file, or of a version and the draft."""
     return versioned_text_views.compare(request, _document(request, slug, key))
 
 
 @require_POST
 def restore(request: HttpRequest, slug: str, key: str, number: int) -> HttpResponse:
-    """Bring back an old version of an agent's file."""
+    """Restore an old version of an agent's file."""
     found = _document(request, slug, key, Action.EDIT)
     return versioned_text_views.restore(request, found, number, save_as_person(request, file_save, found.file))
 
@@ -57,7 +63,7 @@ def _document(request: HttpRequest, slug: str, key: str, action: Action = Action
         key=key,
         heading=_("%(name)s of %(owner)s") % {"name": guidance.name, "owner": agent.name},
         crumbs=(Crumb(_("Agents"), reverse("agent_list")), Crumb(agent.name, reverse("agent_page", args=[slug]))),
-        readers=_("Read by %(name)s, at the start of every conversation.") % {"name": agent.name},
+        readers=_("Used by: %(name)s") % {"name": agent.name},
         edit_address=address,
         history_address=f"{address}history/",
         may_edit=action is Action.EDIT or is_permitted(principal, agent, Action.EDIT),

@@ -1,4 +1,4 @@
-"""Pages of API keys: an agent's, a team's, and all keys of the organisation."""
+"""The pages of API keys: those of an agent, those of a team, and all keys of the organisation."""
 
 from uuid import UUID
 
@@ -17,19 +17,20 @@ from agents.key_grants import key_grant, key_in_team, key_withdraw, keys_in_team
 from agents.keys import NOT_ALL_TEAMS, api_key_create, api_key_revoke
 from agents.models import Agent, ApiKey
 from config.http.errors import Forbidden
+from config.http.shown_once import show_once, take_shown_once
 from teams.access import principal_of, require_admin, team_for
 from teams.principal import Action
 
 
 @never_cache  # it may show a key
 def agent_keys(request: HttpRequest, slug: str) -> HttpResponse:
-    """The keys of an agent; makes new ones, each shown once."""
+    """Show the keys of an agent, and create keys, each shown once."""
     agent = _find_agent(request, slug)
     form = ApiKeyForm(request.POST or None)
-    made, secret = None, ""
     if request.method == "POST" and form.is_valid():
         made, secret = api_key_create(agent=agent, **form.facts(), principal=principal_of(request))
-        form = ApiKeyForm()
+        show_once(request, f"keys of {agent.pk}", name=made.name, secret=secret)
+        return redirect("agent_keys", slug=slug)
     labels = dict(ApiKey.Scope.choices)
     found, works_in, now = (
         list(agent.api_keys.order_by("revoked", "-created", "-id")),
@@ -47,17 +48,18 @@ def agent_keys(request: HttpRequest, slug: str) -> HttpResponse:
         }
         for key in found
     ]
-    context = {"agent": agent, "form": form, "rows": rows, "made": made, "secret": secret}
+    created = take_shown_once(request, f"keys of {agent.pk}")
+    context = {"agent": agent, "form": form, "rows": rows, "created": created}
     return render(request, "agents/keys.html", context, status=422 if form.errors else 200)
 
 
 def agent_key_revoke(request: HttpRequest, slug: str, key_id: UUID) -> HttpResponse:
-    """Asks whether a key shall be of no use any more, and revokes it."""
+    """Ask for confirmation, and revoke a key of the agent."""
     agent = _find_agent(request, slug)
     key = get_object_or_404(ApiKey, pk=key_id, agent=agent)
     if request.method == "POST":
         api_key_revoke(key=key, principal=principal_of(request))
-        messages.success(request, _("The key %(name)s is of no use any more.") % {"name": key.name or key.lookup})
+        messages.success(request, _("API key “%(name)s” revoked.") % {"name": key.name or key.lookup})
         return redirect("agent_keys", slug=slug)
     return render(request, "agents/key_revoke.html", {"agent": agent, "key": key})
 
@@ -75,14 +77,14 @@ PER_PAGE = 50
 
 @never_cache  # it may show a key
 def key_list(request: HttpRequest) -> HttpResponse:
-    """Every key, newest first; makes admins' keys, each shown once."""
+    """Show all keys, newest first, and create admin keys, each shown once."""
     principal = principal_of(request)
     require_admin(principal)
     form = AdminKeyForm(request.POST or None)
-    made, secret = None, ""
     if request.method == "POST" and form.is_valid():
         made, secret = api_key_create(agent=None, **form.facts(), principal=principal)
-        form = AdminKeyForm()
+        show_once(request, "admin keys", name=made.name, secret=secret)
+        return redirect("key_list")
     filters, now = KeyFilterForm(request.GET or None), timezone.now()
     keys = filters.narrowed(ApiKey.objects.select_related("agent"), now).order_by("-created", "-id")
     page = Paginator(keys, PER_PAGE).get_page(request.GET.get("page"))
@@ -97,24 +99,25 @@ def key_list(request: HttpRequest) -> HttpResponse:
         }
         for key in found
     ]
-    context = {"page": page, "rows": rows, "filters": filters, "form": form, "made": made, "secret": secret}
+    created = take_shown_once(request, "admin keys")
+    context = {"page": page, "rows": rows, "filters": filters, "form": form, "created": created}
     return render(request, "agents/key_list.html", context, status=422 if form.errors else 200)
 
 
 def key_revoke(request: HttpRequest, key_id: UUID) -> HttpResponse:
-    """Asks whether a key, of whomever, shall be of no use any more, and revokes it."""
+    """Ask for confirmation, and revoke a key of an agent or an admin."""
     principal = principal_of(request)
     require_admin(principal)
     key = get_object_or_404(ApiKey.objects.select_related("agent"), pk=key_id)
     if request.method == "POST":
         api_key_revoke(key=key, principal=principal)
-        messages.success(request, _("The key %(name)s is of no use any more.") % {"name": key})
+        messages.success(request, _("API key “%(name)s” revoked.") % {"name": key})
         return redirect("key_list")
     return render(request, "agents/key_revoke.html", {"agent": None, "key": key})
 
 
 def team_keys(request: HttpRequest, slug: str) -> HttpResponse:
-    """The usable keys of the team's agents, with what each may do and whether it reaches the team."""
+    """Show the usable keys of the team's agents, with their scopes and whether they have access to the team."""
     team = team_for(principal_of(request), slug, Action.MANAGE)
     reaching, labels = reaching_key_ids(team), dict(ApiKey.Scope.choices)
     rows = [
@@ -126,21 +129,21 @@ def team_keys(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_POST
 def team_key_grant(request: HttpRequest, slug: str, key_id: UUID) -> HttpResponse:
-    """Let a key reach the team."""
+    """Give a key access to the team."""
     principal = principal_of(request)
     team = team_for(principal, slug, Action.MANAGE)
     key = key_in_team(team, key_id)
     key_grant(key=key, team=team, principal=principal)
-    messages.success(request, _("The key %(key)s reaches %(team)s now.") % {"key": key, "team": team.name})
+    messages.success(request, _("The key %(key)s now has access to %(team)s.") % {"key": key, "team": team.name})
     return redirect("team_keys", slug=slug)
 
 
 @require_POST
 def team_key_withdraw(request: HttpRequest, slug: str, key_id: UUID) -> HttpResponse:
-    """Let a key reach the team no longer."""
+    """Remove a key's access to the team."""
     principal = principal_of(request)
     team = team_for(principal, slug, Action.MANAGE)
     key = key_in_team(team, key_id)
     key_withdraw(key=key, team=team, principal=principal)
-    messages.success(request, _("The key %(key)s does not reach %(team)s any more.") % {"key": key, "team": team.name})
+    messages.success(request, _("The key %(key)s no longer has access to %(team)s.") % {"key": key, "team": team.name})
     return redirect("team_keys", slug=slug)

@@ -1,6 +1,5 @@
-"""The daily logs of an agent: a month as a calendar, the newest below, and a search over all of them."""
+"""The page of an agent's daily logs has a month as a calendar, the newest logs, and a search over all logs."""
 
-import re
 from typing import Any
 
 from django.db.models import QuerySet
@@ -19,14 +18,14 @@ from config.http.cpu_budget import TookTooLong
 from config.http.cursors import next_page_url, page_of
 from config.http.serializers import parse_date
 from teams.access import principal_of
+from teams.text_diff.markdown import plain_line
 
 PREVIEW_LINES, PREVIEW_CHARACTERS = 3, 600
 PER_PAGE = "14"
-MARKDOWN_SIGNS = re.compile(r"^\s*(#{1,6}|[-*+>])\s+")
 
 
 def logs(request: HttpRequest, slug: str) -> HttpResponse:
-    """The newest logs, those of a month, or those with some words; a date in the address leads to its day."""
+    """Show the newest logs, those of a month, or those with some words. A date in the query redirects to its day."""
     agent = agent_for(principal_of(request), slug)
     if date := parse_date(request.GET.get("date", "")):
         return redirect("daily_log", slug=slug, date=date)
@@ -59,7 +58,7 @@ def _list_context(request: HttpRequest, agent: Agent, shown: CalendarMonth | Non
 
 
 def _search_context(request: HttpRequest, agent: Agent, words: str) -> dict[str, Any]:
-    """A page of the logs with the words; or why they cannot be searched for."""
+    """Return a page of the logs that contain the words, or the reason why they cannot be searched."""
     try:
         found, cursor = page_of(search_logs(agent, words), {**request.GET.dict(), "limit": PER_PAGE}, keys=("date",))
         passages = find_passages(found, words)
@@ -71,7 +70,7 @@ def _search_context(request: HttpRequest, agent: Agent, words: str) -> dict[str,
 
 
 def _log_previews(agent: Agent) -> QuerySet[Any]:
-    """All logs in which something stands, with no more than a list shows of it."""
+    """Return all logs that are not empty, with the text that a list shows of them."""
     logs = DailyLog.objects.filter(agent=agent).exclude(content="")
     beginning: QuerySet[Any] = logs.annotate(beginning=Left("content", 2 * PREVIEW_CHARACTERS)).defer("content")
     return beginning
@@ -82,6 +81,6 @@ def _first_lines(beginning: str) -> str:
 
 
 def _preview_lines(text: str) -> list[str]:
-    """The lines in which something is said, without the signs of headings, lists and quotes before them."""
-    plain = (MARKDOWN_SIGNS.sub("", line).strip() for line in text.splitlines())
+    """Return the lines that are not empty, without the Markdown signs of blocks, emphasis, code and links."""
+    plain = (plain_line(line) for line in text.splitlines())
     return [line for line in plain if line]

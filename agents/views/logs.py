@@ -1,4 +1,4 @@
-"""The pages of an agent's daily logs: one per day, whether or not there is a log yet."""
+"""The pages of an agent's daily logs: one page per day, whether or not the day has a log."""
 
 import datetime
 
@@ -28,7 +28,7 @@ from teams.versioned_text.versioned_file import StaleVersion, file_save
 
 
 def read(request: HttpRequest, slug: str, date: datetime.date) -> HttpResponse:
-    """What the day's log says."""
+    """Show the day's log."""
     agent = agent_for(principal_of(request), slug)
     found = _document(agent, date, may_edit=is_permitted(principal_of(request), agent, Action.WRITE))
     today = agent.today(timezone.now())
@@ -47,30 +47,30 @@ def read(request: HttpRequest, slug: str, date: datetime.date) -> HttpResponse:
 
 
 def edit(request: HttpRequest, slug: str, date: datetime.date) -> HttpResponse:
-    """The editor of the day's log; publishing the first text makes it."""
+    """Show the editor of the day's log; publishing the first text creates the log."""
     agent = agent_for(principal_of(request), slug, Action.WRITE)
     found = _document(agent, date, may_edit=True)
     return editor_views.edit(request, found, _publisher(request, agent, found))
 
 
 def history(request: HttpRequest, slug: str, date: datetime.date) -> HttpResponse:
-    """All versions of the day's log."""
+    """Show all versions of the day's log."""
     return document_history.history(request, _existing(request, slug, date, Action.READ))
 
 
 def version(request: HttpRequest, slug: str, date: datetime.date, number: int) -> HttpResponse:
-    """One version of the day's log."""
+    """Show a version of the day's log."""
     return document_history.version(request, _existing(request, slug, date, Action.READ), number)
 
 
 def compare(request: HttpRequest, slug: str, date: datetime.date) -> HttpResponse:
-    """Two versions of the day's log, or one and the draft."""
+    """Show the difference of two versions of the day's log, or of a version and the draft."""
     return versioned_text_views.compare(request, _existing(request, slug, date, Action.READ))
 
 
 @require_POST
 def restore(request: HttpRequest, slug: str, date: datetime.date, number: int) -> HttpResponse:
-    """Bring back an old version of the day's log."""
+    """Restore an old version of the day's log."""
     found = _existing(request, slug, date, Action.WRITE)
     return versioned_text_views.restore(request, found, number, save_as_person(request, file_save, found.file))
 
@@ -94,7 +94,7 @@ def _existing(request: HttpRequest, slug: str, date: datetime.date, action: Acti
     agent = agent_for(principal, slug, action)
     found = _document(agent, date, may_edit=is_permitted(principal, agent, Action.WRITE))
     if not found.exists:
-        raise NotFound(_("The log of this day"))
+        raise NotFound(_("Daily log"))
     return found
 
 
@@ -112,7 +112,7 @@ def _document(agent: Agent, date: datetime.date, *, may_edit: bool) -> TextPage:
             Crumb(agent.name, reverse("agent_page", args=[agent.slug])),
             Crumb(day, address),
         ),
-        readers=_("Read by %(name)s for seven days.") % {"name": agent.name},
+        readers=_("Used by %(name)s for 7 days.") % {"name": agent.name},
         edit_address=f"{address}edit/",
         history_address=f"{address}history/",
         may_edit=may_edit,

@@ -1,4 +1,4 @@
-"""REST: two recorded contexts beside each other."""
+"""REST endpoint that compares two recorded contexts."""
 
 from uuid import UUID
 
@@ -13,11 +13,11 @@ from assembly.comparison.serializers import CONTENT, CompareSerializer
 from config.http.errors import Invalid
 from teams.api.view import ApiView
 
-INCLUDE = OpenApiParameter("include", str, enum=[CONTENT], description="content: both contexts whole.")
+INCLUDE = OpenApiParameter("include", str, enum=[CONTENT], description="content: the complete texts of both contexts.")
 
 
 def wants_content(query: dict[str, str]) -> bool:
-    """Whether `?include=content` is asked for. Raises Invalid for anything else."""
+    """Return whether the query has `?include=content`. Raises Invalid for other values."""
     if query.get("include", CONTENT) != CONTENT:
         raise Invalid("include", f"Use “{CONTENT}”, or leave it out.")
     return "include" in query
@@ -26,6 +26,7 @@ def wants_content(query: dict[str, str]) -> bool:
 class AssemblyCompare(ApiView):
     @extend_schema(
         operation_id="assemblies_compare",
+        summary="Compare two assemblies",
         parameters=[
             OpenApiParameter("before", UUID, required=True, description="The id of one assembly."),
             OpenApiParameter("after", UUID, required=True, description="The id of another one."),
@@ -34,7 +35,7 @@ class AssemblyCompare(ApiView):
         responses=CompareSerializer,
     )
     def get(self, request: Request) -> Response:
-        """Any two assemblies that you may see, beside each other, each difference explained by what changed."""
+        """Compare two assemblies that you may see. Each difference is explained by what changed."""
         query = self.query("before", "after", "include")
         whole = wants_content(query)
         ids = [_id(query, name) for name in ("before", "after")]

@@ -1,4 +1,4 @@
-"""Finders look for the causes of a difference: in the request, the profile, the rules, and the item's own history."""
+"""Cause finders look for the causes of a difference: in the request, the profile, the rules, and the item's history."""
 
 import datetime
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,9 +21,10 @@ from assembly.sources.request_inputs import ADDITIONAL_CONTEXT_REF
 
 
 def profile_cause(before: Profile, after: Profile) -> Cause | None:
-    """That the profile is another one, or of another version; None where both say the same. One query at most.
+    """Return the cause that the profile is another one or has another version; None if it is the same. At most one
+    query.
 
-    A shipped profile that nobody changed came in another shape with a newer Dossier: nobody made that version here.
+    An unchanged built-in profile may differ because of a newer Dossier: nobody created that version here.
     """
     if before == after or (sections_of(before) == sections_of(after) and _same_for_section(before, after)):
         return None
@@ -37,7 +38,7 @@ def profile_cause(before: Profile, after: Profile) -> Cause | None:
 
 
 def affects_section(section: str, before: Profile, after: Profile) -> bool:
-    """Whether what differs between the profiles bears on that section."""
+    """Return whether the difference of the profiles affects the section."""
     if not has_same_profile_facts(before, after):
         return True
     return sections_of(before).get(section) != sections_of(after).get(section)
@@ -50,9 +51,9 @@ def _same_for_section(before: Profile, after: Profile) -> bool:
 def rule_causes(
     before: Iterable[Rule], after: Iterable[Rule], then: datetime.datetime, until: datetime.datetime | None
 ) -> dict[str, Cause]:
-    """By name, why a rule did not fire in both contexts alike: one query.
+    """Return by name why a rule did not apply in both contexts alike; one query.
 
-    `then`: when the first was made; `until`: when the second was, None for today.
+    `then` is the time of the first context, `until` that of the second, None for today.
     """
     old, new = ({rule.name: rule for rule in rules} for rules in (before, after))
     names = {name for name in old.keys() | new.keys() if _version(old, name) != _version(new, name)}
@@ -90,7 +91,7 @@ def _version(rules: Mapping[str, Rule], name: str) -> int | None:
 
 
 def _newest(names: Iterable[str], until: datetime.datetime | None) -> dict[str, StoredRuleVersion]:
-    """The newest version that each had then, by the rule's name, with the rule as it is today."""
+    """Return the newest version at that time of each rule, by name, with the rule as it is today."""
     found = StoredRuleVersion.objects.filter(file__name__in=names, **({"created__lte": until} if until else {}))
     distinct = found.order_by("file_id", "-version").distinct("file_id").defer("content", "file__content")
     return {version.file.name: version for version in distinct.select_related("file")}
@@ -98,7 +99,7 @@ def _newest(names: Iterable[str], until: datetime.datetime | None) -> dict[str, 
 
 @dataclass(frozen=True, slots=True)
 class ChangePair:
-    """A change with the candidate that the thing was in either context; None where it was not considered."""
+    """A change with the candidate that the item was in either context; None if it was not considered."""
 
     change: DecisionChange
     before: Candidate | None
@@ -106,17 +107,17 @@ class ChangePair:
 
     @property
     def ref(self) -> Ref:
-        """The later one, if there is one."""
+        """The ref in the later context, if any."""
         return Ref.parse(self.candidate.ref)
 
     @property
     def is_in_one_context(self) -> bool:
-        """Whether one of the contexts alone considered it."""
+        """Whether only one of the contexts considered the item."""
         return self.before is None or self.after is None
 
     @property
     def candidate(self) -> Candidate:
-        """The later one, if there is one."""
+        """The candidate in the later context, if any."""
         found = self.after or self.before
         assert found is not None  # noqa: S101 - a change is of something that was considered
         return found
@@ -124,17 +125,17 @@ class ChangePair:
 
 @dataclass(frozen=True, slots=True)
 class RecordCauses:
-    """What happened to things since a moment, by their refs without versions, as they stood at the later one."""
+    """The changes of items since a moment, by their refs without versions, up to the later context."""
 
     things: Mapping[str, RecordState]
     then: datetime.datetime
-    """When the earlier context was made."""
+    """The time of the earlier context."""
     days: tuple[datetime.date, datetime.date]
-    """The first and the last day that the later one tells of."""
+    """The first and the last day of the daily logs in the later context."""
     original_days: tuple[datetime.date, datetime.date]
 
     def of(self, pair: ChangePair) -> list[Cause]:
-        """What happened to this one; nothing where it is as it was."""
+        """Return the changes of this item; none if it is unchanged."""
         kind = pair.ref.kind
         if kind == "daily_log":
             return self._of_log(pair)
@@ -160,7 +161,7 @@ class RecordCauses:
             return [self._cause("memory_added", pair, thing)]
         if not self._is_newer(pair, thing):
             return []
-        return [self._cause(_memory_action(thing, pair.before), pair, thing)]
+        return [self._cause(kind, pair, thing) for kind in _memory_actions(thing, pair)]
 
     def _of_other_record(self, pair: ChangePair) -> list[Cause]:
         thing = self.things.get(pair.ref.item, MISSING_RECORD)
@@ -189,12 +190,19 @@ class RecordCauses:
 
 
 def version_of(candidate: Candidate | None) -> int | None:
-    """The version that the candidate's ref names; None where it names none."""
+    """Return the version in the candidate's ref; None without one."""
     return Ref.parse(candidate.ref).number if candidate else None
 
 
+def _memory_actions(thing: RecordState, pair: ChangePair) -> list[CauseKind]:
+    """Return what was done to a memory; a text that changed as well is named, too."""
+    action = _memory_action(thing, pair.before)
+    is_reworded = pair.before and pair.after and pair.before.text != pair.after.text
+    return [action, "memory_changed"] if is_reworded and action != "memory_changed" else [action]
+
+
 def _memory_action(thing: RecordState, before: Candidate | None) -> CauseKind:
-    """What was done to a memory, by how it stands and how it stood."""
+    """Return what was done to a memory, by its state before and after."""
     if thing is MISSING_RECORD:
         return "memory_changed"
     if thing.superseded_by and not (before and before.superseded_by):
@@ -217,19 +225,19 @@ def _both_include_day(
 TEAM_SOURCES = frozenset({"team_files", "team_memories"})
 REQUEST_SOURCES = ("turn:", ADDITIONAL_CONTEXT_REF)
 UNSEARCHED_SOURCES = frozenset({"agent_files", "team_files", "daily_logs", "turns", "additional_context"})
-"""Sources that offer the same whatever the topic is."""
+"""Sources that return the same for every topic."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestCauses:
-    """Two requests, and the inputs that were gathered for them, in the order in which they are compared."""
+    """The requests and gathered inputs of two contexts, in the order in which they are compared."""
 
     interval: ComparisonInterval
     before: EngineInput
     after: EngineInput
 
     def whose(self, pair: ChangePair, source: str) -> Iterator[Cause]:
-        """That it is of an agent or a team whose context the other is not."""
+        """Yield the cause that the item belongs to an agent or a team of only one of the contexts."""
         earlier, late = self.interval.earlier, self.interval.late
         if late is None or not pair.is_in_one_context:
             return
@@ -241,7 +249,7 @@ class RequestCauses:
             yield Cause("another_agent", mine.agent_name)
 
     def of(self, pair: ChangePair) -> Iterator[Cause]:
-        """What of the requests bears on it alone."""
+        """Yield the causes in the requests that affect only this item."""
         if self.interval.late is None:
             return
         if pair.candidate.ref.startswith(REQUEST_SOURCES):
@@ -251,12 +259,12 @@ class RequestCauses:
             yield Cause("left_out_by_request")
 
     def topic(self, source: str) -> Iterator[Cause]:
-        """That the source was searched for something else."""
+        """Yield the cause that the source was searched for another topic."""
         if self.before.request.topic != self.after.request.topic and source not in UNSEARCHED_SOURCES:
             yield Cause("topic_changed")
 
     def room(self) -> Iterator[Cause]:
-        """What makes the whole room another one."""
+        """Yield the causes that change the total budget."""
         old, new = self.before.request.budget, self.after.request.budget
         if old != new:
             given = (self.before.profile.budget, self.after.profile.budget) == (old, new)
@@ -265,13 +273,13 @@ class RequestCauses:
             yield Cause("tokenizer_changed", self.after.request.tokenizer)
 
     def otherwise(self) -> Iterator[Cause]:
-        """What may explain it where nothing else does."""
+        """Yield the causes that may explain the change if nothing else does."""
         if self.interval.differ("session", "filters", "exclude"):
             yield Cause("asked_otherwise")
         if self.before.request.engine_version != self.after.request.engine_version:
             yield Cause("engine_changed")
 
     def _considering_context(self, pair: ChangePair, late: Assembly) -> Assembly:
-        """The context that considered it."""
+        """Return the context that considered the item."""
         is_late = (pair.before is None) is not self.interval.is_backward
         return late if is_late else self.interval.earlier

@@ -1,4 +1,4 @@
-"""A cause is one thing that changed between two contexts, with its plain sentence. Causes are worded here alone."""
+"""A cause is one thing that changed between two contexts, with its sentence. All sentences of causes are here."""
 
 import datetime
 from collections.abc import Callable, Mapping
@@ -57,59 +57,60 @@ CauseKind = Literal[
 CAUSE_KINDS: tuple[CauseKind, ...] = get_args(CauseKind)
 
 INDIRECT_KINDS = frozenset({"others_in_section", "room_before", "time_passed", "unknown"})
-"""What follows from other changes, or from nothing that anybody did."""
+"""Causes that follow from other changes, or that no person or program made."""
 
 REQUEST_KINDS = frozenset({
     "another_agent", "another_team", "topic_changed", "profile_chosen", "strategy_changed", "budget_asked",
     "tokenizer_changed", "left_out_by_request", "brought_along", "asked_otherwise",
 })  # fmt: skip
-"""That the two requests were not the same: of any two contexts alone, not of one that is asked for again."""
+"""Causes in requests, which only occur when two different requests are compared, not when one is run again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """One reason for a difference; `words.cause_sentence` words it.
+    """A cause is one reason for a difference between two contexts; `cause_sentence` returns its sentence.
 
-    `name` is what the thing is called: the key of a file, a day, the name of a rule or a profile, what people call a
-    source, the heading of a section. `before` and `after` are versions or tokens; for `others_in_section`, `after` is
-    how many items. `by` and `at` say who made the newest version, and when; both are empty where nobody
-    knows any more.
+    `name` is the key of a file, a day, the name of a rule or a profile, the label of a source or the heading of a
+    section, by `kind`. `before` and `after` are versions or tokens; for `others_in_section`, `after` is a number of
+    items. `by` and `at` are the author and the time of the newest version; both are empty if they are unknown.
     """
 
     kind: CauseKind
     name: str = ""
     ref: str = ""
-    """The thing, whichever version of it."""
+    """The ref of the item, without a version."""
     before: int | None = None
     after: int | None = None
     by: str = ""
     at: datetime.datetime | None = None
     note: str = ""
-    """What its author said of it; of a retired memory, why; of a profile that was chosen, which one was before."""
+    """The author's note on the change; for a retired memory the reason; for a chosen profile the previous one."""
 
     @property
     def is_edit(self) -> bool:
-        """Whether it is something that somebody changed, rather than what follows from that."""
+        """Whether a person or program made the change, rather than that it follows from another one."""
         return self.kind not in INDIRECT_KINDS | REQUEST_KINDS
 
 
 def cause_sentence(cause: Cause) -> str:
-    """Why something is different, in one sentence that names the thing, its versions, and who changed it when."""
+    """Return a sentence with the item, its versions, and who changed it when."""
     return _SENTENCES[cause.kind](cause)
 
 
 def _version_sentence(cause: Cause, what: str) -> str:
-    """That a thing has a newer version: from which to which, by whom, when, and what its author said of it."""
+    """Return a sentence that an item has a newer version: from which to which, by whom, when, with the
+    author's note.
+    """
     facts = {"what": what, "before": cause.before, "after": cause.after, "whom": _author_phrase(cause)}
     if cause.before is None or cause.after is None or cause.after <= cause.before:
         return _("%(what)s was changed%(whom)s.") % facts
     if cause.after == cause.before + 1:
-        return _("%(what)s was changed: version %(before)s became version %(after)s%(whom)s.") % facts
-    return _("%(what)s was changed: version %(before)s became version %(after)s, the last%(whom)s.") % facts
+        return _("%(what)s: version %(before)s → version %(after)s%(whom)s.") % facts
+    return _("%(what)s: version %(before)s → version %(after)s, last changed%(whom)s.") % facts
 
 
 def _author_phrase(cause: Cause) -> str:
-    """By whom, when, and the note, as the end of a sentence; nothing where nobody knows any more."""
+    """Return the author, the time and the note as the end of a sentence; "" if they are unknown."""
     if not (cause.by or cause.at):
         return ""
     told = _(" by %(name)s") % {"name": cause.by or "Dossier"}
@@ -124,12 +125,12 @@ def _moment(moment: datetime.datetime) -> str:
 
 
 def _day(cause: Cause) -> str:
-    """The day of a log as people write it."""
+    """Return the day of a log in words."""
     return date_format(datetime.date.fromisoformat(cause.name), "j F") if cause.name else _("a day")
 
 
 def _action_sentence(sentence: str) -> Callable[[Cause], str]:
-    """One that ends with who did it."""
+    """Return a function that returns this sentence with its author at the end."""
     return lambda cause: _(sentence) % {"whom": _author_phrase(cause), "name": cause.name}
 
 
@@ -148,20 +149,20 @@ def _log(cause: Cause) -> str:
 
 
 def _retired(cause: Cause) -> str:
-    told = _("This memory was retired%(whom)s") % {"whom": _author_phrase(Cause(cause.kind, by=cause.by, at=cause.at))}
+    told = _("This memory was archived%(whom)s") % {"whom": _author_phrase(Cause(cause.kind, by=cause.by, at=cause.at))}
     return _("%(told)s: %(why)s.") % {"told": told, "why": cause.note.rstrip(".")}
 
 
 def _profile(cause: Cause) -> str:
     facts = {"name": cause.name, "before": cause.before, "after": cause.after, "whom": _author_phrase(cause)}
     if cause.at is None:
-        return _("The profile %(name)s is another one now: it came with a newer Dossier.") % facts
-    return _("The profile %(name)s was changed: version %(before)s became version %(after)s%(whom)s.") % facts
+        return _("The profile %(name)s changed with a newer version of Dossier.") % facts
+    return _("The profile %(name)s: version %(before)s → version %(after)s%(whom)s.") % facts
 
 
 def _budget(cause: Cause) -> str:
-    given = _("The profile gives another budget: %(after)s tokens instead of %(before)s.")
-    asked = _("Another budget was asked for: %(after)s tokens instead of %(before)s.")
+    given = _("The budget of the profile: %(before)s → %(after)s tokens.")
+    asked = _("The requested budget: %(before)s → %(after)s tokens.")
     return (asked if cause.kind == "budget_asked" else given) % {
         "before": f"{cause.before:,}",
         "after": f"{cause.after:,}",
@@ -171,16 +172,16 @@ def _budget(cause: Cause) -> str:
 def _competitors_sentence(cause: Cause) -> str:
     count = cause.after or 0
     return ngettext(
-        "Another item of %(section)s is new, gone or changed, which moves the places there.",
-        "%(count)s other items of %(section)s are new, gone or changed, which moves the places there.",
+        "1 other item of %(section)s was added, removed or changed, which changes the ranks.",
+        "%(count)s other items of %(section)s were added, removed or changed, which changes the ranks.",
         count,
     ) % {"count": f"{count:,}", "section": cause.name}
 
 
 def _room_sentence(cause: Cause) -> str:
     before, after = cause.before or 0, cause.after or 0
-    more = _("%(section)s, which comes first, takes %(count)s tokens more and leaves less room.")
-    less = _("%(section)s, which comes first, takes %(count)s tokens less and leaves more room.")
+    more = _("%(section)s, which comes first, uses %(count)s more tokens.")
+    less = _("%(section)s, which comes first, uses %(count)s fewer tokens.")
     return (more if after > before else less) % {"section": cause.name, "count": f"{abs(after - before):,}"}
 
 
@@ -188,13 +189,11 @@ _SENTENCES: Mapping[CauseKind, Callable[[Cause], str]] = {
     "file_changed": _file,
     "log_written": _log,
     "log_gone": lambda cause: _("The log of %(day)s was deleted.") % {"day": _day(cause)},
-    "day_passed": lambda cause: (
-        _("%(day)s is not among the last seven days on both sides: time went on.") % {"day": _day(cause)}
-    ),
+    "day_passed": lambda cause: _("%(day)s is in the last 7 days of only one of the contexts.") % {"day": _day(cause)},
     "memory_added": _action_sentence("This memory is new: it was added%(whom)s."),
     "memory_changed": lambda cause: _version_sentence(cause, _("This memory")),
     "memory_retired": _retired,
-    "memory_brought_back": _action_sentence("This memory had been retired, and was brought back%(whom)s."),
+    "memory_brought_back": _action_sentence("This memory had been archived and was restored%(whom)s."),
     "memory_superseded": _action_sentence("Another memory took the place of this one%(whom)s."),
     "memory_pinned": _action_sentence("This memory was pinned%(whom)s."),
     "memory_unpinned": _action_sentence("This memory was pinned, and is no longer: changed%(whom)s."),
@@ -207,37 +206,38 @@ _SENTENCES: Mapping[CauseKind, Callable[[Cause], str]] = {
     "rule_switched_off": _action_sentence("The rule “%(name)s” was switched off%(whom)s."),
     "rule_deleted": _plain_sentence("The rule “%(name)s” was deleted."),
     "rule_applies": _plain_sentence(
-        "The rule “%(name)s” applies later, and did not before: its condition holds at other times."
+        "The rule “%(name)s” matches only the later context, because its condition depends on the time."
     ),
     "rule_applies_no_more": _plain_sentence(
         "The rule “%(name)s” applied before, and not later: its condition does not hold then."
     ),
     "profile_changed": _profile,
     "budget_changed": _budget,
-    "source_failed_then": _plain_sentence("%(name)s could not be read then, so nothing of it was told."),
+    "source_failed_then": _plain_sentence("%(name)s could not be read then, so its items are missing."),
     "source_failed_now": _plain_sentence(
-        "%(name)s could not be read just now. Try again to see whether it is still told."
+        "%(name)s could not be read now. Try again to see whether its items are still included."
     ),
     "source_failed_later": _plain_sentence(
-        "%(name)s could not be read for the later context, so nothing of it was told there."
+        "%(name)s could not be read for the later context, so its items are missing there."
     ),
-    "added_afterwards": _plain_sentence("It was added to the context after it was put together; today nobody adds it."),
+    "added_afterwards": _plain_sentence("It was appended to the recorded context only."),
     "added_to_one": _plain_sentence("It was added to one of the contexts after that was put together."),
     "another_agent": _plain_sentence("It is of %(name)s: the other context is of another agent."),
     "another_team": _plain_sentence("It is of %(name)s: the other context is of another team, or of none."),
-    "topic_changed": _plain_sentence("The topic is another one, so other things are found, and rank otherwise."),
+    "topic_changed": _plain_sentence("The topics differ, so other items are found, in another order."),
     "profile_chosen": lambda cause: (
-        _("Another profile was asked for: %(after)s instead of %(before)s.")
-        % {"after": cause.name, "before": cause.note}
+        _("The requested profile: %(before)s → %(after)s.") % {"after": cause.name, "before": cause.note}
     ),
     "strategy_changed": _plain_sentence("The request changed the profile %(name)s for itself."),
     "budget_asked": _budget,
-    "tokenizer_changed": _plain_sentence("Tokens are counted otherwise: by %(name)s."),
-    "left_out_by_request": _plain_sentence("One of the requests wanted it left out."),
+    "tokenizer_changed": _plain_sentence("The tokenizers differ: %(name)s."),
+    "left_out_by_request": _plain_sentence("One of the requests excludes it."),
     "brought_along": _plain_sentence("The request brought it along."),
     "asked_otherwise": _plain_sentence("The requests name another session, or other filters."),
-    "engine_changed": _plain_sentence("One of them was put together by an older Dossier, which chose otherwise."),
-    "time_passed": _plain_sentence("Time went on: it is older now, and counts less."),
+    "engine_changed": _plain_sentence(
+        "One of the contexts was assembled by an earlier version of Dossier, which selected differently."
+    ),
+    "time_passed": _plain_sentence("Time has passed: it is less recent."),
     "others_in_section": _competitors_sentence,
     "room_before": _room_sentence,
     "unknown": _plain_sentence("What was recorded does not tell why this is different."),

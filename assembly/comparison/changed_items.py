@@ -1,4 +1,4 @@
-"""A changed item as pages show it: one row, and one table of the words for what became of it. Pure."""
+"""A changed item is shown on pages as one row, with one table of words for what happened to it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,17 +10,18 @@ from assembly.contexts.items import OutcomeTag
 from assembly.engine.diff import ChangeEffect, ContextDiff, DecisionChange
 from assembly.engine.types import Candidate
 from assembly.records.item_titles import title_of
+from assembly.records.section_names import section_name
 
 Wording = Literal["texts", "rules", "past"]
-"""texts: how two contexts differ; rules: what a rule would do; past: what has happened since."""
+"""The wording of rows: for two texts, for what a rule would do, or for what has happened since."""
 
 TAGS: Mapping[ChangeEffect, Mapping[Wording, tuple[str, str]]] = {
-    "in": {"texts": ("comes in", "good"), "rules": ("comes in", "good"), "past": ("new", "good")},
-    "out": {"texts": ("goes", "bad"), "rules": ("goes", "bad"), "past": ("gone", "bad")},
-    "moved": {"texts": ("moves", "plain"), "rules": ("moves", "plain"), "past": ("moved", "plain")},
+    "in": {"texts": ("added", "good"), "rules": ("added", "good"), "past": ("new", "good")},
+    "out": {"texts": ("removed", "bad"), "rules": ("removed", "bad"), "past": ("gone", "bad")},
+    "moved": {"texts": ("moved", "plain"), "rules": ("moved", "plain"), "past": ("moved", "plain")},
     "changed": {
-        "texts": ("told otherwise", "plain"),
-        "rules": ("counts otherwise", "plain"),
+        "texts": ("changed", "plain"),
+        "rules": ("re-ranked", "plain"),
         "past": ("changed", "warn"),
     },
 }
@@ -28,42 +29,44 @@ TAGS: Mapping[ChangeEffect, Mapping[Wording, tuple[str, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class CauseRow:
-    """A cause in words, and where what changed can be looked at; "" where nowhere."""
+    """A cause in words, with the address of what changed; "" if it has no page."""
 
     sentence: str
     address: str = ""
     title: str = ""
-    """What the item is called, where the sentence does not name it."""
+    """The title of the item, if the sentence does not name it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChangedItem:
-    """A row for one item: what becomes of it, and why."""
+    """A row for an item: what happens to it, and why."""
 
     tag: OutcomeTag
     title: str
     section: str
     layer: str
     tokens: int
-    """Of the item as it is in the later context, or of the whole item where it is left out."""
+    """The tokens of the item in the later context, or of the whole item if it is excluded."""
     why: str
-    """The reason for it in the later context; "" where the item is simply in."""
+    """The reason in the later context; "" if the item is included in full."""
     causes: tuple[CauseRow, ...] = ()
-    """What happened between the contexts, where that is known."""
+    """What changed between the contexts, if that is known."""
 
 
 Reason = Callable[[DecisionChange, str, Mapping[str, str]], str]
-"""Returns why an item changed, from the change, the heading of its section, and the titles of items by ref."""
+"""A function that returns why an item changed, from the change, the heading of its section, and the titles of items by
+ref.
+"""
 
 
 def effect_tag(change: DecisionChange, wording: Wording) -> OutcomeTag:
-    """Return the tag for what becomes of the item."""
+    """Return the tag for what happens to the item."""
     label, tone = TAGS[change.effect][wording]
     return OutcomeTag(_(label), tone)
 
 
 def titles_by_ref(candidates: Iterable[Candidate]) -> dict[str, str]:
-    """Return the titles of the items."""
+    """Return the titles of the items by ref."""
     return {candidate.ref: title_of(candidate) for candidate in candidates}
 
 
@@ -75,7 +78,7 @@ def changed_items(
     tag: Callable[[DecisionChange], OutcomeTag],
     why: Reason,
 ) -> tuple[ChangedItem, ...]:
-    """Return a row for each of these changes of the comparison. `titles`: of their items, by ref."""
+    """Return a row for each of these changes of the comparison. `titles` are those of the items, by ref."""
     sections = {one.section.key: one.section for one in comparison.sections}
     rows = []
     for change in changes:
@@ -85,10 +88,10 @@ def changed_items(
             ChangedItem(
                 tag=tag(change),
                 title=titles[decision.ref],
-                section=section.label,
+                section=section_name(section),
                 layer=section.layer.lower(),
                 tokens=decision.tokens if decision.included else decision.tokens_full,
-                why=why(change, section.label, titles),
+                why=why(change, section_name(section), titles),
             )
         )
     return tuple(rows)

@@ -1,4 +1,4 @@
-"""JSON documents of a comparison, the same from every endpoint that compares."""
+"""These JSON documents of comparisons are the same for every endpoint that compares."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ from teams.versioned_text.serializers import hunk_document
 
 
 def section_document(section: SectionChange) -> dict[str, Any]:
-    """What becomes of one section."""
+    """Return the changes of a section as JSON."""
     told = section.section
     return {
         **{name: getattr(told, name) for name in ("key", "layer", "label")},
@@ -33,7 +33,7 @@ def _state_document(section: SectionResult | None) -> dict[str, Any] | None:
 
 
 def change_document(change: DecisionChange, labels: Mapping[str, str]) -> dict[str, Any]:
-    """What becomes of one item. `labels`: the headings of sections by their keys."""
+    """Return the change of an item as JSON. `labels` are the headings of sections by key."""
     return {
         "ref": change.decision.ref,
         "effect": change.effect,
@@ -45,7 +45,7 @@ def change_document(change: DecisionChange, labels: Mapping[str, str]) -> dict[s
 
 
 def comparison_document(beside: SideBySide, *, with_content: bool) -> dict[str, Any]:
-    """What is different in texts, fates and settings; both texts whole where they are asked for."""
+    """Return the differences of texts, decisions and parameters as JSON; with both texts if requested."""
     comparison = beside.comparison
     labels = labels_of(beside)
     texts = diff_texts(beside.before.content, beside.after.content)
@@ -71,7 +71,7 @@ def comparison_document(beside: SideBySide, *, with_content: bool) -> dict[str, 
 
 
 def explained_document(found: ExplainedComparison, *, with_content: bool) -> dict[str, Any]:
-    """What is different, each change with its causes, and all edits among these once."""
+    """Return the differences as JSON, each change with its causes, and all edits among the causes once."""
     document = comparison_document(found.beside, with_content=with_content)
     changes = [
         {**told, "causes": [cause_document(cause) for cause in causes]}
@@ -81,7 +81,7 @@ def explained_document(found: ExplainedComparison, *, with_content: bool) -> dic
 
 
 def cause_document(cause: Cause) -> dict[str, Any]:
-    """One cause: its kind for programs, its sentence for people."""
+    """Return a cause as JSON: its kind for programs, its sentence for people."""
     return {
         "kind": cause.kind,
         "message": cause_sentence(cause),
@@ -96,7 +96,7 @@ def cause_document(cause: Cause) -> dict[str, Any]:
 
 
 def labels_of(beside: SideBySide) -> dict[str, str]:
-    """The headings of the sections of both, by their keys."""
+    """Return the headings of the sections of both contexts, by key."""
     return {
         section.key: section.label
         for one in beside.comparison.sections

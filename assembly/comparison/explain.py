@@ -1,7 +1,7 @@
 """Each difference between two contexts is explained by what changed.
 
-The history of the item itself comes first; where it has none, whatever else decided: parameters, other items of its
-section, the room that earlier sections took. A difference without a cause is said to be unexplained.
+The history of the item itself comes first; without one, other causes follow: parameters, other items of its section,
+the tokens that earlier sections used. A difference without any cause is marked as unexplained.
 """
 
 from collections.abc import Iterator, Sequence
@@ -38,40 +38,40 @@ Either = TypeVar("Either")
 
 @dataclass(frozen=True, slots=True)
 class ExplainedComparison:
-    """Two contexts in the order in which they are looked at, whichever is older, with the causes of each change."""
+    """Two contexts in the order in which they are compared, with the causes of each change."""
 
     beside: SideBySide
     changes: tuple[ExplainedChanges, ...]
 
     @property
     def causes(self) -> tuple[Cause, ...]:
-        """What was changed between the making of the one and of the other, each once."""
+        """The edits between the two contexts, each once."""
         return edits_of(self.changes)
 
 
 def explain_changes(beside: SideBySide, interval: ComparisonInterval) -> tuple[ExplainedChanges, ...]:
-    """Return every change with its causes, at least one each. A bounded number of queries, however many changes."""
+    """Return every change with its causes, at least one each; a constant number of queries."""
     explaining = _ChangeExplainer.of(beside, interval)
     return tuple((pair.change, tuple(explaining.causes(pair))) for pair in explaining.pairs)
 
 
 def edits_of(found: Sequence[ExplainedChanges]) -> tuple[Cause, ...]:
-    """What was changed since, each thing once, in the order of the changes that it brought."""
+    """Return the edits, each once, in the order of the changes that they caused."""
     return tuple(dict.fromkeys(cause for _, causes in found for cause in causes if cause.is_edit))
 
 
 def compare_records(before: Assembly, after: Assembly) -> ExplainedComparison:
-    """Compare them. Raises RecordDamaged, and TooCostly. Whether somebody may look is for the caller to decide."""
+    """Compare two recorded contexts. Raises RecordDamaged, and TooCostly. The caller checks permissions."""
     begun = thread_time()
     side = compared_from_record(load_record(before))
-    check_cpu(thread_time() - begun)  # the other one takes about as long, and no replay is stopped
+    check_cpu(thread_time() - begun)  # the second replay takes about as long, and cannot be stopped
     beside = SideBySide.of(side, compared_from_record(load_record(after)))
     return ExplainedComparison(beside, explain_changes(beside, ComparisonInterval.between(before, after)))
 
 
 @dataclass(slots=True)
 class _ChangeExplainer:
-    """Two contexts, and what was read to explain their differences."""
+    """Two contexts, and the data that explains their differences."""
 
     beside: SideBySide
     interval: ComparisonInterval
@@ -81,7 +81,7 @@ class _ChangeExplainer:
     rules: dict[str, Cause]
     profile: Cause | None
     others: dict[str, frozenset[str]] = field(default_factory=dict)
-    """By section, the things that are not the same there."""
+    """The items that differ, by section."""
 
     @classmethod
     def of(cls, beside: SideBySide, interval: ComparisonInterval) -> "_ChangeExplainer":
@@ -99,7 +99,7 @@ class _ChangeExplainer:
         )
 
     def causes(self, pair: ChangePair) -> list[Cause]:
-        """What explains the change, the nearest first."""
+        """Return the causes of the change, the most direct first."""
         source, past = self._source_of(pair), self._in_time(pair)
         if absent := [*self._source_failure(past, source), *self._causes_since(pair), *self.asked.whose(pair, source)]:
             return absent
@@ -110,11 +110,11 @@ class _ChangeExplainer:
         return found or [*self.asked.otherwise()] or [Cause("unknown")]
 
     def _in_time(self, pair: ChangePair) -> ChangePair:
-        """The same, the earlier one first, in whichever order they are looked at."""
+        """Return the pair with the earlier context first."""
         return ChangePair(pair.change, *_in_time_order(pair.before, pair.after, self.interval))
 
     def _source_failure(self, past: ChangePair, source: str) -> Iterator[Cause]:
-        """That the source did not answer, which took everything of it away."""
+        """Yield the cause that the source failed, so that all its items are missing."""
         earlier, late = _in_time_order(self.beside.before, self.beside.after, self.interval)
         if past.before is None and source in earlier.missing:
             yield Cause("source_failed_then", recorded_source_label(source))
@@ -140,7 +140,7 @@ class _ChangeExplainer:
             yield self.profile
 
     def _time(self, past: ChangePair) -> Iterator[Cause]:
-        """That a score fell because the thing is older now, or that it was good until a date that has passed."""
+        """Yield the cause that a score fell because the item is older, or that it expired."""
         before, after = past.before, past.after
         aged = before and after and before.measures.get("recency") != after.measures.get("recency")
         _, fate = _in_time_order(past.change.before, past.change.after, self.interval)
@@ -155,7 +155,7 @@ class _ChangeExplainer:
                 yield self.profile
 
     def _others(self, pair: ChangePair) -> Iterator[Cause]:
-        """That others of its section are new, or gone: ranks and room there are not what they were."""
+        """Yield the cause that other items of its section are new or gone, which changes ranks and free tokens."""
         key = pair.change.decision.section
         if key not in self.others:
             self.others[key] = _competitor_refs(key, self.beside)
@@ -164,7 +164,7 @@ class _ChangeExplainer:
             yield Cause("others_in_section", label, after=len(others))
 
     def _room(self, pair: ChangePair) -> Iterator[Cause]:
-        """That the sections before it take more or less of the budget than they did."""
+        """Yield the cause that previous sections use more or less of the budget."""
         if not _is_short_of_room(pair.change):
             return
         for section in self.beside.comparison.sections:
@@ -174,7 +174,7 @@ class _ChangeExplainer:
                 yield Cause("room_before", section.section.label, "", section.tokens_before, section.tokens_after)
 
     def _source_of(self, pair: ChangePair) -> str:
-        """The name under which the source of the change's section reports."""
+        """Return the name under which the source of the change's section reports."""
         key = pair.change.decision.section
         side = self.beside.after if pair.after else self.beside.before
         source = next((one.source for one in side.inputs.profile.sections if one.key == key), "")
@@ -182,12 +182,12 @@ class _ChangeExplainer:
 
 
 def _in_time_order(before: Either, after: Either, interval: ComparisonInterval) -> tuple[Either, Either]:
-    """Both, the earlier one first."""
+    """Return both, the earlier one first."""
     return (after, before) if interval.is_backward else (before, after)
 
 
 def _profile_cause(beside: SideBySide, interval: ComparisonInterval) -> Cause | None:
-    """What became of the profile, or that another one was asked for."""
+    """Return the change of the profile, or the cause that another one was requested."""
     before, after = (_comparable_profile(side.inputs.profile, interval) for side in (beside.before, beside.after))
     if before.name != after.name:
         return Cause("profile_chosen", after.name, f"profile:{after.name}", note=before.name)
@@ -196,7 +196,9 @@ def _profile_cause(beside: SideBySide, interval: ComparisonInterval) -> Cause | 
 
 
 def _comparable_profile(profile: Profile, interval: ComparisonInterval) -> Profile:
-    """The profile as both records hold it: what an event is added to is not told shorter any more."""
+    """Return the profile for the comparison: a record with an added event has the profile without steps for items over
+    the limit.
+    """
     return replace(profile, over_budget=(), fill=False) if interval.has_added_event else profile
 
 
@@ -213,7 +215,7 @@ def _change_pairs(beside: SideBySide) -> tuple[ChangePair, ...]:
 
 
 def _competitor_refs(key: str, beside: SideBySide) -> frozenset[str]:
-    """The things that the section has anew, has no more, or has in another version."""
+    """Return the refs of items that the section has in only one context, or in another version."""
     was, now = (_refs_of(side, key) for side in (beside.before, beside.after))
     return frozenset(one for one in was.keys() | now.keys() if was.get(one) != now.get(one))
 

@@ -1,4 +1,4 @@
-"""What lies between two contexts: when each was made, for whom, and what was asked for otherwise."""
+"""The interval between two contexts: when each was recorded, for whom, and how the requests differ."""
 
 import datetime
 from collections.abc import Mapping
@@ -15,16 +15,16 @@ DayRange = tuple[datetime.date, datetime.date]
 
 @dataclass(frozen=True, slots=True)
 class ComparisonInterval:
-    """From the making of the earlier context to that of the later one, which is today's where it is None."""
+    """The time from the earlier context to the later one, which is None if it is computed today."""
 
     earlier: Assembly
     late: Assembly | None = None
     is_backward: bool = False
-    """Whether who compares them looks at the later one first."""
+    """Whether the later context comes first in the comparison."""
 
     @classmethod
     def between(cls, before: Assembly, after: Assembly) -> "ComparisonInterval":
-        """The interval of two contexts, whichever is older."""
+        """Return the interval of two contexts in any order."""
         if before.created <= after.created:
             return cls(before, after)
         return cls(after, before, is_backward=True)
@@ -39,18 +39,18 @@ class ComparisonInterval:
 
     @property
     def has_added_event(self) -> bool:
-        """Whether an event was added to one of them after it was put together."""
+        """Whether an event was added to one of them after it was assembled."""
         return bool(self.earlier.parent or (self.late and self.late.parent))
 
     def differ(self, *names: str) -> bool:
-        """Whether one of these wishes is not the same in both requests."""
+        """Return whether one of these request parameters differs."""
         if self.late is None:
             return False
         was, now = _recorded_request(self.earlier), _recorded_request(self.late)
         return any(was.get(name) != now.get(name) for name in names)
 
     def days(self, now: datetime.datetime, later: datetime.datetime) -> tuple[DayRange, DayRange]:
-        """The first and the last day of the logs that each tells of; one query, or two for two agents."""
+        """Return the first and the last day of the daily logs in each context; one query, or two for two agents."""
         agents = Agent.objects.in_bulk({one.agent_id for one in (self.earlier, self.late) if one})
         mine = agents.get(self.earlier.agent_id, Agent())
         other = agents.get(self.late.agent_id, Agent()) if self.late else mine

@@ -1,4 +1,4 @@
-"""Two contexts side by side as their page shows them, with links to both versions of what changed. Pure."""
+"""Two contexts side by side are formatted for their page here, with links to both versions of changed items."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +20,7 @@ from assembly.engine.diff import ContextDiff, DecisionChange, SectionChange
 from assembly.engine.refs import Ref
 from assembly.engine.types import Candidate
 from assembly.records.item_titles import reason_sentence, title_of
+from assembly.records.section_names import section_name
 from assembly.records.warnings import recorded_source_label
 from teams.models import Team
 from teams.text_diff.comparison import compare_texts
@@ -28,9 +29,9 @@ WIDTH = 1000  # of a bar, in the units of its SVG
 
 
 UNNAMED = frozenset(kind for kind in CAUSE_KINDS if kind.startswith(("memory", "thing")))
-"""The sentences of these causes do not name the thing."""
+"""The kinds of causes whose sentence does not name the item."""
 SHOWN = 12
-"""Changes that are shown at once; the others are folded away."""
+"""The number of changes that are shown at once; the others are folded."""
 SETTINGS: Mapping[ParameterName, str] = {
     "topic": "Topic",
     "budget": "Budget in tokens",
@@ -39,13 +40,13 @@ SETTINGS: Mapping[ParameterName, str] = {
     "section": "Section",
     "rules": "Rules that applied",
     "day": "Day",
-    "left_out_by_request": "Left out by the request",
+    "left_out_by_request": "Excluded by the request",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class ParameterDiffRow:
-    """By what both were made, where it is not the same. "" stands for nothing."""
+    """A parameter that differs. "" means no value."""
 
     label: str
     before: str
@@ -59,8 +60,10 @@ NO_ADDRESSES: Addresses = {}
 def comparison_page(
     beside: SideBySide, causes: Sequence[tuple[Cause, ...]] = (), addresses: Addresses = NO_ADDRESSES
 ) -> dict[str, Any]:
-    """All that templates/assembly/comparison/_side_by_side.html takes. `causes`: of each change, in the same order,
-    where they are known."""
+    """Return the context of templates/assembly/comparison/_side_by_side.html.
+
+    `causes` are those of each change, in the same order, if they are known.
+    """
     rows = change_rows(beside, causes, addresses)
     return {
         "beside": beside,
@@ -79,7 +82,7 @@ def comparison_page(
 
 
 def explained_page(found: ExplainedComparison, agent: Agent | None, team: Team | None) -> dict[str, Any]:
-    """The same with the causes of each change, linked to pages of the agent and the team, and what was edited since."""
+    """Return the context with the causes of each change, linked to pages of the agent and the team, and the edits."""
     causes = [mine for _change, mine in found.changes]
     addresses = cause_addresses({one for mine in causes for one in mine}, agent, team)
     since = edit_rows(found.beside, found.changes, addresses)
@@ -87,7 +90,7 @@ def explained_page(found: ExplainedComparison, agent: Agent | None, team: Team |
 
 
 def change_rows(beside: SideBySide, causes: Sequence[tuple[Cause, ...]], addresses: Addresses) -> list[ChangedItem]:
-    """Return a row for each item that comes in, goes, moves, or is told otherwise."""
+    """Return a row for each item that is added, removed, moved or changed."""
     changes = beside.comparison.changes
     titles = titles_by_ref((*beside.before.inputs.candidates, *beside.after.inputs.candidates))
     rows = changed_items(beside.comparison, changes, titles, tag=_tag, why=_change_reason)
@@ -96,12 +99,12 @@ def change_rows(beside: SideBySide, causes: Sequence[tuple[Cause, ...]], address
 
 
 def cause_rows(causes: Sequence[Cause], addresses: Addresses) -> tuple[CauseRow, ...]:
-    """The causes in words."""
+    """Return the causes in words."""
     return tuple(CauseRow(cause_sentence(cause), addresses.get(cause, "")) for cause in causes)
 
 
 def edit_rows(beside: SideBySide, changes: Sequence[ExplainedChanges], addresses: Addresses) -> list[CauseRow]:
-    """What was changed since, each thing once and by its title."""
+    """Return the edits, each once, with the title of the item."""
     candidates: dict[tuple[str, str], Candidate] = {**beside.before.candidates, **beside.after.candidates}
     titles: dict[Cause, str] = {}
     for change, causes in changes:
@@ -116,18 +119,18 @@ def edit_rows(beside: SideBySide, changes: Sequence[ExplainedChanges], addresses
 
 def _tag(change: DecisionChange) -> OutcomeTag:
     if change.is_cut:
-        return OutcomeTag(_("cut"), "warn")
+        return OutcomeTag(_("truncated"), "warn")
     if change.is_restored:
-        return OutcomeTag(_("whole again"), "good")
+        return OutcomeTag(_("no longer truncated"), "good")
     if is_rank_change_only(change):
-        return OutcomeTag(_("ranks otherwise"), "plain")
+        return OutcomeTag(_("re-ranked"), "plain")
     return effect_tag(change, "texts")
 
 
 def _change_reason(change: DecisionChange, label: str, titles: Mapping[str, str]) -> str:
     after = change.after
     if after is None:
-        return _("It is not among what was considered.")
+        return _("It is not a candidate.")
     if after.code in {Code.FITS, Code.REQUIRED}:
         return ""
     return reason_sentence(after, label, titles)
@@ -138,13 +141,16 @@ def _parameter_diff_row(one: ParameterDiff) -> ParameterDiffRow:
 
 
 def _comparison_warnings(beside: SideBySide) -> list[str]:
-    """What the reader must know of the comparison itself."""
+    """Return notes about the comparison itself."""
     told = []
     if beside.missing:
         names = ", ".join(recorded_source_label(name) for name in sorted(beside.missing))
-        told.append(_("%(sources)s could not be read on one side, so nothing of it is there.") % {"sources": names})
+        told.append(
+            _("%(sources)s could not be read for one of the contexts, so its items are missing there.")
+            % {"sources": names}
+        )
     if beside.after.extracted:
-        told.append(_("Where a model would be asked for a summary, a shorter extract stands in for it here."))
+        told.append(_("Extracts are used here instead of summaries by a model."))
     return told
 
 
@@ -152,7 +158,7 @@ VERSIONED = frozenset({"file_changed", "log_written"})
 
 
 def cause_addresses(causes: Iterable[Cause], agent: Agent | None, team: Team | None) -> dict[Cause, str]:
-    """The addresses of those that have one. Files and days of an agent or a team that is gone have none."""
+    """Return the addresses of causes that have a page. Files and logs of a deleted agent or team have none."""
     found = {cause: _address(cause, agent, team) for cause in causes}
     return {cause: address for cause, address in found.items() if address}
 
@@ -174,7 +180,7 @@ def _address(cause: Cause, agent: Agent | None, team: Team | None) -> str:
 
 
 def _history_address(kind: str, name: str, agent: Agent | None, team: Team | None) -> str:
-    """The page that compares versions of a file, or of a day's log; "" where its owner is gone."""
+    """Return the page that compares versions of a file or log; "" if its owner is deleted."""
     if kind == "team_file":
         return reverse("team_file_compare", args=[team.slug, name]) if team else ""
     if agent is None:
@@ -186,7 +192,7 @@ def _history_address(kind: str, name: str, agent: Agent | None, team: Team | Non
 
 @dataclass(frozen=True, slots=True)
 class SectionDiffRow:
-    """A section in the table. The bars are as wide as the largest section is long."""
+    """A section in the table. The bars are relative to the largest section."""
 
     label: str
     layer: str
@@ -196,24 +202,24 @@ class SectionDiffRow:
     width_after: int
     tag: OutcomeTag
     kept: str
-    """How much of a text that is cut is in; empty for others."""
+    """How much of a truncated text is included; empty for others."""
     is_same: bool
 
 
 class HasComparison(Protocol):
-    """What has two contexts that were compared."""
+    """An object with a comparison of two contexts."""
 
     @property
     def comparison(self) -> ContextDiff: ...
 
 
 def section_diff_rows(trial: HasComparison) -> list[SectionDiffRow]:
-    """The sections in order, without those that are empty before and after."""
+    """Return the sections in order, without those that are empty in both contexts."""
     sections = [one for one in trial.comparison.sections if one.tokens_before or one.tokens_after or not one.is_same]
     widest = max((max(one.tokens_before, one.tokens_after) for one in sections), default=0) or 1
     return [
         SectionDiffRow(
-            label=one.section.label,
+            label=section_name(one.section),
             layer=one.section.layer.lower(),
             before=one.tokens_before,
             after=one.tokens_after,
@@ -232,29 +238,29 @@ def _section_tag(section: SectionChange) -> OutcomeTag:
     if section.is_same:
         status = after.status if after else "empty"
         return OutcomeTag(
-            {"cut": _("cut, as before"), "left_out": _("left out, as before")}.get(status, _("same")), "plain"
+            {"cut": _("truncated in both"), "left_out": _("excluded in both")}.get(status, _("unchanged")), "plain"
         )
     if after is None or after.status == "left_out":
-        return OutcomeTag(_("left out"), "bad")
+        return OutcomeTag(_("excluded"), "bad")
     if after.status == "empty":
         return OutcomeTag(_("empty"), "plain")
     if after.status == "cut":
-        return OutcomeTag(_("cut"), "warn")
+        return OutcomeTag(_("truncated"), "warn")
     return _tag_of_items(section)
 
 
 def _tag_of_items(section: SectionChange) -> OutcomeTag:
     out, came = (sum(change.effect == effect for change in section.changes) for effect in ("out", "in"))
     if out:
-        return OutcomeTag(ngettext("%(count)s left out", "%(count)s left out", out) % {"count": f"{out:,}"}, "bad")
+        return OutcomeTag(ngettext("%(count)s excluded", "%(count)s excluded", out) % {"count": f"{out:,}"}, "bad")
     if any(change.is_cut for change in section.changes):
-        return OutcomeTag(_("told shorter"), "warn")
+        return OutcomeTag(_("shortened"), "warn")
     if came and section.section.considered > 1:
         return OutcomeTag(ngettext("%(count)s more", "%(count)s more", came) % {"count": f"{came:,}"}, "good")
     return (
-        OutcomeTag(_("whole"), "good")
+        OutcomeTag(_("full"), "good")
         if section.section.status == "whole"
-        else OutcomeTag(_("some left out, as before"), "plain")
+        else OutcomeTag(_("some excluded in both"), "plain")
     )
 
 

@@ -43,10 +43,10 @@ class SectionChangeSerializer(serializers.Serializer[Any]):
 
 
 class TrialChangeSerializer(serializers.Serializer[Any]):
-    ref = serializers.CharField(help_text="The version that is told then, a text that is tried as …@draft.")
+    ref = serializers.CharField(help_text="The later version; a previewed text as …@draft.")
     effect = serializers.ChoiceField(
         choices=list(CHANGE_EFFECTS),
-        help_text="in: it comes in; out: it goes; moved: to another section; changed: its text, score, rank or cut.",
+        help_text=("in: added; out: removed; moved: to another section; changed: its text, score, rank or truncation."),
     )
     cut = serializers.BooleanField(help_text="It stays in, with more missing than before.")
     reason = serializers.CharField(allow_null=True, help_text="Why, in a plain sentence.")
@@ -55,7 +55,7 @@ class TrialChangeSerializer(serializers.Serializer[Any]):
 
 
 CONTENT = "content"
-"""What may be asked for besides."""
+"""The value of `include` for the texts of both contexts."""
 
 
 class ComparedContextSerializer(serializers.Serializer[Any]):
@@ -91,7 +91,7 @@ class SideBySideSerializer(serializers.Serializer[Any]):
     same = serializers.BooleanField(help_text="Both texts are the same, to the letter.")
     before = ComparedContextSerializer()
     after = ComparedContextSerializer()
-    settings = ParameterDiffSerializer(many=True, help_text="By what both were made, where it is not the same.")
+    settings = ParameterDiffSerializer(many=True, help_text="The parameters that differ.")
     sections = SectionChangeSerializer(many=True)
     changes = TrialChangeSerializer(many=True)
     difference = TextDifferenceSerializer()
@@ -103,11 +103,11 @@ class SideBySideSerializer(serializers.Serializer[Any]):
 class CauseSerializer(serializers.Serializer[Any]):
     kind = serializers.ChoiceField(choices=list(CAUSE_KINDS))
     message = serializers.CharField(help_text="A plain sentence.")
-    ref = serializers.CharField(allow_null=True, help_text="The thing, whichever version of it.")
+    ref = serializers.CharField(allow_null=True, help_text="The item, in any version.")
     name = serializers.CharField(allow_null=True)
-    before = serializers.IntegerField(allow_null=True, help_text="The version then; tokens, of room and budgets.")
+    before = serializers.IntegerField(allow_null=True, help_text="The earlier version; tokens, for limits and budgets.")
     after = serializers.IntegerField(allow_null=True)
-    by = serializers.CharField(allow_null=True, help_text="Who made the newest version; null: Dossier.")
+    by = serializers.CharField(allow_null=True, help_text="The author of the newest version; null: Dossier.")
     at = serializers.DateTimeField(allow_null=True)
     note = serializers.CharField(allow_blank=True)
 
@@ -119,5 +119,5 @@ class ExplainedChangeSerializer(TrialChangeSerializer):
 class CompareSerializer(SideBySideSerializer):
     before_id = serializers.UUIDField()
     after_id = serializers.UUIDField()
-    causes = CauseSerializer(many=True, help_text="What was changed from the one to the other, each thing once.")
+    causes = CauseSerializer(many=True, help_text="The changes from one to the other, each item once.")
     changes = ExplainedChangeSerializer(many=True)

@@ -1,4 +1,4 @@
-"""`SideBySide` holds two contexts and how their texts, items and parameters differ."""
+"""`SideBySide` has two contexts and how their texts, items and parameters differ."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -18,43 +18,43 @@ from assembly.sources.base import SourceReport
 
 @dataclass(frozen=True, slots=True)
 class ComparedContext:
-    """A context with its inputs: one on record, or one that `assembly.simulation.simulate` made."""
+    """A context with its inputs: a recorded one, or one that `assembly.simulation.simulate` computed."""
 
     inputs: EngineInput
     content: str = field(repr=False)
     sha256: str
-    """Hex digest of the content in UTF-8."""
+    """The SHA-256 of the content in UTF-8, in hex."""
     tokens: int
     truncated: bool
-    """Something was cut, or left out for want of room."""
+    """Whether an item was truncated, or excluded for lack of budget."""
     sections: tuple[SectionResult, ...]
     decisions: tuple[Decision, ...]
     warnings: tuple[str, ...]
-    """Codes of the whole and of its sources."""
+    """The codes of the context and of its sources."""
     missing: tuple[str, ...] = ()
-    """The names of the sources that were late or failed, in the order in which they were read."""
+    """The names of the sources that timed out or failed, in the order in which they were read."""
     extracted: int = 0
-    """Summaries for which a model would be asked; here they are extracts."""
+    """The number of summaries for which a model would be called; here they are extracts."""
 
     @property
     def candidates(self) -> Mapping[tuple[str, str], Candidate]:
-        """What was considered, by section and ref."""
+        """The considered items, by section and ref."""
         return {(one.section, one.ref): one for one in self.inputs.candidates}
 
     @property
     def budget(self) -> int:
-        """The most tokens that it may have."""
+        """The token budget."""
         return self.inputs.request.budget
 
     @property
     def own_warnings(self) -> tuple[WarningCode, ...]:
-        """The codes of the whole, without those of its sources."""
+        """The codes of the context, without those of its sources."""
         of_sources = frozenset[str](SourceCode)
         return tuple(WarningCode(code) for code in self.warnings if code not in of_sources)
 
 
 def compared_from_record(told: StoredAssembly) -> ComparedContext:
-    """The context on record. Raises RecordDamaged where the record does not give its text any more."""
+    """Return the recorded context. Raises RecordDamaged if the record does not give its text any more."""
     assembly = told.assembly
     return ComparedContext(
         inputs=told.inputs,
@@ -72,7 +72,7 @@ def compared_from_record(told: StoredAssembly) -> ComparedContext:
 def compared_from_result(
     inputs: EngineInput, settled: SummarisedResult, reports: Sequence[SourceReport] = ()
 ) -> ComparedContext:
-    """The context that the engine made of the inputs. `reports`: of what was gathered for it."""
+    """Return the context that the engine made of the inputs. `reports` are those of the sources."""
     made: EngineResult = settled.assembled
     codes = [*made.warnings, *(report.code for report in reports if report.code)]
     return ComparedContext(
@@ -92,13 +92,13 @@ def compared_from_result(
 ParameterName = Literal["topic", "budget", "tokenizer", "profile", "section", "rules", "day", "left_out_by_request"]
 PARAMETER_NAMES: tuple[ParameterName, ...] = get_args(ParameterName)
 PROFILE_FACTS = ("similarity_threshold", "weights", "depth_limit", "over_budget", "fill", "cut_at", "quality_min")
-"""What a profile says of the context as a whole, beside its budget."""
+"""The profile's settings for the context as a whole, beside its budget."""
 ADDED_SECTION_KEYS = frozenset({ALWAYS_INCLUDED.key, LATEST_SECTION.key})
 
 
 @dataclass(frozen=True, slots=True)
 class ParameterDiff:
-    """One that differs. `of` is the section's heading, for what a profile says of one section. Plain values as text."""
+    """A parameter that differs. `of` is the section's heading if it belongs to a section. Values are text."""
 
     name: ParameterName
     before: str
@@ -107,7 +107,7 @@ class ParameterDiff:
 
 
 def parameter_diffs(before: EngineInput, after: EngineInput) -> tuple[ParameterDiff, ...]:
-    """Those that differ, the most telling first."""
+    """Return the parameters that differ, the most important first."""
     old, new = before.request, after.request
     pairs: list[tuple[ParameterName, str, str]] = [
         ("topic", old.topic, new.topic),
@@ -123,13 +123,12 @@ def parameter_diffs(before: EngineInput, after: EngineInput) -> tuple[ParameterD
 
 
 def sections_of(profile: Profile) -> dict[str, Section]:
-    """The sections that the profile itself has, by key: others are made for what rules always include, and for what was
-    added afterwards."""
+    """Return the profile's own sections by key, without those for rule inclusions and for added events."""
     return {section.key: section for section in profile.sections if section.key not in ADDED_SECTION_KEYS}
 
 
 def has_same_profile_facts(one: Profile, other: Profile) -> bool:
-    """Whether the profiles weigh, search and cut alike, and have the same order."""
+    """Return whether the profiles weigh, search and truncate alike, and have the same order."""
     alike = all(getattr(one, name) == getattr(other, name) for name in PROFILE_FACTS)
     return alike and one.ranker == other.ranker and [*sections_of(one)] == [*sections_of(other)]
 
@@ -143,14 +142,14 @@ def _rules(inputs: EngineInput) -> str:
 
 
 def _sections(before: Profile, after: Profile) -> list[ParameterDiff]:
-    """What profiles of the same sections say differently of one of them: its cap, its share, how many items."""
+    """Return the settings of a section that differ between the profiles: its limit, its share, its number of items."""
     old, new = sections_of(before), sections_of(after)
     both = [(old[key], new[key]) for key in new if key in old and old[key] != new[key]]
     return [ParameterDiff("section", _limits(was, now), _limits(now, was), now.label) for was, now in both]
 
 
 def _limits(section: Section, other: Section) -> str:
-    """What the section says of those things in which the other differs."""
+    """Return the section's settings that the other section has differently."""
     facts = {**field_values(section), "ranker": section.ranker_name}
     told = [field.name for field in fields(section) if getattr(section, field.name) != getattr(other, field.name)]
     return ", ".join(f"{name.replace('_', ' ')} {_value(facts[name])}" for name in told)
@@ -164,22 +163,23 @@ def _value(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SideBySide:
-    """A context and another one that is looked at after it."""
+    """Two contexts, of which the second is compared with the first."""
 
     before: ComparedContext
     after: ComparedContext
     comparison: ContextDiff
     settings: tuple[ParameterDiff, ...]
-    """What both were asked and made by, where it is not the same."""
+    """The parameters that differ."""
 
     @classmethod
     def of(cls, before: ComparedContext, after: ComparedContext) -> "SideBySide":
-        """Compared in every respect."""
-        return cls(before, after, diff_contexts(before, after), parameter_diffs(before.inputs, after.inputs))
+        """Return both contexts with all their differences."""
+        texts = {one.ref: one.text for side in (before, after) for one in side.inputs.candidates}
+        return cls(before, after, diff_contexts(before, after, texts), parameter_diffs(before.inputs, after.inputs))
 
     @property
     def is_same(self) -> bool:
-        """Whether a reader of either would have read the same, to the letter."""
+        """Whether both texts are equal."""
         return self.before.content == self.after.content
 
     @property
@@ -189,12 +189,12 @@ class SideBySide:
 
     @property
     def size_bytes(self) -> int:
-        """About how much memory both take."""
+        """The approximate memory of both contexts, in bytes."""
         sides = (self.before, self.after)
         texts = {one.ref: candidate_text_bytes(one.text) for side in sides for one in side.inputs.candidates}
         return sum(texts.values()) + sum(sys.getsizeof(side.content) for side in sides)
 
     @property
     def new_warnings(self) -> list[WarningCode]:
-        """The codes that a reader of the later context must know besides, without those of its sources."""
+        """The codes that only the later context has, without those of its sources."""
         return [code for code in self.after.own_warnings if code not in self.before.own_warnings]

@@ -1,4 +1,4 @@
-"""The things that contexts were made of, as they stand at a moment: one query per kind, however many these are."""
+"""This module reads the items of contexts as they were at a moment: one query per kind, however many items."""
 
 import datetime
 from collections.abc import Iterable
@@ -18,9 +18,9 @@ FILE_ID = "file_id"
 
 @dataclass(frozen=True, slots=True)
 class RecordState:
-    """One as it stands, and who made its newest version. `begun` is None where its beginning is not asked for.
+    """The state of an item, and the author of its newest version. `begun` is None if it was not requested.
 
-    `at` is None where nobody knows any more: it is gone, or it keeps no versions and was changed once more since.
+    `at` is None if it is unknown: the item was deleted, or it keeps no versions and was changed again since.
     """
 
     version: int
@@ -34,13 +34,13 @@ class RecordState:
 
 
 MISSING_RECORD = RecordState(0, None, "")
-"""What is not there today."""
+"""The state of an item that does not exist today."""
 
 
 def load_record_states(refs: Iterable[str], moment: datetime.datetime | None) -> dict[str, RecordState]:
-    """The things that these refs name, by kind and id: `memory:<uuid>`. What is gone today is left out.
+    """Return the states of the items with these refs, by kind and id: `memory:<uuid>`. Deleted items are missing.
 
-    None: as they stand today.
+    `moment` None means today.
     """
     wanted: dict[str, set[str]] = {}
     for ref in refs:

@@ -1,9 +1,10 @@
-"""The page of any two contexts side by side."""
+"""The page that compares any two contexts."""
 
 import re
 from typing import Any
 from uuid import UUID
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -21,14 +22,17 @@ from teams.models import Team
 from teams.principal import Principal
 
 ID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+PICKED = 2
 MAX_SUGGESTIONS = 20
-"""The newest contexts to choose from."""
+"""The number of newest contexts that are offered as choices."""
 LISTED = ("id", "created", "agent_name", "team_name", "topic", "tokens", "budget")
 
 
 def compare(request: HttpRequest) -> HttpResponse:
-    """Both contexts; where one of them is not named yet, which others there are."""
+    """Show both contexts side by side; if one is missing, offer contexts to choose from."""
     principal = principal_of(request)
+    if picked := request.GET.getlist("pick"):
+        return _picked(request, picked)
     before, after = (_find_context(principal, request.GET.get(name, "")) for name in ("before", "after"))
     faults = [found for found in (before, after) if isinstance(found, str)]
     if isinstance(before, Assembly) and isinstance(after, Assembly):
@@ -39,21 +43,33 @@ def compare(request: HttpRequest) -> HttpResponse:
     return _choice_page(request, principal, first, faults)
 
 
+def _picked(request: HttpRequest, picked: list[str]) -> HttpResponse:
+    """Lead from the list to the comparison of the two contexts that were selected in it, the older one first."""
+    principal = principal_of(request)
+    found = [context for text in picked if isinstance(context := _find_context(principal, text), Assembly)]
+    if len(found) != len(picked) or len(found) != PICKED:
+        messages.error(request, _("Select two contexts to compare them."))
+        return redirect("context_list")
+    older, newer = sorted(found, key=lambda context: context.created)
+    query = urlencode({"before": str(older.id), "after": str(newer.id)})
+    return redirect(f"{reverse('context_compare')}?{query}")
+
+
 def _find_context(principal: Principal, text: str) -> Assembly | str | None:
-    """The context that an id or an address names; None where nothing is given; else what is wrong, in words."""
+    """Return the context with this id or address; None for an empty text; else an error message."""
     if not text.strip():
         return None
     found = ID.search(text)
     if found is None:
-        return _("This names no context. Paste the address of its page, or its id.")
+        return _("No context found. Paste its URL or ID.")
     try:
         return assembly_for(principal, UUID(found[0]))
     except NotFound:
-        return _("This context was not found. Check the address, and whether you have access.")
+        return _("Context not found. Check the URL and your permissions.")
 
 
 def _comparison_page(request: HttpRequest, before: Assembly, after: Assembly) -> HttpResponse:
-    """Both, and what was changed between the making of the one and of the other."""
+    """Return the page of both contexts, with what changed between them."""
     found = compare_records(before, after)
     agent = Agent.objects.filter(id=before.agent_id).first() if before.agent_id == after.agent_id else None
     both_in = before.team_id if before.team_id == after.team_id else None

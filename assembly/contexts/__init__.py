@@ -1,1 +1,1 @@
-"""Contexts are what people see of assemblies: the list, its search, one context's pages, exports, REST."""
+"""This package shows assemblies to people as contexts: list, search, pages of one context, exports and REST API."""

@@ -1,6 +1,5 @@
-"""REST: assembling, reading what was assembled, replaying it, adding to it; counting and compressing texts."""
+"""These REST endpoints create, list, read, replay and extend assemblies."""
 
-from typing import Any
 from uuid import UUID
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -21,19 +20,13 @@ from assembly.contexts.serializers import (
     AssemblyRequestSerializer,
     AssemblySerializer,
     AssemblySummarySerializer,
-    CompressRequestSerializer,
-    CompressSerializer,
     DecisionSerializer,
     ReplaySerializer,
-    TokensRequestSerializer,
-    TokensSerializer,
     to_assembly_request,
 )
 from assembly.pipeline.answer_cache import AssemblyResult
 from assembly.pipeline.append_event import assembly_append
-from assembly.pipeline.prepare import find_tokenizer
 from assembly.pipeline.services import assemble
-from assembly.pipeline.summaries.extractive import compress
 from assembly.records.reader import content_of, load_record, replay
 from config.http.cursors import encode_cursor, limit_of, next_page_url, page_of_sequence
 from config.http.idempotency import idempotent
@@ -45,25 +38,26 @@ from teams.principal import Action
 
 
 def created_response(answer: AssemblyResult) -> Response:
-    """The answer to a request that made an assembly."""
+    """Return the response to a request that created an assembly: 201 with its document and location."""
     location = f"/api/v1/assemblies/{answer.assembly.id}"
     return Response(assembly_document(answer), status.HTTP_201_CREATED, headers={"Location": location})
 
 
 def filter_parameter(name: str, parameter: Parameter) -> OpenApiParameter:
-    """One of the filters of lists, for the OpenAPI document."""
+    """Return a filter of the list of assemblies as an OpenAPI parameter."""
     return OpenApiParameter(name, dict(parameter.schema), description=parameter.description)
 
 
 class AssemblyList(ApiView):
     @extend_schema(
         operation_id="assemblies_list",
+        summary="List assemblies",
         parameters=[*(filter_parameter(name, parameter) for name, parameter in PARAMETERS.items()), *PAGE],
         responses=page_serializer(AssemblySummarySerializer),
     )
     def get(self, request: Request) -> Response:
-        """The assemblies that you may see, newest first. A page may hold fewer than its limit: go on while there is a
-        `next`.
+        """Return the assemblies that you may see, newest first. A page may have fewer rows than its limit: continue
+        while `next` is given.
         """
         query = self.query(*PARAMETERS, "cursor", "limit")
         visible = VisibleOwners(self.principal)
@@ -75,12 +69,13 @@ class AssemblyList(ApiView):
     @extend_schema(
         parameters=[LOCATION],
         operation_id="assemblies_create",
+        summary="Assemble context",
         request=AssemblyRequestSerializer,
         responses={201: AssemblySerializer},
     )
     @idempotent
     def post(self, request: Request) -> Response:
-        """Assemble the best context that fits the budget, and record it."""
+        """Assemble the best context that fits the token budget, and record it."""
         self.query()
         data = self.validated(AssemblyRequestSerializer)
         agent: Agent = agent_for(self.principal, data.pop("agent"), Action.READ)
@@ -92,9 +87,9 @@ class AssemblyList(ApiView):
 
 
 class AssemblyDetail(ApiView):
-    @extend_schema(operation_id="assemblies_read", responses=AssemblySerializer)
+    @extend_schema(operation_id="assemblies_read", summary="Get assembly", responses=AssemblySerializer)
     def get(self, request: Request, id_: UUID) -> Response:
-        """An assembly as it was returned, rebuilt from its record."""
+        """Return an assembly as it was returned at first, rebuilt from its record."""
         self.query()
         told = load_record(assembly_for(self.principal, id_))
         return Response(assembly_document(AssemblyResult(told.assembly, content_of(told), told.decisions)))
@@ -103,11 +98,12 @@ class AssemblyDetail(ApiView):
 class AssemblyDecisions(ApiView):
     @extend_schema(
         operation_id="assemblies_decisions",
+        summary="List decisions of assembly",
         parameters=PAGE,
         responses=page_serializer(DecisionSerializer),
     )
     def get(self, request: Request, id_: UUID) -> Response:
-        """What happened to each candidate, and why, in the order in which the engine decided."""
+        """Return the decision about each candidate item with its reason, in the order in which the engine decided."""
         query = self.query("cursor", "limit")
         told = load_record(assembly_for(self.principal, id_))
         sections = {section.key: section for section in told.inputs.profile.sections}
@@ -117,10 +113,15 @@ class AssemblyDecisions(ApiView):
 
 
 class AssemblyReplay(ApiView):
-    @extend_schema(operation_id="assemblies_replay", request=None, responses=ReplaySerializer)
+    @extend_schema(
+        operation_id="assemblies_replay",
+        summary="Verify assembly by replaying its record",
+        request=None,
+        responses=ReplaySerializer,
+    )
     @idempotent
     def post(self, request: Request, id_: UUID) -> Response:
-        """Assemble again from the record alone, and compare byte for byte."""
+        """Assemble the context again from its record alone, and compare both byte for byte."""
         self.query()
         result = replay(load_record(assembly_for(self.principal, id_)))
         return Response({"identical": result.identical, "sha256": result.sha256})
@@ -130,12 +131,14 @@ class AssemblyAppend(ApiView):
     @extend_schema(
         parameters=[LOCATION],
         operation_id="assemblies_append",
+        summary="Append event to context",
         request=AppendSerializer,
         responses={201: AssemblySerializer},
     )
     @idempotent
     def post(self, request: Request, id_: UUID) -> Response:
-        """Add an event to a finished context, first; its weakest parts go where it has no room. A new assembly."""
+        """Create an assembly with an event at the beginning of a finished context. Where the budget is exceeded, the
+        items with the lowest rank are excluded."""
         self.query()
         assembly = assembly_for(self.principal, id_)
         agent = agent_for(self.principal, assembly.agent_slug, Action.WRITE)
@@ -144,28 +147,3 @@ class AssemblyAppend(ApiView):
         return created_response(
             assembly_append(assembly=assembly, agent=agent, facts=facts, event_id=event_id, principal=self.principal)
         )
-
-
-class TokenCount(ApiView):
-    @extend_schema(operation_id="tokens_count", request=TokensRequestSerializer, responses=TokensSerializer)
-    @idempotent
-    def post(self, request: Request) -> Response:
-        """How many tokens a text counts."""
-        self.query()
-        asked = self.validated(TokensRequestSerializer)
-        return Response({"tokens": find_tokenizer(asked["tokenizer"]).count(asked["content"]), **_name(asked)})
-
-
-class TextCompression(ApiView):
-    @extend_schema(operation_id="compress", request=CompressRequestSerializer, responses=CompressSerializer)
-    @idempotent
-    def post(self, request: Request) -> Response:
-        """A text within so many tokens: whole, else its most telling sentences, else its beginning with a marker."""
-        self.query()
-        asked = self.validated(CompressRequestSerializer)
-        made = compress(asked["content"], asked["max_tokens"], find_tokenizer(asked["tokenizer"]))
-        return Response({"content": made.text, "tokens": made.tokens, "method": made.method, **_name(asked)})
-
-
-def _name(asked: dict[str, Any]) -> dict[str, Any]:
-    return {"tokenizer": asked["tokenizer"]}

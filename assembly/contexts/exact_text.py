@@ -1,4 +1,4 @@
-"""The exact text of a context, stretch by stretch: its sections, in them its items, and the marks of cuts. Pure."""
+"""This module splits the exact text of a context into sections, items and the marks of cuts, in excerpts. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,21 +9,22 @@ from assembly.engine.rendering import TRUNCATION_MARKER
 from assembly.engine.types import Decision
 
 MAX_EXCERPT_CHARACTERS = 60_000
-"""Characters that a page shows at once, at most: a longer text follows when it is asked for."""
-NEAR_END = 2_000  # characters before the end of a stretch in which a line may end it
+"""Most characters of an excerpt, which a page shows at once; the rest of a longer text is loaded on request."""
+NEAR_END = 2_000  # characters before the end of an excerpt in which a line break may end it
 
 Span = tuple[int, int]
 Sections = Sequence[Mapping[str, Any]]
-"""What became of the sections, as a record holds it."""
+"""The results of all sections, as a record holds them."""
 Run = tuple[str, bool]
-"""Some text, and whether it is the mark of a cut."""
+"""A part of a text, and whether it is the mark of a cut."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextPart:
-    """Of a section: an item, or what stands between two. `position`: of its decision; None: of no item.
+    """A part of a section: an item, or the text between two items.
 
-    Of an item that goes on from the stretch before, or into the next one, not both its ends are here.
+    `position` is that of the item's decision, None for text between items. `begins` and `ends` say whether the item's
+    beginning and end are within the excerpt.
     """
 
     runs: tuple[Run, ...]
@@ -34,7 +35,7 @@ class TextPart:
 
 @dataclass(frozen=True, slots=True)
 class TextSection:
-    """A section of the exact text."""
+    """A section of the exact text, or the part of it within an excerpt."""
 
     layer: str
     label: str
@@ -43,7 +44,10 @@ class TextSection:
 
 @dataclass(frozen=True, slots=True)
 class TextExcerpt:
-    """What a page shows of the text. `following`: where the rest of it begins; None: there is none."""
+    """An excerpt of a context's text, from `begin` to `end`.
+
+    `following` is the first character of the next excerpt; None at the end of the text.
+    """
 
     pieces: tuple[TextSection, ...]
     begin: int
@@ -52,12 +56,12 @@ class TextExcerpt:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is all of the text."""
+        """Whether the excerpt is the whole text."""
         return self.begin == 0 and self.following is None
 
 
 def text_excerpt(sections: Sections, decisions: Sequence[Decision], content: str, begin: int = 0) -> TextExcerpt:
-    """The text from there on, as much as a page shows. What stands between two sections goes with the first."""
+    """Return the excerpt that begins at character `begin`. Text between two sections belongs to the first one."""
     end = _excerpt_end(content, begin)
     items = sorted((one.start, one.end, position) for position, one in enumerate(decisions) if one.start is not None)
     marks = sorted(_cut_mark_position(content, one.end) for one in decisions if one.code == Code.TRUNCATED and one.end)
@@ -68,7 +72,7 @@ def text_excerpt(sections: Sections, decisions: Sequence[Decision], content: str
 
 
 def all_text_sections(sections: Sections, decisions: Sequence[Decision], content: str) -> list[TextSection]:
-    """All of the text, stretch by stretch."""
+    """Return all sections of the text; a section that spans several excerpts is split."""
     pieces: list[TextSection] = []
     following: int | None = 0 if content else None
     while following is not None:
@@ -79,13 +83,16 @@ def all_text_sections(sections: Sections, decisions: Sequence[Decision], content
 
 
 def _cut_mark_position(content: str, end: int) -> Span:
-    """Where the mark of a cut stands that ends there, with the line that closes fenced code after it."""
+    """Return the start and end of the mark of a cut item that ends at `end`.
+
+    A line after the mark that closes fenced code is part of it.
+    """
     start = content.rfind(TRUNCATION_MARKER, 0, end) + len(TRUNCATION_MARKER) - len(TRUNCATION_MARKER.lstrip())
     return start, end
 
 
 def _excerpt_end(content: str, begin: int) -> int:
-    """Where the stretch ends: after a line, if one ends near the most that it holds."""
+    """Return the end of the excerpt: after a line break among its last 2,000 characters, if there is one."""
     most = begin + MAX_EXCERPT_CHARACTERS
     if most >= len(content):
         return len(content)
@@ -98,11 +105,11 @@ class _ExcerptBuilder:
     begin: int
     end: int
     items: Sequence[tuple[int, int, int]]
-    """Where each begins and ends, and its position, in the order of the text."""
+    """Start, end and position of each item, in the order of the text."""
     marks: Sequence[Span]
 
     def parts(self, start: int, end: int) -> Iterator[TextPart]:
-        """What stands from start to end, as far as it is shown."""
+        """Yield the parts of the text from start to end, each limited to the excerpt."""
         at = start
         for item_start, item_end, position in self.items:
             if start <= item_start and item_end <= end:
@@ -113,7 +120,7 @@ class _ExcerptBuilder:
         yield TextPart(self.runs(at, end))
 
     def runs(self, start: int, end: int) -> tuple[Run, ...]:
-        """The text there, as far as it is shown, with the marks set apart."""
+        """Return the text from start to end, limited to the excerpt, with the marks of cuts separated."""
         at, end, runs = max(start, self.begin), min(end, self.end), []
         for mark_start, mark_end in self.marks:
             if at <= mark_start and mark_end <= end:

@@ -1,24 +1,11 @@
-"""Texts as cells of a CSV that spreadsheets open: no part of them is taken for a formula.
+"""This module exports lists of contexts as CSV or JSON files, short ones at once, long ones by a background job.
 
-Every CSV that Dossier writes passes its cells through here. Quoting alone does not help: a spreadsheet evaluates quoted
-cells as well, and one that splits at other signs than commas, or reads line by line, begins a cell amid a text.
-
-What stands in a row of a downloaded list. The names are documented in docs/audit/list.md, and stay.
-
-The two formats of a list: CSV, made safe for spreadsheets, and JSON.
-
-A list of contexts as an answer, to be saved as a file.
-
-Preparing a list of contexts as a file: a short one at once, a long one in the background.
+The column names are documented in docs/audit/list.md and do not change.
 """
 
-import csv
-import io
 import json
-import re
 import tempfile
-import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -37,46 +24,13 @@ from assembly.contexts.search.search import SearchPage, matching_count, search_c
 from assembly.contexts.search.sql import ListPosition, parse_cursor
 from assembly.contexts.search.visible_owners import VisibleOwners
 from assembly.models import Assembly, ContextFile, ContextFilePart
+from config.http.csv_files import csv_text
 from config.http.cursors import encode_cursor
 from config.http.errors import DossierError, NotFound
 from memories.archive.zip_file import IN_MEMORY_BYTES, file_response
 from memories.jobs.services import Advance, job_create, job_kind
 from memories.models import Job
 from teams.principal import Principal
-
-FORMULA_SIGNS = frozenset("=+-@\N{MINUS SIGN}")
-QUOTES = frozenset("\"'`")
-GUARD = "'"
-"""A spreadsheet takes what begins with it for a text."""
-
-_BORDERS = re.compile(r"([;,|\t\r\n\v\f\x1c-\x1e\x85\u2028\u2029])")
-_LEADING = re.compile(r"[\t\r\n]")
-_PASSED_OVER = {"Cc", "Cf", "Mn", "Pf", "Pi", "Zl", "Zp", "Zs"}
-"""Unicode's categories of what may stand before a formula: white space, controls, zero-width signs, quotation marks."""
-
-
-def safe_cell(text: str) -> str:
-    """Return the text with an apostrophe before each part that a spreadsheet could take for a formula.
-
-    A part begins the text, or follows what some program splits cells or lines at. White space, quotation marks and
-    invisible signs before the formula's own sign change nothing, nor do full-width forms of that sign.
-    """
-    guarded = "".join(_guarded_parts(text))
-    return GUARD + guarded if _LEADING.match(guarded) else guarded
-
-
-def _guarded_parts(text: str) -> Iterator[str]:
-    for part in _BORDERS.split(text):
-        yield GUARD + part if _begins_formula(part) else part
-
-
-def _begins_formula(part: str) -> bool:
-    for sign in part:
-        if sign not in QUOTES and unicodedata.category(sign) not in _PASSED_OVER:
-            # NFKC turns full-width, small and raised forms into the plain sign.
-            return unicodedata.normalize("NFKC", sign)[0] in FORMULA_SIGNS
-    return False
-
 
 COLUMNS = (
     "id",
@@ -106,11 +60,11 @@ COLUMN_NAMES_IN_RECORD = {
     "profile": "profile_name",
     "purpose": "effective_purpose",
 }
-"""Columns whose values the record keeps under another name."""
+"""Attributes of `Assembly` by export column, for columns whose attribute has another name."""
 
 
 def row_of(context: Assembly) -> Mapping[str, Any]:
-    """By column; moments are texts in RFC 3339, UTC."""
+    """Return the context's exported values by column name; moments are RFC 3339 texts in UTC."""
     values = {column: getattr(context, COLUMN_NAMES_IN_RECORD.get(column, column)) for column in COLUMNS}
     moments = {name: values[name].isoformat().replace("+00:00", "Z") for name in ("created", "now")}
     return {**values, **moments, "id": str(context.id)}
@@ -121,7 +75,10 @@ Rows = Sequence[Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class ExportFormat:
-    """How rows are written. What lies between two parts of a file is `between`."""
+    """An export format: its content type, the text before and after all rows, and how rows are written.
+
+    `between` is the text that separates two parts of a file.
+    """
 
     content_type: str
     begin: str
@@ -131,16 +88,7 @@ class ExportFormat:
 
 
 def _csv_rows(rows: Rows) -> str:
-    written = io.StringIO()
-    writer = csv.writer(written, lineterminator="\r\n", quoting=csv.QUOTE_ALL)
-    writer.writerows([_cell(row[name]) for name in COLUMNS] for row in rows)
-    return written.getvalue()
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return safe_cell(" ".join(value) if isinstance(value, list) else str(value))
+    return csv_text([row[name] for name in COLUMNS] for row in rows)
 
 
 def _json_rows(rows: Rows) -> str:
@@ -154,7 +102,7 @@ EXPORT_FORMATS: Mapping[str, ExportFormat] = {
 
 
 def list_response(contexts: Sequence[Assembly], kind: str) -> HttpResponseBase:
-    """The rows at once."""
+    """Return a response with the contexts as a file in the format `kind` (csv or json), written at once."""
     parts = [EXPORT_FORMATS[kind].write([row_of(context) for context in contexts])]
     name = f"contexts-{timezone.now():%Y-%m-%d}.{kind}"
     return HttpResponse(
@@ -165,7 +113,7 @@ def list_response(contexts: Sequence[Assembly], kind: str) -> HttpResponseBase:
 
 
 def export_file_response(file: ContextFile) -> HttpResponseBase:
-    """The rows that were prepared, part by part."""
+    """Return a response with the export file that a job prepared, read from the database part by part."""
     contents = file.parts.order_by("number").values_list("content", flat=True).iterator(chunk_size=1)
     written = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY_BYTES)  # noqa: SIM115 - the answer closes it
     for text in _framed_parts((bytes(content).decode() for content in contents), file.format):
@@ -176,7 +124,7 @@ def export_file_response(file: ContextFile) -> HttpResponseBase:
 
 
 def _framed_parts(parts: Iterable[str], kind: str) -> Iterable[str]:
-    """The parts with what stands around and between them; some have no rows."""
+    """Yield the non-empty parts with the format's beginning, separators and end."""
     form, begun = EXPORT_FORMATS[kind], False
     yield form.begin
     for part in parts:
@@ -188,15 +136,18 @@ def _framed_parts(parts: Iterable[str], kind: str) -> Iterable[str]:
 
 FILE_RETENTION = timedelta(days=1)
 MAX_IMMEDIATE_ROWS = 5_000
-"""More rows than these are prepared in the background."""
+"""Lists of more rows are prepared in the background."""
 ROWS_PER_PART = 1_000
-"""Rows that are read and written at a time."""
+"""Number of rows that are read and written at a time."""
 MAX_SLICES = 8
-"""Of the list; where so many are not its end, it is long, however few of its rows are wanted."""
+"""Number of search pages after which an unfinished list counts as long, even if few of its rows match."""
 
 
 def find_short_list(*, visible: VisibleOwners, parameters: Mapping[str, str]) -> Sequence[Assembly] | None:
-    """All that the parameters want; None where that is too much to do at once. Raises Invalid and TooBroad."""
+    """Return all contexts that match the parameters, or None if the list is too long to export at once.
+
+    Raises Invalid for a bad parameter and SearchTooBroad when the search times out.
+    """
     wanted, contexts = require_context_query(parameters, visible), list[Assembly]()
     after: ListPosition | None = None
     for _stretch in range(MAX_SLICES):
@@ -210,7 +161,10 @@ def find_short_list(*, visible: VisibleOwners, parameters: Mapping[str, str]) ->
 
 @transaction.atomic
 def context_file_create(*, parameters: Mapping[str, str], kind: str, principal: Principal) -> ContextFile:
-    """Have the file prepared. What is recorded from now on will not be in it."""
+    """Create an export file and the job that prepares it.
+
+    Contexts recorded after this call are not in the file. Export files older than a day are deleted.
+    """
     ContextFile.objects.filter(created__lt=timezone.now() - FILE_RETENTION).delete()
     until = parameters.get("until") or timezone.now().isoformat()
     file = ContextFile.objects.create(
@@ -223,26 +177,26 @@ def context_file_create(*, parameters: Mapping[str, str], kind: str, principal: 
 
 
 class AccessChanged(DossierError):
-    """The list holds contexts that its requester may not see any more."""
+    """The export holds contexts that its requester may no longer see (403)."""
 
     status = 403
     code = "access_changed"
-    title = "Your access changed"
+    title = "Your permissions changed"
 
 
 def require_same_access(file: ContextFile, principal: Principal) -> None:
-    """Check that the requester still sees all that the rows were read from. Raises AccessChanged."""
+    """Check that the requester still sees every agent and team whose contexts are in the file. Raises AccessChanged."""
     if not still_sees(principal, file.visibility):
         raise AccessChanged(
             _(
-                "You no longer see every agent and team that you saw when this list was prepared. "
-                "Prepare it again: the new list has what you may see now."
+                "Your permissions changed since this export was created. Create it again: the new export "
+                "contains what you may see now."
             )
         )
 
 
 def context_file_for(principal: Principal, id_: UUID) -> ContextFile:
-    """The file, for the one who asked for it, while it is kept. Raises NotFound."""
+    """Return the export file with this id if the principal requested it within the last day. Raises NotFound."""
     files = ContextFile.objects.select_related("job").filter(created__gte=timezone.now() - FILE_RETENTION)
     file = files.filter(id=id_, requested_by=principal.ref).first()
     if file is None:
@@ -252,7 +206,10 @@ def context_file_for(principal: Principal, id_: UUID) -> ContextFile:
 
 @job_kind("list_contexts")
 def prepare_context_file(job: Job, advance: Advance) -> None:
-    """Prepare the file that the job names, with what the one who asked for it may see now; one that is gone is done."""
+    """Prepare the export file that the job names, with the contexts that its requester may see now.
+
+    Nothing happens if the file was deleted or finished, or if the requester no longer exists.
+    """
     file = ContextFile.objects.filter(id=job.arguments["file"], finished_at=None).first()
     principal = principal_behind(job.requested_by)
     if file and principal:
@@ -262,7 +219,7 @@ def prepare_context_file(job: Job, advance: Advance) -> None:
 def _prepare(file: ContextFile, visible: VisibleOwners, job: Job, advance: Advance) -> None:
     wanted = require_context_query(file.parameters, visible)
     visibility = visibility_of(visible.principal)
-    if visibility != file.visibility:  # also of a job that goes on: its first rows may be others' by now
+    if visibility != file.visibility:  # a resumed job, too, may hold rows that the requester may no longer see
         file.parts.all().delete()
         ContextFile.objects.filter(id=file.id).update(visibility=visibility)
     Job.objects.filter(id=job.id).update(steps=matching_count(visible=visible, wanted=wanted))

@@ -1,4 +1,4 @@
-"""Forms of contexts: the filters of the list, which stand in the address, and the filters of one context's items."""
+"""These forms hold the filters of the list of contexts, from the URL, and the filters of one context's items."""
 
 import datetime
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,8 +12,13 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from assembly.contexts.search.criteria import ContextQuery
-from assembly.contexts.search.parameters import MAX_WORDS_CHARACTERS, PARAMETERS, WARNINGS, parse_context_query
+from assembly.contexts.search.criteria import ANY_FILE, ContextQuery
+from assembly.contexts.search.parameters import (
+    MAX_WORDS_CHARACTERS,
+    PARAMETERS,
+    WARNINGS,
+    parse_context_query,
+)
 from assembly.contexts.search.things import is_plain_name
 from assembly.contexts.search.visible_owners import VisibleOwner, VisibleOwners
 from assembly.engine.codes import DECISION_CODES, Code
@@ -21,61 +26,68 @@ from assembly.engine.reasons import warning_label
 from assembly.models import Purpose
 from assembly.profiles.catalogue import all_profiles
 from assembly.records.reader import StoredAssembly
+from assembly.records.section_names import section_name
 from teams.forms import validate_storable
 from teams.models import User
 
 MAX_FILTER_CHARACTERS = 200
+ITEM_SORTS = ("title", "section", "outcome", "tokens", "score", "rank")
+"""The columns that sort a context's items; a minus before one reverses the order."""
 
 
 class ItemFilterForm(forms.Form):
-    """By what became of them, by section, by reason and by words; the choices are what the context has."""
+    """A form that filters a context's items by inclusion, section, reason code and words."""
 
     which = forms.ChoiceField(
-        label=_("Show"),
+        label=_("Items"),
         required=False,
-        choices=[("", _("All that was considered")), ("in", _("What is in")), ("out", _("What was left out"))],
+        choices=[("", _("All candidates")), ("in", _("Included")), ("out", _("Excluded"))],
     )
     section = forms.ChoiceField(label=_("Section"), required=False)
     code = forms.ChoiceField(label=_("Outcome"), required=False)
     q = forms.CharField(
-        label=_("Words in it"),
+        label=_("Words"),
         required=False,
         max_length=MAX_FILTER_CHARACTERS,
         validators=[validate_storable],
         strip=True,
     )
 
+    sort = forms.RegexField(
+        rf"^-?({'|'.join(ITEM_SORTS)})\Z", required=False, widget=forms.HiddenInput, max_length=MAX_FILTER_CHARACTERS
+    )
+
     def __init__(self, *args: Any, told: StoredAssembly, codes: dict[str, str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        sections = [(section.key, section.label) for section in told.sections if section.considered]
+        sections = [(section.key, section_name(section)) for section in told.sections if section.considered]
         self.fields["section"].choices = [("", _("All sections")), *sections]  # type: ignore[attr-defined]
         self.fields["code"].choices = [("", _("All outcomes")), *codes.items()]  # type: ignore[attr-defined]
 
 
 _LABELS: Mapping[str, object] = {
-    Code.REQUIRED: _("told because it always is"),
-    Code.PINNED: _("told because it is pinned"),
-    Code.RULE_INCLUDED: _("told by a rule"),
-    Code.FITS: _("told whole"),
-    Code.TRUNCATED: _("cut to fit"),
-    Code.COMPACTED: _("made shorter"),
-    Code.SUMMARISED: _("told as a summary"),
-    Code.OVER_SECTION_BUDGET: _("left out: no room in its section"),
-    Code.OVER_TOTAL_BUDGET: _("left out: no room in the whole"),
-    Code.OUTRANKED: _("left out: others ranked higher"),
-    Code.BELOW_RELEVANCE: _("left out: too far from the topic"),
-    Code.DUPLICATE: _("left out: it was there already"),
-    Code.CONFLICT_LOST: _("left out: it lost a conflict"),
-    Code.RULE_EXCLUDED: _("left out by a rule"),
-    Code.FILTERED: _("left out: the request did not want it"),
-    Code.SUPERSEDED: _("left out: something newer replaced it"),
-    Code.EXPIRED: _("left out: it had expired"),
+    Code.REQUIRED: _("Required"),
+    Code.PINNED: _("Pinned"),
+    Code.RULE_INCLUDED: _("Included by rule"),
+    Code.FITS: _("Included in full"),
+    Code.TRUNCATED: _("Truncated"),
+    Code.COMPACTED: _("Shortened"),
+    Code.SUMMARISED: _("Summarised"),
+    Code.OVER_SECTION_BUDGET: _("Excluded: section limit"),
+    Code.OVER_TOTAL_BUDGET: _("Excluded: budget"),
+    Code.OUTRANKED: _("Excluded: low rank"),
+    Code.BELOW_RELEVANCE: _("Excluded: low relevance"),
+    Code.DUPLICATE: _("Excluded: duplicate"),
+    Code.CONFLICT_LOST: _("Excluded: conflict"),
+    Code.RULE_EXCLUDED: _("Excluded by rule"),
+    Code.FILTERED: _("Excluded by request"),
+    Code.SUPERSEDED: _("Excluded: superseded"),
+    Code.EXPIRED: _("Excluded: expired"),
     Code.EMPTY: _("empty"),
 }
 
 
 def reason_label(code: str) -> str:
-    """Of a reason code."""
+    """Return the label of a reason code."""
     return str(_LABELS[Code(code)])
 
 
@@ -85,27 +97,38 @@ SEARCH = {"type": "search", "autocomplete": "off"}
 REFERENCE_ATTRIBUTES = {
     "autocomplete": "off",
     "spellcheck": "false",
-    "placeholder": _("A part of its name, or its address"),
+    "placeholder": _("Name or URL"),
     "hx-get": reverse_lazy("context_list"),
     "hx-trigger": "input changed delay:300ms",
     "hx-include": "closest form",
 }
-"""What is typed is looked up at once, where the list stands."""
+"""Attributes of a field whose text is looked up with htmx while it is typed."""
 REFERENCE_FIELDS = ("contains", "omits")
-CHOOSE_HELP = _("Choose below which one you mean, or paste the address of its page.")
-ADVANCED_FIELDS = ("requested_by", "purpose", "profile", "warning", "reason", "since", "until", "contains", "omits")
-"""Those that are folded away until one of them is used."""
+CHOOSE_HELP = _("Select a match below, or paste the URL of its page.")
+ADVANCED_FIELDS = (
+    "requested_by",
+    "purpose",
+    "profile",
+    "warning",
+    "reason",
+    "since",
+    "until",
+    "contains",
+    "omits",
+    "file_loss",
+)
+"""Fields that are folded away until one of them is used."""
 
 
 PURPOSE_LABELS = {
-    Purpose.AGENT.value: _("For an agent"),
+    Purpose.AGENT.value: _("By agents"),
     Purpose.PREVIEW.value: _("Previews"),
     Purpose.TEST.value: _("Tests"),
 }
 
 
 class FastSelect(forms.Select):
-    """As Django's, written at once: there a template of its own writes each option, and here are hundreds."""
+    """A select widget rendered in Python: Django's renders a template per option, which is slow for hundreds."""
 
     def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
         attributes = self.build_attrs(self.attrs, {**(attrs or {}), "name": name})
@@ -116,9 +139,9 @@ class FastSelect(forms.Select):
 
 
 class ContextFilterForm(forms.Form):
-    """Which contexts are listed; the choices are what the person may see.
+    """A form with the filters of the list of contexts, from the URL; its choices are what the user may see.
 
-    The fields only show: what their texts mean is read by `assembly.finding`, as for the API.
+    The fields show text as given; `assembly.contexts.search.parameters` parses it, as for the API.
     """
 
     q = forms.CharField(
@@ -127,7 +150,7 @@ class ContextFilterForm(forms.Form):
     agent = forms.CharField(label=_("Agent"), required=False, widget=FastSelect)
     team = forms.CharField(label=_("Team"), required=False, widget=FastSelect)
     when = forms.ChoiceField(
-        label=_("When"),
+        label=_("Time"),
         required=False,
         choices=[
             ("", _("Any time")),
@@ -137,17 +160,17 @@ class ContextFilterForm(forms.Form):
         ],
     )
     only = forms.CharField(
-        label=_("Show"),
+        label=_("Outcome"),
         required=False,
         widget=FastSelect(
             choices=[
                 ("", _("All")),
-                ("cut", _("Cut or with a warning")),
-                ("left_out", _("With something left out")),
+                ("cut", _("Truncated or with a warning")),
+                ("left_out", _("With excluded items")),
             ]
         ),
     )
-    requested_by = forms.CharField(label=_("Asked for by"), required=False, widget=FastSelect)
+    requested_by = forms.CharField(label=_("Requested by"), required=False, widget=FastSelect)
     purpose = forms.CharField(
         label=_("Purpose"),
         required=False,
@@ -157,27 +180,29 @@ class ContextFilterForm(forms.Form):
     warning = forms.CharField(
         label=_("Warning"),
         required=False,
-        widget=FastSelect(choices=[("", _("Any or none")), *((code, warning_label(code)) for code in WARNINGS)]),
+        widget=FastSelect(choices=[("", _("Any")), *((code, warning_label(code)) for code in WARNINGS)]),
     )
     reason = forms.CharField(
-        label=_("Something was"),
+        label=_("Decision"),
         required=False,
-        widget=FastSelect(choices=[("", _("Anything")), *((code, reason_label(code)) for code in DECISION_CODES)]),
+        widget=FastSelect(choices=[("", _("Any")), *((code, reason_label(code)) for code in DECISION_CODES)]),
     )
     since = forms.CharField(label=_("From"), required=False, widget=forms.DateInput({"type": "date"}))
     until = forms.CharField(label=_("To"), required=False, widget=forms.DateInput({"type": "date"}))
     contains = forms.CharField(
-        label=_("It was told"),
+        label=_("Contains"),
         required=False,
         validators=[validate_storable],
         widget=forms.TextInput(REFERENCE_ATTRIBUTES),
     )
     omits = forms.CharField(
-        label=_("It was not told, though there"),
+        label=_("Excluded item"),
         required=False,
         validators=[validate_storable],
         widget=forms.TextInput(REFERENCE_ATTRIBUTES),
     )
+
+    file_loss = forms.CharField(label=_("File over limit"), required=False, widget=FastSelect)
 
     def __init__(self, *args: Any, visible: VisibleOwners, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -185,7 +210,10 @@ class ContextFilterForm(forms.Form):
         self.fields["q"].widget.attrs["maxlength"] = MAX_WORDS_CHARACTERS
         self._offer("agent", _("All agents"), _owner_choices(visible.agents, visible.deleted_agents))
         self._offer("team", _("All teams"), _owner_choices(visible.teams, visible.deleted_teams))
-        self._offer("requested_by", _("Anybody"), [("me", _("Me")), *self._people()])
+        self._offer("requested_by", _("Anyone"), [("me", _("Me")), *self._people()])
+        one_file = self.data.get("file_loss", "")
+        chosen = [(one_file, _("The selected file"))] if one_file not in {"", ANY_FILE} else []
+        self._offer("file_loss", _("Any"), [(ANY_FILE, _("Any file truncated or excluded")), *chosen])
         self._offer("profile", _("Any profile"), [(entry.name, entry.name) for entry in all_profiles()])
 
     def clean(self) -> dict[str, Any]:
@@ -198,7 +226,7 @@ class ContextFilterForm(forms.Form):
 
     @property
     def parameters(self) -> dict[str, str]:
-        """What is asked for, as the API takes it; dates go before “the last 7 days”."""
+        """The filters as API parameters; given dates override the choice “When”."""
         values = {name: str(self.cleaned_data.get(name) or "") for name in PARAMETERS}
         when = self.cleaned_data.get("when")
         if when and not (values["since"] or values["until"]):
@@ -207,22 +235,22 @@ class ContextFilterForm(forms.Form):
 
     @property
     def named(self) -> dict[str, str]:
-        """The names that stand where a thing is to be chosen, by their fields."""
+        """Texts of reference fields that are names, not refs or addresses, so that an item must be chosen; by field."""
         typed = {name: str(self.cleaned_data.get(name) or "").strip() for name in REFERENCE_FIELDS}
         return {name: text for name, text in typed.items() if text and is_plain_name(text)}
 
     @property
     def more(self) -> list[forms.BoundField]:
-        """The fields that are folded away."""
+        """The fields that are folded away until one of them is used."""
         return [self[name] for name in ADVANCED_FIELDS]
 
     @property
     def uses_advanced_filters(self) -> bool:
-        """Whether one of them narrows the list, or was filled in wrongly."""
+        """Whether a folded field has a value or an error."""
         return any(self.data.get(name) or name in self.errors for name in ADVANCED_FIELDS)
 
     def _offer(self, name: str, nothing: Any, choices: Iterable[tuple[str, Any]]) -> None:
-        """The choices, and what the address asks for beside them."""
+        """Set the choices of a field, with the value from the URL added if it is not among them."""
         offered: list[tuple[str, Any]] = [("", nothing), *choices]
         asked = self.data.get(name, "")
         if asked and "\0" not in asked and asked not in dict(offered):
@@ -230,7 +258,7 @@ class ContextFilterForm(forms.Form):
         self.fields[name].widget.choices = offered
 
     def _people(self) -> Sequence[tuple[str, str]]:
-        """Those whom the person meets in a team; admins meet all."""
+        """Return the people who share a team with the user, as choices; all people for admins; at most 500."""
         people = User.objects.exclude(id=self.visible.principal.id)
         if not self.visible.principal.is_admin:
             people = people.filter(memberships__team__in=[team.id for team in self.visible.teams]).distinct()

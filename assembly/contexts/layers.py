@@ -1,4 +1,4 @@
-"""Tables of one context: where the budget went by layer, when each source was asked, which rules applied. Pure."""
+"""This module makes the tables of one context: budget by layer, timing of sources, rules applied. Pure."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,23 +13,24 @@ from assembly.contexts.items import OutcomeTag, cut_tag, is_left_out, tag_of_cod
 from assembly.engine.codes import Code, SourceCode
 from assembly.engine.types import Decision
 from assembly.models import Assembly, StoredRule
+from assembly.records.section_names import name_of_heading
 from assembly.records.warnings import SERVER_SENTENCES, recorded_source_label, source_failure_sentence
 from assembly.sources.external.questions import EXTERNAL_SOURCE as EXTERNAL
 from teams.principal import Principal
 
-BAR_WIDTH = 1000  # in the units of its SVG
+BAR_WIDTH = 1000  # width of a bar in the units of its SVG
 MIN_BAR_WIDTH = 6
 TAGS = {SourceCode.SOURCE_TIMEOUT: "late", SourceCode.SOURCE_FAILED: "failed"}
-"""What became of a source that told nothing."""
+"""Label by error code of a source that returned nothing."""
 COMPLETE_SOURCES = frozenset(
     {"agent_files", "team_files", "daily_logs", "turns", "additional_context", "task_stack", *SERVER_SENTENCES}
 )
-"""These give all that there is: their limit is how much that can be."""
+"""Sources that always return everything they have, so that reaching their limit does not mean that more exists."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceTimingRow:
-    """One source. Times are milliseconds since the assembly began; None: an older record, which has none.
+    """A source in the table of timings. Times are milliseconds since the assembly began; None in older records.
 
     `x`, `width` and `deadline_x` are in the units of the bar's SVG.
     """
@@ -47,22 +48,22 @@ class SourceTimingRow:
     trouble: str = ""
     left_out: int = 0
     is_full: bool = False
-    """It gave as many as it may, so there may be more that nobody looked at."""
+    """Whether the source returned as many rows as its limit, so that more rows may exist."""
 
     @property
     def is_drawn(self) -> bool:
-        """Whether its times are on record."""
+        """Whether the source's times are recorded, so that its bar can be drawn."""
         return self.started_ms is not None
 
 
 def timeline_length_ms(assembly: Assembly) -> int:
-    """Milliseconds that the bars are drawn along: the whole assembly, or the last source where that took longer."""
+    """Return the milliseconds that the bars cover: the assembly's duration, or the end of its last source if later."""
     ends: list[int] = [report.get("started_ms", 0) + report["ms"] for report in assembly.sources]
     return max([assembly.assembly_ms, *ends, 1])
 
 
 def source_status_tag(assembly: Assembly, section: Mapping[str, Any]) -> str:
-    """What became of the source of a recorded section of the profile, in one word; empty where it answered."""
+    """Return `late` or `failed` for the source of a recorded profile section; empty if the source answered."""
     source = f"{EXTERNAL}:{section['key']}" if section["source"] == EXTERNAL else section["source"]
     codes = {report["name"]: report.get("code") for report in assembly.sources}
     code = codes.get(source) or codes.get(section["source"])
@@ -70,7 +71,7 @@ def source_status_tag(assembly: Assembly, section: Mapping[str, Any]) -> str:
 
 
 def source_rows(assembly: Assembly) -> list[SourceTimingRow]:
-    """The sources in the order in which they were asked, by the names that people know."""
+    """Return the sources in the order in which they were queried, with their names for people."""
     reports = sorted(assembly.sources, key=lambda report: report.get("started_ms", 0))
     scale = BAR_WIDTH / timeline_length_ms(assembly)
     return [_source_row(report, scale) for report in reports]
@@ -97,23 +98,27 @@ def _source_row(report: dict[str, Any], scale: float) -> SourceTimingRow:
 
 
 def _trouble(report: dict[str, Any], code: SourceCode) -> str:
-    """In words; the fault of an external source or of a server is a sentence, that of others a class's name."""
+    """Return a sentence on the failure of a source.
+
+    The recorded `fault` is prepended only if it is a sentence (external sources, servers); otherwise it is the name of
+    an exception class.
+    """
     told = source_failure_sentence(report["name"], code)
     fault = report.get("fault", "")
     repeated = told.startswith(fault.rstrip("."))
     return f"{fault} {told}" if " " in fault and not repeated else told
 
 
-GAP = 1.5  # between parts of a bar, in the same units
-FEW = 3  # sections of a layer whose names stand on its line
+GAP = 1.5  # gap between segments of a bar, in the units of its SVG
+FEW = 3  # most sections of a layer whose labels are shown in its row
 
 
 @dataclass(frozen=True, slots=True)
 class CapUsage:
-    """What became of a cap, in tokens: `used` + `lent` + `unused` is the cap, or the whole budget where that is less.
+    """The use of a cap, in tokens.
 
-    Unused is what it still might have used of what was free in the end. Lent is the rest of its cap: others used it.
-    Without a cap of its own, which is taken from what remains, nothing was lent and nothing unused.
+    `used` + `lent` + `unused` is the cap, or the whole budget if that is less. `unused` is the part of the cap's rest
+    that was still free in the end, `lent` the part that other sections used. Both are None for a section without a cap.
     """
 
     cap: int | None
@@ -123,7 +128,7 @@ class CapUsage:
 
     @classmethod
     def of(cls, cap: int | None, used: int, *, budget: int, free: int) -> "CapUsage":
-        """That of a cap in a context of so large a budget, of which so much was free in the end."""
+        """Return the use of a cap in a context with this budget, of which `free` tokens were unused in the end."""
         if cap is None:
             return cls(cap, used)
         left = max(0, min(cap, budget) - used)
@@ -146,7 +151,7 @@ class SectionBudgetRow:
 
 @dataclass(frozen=True, slots=True)
 class LayerBudgetRow:
-    """Sections of one layer that follow one another, and what they have together."""
+    """Consecutive sections of one layer in the table of the budget, with their joint cap and use."""
 
     layer: str
     room: CapUsage
@@ -154,12 +159,12 @@ class LayerBudgetRow:
 
     @property
     def label(self) -> str:
-        """The names of its sections; empty where these are too many for a line."""
+        """The names of the layer's sections; empty if there are more than three."""
         return ", ".join(row.label for row in self.sections) if len(self.sections) <= FEW else ""
 
     @property
     def required(self) -> bool:
-        """Whether none of it may be cut."""
+        """Whether every section of the layer is required, so that none may be cut."""
         return all(row.required for row in self.sections)
 
     @property
@@ -173,7 +178,7 @@ class LayerBudgetRow:
 
 @dataclass(frozen=True, slots=True)
 class BudgetBarSegment:
-    """A layer in the bar, from x to x + width in the units of its SVG."""
+    """A layer's segment of the budget bar, from `x` to `x + width` in the units of its SVG."""
 
     layer: str
     labels: str
@@ -183,17 +188,17 @@ class BudgetBarSegment:
 
     @property
     def inner(self) -> float:
-        """Its width without the gap to the next piece."""
+        """The segment's drawn width, without the gap to the next segment."""
         return round(max(self.width - GAP, self.width / 2), 2)
 
 
 def unused_tokens(assembly: Assembly) -> int:
-    """Tokens of the budget that nothing used."""
+    """Return the number of unused tokens of the budget."""
     return max(0, assembly.budget - assembly.tokens)
 
 
 def layer_rows(assembly: Assembly, decisions: Sequence[Decision]) -> list[LayerBudgetRow]:
-    """The layers in the order of the context, each with its sections."""
+    """Return the layers in the order of the context, each with its sections and their use of the budget."""
     budget, free = assembly.budget, unused_tokens(assembly)
     found = []
     for layer, group in groupby(_section_rows(assembly, decisions), key=attrgetter("layer")):
@@ -206,7 +211,7 @@ def layer_rows(assembly: Assembly, decisions: Sequence[Decision]) -> list[LayerB
 
 
 def budget_bar_segments(assembly: Assembly, rows: Sequence[LayerBudgetRow]) -> list[BudgetBarSegment]:
-    """The layers along the budget, in order; empty ones not at all."""
+    """Return the segments of the budget bar, in order, without empty layers."""
     scale = BAR_WIDTH / max(assembly.budget, assembly.tokens, 1)
     found, before = [], 0
     for row in rows:
@@ -229,7 +234,7 @@ def _section_rows(assembly: Assembly, decisions: Sequence[Decision]) -> Iterator
     for section in assembly.sections:
         described, own = of_profile[section["key"]], of_section.get(section["key"], [])
         yield SectionBudgetRow(
-            label=section["label"],
+            label=name_of_heading(section["key"], section["label"]),
             layer=section["layer"].lower(),
             room=CapUsage.of(section["cap"], section["tokens"], budget=budget, free=free),
             required=described["required"],
@@ -247,7 +252,7 @@ def _tags(status: str, decisions: Sequence[Decision], of_source: str) -> tuple[O
     if status == "empty":
         return (OutcomeTag("empty", "plain"),)
     if status == "left_out":
-        return (OutcomeTag("left out", "bad"),)
+        return (OutcomeTag("excluded", "bad"),)
     counts: Counter[OutcomeTag] = Counter()
     for code, count in Counter(decision.code for decision in decisions if is_left_out(decision)).items():
         counts[tag_of_code(code)] += count
@@ -257,7 +262,7 @@ def _tags(status: str, decisions: Sequence[Decision], of_source: str) -> tuple[O
 
 @dataclass(frozen=True, slots=True)
 class FiredRuleRow:
-    """A rule as it was. `address` leads to that version; empty where it can no longer be read."""
+    """A rule that fired for a context, as recorded. `address` is that version's page; empty if no longer readable."""
 
     name: str
     version: int
@@ -267,7 +272,7 @@ class FiredRuleRow:
 
 
 def fired_rule_rows(principal: Principal, assembly: Assembly) -> list[FiredRuleRow]:
-    """Those that fired, in the order in which they counted; one query where any did."""
+    """Return the rules that fired for an assembly, in recorded order, with links where the principal may read them."""
     recorded = assembly.request.get("rules", ())
     names = [rule["name"] for rule in recorded]
     readable = set(_readable(principal, names)) if names else set()
@@ -285,5 +290,5 @@ def _fired_rule_row(rule: Mapping[str, Any], *, readable: bool) -> FiredRuleRow:
 
 
 def bar_width(part: int, whole: int) -> int:
-    """A part of a bar, in the units of its SVG; never more than the bar."""
+    """Return the width of `part` of `whole` on a bar, in the units of its SVG; at most the whole bar."""
     return min(BAR_WIDTH, round(part * BAR_WIDTH / whole)) if whole else 0

@@ -1,4 +1,4 @@
-"""Where the things of a context can be read today: the very version that was considered, where it has one."""
+"""This module links the items of a context to pages, to the page of the considered version where there is one."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -16,20 +16,20 @@ from teams.access import principal_of
 from teams.models import Team
 
 PAGES = {name: kind.page for name, kind in KINDS.items() if kind.page and not kind.versions}
-"""By the beginning of a ref, the page of the item, where it has one and no page for each version."""
+"""URL name of an item's page by the item's kind, for kinds without a page per version."""
 ANY_SLUG, ANY_ID, ANY_VERSION = "any-slug", UUID(int=0), 1_234_567_890
-"""Stand for all others where an address is looked up once, and not for each of the hundreds on a page."""
+"""Placeholders with which a URL pattern is resolved once, instead of resolving hundreds of URLs per page."""
 
 
 @dataclass(frozen=True, slots=True)
 class ItemLinks:
-    """Where the agent and the team of a context are found today; empty for what was deleted."""
+    """The current slugs of a context's agent and team, for links; empty for a deleted or invisible owner."""
 
     agent: str
     team: str
 
     def address_of(self, candidate: Candidate) -> str:
-        """The page of the version that was considered, or of the thing; empty where there is nothing to read."""
+        """Return the address of the considered version, or of the item; empty if there is no page to read."""
         ref, key = Ref.parse(candidate.ref), candidate.kind
         kind, version = ref.kind, ref.version
         if kind == "agent_file" and self.agent and key:
@@ -47,7 +47,7 @@ class ItemLinks:
 
 @cache
 def address_pattern(page: str, *arguments: object) -> str:
-    """The address of the page with a gap for each argument."""
+    """Return the address of a page with a placeholder ({0}, {1}, …) for each argument."""
     address = reverse(page, args=arguments)
     for place, argument in enumerate(arguments):
         address = address.replace(str(argument), f"{{{place}}}")
@@ -55,7 +55,7 @@ def address_pattern(page: str, *arguments: object) -> str:
 
 
 def item_links(request: HttpRequest, assembly: Assembly) -> ItemLinks:
-    """Of the agent and the team, as far as who asks may see them."""
+    """Return the links for a context's agent and team, as far as the user may see these."""
     principal = principal_of(request)
     agent = Agent.objects.visible_to(principal).filter(id=assembly.agent_id).values_list("slug", flat=True).first()
     teams = Team.objects.visible_to(principal).values_list("slug", flat=True)

@@ -1,6 +1,6 @@
-"""The rows of the list of contexts, and the sentence that says which contexts it shows.
+"""This module makes the rows of the list of contexts, and the sentence that says which contexts are listed.
 
-Rows are put into words in Python: a template needs too long for the filters of dozens of rows.
+Rows are formatted in Python, because template filters are slow for dozens of rows.
 """
 
 import datetime
@@ -18,7 +18,7 @@ from assembly.contexts.forms import ContextFilterForm, reason_label
 from assembly.contexts.items import OutcomeTag
 from assembly.contexts.layers import bar_width
 from assembly.contexts.links import ANY_ID, address_pattern
-from assembly.contexts.search.criteria import ReferenceQuery
+from assembly.contexts.search.criteria import ANY_FILE, ReferenceQuery
 from assembly.engine.reasons import warning_label
 from assembly.engine.refs import Ref
 from assembly.models import Assembly, Purpose
@@ -28,13 +28,14 @@ from teams.models import Team
 from teams.principal import Principal
 
 PURPOSE_TAGS = {Purpose.PREVIEW: gettext_lazy("preview"), Purpose.TEST: gettext_lazy("test")}
-TOPIC = 80  # characters of a topic
+TOPIC = 80  # most characters of a topic in a row
 
 
 @dataclass(frozen=True, slots=True)
 class ContextRow:
-    """A context among others. `share`: the part of the budget that is used, in the units of the bar's SVG."""
+    """A row of the list of contexts. `share`: the used part of the budget, in the units of the bar's SVG."""
 
+    id: str
     address: str
     created: datetime.datetime
     whose: str
@@ -49,7 +50,7 @@ class ContextRow:
 
 
 def context_rows(contexts: Sequence[Assembly]) -> list[ContextRow]:
-    """Return a row for each context, in their order."""
+    """Return a row of the list for each context, in their order."""
     load_outcome_bodies(contexts)
     address = address_pattern("context", ANY_ID)
     return [_context_row(context, address.format(context.id)) for context in contexts]
@@ -57,6 +58,7 @@ def context_rows(contexts: Sequence[Assembly]) -> list[ContextRow]:
 
 def _context_row(context: Assembly, address: str) -> ContextRow:
     return ContextRow(
+        id=str(context.id),
         address=address,
         created=context.created,
         whose=" · ".join(filter(None, (context.agent_name, context.team_name))),
@@ -66,13 +68,13 @@ def _context_row(context: Assembly, address: str) -> ContextRow:
         is_over=context.tokens > context.budget,
         tokens=_("%(tokens)s of %(budget)s") % {"tokens": intcomma(context.tokens), "budget": intcomma(context.budget)},
         left_out=intcomma(context.left_out),
-        outcomes=_outcomes(context),
+        outcomes=outcome_tags(context),
         took=_("%(ms)s ms") % {"ms": intcomma(context.assembly_ms)},
     )
 
 
-def _outcomes(context: Assembly) -> tuple[OutcomeTag, ...]:
-    """Return a tag for a preview or test; the warnings, or without any the sections that reached their limit."""
+def outcome_tags(context: Assembly) -> tuple[OutcomeTag, ...]:
+    """Return the tags of a context: preview or test, then warnings, else the sections that reached their limit."""
     purpose = context.effective_purpose
     named = (OutcomeTag(str(PURPOSE_TAGS[purpose]), "plain"),) if purpose in PURPOSE_TAGS else ()
     return (*named, *_limit_outcomes(context))
@@ -82,11 +84,11 @@ def _limit_outcomes(context: Assembly) -> tuple[OutcomeTag, ...]:
     if context.warnings:
         return tuple(OutcomeTag(warning_label(code), "bad") for code in context.warnings)
     shortage = shortage_sentence(context)
-    return (OutcomeTag(shortage, "warn") if shortage else OutcomeTag(_("within all limits"), "good"),)
+    return (OutcomeTag(shortage, "warn") if shortage else OutcomeTag(_("within limits"), "good"),)
 
 
 def reference_title(thing: ReferenceQuery, principal: Principal) -> str:
-    """Its title; its ref where the person may not read it, or where it is gone."""
+    """Return the title of an item; its ref if the principal may not read it or it is deleted."""
     ref = Ref.parse(thing.named)
     title = _mention(KINDS[ref.kind], UUID(ref.id), principal) if ref.kind in KINDS and _is_id(ref.id) else ""
     if not title:
@@ -108,11 +110,11 @@ def _mention(kind: ItemKind, id_: UUID, principal: Principal) -> str:
 
 
 FilterPhrase = Callable[[ContextFilterForm, str], str]
-"""Says what a parameter that is given wants."""
+"""A function that returns a filter's phrase in the sentence, from the form and the filter's value."""
 
 
 def filter_sentence(form: ContextFilterForm) -> str:
-    """The whole of it; empty where everything is shown."""
+    """Return the sentence that says which contexts the filters select; empty without filters."""
     values = form.cleaned_data
     when = [_when(values)] if any(values.get(name) for name in ("when", "since", "until")) else []
     said = {name: words(form, str(values[name])) for name, words in FILTER_PHRASES.items() if values.get(name)}
@@ -130,58 +132,65 @@ def _when(values: Mapping[str, str]) -> str:
     if since and until:
         return _("from %(since)s to %(until)s") % {"since": since, "until": until}
     if since or until:
-        return _("from %s on") % since if since else _("up to %s") % until
-    return {"today": _("today"), "week": _("in the last 7 days"), "month": _("in the last 30 days")}[values["when"]]
+        return _("since %s") % since if since else _("until %s") % until
+    return {"today": _("today"), "week": _("last 7 days"), "month": _("last 30 days")}[values["when"]]
 
 
 def _choice_label(form: ContextFilterForm, name: str, value: str) -> str:
-    """The label of a choice."""
+    """Return the label of a field's choice; the value itself if it is not a choice."""
     return str(dict(form.fields[name].widget.choices).get(value, value))
 
 
 def _agent(form: ContextFilterForm, value: str) -> str:
-    return _("of %s") % _choice_label(form, "agent", value)
+    return _("agent: %s") % _choice_label(form, "agent", value)
 
 
 def _team(form: ContextFilterForm, value: str) -> str:
-    return _("in %s") % _choice_label(form, "team", value)
+    return _("team: %s") % _choice_label(form, "team", value)
 
 
 def _requested_by(form: ContextFilterForm, value: str) -> str:
     who = _("you") if value == "me" else _choice_label(form, "requested_by", value)
-    return _("asked for by %s") % who
+    return _("requested by: %s") % who
 
 
 def _purpose(_form: ContextFilterForm, value: str) -> str:
-    return {"agent": _("for an agent"), "preview": _("that are previews"), "test": _("that are tests")}[value]
+    return {"agent": _("by agents"), "preview": _("previews"), "test": _("tests")}[value]
 
 
 def _profile(_form: ContextFilterForm, value: str) -> str:
-    return _("by the profile %s") % value
+    return _("profile: %s") % value
 
 
 def _words(_form: ContextFilterForm, value: str) -> str:
-    return _("with the words “%s”") % value
+    return _("words: “%s”") % value
 
 
 def _only(_form: ContextFilterForm, value: str) -> str:
-    return _("cut or with a warning") if value == "cut" else _("with something left out")
+    return _("truncated or with a warning") if value == "cut" else _("with excluded items")
 
 
 def _warning(_form: ContextFilterForm, value: str) -> str:
-    return _("with the warning “%s”") % warning_label(value)
+    return _("warning: “%s”") % warning_label(value)
 
 
 def _reason(_form: ContextFilterForm, value: str) -> str:
-    return _("where something was %s") % reason_label(value)
+    return _("decision: %s") % reason_label(value)
 
 
 def _contains(form: ContextFilterForm, _value: str) -> str:
-    return _("that contain %s") % _title(form, form.wanted.contains)
+    return _("contains: %s") % _title(form, form.wanted.contains)
 
 
 def _omits(form: ContextFilterForm, _value: str) -> str:
-    return _("that leave out %s") % _title(form, form.wanted.omits)
+    return _("excludes: %s") % _title(form, form.wanted.omits)
+
+
+def _file_loss(form: ContextFilterForm, _value: str) -> str:
+    ref = form.wanted.file_loss
+    if ref == ANY_FILE:
+        return _("a file truncated or excluded")
+    return _("truncated or excluded: %s") % _title(form, ReferenceQuery(ref, ref) if ref else None)
 
 
 def _title(form: ContextFilterForm, thing: ReferenceQuery | None) -> str:
@@ -189,7 +198,7 @@ def _title(form: ContextFilterForm, thing: ReferenceQuery | None) -> str:
 
 
 FILTERS_BEFORE_NOUN = ("agent", "team", "requested_by")
-FILTERS_AFTER_NOUN = ("purpose", "profile", "only", "warning", "reason", "contains", "omits", "q")
+FILTERS_AFTER_NOUN = ("purpose", "profile", "only", "warning", "reason", "contains", "omits", "file_loss", "q")
 FILTER_PHRASES: Mapping[str, FilterPhrase] = {
     "agent": _agent,
     "team": _team,
@@ -201,5 +210,6 @@ FILTER_PHRASES: Mapping[str, FilterPhrase] = {
     "reason": _reason,
     "contains": _contains,
     "omits": _omits,
+    "file_loss": _file_loss,
     "q": _words,
 }

@@ -1,4 +1,4 @@
-"""Pages: the list of contexts, the choice between things of one name, and downloads of the list."""
+"""These pages show the list of contexts, the choice between items of one name, and downloads of the list."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ from teams.access import principal_of
 
 @dataclass(frozen=True, slots=True)
 class ReferenceChoice:
-    """A thing, and the list of the contexts that it narrows."""
+    """An item that a filter's text may mean, and the address of the list filtered by this item."""
 
     title: str
     owner: str
@@ -48,7 +48,7 @@ class ReferenceChoice:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceChoiceGroup:
-    """Things of one kind."""
+    """Items of one kind that a filter's text may mean. `has_more`: there are more than are offered."""
 
     label: str
     choices: Sequence[ReferenceChoice]
@@ -57,7 +57,7 @@ class ReferenceChoiceGroup:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceChoices:
-    """Which thing of that name the field means."""
+    """The items that a filter's text may mean, by kind; `label` is the filter's label, `words` the text."""
 
     label: str
     words: str
@@ -65,7 +65,10 @@ class ReferenceChoices:
 
 
 def reference_choices(form: ContextFilterForm, path: str, asked: Mapping[str, str]) -> list[ReferenceChoices]:
-    """One for each field that holds a name. `asked` is what the address asks for. Raises TooBroad."""
+    """Return the choices for each filter that holds a name instead of a ref. Raises SearchTooBroad.
+
+    `asked` are the URL's parameters, which the links of the choices repeat.
+    """
     kept = {name: value for name, value in asked.items() if name != "cursor"}
     found = []
     for name, words in form.named.items():
@@ -83,7 +86,7 @@ def _choice_group(group: ReferenceMatchGroup, path: str, kept: Mapping[str, str]
 
 
 def contexts(request: HttpRequest) -> HttpResponse:
-    """The contexts that the person may read, newest first; filters are in the address."""
+    """Show the list of contexts that the user may read, newest first, filtered by the URL's parameters."""
     visible = VisibleOwners(principal_of(request))
     form = ContextFilterForm(request.GET, visible=visible)
     asked = {name: value for name, value in request.GET.dict().items() if value}
@@ -111,7 +114,7 @@ def contexts(request: HttpRequest) -> HttpResponse:
 def _list_page(
     request: HttpRequest, form: ContextFilterForm, asked: Mapping[str, str]
 ) -> tuple[SearchPage, Sequence[ReferenceChoices], str]:
-    """The page that the address asks for, or what is to be chosen first; and what to say where it took too long."""
+    """Return a page of contexts, or the choices to make first, and an error text if the search took too long."""
     limit, after = limit_of(request.GET.get("limit", "")), parse_cursor(request.GET.get("cursor", ""))
     nothing = SearchPage((), None)
     try:
@@ -124,7 +127,7 @@ def _list_page(
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def context_list_download(request: HttpRequest) -> HttpResponseBase:
-    """What is in the file that the filters of the address select; sent, the file itself or the page of its making."""
+    """Show the download form of a filtered list; when posted, return the file or redirect to its preparation."""
     visible = VisibleOwners(principal_of(request))
     form = ContextFilterForm(request.GET, visible=visible)
     kind = request.POST.get("format", "")
@@ -154,7 +157,7 @@ def _download_response(visible: VisibleOwners, parameters: dict[str, str], kind:
 
 
 def context_file(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """How far it is, or the way to it; htmx asks again while it is being prepared."""
+    """Show the progress of an export file, or its download link; htmx polls this page."""
     return _download_page(request, context_file_for(principal_of(request), id_))
 
 
@@ -172,7 +175,7 @@ def _download_page(request: HttpRequest, file: ContextFile, *, refusal: str = ""
 
 
 def context_file_download(request: HttpRequest, id_: UUID) -> HttpResponseBase:
-    """The file, once it is finished, for somebody who still sees what is in it."""
+    """Return a finished export file if the user still sees all that it holds; otherwise its page."""
     principal = principal_of(request)
     file = context_file_for(principal, id_)
     if file.finished_at is None:

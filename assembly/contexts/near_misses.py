@@ -1,4 +1,4 @@
-"""How near what is left out, or cut, came to being in: from what is on record alone, without running the engine."""
+"""This module says what excluded or cut items would have needed to be included whole, from the record alone."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,11 +16,11 @@ TRUNCATE = "truncate"
 
 
 def near_misses(decisions: Sequence[Decision], wanted: Iterable[Decision]) -> dict[ItemKey, str]:
-    """For each wanted decision of a context, by its section and ref, what it would have needed, in a plain sentence.
+    """Return a sentence for each wanted decision, by section and ref, on what the item would have needed.
 
-    `decisions` are all of the context, in their order. Without a sentence is what no number says anything of: what a
-    rule, a filter or the ladder left out, what is said already, what is in whole. The tokens are those that were
-    missing when its turn came; where others would have had them first, the sentence says so.
+    `decisions` are all decisions of the context, in order. Items excluded by a rule, a filter, an overflow step or as
+    duplicates, and items included whole, get no sentence. Tokens are the number that was missing when the item was
+    considered; if other items would have used them first, the sentence says so.
     """
     context = _Competition.of(decisions)
     found = {(decision.section, decision.ref): context.sentence(decision) for decision in wanted}
@@ -29,15 +29,15 @@ def near_misses(decisions: Sequence[Decision], wanted: Iterable[Decision]) -> di
 
 @dataclass(frozen=True, slots=True)
 class _Competition:
-    """What is known of those that competed: the one pass over all decisions that is needed."""
+    """Facts about all items that competed for tokens, collected in one pass over the decisions."""
 
     first_without_room: Mapping[str, int]
-    """By section, and by the code of the whole, the position of the first that more room there would go to."""
+    """Position of the first item that would use more tokens, by section key, and for the total budget by its code."""
     positions: Mapping[ItemKey, int]
     best_score_without_room: float
-    """The best score among those for which the whole had no room: blocks of all sections compete by it."""
+    """Best score of the items excluded for the total budget; blocks of all sections compete by score."""
     fully_pinned_sections: frozenset[str] = field(default=frozenset())
-    """Sections in which the last that had a place is pinned: no score brings another one in."""
+    """Sections in which the last item within the top k is pinned, so that no score brings in another item."""
 
     @classmethod
     def of(cls, decisions: Sequence[Decision]) -> "_Competition":
@@ -59,9 +59,7 @@ class _Competition:
         if decision.code is Code.OUTRANKED:
             return self._score_sentence(decision)
         if decision.code is Code.BELOW_RELEVANCE and decision.score is not None:
-            return _("It needed a score of at least %(least)s.") % {
-                "least": score_text(decision.detail.get("threshold"))
-            }
+            return _("The cut-off score is %(least)s.") % {"least": score_text(decision.detail.get("threshold"))}
         return _cut_sentence(decision) if decision.code is Code.TRUNCATED else ""
 
     def _budget_sentence(self, decision: Decision) -> str:
@@ -72,16 +70,16 @@ class _Competition:
         if self._is_behind_others(decision):
             return (
                 ngettext(
-                    "%(tokens)s token was missing when its turn came; others would have had it first.",
-                    "%(tokens)s tokens were missing when its turn came; others would have had them first.",
+                    "%(tokens)s token was missing when it was considered; items with a higher score come first.",
+                    "%(tokens)s tokens were missing when it was considered; items with a higher score come first.",
                     needed,
                 )
                 % tokens
             )
         return (
             ngettext(
-                "It would have fitted with %(tokens)s more token.",
-                "It would have fitted with %(tokens)s more tokens.",
+                "It would fit with %(tokens)s more token.",
+                "It would fit with %(tokens)s more tokens.",
                 needed,
             )
             % tokens
@@ -100,24 +98,22 @@ class _Competition:
     def _score_sentence(self, decision: Decision) -> str:
         last, top_k = decision.detail.get("last_score"), decision.detail.get("top_k")
         if decision.section in self.fully_pinned_sections:
-            return _("Pinned ones had all the places.")
+            return _("Pinned items used all places.")
         if decision.score is not None and last is not None:
-            return _("It needed a score above %(least)s.") % {"least": score_text(last)}
+            return _("The cut-off score is %(least)s.") % {"least": score_text(last)}
         if top_k is None or decision.rank is None:
             return ""
         short = decision.rank - top_k
-        return ngettext("It came %(places)s place too late.", "It came %(places)s places too late.", short) % {
-            "places": f"{short:,}"
-        }
+        return ngettext("Missed by %(places)s rank.", "Missed by %(places)s ranks.", short) % {"places": f"{short:,}"}
 
 
 def _limiting_budgets(decision: Decision) -> tuple[str, ...]:
-    """Where more room would have gone to this one: its section, or the whole context."""
+    """Return the budgets that limited the item: its section's key, the code for the total budget, or both."""
     if decision.code is Code.OVER_SECTION_BUDGET:
         return (decision.section,)
     if decision.code is Code.OVER_TOTAL_BUDGET:
         return (Code.OVER_TOTAL_BUDGET,)
-    # A cut says nothing of which room was too small, so it counts for both.
+    # The decision on a cut item does not say which budget was too small, so it counts for both.
     return (decision.section, Code.OVER_TOTAL_BUDGET) if decision.code is Code.TRUNCATED else ()
 
 
@@ -127,7 +123,7 @@ def _cut_sentence(decision: Decision) -> str:
     if missing <= 0:
         return ""
     return ngettext(
-        "About %(tokens)s more token would have told it whole.",
-        "About %(tokens)s more tokens would have told it whole.",
+        "About %(tokens)s more token would include it in full.",
+        "About %(tokens)s more tokens would include it in full.",
         missing,
     ) % {"tokens": f"{missing:,}"}

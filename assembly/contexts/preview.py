@@ -1,4 +1,4 @@
-"""The page that previews a context: what an agent would get now."""
+"""This page previews the context that an agent would get now."""
 
 from typing import Any
 
@@ -22,17 +22,19 @@ from teams.principal import Principal
 
 
 class ContextRequestForm(forms.Form):
-    """How a context is to be put together, and for which topic."""
+    """A form for the profile, the topic and the budget of a context."""
 
     profile = forms.ChoiceField(
         label=_("Profile"),
-        help_text=_("By which strategy the context is put together."),
+        help_text=_("How the context is assembled."),
         initial=CONVERSATION.name,
         required=False,
     )
     topic = forms.CharField(
         label=_("Topic"),
-        help_text=_("What the conversation is about. Memories near to it come first; without one, the newest."),
+        help_text=_(
+            "Topic of the conversation. The most relevant memories are preferred; without a topic, the newest."
+        ),
         max_length=MAX_TOPIC_CHARACTERS,
         required=False,
         validators=[validate_storable],
@@ -40,7 +42,7 @@ class ContextRequestForm(forms.Form):
     )
     max_tokens = forms.IntegerField(
         label=_("Budget in tokens"),
-        help_text=_("A token is about three quarters of a word. Empty: as many as the profile allows."),
+        help_text=_("A token is about three quarters of a word. Empty: the budget of the profile."),
         min_value=0,
         max_value=MAX_TOKENS,
         required=False,
@@ -52,12 +54,15 @@ class ContextRequestForm(forms.Form):
         self.fields["profile"].choices = [(name, name) for name in usable]  # type: ignore[attr-defined]
 
     def clean_profile(self) -> str:
-        """The conversation's where none is named."""
+        """Return the name of the selected profile, `conversation` by default."""
         return self.cleaned_data["profile"] or CONVERSATION.name
 
 
 class PreviewForm(ContextRequestForm):
-    """What an agent would be told. `chosen` narrows the teams to those of one agent."""
+    """A form for a preview of an agent's context.
+
+    With `chosen`, the slug of an agent, only that agent's teams are offered.
+    """
 
     field_order = ("agent", "team", "profile", "topic", "max_tokens")
 
@@ -69,8 +74,8 @@ class PreviewForm(ContextRequestForm):
         to_field_name="slug",
         label=_("Team"),
         required=False,
-        empty_label=_("No team: the agent alone"),
-        help_text=_("In which of its teams the agent works in this conversation."),
+        empty_label=_("No team"),
+        help_text=_("The team in which the agent works."),
     )
 
     def __init__(self, *args: Any, principal: Principal, chosen: str = "", **kwargs: Any) -> None:
@@ -87,17 +92,17 @@ class PreviewForm(ContextRequestForm):
         values = {**self.cleaned_data}
         agent, team = values.get("agent"), values.get("team")
         if agent and team and not team.agent_links.filter(agent=agent).exists():
-            message = _("%(agent)s does not work in %(team)s. Choose one of its teams, or none.")
+            message = _("%(agent)s is not in %(team)s. Choose one of its teams, or none.")
             self.add_error("team", ValidationError(message, params={"agent": agent.name, "team": team.name}))
         return values
 
 
 def preview(request: HttpRequest) -> HttpResponse:
-    """Asks for agent, team, topic and budget; assembles the context and goes to its page."""
+    """Show the preview form; when posted, assemble the context and redirect to its page."""
     principal = principal_of(request)
     if request.method != "POST":
         chosen = request.GET.get("agent", "")
-        # With an agent chosen, its teams alone are offered; htmx asks for this as the choice changes.
+        # htmx requests the form again when the agent changes, so that only that agent's teams are offered.
         initial = {name: request.GET[name] for name in ("agent", "team", "topic", "max_tokens") if name in request.GET}
         return _page(request, PreviewForm(principal=principal, chosen=chosen, initial=initial))
     form = PreviewForm(request.POST, principal=principal)

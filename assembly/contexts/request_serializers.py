@@ -1,4 +1,4 @@
-"""The strategy in the body of a request for a context."""
+"""These serializers validate the `strategy` in a request for a context: weights, caps, shares, sections, overflow."""
 
 from typing import Any, get_args
 
@@ -11,7 +11,7 @@ from memories.api.fields import choice_field
 
 
 class BoundedNumberField(serializers.FloatField):
-    """A JSON number from 0 to the most."""
+    """A serializer field for a JSON number from 0 to `most`."""
 
     default_error_messages = {"range": "Use a number from 0 to {most:,}."}
 
@@ -20,14 +20,14 @@ class BoundedNumberField(serializers.FloatField):
         super().__init__(min_value=0, max_value=most, **options)
 
     def to_internal_value(self, data: Any) -> float:
-        # NaN is in no range, and a huge whole number is never made a float.
+        # The comparison refuses NaN, and refuses huge integers before they are converted to a float.
         if isinstance(data, bool) or not isinstance(data, int | float) or not 0 <= data <= self.most:
             self.fail("range", most=self.most)
         return float(data)
 
 
 class SectionMapField(serializers.DictField):
-    """Values by the keys of sections."""
+    """A serializer field for a JSON object with section keys as its keys."""
 
     default_error_messages = {
         "key": "Use the keys of sections, as in recent_events.",
@@ -43,7 +43,7 @@ class SectionMapField(serializers.DictField):
 
 
 class OverBudgetStepsField(serializers.ListField):
-    """Some of the steps for what is over budget, in their order."""
+    """A serializer field for a list of overflow steps, each at most once, in their fixed order."""
 
     default_error_messages = {"order": f"Name each step once at most, in this order: {', '.join(STEPS)}."}
 
@@ -88,16 +88,21 @@ class StrategySerializer(StrictSerializer):
     over_budget = OverBudgetStepsField(
         child=serializers.ChoiceField(choices=STEPS),
         required=False,
-        help_text="What is done, in this order, with what is over its room: the weakest hits are left out (drop), "
-        "long memories and older turns are made shorter (compact), long results and weak items are summarised "
-        "(summarise). []: nothing.",
+        help_text=(
+            "The steps that are applied to items that do not fit, in this order: items with the "
+            "lowest scores are excluded (drop), long memories and older turns are shortened "
+            "(compact), long results and items with low scores are summarised (summarise). []: none."
+        ),
     )
     fill = Flag(
         required=False,
-        help_text="Below 90 % of the budget, what was left out for want of room gets another chance, whole or shorter.",
+        help_text=(
+            "If less than 90 % of the budget is used, items that were excluded for lack of budget "
+            "are included after all, whole or shortened."
+        ),
     )
     cut_at = choice_field(
         get_args(CutAt),
         required=False,
-        help_text="Where a text that is cut is to end; at the next finer end where that would keep less than half.",
+        help_text=("Where a truncated text ends; the next finer boundary if less than half of it would be kept."),
     )

@@ -1,4 +1,4 @@
-"""The score of an item, feature by feature, in plain words. Features are named for people here alone. Pure."""
+"""This module explains an item's score, feature by feature; only here are features named for people. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,61 +13,62 @@ from assembly.engine.linear_ranker import DECIMALS, SHARE_PREFIX, SOURCE_SHARE_P
 from assembly.engine.profile import Weights
 from assembly.engine.types import Decision, field_values
 
-WIDTH = 1000  # of a bar, in the units of its SVG
+WIDTH = 1000  # width of a bar in the units of its SVG
 MINUS_SIGN = "\N{MINUS SIGN}"
 BOOST_LABEL = "boost"
 STANDARD_SCORE = "_z"
-"""How the name of a measure ends that compares an item with the others; what it was before explains no more."""
+"""Suffix of features that are standard scores; the raw feature of the same name adds nothing to an explanation."""
 SIMILARITY = "similarity"
 FEATURE_LABELS: Mapping[str, str | Promise] = {
-    "similarity": gettext_lazy("Its meaning is near the topic"),
-    "similarity_z": gettext_lazy("How near its meaning is to the topic, compared with others"),
-    "similarity_with_previous": gettext_lazy("Its meaning, together with what was said before it"),
-    "similarity_with_previous_z": gettext_lazy("How near its meaning is together with what stands before it"),
-    "similarity_of_day": gettext_lazy("The nearest in meaning of its day"),
-    "similarity_of_day_z": gettext_lazy("How near the best of its day or its document is to the topic"),
-    "words": gettext_lazy("Words of the topic are in it"),
-    "words_z": gettext_lazy("How well its words match the topic, compared with others"),
-    "words_around_z": gettext_lazy("How well words match in it and on either side"),
-    "words_of_day_z": gettext_lazy("How well words match on its day or in its document"),
-    "words_with_previous": gettext_lazy("Words of the topic, in it or right before it"),
-    "words_around": gettext_lazy("Words of the topic, in it or on either side"),
-    "words_of_day": gettext_lazy("Words of the topic, anywhere on its day"),
-    "labelled": gettext_lazy("A word of the topic labels it, as the name of a speaker does"),
-    "date": gettext_lazy("It is of a day that the topic names"),
-    "near_date": gettext_lazy("It is from around a time that the topic names"),
-    "time_said": gettext_lazy("It says when something was"),
-    "relative_length": gettext_lazy("How long it is among its like"),
-    "length": gettext_lazy("How much it says"),
-    "brevity": gettext_lazy("How brief the texts are among which it was found"),
-    "asks": gettext_lazy("It asks rather than tells"),
-    "after_question": gettext_lazy("It comes right after a question"),
+    "similarity": gettext_lazy("Similarity to the topic"),
+    "similarity_z": gettext_lazy("Similarity to the topic, compared with other items"),
+    "similarity_with_previous": gettext_lazy("Similarity together with the previous text"),
+    "similarity_with_previous_z": gettext_lazy("Similarity together with the previous text, compared with other items"),
+    "similarity_of_day": gettext_lazy("Highest similarity of its day"),
+    "similarity_of_day_z": gettext_lazy("Highest similarity of its day or document, compared with other items"),
+    "words": gettext_lazy("Words of the topic"),
+    "words_z": gettext_lazy("Match of the topic's words, compared with other items"),
+    "words_around_z": gettext_lazy("Match of words in it and its neighbours"),
+    "words_of_day_z": gettext_lazy("Match of words on its day or in its document"),
+    "words_with_previous": gettext_lazy("Words of the topic, in it or the previous text"),
+    "words_around": gettext_lazy("Words of the topic, in it or its neighbours"),
+    "words_of_day": gettext_lazy("Words of the topic, on its day"),
+    "labelled": gettext_lazy("The topic names its label, such as a speaker"),
+    "date": gettext_lazy("The topic names its day"),
+    "near_date": gettext_lazy("Its date is near a date in the topic"),
+    "time_said": gettext_lazy("It contains a time"),
+    "relative_length": gettext_lazy("Length, compared with other items"),
+    "length": gettext_lazy("Length"),
+    "brevity": gettext_lazy("Brevity of the texts of this owner"),
+    "asks": gettext_lazy("It is a question"),
+    "after_question": gettext_lazy("It follows a question"),
     "salience": gettext_lazy("Importance"),
-    "credibility": gettext_lazy("Trust"),
-    "recency": gettext_lazy("How new it is"),
-    "relevance": gettext_lazy("How near it is to the topic"),
-    "coherence": gettext_lazy("Words that it shares with the rest"),
-    "boost": gettext_lazy("Weighed by a rule"),
-    "source_score": gettext_lazy("Score where it was found"),
-    "type_match": gettext_lazy("Such things help with what is asked"),
+    "credibility": gettext_lazy("Confidence"),
+    "recency": gettext_lazy("Recency"),
+    "relevance": gettext_lazy("Relevance to the topic"),
+    "coherence": gettext_lazy("Coherence: words shared with the context"),
+    "boost": gettext_lazy("Boosted by a rule"),
+    "source_score": gettext_lazy("Source score"),
+    "type_match": gettext_lazy("Its type matches the intent"),
     "mentioned": gettext_lazy("The topic names it"),
     "weight": gettext_lazy("Strength of the relation"),
-    "depth": gettext_lazy("Steps away from what is at hand"),
+    "depth": gettext_lazy("Distance in the graph"),
     "keyword_matches": gettext_lazy("Words of the topic found in it"),
-    "boosts": gettext_lazy("Factor for words found, and for being new"),
-    "successes": gettext_lazy("Times that it helped"),
-    "applications": gettext_lazy("Times that it was used"),
-    "intent_match": gettext_lazy("It is made for what is asked"),
-    "type_matches": gettext_lazy("It is made for what is at hand"),
+    "boosts": gettext_lazy("Factor for matching words and recency"),
+    "successes": gettext_lazy("Successful applications"),
+    "applications": gettext_lazy("Applications"),
+    "intent_match": gettext_lazy("Matches the intent"),
+    "type_matches": gettext_lazy("Matches the current entities"),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class ScorePart:
-    """One thing that was measured. `share` is what it adds to the score; None: it explains, and counts for nothing.
+    """One feature of an item's score.
 
-    `width` is its share's part of a bar, in the units of its SVG: that of the largest share is whole. `source_share` is
-    what it added to the score by which its source ranked it, where that is another one.
+    `share` is its summand of the score; None for a feature that only explains. `width` is the share as part of a bar,
+    in the units of its SVG; the largest share fills the bar. `source_share` is its summand of the score by which the
+    item's source ranked it, if that is another score.
     """
 
     label: str
@@ -78,26 +79,27 @@ class ScorePart:
 
     @property
     def against(self) -> bool:
-        """Whether it takes away."""
+        """Whether the feature lowers the score."""
         return self.share is not None and self.share < 0
 
     @property
     def measured(self) -> str:
-        """The value to two decimals; empty where it has none."""
+        """The feature's value with two decimals; empty without a value."""
         return "" if self.value is None else f"{self.value:.2f}"
 
     @property
     def counted(self) -> str:
-        """The share to two decimals. Said here, because a page has hundreds of them, and filters take their time."""
+        """The feature's share with two decimals, as text; template filters are too slow for hundreds of these."""
         if self.source_share is not None:
             return _("%(share)s at source") % {"share": _signed_number(self.source_share)}
-        return _("counts nothing") if self.share is None else _signed_number(self.share)
+        return _("no weight") if self.share is None else _signed_number(self.share)
 
 
 def score_parts(decision: Decision, weights: Weights) -> list[ScorePart]:
-    """What the score is made of, the largest share first, and then what explains it; empty without a score.
+    """Return the features of the item's score, the largest share first, then features that only explain.
 
-    The shares add up to the score. `weights` are those of the profile, for what was ranked by them.
+    The list is empty without a score. The shares add up to the score. `weights` are those of the profile, used if the
+    record holds no shares.
     """
     if decision.score is None:
         return []
@@ -129,7 +131,7 @@ def _signed_number(share: float) -> str:
 
 
 def feature_label(feature: str) -> str:
-    """What a feature is called; one that is not known by its own name in words."""
+    """Return the name of a feature for people; an unknown feature's own name in words."""
     return _localized_label(get_language(), feature)
 
 
@@ -141,7 +143,7 @@ def _localized_label(_language: str | None, feature: str) -> str:
 def _shares(
     score: float, signals: Mapping[str, Any], measured: Mapping[str, float], weights: Weights
 ) -> dict[str, float]:
-    """By feature: as the ranker recorded them; else by the weights of the profile, or by the similarity alone."""
+    """Return the shares of the score by feature: recorded by the ranker, else from weights or the similarity alone."""
     if recorded := {
         name.removeprefix(SHARE_PREFIX): share for name, share in signals.items() if name.startswith(SHARE_PREFIX)
     }:
@@ -152,6 +154,6 @@ def _shares(
         counted = {name: weight * measured.get(name, 0.0) for name, weight in field_values(weights).items()}
         shares = {name: share for name, share in counted.items() if share}
     if BOOST_LABEL in measured:
-        # A rule multiplies the score of the others.
+        # A rule multiplies the sum of the other shares.
         shares[BOOST_LABEL] = round(score - sum(shares.values()), DECIMALS)
     return shares

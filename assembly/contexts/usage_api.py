@@ -1,4 +1,4 @@
-"""REST: which assemblies considered a memory."""
+"""This REST endpoint lists the assemblies that considered a memory."""
 
 from typing import Any
 from uuid import UUID
@@ -31,8 +31,8 @@ class MemoryUseSerializer(serializers.Serializer[Any]):
 
 
 class MemoryUsesSerializer(serializers.Serializer[Any]):
-    told = serializers.IntegerField(help_text="In so many assemblies that you may see it is in the content.")
-    left_out = serializers.IntegerField(help_text="Of so many it was left out.")
+    told = serializers.IntegerField(help_text="Number of visible assemblies whose content includes it.")
+    left_out = serializers.IntegerField(help_text="Number of visible assemblies that excluded it.")
     results = MemoryUseSerializer(many=True)
     next = serializers.CharField(allow_null=True)
 
@@ -42,7 +42,7 @@ class MemoryUses(ApiView):
 
     @extend_schema(parameters=PAGE, responses=MemoryUsesSerializer)
     def get(self, request: Request, slug: str, id_: UUID) -> Response:
-        """The assemblies that you may see which considered any version of the memory, the newest 1,000."""
+        """Return the newest 1,000 assemblies that you may see and that considered any version of the memory."""
         query = self.query("cursor", "limit")
         memory = memory_for(self.find(self.principal, slug, Action.READ), id_)
         uses = memory_uses(memory, self.principal)
@@ -54,7 +54,7 @@ class MemoryUses(ApiView):
 
 
 def use_document(context: Assembly, use: MemoryUse) -> dict[str, Any]:
-    """One context, and what was decided about the memory there."""
+    """Return a context as JSON values with its decision about the memory."""
     return {
         "assembly": context.id,
         "created": context.created,

@@ -14,6 +14,7 @@ import re
 import tomllib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -23,10 +24,10 @@ from django.db import transaction
 
 from agents.models import Agent, AgentFile
 from agents.services import agent_create
+from assembly.demo.past import DAYS, Past, Timeline, clock_at
 from assembly.models import Purpose
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
-from assembly.rules.services import rule_create
 from assembly.sources.base import ConversationTurn
 from config.http.errors import Conflict
 from memories.embeddings.indexing import document_split
@@ -164,20 +165,35 @@ def demo_load(*, plan: Plan, now: datetime.datetime, advance: Advance) -> None:
     """Store the whole demo, its days relative to that of `now`. Raises Conflict if teams or agents exist already."""
     if Team.objects.exists() or Agent.objects.exists():
         raise Conflict("There are teams or agents here already. Nothing was loaded.")
-    people = {entry["username"]: _person(entry) for entry in plan.people}
-    teams = {entry["slug"]: _team(entry, people, now) for entry in _with_progress(plan.teams, advance)}
-    for entry in plan.people:
-        for slug, role in entry["roles"].items():
-            membership_set(team=teams[slug], user=people[entry["username"]], role=role)
-    agents = {entry["slug"]: _agent(entry, people, teams, now) for entry in _with_progress(plan.agents, advance)}
-    for entry in plan.drafts:
-        _draft(entry, people, teams, agents)
-    for entry in plan.superseded:
-        _supersede_memory(teams[entry["team"]], entry)
+    past = _begin(plan, now)
+    for entry in _with_progress(plan.teams, advance):
+        _plan_team(entry, past)
+    for entry in _with_progress(plan.agents, advance):
+        _plan_agent(entry, past)
     for entry in plan.rules:
-        _rule(teams[entry["team"]], people[entry["by"]], entry)
+        past.plan(entry)
+    past.timeline.run()
+    for entry in plan.agents:
+        folder = FOLDER / "agents" / entry["slug"] / "records"
+        agent_records_load(agent=past.agents[entry["slug"]], folder=folder, is_open=entry.get("open", []), now=now)
+    for entry in plan.drafts:
+        _draft(entry, past)
+    for entry in plan.superseded:
+        _supersede_memory(past.teams[entry["team"]], entry)
     for entry in _with_progress(plan.contexts, advance):
-        _context(entry, people, teams, agents, now)
+        _context(entry, past)
+
+
+def _begin(plan: Plan, now: datetime.datetime) -> Past:
+    """Create the people, teams and agents at the beginning of the past."""
+    with clock_at(now - datetime.timedelta(days=DAYS)):
+        people = {entry["username"]: _person(entry) for entry in plan.people}
+        teams = {entry["slug"]: team_create(slug=entry["slug"], name=entry["name"]) for entry in plan.teams}
+        for entry in plan.people:
+            for slug, role in entry["roles"].items():
+                membership_set(team=teams[slug], user=people[entry["username"]], role=role)
+        agents = {entry["slug"]: _agent(entry, teams) for entry in plan.agents}
+    return Past(Timeline(now), people, teams, agents)
 
 
 def _with_progress(entries: list[Entry], advance: Advance) -> Iterable[Entry]:
@@ -196,36 +212,47 @@ def _person(entry: Entry) -> User:
     return User.objects.create_user(entry["username"], name=entry["name"])
 
 
-def _team(entry: Entry, people: Mapping[str, User], now: datetime.datetime) -> Team:
-    team = team_create(slug=entry["slug"], name=entry["name"])
+def _plan_team(entry: Entry, past: Past) -> None:
+    """Plan when the team's texts were published, and when each of its memories was made."""
+    team, now = past.teams[entry["slug"]], past.timeline.now
     folder = FOLDER / "teams" / team.slug
     for earlier in ("earlier", ""):
-        if author := _author(entry, earlier, people):
-            texts = demo_workspace(folder / earlier, now.date()).team_files
-            store_files(TeamFile.objects.filter(team=team), texts, author, _ignore_progress, _notes(entry, earlier))
-    facts = with_creation_times(demo_workspace(folder, now.date()).lines.memories, now)
-    memories_store(owner=team, facts=facts, principal=SYSTEM, advance=_ignore_progress)
-    return team
+        texts = demo_workspace(folder / earlier, now.date()).team_files
+        _plan_texts(entry, earlier, TeamFile.objects.filter(team=team), texts, past)
+    _plan_memories(team, demo_workspace(folder, now.date()).lines.memories, past)
 
 
-def _agent(entry: Entry, people: Mapping[str, User], teams: Mapping[str, Team], now: datetime.datetime) -> Agent:
+def _agent(entry: Entry, teams: Mapping[str, Team]) -> Agent:
     works_in = [teams[slug] for slug in entry["teams"]]
-    agent = agent_create(slug=entry["slug"], name=entry["name"], timezone=entry["timezone"], teams=works_in)
+    return agent_create(slug=entry["slug"], name=entry["name"], timezone=entry["timezone"], teams=works_in)
+
+
+def _plan_agent(entry: Entry, past: Past) -> None:
+    """Plan when the agent's texts were published, and when each of its memories and daily logs was made."""
+    agent, now = past.agents[entry["slug"]], past.timeline.now
     today, folder = agent.today(now), FOLDER / "agents" / entry["slug"]
     for earlier in ("earlier", ""):
-        if author := _author(entry, earlier, people):
-            texts = demo_workspace(folder / earlier, today).agent_files
-            store_files(AgentFile.objects.filter(agent=agent), texts, author, _ignore_progress, _notes(entry, earlier))
+        texts = demo_workspace(folder / earlier, today).agent_files
+        _plan_texts(entry, earlier, AgentFile.objects.filter(agent=agent), texts, past)
     workspace = demo_workspace(folder, today)
-    store_logs(agent, workspace.logs, SYSTEM, _ignore_progress)
-    memories_store(
-        owner=agent,
-        facts=with_creation_times(workspace.lines.memories, now),
-        principal=SYSTEM,
-        advance=_ignore_progress,
-    )
-    agent_records_load(agent=agent, folder=folder / "records", is_open=entry.get("open", []), now=now)
-    return agent
+    for date, content in workspace.logs.items():
+        evening = datetime.datetime.combine(date, datetime.time(18), ZoneInfo(agent.timezone))
+        past.timeline.at(evening, partial(store_logs, agent, {date: content}, SYSTEM, _ignore_progress))
+    _plan_memories(agent, workspace.lines.memories, past)
+
+
+def _plan_texts(entry: Entry, earlier: str, files: Any, texts: Mapping[str, str], past: Past) -> None:
+    """Plan the publication of texts: at the beginning, or later if there is an earlier version."""
+    if author := _author(entry, earlier, past.people):
+        follows = not earlier and "earlier_by" in entry
+        moment = past.published if follows else past.timeline.day(DAYS, "12:00")
+        past.timeline.at(moment, partial(store_files, files, texts, author, _ignore_progress, _notes(entry, earlier)))
+
+
+def _plan_memories(owner: Team | Agent, memories: tuple[MemoryFacts, ...], past: Past) -> None:
+    for facts in with_creation_times(memories, past.timeline.now):
+        store = partial(memories_store, owner=owner, facts=[facts], principal=SYSTEM, advance=_ignore_progress)
+        past.timeline.at(facts.occurred_at or past.timeline.now, store)
 
 
 def _author(entry: Entry, earlier: str, people: Mapping[str, User]) -> Author | None:
@@ -240,11 +267,11 @@ def _notes(entry: Entry, earlier: str) -> Mapping[str, str]:
     return notes
 
 
-def _draft(entry: Entry, people: Mapping[str, User], teams: Mapping[str, Team], agents: Mapping[str, Agent]) -> None:
-    owner: Any = teams[entry["team"]] if "team" in entry else agents[entry["agent"]]
+def _draft(entry: Entry, past: Past) -> None:
+    owner: Any = past.teams[entry["team"]] if "team" in entry else past.agents[entry["agent"]]
     file = owner.files.get(file_key=entry["file"])
     draft_save(
-        person_id=people[entry["by"]].id,
+        person_id=past.people[entry["by"]].id,
         about=file.about,
         content=file.content.replace(entry["says"], entry["becomes"]),
         based_on=file.version,
@@ -263,22 +290,12 @@ def _supersede_memory(team: Team, entry: Entry) -> None:
     memory_update(memory=old, expected_version=old.version, facts=facts, superseded_by=new, principal=SYSTEM)
 
 
-def _rule(team: Team, by: User, entry: Entry) -> None:
-    rule_create(name=entry["name"], content=entry["content"], owner=team, principal=by.principal)
-
-
-def _context(
-    entry: Entry,
-    people: Mapping[str, User],
-    teams: Mapping[str, Team],
-    agents: Mapping[str, Agent],
-    now: datetime.datetime,
-) -> None:
+def _context(entry: Entry, past: Past) -> None:
     assemble(
-        agent=agents[entry["agent"]],
-        team=teams[entry["team"]],
-        principal=people[entry["by"]].principal,
-        asked=_to_assembly_request(entry, now),
+        agent=past.agents[entry["agent"]],
+        team=past.teams[entry["team"]],
+        principal=past.people[entry["by"]].principal,
+        asked=_to_assembly_request(entry, past.timeline.now),
     )
 
 

@@ -145,14 +145,25 @@ class ContextDiff:
         return tuple(change for change in self.changes if change.effect == effect)
 
 
-def diff_contexts(before: DiffableContext, after: DiffableContext) -> ContextDiff:
-    """Return all differences of the later context from the earlier one."""
-    changes = diff_decisions(before.decisions, after.decisions)
+def diff_contexts(
+    before: DiffableContext, after: DiffableContext, texts: Mapping[str, str] | None = None
+) -> ContextDiff:
+    """Return all differences of the later context from the earlier one.
+
+    `texts` are those of items by ref: two versions of an item with the same text count as the same, as after an old
+    version was restored. Without them, another version counts as a change.
+    """
+    changes = diff_decisions(before.decisions, after.decisions, texts)
     return ContextDiff(_section_changes(before, after, changes), changes, before.tokens, after.tokens)
 
 
-def diff_decisions(before: Sequence[Decision], after: Sequence[Decision]) -> tuple[DecisionChange, ...]:
-    """Return the changes of items, sorted by effect (in, out, moved, changed), then by their order in the context."""
+def diff_decisions(
+    before: Sequence[Decision], after: Sequence[Decision], texts: Mapping[str, str] | None = None
+) -> tuple[DecisionChange, ...]:
+    """Return the changes of items, sorted by effect (in, out, moved, changed), then by their order in the context.
+
+    `texts` are described at `diff_contexts`.
+    """
     twice = _duplicated_items(before) | _duplicated_items(after)
     old, new = _decisions_by_key(before, twice), _decisions_by_key(after, twice)
     went = [place for place in old if _is_included(old, place) and not _is_included(new, place)]
@@ -166,21 +177,24 @@ def diff_decisions(before: Sequence[Decision], after: Sequence[Decision]) -> tup
         )
     found += [DecisionChange("out", old[place], new.get(place)) for place in went]
     found += [
-        DecisionChange("changed", old[place], new[place]) for place in new if _differs(old.get(place), new[place])
+        DecisionChange("changed", old[place], new[place])
+        for place in new
+        if _differs(old.get(place), new[place], texts or {})
     ]
     return tuple(sorted(found, key=lambda change: CHANGE_EFFECTS.index(change.effect)))
 
 
-def _differs(old: Decision | None, new: Decision) -> bool:
+def _differs(old: Decision | None, new: Decision, texts: Mapping[str, str]) -> bool:
     """Whether an item that stays included, or stays excluded, differs in its score or, if included, in text or rank."""
     if old is None or old.included != new.included:
         return False
     rescored = None not in {old.score, new.score} and old.score != new.score
-    return rescored or (new.included and _comparable_fields(old) != _comparable_fields(new))
+    has_same_text = old.ref == new.ref or (new.ref in texts and texts[new.ref] == texts.get(old.ref))
+    return rescored or (new.included and not (has_same_text and _comparable_fields(old) == _comparable_fields(new)))
 
 
 def _comparable_fields(decision: Decision) -> tuple[object, ...]:
-    return decision.ref, decision.code, decision.rank, _character_count(decision)
+    return decision.code, decision.rank, _character_count(decision)
 
 
 def _character_count(decision: Decision) -> int:

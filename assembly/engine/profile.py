@@ -165,16 +165,16 @@ class Profile:
             raise InvalidAssembly(f"Profile {self.name} has two sections of one key: {', '.join(keys)}.")
         required = [section.required for section in self.sections]
         if required != sorted(required, reverse=True):
-            raise InvalidAssembly(f"In profile {self.name} the required sections must stand first.")
+            raise InvalidAssembly(f"In profile {self.name} the required sections must come first.")
         if any(section.required and section.cap_within(0) is not None for section in self.sections):
-            raise InvalidAssembly(f"Profile {self.name} gives a cap to a required section, which is never cut.")
+            raise InvalidAssembly(f"Profile {self.name} gives a cap to a required section, which is never truncated.")
         if any(section.required and section.shape in {"blocks", "turns"} for section in self.sections):
-            raise InvalidAssembly(f"In profile {self.name} a required section has items that compete for room.")
+            raise InvalidAssembly(f"In profile {self.name} a required section has items that compete for tokens.")
         shapes = "".join("b" if section.shape == "blocks" else "-" for section in self.sections)
         if "b-" in shapes and "b" in shapes[shapes.index("b-") + 1 :]:
-            raise InvalidAssembly(f"In profile {self.name} the sections of blocks must stand together.")
+            raise InvalidAssembly(f"In profile {self.name} the sections of blocks must be adjacent.")
         if "turns" in [section.shape for section in self.sections[:-1]]:
-            raise InvalidAssembly(f"In profile {self.name} the turns of the conversation must stand last.")
+            raise InvalidAssembly(f"In profile {self.name} the turns of the conversation must come last.")
         if self.over_budget != tuple(step for step in STEPS if step in self.over_budget):
             raise InvalidAssembly(f"In profile {self.name} the steps for what is over budget are {', '.join(STEPS)}.")
 

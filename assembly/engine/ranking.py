@@ -235,7 +235,7 @@ def _by_time(section: Section, items: list[RankedCandidate]) -> list[RankedCandi
 
 def _candidate_day(candidate: Candidate) -> date:
     if candidate.date is None:
-        raise InvalidAssembly(f"{candidate.ref} stands in a section of dated entries, but has no date.")
+        raise InvalidAssembly(f"{candidate.ref} is in a section of dated entries, but has no date.")
     return candidate.date
 
 

@@ -39,38 +39,39 @@ def warning_label(code: str) -> str:
 def _truncated_sentence(decision: Decision, _label: str) -> str:
     whole, of = decision.detail.get("kept_paragraphs"), decision.detail.get("of_paragraphs")
     if whole:
-        return f"Cut to fit: {_number_text(whole)} of {_number_text(of)} paragraphs are in whole."
+        return f"Truncated: {_number_text(whole)} of {_number_text(of)} paragraphs are included."
     kept, of = decision.detail.get("kept_chars"), decision.detail.get("of_chars")
-    return f"Cut to fit: {_number_text(kept)} of {_number_text(of)} characters are in."
+    return f"Truncated: {_number_text(kept)} of {_number_text(of)} characters are included."
 
 
 def _section_budget_sentence(decision: Decision, label: str) -> str:
     if _was_dropped(decision):
-        return f"One of the weakest in {label}: it made room for the others there."
-    return f"No room left in {label}.{_missing_tokens(decision)}"
+        return f"Excluded for other items of {label} with higher scores."
+    return f"The limit of {label} was reached.{_missing_tokens(decision)}"
 
 
 def _total_budget_sentence(decision: Decision, label: str) -> str:
     if decision.detail.get("dropped_for"):
-        return "It made room for what happened since: the weakest go first."
+        return "Excluded for the appended event: items with the lowest scores are excluded first."
     if _was_dropped(decision):
-        return f"One of the weakest in {label}: it made room for others in the context."
-    return f"No room left in the whole context when it came to {label}.{_missing_tokens(decision)}"
+        return "Excluded for other items of the context with higher scores."
+    return f"The budget was used up before {label}.{_missing_tokens(decision)}"
 
 
 def _outranked_sentence(decision: Decision, label: str) -> str:
     last = decision.detail.get("last_score")
-    place = f"{_ordinal(decision.rank or 0)} of the top {_number_text(decision.detail.get('top_k'))} in {label}."
+    top_k = _number_text(decision.detail.get("top_k"))
+    place = f"Ranked {_number_text(decision.rank or 0)}; the limit of {label} is {top_k}."
     if decision.score is None or last is None:
-        return f"{place} Only the most recent had a place."
-    return f"{place} It scored {score_text(decision.score)}; the last one in scored {score_text(last)}."
+        return f"{place} Sorted by recency."
+    return f"{place} Score {score_text(decision.score)} (cut-off {score_text(last)})."
 
 
 def _below_relevance_sentence(decision: Decision, label: str) -> str:
     least = score_text(decision.detail.get("threshold"))
     if decision.score is None:
-        return f"Nothing tells how near it is to the topic; others in {label} are near."
-    return f"Too far from the topic: it scored {score_text(decision.score)}, and {label} asks for {least}."
+        return f"Its similarity to the topic is unknown; others in {label} are similar."
+    return f"Low relevance: score {score_text(decision.score)}; the minimum of {label} is {least}."
 
 
 def _was_dropped(decision: Decision) -> bool:
@@ -84,27 +85,27 @@ def _shortened_sentence(beginning: str) -> Callable[[Decision, str], str]:
 
 
 def _superseded_sentence(decision: Decision, _label: str) -> str:
-    return f"A newer one took its place: {decision.detail.get('by')}."
+    return f"Superseded by a newer item: {decision.detail.get('by')}."
 
 
 def _expired_sentence(decision: Decision, _label: str) -> str:
     if reason := decision.detail.get("reason"):
-        return f"Left out, because it was retired: {str(reason).rstrip('.')}."
-    return "Left out: it was good until a date that has passed."
+        return f"Excluded, because it was archived: {str(reason).rstrip('.')}."
+    return "Excluded, because it has expired."
 
 
 def _duplicate_sentence(decision: Decision, _label: str) -> str:
-    return f"Says the same as {decision.detail.get('by')}, which is in."
+    return f"Duplicate of {decision.detail.get('by')}, which is included."
 
 
 def _conflict_lost_sentence(decision: Decision, _label: str) -> str:
-    return f"Contradicts {decision.detail.get('by')}, which won."
+    return f"In conflict with {decision.detail.get('by')}, which is included."
 
 
 def _rule_sentence(beginning: str) -> Callable[[Decision, str], str]:
     def worded(decision: Decision, _label: str) -> str:
         name = str(decision.detail.get("rule", "")).partition("@")[0]
-        return f"{beginning} the rule “{name}” says so." if name else f"{beginning} a rule says so."
+        return f"{beginning} by the rule “{name}”." if name else f"{beginning} by a rule."
 
     return worded
 
@@ -114,58 +115,58 @@ def _plain_sentence(text: str) -> Callable[[Decision, str], str]:
 
 
 _SENTENCES: Mapping[Code, Callable[[Decision, str], str]] = {
-    Code.REQUIRED: _plain_sentence("Always in: {label} is never cut or left out."),
-    Code.PINNED: _plain_sentence("In, because somebody pinned it."),
-    Code.RULE_INCLUDED: _rule_sentence("In, because"),
-    Code.FITS: _plain_sentence("In, whole."),
+    Code.REQUIRED: _plain_sentence("Required: {label} is always included in full."),
+    Code.PINNED: _plain_sentence("Included, because it is pinned."),
+    Code.RULE_INCLUDED: _rule_sentence("Included"),
+    Code.FITS: _plain_sentence("Included in full."),
     Code.TRUNCATED: _truncated_sentence,
-    Code.COMPACTED: _shortened_sentence("In, made shorter to save room"),
-    Code.SUMMARISED: _shortened_sentence("In, as a summary to save room"),
+    Code.COMPACTED: _shortened_sentence("Shortened to save tokens"),
+    Code.SUMMARISED: _shortened_sentence("Summarised to save tokens"),
     Code.OVER_SECTION_BUDGET: _section_budget_sentence,
     Code.OVER_TOTAL_BUDGET: _total_budget_sentence,
     Code.OUTRANKED: _outranked_sentence,
     Code.BELOW_RELEVANCE: _below_relevance_sentence,
     Code.DUPLICATE: _duplicate_sentence,
     Code.CONFLICT_LOST: _conflict_lost_sentence,
-    Code.RULE_EXCLUDED: _rule_sentence("Left out, because"),
-    Code.FILTERED: _plain_sentence("Left out, because the request asked for other things."),
+    Code.RULE_EXCLUDED: _rule_sentence("Excluded"),
+    Code.FILTERED: _plain_sentence("Excluded by the request."),
     Code.SUPERSEDED: _superseded_sentence,
     Code.EXPIRED: _expired_sentence,
-    Code.EMPTY: _plain_sentence("There is no text in it."),
+    Code.EMPTY: _plain_sentence("Empty."),
 }
 
 _SOURCE_SENTENCES: Mapping[SourceCode, str] = {
-    SourceCode.SOURCE_TIMEOUT: "It did not answer in time, so nothing of it is in the context.",
-    SourceCode.SOURCE_FAILED: "It could not be read, so nothing of it is in the context.",
+    SourceCode.SOURCE_TIMEOUT: "It timed out, so its items are missing in the context.",
+    SourceCode.SOURCE_FAILED: "It failed, so its items are missing in the context.",
 }
 
 _SUMMARISER_SENTENCES: Mapping[SourceCode, str] = {
-    SourceCode.SOURCE_TIMEOUT: "The summaries did not come in time, so texts are told in some of their own sentences.",
-    SourceCode.SOURCE_FAILED: "The summaries could not be made, so texts are told in some of their own sentences.",
+    SourceCode.SOURCE_TIMEOUT: "The summariser timed out, so extracts of the texts are used.",
+    SourceCode.SOURCE_FAILED: "The summariser failed, so extracts of the texts are used.",
 }
 
 _EMBEDDER_SENTENCES: Mapping[SourceCode, str] = {
-    SourceCode.SOURCE_TIMEOUT: "What the topic means was not known in time, so words and dates alone decided.",
-    SourceCode.SOURCE_FAILED: "What the topic means could not be found out, so words and dates alone decided.",
+    SourceCode.SOURCE_TIMEOUT: "The embedder timed out, so items were found by words and dates only.",
+    SourceCode.SOURCE_FAILED: "The embedder failed, so items were found by words and dates only.",
 }
 
 _WARNING_SENTENCES: Mapping[WarningCode, str] = {
-    WarningCode.BUDGET_EXCEEDED: "What is never cut is larger than the whole budget, so it stands alone.",
-    WarningCode.TIME_EXCEEDED: "Putting it together took longer than it should.",
-    WarningCode.QUALITY_BELOW_MINIMUM: "The context is weaker than this profile asks for.",
-    WarningCode.COHERENCE_FAILURE: "Parts of the context do not go together.",
-    WarningCode.RULE_NOT_KEPT: "A rule says that something is always in, but there was no room for it.",
+    WarningCode.BUDGET_EXCEEDED: "The required sections exceed the budget, so nothing else is included.",
+    WarningCode.TIME_EXCEEDED: "Assembling took longer than its deadline.",
+    WarningCode.QUALITY_BELOW_MINIMUM: "The mean relevance is below the minimum of the profile.",
+    WarningCode.COHERENCE_FAILURE: "Parts of the context are not coherent.",
+    WarningCode.RULE_NOT_KEPT: "An item that a rule always includes did not fit.",
 }
 
 
 _WARNING_LABELS: Mapping[str, str] = {
     WarningCode.BUDGET_EXCEEDED: "over budget",
-    WarningCode.TIME_EXCEEDED: "took too long",
-    WarningCode.QUALITY_BELOW_MINIMUM: "weak",
-    WarningCode.COHERENCE_FAILURE: "does not go together",
-    WarningCode.RULE_NOT_KEPT: "a rule was not kept",
-    SourceCode.SOURCE_TIMEOUT: "a source was late",
-    SourceCode.SOURCE_FAILED: "a source failed",
+    WarningCode.TIME_EXCEEDED: "timeout",
+    WarningCode.QUALITY_BELOW_MINIMUM: "low relevance",
+    WarningCode.COHERENCE_FAILURE: "low coherence",
+    WarningCode.RULE_NOT_KEPT: "rule not satisfied",
+    SourceCode.SOURCE_TIMEOUT: "source timed out",
+    SourceCode.SOURCE_FAILED: "source failed",
 }
 
 
@@ -187,8 +188,3 @@ def score_text(value: object) -> str:
         return "?"
     worded = f"{round(value, 2) + 0.0:.2f}"
     return worded.replace("0.", ".", 1) if abs(value) < 1 else worded
-
-
-def _ordinal(number: int) -> str:
-    teen = 10 <= number % 100 < 20  # noqa: PLR2004 (11th, 12th, 13th)
-    return f"{number:,}{'th' if teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"

@@ -1,1 +1,1 @@
-"""Home composes pages from all apps: the start page, agents, teams and drafts."""
+"""The home app composes pages from all apps: the start page, agents, teams and drafts."""

@@ -1,7 +1,7 @@
-"""A person's drafts, with the texts that they are of; also those of texts that are gone or that the person may no
-longer edit. Drafts of texts that the person may no longer read are missing: a draft repeats its text.
+"""This module lists a person's drafts with their texts, and has the pages that show and delete a draft.
 
-The pages of a person's drafts: all of them, one to read and copy, and forgetting it.
+Drafts of deleted texts, and of texts that the person may only read, are included. Drafts of texts that the person may
+not read any more are missing, because a draft repeats its text.
 """
 
 import datetime
@@ -38,7 +38,7 @@ MARKS = re.compile(r"[#*_`>]+")
 
 @dataclass(frozen=True, slots=True)
 class DraftTarget:
-    """A text that the person may edit, and the version that it is at; 0 where there is none yet."""
+    """A text that the person may edit, and its version; 0 if it is new."""
 
     name: str
     owner: str
@@ -48,7 +48,7 @@ class DraftTarget:
 
 @dataclass(frozen=True, slots=True)
 class DraftRow:
-    """A draft, how it begins, and the text that it is of, if it can still be published there."""
+    """A draft with its beginning, and its text if it can still be published."""
 
     draft: Draft
     beginning: str
@@ -56,13 +56,14 @@ class DraftRow:
 
     @property
     def is_outdated(self) -> bool:
-        """Whether somebody published a version since the draft was begun."""
+        """Whether a version was published since the draft was started."""
         return self.place is not None and self.place.version > self.draft.based_on
 
 
 def draft_rows(principal: Principal) -> list[DraftRow]:
-    """All drafts of a person, the newest first, with their texts; at most four more queries, and as many again where
-    there are texts that the person may not edit."""
+    """Return all drafts of a person with their texts, newest first; at most four more queries, and as many again if
+    there are texts that the person may not edit.
+    """
     rows = list(drafts_of(principal.id).defer("content").annotate(beginning=Left("content", BEGINNING)))
     places = draft_targets(principal, [row.about for row in rows])
     unreadable = unreadable_texts(principal, [row.about for row in rows if row.about not in places])
@@ -91,12 +92,12 @@ def unreadable_texts(principal: Principal, abouts: Collection[str]) -> set[str]:
 
 
 def _in_plain_words(beginning: str) -> str:
-    """The beginning of a text in one line, without the marks of Markdown."""
+    """Return the beginning of a text in one line, without Markdown."""
     return " ".join(MARKS.sub("", beginning).split())
 
 
 def draft_targets(principal: Principal, abouts: Iterable[str]) -> dict[str, DraftTarget]:
-    """What the drafts are of, by what names it; texts that are gone or may not be edited are missing."""
+    """Return the texts of drafts by their refs; texts that are deleted or may not be edited are missing."""
     ids = _ids_by_kind(abouts)
     return {
         **_agent_files(principal, ids["agent_file"]),
@@ -134,7 +135,7 @@ def _file_target(file: Any, owner: Agent | Team, route: str) -> DraftTarget:
 
 
 def _log_targets(principal: Principal, keys: list[str]) -> dict[str, DraftTarget]:
-    """The logs of days, named `<agent>/<day>`; a day whose log is not begun yet has one that can be written."""
+    """Return the daily logs, which are named `<agent>/<day>`; a day without a log can have one."""
     days = [(UUID(agent), datetime.date.fromisoformat(day)) for agent, day in (key.split("/") for key in keys)]
     agents = Agent.objects.editable_by(principal).in_bulk([agent for agent, _day in days])
     logs = DailyLog.objects.filter(agent__in=agents, date__in=[day for _agent, day in days])
@@ -154,13 +155,13 @@ def _log_target(agent: Agent, day: datetime.date, versions: Mapping[tuple[UUID, 
 
 
 def draft_list(request: HttpRequest) -> HttpResponse:
-    """All drafts of the person."""
+    """Show all drafts of the person."""
     principal = principal_of(request)
     return render(request, "assembly/home/draft_list.html", {"drafts": draft_rows(principal)})
 
 
 def draft_page(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """One draft as it was written, also where its text is gone or may not be edited any more."""
+    """Show a draft as source, even if its text is deleted or may not be edited any more."""
     draft = _own_draft(request, id_)
     place = draft_targets(principal_of(request), [draft.about]).get(draft.about)
     return render(request, "assembly/home/draft.html", {"draft": draft, "place": place})
@@ -168,22 +169,22 @@ def draft_page(request: HttpRequest, id_: UUID) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def draft_delete(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """Ask whether a draft shall go, and forget it, unless its author went on writing since the page was shown."""
+    """Ask for confirmation, and delete a draft, unless it was changed since the page was shown."""
     draft = _own_draft(request, id_)
     if request.method != "POST":
         return confirmation_page(
             request,
             Confirmation(
-                question=_("Forget this draft?"),
+                question=_("Delete this draft?"),
                 consequences=[
                     ngettext(
-                        "Your %(n)s character goes. What was published stays as it is.",
-                        "Your %(n)s characters go. What was published stays as it is.",
+                        "Your draft of %(n)s character is deleted. The published text is not changed.",
+                        "Your draft of %(n)s characters is deleted. The published text is not changed.",
                         len(draft.content),
                     )
                     % {"n": f"{len(draft.content):,}"}
                 ],
-                button=_("Forget the draft"),
+                button=_("Delete draft"),
                 back=reverse("draft_page", args=[id_]),
                 crumbs=[Crumb(_("Your drafts"), reverse("draft_list"))],
                 hidden={"revision": str(draft.revision)},
@@ -191,16 +192,16 @@ def draft_delete(request: HttpRequest, id_: UUID) -> HttpResponse:
         )
     if request.POST.get("revision") != str(draft.revision):
         messages.warning(
-            request, _("You went on writing since. This is the draft as it is now; nothing was forgotten.")
+            request, _("The draft was changed meanwhile, so it was not deleted. Its current text is below.")
         )
         return redirect("draft_page", id_=id_)
     draft_discard(person_id=draft.person_id, about=draft.about)
-    messages.success(request, _("The draft is forgotten. What was published stays as it is."))
+    messages.success(request, _("Draft deleted. The published text is not changed."))
     return redirect("home")
 
 
 def _own_draft(request: HttpRequest, id_: UUID) -> Draft:
-    """The person's draft; 404 for one of a text that they may not read any more."""
+    """Return the person's draft; 404 for a draft of a text that they may not read any more."""
     principal = principal_of(request)
     draft = get_object_or_404(Draft, pk=id_, person_id=principal.id)
     if unreadable_texts(principal, [draft.about]):

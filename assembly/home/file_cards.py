@@ -1,6 +1,6 @@
-"""How much of its room in a context a text takes, and which files are too long for theirs.
+"""This module measures texts against the limits of their sections, and finds files over the limit.
 
-The cards of files, the same on the pages of agents and teams.
+It also builds the cards of files on the pages of agents and teams.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,8 +11,8 @@ from django.db.models import Case, F, Func, IntegerField, QuerySet, Value, When
 from django.urls import reverse
 
 from agents.models import Agent, AgentFile
-from assembly.engine.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 from assembly.profiles.shipped import CONVERSATION
+from assembly.simulation.draft_preview.size import measure_text
 from teams.guidance import Guidance
 from teams.models import Team, TeamFile
 from teams.principal import Principal
@@ -20,31 +20,34 @@ from teams.versioned_text.drafts import Draft, drafts_of
 
 SECTIONS = {section.key.upper(): section for section in CONVERSATION.sections}
 COUNTED = 10
-"""How many files of each kind are counted at a visit, at most."""
+"""The maximum number of files of each kind whose tokens are counted per request."""
 
 
 @dataclass(frozen=True, slots=True)
 class SectionUsage:
-    """A text measured against its section of the conversation profile, in tokens."""
+    """The size of a text compared with its section of the conversation profile, in tokens.
+
+    It includes the heading of the section, as the editor and the page of a context count it.
+    """
 
     tokens: int
     most: int
     required: bool
-    """Never cut, so that it takes its room from everything else."""
+    """Whether the section is never truncated, so that it reduces the budget of the others."""
     capped: bool
-    """Has room of its own; what has none shares a whole context."""
+    """Whether the section has a limit of its own; otherwise it shares the whole budget."""
 
     @property
     def over(self) -> int:
-        """Tokens that do not fit."""
+        """The number of tokens over the limit."""
         return max(self.tokens - self.most, 0)
 
 
 def section_usage(key: str, text: str) -> SectionUsage:
-    """The room of the text of a file with that key."""
+    """Return the size of the text of a file with this key."""
     section = SECTIONS[key]
     return SectionUsage(
-        tokens=get_tokenizer(DEFAULT_TOKENIZER).count(text),
+        tokens=measure_text(text, key).tokens,
         most=_section_limit(key),
         required=section.required,
         capped=section.cap is not None,
@@ -53,7 +56,7 @@ def section_usage(key: str, text: str) -> SectionUsage:
 
 @dataclass(frozen=True, slots=True)
 class OversizedFile:
-    """A file that is longer than its room."""
+    """A file that is over the limit of its section."""
 
     name: str
     owner: str
@@ -62,7 +65,9 @@ class OversizedFile:
 
 
 def find_oversized_files(principal: Principal) -> list[OversizedFile]:
-    """Those that the person may edit, the fullest first, as far as they are counted."""
+    """Return the files over the limit that the person may edit, the largest excess first, as far as
+    they are counted.
+    """
     agents, teams = Agent.objects.editable_by(principal), Team.objects.editable_by(principal)
     agent_files = _possibly_oversized(
         AgentFile.objects.filter(agent__in=agents).select_related("agent"), AgentFile.Key.values
@@ -77,8 +82,10 @@ def find_oversized_files(principal: Principal) -> list[OversizedFile]:
 
 
 def _possibly_oversized(files: QuerySet[Any], keys: list[str]) -> list[Any]:
-    """The files that may be over their room. A token has a byte at least; PostgreSQL knows the bytes of a text
-    without reading it."""
+    """Return the files that may be over the limit.
+
+    A token has at least one byte, and PostgreSQL knows the size of a text without reading it.
+    """
     most = Case(*(When(file_key=key, then=Value(_section_limit(key))) for key in keys))
     size = Func(F("content"), function="octet_length", output_field=IntegerField())
     measured = files.alias(size=size, most=most).filter(size__gt=F("most"))
@@ -98,7 +105,7 @@ def _section_limit(key: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class FileCard:
-    """A file as its owner's page shows it, with the draft that the person has of it."""
+    """A file as its owner's page shows it, with the person's draft of it."""
 
     file: Any
     guidance: Guidance
@@ -112,7 +119,7 @@ class FileCard:
 def file_cards(
     principal: Principal, files: Iterable[Any], guidance: Mapping[str, Guidance], route: str, slug: str
 ) -> list[FileCard]:
-    """One card per kind of file, in the order in which the guidance has them."""
+    """Return one card per kind of file, in the order of the guidance."""
     by_key = {file.file_key: file for file in files}
     own = drafts_of(principal.id).filter(about__in=[file.about for file in by_key.values()]).defer("content")
     drafts = {draft.about: draft for draft in own}

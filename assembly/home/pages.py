@@ -1,21 +1,17 @@
-"""Home: what needs me, what is mine, what changed lately and by whom, which contexts may need a look.
-
-The page of an agent: its files, teams, days, what it keeps, and its contexts.
-
-The page of a team: its files, people, agents and memories, and what its agents were told.
-
-The page of a memory: what it says, what became of it, and which contexts used it.
-"""
+"""This module has the start page, and the pages of an agent, a team and a memory, which show data of several apps."""
 
 import datetime
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
+from django.contrib import messages
 from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
 
 from agents.access import agent_for
 from agents.access import is_permitted as may_agent
@@ -23,6 +19,7 @@ from agents.guidance import AGENT_FILES
 from agents.log_calendar import CalendarDay, load_days
 from agents.models import Agent
 from agents.services import agent_files_ensure
+from assembly.home.checklist import first_steps
 from assembly.home.draft_list import draft_rows
 from assembly.home.file_cards import file_cards, find_oversized_files
 from assembly.home.recent_changes import find_recent_changes
@@ -39,12 +36,12 @@ from memories.views.agent_item import owner_page_context
 from teams.access import is_permitted as may_team
 from teams.access import principal_of, team_for
 from teams.guidance import TEAM_FILES
-from teams.models import Membership, Team
+from teams.models import Membership, Team, User
 from teams.principal import Action, Principal
 
 
 def _newest(contexts: AssemblyQuerySet, most: int) -> list[Assembly]:
-    """Return the newest of the contexts with what a row shows of them."""
+    """Return the newest of the contexts with the fields of a row."""
     found = list(contexts.listed().order_by("-created", "-id")[:most])
     load_outcome_bodies(found)
     return found
@@ -54,7 +51,7 @@ DRAFTS, FULL_FILES, HOME_CONTEXTS, OWNED = 5, 5, 5, 12
 
 
 def home(request: HttpRequest) -> HttpResponse:
-    """What the person comes back to."""
+    """Show the start page: what needs the person's attention, their agents and teams, and recent changes."""
     principal = principal_of(request)
     contexts = Assembly.objects.for_agents().visible_to(principal).filter(~Q(warnings=[]) | Q(truncated=True))
     drafts = draft_rows(principal)
@@ -67,11 +64,22 @@ def home(request: HttpRequest) -> HttpResponse:
         "alerts_waiting": Alert.objects.visible_to(principal).waiting().count(),
         "contexts": _newest(contexts, HOME_CONTEXTS),
     }
+    if principal.is_admin and not cast("User", request.user).hides_first_steps:
+        steps = first_steps(request.build_absolute_uri("/").rstrip("/"))
+        context["steps"] = steps if not all(step.is_done for step in steps) else ()
     return render(request, "assembly/home/home.html", context)
 
 
+@require_POST
+def first_steps_hide(request: HttpRequest) -> HttpResponse:
+    """Hide the checklist of first steps on the person's start page."""
+    User.objects.filter(id=cast("User", request.user).id).update(hides_first_steps=True)
+    messages.success(request, _("Checklist hidden."))
+    return redirect("home")
+
+
 def _visible_owners(principal: Principal) -> dict[str, Any]:
-    """The agents and teams that the person sees, those of the person's own teams first."""
+    """Return the agents and teams that the person sees, those of the person's own teams first."""
     own = Membership.objects.filter(user_id=principal.id)
     agents = Agent.objects.visible_to(principal).annotate(
         mine=Exists(own.filter(team__agent_links__agent=OuterRef("pk")))
@@ -84,7 +92,7 @@ DAYS, AGENT_MEMORIES, AGENT_CONTEXTS = 14, 6, 6
 
 
 def agent_page(request: HttpRequest, slug: str) -> HttpResponse:
-    """An agent, and what it would be told."""
+    """Show an agent."""
     principal = principal_of(request)
     agent = agent_for(principal, slug)
     agent_files_ensure(agent)
@@ -107,7 +115,7 @@ def agent_page(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _days(agent: Agent) -> list[CalendarDay]:
-    """The last days up to today, where the agent works; oldest first."""
+    """Return the last days up to today in the agent's time zone, oldest first."""
     today = agent.today(timezone.now())
     return load_days(agent, today - datetime.timedelta(days=DAYS - 1), today)
 
@@ -116,7 +124,7 @@ TEAM_MEMORIES, TEAM_CONTEXTS = 6, 6
 
 
 def team_page(request: HttpRequest, slug: str) -> HttpResponse:
-    """A team, and what its agents are told."""
+    """Show a team."""
     principal = principal_of(request)
     team = team_for(principal, slug)
     contexts = Assembly.objects.for_agents().visible_to(principal).filter(team_id=team.id)
@@ -140,7 +148,7 @@ VERSIONS, PREDECESSORS, USES = 6, 20, "20"
 
 
 def memory_page(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """One memory, whole."""
+    """Show a memory."""
     principal = principal_of(request)
     memory = memory_for(principal, id_)
     uses = memory_uses(memory, principal)

@@ -1,4 +1,4 @@
-"""What people saved lately: by day and person, the versions of one text together."""
+"""This module finds recent changes: by day and person, with the versions of one text together."""
 
 import datetime
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ LOOKED_AT, SHOWN, PER_DAY = 60, 6, 5
 
 @dataclass(frozen=True, slots=True)
 class SavedVersion:
-    """Somebody saved a text. `history` is the address of all its versions."""
+    """A version of a text that a person saved. `history` is the address of all versions."""
 
     what: str
     owner: str
@@ -33,7 +33,9 @@ class SavedVersion:
 
 @dataclass(frozen=True, slots=True)
 class TextChange:
-    """What one person made of one text on one day: its versions from `first` to `last`, notes newest first."""
+    """The changes of one person to one text on one day: its versions from `first` to `last`, with their notes, newest
+    first.
+    """
 
     what: str
     owner: str
@@ -45,7 +47,7 @@ class TextChange:
 
     @property
     def address(self) -> str:
-        """Where one sees what changed; what was new is shown as it became."""
+        """The address of the page that shows the changes; for a new text, that of its newest version."""
         if self.first == 1:
             return f"{self.history}{self.last}/"
         return f"{self.history}compare/?from={self.first - 1}&to={self.last}"
@@ -53,7 +55,7 @@ class TextChange:
 
 @dataclass(frozen=True, slots=True)
 class PersonDayChanges:
-    """What one person changed on one day."""
+    """The changes of one person on one day."""
 
     editor: str
     date: datetime.date
@@ -61,17 +63,17 @@ class PersonDayChanges:
 
     @property
     def shown(self) -> tuple[TextChange, ...]:
-        """Those that are shown, the newest first."""
+        """The changes that are shown, newest first."""
         return self.changes[:PER_DAY]
 
     @property
     def more(self) -> int:
-        """How many are not shown."""
+        """The number of changes that are not shown."""
         return len(self.changes) - len(self.shown)
 
 
 def find_recent_changes(principal: Principal) -> list[PersonDayChanges]:
-    """The latest changes to all that the person may read, the newest first; what Dossier itself provisions is none."""
+    """Return the latest changes to texts that the person may read, newest first, without those of the system."""
     days: dict[tuple[datetime.date, str], dict[str, list[SavedVersion]]] = {}
     for save in sorted(_saved_versions(principal), key=attrgetter("created"), reverse=True):
         texts = days.setdefault((save.created.astimezone(datetime.UTC).date(), save.editor), {})

@@ -4,7 +4,16 @@ from assembly.models.assembly import Assembly, AssemblyQuerySet, NewAssembly, Pi
 from assembly.models.caches import ChangeCounter, StoredSummary, TokenCount
 from assembly.models.export import ContextFile, ContextFilePart
 from assembly.models.external_source import ExternalSource
-from assembly.models.monitoring import Alert, AlertKind, DayCount, MemoryTelling, Webhook, WebhookDelivery, WebhookEvent
+from assembly.models.monitoring import (
+    Alert,
+    AlertKind,
+    DayCount,
+    FileLoss,
+    MemoryTelling,
+    Webhook,
+    WebhookDelivery,
+    WebhookEvent,
+)
 from assembly.models.proposal import Proposal
 from assembly.models.retention import AssemblyFlag, Pruning, RetentionPolicy, UnusedPiece
 from assembly.models.seal import FollowFailure, Seal
@@ -21,6 +30,7 @@ __all__ = [
     "ContextFilePart",
     "DayCount",
     "ExternalSource",
+    "FileLoss",
     "FollowFailure",
     "MemoryTelling",
     "NewAssembly",

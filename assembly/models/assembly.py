@@ -43,7 +43,7 @@ def unpacked(body: bytes) -> dict[str, Any]:
     except zlib.error:
         raise ValueError("The body of this record cannot be read.") from None
     if not isinstance(contents, dict):
-        raise ValueError("The body of this record holds something else.")  # noqa: TRY004 - one error for all
+        raise ValueError("The body of this record has another content.")  # noqa: TRY004 - one error for all
     return contents
 
 

@@ -25,11 +25,11 @@ MAX_NAME_CHARACTERS = 200
 class AlertKind(models.TextChoices):
     """What is wrong with a context; the label is the word on a tag."""
 
-    FILE_CUT = "file_cut", "cut"
-    FILE_LEFT_OUT = "file_left_out", "left out"
+    FILE_CUT = "file_cut", "truncated"
+    FILE_LEFT_OUT = "file_left_out", "excluded"
     SECTION_MISSING = "section_missing", "missing"
     BUDGET_EXCEEDED = "budget_exceeded", "over the budget"
-    RULE_NOT_KEPT = "rule_not_kept", "not kept"
+    RULE_NOT_KEPT = "rule_not_kept", "not satisfied"
 
 
 class AlertQuerySet(VisibleQuerySet["Alert"]):
@@ -119,7 +119,8 @@ class DayCount(models.Model):
     """Statistics of the contexts of one agent, in one team or in none, made on one day (UTC).
 
     The agent ORGANISATION has the sums of all agents and teams. All values are whole numbers: tokens, milliseconds,
-    items. The maps are JSON objects of such numbers: tokens by layer; contexts in which a file was cut, by the file's
+    items. `contexts_with_file_loss` counts the contexts that truncated a file, or excluded it for lack of budget. The
+    maps are JSON objects of such numbers: tokens by layer; contexts that truncated or excluded a file, by the file's
     ref without version; excluded items by reason; contexts with a source that was late or failed, by its name; contexts
     by warning; and contexts by duration (`assembly/monitoring/trends/counting.py`).
     """
@@ -129,6 +130,7 @@ class DayCount(models.Model):
     team_id = models.UUIDField(null=True)
     contexts = models.BigIntegerField()
     repeats = models.BigIntegerField()
+    contexts_with_file_loss = models.BigIntegerField(default=0)
     tokens = models.BigIntegerField()
     budget = models.BigIntegerField()
     assembly_ms = models.BigIntegerField()
@@ -236,3 +238,29 @@ class WebhookDelivery(models.Model):
     class Meta:
         db_table = "webhook_deliveries"
         indexes = [models.Index(fields=["webhook", "-created", "-id"], name="webhook_delivery_newest")]
+
+
+class FileLoss(models.Model):
+    """A file that a context truncated, or excluded for lack of budget, and how many of its tokens were missing.
+
+    `ref` is that of the file without its version. The row is deleted with the context.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    assembly_id = models.UUIDField()
+    created = models.DateTimeField()
+    """The time of the context."""
+    agent_id = models.UUIDField()
+    team_id = models.UUIDField(null=True)
+    ref = models.CharField(max_length=160)
+    version = models.PositiveIntegerField()
+    is_excluded = models.BooleanField()
+    tokens_lost = models.PositiveIntegerField()
+
+    class Meta:
+        db_table = "file_losses"
+        constraints = [models.UniqueConstraint(fields=["assembly_id", "ref"], name="file_loss_once")]
+        indexes = [
+            models.Index(fields=["ref", "-created"], name="file_loss_of_file"),
+            models.Index(fields=["-created"], name="file_loss_newest"),
+        ]

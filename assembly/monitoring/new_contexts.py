@@ -1,4 +1,4 @@
-"""What trends and alerts do with new contexts: each record is read once for both."""
+"""New contexts are processed for trends and alerts together: each record is read once for both."""
 
 from collections.abc import Sequence
 
@@ -9,9 +9,9 @@ from assembly.monitoring.trends.recount import load_with_records
 
 
 def follow_assemblies(assemblies: Sequence[Assembly]) -> None:
-    """Count those of these contexts that are for agents, the oldest first, and open and close alerts.
+    """Count the contexts that are for agents, the oldest first, and open and close alerts.
 
-    Each must come here once, in the transaction that notes that it did.
+    Each context must be passed once, in the transaction that marks it as processed.
     """
     counting, watch = counting_begin(), AlertBatch()
     for_agents = [one for one in assemblies if one.effective_purpose is Purpose.AGENT]

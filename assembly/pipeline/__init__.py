@@ -1,1 +1,1 @@
-"""The pipeline takes one request to its answer: prepare, gather, engine, record."""
+"""The pipeline answers one request for a context: it prepares, gathers candidates, runs the engine, and records."""

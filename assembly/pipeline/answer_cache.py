@@ -1,16 +1,16 @@
-"""The cache of assemblies: whoever asks the same again within half a minute, with nothing changed, gets the same.
+"""This cache answers the same request again within 30 seconds, as long as nothing has changed.
 
-Why an answer from here is never stale. An answer is kept with the counts of changes of the agent, its team and the
-organisation, read before anything else was read for it, or in the same snapshot. Counts only grow, and they grow in the
-very commit that changes something. So where a later question finds the same counts, nothing was committed between the
-two readings: what it would gather now is what was gathered then. If something was committed after the counts were read
-and before the sources were, the answer is newer than its counts say; then every later question has higher ones and does
-not get it. What was read before the counts, the rows of the agent and the team, is in the key by value. What an answer
-saw in a transaction that was rolled back is not found either: its record is gone with it, and recording it again
-(`assembly.pipeline.services`) finds nothing to repeat.
+Why an answer from the cache is never stale. An answer is cached with the change counters of the agent, its team and the
+organisation, read before any other data of the answer, or in the same snapshot. Counters only grow, and they grow in
+the very commit that changes something. So where a later request finds the same counters, nothing was committed between
+the two readings: its sources would return what they returned then. If something was committed after the counters were
+read and before the sources were, the answer is newer than its counters say; then every later request has higher
+counters and misses the cache. The rows of the agent and the team are read before the counters, so they are in the key
+by value. An answer whose transaction was rolled back is not returned either: its record does not exist, so that
+recording the repetition (`assembly.pipeline.services`) finds nothing to repeat.
 
-Who asks is not in the key, because no source knows it: what a context holds depends on the agent, the team and the
-wishes alone, and whether somebody may ask for this agent in this team is decided before this is.
+The caller is not in the key, because no source knows the caller: a context depends only on the agent, the team and the
+request, and the permission to request a context for them is checked before.
 """
 
 import datetime
@@ -34,17 +34,17 @@ from assembly.models import Assembly
 from teams.models import Team
 
 CounterValues = tuple[int, ...]
-"""How often what an answer is made of has changed: see `assembly.pipeline.read_plan`."""
+"""Change counters of the owners of an answer: see `assembly.pipeline.read_plan`."""
 
 LIFETIME_SECONDS = 30
 MAX_BYTES = 24_000_000
 DECISION_BYTES = 2_500
-"""Memory of one decision beside the content, with what the record says of it, where a ranker gave its shares."""
+"""Bytes of memory of one decision without the content, with its part of the record and a ranker's shares."""
 
 
 @dataclass(frozen=True, slots=True)
 class CacheKey:
-    """What is asked for. `now` is the moment to assemble for."""
+    """A request as the cache identifies it: a hash, and the moment to assemble for (`now`)."""
 
     key: bytes
     now: datetime.datetime
@@ -52,7 +52,7 @@ class CacheKey:
 
 @dataclass(frozen=True, slots=True)
 class AssemblyResult:
-    """What was assembled, and the record of it: the response without a look at the decisions' rows."""
+    """The answer to a request: the assembly's record, its text and the decisions, without reading them back."""
 
     assembly: Assembly
     content: str
@@ -60,7 +60,7 @@ class AssemblyResult:
 
     @property
     def size_bytes(self) -> int:
-        """About how much memory it takes."""
+        """Approximate bytes of memory of the answer."""
         return sys.getsizeof(self.content) + DECISION_BYTES * len(self.decisions)
 
 
@@ -71,7 +71,7 @@ def cache_key(
     now: datetime.datetime | None,
     asked: Mapping[str, Any],
 ) -> CacheKey:
-    """The question as the cache knows it; `asked` is all that was asked for besides."""
+    """Return the key of a request; `asked` holds all of the request except agent, team and moment."""
     moment = now or timezone.now()
     facts = {
         "asked": asked,
@@ -86,7 +86,7 @@ def cache_key(
 def _canonical_json(facts: Mapping[str, Any]) -> bytes:
     try:
         return orjson.dumps(facts, option=orjson.OPT_SORT_KEYS, default=str)
-    except TypeError:  # of whole numbers beyond 64 bits, and of halves of a character
+    except TypeError:  # orjson refuses integers beyond 64 bits and lone surrogates
         # Not Django's encoder, which drops the microseconds of a moment.
         return json.dumps(facts, sort_keys=True, separators=(",", ":"), default=str).encode()
 
@@ -96,11 +96,11 @@ def _row_values(row: models.Model) -> dict[str, Any]:
 
 
 class Cacheable(Protocol):
-    """What can be kept here."""
+    """An answer that can be cached: it knows its size."""
 
     @property
     def size_bytes(self) -> int:
-        """About how much memory it takes."""
+        """Approximate bytes of memory of the answer."""
 
 
 Given = TypeVar("Given", bound=Cacheable)
@@ -108,16 +108,16 @@ Given = TypeVar("Given", bound=Cacheable)
 
 @dataclass(frozen=True, slots=True)
 class _CacheEntry(Generic[Given]):
-    """An answer, and the counts of changes that it holds for."""
+    """A cached answer, and the change counters for which it is valid."""
 
     changes: CounterValues
     answer: Given
 
 
 class AssemblyCache(Generic[Given]):
-    """The answers that this process gave within 30 seconds, by their questions, for all its threads.
+    """The answers of this process from the last 30 seconds, by request, shared by its threads.
 
-    Those that were not repeated for longest make room for new ones.
+    The least recently used answers are dropped to make space for new ones.
     """
 
     def __init__(self, max_bytes: int = MAX_BYTES, timer: Callable[[], float] = monotonic) -> None:
@@ -127,18 +127,18 @@ class AssemblyCache(Generic[Given]):
         self._lock = Lock()
 
     def knows(self, question: CacheKey) -> bool:
-        """Whether it is worth while to read the counts of changes."""
+        """Return whether an answer to the request is cached, so that reading the change counters pays."""
         with self._lock:
             return question.key in self._entries
 
     def recall(self, question: CacheKey, changes: CounterValues) -> Given | None:
-        """The answer that was given to this question within the last 30 seconds, if nothing has changed since."""
+        """Return the cached answer to the request if the change counters are unchanged; otherwise None."""
         with self._lock:
             entry = self._entries.get(question.key)
         return entry.answer if entry and entry.changes == changes else None
 
     def remember(self, question: CacheKey, changes: CounterValues, answer: Given) -> None:
-        """Store the answer for those who ask the same. One that is larger than the whole cache is not stored."""
+        """Cache the answer to a request. An answer larger than the whole cache is not stored."""
         if answer.size_bytes <= self._entries.maxsize:
             with self._lock:
                 self._entries[question.key] = _CacheEntry(changes, answer)

@@ -1,4 +1,4 @@
-"""Adding an event to a finished context: a new assembly, linked to the one that it grew from.
+"""An event is added to a finished context by making a new assembly that is linked to the old one.
 
 Source: "Incremental Updates" of the seed "Context Assembly Specification".
 """
@@ -35,13 +35,13 @@ from teams.principal import Principal
 
 @traced_assembly
 def append_event(*, assembly: Assembly, event: Event, principal: Principal) -> AssemblyResult:
-    """The assembly's context with the event in it, as new as can be; the weakest parts go where there is no room.
+    """Record a new assembly: the context with the event as its newest item; the weakest items are excluded to fit.
 
-    What the context held stays as it was told, whatever became of it since. Raises RecordDamaged.
+    The included items have the text that they had in the context, whatever was changed since. Raises RecordDamaged.
     """
     started = perf_counter()
     told = load_record(assembly)
-    # What it holds is told already: nothing of it is said shorter now.
+    # The context's items were returned already, so none of them is shortened or filled in now.
     fixed_profile = replace(told.inputs.profile, over_budget=(), fill=False)
     profile = _with_latest_section(fixed_profile)
     kept = _included_candidates(told, profile)
@@ -77,9 +77,9 @@ def append_event(*, assembly: Assembly, event: Event, principal: Principal) -> A
 def assembly_append(
     *, assembly: Assembly, agent: Agent, facts: Mapping[str, Any] | None, event_id: UUID | None, principal: Principal
 ) -> AssemblyResult:
-    """Add a new event of the agent, or the one with that id; without the assembly, there is no new event either.
+    """Append to an assembly a new event of the agent, or the event with this id; all or nothing.
 
-    Raises Conflict where a new event's external id is taken, NotFound for an unknown id, and as `append_event` does.
+    Raises Conflict if a new event's external id is taken, NotFound for an unknown id, and RecordDamaged.
     """
     event = _create_event(agent, facts, principal) if facts is not None else _find_event(agent, event_id)
     return append_event(assembly=assembly, event=event, principal=principal)
@@ -88,7 +88,7 @@ def assembly_append(
 def _create_event(agent: Agent, facts: Mapping[str, Any], principal: Principal) -> Event:
     made = events_create(agent=agent, facts=[facts], principal=principal)
     if not made:
-        raise Conflict("An event with this external id is there already. Name it by its id.")
+        raise Conflict("An event with this external id exists. Refer to it by its id.")
     return made[0]
 
 
@@ -108,9 +108,9 @@ def _with_latest_section(profile: Profile) -> Profile:
 
 
 def _included_candidates(recorded: StoredAssembly, profile: Profile) -> list[Candidate]:
-    """What the context holds, as candidates of which each text is what was told of it: cut where it was cut."""
+    """Return the context's included items as candidates with the texts as included: cut if they were cut."""
     content = content_of(recorded)
-    # What an item begins with is that of the engine that rendered it.
+    # The lead of an item depends on the version of the engine that rendered it.
     rendered = assemble.profile_for_version(profile, recorded.assembly.engine_version)
     sections = {section.key: section for section in rendered.sections}
     told = []

@@ -1,9 +1,9 @@
-"""Gathering: every source of a profile is asked, within its deadline. One that is late or fails costs itself alone.
+"""Gathering reads every source of a profile within its deadline; a late or failing source affects only itself.
 
-The sources of the database share one connection and one snapshot, each under a deadline that PostgreSQL keeps. The
-rules, and the sources that one statement is enough for, are read by one statement; where that is all there is to read,
-no transaction is needed around it, and what has not changed since this process read it is not read again. After a
-source that failed, the rest is read in a new snapshot. External sources are asked beside them, in a thread.
+The database's sources share one connection and one snapshot, each under a deadline that PostgreSQL enforces. The rules,
+and all sources that need a single statement each, are sent together as one statement; if nothing else is to be read, no
+transaction is needed around it, and rows that have not changed since this process read them come from the cache. After
+a source fails, the rest is read in a new snapshot. External sources are requested in a thread at the same time.
 """
 
 import logging
@@ -50,36 +50,37 @@ from memories.embeddings.base import embedder_deadline
 logger = logging.getLogger(__name__)
 
 MIN_SECONDS_FOR_RULES = 0.5
-"""Seconds. They are read however little time there is: without them, nothing may be told."""
+"""Seconds that reading the rules may always take: without the rules, no text may be included."""
 BATCH_TIME_SHARE = 0.25
-"""Of the time for sources, what they have together. Where it is not enough, the rest is for reading them in turn."""
+"""Share of the sources' time that the batch of statements may take; the rest is for reading them one by one."""
 
 
 def gather(
     profile: Profile, gather_context: GatherContext, time: TimeBudget, *, trust_cache: bool = False
 ) -> GatherResult:
-    """What the sources of the profile have for the situation; where it may be `trust_cache`, they may have had it
-    before.
+    """Return the candidates and reports of the profile's sources.
 
-    Where a rule always includes something, there are candidates for one more section: see `add_inclusion_section`.
-    Raises OperationalError where not even the rules can be read: they may forbid what the sources would return.
+    With `trust_cache`, cached rows are used without checking that they are current; the caller checks
+    `expected_counts`. If a rule always includes something, there are candidates for one more section: see
+    `add_inclusion_section`. Raises OperationalError if the rules cannot be read, because they may exclude what the
+    sources return.
     """
     return _GatherRun(profile, gather_context, time, trust_cache).done()
 
 
 class _NewSnapshot(Exception):
-    """The transaction cannot go on after what happened."""
+    """The present transaction cannot continue after an error; the remaining parts are read in a new one."""
 
 
 @dataclass(slots=True)
 class _GatherRun:
-    """A gathering under way."""
+    """The state of one call of `gather`."""
 
     profile: Profile
     gather_context: GatherContext
     time: TimeBudget
     trust_cache: bool = False
-    """Whether it may rest on a state that nobody has looked at."""
+    """Whether cached rows may be used without checking their change counters."""
     expected_counts: ChangeCounts = NO_OWNERS
     preconditions: Preconditions | None = None
     candidates: list[Candidate] = field(default_factory=list)
@@ -88,7 +89,7 @@ class _GatherRun:
     parts: deque[ReadStep | BatchedQuery] = field(default_factory=deque)
     pending_external: PendingExternalSources | None = None
     is_unbatched: bool = False
-    """Whether what may be sent together is sent alone."""
+    """Whether statements are sent one by one, because the batch failed."""
     retried_steps: set[ReadStep | BatchedQuery] = field(default_factory=set)
     statements: StatementDeadline = field(default_factory=StatementDeadline)
 
@@ -104,15 +105,15 @@ class _GatherRun:
         return GatherResult(self.candidates, reports, self.gather_context, self.preconditions, self.expected_counts)
 
     def _embed_topic(self) -> None:
-        """What the topic means, if it is another one than before."""
+        """Embed the topic if it has changed since it was embedded last."""
         if self.gather_context.topic != self.topic_embedding.topic:
             self.topic_embedding = embed_topic(self.gather_context.topic, self.time)
             self.gather_context = replace(self.gather_context, vector=self.topic_embedding.direction)
 
     def _read_in_one_batch(self) -> bool:
-        """Whether all was read by one statement, which sees one moment by itself.
+        """Read everything by one statement, in one snapshot, and return whether that succeeded.
 
-        What is in the way of that, and whatever goes wrong with it, shows again where the parts are read in turn.
+        An error is not reported here: it appears again where the parts are read one by one.
         """
         parts = [*self._first(), *self._sendable()]
         if connection.in_atomic_block or {name for part in parts for name in part.sources} != {*self._sources()}:
@@ -126,12 +127,12 @@ class _GatherRun:
             )
             for part, mine in zip(parts, found, strict=True):
                 part.take(mine, asked)
-        except TooCostly:  # the request is to end
+        except TooCostly:  # this error ends the whole request
             raise
         except Exception:  # noqa: BLE001 - see above
             self.is_unbatched = True
         else:
-            if self.reports.keys() == self._sources().keys():  # no rule asks for more
+            if self.reports.keys() == self._sources().keys():  # no rule needs a further source
                 self.expected_counts = state
                 return True
         self.candidates, self.reports, self.gather_context, self.profile = [], {}, gather_context, profile
@@ -144,15 +145,15 @@ class _GatherRun:
                 with self.statements.begin_snapshot():
                     self._read_steps()
             except _NewSnapshot as failed:
-                if connection.needs_rollback and failed.__cause__:  # the caller's transaction is lost: none can begin
+                if connection.needs_rollback and failed.__cause__:  # the caller's transaction failed: none can begin
                     raise failed.__cause__ from None
             except OperationalError:
-                # Where all was read, it was the end of the transaction that was late, and nothing is lost with it.
+                # If all was read, the commit of the read-only transaction was late, which loses nothing.
                 if self.parts or connection.needs_rollback:
                     raise
 
     def _read_steps(self) -> None:
-        """Read part after part. Raises _NewSnapshot after one that failed, and what went wrong with the rules."""
+        """Read the parts in order. Raises _NewSnapshot after a part that failed, and errors of reading the rules."""
         while self.parts:
             part = self.parts[0]
             if isinstance(part, ReadStep):
@@ -162,14 +163,17 @@ class _GatherRun:
                 self._read_batch([*leading_batch(self.parts)])
 
     def _read_batch(self, parts: Sequence[BatchedQuery]) -> None:
-        """Read these, which come next: together, unless something went wrong there, which did not count yet."""
+        """Read the next parts: as one batch, or the first one alone after a batch failed.
+
+        The failure of a batch is not counted as the failure of its parts.
+        """
         if self.is_unbatched or len(parts) == 1:
             self._read_single(parts[0])
             return
         asked, seconds = self.time.elapsed_ms, self.time.seconds_for_sources * BATCH_TIME_SHARE
         try:
             found = self.statements.together(_statements_of(parts), seconds)
-        except DatabaseError as error:  # of which, is found out one by one
+        except DatabaseError as error:  # which part failed is found out one by one
             self.is_unbatched = True
             raise _NewSnapshot from error
         for part, rows in zip(parts, found, strict=True):
@@ -189,7 +193,7 @@ class _GatherRun:
         self._try(part, read)
 
     def _try(self, part: ReadStep | BatchedQuery, read: Callable[[], None]) -> None:
-        """Read the next part, and be done with it, however it went."""
+        """Read the next part and remove it from the queue, whether it succeeds or fails."""
         begun, deadline = self.time.elapsed_ms, self._deadline_ms
         try:
             read()
@@ -202,7 +206,7 @@ class _GatherRun:
                     raise first_read_error(error) from error.__cause__
                 self.parts.remove(part)
                 self._fail(part, error, begun, deadline)
-            # Where no time was left, the database was not even asked. Anything else may come of a failed statement.
+            # After TimeoutError, no statement was sent. Any other error may be that of a failed statement.
             if not isinstance(error, TimeoutError):
                 raise _NewSnapshot from error
 
@@ -210,7 +214,7 @@ class _GatherRun:
         return max(part.least, self.time.seconds_for_one_source)
 
     def _can_retry(self, part: ReadStep | BatchedQuery, error: Exception) -> bool:
-        """Once, and not for want of time: a connection that was lost may be there again."""
+        """Return whether to read the part again: once, after a lost connection, if time is left."""
         lost = isinstance(error, OperationalError) and error_code(error) is SourceCode.SOURCE_FAILED
         if not lost or part in self.retried_steps or not self.time.seconds_for_one_source:
             return False
@@ -219,7 +223,7 @@ class _GatherRun:
 
     def _fail(self, part: ReadStep | BatchedQuery, error: Exception, begun: int, deadline: int) -> None:
         code = error_code(error)
-        if code is SourceCode.SOURCE_FAILED:  # of an unforeseen error, the log has the trace
+        if code is SourceCode.SOURCE_FAILED:  # the log gets the trace of an unforeseen error
             logger.warning("source %s: %s", ", ".join(part.sources), code, exc_info=error)
         ms = self.time.elapsed_ms - begun
         for name in part.sources:
@@ -227,18 +231,18 @@ class _GatherRun:
             self.reports[name] = SourceReport(name, 0, 0, ms, begun, deadline, code, type(error).__name__)
 
     def _report_late(self) -> None:
-        # One line for all: where time is short, each line would cost the next source some of it.
+        # One line for all sources, because writing a line for each takes time from the next source.
         late = [name for name, report in self.reports.items() if report.code is SourceCode.SOURCE_TIMEOUT]
         if late:
             logger.warning("late after %d ms: %s", self.time.elapsed_ms, ", ".join(late))
 
     @property
     def _deadline_ms(self) -> int:
-        """Of a source of the database that begins now."""
+        """The deadline of a database source that is read now, in ms since the request began."""
         return self.time.elapsed_ms + round(self.time.seconds_for_one_source * 1000)
 
     def _needed_reads(self) -> list[ReadStep]:
-        """What several of the profile's sources build on, each read only if one of them does."""
+        """Return the reads that several sources depend on, each only if the profile has such a source."""
         parts = []
         for need, found in NEED_READERS.items():
             names = [name for name in self._sources() if need in SOURCES[name].needs]
@@ -250,11 +254,11 @@ class _GatherRun:
         self.gather_context = found(self.gather_context)
 
     def _plan(self) -> None:
-        """What is to be read is known, once it is known what the sources build on."""
+        """Add the SQL statements of the sources to the read plan, after the reads on which the statements depend."""
         self.parts += [*self._first(), *self._sendable(), ReadStep((), self._plan_remaining)]
 
     def _first(self) -> list[BatchedQuery]:
-        """What no context can do without: the state of things, and the rules."""
+        """Return the queries that every context needs: the preconditions and the rules."""
         agent, team = self.gather_context.agent, self.gather_context.team
         return [
             BatchedQuery(
@@ -285,7 +289,7 @@ class _GatherRun:
         self._read_source(name, lambda: returned, asked)
 
     def _plan_remaining(self) -> None:
-        """The sources that were not read yet; some may be those of the rules."""
+        """Add the sources that were not read yet; rules may have added some."""
         if EXTERNAL in self._sources():
             self.parts.append(ReadStep((EXTERNAL,), self._start_external))
         for name, sections in self._sources().items():
@@ -294,11 +298,11 @@ class _GatherRun:
                 self.parts.append(ReadStep((name,), read, min_seconds_for(sections)))
 
     def _sources(self) -> Mapping[str, Sequence[Section]]:
-        """The sections of the profile by their sources, in its order."""
+        """Return the sections of the profile by source, in the profile's order."""
         return _sections_by_source(self.profile.sections)
 
     def _read_source(self, name: str, read: Callable[[], Returned], asked: int | None = None) -> None:
-        """Read a source, and report on it; `asked` is when the database was, if that was before."""
+        """Read a source and report on it. `asked`: when its statement was sent, in ms, if that was before this call."""
         begun, deadline = self.time.elapsed_ms if asked is None else asked, self._deadline_ms
         found = read_traced(name, read, (self.time.elapsed_ms - begun) / 1000)
         self.candidates += found.candidates
@@ -306,13 +310,13 @@ class _GatherRun:
         self.reports[name] = SourceReport(name, len(found.candidates), found.limit, ms, begun, deadline)
 
     def _start_external(self) -> None:
-        """Begin to ask the external sources."""
+        """Send the requests to the external sources, which run in a thread."""
         self.pending_external = PendingExternalSources.asked(
             external_queries(self.profile, self.gather_context), self.time
         )
 
     def _collect_external(self) -> None:
-        """What the external sources told by now."""
+        """Add the candidates and reports of the external sources that have answered by now."""
         asked = self.pending_external
         if asked is None:
             return

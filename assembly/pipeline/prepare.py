@@ -1,4 +1,4 @@
-"""Preparation turns a request into the values that the engine and the sources take."""
+"""Preparation turns a request into the input of the engine and the sources."""
 
 import datetime
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ from teams.models import Team
 
 @dataclass(frozen=True, slots=True)
 class PreparedAssembly:
-    """What is asked of the engine, by which profile, counted by which tokenizer; and the situation for the sources."""
+    """A prepared request: the engine's request, the profile, the tokenizer, and the context for the sources."""
 
     request: EngineRequest
     profile: Profile
@@ -31,7 +31,7 @@ class PreparedAssembly:
     gather_context: GatherContext
 
     def with_fired_rules(self, gather_context: GatherContext) -> "PreparedAssembly":
-        """The same, once it is gathered which rules fire: they may ask for a section more."""
+        """Return a copy with the rules that fired, and with a section for items that these always include."""
         if not gather_context.rules:
             return PreparedAssembly(self.request, self.profile, self.tokenizer, gather_context)
         profile = add_inclusion_section(self.profile, gather_context.rules)
@@ -41,10 +41,10 @@ class PreparedAssembly:
 
 
 def prepare(agent: Agent, team: Team | None, asked: AssemblyRequest, now: datetime.datetime) -> PreparedAssembly:
-    """What the wishes come to at that moment.
+    """Return the prepared request for the moment `now`.
 
-    Raises Invalid for an unknown profile or tokenizer, a strategy that the profile cannot follow, or turns that it has
-    no place for; NotFound for a session that is not the agent's.
+    Raises Invalid for an unknown profile or tokenizer, a strategy that the profile cannot follow, or turns or a text
+    for which the profile has no section; NotFound for a session that is not the agent's.
     """
     profile, counter = _requested_profile(asked), find_tokenizer(asked.tokenizer)
     request = _engine_request(asked, profile, now)
@@ -52,16 +52,17 @@ def prepare(agent: Agent, team: Team | None, asked: AssemblyRequest, now: dateti
 
 
 def gather_candidates(prepared: PreparedAssembly, time: TimeBudget, *, trust_cache: bool = False) -> GatherResult:
-    """What the sources have, once the agent has its files; where it may be `trust_cache`, they may have had it before.
+    """Gather the candidates; if the agent's files are missing, create these and gather again.
 
-    Raises Invalid for a team that it does not work in.
+    With `trust_cache`, cached rows are used without checking them; the INSERT of the record checks them later. Raises
+    Invalid for a team in which the agent does not work.
     """
     agent, team = prepared.gather_context.agent, prepared.gather_context.team
     gathered = gather(prepared.profile, prepared.gather_context, time, trust_cache=trust_cache)
     is_outside_team = team is not None and not gathered.preconditions.in_team
     if gathered.preconditions.has_files and not is_outside_team:
         return gathered
-    if trust_cache:  # it may not be so any more
+    if trust_cache:  # the cached preconditions may be out of date
         return gather_candidates(prepared, time)
     if team is not None and is_outside_team:
         raise Invalid("team", f"{agent.name} does not work in {team.name}. Choose one of its teams.", "not_in_team")
@@ -70,7 +71,7 @@ def gather_candidates(prepared: PreparedAssembly, time: TimeBudget, *, trust_cac
 
 
 def find_tokenizer(name: str) -> Tokenizer:
-    """The tokenizer with that name. Raises Invalid, which says which there are."""
+    """Return the tokenizer with this name. Raises Invalid, which lists the known names."""
     try:
         return get_tokenizer(name)
     except UnknownTokenizer as error:

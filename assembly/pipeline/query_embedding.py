@@ -1,4 +1,4 @@
-"""The topic is embedded within a deadline. Where the embedder is late, the context is assembled without similarity."""
+"""The topic is embedded within a deadline; if the embedder is late, the context is assembled without similarity."""
 
 import logging
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class TopicEmbedding:
-    """The direction of a topic; None without one. With a report where the embedder was of no use."""
+    """A topic with its embedding (`direction`; None without one), and a report if the embedder failed."""
 
     topic: str
     direction: QueryVector | None = None
@@ -25,7 +25,7 @@ NO_TOPIC_EMBEDDING = TopicEmbedding("")
 
 
 def embed_topic(topic: str, time: TimeBudget) -> TopicEmbedding:
-    """What the topic means. An embedder that is elsewhere has the time of one source, and its own at most."""
+    """Return the topic with its embedding. A remote embedder has the time of one source, or its own if shorter."""
     begun, seconds = time.elapsed_ms, time.seconds_for_one_source
     try:
         with embedder_deadline(seconds):

@@ -1,16 +1,16 @@
-"""What was read for assemblies lately, kept in this process: most of it has not changed when it is asked for again.
+"""The cache of source rows is validated by change counters; it lives in this process.
 
-Why it is never stale. What is kept is kept with the counts of changes of the agent, its team and the organisation that
-were read in the same snapshot (see `assembly.records.change_counters`). Counts grow in the very commit that changes
-something: so where a later statement finds the same counts, there are the same rows, and nothing else is read. That
-statement has no deadline: nobody locks counts against readers. Whose the rows are, and which of them are asked for, is
-in the key by value. Nothing is kept that was read within a transaction, which may see what nobody else ever will.
-Should a database be set back to an earlier state behind the back of this process, so that its counts reach the same
-numbers again, it ends with the time.
+Why it is never stale. Rows are cached with the change counters of the agent, its team and the organisation that were
+read in the same snapshot (see `assembly.records.change_counters`). Counters grow in the very commit that changes
+something: so where a later statement finds the same counters, the rows are the same, and nothing else is read. That
+statement has no deadline, because nobody locks counters against readers. The owners and the statements' parameters are
+in the key by value. Rows read within a transaction are not cached, because the transaction may see rows that are never
+committed. If a database is restored to an earlier state while this process runs, so that its counters reach the same
+numbers again, stale rows end with their lifetime of five minutes.
 
-Whoever records a context may leave it to the statement that writes the record to look at the counts, and assemble anew
-where they are others: that spares a journey. It is done with what was unchanged when somebody looked last, so that what
-changes each time is not assembled twice each time.
+A caller that records a context may leave the check of the counters to the statement that writes the record, and
+assemble again if they have moved: that saves a round trip. It is done only for rows that were unchanged at their last
+check, so that rows that change each time are not assembled twice each time.
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -34,23 +34,25 @@ from config.db.statements import Rows
 LIFETIME_SECONDS = 300
 MAX_BYTES = 24_000_000
 ROW_BYTES = 2_500
-"""Memory of a row beside its texts, roughly."""
+"""Approximate bytes of memory of a row without its texts."""
 
 
 @dataclass(slots=True)
 class CachedRows:
-    """What was made of rows: immutable values. `changes`: the counts in the snapshot in which they were read."""
+    """Immutable values made of rows, and the change counters of the snapshot in which the rows were read."""
 
     changes: tuple[int, ...]
     found: Sequence[Any]
     size_bytes: int
     was_unchanged: bool = field(default=False, compare=False)
-    """Whether nothing had changed when somebody looked last."""
+    """Whether the change counters were unchanged at the last check."""
 
 
 class RowCache:
-    """What was read within five minutes by what was asked for, for all threads. What was not asked for longest makes
-    room."""
+    """The rows read within the last five minutes by their statements, shared by all threads.
+
+    The least recently used rows are dropped to make space.
+    """
 
     def __init__(self, max_bytes: int = MAX_BYTES, timer: Callable[[], float] = monotonic) -> None:
         self._rows: TTLCache[Hashable, CachedRows] = TTLCache(
@@ -59,7 +61,7 @@ class RowCache:
         self._lock = Lock()
 
     def get(self, asked: Hashable) -> CachedRows | None:
-        """What was found when this was asked for last."""
+        """Return the rows cached under this key; None without any."""
         with self._lock:
             try:
                 return self._rows[asked]  # `get` would compare the long key once more
@@ -67,13 +69,13 @@ class RowCache:
                 return None
 
     def keep(self, asked: Hashable, kept: CachedRows) -> None:
-        """Store it for those who ask for the same. What is larger than the whole cache is not stored."""
+        """Cache rows under this key. Rows larger than the whole cache are not stored."""
         if kept.size_bytes <= self._rows.maxsize:
             with self._lock:
                 self._rows[asked] = kept
 
     def forget(self) -> None:
-        """Everything."""
+        """Remove all rows from the cache."""
         with self._lock:
             self._rows.clear()
 
@@ -90,11 +92,12 @@ def read_with_cache(
     *,
     trust_cache: bool = False,
 ) -> tuple[Sequence[Any], ChangeCounts]:
-    """What the parts make of their rows, the first of which is the opening, all as of one moment.
+    """Return what each part makes of its rows, all from one snapshot, and the counters that remain to be checked.
 
-    Where nothing of the owners has changed since the same was read before, nothing else is read. Where it may be
-    `trust_cache`, that may be for the caller to find out: it holds if the state is still there. Raises Django's errors,
-    also where it takes more than so many seconds.
+    The first part must read the preconditions. If the owners' change counters are those of the cached rows, only the
+    counters are read. With `trust_cache`, rows that were unchanged at their last check are returned without a check:
+    the result is valid if the returned counters are still current. Raises Django's database errors, also after
+    `seconds`.
     """
     sent = [part.statement for part in parts]
     asked = hashkey(profile.sections, *((one.sql, *one.parameters.values()) for one in sent))  # hashed once
@@ -111,5 +114,5 @@ def read_with_cache(
 
 
 def _memory_bytes(rows: Rows) -> int:
-    """Return about how much memory they take, once they are candidates."""
+    """Return the approximate bytes of memory of rows once they are candidates."""
     return sum(ROW_BYTES + sum(candidate_text_bytes(value) for value in row if isinstance(value, str)) for row in rows)

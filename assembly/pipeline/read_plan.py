@@ -1,7 +1,7 @@
 """The read plan says what one assembly reads, in which order, and what several sources need first.
 
-It begins with the preconditions: whether the agent works in the team, and the change counters of all owners.
-`GatherResult` holds what came of it: the candidates, and a report on each source.
+The preconditions come first: whether the agent works in the team, and the change counters of all owners. `GatherResult`
+holds the outcome: the candidates, and a report on each source.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -34,14 +34,14 @@ SELECT {changes} AS changes,
 
 @dataclass(frozen=True, slots=True)
 class Preconditions:
-    """What must be known before any source is read."""
+    """Facts that must be known before any source is read."""
 
     changes: tuple[int, ...]
-    """How often the rows of each owner have changed: see `assembly.records.change_counters`."""
+    """Change counter of each owner: see `assembly.records.change_counters`."""
     in_team: bool
     """Whether the agent works in the team."""
     has_files: bool
-    """Whether all its files are provisioned."""
+    """Whether all files of the agent exist."""
 
 
 def preconditions_statement(agent: Agent, team: Team | None) -> Statement:
@@ -52,12 +52,12 @@ def preconditions_statement(agent: Agent, team: Team | None) -> Statement:
 
 
 def counter_owners(agent: Agent, team: Team | None) -> list[UUID]:
-    """Return the ids of those whose rows a context of the agent is made of."""
+    """Return the ids of the owners of the rows of a context: the agent, the team, the organisation."""
     return [agent.id, *([team.id] if team else []), ORGANISATION]
 
 
 def parse_preconditions(rows: Rows) -> Preconditions:
-    """Return the preconditions that are in the rows."""
+    """Return the preconditions from the rows of their statement."""
     ((changes, in_team, files),) = rows
     return Preconditions(tuple(changes), in_team, files >= len(AgentFile.Key))
 
@@ -68,23 +68,23 @@ def load_preconditions(agent: Agent, team: Team | None) -> Preconditions:
 
 
 MIN_SECONDS_FOR_REQUIRED = 0.1
-"""Seconds, for a source of what is never cut: a busy machine is no reason to be silent about who the agent is."""
+"""Seconds that a source of a required section may always take, so that a busy machine does not lose IDENTITY."""
 
 
 class ReadStep(Struct, frozen=True, eq=False):
-    """Something to be read, and the sources that get nothing without it."""
+    """A read that is not a single statement, with the sources that fail if it fails."""
 
     sources: tuple[str, ...]
     read: Callable[[], None]
     least: float = 0.0
-    """Seconds that it may take in any case."""
+    """Seconds that the read may take even after the deadline."""
 
 
 class BatchedQuery(Struct, frozen=True, eq=False):
-    """What one statement reads, which may be sent together with others.
+    """A statement that may be sent together with others, with the sources that fail if it fails.
 
-    What `made` makes of the rows is immutable, and follows from them, the statement and the profile alone. `take` gets
-    it, and when the statement was sent.
+    `made` turns its rows into an immutable value that follows from rows, statement and profile alone. `take` gets this
+    value and the time in ms when the statement was sent. `least` is the seconds that it may always take.
     """
 
     sources: tuple[str, ...]
@@ -94,12 +94,12 @@ class BatchedQuery(Struct, frozen=True, eq=False):
     least: float = 0.0
 
     def read(self, rows: Rows, asked: int) -> None:
-        """Take what these rows come to."""
+        """Pass the value of these rows to `take`."""
         self.take(self.made(rows), asked)
 
 
 def leading_batch(parts: Iterable[ReadStep | BatchedQuery]) -> Iterator[BatchedQuery]:
-    """Those that come first and may be sent together."""
+    """Yield the leading parts that may be sent together."""
     for part in parts:
         if not isinstance(part, BatchedQuery):
             return
@@ -111,17 +111,17 @@ def raise_timeout() -> NoReturn:
 
 
 def first_read_error(error: Exception) -> Exception:
-    """What is told of an error while reading what comes first: of a late one, that the database did not answer."""
+    """Return OperationalError for a timeout while reading the rules, and any other error unchanged."""
     return OperationalError("no time was left for the rules") if isinstance(error, TimeoutError) else error
 
 
 def min_seconds_for(sections: Sequence[Section]) -> float:
-    """Seconds that a source may take in any case."""
+    """Return the seconds that a source of these sections may always take."""
     return MIN_SECONDS_FOR_REQUIRED if any(section.required for section in sections) else 0.0
 
 
 def enrich_with_task(gather_context: GatherContext) -> GatherContext:
-    """The situation with the current task. Where the topic is empty, the task's goal serves as the query."""
+    """Return the context for the sources with the current task; without a topic, the task's goal is the query."""
     task = task_peek(agent=gather_context.agent, session=gather_context.session)
     if task is None or gather_context.topic.strip():
         return replace(gather_context, task=task)
@@ -130,7 +130,7 @@ def enrich_with_task(gather_context: GatherContext) -> GatherContext:
 
 
 def enrich_with_mentions(gather_context: GatherContext) -> GatherContext:
-    """The situation with the entities that the query names."""
+    """Return the context for the sources with the entities that the query names."""
     names = possible_names(gather_context.topic)
     return replace(gather_context, mentioned=find_mentions(gather_context, names)) if names else gather_context
 
@@ -139,22 +139,24 @@ NEED_READERS: Mapping[Need, Callable[[GatherContext], GatherContext]] = {
     "task": enrich_with_task,
     "mentioned": enrich_with_mentions,
 }
-"""In the order in which they are found: a task may bring the words in which entities are mentioned."""
+"""Functions that read what sources need, in order: a task may set the query in which entities are mentioned."""
 
 
 @dataclass(frozen=True, slots=True)
 class GatherResult:
-    """The candidates of all sources, a report on each, the situation as the sources saw it, and the state of things
-    that they saw, or an earlier one."""
+    """The outcome of gathering: candidates, a report on each source, the context for the sources, the preconditions.
+
+    The preconditions may come from the cache, from an earlier moment.
+    """
 
     candidates: Sequence[Candidate]
     reports: Sequence[SourceReport]
     gather_context: GatherContext
     preconditions: Preconditions
     expected_counts: ChangeCounts = NO_OWNERS
-    """What is still to be proved: it holds if this state is still there."""
+    """Counters that the result depends on; writing the record fails if they have moved."""
 
     @property
     def is_cacheable(self) -> bool:
-        """Whether it is whole, and of nothing but what the database counts the changes of."""
+        """Whether no source failed and none is external, so that the answer may be cached."""
         return not any(report.code or report.name.startswith(EXTERNAL) for report in self.reports)

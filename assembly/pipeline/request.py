@@ -1,4 +1,4 @@
-"""`AssemblyRequest` holds everything that a caller asks for, but not who asks and for whom."""
+"""`AssemblyRequest` holds everything that a caller requests, except the caller, the agent and the team."""
 
 import datetime
 from collections.abc import Mapping
@@ -24,21 +24,21 @@ MAX_TOPIC_CHARACTERS = 4_000
 MAX_ADDITIONAL_CHARACTERS = 100_000
 MAX_TURNS = 1_000
 MAX_REQUEST_CHARACTERS = 400_000
-"""Of the turns and the additional text together: about 100,000 tokens of prose, each counted and recorded."""
+"""Most characters of turns and additional text together: about 100,000 tokens of prose, all counted and recorded."""
 MAX_EXCLUDED = 200
 
 MIN_TIME_MS = 10
 MAX_TIME_MS = 60_000
 
 AnswerFormat = Literal["markdown", "messages"]
-"""markdown: one text; messages: besides, a list of messages, the context first and then the recent turns."""
+"""Format of an answer. markdown: one text; messages: also a list of messages, first the context, then the turns."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestBudgets:
-    """What a request may cost beside its tokens, and what it must be worth (seed "Memory Layer": MemoryRequest).
+    """Limits of a request apart from tokens: milliseconds and least quality (seed "Memory Layer": MemoryRequest).
 
-    None: as the installation gives everybody, and as the profile asks.
+    None means the installation's time limit and the profile's quality.
     """
 
     time_ms: int | None = None
@@ -47,9 +47,9 @@ class RequestBudgets:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssemblyRequest:
-    """The wishes of one request. `max_tokens` None: the profile's budget; `now` None: the present moment.
+    """A request for a context. `max_tokens` None: the profile's budget; `now` None: the present moment.
 
-    `session` is the id of one of the agent's sessions, or the external id that it came with.
+    `session` is the id of one of the agent's sessions, or its external id.
     """
 
     topic: str = ""
@@ -65,10 +65,10 @@ class AssemblyRequest:
     additional_context: str = ""
     format: AnswerFormat = "markdown"
     purpose: Purpose | None = None
-    """None: what is usual for who asks. It changes nothing in the context, so it is not among the facts."""
+    """Purpose of the context; None for the caller's default. Not among the facts, because it changes no content."""
 
     def facts(self) -> dict[str, Any]:
-        """JSON-safe, in one order: equal facts ask for the same."""
+        """Return the request as JSON-safe values in a fixed order; equal requests have equal facts."""
         return {
             "topic": self.topic,
             "profile": self.profile,
@@ -80,7 +80,7 @@ class AssemblyRequest:
         }
 
     def wishes(self) -> dict[str, Any]:
-        """What the record keeps beside its columns; the texts of the request are among its candidates."""
+        """Return the request's recorded fields that have no column; its texts are recorded as candidates."""
         return {
             "format": self.format,
             "session": self.session,
@@ -97,7 +97,7 @@ class AssemblyRequest:
 
 
 def request_document(asked: AssemblyRequest, request: EngineRequest, gather_context: GatherContext) -> dict[str, Any]:
-    """What the record keeps of a request beside its columns: its wishes, and what was read from its words."""
+    """Return the recorded fields of a request that have no column, with the signals read from its words."""
     signals = gather_context.signals
     return {
         **asked.wishes(),
@@ -115,7 +115,7 @@ def request_document(asked: AssemblyRequest, request: EngineRequest, gather_cont
 
 
 def find_session(agent: Agent, name: str) -> Session | None:
-    """The agent's session with that id or external id; None where no name is given. Raises NotFound."""
+    """Return the agent's session with this id or external id; None for an empty name. Raises NotFound."""
     if not name:
         return None
     found = run_statement(Statement(_session_sql(), {"agent": agent.id, "name": name, "id": _uuid_of(name)}))
@@ -126,7 +126,7 @@ def find_session(agent: Agent, name: str) -> Session | None:
 
 @cache
 def _session_sql() -> str:
-    """One prepared statement: each request of an agent at work names its session."""
+    """Return the SQL that finds a session; one text, so that it is prepared once for all requests."""
     columns = ", ".join(_session_columns())
     return (
         f"SELECT {columns} FROM sessions WHERE agent_id = %(agent)s"  # noqa: S608 - names of columns

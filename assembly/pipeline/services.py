@@ -1,7 +1,7 @@
-"""The service that assembles a context; REST, pages and commands call it.
+"""This service assembles a context; the REST API, pages and commands call it.
 
-The same request within half a minute is answered from the cache, under a record of its own that shares the first one's
-body and pieces.
+The same request within 30 seconds is answered from the cache, with a record of its own that shares the body and the
+pieces of the first record.
 """
 
 from copy import copy
@@ -33,7 +33,7 @@ _REPLACED_COLUMNS = {
 }
 _COLUMNS = [field.column for field in Assembly._meta.concrete_fields]  # noqa: SLF001 - Django's documented introspection
 
-# One statement is one transaction, and one journey to the database.
+# A single statement, so that one round trip to the database is also the transaction.
 REPEAT_SQL = f"""
 WITH again AS (
     INSERT INTO assemblies ({", ".join(f'"{column}"' for column in _COLUMNS)})
@@ -46,10 +46,10 @@ INSERT INTO new_assemblies (assembly) SELECT id FROM again
 
 
 def record_cache_hit(*, of: Assembly, principal: Principal, purpose: Purpose, assembly_ms: int) -> Assembly | None:
-    """Record that the principal was told what the assembly `of` holds: its body and its pieces are shared.
+    """Record an answer from the cache, which shares the body and the pieces of the assembly `of`.
 
-    `now` and the sources' times stay those of the first. None where
-    there is no record of the first, because retention took it or its transaction was rolled back.
+    `now` and the sources' times stay those of the first record. Returns None if the first record does not exist,
+    because retention deleted it or its transaction was rolled back.
     """
     again = copy(of)
     again.id, again.created, again.assembly_ms = uuid7(), timezone.now(), assembly_ms
@@ -63,10 +63,10 @@ def record_cache_hit(*, of: Assembly, principal: Principal, purpose: Purpose, as
 def assemble(*, agent: Agent, team: Team | None = None, asked: AssemblyRequest, principal: Principal) -> AssemblyResult:
     """Assemble and record the context of an agent, in one of its teams or in none.
 
-    What was asked within the last half minute, with nothing changed since, is answered from the cache, under a record
-    of its own. Raises Invalid for an unknown profile or tokenizer, a strategy that the profile cannot follow, turns
-    that it has no place for, or a team that the agent does not work in; NotFound for a session that is not the
-    agent's. Whether the principal may do this is for the caller to decide.
+    The same request within the last 30 seconds, with nothing changed since, is answered from the cache, with a record
+    of its own. Raises Invalid for an unknown profile or tokenizer, a strategy that the profile cannot follow, turns for
+    which the profile has no section, or a team in which the agent does not work; NotFound for a session that is not the
+    agent's. The caller must check that the principal may do this.
     """
     time, purpose = TimeBudget.running(asked.budgets.time_ms), asked.purpose or Purpose.default_for(principal)
     wanted = cache_key(agent=agent, team=team, now=asked.now, asked=asked.facts())
@@ -82,7 +82,7 @@ def assemble(*, agent: Agent, team: Team | None = None, asked: AssemblyRequest, 
     assembled = partial(_assemble_and_record, prepare(agent, team, asked, wanted.now), wanted, asked, time, principal)
     try:
         return assembled(trust_cache=True)
-    except StaleRead:  # since it was read, so that nothing was recorded
+    except StaleRead:  # cached rows were out of date, so nothing was recorded
         return assembled(trust_cache=False)
 
 
@@ -95,7 +95,7 @@ def _assemble_and_record(
     *,
     trust_cache: bool,
 ) -> AssemblyResult:
-    """Assembled and recorded; where it may be `trust_cache` what it is made of, raises Changed if it did."""
+    """Assemble and record a prepared request; with `trust_cache`, raises StaleRead if cached rows were out of date."""
     with span("query"):
         gathered = gather_candidates(prepared, time, trust_cache=trust_cache)
     ruled = prepared.with_fired_rules(gathered.gather_context)

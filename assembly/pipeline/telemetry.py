@@ -1,7 +1,7 @@
-"""Metrics and spans of assemblies. The engine knows nothing of them.
+"""Metrics and spans of assemblies are recorded here; the engine itself records none.
 
-The names are those of the seed "Memory Layer" ("Resilience & Observability"). Labels are names that Dossier or its
-admins gave: layers, sources, profiles, codes; never an agent, never a text.
+The names are those of the seed "Memory Layer" ("Resilience & Observability"). Labels are names given by Dossier or its
+admins: layers, sources, profiles, codes; never an agent or a text.
 """
 
 import math
@@ -36,10 +36,10 @@ DURATION = Histogram(
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5),
 )
 TOKENS = Counter("memory_assembly_tokens_total", "Tokens of the contexts that were answered.", ["profile"])
-LEFT_OUT = Counter("memory_left_out_total", "Candidates left out of them, by reason code.", ["code"])
+LEFT_OUT = Counter("memory_left_out_total", "Excluded candidates, by reason code.", ["code"])
 COHERENCE = Histogram(
     "memory_coherence_score",
-    "Mean coherence of what a context holds, where it was measured: 0 to 1.",
+    "Mean coherence of a context, if its profile measures it: 0 to 1.",
     buckets=[tenth / 10 for tenth in range(1, 11)],
 )
 LATENCY = Histogram(
@@ -52,7 +52,7 @@ ERRORS = Counter("memory_source_errors_total", "Sources that did not answer.", [
 LOOKUPS = Counter("memory_cache_lookups_total", "Questions put to the cache of assemblies: hit or miss.", ["result"])
 SUMMARIES = Counter(
     "memory_summaries_total",
-    "Summaries by the model they are for: made by it, known from before, or fallback to the extractive summariser.",
+    ("Summaries by model: made by it, known from before, or fallback to the extractive summariser."),
     ["model", "result"],
 )
 HIT_RATIO = Gauge("memory_cache_hit_ratio", "Hits per lookup since this process began; NaN before the first.")
@@ -60,7 +60,7 @@ HIT_RATIO.set(math.nan)
 
 
 class CacheLookups:
-    """Hits and lookups of this process, from which the ratio comes."""
+    """The counts of cache hits and lookups of this process, and the ratio computed from these."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -78,7 +78,7 @@ cache_lookups = CacheLookups()
 
 
 def count_context(*, profile: str, tokens: int, decisions: Sequence[Decision], seconds: float) -> None:
-    """Count a context that was answered, be it fresh or from the cache."""
+    """Count an answered context in the metrics, whether new or from the cache."""
     with_labels(DURATION, profile).observe(seconds)
     with_labels(TOKENS, profile).inc(tokens)
     for code, number in Tally([decision.code for decision in decisions if not decision.included]).items():
@@ -91,7 +91,7 @@ def count_context(*, profile: str, tokens: int, decisions: Sequence[Decision], s
 
 @lru_cache(maxsize=1_024)
 def with_labels(metric: Metric, *labels: str) -> Metric:
-    """The metric with these labels: its own way to them takes longer than to count."""
+    """Return the metric with these labels, cached because prometheus_client's lookup takes longer than the counting."""
     return metric.labels(*labels)
 
 
@@ -99,7 +99,7 @@ Asking = ParamSpec("Asking")
 
 
 def traced_assembly(assemble: Callable[Asking, AssemblyResult]) -> Callable[Asking, AssemblyResult]:
-    """A span `assemble` around the whole, and its counts once there is an answer."""
+    """Return the function with a span `assemble` around it, and with metrics counted for each answer."""
 
     @wraps(assemble)
     def watching(*args: Asking.args, **kwargs: Asking.kwargs) -> AssemblyResult:
@@ -135,14 +135,17 @@ def _result_attributes(answer: AssemblyResult) -> Attributes:
 
 
 def engine_attributes(assembled: EngineResult) -> Attributes:
-    """What the engine made of the candidates."""
+    """Return the span attributes of an engine result: how many candidates were considered, included and excluded."""
     included = sum(decision.included for decision in assembled.decisions)
     considered = len(assembled.decisions)
     return {"considered": considered, "included": included, "left_out": considered - included}
 
 
 def read_traced(name: str, read: Callable[[], SourceResult], waited: float = 0.0) -> SourceResult:
-    """What the source reads, with a span and its latency; it `waited` so many seconds for the database before."""
+    """Return what `read` returns, within a span and with the source's latency counted.
+
+    `waited` is the seconds that the source waited for the database before this call.
+    """
     layer, started = SOURCES[name].scope, perf_counter() - waited
     with span(f"source {name}", {"source": name, "layer": layer}) as current:
         try:
@@ -155,18 +158,18 @@ def read_traced(name: str, read: Callable[[], SourceResult], waited: float = 0.0
 
 
 def count_source_failure(name: str, code: SourceCode) -> None:
-    """Count a source that returned nothing, whether it failed itself or what it builds on did."""
+    """Count a failure of a source, its own or that of a read on which it depends."""
     with_labels(ERRORS, SOURCES[name].scope, name, code.value).inc()
 
 
 def count_external_answer(told: ExternalAnswer) -> None:
-    """Count what came of asking an external source, which was done elsewhere."""
+    """Count the latency, and the failure if any, of a request to an external source, which ran in another thread."""
     with_labels(LATENCY, SOURCES[EXTERNAL].scope, EXTERNAL).observe(told.ms / 1000)
     if told.code:
         count_source_failure(EXTERNAL, told.code)
 
 
 def error_code(error: Exception) -> SourceCode:
-    """Whether a source failed for want of time, or otherwise."""
+    """Return SOURCE_TIMEOUT for a timeout or a cancelled statement, SOURCE_FAILED for any other error."""
     cancelled = isinstance(error, OperationalError) and isinstance(error.__cause__, QueryCanceled)
     return SourceCode.SOURCE_TIMEOUT if cancelled or isinstance(error, TimeoutError) else SourceCode.SOURCE_FAILED

@@ -1,11 +1,11 @@
-"""What texts count, kept with them: a process that sees an agent's texts for the first time looks up their tokens.
+"""Token counts of texts are stored in the database, so that a new process need not count known texts again.
 
-To count 16,000 tokens takes about as long as to read and to record them. A process remembers what it counted
-(`assembly.engine.tokenizers`), so nothing is looked up where it knows most of the texts already.
+Counting 16,000 tokens takes about as long as reading and recording these. A process caches its counts
+(`assembly.engine.tokenizers`), so nothing is looked up if it knows most of the texts already.
 
-A count is of the text as a context shows it. Where that differs from what is stored, as where headings are shifted, the
-count stands under the tokenizer's name with the engine's version and what was done to the text; counts that were stored
-before there was such a difference stay true of texts that are shown as stored, and are not looked up for others.
+A count is of the text as a context shows it. If that differs from the stored text, as with shifted headings, the count
+is stored under the tokenizer's name with the engine's version and the section's treatment of the text. Counts stored
+before this distinction existed are valid for texts shown as stored, and are not used for others.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -18,18 +18,18 @@ from assembly.models import text_hash
 from config.db.statements import Statement, run_statement
 
 MIN_CHARACTERS = 500
-"""Of a text that is looked up."""
+"""Least characters of a text whose count is looked up."""
 MIN_TOTAL_CHARACTERS = 16_000
-"""Of all of them together: less is counted in the time that it takes, and a log that grows is not kept each time."""
+"""Least characters of all such texts together: fewer are counted as fast, and a growing log is not stored each time."""
 SHAPES_WITH_LEAD: frozenset[Shape] = frozenset({"lines", "turns"})
-"""What an item of these begins with stands in its first line: it is counted with that, and never alone."""
+"""Shapes whose items begin with a lead in their first line, with which the text is counted, never alone."""
 
 FIND_SQL = """
 SELECT text_sha256, tokenizer, tokens FROM token_counts JOIN
     unnest(%(texts)s::bytea[], %(tokenizers)s::text[]) AS sought (sha256, name)
     ON text_sha256 = sought.sha256 AND tokenizer = sought.name
 """
-# Of a text that is not stored, nothing is kept. Of two that keep the same at once, one waits, and neither fails.
+# Only stored texts get a count. Of two transactions that store the same count at once, one waits, and neither fails.
 STORE_SQL = """
 INSERT INTO token_counts (text_sha256, tokenizer, tokens)
     SELECT sha256, name, tokens
@@ -39,13 +39,13 @@ INSERT INTO token_counts (text_sha256, tokenizer, tokens)
 """
 
 TokenCountKey = tuple[bytes, str]
-"""The hash of a stored text, and the name under which it is counted."""
+"""The hash of a stored text, and the name under which its count is stored."""
 Uncounted = Mapping[TokenCountKey, str]
-"""Texts as contexts show them."""
+"""Texts as contexts show them, still to be counted, by the keys of their counts."""
 
 
 def load_token_counts(profile: Profile, candidates: Sequence[Candidate], tokenizer: Tokenizer) -> Uncounted:
-    """Tell the tokenizer the counts that are kept of the candidates' texts; those that it still has to count."""
+    """Load stored token counts of the candidates' texts into the tokenizer; return the texts without a count."""
     alone = {section.key: section for section in profile.sections if section.shape not in SHAPES_WITH_LEAD}
     long = [one for one in candidates if len(one.text) >= MIN_CHARACTERS and one.section in alone]
     shown = {(one.text, section): render_item(section, one).body for one in long for section in [alone[one.section]]}
@@ -62,14 +62,14 @@ def load_token_counts(profile: Profile, candidates: Sequence[Candidate], tokeniz
 
 
 def store_token_counts(uncounted: Uncounted, tokenizer: Tokenizer) -> None:
-    """Keep the counts of those of these texts that are counted by now, if they are stored."""
+    """Store the counts of those of the given texts that the tokenizer has counted by now, if the texts are stored."""
     counted = {key: tokenizer.count(body) for key, body in uncounted.items() if tokenizer.knows(body)}
     if _is_worth_storing([uncounted[key] for key in counted]):
         run_statement(Statement(STORE_SQL, {**_columns(counted), "tokens": [*counted.values()]}))
 
 
 def _count_name(tokenizer: Tokenizer, section: Section, *, is_edited: bool) -> str:
-    """The name under which a text is counted: the tokenizer's own for a text that is shown as it is stored."""
+    """Return the name under which a count is stored: the tokenizer's name, with the treatment of an edited text."""
     return f"{tokenizer.name}/{ENGINE_VERSION}/{section.treatment}" if is_edited else tokenizer.name
 
 

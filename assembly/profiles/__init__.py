@@ -1,1 +1,1 @@
-"""Profiles are the strategies by which contexts are assembled: shipped with Dossier, or written by admins."""
+"""Profiles define how contexts are assembled. They are built in, or written by admins."""

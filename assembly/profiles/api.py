@@ -1,4 +1,6 @@
-"""REST: profiles, their versions, and whether a text is one. Everyone may read; admins of the organisation write."""
+"""REST endpoints of profiles, their versions, and their validation. Everyone may read; organisation
+admins may write.
+"""
 
 from typing import Any
 
@@ -35,9 +37,14 @@ from teams.versioned_text.api import VersionedView, VersionList
 
 
 class ProfileList(ApiView):
-    @extend_schema(operation_id="profiles_list", parameters=PAGE, responses=page_serializer(ProfileSummarySerializer))
+    @extend_schema(
+        operation_id="profiles_list",
+        summary="List profiles",
+        parameters=PAGE,
+        responses=page_serializer(ProfileSummarySerializer),
+    )
     def get(self, request: Request) -> Response:
-        """All profiles: those that Dossier comes with, then the organisation's own."""
+        """Return all profiles: the built-in ones, then those of the organisation."""
         query = self.query("cursor", "limit")
         entries, cursor = entries_page(all_profiles(), query)
         following = next_page_url(request.path, query, cursor)
@@ -46,7 +53,7 @@ class ProfileList(ApiView):
     @extend_schema(parameters=[ETAG, LOCATION], request=ProfileCreateSerializer, responses={201: ProfileSerializer})
     @idempotent
     def post(self, request: Request) -> Response:
-        """A new profile. For organisation admins and admin keys."""
+        """Create a profile. For organisation admins and admin keys."""
         self.query()
         require_admin(self.principal)
         row = profile_create(**self.validated(ProfileCreateSerializer), principal=self.principal)
@@ -62,13 +69,13 @@ class ProfileDetail(VersionedView):
 
     @extend_schema(parameters=[ETAG, IF_NONE_MATCH], responses=ProfileSerializer)
     def get(self, request: Request, name: str) -> Response:
-        """A profile with its text."""
+        """Return a profile with its text."""
         self.query()
         return self.answer_if_newer(find_profile_entry(name).row)
 
     @extend_schema(parameters=[ETAG, IF_MATCH], request=ProfileContentSerializer, responses=ProfileSerializer)
     def put(self, request: Request, name: str) -> Response:
-        """Save the next version; the same text again makes none. For organisation admins and admin keys."""
+        """Save a new version; an unchanged text creates none. For organisation admins and admin keys."""
         self.query()
         row = self._row_to_change(name)
         expected = self.expected(row)
@@ -78,7 +85,7 @@ class ProfileDetail(VersionedView):
 
     @extend_schema(parameters=[IF_MATCH], responses={204: None})
     def delete(self, request: Request, name: str) -> Response:
-        """Delete a profile with its versions; one that Dossier comes with is then again as it came."""
+        """Delete a profile with its versions. A built-in profile is reset to its default."""
         self.query()
         self.check_if_match(self._row_to_change(name))
         profile_delete(name=name, principal=self.principal)
@@ -95,7 +102,7 @@ class ProfileVersionList(VersionList):
 
     @extend_schema(parameters=PAGE, responses=page_serializer(ProfileVersionSerializer))
     def get(self, request: Request, name: str) -> Response:
-        """The profile's versions, newest first, without their texts."""
+        """Return the versions of the profile, newest first, without their texts."""
         entry = find_profile_entry(name)
         if entry.stored:
             return self.page_of_versions(entry.row)
@@ -106,7 +113,7 @@ class ProfileVersionList(VersionList):
 class ProfileVersionDetail(ApiView):
     @extend_schema(responses=ProfileVersionContentSerializer)
     def get(self, request: Request, name: str, version: int) -> Response:
-        """One version with its text."""
+        """Return a version with its text."""
         self.query()
         found = find_profile_entry(name).version_numbered(version)
         if found is None:
@@ -117,11 +124,12 @@ class ProfileVersionDetail(ApiView):
 class ProfileCheck(ApiView):
     @extend_schema(
         operation_id="profiles_check",
+        summary="Validate profile",
         request=ProfileContentSerializer,
         responses=ProfileCheckSerializer,
     )
     @idempotent
     def post(self, request: Request) -> Response:
-        """Whether a text is a profile. Nothing is stored; the answer is 200 either way."""
+        """Validate the text of a profile. Nothing is stored; the response is 200 either way."""
         self.query()
         return Response(check_document(profile_fault(self.validated(ProfileContentSerializer)["content"])))

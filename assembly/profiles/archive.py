@@ -1,4 +1,4 @@
-"""profiles/: the profiles that admins wrote or changed, each a text as it stands."""
+"""The folder `profiles/` of an archive has the profiles that admins wrote or changed, each as a text."""
 
 from collections.abc import Callable, Iterator
 from functools import partial

@@ -1,4 +1,4 @@
-"""Reading profiles: those that admins wrote, and the shipped ones that nobody has changed."""
+"""This module finds profiles: those of the organisation, and unchanged built-in ones."""
 
 from functools import lru_cache, partial
 from typing import cast
@@ -15,7 +15,7 @@ from config.http.errors import Invalid, NotFound
 
 
 class ProfileEntry(DocumentEntry[StoredProfile, DescribedProfile]):
-    """A profile as it stands. Without a stored row it is a shipped one, and `row` is one that was never saved."""
+    """A profile as it is now. A built-in profile without changes has an unsaved `row`."""
 
     __slots__ = ()
 
@@ -25,12 +25,12 @@ class ProfileEntry(DocumentEntry[StoredProfile, DescribedProfile]):
 
     @property
     def shipped(self) -> bool:
-        """Whether Dossier comes with a profile of this name."""
+        """Whether there is a built-in profile with this name."""
         return self.name in SHIPPED
 
     @property
     def stored(self) -> bool:
-        """Whether somebody wrote or changed it."""
+        """Whether the organisation created or changed the profile."""
         return is_stored(self.row)
 
     @property
@@ -38,7 +38,7 @@ class ProfileEntry(DocumentEntry[StoredProfile, DescribedProfile]):
         return self.name != CONVERSATION.name
 
     def version_numbered(self, number: int) -> StoredProfileVersion | None:
-        """One of its versions; a shipped profile that nobody has changed has its first alone."""
+        """Return a version of the profile; an unchanged built-in profile has only version 1."""
         if self.stored:
             found: StoredProfileVersion | None = self.row.versions.filter(version=number).first()
             return found
@@ -46,7 +46,9 @@ class ProfileEntry(DocumentEntry[StoredProfile, DescribedProfile]):
 
 
 def find_profile(name: str) -> Profile:
-    """The profile with that name, by one query. Raises Invalid for one that is unknown or cannot be read."""
+    """Return the profile with this name; one query. Raises Invalid for a profile that is unknown or
+    cannot be parsed.
+    """
     if name == CONVERSATION.name:
         return CONVERSATION
     row = find_profile_row(name)
@@ -62,7 +64,7 @@ def find_profile(name: str) -> Profile:
 
 
 def find_profile_entry(name: str) -> ProfileEntry:
-    """The profile for those who look at it, also when it cannot be read. Raises NotFound."""
+    """Return the profile with this name for a page, even if it cannot be parsed. Raises NotFound."""
     row = find_profile_row(name)
     if row is None:
         raise NotFound(f"The profile “{name}”")
@@ -70,25 +72,25 @@ def find_profile_entry(name: str) -> ProfileEntry:
 
 
 def all_profiles() -> list[ProfileEntry]:
-    """All profiles: those that Dossier comes with, then those of the organisation, each by name."""
+    """Return all profiles: the built-in ones, then those of the organisation, each by name."""
     rows = {name: _shipped_row(name) for name in SHIPPED} | {row.name: row for row in StoredProfile.objects.all()}
     ordered = sorted(rows.values(), key=lambda row: (row.name not in SHIPPED, row.name))
     return [entry_of_row(row) for row in ordered]
 
 
 def entry_of_row(row: StoredProfile) -> ProfileEntry:
-    """The row with what its text says."""
+    """Return the row with its parsed text."""
     return ProfileEntry(row, *parsed_or_fault(lambda: _describe_row(row)))
 
 
 def profile_fault(text: str, name: str | None = None) -> UnreadableDocument | None:
-    """Why the text is no profile (of that name, where one is given); None: it is one."""
+    """Return why the text is no profile (with this name, if one is given); None if it is one."""
     parse = partial(parse_described_profile, text, name=name, version=1, sources=known_sources())
     return parsed_or_fault(parse)[1]
 
 
 def find_profile_row(name: str) -> StoredProfile | None:
-    """The stored row, else the shipped profile as a row that was never saved, else None."""
+    """Return the stored row; for a built-in profile without one, an unsaved row; else None."""
     if len(name) > MAX_NAME_CHARACTERS or not name.isprintable():
         return None
     stored = StoredProfile.objects.filter(name=name).first()
@@ -96,12 +98,12 @@ def find_profile_row(name: str) -> StoredProfile | None:
 
 
 def is_stored(row: StoredProfile) -> bool:
-    """Whether the row is in the database."""
+    """Return whether the row is in the database."""
     return not row._state.adding  # noqa: SLF001 - Django's documented way to ask
 
 
 def known_sources() -> tuple[str, ...]:
-    """The names of the sources that sections may come from; what rules include has a section of its own."""
+    """Return the names of the sources that sections may use. The section of rule inclusions is added automatically."""
     return tuple(name for name in sources.SOURCES if name != ALWAYS_INCLUDED.source)
 
 

@@ -1,4 +1,4 @@
-"""The pages that profiles and rules share: the check of a text, the history, one version, a comparison, restoring."""
+"""Profiles and rules share these pages: validating a text, the history, a version, a comparison, restoring."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from teams.versioned_text.presentation import Crumb, SaveText, TextPage
 
 @dataclass(frozen=True, slots=True)
 class TextCheck:
-    """What is wrong with a text, and the line that it is about; without a fault the text can be used."""
+    """The error in a text with its line; without a `fault` the text is valid."""
 
     fault: UnreadableDocument | None
     excerpt: str
@@ -29,20 +29,20 @@ class TextCheck:
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentPages(Generic[Row]):
-    """The pages of one kind of document. `kind` begins the names of its addresses: rule_page, rule_edit."""
+    """The pages of one kind of document. `kind` is the prefix of its URL names: rule_page, rule_edit."""
 
     kind: str
     plural: Text
     heading: Text
-    """What stands above a version, with %(name)s in it."""
+    """The heading of a version, with %(name)s in it."""
     guidance: Guidance
     fault_of: Callable[[str], UnreadableDocument | None]
     find: Callable[[Principal, str], Row]
-    """Return the stored row, to be read. Raises NotFound."""
+    """A function that returns the stored row, to be read. Raises NotFound."""
     may_edit: Callable[[Principal, Row], bool]
 
     def paths(self) -> list[URLPattern]:
-        """Return the addresses that show a document's versions."""
+        """Return the URLs of the pages of versions."""
         history = f"{self.kind}s/<slug:name>/history/"
         return [
             path(history, self.history, name=f"{self.kind}_history"),
@@ -51,31 +51,31 @@ class DocumentPages(Generic[Row]):
         ]
 
     def check_text(self, sent: str) -> TextCheck:
-        """Return the check of a text as a browser sent it."""
+        """Return the errors of a text that a browser sent."""
         text = sent[: MAX_CHARACTERS + 1].replace("\r\n", "\n")
         fault = self.fault_of(text)
         return TextCheck(fault, line_at(text, fault.line) if fault else "")
 
     @method_decorator(require_POST)
     def check(self, request: HttpRequest) -> HttpResponse:
-        """Render the panel that says whether the text in the form can be used; nothing is stored."""
+        """Render the panel that says whether the text in the form is valid; nothing is stored."""
         check = self.check_text(request.POST.get("content", ""))
         return render(request, f"assembly/{self.kind}s/_check.html", {"check": check})
 
     def history(self, request: HttpRequest, name: str) -> HttpResponse:
-        """All versions of a document, newest first."""
+        """Show all versions of a document, newest first."""
         return views.history(request, self._page(request, self._row(request, name)))
 
     def version(self, request: HttpRequest, name: str, number: int) -> HttpResponse:
-        """One version of a document, as it was written."""
+        """Show a version of a document as source."""
         return views.version(request, self._page(request, self._row(request, name)), number)
 
     def compare(self, request: HttpRequest, name: str) -> HttpResponse:
-        """Two versions of a document."""
+        """Show the difference of two versions of a document."""
         return views.compare(request, self._page(request, self._row(request, name)))
 
     def restore(self, request: HttpRequest, row: Row, number: int, save: SaveText) -> HttpResponse:
-        """Bring back an old version of a document that the person may edit, if it can still be read."""
+        """Restore a version of a document that the person may edit, if its text is still valid."""
         return views.restore(request, self._page(request, row), number, save)
 
     def _row(self, request: HttpRequest, name: str) -> Row:

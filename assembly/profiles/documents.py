@@ -1,4 +1,4 @@
-"""A profile and a rule are both a YAML document under a name: the row with what its text says, and its creation."""
+"""Profiles and rules are YAML documents with a name. This module defines such a document and creates it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ MAX_NAME_CHARACTERS = 60
 
 
 class Described(Protocol):
-    """What a text says, with the words that say what it is for."""
+    """The parsed text of a document, with its description."""
 
     @property
     def description(self) -> str: ...
@@ -29,11 +29,13 @@ Parsed = TypeVar("Parsed", bound=Described)
 
 @dataclass(frozen=True, slots=True)
 class DocumentEntry(Generic[Row, Parsed]):
-    """A document as it stands."""
+    """A document as it is now."""
 
     row: Row
     described: Parsed | None
-    """None: the text can no longer be read, say because a source is gone; `fault` says where."""
+    """The parsed text; None if it cannot be parsed any more, for example because a source was removed: `fault` has the
+    line.
+    """
     fault: UnreadableDocument | None = None
 
     @property
@@ -46,7 +48,7 @@ class DocumentEntry(Generic[Row, Parsed]):
 
 
 def parsed_or_fault(parse: Callable[[], Parsed]) -> tuple[Parsed | None, UnreadableDocument | None]:
-    """Return what a text says, or why it cannot be read."""
+    """Return the parsed text, or why it cannot be parsed."""
     try:
         return parse(), None
     except UnreadableDocument as fault:
@@ -54,7 +56,7 @@ def parsed_or_fault(parse: Callable[[], Parsed]) -> tuple[Parsed | None, Unreada
 
 
 def document_create(*, row: Row, principal: Principal, note: str) -> Row:
-    """Store a document as its version 1. Raises Conflict where its name is taken."""
+    """Store a document as its version 1. Raises Conflict if its name is taken."""
     try:
         with transaction.atomic():
             return file_create(file=row, author=principal.author, note=note)
@@ -63,7 +65,7 @@ def document_create(*, row: Row, principal: Principal, note: str) -> Row:
 
 
 def refuse_name(name: str, reserved: set[str]) -> None:
-    """Raise Invalid for a name that cannot stand in an address; `reserved` are the names of pages."""
+    """Raise Invalid for a name that cannot be part of a URL; `reserved` are names of pages."""
     if len(name) > MAX_NAME_CHARACTERS or not valid_slug.regex.fullmatch(name):  # type: ignore[union-attr]
         raise Invalid("name", str(valid_slug.message))
     if name in reserved:
@@ -71,6 +73,6 @@ def refuse_name(name: str, reserved: set[str]) -> None:
 
 
 def name_taken(row: Row) -> Conflict:
-    """Return the error that says that there is a document with this row's name, to be raised."""
+    """Return the error for a name that is taken, to be raised."""
     kind = row.about.partition(":")[0]
     return Conflict(f"There is a {kind} “{row.name}” already. Choose another name.")

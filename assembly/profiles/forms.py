@@ -10,11 +10,11 @@ from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 
 
 class ProfileForm(forms.Form):
-    """A name and the text; whether the text is a profile is for the service to say."""
+    """The form of a new profile: its name and text. The service validates the text."""
 
     name = forms.CharField(
         label=_("Name"),
-        help_text=_("Lower-case letters, digits and hyphens. Requests name the profile by it, so it stays."),
+        help_text=_("Lower-case letters, digits and hyphens. Requests use this name; it cannot be changed."),
         max_length=MAX_NAME_CHARACTERS,
         validators=[valid_slug],
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),

@@ -56,18 +56,18 @@ SOURCE_SHAPES = {
     "task_stack": ("sequence",),
     "additional_context": ("blocks", "text"),
 }
-"""Which shapes suit a source; all others offer blocks."""
+"""The shapes that each source supports; sources that are not listed provide blocks."""
 
 FILE_KEYS = {
     "agent_files": ("identity", "instructions", "knowledge"),
     "team_files": ("goals", "context", "rules"),
     "task_stack": ("task_root", "task_path", "sibling_results", "current_task"),
 }
-"""What the sections of a source are called, where the key says what it is to bring."""
+"""The keys of sections of a source whose key selects a file."""
 
 
 def parse_section(node: yaml.Node, sources: Collection[str]) -> tuple[Section, int]:
-    """The section, and the line on which it begins. Raises UnreadableDocument."""
+    """Return the section, and the line on which it begins. Raises UnreadableDocument."""
     fields = YamlFields(node, SECTION_FIELDS, "A section")
     source = fields.choice("source", tuple(sources))
     required: dict[str, Any] = {
@@ -136,19 +136,21 @@ MAX_SECTIONS = 40
 
 @dataclass(frozen=True, slots=True)
 class DescribedProfile:
-    """A profile with the words that say what it is for."""
+    """A profile with its description."""
 
     profile: Profile
     description: str
 
 
 def parse_profile(text: str, *, name: str, version: int, sources: Collection[str]) -> Profile:
-    """The profile that the text describes. Raises UnreadableDocument, which is Invalid("content", "Line 14: …")."""
+    """Return the profile in the text. Raises UnreadableDocument, which is Invalid("content", "Line 14: …")."""
     return parse_described_profile(text, name=name, version=version, sources=sources).profile
 
 
 def parse_described_profile(text: str, *, name: str | None, version: int, sources: Collection[str]) -> DescribedProfile:
-    """The same, together with its description. Without a name, the text's own counts. Raises UnreadableDocument."""
+    """Return the profile with its description. Without `name`, the name in the text is used. Raises
+    UnreadableDocument.
+    """
     root = YamlFields(parse_yaml(text), PROFILE_FIELDS, "A profile")
     own = root.text("name", MAX_NAME_CHARACTERS, default=name or "draft")
     if name is not None and own != name:
@@ -173,7 +175,7 @@ def parse_described_profile(text: str, *, name: str | None, version: int, source
 
 
 def profile_yaml(profile: Profile, description: str) -> str:
-    """The profile as a text that reads back as an equal one."""
+    """Return the profile as YAML, which is parsed to an equal profile."""
     facts: dict[str, Any] = (
         {"name": profile.name, "description": description} if description else {"name": profile.name}
     )
@@ -213,7 +215,9 @@ def _parse_weights(root: YamlFields) -> Weights | None:
 
 
 def _build_profile(sections: Sequence[tuple[Section, int]], facts: dict[str, Any]) -> Profile:
-    """The profile, by the engine's own rules. Built section by section, the first that breaks one is at fault."""
+    """Return the profile, validated by the engine section by section, so that the first invalid
+    section has the error.
+    """
     _refuse_duplicate_keys(sections)
     _refuse_sections_after_turns(sections)
     for count, (_, line) in enumerate(sections, 1):
@@ -228,9 +232,7 @@ def _refuse_duplicate_keys(sections: Sequence[tuple[Section, int]]) -> None:
     first: dict[str, int] = {}
     for section, line in sections:
         if section.key in first:
-            reason = (
-                f"The section {section.key} stands on line {first[section.key]} already. Give this one another key."
-            )
+            reason = f"The key {section.key} is used on line {first[section.key]} already. Choose another key."
             raise UnreadableDocument(line, reason)
         first[section.key] = line
 
@@ -238,4 +240,4 @@ def _refuse_duplicate_keys(sections: Sequence[tuple[Section, int]]) -> None:
 def _refuse_sections_after_turns(sections: Sequence[tuple[Section, int]]) -> None:
     for section, line in sections[:-1]:
         if section.shape == "turns":
-            raise UnreadableDocument(line, f"{section.label} must stand last: move this section to the end.")
+            raise UnreadableDocument(line, f"{section.label} must come last: move this section to the end.")

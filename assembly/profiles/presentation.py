@@ -1,4 +1,4 @@
-"""A profile as its page shows it, and the guidance beside its editor. Pure."""
+"""This module formats a profile for its page, and the help beside its editor. It has no side effects."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -15,7 +15,7 @@ from teams.guidance import Guidance
 
 @dataclass(frozen=True, slots=True)
 class SectionRow:
-    """A section in the table of a profile. `most` are the tokens that it may take of the budget; None: what remains."""
+    """A section in the table of a profile. `most` is its limit in tokens; None: what remains of the budget."""
 
     label: str
     layer: str
@@ -26,17 +26,17 @@ class SectionRow:
     top_k: int | None
     is_dropped: bool
     ranker: str | None
-    """The name of the ranker of passages of documents; None: there are none in it."""
+    """The name of the ranker of document passages; None if the section has none."""
 
     @property
     def tone(self) -> str:
-        """The class by which a page colours its layer."""
+        """The CSS class of the colour of the section's layer."""
         return self.layer.lower()
 
 
 @dataclass(frozen=True, slots=True)
 class WeightRow:
-    """How much a score counts; `width` is out of a thousand."""
+    """The weight of a score; `width` is in thousandths of the widest bar."""
 
     label: str
     weight: float
@@ -44,7 +44,7 @@ class WeightRow:
 
 
 def profile_table(profile: Profile) -> dict[str, Any]:
-    """What the page of a profile shows of it."""
+    """Return what the page of a profile shows."""
     shares = sum(section.share or 0 for section in profile.sections)
     return {
         "profile": profile,
@@ -57,7 +57,7 @@ def profile_table(profile: Profile) -> dict[str, Any]:
 
 
 def source_label(name: str) -> str:
-    """A source as pages call it."""
+    """Return the name of a source on pages."""
     return SOURCES[name].label if name in SOURCES else name.replace("_", " ").capitalize()
 
 
@@ -76,40 +76,38 @@ def _section_row(section: Section, budget: int) -> SectionRow:
 
 
 def _overflow_steps(profile: Profile) -> list[str]:
-    """What becomes of what has no room, step by step."""
+    """Return the steps for items over the limit, as sentences."""
     steps = {
-        "drop": gettext("The weakest hits go first."),
-        "compact": gettext(
-            "Long memories are told by a passage that bears on the topic, and older turns are made shorter."
-        ),
-        "summarise": gettext("Long results, and then the weakest items, are summarised."),
+        "drop": gettext("Items with the lowest scores are excluded first."),
+        "compact": gettext("Long memories are reduced to a relevant passage, and older turns are shortened."),
+        "summarise": gettext("Long results, then items with the lowest scores, are summarised."),
     }
     cuts = {
-        "anywhere": gettext("What is still too long is cut where the room ends."),
-        "sentence": gettext("What is still too long is cut at the end of a sentence."),
-        "paragraph": gettext("What is still too long is cut at the end of a paragraph."),
-        "heading": gettext("What is still too long is cut before a heading."),
+        "anywhere": gettext("Texts that are still too long are truncated."),
+        "sentence": gettext("Texts that are still too long are truncated at the end of a sentence."),
+        "paragraph": gettext("Texts that are still too long are truncated at the end of a paragraph."),
+        "heading": gettext("Texts that are still too long are truncated before a heading."),
     }
     return [*(steps[step] for step in profile.over_budget), cuts[profile.cut_at], _remainder_sentence(profile)]
 
 
 def _remainder_sentence(profile: Profile) -> str:
-    """What becomes of what no step made room for."""
+    """Return what happens to items for which no step helped, as a sentence."""
     turns = any(section.shape == "turns" for section in profile.sections)
     if not profile.fill:
-        return gettext("All else is left out.")
+        return gettext("Everything else is excluded.")
     if "summarise" in profile.over_budget or ("compact" in profile.over_budget and turns):
-        return gettext("All else is left out, and gets another chance, shorter, where a tenth of the room stays free.")
-    return gettext("All else is left out, and gets another chance where a tenth of the room stays free.")
+        return gettext("Everything else is excluded, and included in a shorter form if a tenth of the budget is free.")
+    return gettext("Everything else is excluded, and included after all if a tenth of the budget is free.")
 
 
 def _weight_rows(profile: Profile) -> list[WeightRow]:
     labels = {
-        "relevance": gettext("how near to the topic"),
-        "recency": gettext("how recent"),
-        "salience": gettext("how important"),
-        "credibility": gettext("how trustworthy"),
-        "coherence": gettext("how well it fits the rest"),
+        "relevance": gettext("relevance"),
+        "recency": gettext("recency"),
+        "salience": gettext("importance"),
+        "credibility": gettext("confidence"),
+        "coherence": gettext("coherence"),
     }
     weights = asdict(profile.weights)
     most = max(weights.values()) or 1
@@ -118,41 +116,36 @@ def _weight_rows(profile: Profile) -> list[WeightRow]:
 
 PROFILE_GUIDANCE = Guidance(
     name=_("Profile"),
-    purpose=_("what a context is made of"),
-    question=_("How a profile is written"),
+    purpose=_("how contexts are assembled"),
+    question=_("Format of profiles"),
     advice=(
-        _("One section per heading of the context, in the order in which the agent is to read them."),
-        _("Required sections stand first and are never cut; recent turns stand last."),
-        _("A section takes at most its cap in tokens, and at most its share in percent of the budget."),
-        _("Sections in blocks stand together: their items compete by the weights."),
+        _("One section per heading of the context, in order."),
+        _("Required sections come first and are never truncated; turns of the conversation come last."),
+        _("A section uses at most its cap in tokens and its share of the budget in percent."),
+        _("Sections of blocks are adjacent: their items compete by the weights."),
         _(
-            "What has no room: over_budget names the steps that are taken, drop, compact and summarise, in this order; "
-            "cut_at says where a text that is still too long ends: anywhere, sentence, paragraph or heading."
+            "over_budget lists the steps for items that do not fit: drop, compact and summarise, in "
+            "this order; cut_at says where a text that is still too long is truncated: anywhere, "
+            "sentence, paragraph or heading."
         ),
         _(
-            "Passages of documents rank by the ranker that their section names: default, similarity, words or seed, "
-            "which is the one without a line; memories by the one that the profile names."
+            "The ranker of a section ranks chunks of documents: default, similarity, words or seed "
+            "(the default); the ranker of the profile ranks memories."
         ),
-        _("With fill: true, what was left out gets another chance where a tenth of the room stays free."),
-        _("Say in a comment, after #, why a number is what it is."),
+        _("With fill: true, excluded items are included after all if a tenth of the budget is free."),
+        _("Explain numbers by comments after #."),
     ),
     example=(
-        "- key: patterns\n"
-        "  heading: Applicable Patterns\n"
-        "  layer: L6\n"
-        "  source: patterns\n"
-        "  shape: blocks\n"
-        "  share: 5        # percent of the budget\n"
-        "  cap: 900        # tokens\n"
-        "  top_k: 5        # the best five have a chance\n"
-        "  overflow: drop  # or cut: the best is cut to fit"
+        "- key: patterns\n  heading: Applicable Patterns\n  layer: L6\n  source: patterns\n  shape: "
+        "blocks\n  share: 5        # percent of the budget\n  cap: 900        # tokens\n  top_k: 5  "
+        "      # maximum number of items\n  overflow: drop  # or cut: the best item is truncated"
     ),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class OfferedSource:
-    """A source that a section may name, the shapes that suit it, and the keys that it asks for (none: any)."""
+    """A source for a section, with the shapes that it supports and its required keys (none: any key)."""
 
     name: str
     label: str
@@ -161,7 +154,7 @@ class OfferedSource:
 
 
 def offered_sources() -> list[OfferedSource]:
-    """The sources, in the order in which they are registered."""
+    """Return the sources in the order of their registration."""
     return [
         OfferedSource(name, source_label(name), SOURCE_SHAPES.get(name, ("blocks",)), FILE_KEYS.get(name, ()))
         for name in known_sources()

@@ -1,4 +1,4 @@
-"""The overrides of one request: a profile with some of its numbers changed."""
+"""A request can override numbers of its profile."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
@@ -9,21 +9,23 @@ from assembly.engine.types import InvalidAssembly
 from config.http.errors import Invalid
 
 Strategy = Mapping[str, Any]
-"""weights, depth_limit, similarity_threshold, budget_allocation, caps, top_k, omit, over_budget, fill, cut_at: all
-optional."""
+"""The overrides of a request: weights, depth_limit, similarity_threshold, budget_allocation, caps, top_k, omit,
+over_budget, fill, cut_at; all are optional.
+"""
 
 PLAIN_FIELDS = ("depth_limit", "similarity_threshold", "fill", "cut_at")
-"""What takes the place of the profile's as it is."""
+"""The overrides that replace a field of the profile as they are."""
 
 SectionOverrides = Mapping[str, Any]
 """Values by the keys of sections."""
 
 
 def apply_strategy(profile: Profile, strategy: Strategy) -> Profile:
-    """The profile as the strategy changes it; its name and version stay.
+    """Return the profile with the overrides of the strategy; its name and version remain.
 
-    Percents of `budget_allocation` are given to a section by its key, or to all sections of a source by its name.
-    Raises Invalid for sections that the profile lacks, and for limits on sections that are always in whole.
+    A percentage of `budget_allocation` belongs to the section with that key, or to all sections of the source with that
+    name. Raises Invalid for sections that the profile lacks, and for limits on sections that are always included in
+    full.
     """
     if not strategy:
         return profile
@@ -53,8 +55,9 @@ def _resize_sections(sections: tuple[Section, ...], strategy: Strategy) -> tuple
 
 
 def _allocation_by_key(sections: Sequence[Section], allocation: SectionOverrides) -> SectionOverrides:
-    """The allocation with each name of a source spelled out as its sections. Where a key is a source's name, too, it is
-    the key."""
+    """Return the allocation by section: the name of a source is replaced by its sections. A name that is both a key and
+    a source is the key.
+    """
     sources = {section.source for section in sections} - {section.key for section in sections}
     spelled = {
         section.key: allocation[section.source] for section in sections if section.source in sources & allocation.keys()
@@ -68,7 +71,7 @@ def _change_sections(
     _refuse_unknown(sections, wish, wanted)
     for section in sections:
         if section.required and wanted.get(section.key) is not None:
-            raise _invalid_strategy(wish, f"{section.label} is always in whole: it takes no limit. Leave it out here.")
+            raise _invalid_strategy(wish, f"{section.label} is required and has no limit. Remove it here.")
     return tuple(change(section, wanted[section.key]) if section.key in wanted else section for section in sections)
 
 

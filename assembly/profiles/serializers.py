@@ -1,4 +1,4 @@
-"""Serializers of profiles: bodies, documents and pages of them."""
+"""Serializers of profiles: request bodies, documents and pages of documents."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -31,12 +31,12 @@ class ProfileSummarySerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     version = serializers.IntegerField()
     description = serializers.CharField(help_text="What it is for.")
-    shipped = serializers.BooleanField(help_text="Dossier comes with a profile of this name.")
+    shipped = serializers.BooleanField(help_text="Dossier has a built-in profile of this name.")
     editable = serializers.BooleanField()
     fault = serializers.CharField(
         allow_null=True, help_text="Why it cannot be used, with the line: say, a source is gone. null: it can be."
     )
-    updated_at = serializers.DateTimeField(allow_null=True, help_text="null: as it came with Dossier.")
+    updated_at = serializers.DateTimeField(allow_null=True, help_text="null: the built-in version.")
     updated_by = serializers.ChoiceField(choices=["user", "system"])
     editor = serializers.CharField(help_text="The person or key; empty for the system.")
 
@@ -58,7 +58,7 @@ class ProfileSectionSerializer(serializers.Serializer[Any]):
     cap = serializers.IntegerField(allow_null=True, help_text="Most tokens; null: no cap of its own.")
     share = serializers.FloatField(allow_null=True, help_text="Most percent of the budget; null: no share of its own.")
     top_k = serializers.IntegerField(allow_null=True, help_text="Items that have a chance; null: all.")
-    required = serializers.BooleanField(help_text="Always in, never cut.")  # type: ignore[assignment]  # as above
+    required = serializers.BooleanField(help_text="Always included, never truncated.")  # type: ignore[assignment]  # as above
     overflow = serializers.ChoiceField(choices=["cut", "drop"])
     ranker = serializers.CharField(
         allow_null=True, help_text="The ranker of passages of documents; null: the section has none."
@@ -74,14 +74,15 @@ class ProfileSerializer(ProfileSummarySerializer):
     over_budget = serializers.ListField(
         child=serializers.ChoiceField(choices=STEPS),
         allow_null=True,
-        help_text="What is done, in this order, with what is over its room.",
+        help_text="The steps that are applied to items that do not fit, in this order.",
     )
     fill = serializers.BooleanField(
-        allow_null=True, help_text="Below 90 % of the budget, what had no room gets another chance, whole or shorter."
+        allow_null=True,
+        help_text=(
+            "If less than 90 % of the budget is used, excluded items are included after all, whole or shortened."
+        ),
     )
-    cut_at = serializers.ChoiceField(
-        choices=get_args(CutAt), allow_null=True, help_text="Where a text that is cut is to end."
-    )
+    cut_at = serializers.ChoiceField(choices=get_args(CutAt), allow_null=True, help_text="Where a truncated text ends.")
     quality_min = serializers.FloatField(
         allow_null=True, help_text="Least mean relevance of what was found; below it, contexts say so."
     )
@@ -89,7 +90,7 @@ class ProfileSerializer(ProfileSummarySerializer):
 
 
 class ProfileVersionSerializer(VersionSerializer):
-    created = serializers.DateTimeField(allow_null=True, help_text="null: it came with Dossier.")
+    created = serializers.DateTimeField(allow_null=True, help_text="null: built-in.")
 
 
 class ProfileVersionContentSerializer(ProfileVersionSerializer):
@@ -107,36 +108,37 @@ class ProfileCheckSerializer(serializers.Serializer[Any]):
 
 
 def check_document(fault: UnreadableDocument | None) -> dict[str, Any]:
-    """Return the answer to the check of a text."""
+    """Return the result of validating a text."""
     errors = [{"line": fault.line, "message": fault.reason}] if fault else []
     return {"valid": not errors, "errors": errors}
 
 
 PLAIN_FIELDS = ("budget", "similarity_threshold", "depth_limit", "over_budget", "fill", "cut_at", "quality_min")
-"""What the document shows of a profile as it is."""
+"""The fields of a profile that its document contains unchanged."""
 
 
 def summary_document(entry: ProfileEntry) -> dict[str, Any]:
-    """What lists show of a profile."""
+    """Return the profile as JSON for lists."""
     return dict(ProfileSummarySerializer(_summary_fields(entry)).data)
 
 
 def profile_document(entry: ProfileEntry) -> dict[str, Any]:
-    """A profile whole: its text, and what the text says."""
+    """Return the profile as JSON, with its text and its parsed fields."""
     return dict(
         ProfileSerializer({**_summary_fields(entry), "content": entry.row.content, **_parsed_fields(entry)}).data
     )
 
 
 def entries_page(entries: Sequence[ProfileEntry], query: Mapping[str, str]) -> tuple[Sequence[ProfileEntry], str]:
-    """A page of the entries, and the cursor of the next: the name after which it begins ("": there is none).
+    """Return a page of the entries, and the cursor of the next page: the last name of this page, or "" if there is
+    none.
 
-    Raises Invalid for a limit out of range, and a cursor that no page gave.
+    Raises Invalid for a limit out of range, and an unknown cursor.
     """
     limit, cursor = limit_of(query.get("limit", "")), query.get("cursor", "")
     names = [entry.name for entry in entries]
     if cursor and cursor not in names:
-        raise Invalid("cursor", "Use the cursor of `next` as it came, or leave it out to start anew.")
+        raise Invalid("cursor", "Use the cursor of `next` without changes, or omit it to start again.")
     following = entries[names.index(cursor) + 1 :] if cursor else entries
     return following[:limit], following[limit - 1].name if len(following) > limit else ""
 

@@ -1,4 +1,4 @@
-"""Writing profiles. Everything that is saved can be read: what cannot is refused with its line."""
+"""This module creates, changes and deletes profiles. A text that cannot be parsed is refused with its line."""
 
 from django.db import IntegrityError, transaction
 
@@ -9,18 +9,20 @@ from assembly.profiles.parser import parse_profile
 from assembly.profiles.shipped import CONVERSATION, SHIPPED
 from config.http.errors import Conflict, NotFound
 from teams.access import require_admin
+from teams.activity.log import activity_record
+from teams.activity.models import ActivityAction
 from teams.principal import SYSTEM, Principal
 from teams.services import erase
 from teams.versioned_text.versioned_file import StaleVersion, file_create, file_save
 
 MAX_PROFILES = 200
 RESERVED_NAMES = {"new", "check"}
-"""What stands where a profile's name would in an address."""
+"""Names that no profile can have, because they are parts of URLs."""
 
 
 @transaction.atomic
 def profile_create(*, name: str, content: str, principal: Principal, note: str = "") -> StoredProfile:
-    """A new profile of the organisation. Raises Forbidden, Conflict, and Invalid, which names the line."""
+    """Create a profile of the organisation. Raises Forbidden, Conflict, and Invalid, which names the line."""
     require_admin(principal)
     refuse_name(name, RESERVED_NAMES)
     row = StoredProfile(name=name, content=content)
@@ -28,7 +30,7 @@ def profile_create(*, name: str, content: str, principal: Principal, note: str =
         raise name_taken(row)
     parse_profile(content, name=name, version=1, sources=known_sources())
     if StoredProfile.objects.count() >= MAX_PROFILES:
-        raise Conflict(f"There are {MAX_PROFILES} profiles already. Delete one that nobody uses.")
+        raise Conflict(f"There are {MAX_PROFILES} profiles already. Delete one first.")
     return document_create(row=row, principal=principal, note=note)
 
 
@@ -53,22 +55,26 @@ def profile_save(
     return file_save(file=row, content=content, expected_version=expected_version, author=principal.author, note=note)
 
 
+@transaction.atomic
 def profile_delete(*, name: str, principal: Principal) -> None:
-    """Delete a profile with its history; a shipped one is then as it came. Raises Forbidden, NotFound, Conflict."""
+    """Delete a profile with its history; a built-in one is reset to its default. Raises Forbidden,
+    NotFound, Conflict.
+    """
     require_admin(principal)
     row = find_changeable_profile(name)
     if not is_stored(row):
-        raise Conflict(f"The profile {name} is as it came with Dossier: there is nothing to delete.")
+        raise Conflict(f"The profile {name} has not been changed: there is nothing to delete.")
     erase("profiles", row.id, principal)
+    activity_record(principal, ActivityAction.PROFILE_DELETED, name)
 
 
 def find_changeable_profile(name: str) -> StoredProfile:
-    """The profile as it stands, to be changed. Raises NotFound, and Conflict for the one that never changes."""
+    """Return the profile to be changed. Raises NotFound, and Conflict for the profile that cannot be changed."""
     row = find_profile_row(name)
     if row is None:
         raise NotFound(f"The profile “{name}”")
     if name == CONVERSATION.name:
-        raise Conflict(f"The profile {name} stays as it is for good. Copy it under another name and change the copy.")
+        raise Conflict(f"The profile {name} cannot be changed. Copy it under another name and change the copy.")
     return row
 
 

@@ -1,4 +1,4 @@
-"""Pages of profiles: the list, one profile, a new one, the editor, and what all documents have."""
+"""The pages of profiles: the list, a profile, a new profile, the editor, and the pages of versions."""
 
 import re
 from functools import partial
@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from assembly.models import StoredProfile
 from assembly.profiles.catalogue import ProfileEntry, all_profiles, find_profile_entry, profile_fault
 from assembly.profiles.document_pages import DocumentPages
+from assembly.profiles.draft_change import draft_with_change
 from assembly.profiles.forms import ProfileForm
 from assembly.profiles.presentation import PROFILE_GUIDANCE, offered_sources, profile_table
 from assembly.profiles.services import find_changeable_profile, profile_create, profile_delete, profile_save
@@ -32,12 +33,12 @@ STARTING_PROFILE = "coding"
 
 
 def profile_list(request: HttpRequest) -> HttpResponse:
-    """All profiles: those that Dossier comes with, then the organisation's own."""
+    """Show all profiles: the built-in ones, then those of the organisation."""
     return render(request, "assembly/profiles/list.html", {"entries": all_profiles()})
 
 
 def profile_page(request: HttpRequest, name: str) -> HttpResponse:
-    """What a profile says, as a table; or, where its text cannot be read any more, why."""
+    """Show a profile as a table, or why its text cannot be parsed any more."""
     entry = find_profile_entry(name)
     profile = entry.described.profile if entry.described else None
     facts = {**profile_table(profile), "unregistered": unregistered_sections(profile)} if profile else {}
@@ -45,12 +46,13 @@ def profile_page(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def profile_new(request: HttpRequest) -> HttpResponse:
-    """A new profile, begun with the text of another one."""
+    """Create a profile, starting from the text of another one."""
     principal = principal_of(request)
     require_admin(principal)
     if request.method != "POST":
         start = find_profile_entry(request.GET.get("from", STARTING_PROFILE))
-        return _render_new(request, ProfileForm(initial={"content": _without_name_line(start)}), start=start.name)
+        content, changed = _with_asked_change(request, _without_name_line(start))
+        return _render_new(request, ProfileForm(initial={"content": content}), start=start.name, changed=changed)
     form = ProfileForm(request.POST)
     if form.is_valid():
         try:
@@ -60,20 +62,23 @@ def profile_new(request: HttpRequest) -> HttpResponse:
         except Invalid as error:
             form.add_error(next(iter(error.extra["errors"])), error.detail)
         else:
-            messages.success(request, _("The profile is there. Ask for it by its name, %(name)s.") % {"name": row.name})
+            messages.success(
+                request, _("Profile created. Requests can use it by its name, %(name)s.") % {"name": row.name}
+            )
             return redirect("profile_page", name=row.name)
     return _render_new(request, form, status=422, check=profile_pages.check_text(request.POST.get("content", "")))
 
 
 def profile_edit(request: HttpRequest, name: str) -> HttpResponse:
-    """The editor: what is typed stays on the page until it is saved, whatever is wrong with it."""
+    """Edit a profile. An invalid text remains on the page until it is saved."""
     require_admin(principal_of(request))
     row = find_changeable_profile(name)
     if request.method != "POST":
-        return _editor(request, row, text=row.content, based_on=row.version)
+        content, changed = _with_asked_change(request, row.content)
+        return _editor(request, row, text=content, based_on=row.version, changed=changed)
     form = TextForm(request.POST, stored=row)
     if not form.is_valid():
-        reasons = map(str, form.errors.get("content", [_("This page was incomplete.")]))
+        reasons = map(str, form.errors.get("content", [_("The request was incomplete.")]))
         return _render_refused(request, row, " ".join(reasons))
     content, based_on = form.cleaned_data["content"], form.cleaned_data["version"]
     try:
@@ -89,22 +94,22 @@ def profile_edit(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: HttpRequest, name: str) -> HttpResponse:
-    """Ask whether a profile shall go with its history, and delete it; a shipped one is then again as it came."""
+    """Ask for confirmation, and delete a profile with its history; a built-in one is reset to its default."""
     require_admin(principal_of(request))
     entry = find_profile_entry(name)
     if request.method != "POST":
         return _confirm_deletion(request, entry)
     profile_delete(name=name, principal=principal_of(request))
     if entry.shipped:
-        messages.success(request, _("The profile %(name)s is as it came with Dossier again.") % {"name": name})
+        messages.success(request, _("Profile %(name)s reset to default.") % {"name": name})
         return redirect("profile_page", name=name)
-    messages.success(request, _("The profile %(name)s is deleted. Contexts made with it stay.") % {"name": name})
+    messages.success(request, _("Profile %(name)s deleted. Recorded contexts are not changed.") % {"name": name})
     return redirect("profile_list")
 
 
 @require_POST
 def restore(request: HttpRequest, name: str, number: int) -> HttpResponse:
-    """Bring back an old version of a profile, if it can still be read."""
+    """Restore a version of a profile, if its text is still valid."""
     principal = principal_of(request)
     require_admin(principal)
     row = _stored_profile(principal, name)
@@ -116,45 +121,41 @@ def _save(principal: Principal, row: StoredProfile, content: str, expected: int,
 
 
 def _stored_profile(_principal: Principal, name: str) -> StoredProfile:
-    """Return the row of a profile that has a history; everybody may read it. Raises NotFound."""
+    """Return the row of a profile that has a history; everyone may read it. Raises NotFound."""
     entry = find_profile_entry(name)
     if not entry.stored:
-        raise NotFound(_("The history of %(name)s") % {"name": name})
+        raise NotFound(_("History of %(name)s") % {"name": name})
     return entry.row
 
 
 profile_pages = DocumentPages(
     kind="profile",
-    plural=gettext_lazy("Profiles"),
+    plural=gettext_lazy("Context profiles"),
     heading=gettext_lazy("Profile %(name)s"),
     guidance=PROFILE_GUIDANCE,
     fault_of=profile_fault,
     find=_stored_profile,
     may_edit=lambda principal, _row: principal.is_admin,
 )
-"""The check of a text, and the pages that show versions."""
+"""The validation of a text, and the pages of versions."""
 
 
 def _confirm_deletion(request: HttpRequest, entry: ProfileEntry) -> HttpResponse:
-    """Ask before the organisation's own text of a profile goes. Raises NotFound where there is none."""
+    """Ask for confirmation before the organisation's text of a profile is deleted. Raises NotFound if there is none."""
     if not entry.stored:
-        raise NotFound(_("A profile %(name)s of your own") % {"name": entry.name})
-    remains = (
-        _("It is as it came with Dossier again.")
-        if entry.shipped
-        else _("Requests that name it are refused from then on.")
-    )
+        raise NotFound(_("A copy of the profile %(name)s") % {"name": entry.name})
+    remains = _("It is reset to the default.") if entry.shipped else _("Requests that name it will be rejected.")
     return confirmation_page(
         request,
         Confirmation(
             question=_("Delete the profile %(name)s?") % {"name": entry.name},
             consequences=[
-                _("Its text goes with all its versions. Contexts that were made with it stay."),
+                _("This deletes its text with all versions. Recorded contexts are not changed."),
                 remains,
             ],
-            button=_("Delete our changes") if entry.shipped else _("Delete the profile for good"),
+            button=_("Reset to default") if entry.shipped else _("Delete permanently"),
             back=reverse("profile_page", args=[entry.name]),
-            crumbs=[Crumb(_("Profiles"), reverse("profile_list"))],
+            crumbs=[Crumb(_("Context profiles"), reverse("profile_list"))],
         ),
     )
 
@@ -164,8 +165,15 @@ def _render_new(request: HttpRequest, form: ProfileForm, status: int = 200, **fa
     return render(request, "assembly/profiles/new.html", context, status=status)
 
 
+def _with_asked_change(request: HttpRequest, content: str) -> tuple[str, bool]:
+    """Return the text with the change that the query asks for, and whether there is one."""
+    asked = {name: request.GET.get(name, "") for name in ("section", "value")}
+    draft = draft_with_change(content, kind=request.GET.get("change", ""), **asked)
+    return (content, False) if draft is None else (draft, True)
+
+
 def _without_name_line(entry: ProfileEntry) -> str:
-    """The text without the line that says its name: the copy gets another one."""
+    """Return the text without the line with its name, because the copy gets another one."""
     return NAME_LINE.sub("", entry.row.content, count=1)
 
 

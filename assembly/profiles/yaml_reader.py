@@ -14,7 +14,7 @@ MAX_DISPLAY_CHARACTERS = 60  # characters of somebody's text that a message repe
 
 
 class UnreadableDocument(Invalid):
-    """The text of a profile or a rule cannot be used. `line` counts from 1; `reason` says what to change there."""
+    """The text of a profile or a rule is invalid. `line` counts from 1; `reason` says what to change there."""
 
     def __init__(self, line: int, reason: str) -> None:
         super().__init__("content", f"Line {line}: {reason}")
@@ -23,14 +23,17 @@ class UnreadableDocument(Invalid):
 
 
 def parse_yaml(text: str) -> yaml.Node:
-    """The root of the text's one document. Raises UnreadableDocument for what is no YAML, or more than plain data."""
+    """Return the root of the text's only YAML document.
+
+    Raises UnreadableDocument for invalid YAML, and for more than plain data.
+    """
     if len(text) > MAX_CHARACTERS:
         raise UnreadableDocument(1, f"The text has {len(text):,} characters; at most {MAX_CHARACTERS:,} fit.")
     try:
         root = _compose(text)
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
-        raise UnreadableDocument(line, "Here is a character that no text can hold. Type the line anew.") from None
+        raise UnreadableDocument(line, "The line contains an invalid character. Type the line again.") from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         problem = display_text(error.problem or error.context or "it cannot be read")
@@ -45,18 +48,18 @@ def parse_yaml(text: str) -> yaml.Node:
 
 
 def line_of(node: yaml.Node) -> int:
-    """The line on which a node begins, from 1."""
+    """Return the line on which a node begins, from 1."""
     return int(node.start_mark.line) + 1
 
 
 def line_at(text: str, line: int) -> str:
-    """A line of the text as a page may show it, "" where there is none."""
+    """Return a line of the text for a page, "" if there is none."""
     lines = text.splitlines()
     return display_text(lines[line - 1].strip()) if line <= len(lines) else ""
 
 
 def display_text(text: str) -> str:
-    """Somebody's text as a message may repeat it: short, and nothing in it but what can be seen."""
+    """Return a user's text for an error message: shortened, with invisible characters made visible."""
     seen = "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text)
     return seen if len(seen) <= MAX_DISPLAY_CHARACTERS else f"{seen[:MAX_DISPLAY_CHARACTERS]}…"
 
@@ -70,7 +73,9 @@ def _compose(text: str) -> yaml.Node | None:
 
 
 class _PlainLoader(yaml.SafeLoader):
-    """Refuses what no such text needs, and what makes small texts large: anchors, aliases, tags, deep nesting."""
+    """A YAML loader that refuses anchors, aliases, tags and deep nesting, which no such text needs and which make small
+    texts large.
+    """
 
     depth = 0
 
@@ -96,7 +101,7 @@ YES, NO = {"true", "yes", "on"}, {"false", "no", "off"}
 
 
 class YamlFields:
-    """A mapping whose keys are all known. Every method raises UnreadableDocument for what cannot be used."""
+    """A mapping with known keys. Every method raises UnreadableDocument for invalid values."""
 
     def __init__(self, node: yaml.Node, known: Sequence[str], what: str) -> None:
         if not isinstance(node, yaml.MappingNode):
@@ -113,19 +118,19 @@ class YamlFields:
             reason = f"“{display_text(key)}” is not known here. {self.what} has: {', '.join(known)}."
             raise UnreadableDocument(line_of(node), reason)
         if key in self.nodes:
-            raise UnreadableDocument(line_of(node), f"“{key}” stands here for the second time. Remove one of them.")
+            raise UnreadableDocument(line_of(node), f"“{key}” is used twice. Remove one of them.")
         return str(key)
 
     def line_of(self, key: str) -> int:
-        """Where the value stands; where it is left out, where the mapping begins."""
+        """Return the line of the value; if it is missing, the line of the mapping."""
         return line_of(self.nodes[key]) if key in self.nodes else self.line
 
     def fault(self, key: str, reason: str) -> UnreadableDocument:
-        """What is wrong with a field, to be raised."""
+        """Return the error of a field, to be raised."""
         return UnreadableDocument(self.line_of(key), f"“{key}” {reason}")
 
     def text(self, key: str, most: int, default: str | None = None) -> str:
-        """One line of at most that many characters, with something to read in it; needed unless it has a default."""
+        """Return a line of at most `most` characters that is not only white space; required unless it has a default."""
         if key not in self.nodes and default is not None:
             return default
         value = self._scalar(key, "str")
@@ -136,7 +141,7 @@ class YamlFields:
         return value
 
     def choice(self, key: str, choices: Sequence[str], default: str | None = None) -> str:
-        """One of the choices."""
+        """Return one of the choices."""
         if key not in self.nodes and default is not None:
             return default
         value = self._scalar(key, "str")
@@ -145,7 +150,7 @@ class YamlFields:
         return value
 
     def steps(self, key: str, steps: Sequence[str]) -> tuple[str, ...]:
-        """A list of some of the steps, in their order; none where it is left out, null or empty."""
+        """Return a list of some of the steps, in their order; an empty one if it is missing, null or empty."""
         if self._is_absent(key):
             return ()
         node = self.nodes[key]
@@ -156,7 +161,7 @@ class YamlFields:
         return tuple(step for step in steps if step in named)
 
     def flag(self, key: str) -> bool:
-        """Yes or no; no where it is left out."""
+        """Return yes or no; no if it is missing."""
         if key not in self.nodes:
             return False
         value = (self._scalar(key, "bool") or "").lower()
@@ -165,7 +170,7 @@ class YamlFields:
         return value in YES
 
     def whole(self, key: str, least: int, most: int) -> int | None:
-        """A whole number within the limits; None where it is left out or null."""
+        """Return a whole number within the limits; None if it is missing or null."""
         if self._is_absent(key):
             return None
         value = self._scalar(key, "int") or ""
@@ -175,7 +180,7 @@ class YamlFields:
         return number
 
     def number(self, key: str, most: int) -> float | None:
-        """A number from 0 to the most; None where it is left out or null."""
+        """Return a number from 0 to `most`; None if it is missing or null."""
         if self._is_absent(key):
             return None
         value = self._scalar(key, "int", "float") or ""
@@ -185,7 +190,7 @@ class YamlFields:
         return number
 
     def nodes_of(self, key: str, most: int) -> list[yaml.Node]:
-        """The items of a list that must be there, at least one."""
+        """Return the items of a required list with at least one item."""
         node = self._required(key)
         if not isinstance(node, yaml.SequenceNode) or not 1 <= len(node.value) <= most:
             raise self.fault(key, f"must be a list of 1 to {most}, each begun with “- ”.")

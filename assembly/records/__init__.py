@@ -1,1 +1,1 @@
-"""Records store each assembly for good: writing, reading, replaying, sealing, retention and export."""
+"""This package stores each assembly as a record: writing, reading, replay, sealing, retention and export."""

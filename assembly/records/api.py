@@ -1,4 +1,4 @@
-"""REST: retention rules, the flag that protects one record, and bundles of records."""
+"""These REST endpoints set retention rules, flag one record to protect it, and download bundles of records."""
 
 from typing import Any
 from uuid import UUID
@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from assembly.access import assembly_for
 from assembly.models import AssemblyFlag, RetentionPolicy
 from assembly.models.retention import MAX_DAYS, MAX_FLAG_NOTE_CHARACTERS
-from assembly.records.bundle_writer import RecordBundle, zip_bundle
+from assembly.records.bundle_writer import RecordBundle, record_bundle_download, zip_bundle
 from assembly.records.retention_policies import (
     EffectiveRetention,
     RetentionRule,
@@ -35,25 +35,29 @@ from teams.models import Team
 from teams.principal import Action
 from teams.versioned_text.api import VersionedView
 
-DAYS = "For so many days; null: for ever."
+DAYS = "Number of days; null: indefinitely."
 
 
 class RetentionUpdateSerializer(StrictSerializer):
     days = Count(allow_null=True, min_value=1, max_value=MAX_DAYS, help_text=DAYS)
-    keep_flagged = Flag(default=True, help_text="Whether what somebody flagged stays all the same.")
+    keep_flagged = Flag(default=True, help_text="Whether flagged contexts are retained.")
 
 
 class RetentionSerializer(serializers.Serializer[object]):
     days = serializers.IntegerField(allow_null=True, help_text=DAYS)
     keep_flagged = serializers.BooleanField()
-    own = serializers.BooleanField(help_text="Whether it was said here; if not, it is what holds for everybody.")
+    own = serializers.BooleanField(
+        help_text="Whether it was set here; otherwise the default of the organisation applies."
+    )
     version = serializers.IntegerField(help_text="0 where nothing was said here.")
     updated_at = serializers.DateTimeField(allow_null=True)
     editor = serializers.CharField()
 
 
 class FlagUpdateSerializer(StrictSerializer):
-    note = ExactText(default="", allow_blank=True, max_length=MAX_FLAG_NOTE_CHARACTERS, help_text="Why it is kept.")
+    note = ExactText(
+        default="", allow_blank=True, max_length=MAX_FLAG_NOTE_CHARACTERS, help_text="The comment of the flag."
+    )
 
 
 class FlagSerializer(serializers.Serializer[object]):
@@ -82,7 +86,7 @@ class RetentionView(VersionedView):
 
     @extend_schema(parameters=[ETAG, IF_NONE_MATCH], responses=RetentionSerializer)
     def get(self, request: Request, slug: str = "") -> Response:
-        """For how long contexts are kept."""
+        """Return for how long contexts are retained."""
         self.query()
         return self.answer_if_newer(effective_retention(team_for(self.principal, slug) if slug else None))
 
@@ -90,7 +94,7 @@ class RetentionView(VersionedView):
         parameters=[ETAG, IF_MATCH, ONLY_CREATE], request=RetentionUpdateSerializer, responses=RetentionSerializer
     )
     def put(self, request: Request, slug: str = "") -> Response:
-        """Say for how long. What is older is deleted within the hour, for good."""
+        """Set for how long contexts are retained. Older ones are deleted permanently within an hour."""
         self.query()
         team = self._to_change(slug)
         held = effective_retention(team)
@@ -103,7 +107,7 @@ class RetentionView(VersionedView):
 
     @extend_schema(parameters=[IF_MATCH], responses={204: None})
     def delete(self, request: Request, slug: str = "") -> Response:
-        """Take back what was said here: what the organisation says holds again, or for ever."""
+        """Delete the setting: the default of the organisation applies, or contexts are retained indefinitely."""
         self.query()
         team = self._to_change(slug)
         held = effective_retention(team)
@@ -119,31 +123,36 @@ class RetentionView(VersionedView):
 
 
 def flag_document(flag: AssemblyFlag) -> dict[str, Any]:
-    """A flag as JSON."""
+    """Return a flag on an assembly as JSON values."""
     return dict(FlagSerializer({"note": flag.note, "by": flag.by_name or flag.by_ref, "created": flag.created}).data)
 
 
 class AssemblyFlagView(ApiView):
-    @extend_schema(operation_id="assemblies_flag_read", responses=FlagSerializer)
+    @extend_schema(operation_id="assemblies_flag_read", summary="Get flag of assembly", responses=FlagSerializer)
     def get(self, request: Request, id_: UUID) -> Response:
-        """Who wants this assembly to be kept, and why; 404 where nobody does."""
+        """Return who flagged the assembly and why; 404 if it is not flagged."""
         self.query()
         flag = AssemblyFlag.objects.filter(assembly=assembly_for(self.principal, id_)).first()
         if flag is None:
             raise NotFound("A flag on this context")
         return Response(flag_document(flag))
 
-    @extend_schema(operation_id="assemblies_flag", request=FlagUpdateSerializer, responses=FlagSerializer)
+    @extend_schema(
+        operation_id="assemblies_flag",
+        summary="Flag assembly",
+        request=FlagUpdateSerializer,
+        responses=FlagSerializer,
+    )
     def put(self, request: Request, id_: UUID) -> Response:
-        """Keep this assembly, whatever the retention says. One that is flagged stays as it is."""
+        """Flag the assembly, which exempts it from retention. An existing flag is not changed."""
         self.query()
         assembly = assembly_for(self.principal, id_)
         note = self.validated(FlagUpdateSerializer)["note"]
         return Response(flag_document(assembly_flag(assembly=assembly, note=note, principal=self.principal)))
 
-    @extend_schema(operation_id="assemblies_unflag", responses={204: None})
+    @extend_schema(operation_id="assemblies_unflag", summary="Remove flag of assembly", responses={204: None})
     def delete(self, request: Request, id_: UUID) -> Response:
-        """Keep this assembly as long as others."""
+        """Remove the flag, so that retention applies to the assembly."""
         self.query()
         assembly_unflag(assembly=assembly_for(self.principal, id_), principal=self.principal)
         return Response(status=status.HTTP_204_NO_CONTENT)
@@ -155,10 +164,11 @@ BUNDLE: Any = {(200, ZIP): OpenApiTypes.BINARY}
 class AssemblyBundle(ApiView):
     renderer_classes = [FastJSONRenderer, ZipRenderer]
 
-    @extend_schema(operation_id="assemblies_bundle", responses=BUNDLE)
+    @extend_schema(operation_id="assemblies_bundle", summary="Download audit bundle of assembly", responses=BUNDLE)
     def get(self, request: Request, id_: UUID) -> HttpResponse:
-        """All that a replay needs, with the proof of its seal, as a zip: for `manage.py replay_bundle`."""
+        """Return everything that a replay needs, with the proof of its seal, as a zip for `manage.py replay_bundle`."""
         self.query()
         assembly = assembly_for(self.principal, id_)
+        record_bundle_download(assembly, self.principal)
         headers = {"Content-Disposition": f'attachment; filename="{assembly.id}.zip"', "Cache-Control": "no-store"}
         return HttpResponse(zip_bundle(RecordBundle([assembly.id])), content_type=ZIP, headers=headers)

@@ -1,4 +1,4 @@
-"""Replaying what a bundle holds, and checking it against the seals in it. Opens no connection to any database."""
+"""Records in a bundle are replayed and checked against the bundle's seals here, without any database."""
 
 import hashlib
 import logging
@@ -18,17 +18,17 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class RecordCheck:
-    """One record of a bundle: whether it replays byte for byte, and which seal (None: none) proves what it was."""
+    """The check of one record of a bundle: whether it replays byte for byte, and its seal's number (None: none)."""
 
     id: UUID
     replays: bool
     seal: int | None
     fault: str = ""
-    """What is wrong, as a sentence; empty where nothing is."""
+    """A sentence on what is wrong with the record; empty if nothing is."""
 
 
 def chain_faults(bundle: BundleContents) -> Iterator[str]:
-    """What is wrong with the seals in the bundle themselves, as sentences."""
+    """Yield a sentence for each fault of the bundle's own seals: a wrong hash, a gap, or a changed list of records."""
     links = [bundle.links[number] for number in sorted(bundle.links)]
     for link, sha256 in links:
         if link.sha256 != sha256:
@@ -42,19 +42,19 @@ def chain_faults(bundle: BundleContents) -> Iterator[str]:
 
 
 def newest_head(bundle: BundleContents) -> str:
-    """The newest seal in it, as `verify_records --head` prints it; "" where none is."""
+    """Return the bundle's newest seal as `number:hash`, as `verify_records --head` prints it; "" without seals."""
     newest = max(bundle.links, default=None)
     return "" if newest is None else f"{newest}:{bundle.links[newest][1].hex()}"
 
 
 def check_bundle(bundle: BundleContents) -> Iterator[RecordCheck]:
-    """Each record of it, replayed and compared with its seal."""
+    """Yield the check of each record of the bundle: replayed, and compared with its seal."""
     sealed = {id_: (number, sha256) for number, records in bundle.seals.items() for id_, sha256 in records}
     for id_, (record, parts) in bundle.records.items():
         number, sha256 = sealed.get(id_, (None, b""))
         fault = _parts_fault(bundle, record, parts)
         if number is not None and hashlib.sha256(record_bytes(record, parts)).digest() != sha256:
-            fault = f"It is not what seal {number} holds."
+            fault = f"It differs from seal {number}."
         replays, trouble = _replays(bundle, record) if not fault else (False, "")
         yield RecordCheck(id_, replays, number, fault or trouble)
 
@@ -62,23 +62,23 @@ def check_bundle(bundle: BundleContents) -> Iterator[RecordCheck]:
 def _parts_fault(bundle: BundleContents, record: Assembly, parts: Sequence[str]) -> str:
     ids = [*record.told, *record.omitted]
     if any(bundle.hashes.get(id_, b"").hex() != part for id_, part in zip(ids, parts, strict=True)):
-        return "Something that it is made of is missing, or is something else."
+        return "A part of it is missing or differs."
     return ""
 
 
 def _replays(bundle: BundleContents, record: Assembly) -> tuple[bool, str]:
-    """Whether the engine makes the recorded bytes of it again, and a sentence where not."""
+    """Return whether a replay gives the recorded bytes, and a sentence on the fault if not."""
     try:
         if replay(record_from_pieces(_with_body(bundle, record), bundle.pieces)).identical:
             return True, ""
-    except Exception as error:  # whatever a forged record makes the engine do
+    except Exception as error:  # a forged record can make the engine raise anything
         logger.info("a record of a bundle cannot be replayed", exc_info=True)
         return False, f"It cannot be replayed ({type(error).__name__})."
     return False, "It gives another text than the one whose hash was recorded."
 
 
 def _with_body(bundle: BundleContents, record: Assembly) -> Assembly:
-    """The record with its body unpacked, or that of the one that it repeats, and its profile at hand."""
+    """Return the record with its body unpacked, or the body of the record that it repeats, and cache its profile."""
     first = bundle.records[record.decided_in][0] if record.decided_in else record
     record.contents = unpacked(bytes(first.body))
     sha256 = record.contents["profile"]

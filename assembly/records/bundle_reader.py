@@ -1,4 +1,4 @@
-"""The reader of bundles checks the type of every value and every hash: whoever made a bundle may mean harm."""
+"""The reader of bundles checks the type of every value and every hash, because a bundle may be forged."""
 
 import json
 import re
@@ -42,15 +42,15 @@ MAX_NUMBER = 2**63
 
 
 class BundleRefused(DossierError):
-    """A bundle that cannot be read. The message says where."""
+    """The bundle cannot be read (422). The message says where the fault is."""
 
     status = 422
     code = "bundle_refused"
-    title = "This bundle cannot be read"
+    title = "Invalid bundle"
 
 
 def parse_lines(name: str, text: str) -> Iterator[dict[str, Any]]:
-    """The objects of a file of lines. Raises BundleRefused with the line's number."""
+    """Yield the JSON objects of a file with one object per line. Raises BundleRefused with the line's number."""
     for number, line in enumerate(text.removesuffix("\n").split("\n") if text else (), 1):
         try:
             found = json.loads(line, parse_constant=_refuse_constant)
@@ -62,7 +62,7 @@ def parse_lines(name: str, text: str) -> Iterator[dict[str, Any]]:
 
 
 def parse_record(document: dict[str, Any]) -> tuple[Assembly, list[str]]:
-    """A record, which no database knows of, and the hashes of its pieces. Raises BundleRefused."""
+    """Return the record as an unsaved `Assembly`, and the hashes of its pieces. Raises BundleRefused."""
     form = document.get("form")
     columns = record_columns(form) if form in {FORM_VERSION, PURPOSE_FORM} else ()
     if document.keys() != {*columns, "form", "parts"}:
@@ -77,7 +77,7 @@ def parse_record(document: dict[str, Any]) -> tuple[Assembly, list[str]]:
 
 
 def check_unpacked_size(body: bytes) -> bytes:
-    """The body, which does not unpack to more than a bundle may hold. Raises BundleRefused."""
+    """Return the body if it unpacks to no more than a bundle may hold (200 MB). Raises BundleRefused."""
     unpacking = zlib.decompressobj()
     try:
         unpacking.decompress(body[1:], MAX_BYTES)
@@ -89,7 +89,7 @@ def check_unpacked_size(body: bytes) -> bytes:
 
 
 def parse_hash(value: Any) -> bytes:
-    """32 bytes from 64 hexadecimal digits. Raises BundleRefused."""
+    """Return 32 bytes from 64 hexadecimal digits. Raises BundleRefused."""
     found = _parse_bytes("hash", value)
     if len(found) != HASH_BYTES:
         raise BundleRefused("A hash in it is no SHA-256.")
@@ -97,7 +97,7 @@ def parse_hash(value: Any) -> bytes:
 
 
 def parse_text(document: dict[str, Any], name: str) -> str:
-    """The text under that name. Raises BundleRefused."""
+    """Return the text under the name in a JSON object. Raises BundleRefused."""
     value = document.get(name)
     if not isinstance(value, str):
         raise BundleRefused(f"“{name}” is no text.")
@@ -105,12 +105,12 @@ def parse_text(document: dict[str, Any], name: str) -> str:
 
 
 def parse_number(document: dict[str, Any], name: str) -> int:
-    """The whole number under that name. Raises BundleRefused."""
+    """Return the integer under the name in a JSON object. Raises BundleRefused."""
     return _parse_column_number(name, document.get(name))
 
 
 def parse_id(value: Any) -> UUID:
-    """The id that a text is. Raises BundleRefused."""
+    """Return a JSON text as a UUID. Raises BundleRefused if it is not in the canonical form."""
     try:
         found = UUID(value)
     except (ValueError, TypeError, AttributeError):
@@ -142,7 +142,7 @@ def _parse_column(name: str, value: Any) -> Any:
 
 def _parse_column_number(name: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not -MAX_NUMBER <= value < MAX_NUMBER:
-        raise BundleRefused(f"“{name}” is no whole number.")
+        raise BundleRefused(f"“{name}” is not a whole number.")
     return value
 
 
@@ -179,26 +179,26 @@ SealedHashes = list[tuple[UUID, bytes]]
 
 @dataclass(frozen=True, slots=True)
 class BundleContents:
-    """What a bundle holds. `damaged` names the pieces and texts that are not what their hashes say."""
+    """The parsed contents of a bundle. `damaged` names the pieces and texts that do not match their hashes."""
 
     records: Mapping[UUID, tuple[Assembly, list[str]]]
     pieces: Mapping[int, StoredPiece]
     hashes: Mapping[int, bytes]
-    """Of the pieces, by id."""
+    """Hashes of the pieces, by id."""
     texts: Mapping[bytes, str]
     seals: Mapping[int, SealedHashes]
     links: Mapping[int, tuple[SealLink, bytes]]
-    """Each with the hash that it claims to have."""
+    """Each seal without its records, with the hash that it claims to have, by number."""
     damaged: tuple[str, ...]
 
     @property
     def damaged_sentences(self) -> list[str]:
-        """What is wrong with pieces and texts."""
+        """Sentences on the pieces and texts that do not match their hashes."""
         return [f"{what} is not what its own hash says." for what in self.damaged]
 
 
 def read_bundle(data: bytes) -> BundleContents:
-    """What the zip holds. Raises BundleRefused, with a sentence, for what is no bundle."""
+    """Return the contents of a bundle's zip file. Raises BundleRefused, with a sentence, if it is no valid bundle."""
     try:
         contents = read_zip(data, ())
         _check_about(contents)
@@ -240,14 +240,14 @@ def _parse_text_entry(document: dict[str, Any]) -> tuple[bytes, str]:
 
 
 def _parse_piece(document: dict[str, Any], texts: Mapping[bytes, str]) -> tuple[int, StoredPiece, bytes, bool]:
-    """A piece by its id, its hash, and whether it is what its hash says."""
+    """Return a piece's id, the piece, its hash, and whether its contents match the hash."""
     id_, ref, facts = parse_number(document, "id"), parse_text(document, "ref"), document.get("facts")
     sha256, text_sha256 = parse_hash(document.get("sha256")), parse_hash(document.get("text_sha256"))
     if not isinstance(facts, dict):
         raise BundleRefused(f"The facts of the piece {id_} are no JSON object.")
     try:
         is_whole = piece_hash(ref, text_sha256, facts) == sha256 and text_sha256 in texts
-    except TypeError:  # of what no piece holds: whole numbers beyond 64 bits
+    except TypeError:  # orjson refuses integers beyond 64 bits, which no piece holds
         is_whole = False
     return id_, StoredPiece(ref, facts, texts.get(text_sha256, "")), sha256, is_whole
 

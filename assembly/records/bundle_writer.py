@@ -1,4 +1,4 @@
-"""The writer of bundles: a few files of JSON, one object per line, a few hundred rows at a time."""
+"""The writer of bundles writes a few JSON files, one object per line, from a few hundred rows at a time."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from io import BytesIO
@@ -14,6 +14,9 @@ from assembly.records.seals import newest_seal, piece_hash_texts, piece_hashes
 from config.http.errors import DossierError
 from memories.archive.sections import ArchiveEntry
 from memories.archive.zip_file import write_zip
+from teams.activity.log import activity_record
+from teams.activity.models import ActivityAction
+from teams.principal import Principal
 
 FORMAT, VERSION = "dossier-records", 1
 ABOUT = "about.json"
@@ -24,22 +27,25 @@ SEALS = "seals.jsonl"
 LINKS = "links.jsonl"
 FILES = (ABOUT, RECORDS, PIECES, TEXTS, SEALS, LINKS)
 MAX_BYTES = 200_000_000
-"""Of all files together, unpacked: a bundle is held in memory when it is read."""
+"""Most bytes of all files together, unpacked: the reader holds a bundle in memory."""
 
 BATCH = 200
 Item = TypeVar("Item")
 
 
 class BundleTooLarge(DossierError):
-    """More than can be read again."""
+    """The bundle would be larger than its reader accepts (422)."""
 
     status = 422
     code = "bundle_too_large"
-    title = "This is too much for one bundle"
+    title = "The bundle would be too large"
 
 
 class RecordBundle:
-    """The bundle of these records, and of those whose decisions they repeat. Write its entries in order."""
+    """The bundle of these records, and of the records whose decisions they repeat.
+
+    Its entries must be written in order, because each file lists what the ones before refer to.
+    """
 
     def __init__(self, ids: Iterable[UUID]) -> None:
         asked = sorted(set(ids))
@@ -51,7 +57,7 @@ class RecordBundle:
         self._bytes = 0
 
     def entries(self) -> Iterator[ArchiveEntry]:
-        """The files of the zip. Raises TooMuch while they are written."""
+        """Yield the files of the zip. Raises BundleTooLarge while the entries are written."""
         yield ArchiveEntry(ABOUT, [self._line(self._about())])
         for name, documents in (
             (RECORDS, self._records()),
@@ -66,7 +72,7 @@ class RecordBundle:
         line = canonical_json(document) + b"\n"
         self._bytes += len(line)
         if self._bytes > MAX_BYTES:
-            raise BundleTooLarge("A bundle holds at most 200 MB, unpacked. Choose fewer contexts, or a shorter time.")
+            raise BundleTooLarge("A bundle has at most 200 MB, unpacked. Choose fewer contexts, or a shorter time.")
         return line.decode()
 
     def _about(self) -> dict[str, Any]:
@@ -92,7 +98,7 @@ class RecordBundle:
                 yield {"sha256": bytes(row.sha256).hex(), "text": row.text}
 
     def _seal_rows(self) -> Iterator[dict[str, Any]]:
-        """The lists of the seals that hold the records, each once."""
+        """Yield the record lists of the seals that hold the bundle's records, each seal once."""
         written: set[int] = set()
         for ids in _batches(self.ids):
             for seal in Seal.objects.filter(assemblies__overlap=ids).exclude(number__in=written).order_by("number"):
@@ -101,7 +107,7 @@ class RecordBundle:
         self._first_seal = min(written, default=0)
 
     def _link_rows(self) -> Iterator[dict[str, Any]]:
-        """The chain from the first of these seals to the newest one."""
+        """Yield the chain of seals from the bundle's first seal to the newest one."""
         newest = newest_seal()
         if self._first_seal and newest:
             numbers = (self._first_seal, newest.number)
@@ -109,8 +115,15 @@ class RecordBundle:
                 yield {**SealLink.of(seal).document, "sha256": bytes(seal.sha256).hex()}
 
 
+def record_bundle_download(assembly: Assembly, principal: Principal) -> None:
+    """Record in the activity log that the principal downloaded the bundle of this context."""
+    detail = {"context": str(assembly.id)}
+    of = assembly.team_id
+    activity_record(principal, ActivityAction.BUNDLE_DOWNLOADED, assembly.agent_name, team_id=of, detail=detail)
+
+
 def zip_bundle(bundle: RecordBundle) -> bytes:
-    """The bundle as the bytes of a zip, for a few records. Raises TooMuch."""
+    """Return a bundle of a few records as the bytes of a zip file. Raises BundleTooLarge."""
     file = BytesIO()
     write_zip(bundle.entries(), file)
     return file.getvalue()

@@ -1,4 +1,4 @@
-"""Change counters tell how often the rows of an owner have changed; triggers of the database raise them."""
+"""Change counters say how often the rows of an owner have changed; database triggers increment them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from config.db.statements import Statement, run_statement
 
 @dataclass(frozen=True, slots=True)
 class ChangeCounts:
-    """How often what belongs to these owners had changed. That of nobody's things is always there."""
+    """Change counters of these owners at one moment. Without owners, the counters never count as changed."""
 
     owners: tuple[UUID, ...] = ()
     changes: tuple[int, ...] = ()
 
     @property
     def parameters(self) -> dict[str, str]:
-        """For a statement with `is_unchanged_sql`."""
+        """The SQL parameters of a statement that uses `is_unchanged_sql`."""
         return {
             **owner_parameters(self.owners),
             **{f"count{place}": str(count) for place, count in enumerate(self.changes)},
@@ -28,14 +28,14 @@ NO_OWNERS = ChangeCounts()
 
 
 class StaleRead(Exception):
-    """A state on which something was to rest is not there any more."""
+    """A cached reading is out of date: the change counters of an owner have moved."""
 
 
 def load_change_counts(*owners: UUID) -> tuple[int, ...]:
-    """The count of each owner, in the order given; owners are agents, teams and ORGANISATION.
+    """Return the change counter of each owner, in the order given; owners are agents, teams and ORGANISATION.
 
-    Each statement that changes something of an owner adds at least one, and is counted as soon as it is committed. So
-    where two counts of an owner are equal, nothing of it changed between the snapshots in which they were read.
+    Each statement that changes an owner's rows adds at least one, visible on commit. So if two counters of an owner are
+    equal, no row of the owner changed between the snapshots in which they were read.
     """
     ((changes,),) = run_statement(Statement(f"SELECT {counts_sql(len(owners))} AS changes", owner_parameters(owners)))
     return tuple(changes)
@@ -43,16 +43,16 @@ def load_change_counts(*owners: UUID) -> tuple[int, ...]:
 
 @cache
 def counts_sql(number: int) -> str:
-    """SQL for the counts of so many owners, as an array, in a statement that gets `owner_parameters`.
+    """Return the SQL for an array of the counters of `number` owners, for a statement with `owner_parameters`.
 
-    Each owner is a parameter: how long an array of them is, PostgreSQL would want to know before it plans, and it would
-    plan anew each time, which takes longer than to look them up.
+    Each owner is a parameter of its own: with an array of unknown length, PostgreSQL would plan the statement anew each
+    time, which takes longer than reading the counters.
     """
     return f"ARRAY[{', '.join(map(_count_sql, range(number)))}]::bigint[]"
 
 
 def is_unchanged_sql(number: int) -> str:
-    """SQL for whether the state of so many owners is there, in a statement that gets its `parameters`."""
+    """Return the SQL condition that counters of `number` owners are unchanged, for a statement with `parameters`."""
     return " AND ".join(f"{_count_sql(place)} = %(count{place})s::bigint" for place in range(number)) or "true"
 
 
@@ -61,5 +61,5 @@ def _count_sql(place: int) -> str:
 
 
 def owner_parameters(owners: Sequence[UUID]) -> dict[str, str]:
-    """For a statement with `counts_sql`."""
+    """Return the SQL parameters of a statement that uses `counts_sql`."""
     return {f"owner{place}": str(owner) for place, owner in enumerate(owners)}

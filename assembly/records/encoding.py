@@ -1,7 +1,8 @@
-"""Encoding turns candidates into pieces and decisions into columns of numbers. Pure.
+"""Encoding turns candidates into pieces, and decisions into columns of numbers, for records. Pure.
 
-A piece is stored once, however many records hold it. The columns leave out what follows from the rest and is computed
-again: a decision's signals name measures of its candidate, and the shares that the profile's ranker gives them.
+A piece is stored once, however many records hold it. The columns omit values that follow from others and are computed
+when a record is read: a decision's signals name measures of its candidate, and shares that the profile's ranker
+computes from these measures.
 """
 
 import hashlib
@@ -20,15 +21,15 @@ from assembly.engine.types import Candidate, Decision
 from assembly.models import text_hash
 
 ASKED_FOR = {"section", "similarity", "score", "measures", "position", "summary"}
-"""What a candidate owes to the question, or to the place for which it was offered."""
+"""Fields of a candidate that depend on the request or the section; a piece omits them."""
 ID_BYTES = 8
 SUMMARY, PROFILE = "summary", "profile"
-"""What is stored as pieces besides: a text said shorter, and the profile of an assembly."""
+"""Kinds of pieces that are no candidates: summaries of texts, and the profile of an assembly."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewPiece:
-    """A piece that may be stored already."""
+    """A piece to be stored: a candidate's text and facts, which records share. It may be in the database already."""
 
     sha256: bytes
     ref: str
@@ -37,17 +38,20 @@ class NewPiece:
     facts: Mapping[str, Any]
 
     def id_from(self, byte: int = 0) -> int:
-        """Eight bytes of the hash as a number. Where another piece has the first eight, the next ones are its id."""
+        """Return the piece's id: eight bytes of its hash, from `byte` on, as a number.
+
+        If another piece has the id from the first eight bytes, the next eight are tried.
+        """
         return int.from_bytes(self.sha256[byte : byte + ID_BYTES], signed=True)
 
     def row(self, id_: int) -> dict[str, Any]:
-        """By column."""
+        """Return the piece's row in the table `pieces`, by column."""
         columns = {"sha256": self.sha256, "ref": self.ref, "named": without_version(self.ref)}
         return {"id": id_, **columns, "text_sha256": self.text_sha256, "facts": self.facts}
 
 
 def piece_of(candidate: Candidate) -> NewPiece:
-    """What the candidate is, whatever was asked for."""
+    """Return the piece of a candidate: its text and the facts that do not depend on the request."""
     known: NewPiece | None = candidate.memo.get(NewPiece)
     if known is None:
         facts = {name: value for name, value in candidate.to_dict().items() if name not in ASKED_FOR}
@@ -56,19 +60,19 @@ def piece_of(candidate: Candidate) -> NewPiece:
 
 
 def piece_of_summary(candidate: Candidate) -> NewPiece | None:
-    """The summary that the candidate came with."""
+    """Return the piece of the candidate's summary; None without one."""
     told = candidate.summary
     return _new_piece(f"{SUMMARY}:{candidate.ref}", told.text, {"model": told.model}) if told else None
 
 
 @lru_cache(maxsize=256)
 def piece_of_profile(profile: Profile) -> NewPiece:
-    """A profile as it was used: its text is JSON."""
+    """Return the piece of a profile as it was used; its text is JSON."""
     return _new_piece(f"{PROFILE}:{profile.name}@{profile.version}", orjson.dumps(profile.to_dict()).decode(), {})
 
 
 def piece_hash(ref: str, text_sha256: bytes, facts: Mapping[str, Any]) -> bytes:
-    """SHA-256 of the piece as JSON: an array of the ref, the text's hash in hexadecimal and the facts, keys sorted."""
+    """Return the SHA-256 of a piece as a JSON array of ref, text hash in hexadecimal, and facts with sorted keys."""
     canonical = orjson.dumps([ref, text_sha256.hex(), facts], option=orjson.OPT_SORT_KEYS)
     return hashlib.sha256(canonical).digest()
 
@@ -79,13 +83,13 @@ def _new_piece(ref: str, text: str, facts: Mapping[str, Any]) -> NewPiece:
 
 
 Columns = dict[str, Any]
-"""By name: a list with a value per decision; or, of what few have, a dict by the decision's place as text."""
+"""Values by column name: a list with a value per decision or, for rare values, a dict by decision index as text."""
 
 BARE, RANKED, CONTESTED, VERBATIM = range(4)
-"""How the signals of a decision follow from its candidate: see `_decode_signals`."""
+"""Encodings of a decision's signals relative to its candidate: see `_decode_signals`."""
 COHERENCE = "coherence"
 ADDED_SIGNALS = {COHERENCE, "boost", f"{SHARE_PREFIX}boost"}
-"""What the engine itself finds of an item, or a rule does to it."""
+"""Signals that the engine or a rule adds to those of the candidate; they are stored as they are."""
 NO_SIGNALS: tuple[Any, ...] = ({}, [])
 
 
@@ -96,8 +100,10 @@ def columns_of(
     summaries: Sequence[int | None],
     profile: Profile,
 ) -> Columns:
-    """The columns of the decisions, each on the candidate at its place. `pieces`: which piece of the record each
-    candidate is; `summaries`: which one its summary is."""
+    """Return the columns of the decisions, each on the candidate at the same index.
+
+    `pieces` and `summaries` are, for each candidate, the indexes of its piece and of its summary's piece in the record.
+    """
     sections = {section.key: place for place, section in enumerate(profile.sections)}
     measures = sorted({name for candidate in candidates for name in candidate.measures})
     rankers = {section.key: _ranker_of(section, profile) for section in profile.sections}
@@ -132,7 +138,7 @@ def _sparse_column(values: Sequence[Any]) -> dict[str, Any]:
 
 
 def candidate_facts(columns: Columns, place: int, profile: Profile) -> dict[str, Any]:
-    """What the candidate of the decision at that place owes to the question, as `Candidate.from_dict` reads it."""
+    """Return the facts of the decision's candidate that its piece omits, as `Candidate.from_dict` takes them."""
     key = str(place)
     measures = {
         name: values[place] for name, values in columns.get("measures", {}).items() if values[place] is not None
@@ -148,12 +154,12 @@ def candidate_facts(columns: Columns, place: int, profile: Profile) -> dict[str,
 
 
 def positions_of(columns: Columns, pieces: Set[int]) -> list[int]:
-    """The places of the decisions on any of these pieces, in order."""
+    """Return the indexes of the decisions on any of these pieces (by index in the record), in order."""
     return [place for place, piece in enumerate(columns["piece"]) if piece in pieces]
 
 
 def decision_at(columns: Columns, place: int, candidate: Candidate, profile: Profile) -> Decision:
-    """The decision at that place, as the engine took it on that candidate."""
+    """Return the decision at this index, as the engine made it on this candidate."""
     start, key = columns["start"][place], str(place)
     ranker = _ranker_of(profile.sections[columns["section"][place]], profile)
     return Decision(
@@ -172,12 +178,12 @@ def decision_at(columns: Columns, place: int, candidate: Candidate, profile: Pro
 
 
 def _ranker_of(section: Section, profile: Profile) -> Ranker | None:
-    """Return the ranker whose shares the decisions of the section name."""
+    """Return the ranker whose shares are among the signals of the section's decisions; None without a ranker."""
     return section.ranker if section.shape == "blocks" else profile.ranker
 
 
 def _signal_encoding(decision: Decision, candidate: Candidate, ranker: Ranker | None) -> tuple[int, list[Any]]:
-    """By which way the signals follow from the candidate, and what has to be added to them."""
+    """Return the encoding of a decision's signals, and the signals to store with it."""
     if not decision.signals and candidate.similarity is None:
         return BARE, []
     signals = dict(decision.signals)
@@ -189,7 +195,7 @@ def _signal_encoding(decision: Decision, candidate: Candidate, ranker: Ranker | 
 
 
 def _possible_encodings(signals: Mapping[str, Any], added: int, candidate: Candidate) -> Iterator[int]:
-    """Yield the ways that the names of the signals do not rule out: to make the signals of each takes longer."""
+    """Yield the encodings that the names of the signals allow; trying an encoding takes longer than this check."""
     if len(signals) == added + (candidate.similarity is not None):
         yield BARE
     if any(name.startswith(SHARE_PREFIX) and name not in ADDED_SIGNALS for name in signals):
@@ -198,7 +204,7 @@ def _possible_encodings(signals: Mapping[str, Any], added: int, candidate: Candi
 
 
 def _decode_signals(way: int, more: Sequence[Any], candidate: Candidate, ranker: Ranker | None) -> SignalValues:
-    """The signals of a decision: what its source measured, as the section's way of ranking names it."""
+    """Return the signals of a decision from its encoding `way`, the stored signals and its candidate."""
     added = tuple((name, value) for name, value in more)
     if way == VERBATIM:
         return added

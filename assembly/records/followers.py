@@ -1,8 +1,8 @@
-"""Followers do what need not keep the caller of an assembly waiting: seals, counts of trends, alerts.
+"""Followers process new assemblies in the background: seals, counts of trends, alerts.
 
-Each record leaves a row in the queue `new_assemblies`. One worker at a time takes the rows in order, hands their
-assemblies to every follower and deletes the rows, all in one transaction: so each follower sees each assembly exactly
-once, whatever dies meanwhile. Assemblies on which a follower failed are counted, shown, and tried again on request.
+Each record adds a row to the queue `new_assemblies`. One worker at a time takes the rows in order, passes the
+assemblies to every follower and deletes the rows, all in one transaction, so that each follower processes each assembly
+exactly once, even after a crash. Assemblies on which a follower failed are counted, shown, and tried again on request.
 """
 
 import logging
@@ -22,15 +22,16 @@ from config.db.statements import execute_sql, fetch_rows
 from memories.jobs.periodic import periodic
 
 Follower = Callable[[Sequence[Assembly]], None]
-"""Told of assemblies that became visible, the oldest first; writes by the default connection, in the open transaction.
+"""A function called with new assemblies, oldest first; it writes through the default connection, in the open
+transaction.
 
-One that raises has not seen them: it is told of them again.
+If it raises, the transaction is rolled back, and it is called with the same assemblies again.
 """
 
 followers: list[Follower] = []
-"""In the order in which they are told. Apps register theirs when they are ready."""
+"""The followers, in the order in which they are called. Apps register theirs when they are ready."""
 
-# An id says when its assembly was made, so the least is the oldest; what it was made of needs no look.
+# Ids grow with time, so the least id is the oldest assembly; only that one's row is read.
 QUEUE_SQL = """
 WITH queue AS (
     SELECT assembly, coalesce(parked, false) AS parked FROM new_assemblies LEFT JOIN follow_failures USING (assembly)
@@ -43,7 +44,7 @@ FROM queue
 
 @dataclass(frozen=True, slots=True)
 class FollowQueue:
-    """So many wait, the oldest for so many seconds; so many are left alone until somebody asks for another try."""
+    """The state of the queue: how many assemblies wait, how many are parked for a retry, and the longest wait."""
 
     waiting: int
     parked: int
@@ -51,16 +52,16 @@ class FollowQueue:
 
 
 def queue_status() -> FollowQueue:
-    """As it stands, in one query."""
+    """Return the current state of the queue; one query."""
     ((waiting, parked, seconds),) = fetch_rows(QUEUE_SQL)
     return FollowQueue(waiting, parked, max(0.0, seconds))
 
 
 MAX_BATCH = 5
-"""Failures after which an assembly is not tried together with others any more."""
+"""Failures after which an assembly is tried alone instead of with others."""
 MAX_ERROR_CHARACTERS = 2_000
 
-# What was tried alone is in the table already, with the failures of its batch: then it is parked.
+# An assembly that was tried alone has the failures of its batches in the table already, so that it is parked.
 NOTE_FAILURE_SQL = """
 INSERT INTO follow_failures (assembly, attempts, error, at, parked)
     SELECT one, 1, %(error)s, %(now)s, false FROM unnest(%(ids)s) AS one
@@ -71,32 +72,32 @@ INSERT INTO follow_failures (assembly, attempts, error, at, parked)
 
 @transaction.atomic
 def failures_note(ids: Sequence[UUID], error: Exception) -> None:
-    """That it failed for these once more."""
+    """Record one more failure of the followers for each of these assemblies."""
     text = f"{type(error).__name__}: {error}".replace("\0", "")[:MAX_ERROR_CHARACTERS]
     execute_sql(NOTE_FAILURE_SQL, {"ids": sorted(ids), "error": text, "now": timezone.now(), "together": MAX_BATCH})
 
 
 def failures_forget(ids: Sequence[UUID]) -> None:
-    """It did not fail for these in the end."""
+    """Delete the recorded failures of these assemblies, because the followers succeeded."""
     FollowFailure.objects.filter(assembly__in=ids).delete()
 
 
 def parked_failures() -> QuerySet[FollowFailure]:
-    """What is left alone until somebody asks for another try, the newest first."""
+    """Return the failures that are parked until a retry is requested, newest first."""
     return FollowFailure.objects.filter(parked=True).order_by("-at", "-assembly")
 
 
 def failures_retry() -> int:
-    """Try everything again that was left alone. Returns how many these are."""
+    """Return all parked assemblies to the queue for a retry. Returns their number."""
     return FollowFailure.objects.filter(parked=True).update(parked=False, at=timezone.now())
 
 
 MAX_TAKEN = 500
-"""Assemblies that one transaction hands to the followers."""
+"""Most assemblies that one transaction passes to the followers."""
 LAST_ID = UUID(int=2**128 - 1)
-"""An id that comes after all others."""
+"""The greatest possible id of an assembly."""
 
-# Ids are UUIDv7: their order is that in which the assemblies were made.
+# Ids are UUIDv7, so their order is the order in which the assemblies were made.
 TAKE_SQL = """
 SELECT assembly FROM new_assemblies LEFT JOIN follow_failures USING (assembly)
     WHERE coalesce(attempts, 0) < %(together)s AND assembly <= %(newest)s ORDER BY assembly LIMIT %(most)s
@@ -113,10 +114,10 @@ logger = logging.getLogger(__name__)
 
 
 def new_assemblies_follow(newest: UUID = LAST_ID) -> int:
-    """Hand the oldest new assemblies, up to that one, to all followers. Returns how many were done.
+    """Pass the oldest new assemblies, up to the id `newest`, to all followers. Returns how many were processed.
 
-    0: there are none, another worker is at it, or a follower failed. Then the same ones are tried again at the next
-    call, after five failures each by itself, and what fails alone is parked.
+    0 means that there are none, that another worker is processing them, or that a follower failed. After a failure, the
+    next call tries the same assemblies again; after five failures, each is tried alone and parked if it fails.
     """
     taken: list[UUID] = []
     try:
@@ -155,7 +156,10 @@ PRUNE_SECONDS = 3_600
 
 @periodic(FOLLOW_SECONDS, "follow")
 def follow() -> None:
-    """All that are new now. What comes meanwhile is left for the next time: a few at once cost as much as many."""
+    """Pass all assemblies that are new at the start to the followers; later ones wait for the next run.
+
+    A batch of a few takes as long as a batch of many, so waiting is cheaper.
+    """
     newest = uuid7()
     while new_assemblies_follow(newest):
         pass
@@ -163,5 +167,5 @@ def follow() -> None:
 
 @periodic(PRUNE_SECONDS, "prune")
 def prune() -> None:
-    """All whose time is over."""
+    """Delete all records whose retention time is over."""
     records_prune()

@@ -1,4 +1,4 @@
-"""The forms of keeping records: for how long, and a flag on one of them."""
+"""These forms set how long records are stored, and the flag that protects one record."""
 
 from typing import Any
 
@@ -14,18 +14,18 @@ DEFAULT, FOR_EVER, DAYS = "default", "for_ever", "days"
 
 
 class RetentionForm(forms.Form):
-    """For how long; for a team, also that the organisation's rule is to hold."""
+    """A form for the retention of contexts: for ever, for some days or, for a team, as the organisation does."""
 
     version = forms.IntegerField(min_value=0, max_value=2**31 - 1, widget=forms.HiddenInput)
-    rule = forms.ChoiceField(label=_("Keep contexts"), widget=forms.RadioSelect)
+    rule = forms.ChoiceField(label=_("Retain contexts"), widget=forms.RadioSelect)
     days = forms.IntegerField(
-        label=_("Days"), help_text=_("Counted from the moment of each context."),
+        label=_("Days"), help_text=_("From the time of each context."),
         min_value=1, max_value=MAX_DAYS, required=False,
     )  # fmt: skip
     confirmed = forms.BooleanField(required=False, widget=forms.HiddenInput)
     keep_flagged = forms.BooleanField(
-        label=_("Keep what somebody flagged"),
-        help_text=_("A context that has the flag “keep” stays, however old it is."),
+        label=_("Retain flagged contexts"),
+        help_text=_("Flagged contexts are not deleted."),
         required=False,
     )
 
@@ -34,19 +34,22 @@ class RetentionForm(forms.Form):
         rule = DEFAULT if held.team and not own else DAYS if days else FOR_EVER
         initial = {"version": held.version, "rule": rule, "days": days, "keep_flagged": held.keeping.keep_flagged}
         super().__init__(*args, **{**kwargs, "initial": initial})
-        choices = [(FOR_EVER, _("For ever")), (DAYS, _("For as many days as given below"))]
-        of_team = [(DEFAULT, _("As the organisation does"))] if held.team else []
+        choices = [(FOR_EVER, _("Indefinitely")), (DAYS, _("Custom"))]
+        of_team = [(DEFAULT, _("Default of the organisation"))] if held.team else []
         self.fields["rule"].choices = [*of_team, *choices]  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
         values = {**self.cleaned_data}
-        if values.get("rule") == DAYS and not values.get("days") and "days" not in self.errors:
-            self.add_error("days", ValidationError(_("Give a number of days, or keep contexts for ever.")))
+        rule, days = values.get("rule"), values.get("days")
+        if rule == DAYS and not days and "days" not in self.errors:
+            self.add_error("days", ValidationError(_("Enter a number of days, or choose “Indefinitely”.")))
+        if rule != DAYS and days and days != self.initial["days"]:
+            self.add_error("rule", ValidationError(_("Choose “Custom” to use these days, or clear the number.")))
         return values
 
     @property
     def keeping(self) -> RetentionRule | None:
-        """What a valid form says; None: as the organisation does."""
+        """The retention rule of the valid form; None if the team follows the organisation's rule."""
         rule, days = self.cleaned_data["rule"], self.cleaned_data["days"]
         if rule == DEFAULT:
             return None
@@ -54,9 +57,9 @@ class RetentionForm(forms.Form):
 
 
 class FlagForm(forms.Form):
-    """That a context is to be kept, and why; or need not be any more."""
+    """A form that flags a context with a note, so that it is not deleted, or removes its flag."""
 
     keep = forms.BooleanField(required=False)
     note = forms.CharField(
-        label=_("Why?"), required=False, max_length=MAX_FLAG_NOTE_CHARACTERS, validators=[validate_storable]
+        label=_("Comment"), required=False, max_length=MAX_FLAG_NOTE_CHARACTERS, validators=[validate_storable]
     )

@@ -1,7 +1,7 @@
-"""The one statement that writes a record: pieces and texts that are not stored yet, and the assembly. All or nothing.
+"""One statement writes a record, with the pieces and texts that are not stored yet; all or nothing.
 
-Rows go as JSON, of which PostgreSQL makes columns by the types of the tables: one parameter for any number of rows, and
-one prepared statement for all records.
+Rows are sent as JSON, which PostgreSQL turns into columns by the types of the tables: one parameter for any number of
+rows, and one prepared statement for all records.
 """
 
 import json
@@ -19,9 +19,9 @@ from assembly.records.change_counters import ChangeCounts, StaleRead, is_unchang
 from assembly.records.encoding import ID_BYTES, NewPiece
 from config.db.statements import Statement, run_statement
 
-# A piece that this process stored before is not sent again, nor its text. Where one is gone after all, or another one
-# has its number, no assembly is written; nor where what it rests on has changed. Rows in one order for everybody, so
-# that two assemblies that share some cannot wait for each other in a circle.
+# A piece that this process stored before is not sent again, nor its text. No assembly is written if such a piece was
+# deleted, if another piece has its id, or if the expected change counters have moved. All processes insert rows in the
+# same order, so that two assemblies that share pieces cannot deadlock.
 KNOWN_PIECES_SQL = """
 WITH there AS (
     SELECT id FROM pieces WHERE id = ANY(%(known)s::bigint[])
@@ -55,26 +55,26 @@ SELECT unchanged, (SELECT count(*) FROM assembly) FROM state
 """
 MAX_KNOWN = 50_000
 ID_OFFSETS = range(0, 32 - ID_BYTES + 1, ID_BYTES)
-"""Where in the hash of a piece its number may begin."""
+"""Offsets of a piece's hash at which its id may begin."""
 
 
 class PieceIdsTaken(Exception):
-    """Other pieces have all the numbers that those of this record could have."""
+    """Every possible id of one of the record's pieces is taken by another piece."""
 
 
 def insert_assembly(
     assembly: Assembly, told: Sequence[NewPiece], omitted: Sequence[NewPiece], expected_counts: ChangeCounts
 ) -> int:
-    """Store the assembly, and its pieces with their texts where they are not stored yet.
+    """Store the assembly, with its pieces and their texts if they are not stored yet.
 
-    Returns the bytes of its body and the characters of the texts that were not stored yet. Raises Changed where the
-    state that it rests on is not there any more: then there is no assembly.
+    Returns the bytes of its body plus the characters of the new texts. Raises StaleRead, and stores no assembly, if the
+    expected change counters have moved.
     """
     for byte in ID_OFFSETS:
         ids = {piece.sha256: piece.id_from(byte) for piece in (*told, *omitted)}
         assembly.told, assembly.omitted = [ids[one.sha256] for one in told], [ids[one.sha256] for one in omitted]
         pieces = {ids[piece.sha256]: piece for piece in (*told, *omitted)}
-        # The second time, all are sent; the third, those are there that somebody else stored meanwhile.
+        # The second attempt sends all pieces; the third one sees pieces that another process stored during the second.
         known = (stored_pieces.among(pieces), frozenset[int](), frozenset[int]())
         if len(pieces) == len(ids) and any(
             _insert_with_pieces(assembly, pieces, those, expected_counts) for those in known
@@ -90,12 +90,12 @@ def insert_assembly(
 def _insert_with_pieces(
     assembly: Assembly, pieces: Mapping[int, NewPiece], known: Set[int], expected_counts: ChangeCounts
 ) -> bool:
-    """Whether the assembly was written: not where a piece of those known as stored is not there."""
+    """Return whether the assembly was written; it is not if a piece in `known` is missing. Raises StaleRead."""
     new = {id_: piece for id_, piece in pieces.items() if id_ not in known}
     parameters = {
         "assembly": _to_json({field.column: getattr(assembly, field.attname) for field in _insert_fields(Assembly)}),
         **(_piece_parameters(new) if new else {}),
-        # Spelled as PostgreSQL does: to make an array of numbers takes longer than to look them up.
+        # An array literal as text, because psycopg takes longer to adapt a list than PostgreSQL to look up the ids.
         "known": f"{{{','.join(map(str, known))}}}",
         "count": len(pieces),
         **expected_counts.parameters,
@@ -115,10 +115,10 @@ def _piece_parameters(pieces: Mapping[int, NewPiece]) -> dict[str, str]:
 
 
 class _StoredPieces:
-    """Which pieces this process has stored, by their ids: those that it stored last.
+    """The ids of the pieces that this process stored most recently, at most 50,000.
 
-    An ordered dictionary, no cache of a library: its keys are a set, and comparing hundreds of them with a record's
-    takes one step.
+    An OrderedDict is used instead of a library's cache: its keys are a set, so that hundreds of ids are compared with a
+    record's pieces in one step.
     """
 
     def __init__(self) -> None:
@@ -157,23 +157,23 @@ def _insert_sql(with_new: bool, owners: int) -> str:
 
 @cache
 def _insert_fields(model: type[models.Model]) -> "tuple[models.Field[Any, Any], ...]":
-    """All but those that the database numbers."""
+    """Return the fields of a model that an INSERT sets: all except ids that the database generates."""
     fields = model._meta.concrete_fields  # noqa: SLF001 - Django's documented introspection
     return tuple(field for field in fields if not isinstance(field, models.AutoField))
 
 
 def _sql_type(field: "models.Field[Any, Any]") -> str:
-    """Of a limited text, just text: a longer one is to be refused by the table, not cut."""
+    """Return a field's SQL type; `text` for a limited text, so that the table refuses a long one, not cuts it."""
     return "text" if isinstance(field, models.CharField) else str(field.db_type(connection))
 
 
 def _to_json(value: Any) -> str:
     try:
         return orjson.dumps(value, default=_to_sql_text).decode()
-    except TypeError:  # of whole numbers beyond 64 bits
+    except TypeError:  # orjson refuses integers beyond 64 bits
         return json.dumps(value, default=_to_sql_text)
 
 
 def _to_sql_text(value: Any) -> str:
-    """As PostgreSQL reads it: bytes in hexadecimal, moments and ids as they print."""
+    """Return a value as PostgreSQL reads it: bytes in hexadecimal, times and ids as text."""
     return f"\\x{value.hex()}" if isinstance(value, bytes) else str(value)

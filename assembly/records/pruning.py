@@ -1,7 +1,8 @@
-"""Pruning deletes records whose time is over, batch by batch, each batch with its line and its seal.
+"""Pruning deletes records whose retention time is over, in batches, each with a row in `prunings` and a seal.
 
-Then it deletes the pieces and texts that no record has any more, with the summaries of these texts. Most pieces are
-shared: these are struck off first without blocking anybody. For the rest, new records wait for one look-up per piece.
+Then it deletes the pieces and texts that no record uses any more, with the summaries of these texts. Most pieces are
+shared with other records: these are taken off the list first, without blocking anybody. For the rest,
+inserts of new records wait for one lookup per piece.
 """
 
 import logging
@@ -34,10 +35,10 @@ logger = logging.getLogger(__name__)
 
 
 def unused_prune() -> int:
-    """Delete the noted pieces that no record has, and their texts where no other piece has these.
+    """Delete the listed pieces that no record uses, and their texts if no other piece has them.
 
-    Returns how many pieces went. What could not be had within two seconds, because records were being written all the
-    time, stays noted for the next time.
+    Returns the number of deleted pieces. If the table lock is not obtained within two seconds, because records are
+    being written all the time, the pieces stay listed for the next run.
     """
     pruned, last = 0, None
     while ids := _next_unused_ids(last):
@@ -74,17 +75,17 @@ PRUNE_ASSEMBLIES_SQL = "SELECT prune_assemblies(%s, %s, %s, %s, %s, %s)"
 
 @dataclass(frozen=True, slots=True)
 class PruneResult:
-    """How many records went, and how many pieces that no other record has."""
+    """The numbers of records deleted, and of pieces deleted because no other record uses them."""
 
     records: int = 0
     pieces: int = 0
 
 
 def records_prune(*, principal: Principal = SYSTEM) -> PruneResult:
-    """Delete all records whose time is over, then the pieces and texts that no other record has.
+    """Delete all records whose retention time is over, then the pieces and texts that no other record uses.
 
-    Left alone: what is flagged, where the policy says so; what no seal holds yet; and what a newer one repeats, until
-    that one goes, too.
+    Not deleted are flagged records, if the policy says so; records that no seal holds yet; and records that a newer one
+    repeats, until the newer one is deleted, too.
     """
     policies = RetentionPolicy.objects.exclude(days=None)
     records = sum(_prune_assemblies(policy, ids, principal) for policy in policies for ids in _batches(policy))
@@ -92,7 +93,7 @@ def records_prune(*, principal: Principal = SYSTEM) -> PruneResult:
 
 
 def outdated_records(policy: RetentionPolicy) -> QuerySet[Assembly]:
-    """The records that are older than the policy says, but for the flagged ones that it keeps."""
+    """Return the records that are older than the policy allows, without flagged ones if the policy protects these."""
     if policy.days is None:
         return Assembly.objects.none()
     old = _records_under(policy).filter(created__lt=timezone.now() - timedelta(days=policy.days))
@@ -100,7 +101,7 @@ def outdated_records(policy: RetentionPolicy) -> QuerySet[Assembly]:
 
 
 def _batches(policy: RetentionPolicy) -> Iterator[list[UUID]]:
-    """The ids of its old records, from the oldest on; each is given once, whether it goes or not."""
+    """Yield batches of ids of the policy's outdated records, oldest first; each id once, even if it is not deleted."""
     old = outdated_records(policy)
     after: tuple[object, object] | None = None
     while True:
@@ -115,7 +116,7 @@ def _batches(policy: RetentionPolicy) -> Iterator[list[UUID]]:
 
 
 def _records_under(policy: RetentionPolicy) -> QuerySet[Assembly]:
-    """The records that the policy is for: of its team, or of all teams that have none, and of none."""
+    """Return the records under a policy: its team's, or those without a team or whose team has no policy of its own."""
     if policy.team_id:
         return Assembly.objects.filter(team_id=policy.team_id)
     own = RetentionPolicy.objects.exclude(team=None).values("team_id")
@@ -125,7 +126,7 @@ def _records_under(policy: RetentionPolicy) -> QuerySet[Assembly]:
 def _prune_assemblies(policy: RetentionPolicy, ids: Sequence[UUID], principal: Principal) -> int:
     with transaction.atomic():
         same = RetentionPolicy.objects.select_for_update(no_key=True).filter(pk=policy.pk, version=policy.version)
-        if not same.first():  # somebody says something else now
+        if not same.first():  # the policy was changed meanwhile
             return 0
         id_ = uuid7()
         ((records,),) = fetch_rows(

@@ -1,9 +1,9 @@
-"""The two functions of the database by which records go: only with their hashes kept, and only what nobody needs.
+"""Two database functions delete records: only with their hashes stored, and only what is no longer needed.
 
-The app's role may call them, and may not delete a record in any other way. What they did stands in `prunings`.
+The app's role may call these functions and cannot delete a record in any other way. `prunings` says what they deleted.
 """
 
-# In `prunings` the records stand in the order in which they were sealed, with the hashes from there.
+# `prunings` lists the records in the order in which they were sealed, with the hashes from their seals.
 CREATE_PRUNE_ASSEMBLIES = """
 CREATE FUNCTION prune_assemblies(
     pruning uuid, ids uuid[], of_team uuid, after_days integer, flagged_stay boolean, by_ref text
@@ -45,8 +45,8 @@ END $$;
 REVOKE ALL ON FUNCTION prune_assemblies(uuid, uuid[], uuid, integer, boolean, text) FROM PUBLIC;
 """
 
-# Whoever writes a record locks the table before it looks which pieces are there; so either its record is seen here, or
-# it sees that the piece is gone and sends it again.
+# A statement that writes a record locks the table before it looks up the pieces. So either its record is visible here,
+# or it sees that the piece was deleted and sends the piece again.
 CREATE_PRUNE_UNUSED = """
 CREATE FUNCTION prune_unused(asked bigint[]) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp SET lock_timeout = '2s' AS $$

@@ -1,7 +1,7 @@
-"""The reader turns a stored record back into what the engine was given, and replays it from the record alone.
+"""The reader turns a stored record back into the engine's input, and replays it from the record alone.
 
-A replay needs no CPU budget: the tokens of the items are in the record, and the rest is less work than the assembly
-was, which had one.
+A replay needs no CPU budget: the items' token counts are in the record, and the rest is less work than the assembly,
+which had a budget.
 """
 
 import hashlib
@@ -45,39 +45,39 @@ SELECT one.id, coalesce(repeated.body, one.body)
 FROM assemblies AS one LEFT JOIN assemblies AS repeated ON repeated.id = one.decided_in WHERE one.id = ANY(%(ids)s)
 """
 MAX_CACHE_BYTES = 24_000_000
-"""Memory of the records that were read lately. A larger one is read again each time."""
+"""Bytes of memory for the cache of parsed records. A larger record is parsed each time."""
 CANDIDATE_BYTES = 4_500
-"""Memory of a candidate beside its text, roughly, with the decision on it."""
+"""Approximate bytes of memory of a candidate with its decision, without its text."""
 DAMAGE_ERRORS = (ValueError, LookupError, TypeError, AttributeError, ObjectDoesNotExist)
-"""What reading a record raises that somebody changed, or that names a tokenizer which is not there any more."""
+"""Exceptions that reading a record raises if it was changed, or if it names a tokenizer that no longer exists."""
 
 
 class RecordDamaged(DossierError):
     status = 500
     code = "record_damaged"
-    title = "This record does not give the recorded text any more"
+    title = "This record failed the integrity check"
 
 
 @dataclass(frozen=True, slots=True)
 class EngineInput:
-    """What the engine makes a context of."""
+    """The engine's input for one context: request, profile and candidates."""
 
     request: EngineRequest
     profile: Profile
     candidates: tuple[Candidate, ...]
 
     def assembled(self) -> EngineResult:
-        """The engine's result for them."""
+        """Return the engine's result for this input."""
         return assemble(self.request, self.profile, self.candidates, get_tokenizer(self.request.tokenizer))
 
     def uncounted(self) -> "EngineInput":
-        """The same, with nothing known of the candidates' tokens."""
+        """Return a copy of this input without the cached token counts of its candidates."""
         return replace(self, candidates=tuple(replace(one) for one in self.candidates))
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayResult:
-    """What a replay gave. `identical`: the bytes have the recorded SHA-256, and every candidate the recorded fate."""
+    """The result of a replay. `identical`: the text has the recorded SHA-256, and all decisions are as recorded."""
 
     identical: bool
     sha256: str
@@ -86,37 +86,36 @@ class ReplayResult:
 
 @dataclass(frozen=True, slots=True)
 class StoredAssembly:
-    """One assembly, whatever became of the files, memories and people in it."""
+    """A parsed record: an assembly with the engine's input and its decisions, unaffected by later changes of data."""
 
     assembly: Assembly
     inputs: EngineInput
     decisions: tuple[Decision, ...]
-    """In the order in which they were taken; each is on the candidate at the same place of the inputs."""
+    """The decisions in the order in which they were made; each is on the candidate at the same index of the input."""
     replayed: "list[ReplayResult]" = field(default_factory=list, compare=False, repr=False)
-    """What replaying it gave, once somebody did: see `assembly.records.reader.content_of`."""
+    """The result of the replay after `content_of` was called; empty before."""
 
     @property
     def sections(self) -> tuple[SectionResult, ...]:
-        """What became of each section."""
+        """The recorded result of each section."""
         return tuple(SectionResult(**section) for section in self.assembly.sections)
 
     @property
     def tokens(self) -> int:
-        """Of the whole context."""
+        """Tokens of the whole context."""
         return self.assembly.tokens
 
     @property
     def decided(self) -> Iterator[tuple[Decision, Candidate]]:
-        """Each decision with the candidate that it was on."""
+        """Each decision with its candidate, in the order of deciding."""
         return zip(self.decisions, self.inputs.candidates, strict=True)
 
 
 def load_record(assembly: Assembly) -> StoredAssembly:
-    """All that the record holds, texts included: one query, where the profile is known.
+    """Return the parsed record of an assembly, texts included; one query, if the profile is cached.
 
-    People look at one record from many sides: what was made of all that is read of it is known for a while, by its
-    hash. Where somebody changed a byte of that, it is made anew.
-    Raises RecordDamaged where somebody changed it so that it cannot be read any more.
+    Parsed records are cached by a hash of their contents, so opening several pages of one context parses its record
+    once. Any changed byte misses the cache. Raises RecordDamaged if the record cannot be read.
     """
     with _damage_reported():
         pieces = _load_pieces([assembly])
@@ -133,7 +132,7 @@ def load_record(assembly: Assembly) -> StoredAssembly:
 
 
 def load_records(assemblies: Sequence[Assembly]) -> Iterator[StoredAssembly]:
-    """The same of several, each read for this once: all their pieces in one query. Raises RecordDamaged."""
+    """Yield the parsed records of several assemblies; one query reads all their pieces. Raises RecordDamaged."""
     load_bodies([one for one in assemblies if one.decided_in])
     pieces = _pieces_by_id(_load_pieces(assemblies))
     for assembly in assemblies:
@@ -143,7 +142,7 @@ def load_records(assemblies: Sequence[Assembly]) -> Iterator[StoredAssembly]:
 
 
 def load_bodies(assemblies: Sequence[Assembly]) -> None:
-    """Read at once what each would read of its body by itself: that of the one that it repeats, or its own."""
+    """Load the bodies of these assemblies in one query; an assembly that repeats another one gets that one's body."""
     found = run_statement(Statement(BODIES_SQL, {"ids": [one.id for one in assemblies]})) if assemblies else []
     bodies = {id_: bytes(body) for id_, body in found}
     for one in assemblies:
@@ -156,11 +155,13 @@ def _damage_reported() -> Iterator[None]:
     try:
         yield
     except DAMAGE_ERRORS:
-        raise RecordDamaged("It cannot be read. Tell your admin: somebody changed the database.") from None
+        raise RecordDamaged(
+            "It cannot be read. Contact your administrator: the database was changed outside of Dossier."
+        ) from None
 
 
 def _load_pieces(assemblies: Sequence[Assembly]) -> Rows:
-    """Of all of them, each piece once."""
+    """Return the stored pieces of the assemblies, each piece once."""
     return run_statement(
         Statement(PIECES_SQL, {"ids": list({id_ for one in assemblies for id_ in (*one.told, *one.omitted)})})
     )
@@ -171,7 +172,10 @@ def _pieces_by_id(pieces: Rows) -> "dict[int, StoredPiece]":
 
 
 def record_from_pieces(assembly: Assembly, pieces: "Mapping[int, StoredPiece]") -> StoredAssembly:
-    """The same where its pieces were read already, by their ids. What `DAMAGE_ERRORS` names shows a damaged record."""
+    """Return the parsed record from pieces that were read already, by id.
+
+    Raises one of `DAMAGE_ERRORS` for a damaged record.
+    """
     columns, profile = assembly.contents.get("decisions") or NO_COLUMNS, Profile.from_dict(assembly.profile)
     ids = [*assembly.told, *assembly.omitted]
     candidates, decisions = [], []
@@ -189,7 +193,7 @@ def record_from_pieces(assembly: Assembly, pieces: "Mapping[int, StoredPiece]") 
 def _restore_token_counts(
     assembly: Assembly, profile: Profile, candidates: Sequence[Candidate], decisions: Sequence[Decision]
 ) -> None:
-    """Tell the candidates their tokens. To count the texts of a large record once more takes longer than all else."""
+    """Set the candidates' token counts from the record, because counting the texts takes longest in a large record."""
     rendered = profile_for_version(profile, assembly.engine_version)
     sections = {section.key: section for section in rendered.sections}
     for candidate, decision in zip(candidates, decisions, strict=True):
@@ -212,7 +216,7 @@ def _request_of(assembly: Assembly) -> EngineRequest:
 
 
 class StoredPiece(NamedTuple):
-    """A piece as it is stored, with its text."""
+    """A stored piece, the part of a candidate that records share: its ref, its facts and its text."""
 
     ref: str
     facts: Mapping[str, Any]
@@ -220,7 +224,7 @@ class StoredPiece(NamedTuple):
 
 
 def _content_hash(assembly: Assembly, pieces: Rows) -> bytes:
-    """Of all that candidates, decisions and the text of a record are made of."""
+    """Return the SHA-256 of everything in a record from which its candidates, decisions and text are made."""
     one = assembly
     columns = [one.budget, one.topic, one.tokenizer, one.now, one.engine_version, one.told, one.omitted]
     read = orjson.dumps([*columns, bytes(one.sha256).hex(), pieces])
@@ -252,7 +256,10 @@ def _candidate_at(
 
 
 def replay(told: StoredAssembly) -> ReplayResult:
-    """Assemble again from the record, and compare. Where the recorded tokens give another result, all are counted."""
+    """Replay the record and compare the result with it.
+
+    If the recorded token counts give another result, all texts are counted again.
+    """
     with unlimited_cpu():
         again = told.inputs.assembled()
         is_identical = _is_identical(told, again)
@@ -270,10 +277,16 @@ def _is_identical(told: StoredAssembly, again: EngineResult) -> bool:
 
 
 def content_of(told: StoredAssembly) -> str:
-    """The exact text that was returned, replayed once. Raises RecordDamaged rather than show another one."""
+    """Return the exact text of the context from a replay, which runs once per parsed record.
+
+    Raises RecordDamaged if the replay gives another text.
+    """
     if not told.replayed:
         told.replayed.append(replay(told))
     (again, *_) = told.replayed
     if not again.identical:
-        raise RecordDamaged("Its hash differs from the recorded one. Tell your admin: somebody changed the database.")
+        raise RecordDamaged(
+            "Its hash differs from the recorded one. Contact your administrator: the database was "
+            "changed outside of Dossier."
+        )
     return again.content

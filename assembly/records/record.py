@@ -1,4 +1,4 @@
-"""Recording composes the row of an assembly, its decisions and pieces, and writes them at once or not at all."""
+"""Recording composes the row of an assembly with its decisions and pieces, and stores all or nothing."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
@@ -31,7 +31,7 @@ from teams.principal import Principal
 
 @dataclass(frozen=True, slots=True)
 class RecordOwners:
-    """Whom an assembly is for, by value: the record survives its agent and its team."""
+    """The agent and the team of an assembly, by value, because the record outlives both."""
 
     agent_id: UUID
     agent_slug: str
@@ -42,13 +42,13 @@ class RecordOwners:
 
     @classmethod
     def of(cls, agent: Agent, team: Team | None) -> "RecordOwners":
-        """As they are now."""
+        """Return the owners with their present slugs and names."""
         mine = agent.id, agent.slug, agent.name
         return cls(*mine, team.id, team.slug, team.name) if team else cls(*mine)
 
     @classmethod
     def recorded(cls, assembly: Assembly) -> "RecordOwners":
-        """As an assembly names them."""
+        """Return the owners as the assembly's record names them."""
         return cls(**{field.name: getattr(assembly, field.name) for field in fields(cls)})
 
 
@@ -70,8 +70,8 @@ def record(
 ) -> Assembly:
     """Store everything that a replay needs, by value. Texts are stored once, by their SHA-256.
 
-    `warnings` are codes of the whole and of its sources. `wishes` is what the record keeps of the request beside its
-    columns, JSON-safe. Raises Changed, and stores no assembly, where the state that it rests on is not there any more.
+    `warnings` are codes of the whole context and of its sources. `wishes` holds the recorded fields of the request that
+    have no column; JSON-safe. Raises StaleRead, and stores no assembly, if the expected change counters have moved.
     """
     composed = _compose_pieces(profile, candidates, assembled)
     assembly = Assembly(
@@ -114,7 +114,7 @@ def record(
 
 @dataclass(frozen=True, slots=True)
 class _RecordPieces:
-    """The pieces of a record, those that are in and those that are left out, and what was decided about them."""
+    """The pieces of a record, included (`told`) and excluded (`omitted`), its profile's hash and its decisions."""
 
     told: list[NewPiece]
     omitted: list[NewPiece]
@@ -145,9 +145,9 @@ def _unique_pieces(pieces: Iterable[NewPiece]) -> dict[bytes, NewPiece]:
 
 
 def _summary_rows(candidates: Sequence[Candidate]) -> list[tuple[bytes, str, bytes]]:
-    """What a model said shorter, which one, and how: two hashes and a name.
+    """Return the rows of new summaries: the hash of the text, the model's name, the hash of the summary.
 
-    What the extractive summariser said is not kept for others: it is made faster than it is found.
+    Extractive summaries are not stored, because making one is faster than finding it.
     """
     said = [(candidate.text, candidate.summary) for candidate in candidates if candidate.summary]
     return [
@@ -158,7 +158,7 @@ def _summary_rows(candidates: Sequence[Candidate]) -> list[tuple[bytes, str, byt
 
 
 def warning_codes(assembled: EngineResult, reports: Sequence[SourceReport], time: TimeBudget) -> list[str]:
-    """The codes for the record, each once: those of the engine, then of sources, then of time."""
+    """Return the warning codes for the record, each once: of the engine, then of sources, then of time."""
     codes = [*assembled.warnings, *(report.code for report in reports if report.code)]
     codes += [WarningCode.TIME_EXCEEDED] if time.is_over else []
     return list(dict.fromkeys(map(str, codes)))

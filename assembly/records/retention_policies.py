@@ -1,8 +1,10 @@
-"""Retention says how long records are kept: by the organisation's rule or a team's own. A flag keeps one for longer."""
+"""Retention says how long records are stored: by the organisation's rule or a team's own. A flag protects one."""
 
 from dataclasses import dataclass
+from uuid import UUID
 
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
 
 from agents.access import is_permitted as may_with_agent
 from agents.models import Agent
@@ -10,6 +12,8 @@ from assembly.models import Assembly, AssemblyFlag, RetentionPolicy
 from assembly.models.retention import MAX_DAYS
 from config.http.errors import Forbidden, Invalid, NotFound
 from teams.access import is_permitted, require_admin
+from teams.activity.log import activity_record
+from teams.activity.models import ActivityAction
 from teams.models import Team
 from teams.principal import Action, Principal
 from teams.versioned_text.versioned_file import StaleVersion, lock_row
@@ -17,34 +21,34 @@ from teams.versioned_text.versioned_file import StaleVersion, lock_row
 
 @dataclass(frozen=True, slots=True)
 class RetentionRule:
-    """How long: so many days, or for ever (None). `keep_flagged`: what somebody flagged stays all the same."""
+    """A retention rule: a number of days, or for ever (None). `keep_flagged`: flagged records are never deleted."""
 
     days: int | None = None
     keep_flagged: bool = True
 
 
 def find_policy(team: Team | None) -> RetentionPolicy | None:
-    """The policy of the team itself, or of the organisation (None); None where there is none."""
+    """Return the team's own policy, or the organisation's for None; None if there is no such policy."""
     return RetentionPolicy.objects.filter(team=team).first()
 
 
 @dataclass(frozen=True, slots=True)
 class EffectiveRetention:
-    """What holds for the records of a team (None: of those that have no rule of their own), and who said so."""
+    """The retention that applies to a team's records, or (team None) to records of teams without a policy."""
 
     team: Team | None
     keeping: RetentionRule
     policy: RetentionPolicy | None
-    """Its own; None where the organisation's rule holds for it, or nobody said anything."""
+    """The team's own policy; None if the organisation's rule or the default applies."""
 
     @property
     def version(self) -> int:
-        """Of its own policy; 0 where there is none."""
+        """Version of the team's own policy; 0 without one."""
         return self.policy.version if self.policy else 0
 
 
 def effective_retention(team: Team | None) -> EffectiveRetention:
-    """The team's own policy, else the organisation's, else for ever."""
+    """Return the team's own retention, else the organisation's, else for ever."""
     own = find_policy(team)
     policy = own or (find_policy(None) if team else None)
     return EffectiveRetention(team, RetentionRule(policy.days, policy.keep_flagged) if policy else RetentionRule(), own)
@@ -54,13 +58,14 @@ def effective_retention(team: Team | None) -> EffectiveRetention:
 def retention_set(
     *, team: Team | None, keeping: RetentionRule, expected_version: int, principal: Principal
 ) -> RetentionPolicy:
-    """Say for how long; the same again makes no new version. Version 0 is expected where there is none yet.
+    """Set the retention of a team, or of the organisation for None. An unchanged rule makes no new version.
 
-    Raises Forbidden, Invalid, and StaleVersion where somebody said something else meanwhile.
+    `expected_version` is 0 if there is no policy yet. Raises Forbidden, Invalid, and StaleVersion if the policy was
+    changed meanwhile.
     """
     _require_policy_admin(team, principal)
     if keeping.days is not None and not 1 <= keeping.days <= MAX_DAYS:
-        raise Invalid("days", f"Give a number of days from 1 to {MAX_DAYS:,}, or none to keep records for ever.")
+        raise Invalid("days", f"Enter a number of days from 1 to {MAX_DAYS:,}, or none to retain records indefinitely.")
     current = find_policy(team)
     if current is None:
         return _create_policy(team, keeping, expected_version, principal)
@@ -72,12 +77,16 @@ def retention_set(
         current.version += 1
         current.signed_by(principal.author)
         current.save(force_update=True)
+        _record(principal, team, keeping)
     return current
 
 
 @transaction.atomic
 def retention_clear(*, team: Team | None, expected_version: int, principal: Principal) -> None:
-    """Go back to the organisation's rule; its own is for ever then. Raises Forbidden, NotFound and StaleVersion."""
+    """Delete a team's policy, so that the organisation's applies; without the organisation's, records stay for ever.
+
+    Raises Forbidden, NotFound and StaleVersion.
+    """
     _require_policy_admin(team, principal)
     policy = find_policy(team)
     if policy is None:
@@ -86,10 +95,23 @@ def retention_clear(*, team: Team | None, expected_version: int, principal: Prin
     if policy.version != expected_version:
         raise StaleVersion(policy, expected_version)
     policy.delete()
+    name, of = _activity_owner(team)
+    activity_record(principal, ActivityAction.RETENTION_CLEARED, name, team_id=of)
+
+
+def _record(principal: Principal, team: Team | None, keeping: RetentionRule) -> None:
+    """Record the new rule in the activity log."""
+    name, of = _activity_owner(team)
+    detail = {"days": keeping.days, "keep_flagged": keeping.keep_flagged}
+    activity_record(principal, ActivityAction.RETENTION_SET, name, team_id=of, detail=detail)
+
+
+def _activity_owner(team: Team | None) -> tuple[str, UUID | None]:
+    return (team.name, team.id) if team else (_("The organisation"), None)
 
 
 def _require_policy_admin(team: Team | None, principal: Principal) -> None:
-    """Admins of the organisation for its rule; a team's admins for the team's."""
+    """Check that the principal is an admin of the team, or of the organisation for its own policy. Raises Forbidden."""
     if team is None or not is_permitted(principal, team, Action.MANAGE):
         require_admin(principal)
 
@@ -104,15 +126,17 @@ def _create_policy(
     try:
         with transaction.atomic():
             policy.save(force_insert=True)
-    except IntegrityError:  # somebody was faster
+    except IntegrityError:  # another request created the policy first
         raise StaleVersion(find_policy(team) or policy, expected_version) from None
+    _record(principal, team, keeping)
     return policy
 
 
 def may_flag(principal: Principal, assembly: Assembly) -> bool:
-    """Whether somebody who sees the record may flag it: who may write in its team, or for its agent where it has none.
+    """Return whether a principal who sees the record may flag it.
 
-    Once these are gone, admins of the organisation alone.
+    Allowed are those who may write in its team, or for its agent if it has no team; once these are deleted, only admins
+    of the organisation.
     """
     if principal.is_admin:
         return True
@@ -124,7 +148,10 @@ def may_flag(principal: Principal, assembly: Assembly) -> bool:
 
 
 def assembly_flag(*, assembly: Assembly, note: str = "", principal: Principal) -> AssemblyFlag:
-    """Keep this record; one that is flagged stays as it is. Raises Forbidden, and NotFound where it was just pruned."""
+    """Flag a record, so that it is not deleted; an existing flag is returned unchanged.
+
+    Raises Forbidden, and NotFound if the record was just pruned.
+    """
     _require_may_flag(principal, assembly)
     flag = AssemblyFlag(assembly=assembly, by_ref=principal.ref, by_name=principal.name, note=note)
     try:
@@ -139,7 +166,7 @@ def assembly_flag(*, assembly: Assembly, note: str = "", principal: Principal) -
 
 
 def assembly_unflag(*, assembly: Assembly, principal: Principal) -> None:
-    """It need not be kept any longer than others. Raises Forbidden."""
+    """Remove the flag of a record, so that its retention applies again. Raises Forbidden."""
     _require_may_flag(principal, assembly)
     AssemblyFlag.objects.filter(assembly=assembly).delete()
 

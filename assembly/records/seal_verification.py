@@ -1,7 +1,7 @@
-"""Verification compares the database with its seals, in one snapshot and with the memory that one seal needs.
+"""Verification compares the database with its seals, in one snapshot, with memory for one seal at a time.
 
-It checks that each seal is whole and follows the one before; that pieces and texts match their hashes; that what a seal
-holds is there unchanged; and that no record or pruning stands outside the chain.
+It checks that each seal is intact and follows the one before; that pieces and texts match their hashes; that sealed
+records and prunings are unchanged; and that no record or pruning is outside the chain.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ from config.db.statements import ONE_SNAPSHOT_SQL, execute_sql
 
 
 class FindingKind(StrEnum):
-    """What is wrong, as programs read it."""
+    """The kinds of findings, as codes for programs."""
 
     SEAL_MISSING = "seal_missing"
     SEAL_ALTERED = "seal_altered"
@@ -43,7 +43,7 @@ class FindingKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is not as it was sealed: which kind, what it is about, and a sentence for people."""
+    """One difference from the sealed state: its kind, its subject, and a sentence for people."""
 
     kind: FindingKind
     about: str
@@ -52,7 +52,7 @@ class Finding:
 
 @dataclass(slots=True)
 class VerificationCounts:
-    """How much was looked at."""
+    """Counters of what a verification has checked."""
 
     seals: int = 0
     records: int = 0
@@ -61,7 +61,7 @@ class VerificationCounts:
 
 
 def link_findings(seal: Seal, before: Seal | None) -> Iterator[Finding]:
-    """What is wrong with the seal, and with its place after the one before (None: it is to be the first)."""
+    """Yield findings on a seal's own hash and on its place after the seal before it (None: it must be the first)."""
     first = before.number + 1 if before else 1
     if seal.number != first:
         gone = f"Seal {first} is" if seal.number == first + 1 else f"Seals {first} to {seal.number - 1} are"
@@ -74,13 +74,13 @@ def link_findings(seal: Seal, before: Seal | None) -> Iterator[Finding]:
 
 
 def head_findings(number: int, sha256: bytes) -> Iterator[Finding]:
-    """What is wrong where the seal with that number had that hash once."""
+    """Yield a finding if the seal with this number does not have the hash that was noted earlier."""
     seal = Seal.objects.filter(number=number).first()
     if seal is None:
         sentence = f"Seal {number} is missing: the chain ends before it. What was sealed since was removed."
         yield Finding(FindingKind.HEAD_DIFFERS, f"seal {number}", sentence)
     elif bytes(seal.sha256) != sha256:
-        sentence = f"Seal {number} has another hash now than you noted: it, or something before it, was made anew."
+        sentence = f"The hash of seal {number} differs from the one you noted: it or an earlier seal was replaced."
         yield Finding(FindingKind.HEAD_DIFFERS, f"seal {number}", sentence)
 
 
@@ -90,7 +90,7 @@ def _seal_name(seal: Seal) -> str:
 
 CHUNK = 1_000
 
-# PostgreSQL's own sha256, of the text in UTF-8: each text is looked at once, however many pieces have it.
+# PostgreSQL's sha256 of the text in UTF-8: each text is checked once, however many pieces share it.
 ALTERED_TEXTS_SQL = "SELECT encode(sha256, 'hex') FROM stored_texts WHERE sha256 <> sha256(convert_to(text, 'UTF8'))"
 MISSING_TEXTS_SQL = """
 SELECT DISTINCT encode(text_sha256, 'hex') FROM pieces
@@ -99,7 +99,7 @@ SELECT DISTINCT encode(text_sha256, 'hex') FROM pieces
 
 
 def piece_findings(tally: VerificationCounts) -> Iterator[Finding]:
-    """Pieces that are not what their hashes say."""
+    """Yield a finding for each piece that does not match its hash."""
     for piece in Piece.objects.order_by().iterator(chunk_size=CHUNK):
         tally.pieces += 1
         if not _is_intact(piece):
@@ -108,11 +108,11 @@ def piece_findings(tally: VerificationCounts) -> Iterator[Finding]:
 
 
 def text_findings() -> Iterator[Finding]:
-    """Texts that are not what their hashes say, or not there."""
+    """Yield a finding for each text that does not match its hash or is missing."""
     for sha256 in _hashes(ALTERED_TEXTS_SQL):
         yield Finding(FindingKind.TEXT_ALTERED, sha256, f"The text {sha256} is not what its own hash says.")
     for sha256 in _hashes(MISSING_TEXTS_SQL):
-        yield Finding(FindingKind.TEXT_MISSING, sha256, f"The text {sha256} is gone, and records are made of it.")
+        yield Finding(FindingKind.TEXT_MISSING, sha256, f"The text {sha256} of recorded contexts is missing.")
 
 
 def _is_intact(piece: Piece) -> bool:
@@ -129,7 +129,7 @@ def _hashes(select: str) -> Iterator[str]:
 
 
 def sealed_findings(seal: Seal, tally: VerificationCounts) -> Iterator[Finding]:
-    """What is wrong with the records that this seal holds, and with the pruning. Six queries at most."""
+    """Yield findings on a seal's records and on its pruning. Six queries at most."""
     found = Assembly.objects.in_bulk(list(seal.assemblies))
     pieces = piece_hashes(found.values())
     pruned = _pruned_hashes([id_ for id_ in seal.assemblies if id_ not in found])
@@ -150,12 +150,12 @@ def _record_findings(seal: Seal, record: Assembly, sha256: bytes, pieces: Mappin
     if record_hash(record, pieces) == sha256:
         return
     gone = "" in piece_hash_texts(record, pieces)
-    why = "something that it is made of is gone" if gone else "it is not what was sealed"
+    why = "a part of it is missing" if gone else "it is not what was sealed"
     yield Finding(FindingKind.RECORD_ALTERED, str(record.id), f"The context {record.id}, of seal {seal.number}: {why}.")
 
 
 def _pruned_hashes(ids: Sequence[UUID]) -> dict[UUID, bytes]:
-    """The hashes of those that were pruned, as far as seals hold the lines that say so."""
+    """Return the hashes of pruned records by id, from prunings that match their seals."""
     if not ids:
         return {}
     lines = list(Pruning.objects.filter(assemblies__overlap=list(ids)))
@@ -173,16 +173,17 @@ def _pruning_findings(seal: Seal, id_: UUID) -> Iterator[Finding]:
     line = Pruning.objects.filter(id=id_).first()
     if line is None:
         sentence = (
-            f"The pruning {id_}, of seal {seal.number}, is gone: what it pruned cannot be told from what was lost."
+            f"The pruning {id_} of seal {seal.number} is missing, so pruned contexts cannot be "
+            "distinguished from lost ones."
         )
         yield Finding(FindingKind.PRUNING_MISSING, str(id_), sentence)
     elif pruning_hash(line) != bytes(seal.pruning_sha256 or b""):
-        sentence = f"The pruning {id_} is not what seal {seal.number} holds."
+        sentence = f"The pruning {id_} differs from seal {seal.number}."
         yield Finding(FindingKind.PRUNING_ALTERED, str(id_), sentence)
 
 
 MAX_SEALING_DELAY = timedelta(minutes=15)
-"""After which a record that no seal holds shows that nobody seals, or that somebody set its time back."""
+"""Age at which an unsealed record counts as a fault: the worker is down, or the record's time was set back."""
 
 UNSEALED_SQL = """
 SELECT id, created < %(long_ago)s, EXISTS (SELECT FROM new_assemblies WHERE assembly = assemblies.id) FROM assemblies
@@ -191,19 +192,21 @@ SELECT id, created < %(long_ago)s, EXISTS (SELECT FROM new_assemblies WHERE asse
 
 
 def unsealed_findings(now: datetime, since: datetime | None) -> Iterator[Finding]:
-    """Records and prunings that no seal holds."""
+    """Yield a finding for each record and pruning that no seal holds, except records that were queued recently."""
     facts = {"long_ago": now - MAX_SEALING_DELAY, "since": since or "-infinity"}
     with connection.chunked_cursor() as cursor:
         cursor.execute(UNSEALED_SQL, facts)
         for id_, is_old, is_queued in cursor:
             if not is_queued:
-                sentence = f"The context {id_} was never sealed and does not wait for it: somebody slipped it in."
+                sentence = (
+                    f"The context {id_} was never sealed and does not wait for a seal: it was added outside of Dossier."
+                )
                 yield Finding(FindingKind.RECORD_FORGED, str(id_), sentence)
             elif is_old:
-                sentence = f"The context {id_} has waited for its seal for too long. Is there a worker that runs?"
+                sentence = f"The context {id_} has waited for its seal for too long. Check that a worker is running."
                 yield Finding(FindingKind.RECORD_WAITING, str(id_), sentence)
     for id_ in Pruning.objects.exclude(id__in=Seal.objects.exclude(pruning=None).values("pruning")).values_list("id"):
-        sentence = f"No seal holds the pruning {id_[0]}: somebody slipped it in."
+        sentence = f"The pruning {id_[0]} is in no seal: it was added outside of Dossier."
         yield Finding(FindingKind.PRUNING_FORGED, str(id_[0]), sentence)
 
 
@@ -211,9 +214,10 @@ SEAL_BATCH = 20
 
 
 def verify_records(tally: VerificationCounts, since: datetime | None = None) -> Iterator[Finding]:
-    """Everything that is not as it was sealed. Counts into the tally.
+    """Yield a finding for everything that differs from its sealed state, and count what was checked in `tally`.
 
-    `since`: seals and records from then on; the seal before is trusted. Pieces and texts are always looked at whole.
+    With `since`, only later seals and records are checked, and the seal before is trusted. Pieces and texts are always
+    all checked.
     """
     with transaction.atomic():
         execute_sql(ONE_SNAPSHOT_SQL)

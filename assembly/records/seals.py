@@ -1,4 +1,4 @@
-"""Sealing adds new records and prunings to a chain of hashes. One transaction at a time holds the chain."""
+"""Sealing adds new records and prunings to a chain of hashes. One transaction at a time may extend the chain."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,40 +15,40 @@ TRY_LOCK_SQL = "SELECT pg_try_advisory_xact_lock(hashtext('dossier seals'))"
 
 
 def try_lock_chain() -> bool:
-    """Whether the open transaction may add to the chain; if so, nobody else may until it ends. Waits for nobody."""
+    """Return whether the open transaction got the lock on the chain, which it holds until its end. Does not wait."""
     ((ours,),) = fetch_rows(TRY_LOCK_SQL)
     return bool(ours)
 
 
 def lock_chain() -> None:
-    """Wait until the open transaction may add to the chain."""
+    """Wait until the open transaction has the lock on the chain."""
     execute_sql(HOLD_LOCK_SQL)
 
 
 def record_hashes(assemblies: Sequence[Assembly]) -> dict[UUID, bytes]:
-    """The hash of each record by its id: 32 bytes. One query."""
+    """Return the hash (32 bytes) of each record by its id; one query."""
     pieces = piece_hashes(assemblies)
     return {one.id: record_hash(one, pieces) for one in assemblies}
 
 
 def record_hash(assembly: Assembly, pieces: Mapping[int, bytes]) -> bytes:
-    """Of one record, with the hashes of all its pieces that are there."""
+    """Return the hash of a record, with the hashes of its pieces by id."""
     return hashlib.sha256(record_bytes(assembly, piece_hash_texts(assembly, pieces))).digest()
 
 
 def piece_hash_texts(assembly: Assembly, pieces: Mapping[int, bytes]) -> list[str]:
-    """The hashes of the record's pieces, those told before those omitted; "" stands for one that is gone."""
+    """Return the hashes of a record's pieces in hexadecimal, included before excluded; "" for a missing piece."""
     return [pieces.get(id_, b"").hex() for id_ in (*assembly.told, *assembly.omitted)]
 
 
 def piece_hashes(assemblies: Iterable[Assembly]) -> dict[int, bytes]:
-    """The hashes of the pieces of these records by their ids, as they are stored."""
+    """Return the stored hashes of the pieces of these records, by piece id."""
     ids = {id_ for one in assemblies for id_ in (*one.told, *one.omitted)}
     return {id_: bytes(sha256) for id_, sha256 in Piece.objects.filter(id__in=ids).values_list("id", "sha256")}
 
 
 def records_seal(assemblies: Sequence[Assembly]) -> None:
-    """Seal these records in their order, one seal for all. Follows new assemblies."""
+    """Append one seal that holds these records, in their order. A follower of new assemblies."""
     hashes = record_hashes(assemblies)
     if assemblies:
         _append_seal(
@@ -57,12 +57,12 @@ def records_seal(assemblies: Sequence[Assembly]) -> None:
 
 
 def pruning_seal(pruning: Pruning) -> None:
-    """Seal that records were pruned, so that no later seal can be without it."""
+    """Append a seal that holds a pruning, so that the chain shows that records were deleted."""
     _append_seal(ids=[], hashes=b"", pruning=pruning)
 
 
 def newest_seal() -> Seal | None:
-    """The last one; None where nothing was sealed yet."""
+    """Return the newest seal; None if there is none."""
     return Seal.objects.order_by("number").last()
 
 

@@ -1,4 +1,4 @@
-"""Usage lists the contexts for agents that considered a memory: those that included it and those that left it out."""
+"""Usage lists the contexts for agents that considered a memory, including or excluding it."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,38 +13,38 @@ from memories.models import Memory
 from teams.principal import Principal
 
 MAX_CONTEXTS = 1_000
-"""So many of the newest are listed and counted: what is pinned is in every context."""
+"""Most contexts that are listed and counted, the newest; a pinned memory is in every context."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryUse:
-    """What a context decided about a memory: of several places, about one where it is told."""
+    """A context's decision about a memory; of several decisions, one that included the memory."""
 
     told: bool
     code: str
     ref: str
-    """With the version that was considered."""
+    """Ref of the memory with the version that was considered."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryUses:
-    """Of the contexts that considered a memory and that somebody may see, the newest."""
+    """The newest contexts that considered a memory and that the principal may see, with counts."""
 
     contexts: QuerySet[Assembly]
     refs: Mapping[int, str]
-    """By the ids of the memory's pieces."""
+    """Refs of the memory's versions by the ids of their pieces."""
     told: int
-    """In so many it was told."""
+    """Number of the contexts that included the memory."""
     left_out: int
-    """Of so many it was left out."""
+    """Number of the contexts that excluded the memory."""
 
     @property
     def has_more(self) -> bool:
-        """Whether there may be older ones that are not counted."""
+        """Whether older contexts may exist that are not counted."""
         return self.told + self.left_out >= MAX_CONTEXTS
 
     def decisions_by_context(self, contexts: Sequence[Assembly]) -> dict[UUID, MemoryUse]:
-        """What each of the contexts decided, by its id; one query."""
+        """Return each context's decision about the memory, by the context's id; one query."""
         wanted = {context.decided_in or context.id for context in contexts}
         source_context = Assembly.objects.filter(id__in=wanted).in_bulk()
         return {context.id: self._in(source_context[context.decided_in or context.id]) for context in contexts}
@@ -58,7 +58,7 @@ class MemoryUses:
 
 
 def memory_uses(memory: Memory, principal: Principal) -> MemoryUses:
-    """The contexts that considered any version of the memory and that the principal may see; three queries."""
+    """Return the contexts that considered any version of the memory and that the principal may see; three queries."""
     refs = dict(Piece.objects.filter(named=f"memory:{memory.id}").values_list("id", "ref"))
     newest = _considering_contexts(refs, principal).order_by("-id").values_list("id", flat=True)[:MAX_CONTEXTS]
     contexts = Assembly.objects.filter(id__in=[*newest])

@@ -1,4 +1,4 @@
-"""Pages: how long contexts are kept, whether they are sealed, and the flag and bundle of one context."""
+"""These pages set how long contexts are stored, show the state of sealing, and flag or download one context."""
 
 from typing import Any
 from uuid import UUID
@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST
 
 from assembly.access import assembly_for
 from assembly.models import AssemblyFlag, NewAssembly, Pruning, RetentionPolicy
-from assembly.records.bundle_writer import RecordBundle, zip_bundle
+from assembly.records.bundle_writer import RecordBundle, record_bundle_download, zip_bundle
 from assembly.records.followers import failures_retry, parked_failures
 from assembly.records.forms import FlagForm, RetentionForm
 from assembly.records.pruning import outdated_records
@@ -32,13 +32,11 @@ from teams.versioned_text.versioned_file import StaleVersion
 
 MAX_PRUNINGS, MAX_PARKED = 10, 20
 MAX_COUNTED = 100_000
-STALE = gettext_lazy(
-    "Somebody changed this while you did. What you chose is below, not saved yet. Save again to use it."
-)
+STALE = gettext_lazy("Someone changed this meanwhile. Your choice is below and not saved. Save again to apply it.")
 
 
 def retention(request: HttpRequest) -> HttpResponse:
-    """What holds for all teams that have no rule of their own; and how sealing goes."""
+    """Show and save the organisation's retention rule, and show the state of sealing."""
     principal = principal_of(request)
     require_admin(principal)
     held = effective_retention(None)
@@ -60,7 +58,7 @@ def retention(request: HttpRequest) -> HttpResponse:
 
 
 def team_retention(request: HttpRequest, slug: str) -> HttpResponse:
-    """What holds for a team."""
+    """Show and save the retention rule of a team."""
     principal = principal_of(request)
     team = team_for(principal, slug, Action.MANAGE)
     held = effective_retention(team)
@@ -79,12 +77,13 @@ def team_retention(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_POST
 def retry_followers(request: HttpRequest) -> HttpResponse:
-    """Try again what was given up after an assembly."""
+    """Return all parked assemblies to the queue, so that the followers (seals, counts, alerts) try again."""
     require_admin(principal_of(request))
     count = failures_retry()
     messages.success(
         request,
-        ngettext("%(count)d context is tried again.", "%(count)d contexts are tried again.", count) % {"count": count},
+        ngettext("%(count)d context is processed again.", "%(count)d contexts are processed again.", count)
+        % {"count": count},
     )
     return redirect("retention")
 
@@ -94,7 +93,11 @@ def _latest_prunings(**of: Any) -> list[Pruning]:
 
 
 def _save_policy(request: HttpRequest, form: RetentionForm, held: EffectiveRetention, principal: Principal) -> bool:
-    """Whether it is saved; if not, the form says why, and saving once more replaces what others said meanwhile."""
+    """Save the form's retention rule and return whether it was saved.
+
+    If not, the form says why: contexts would be deleted, or the policy was changed meanwhile. Saving again confirms the
+    first, and overwrites the second.
+    """
     version, keeping = form.cleaned_data["version"], form.keeping
     if not form.cleaned_data["confirmed"] and (
         going := _deletion_count(held, keeping or effective_retention(None).keeping)
@@ -108,9 +111,9 @@ def _save_policy(request: HttpRequest, form: RetentionForm, held: EffectiveReten
             messages.success(request, _saved_message(policy))
         elif held.policy:
             retention_clear(team=held.team, expected_version=version, principal=principal)
-            messages.success(request, _("Saved. The organisation's rule holds for this team now."))
+            messages.success(request, _("Saved. The team now uses the default of the organisation."))
         else:
-            messages.success(request, _("Saved."))
+            messages.info(request, _("Nothing has changed."))
     except StaleVersion as stale:
         form.data = {**dict(form.data.items()), "version": str(stale.current.version)}
         form.add_error(None, STALE)
@@ -119,7 +122,7 @@ def _save_policy(request: HttpRequest, form: RetentionForm, held: EffectiveReten
 
 
 def _deletion_count(held: EffectiveRetention, keeping: RetentionRule) -> int:
-    """How many contexts would be deleted by this that stay by the rule of now; at most MOST_COUNTED are counted."""
+    """Return how many more contexts the new rule would delete; at most 100,000 are counted."""
     if keeping == held.keeping:
         return 0
     policy = RetentionPolicy(team=held.team, days=keeping.days, keep_flagged=keeping.keep_flagged)
@@ -128,8 +131,8 @@ def _deletion_count(held: EffectiveRetention, keeping: RetentionRule) -> int:
 
 def _confirmation_text(count: int) -> str:
     return ngettext(
-        "%(count)s context is older than that. It is deleted within the hour, for good. Save again to do so.",
-        "%(count)s contexts are older than that. They are deleted within the hour, for good. Save again to do so.",
+        "%(count)s context is older and will be deleted permanently within the hour. Save again to confirm.",
+        "%(count)s contexts are older and will be deleted permanently within the hour. Save again to confirm.",
         count,
     ) % {"count": _count_text(count)}
 
@@ -139,33 +142,31 @@ def _count_text(count: int) -> str:
 
 
 def _saved_message(policy: RetentionPolicy) -> str:
-    """That it is saved, and what goes because of it."""
+    """Return the message that the policy is saved, and how many contexts will be deleted."""
     count = outdated_records(policy)[:MAX_COUNTED].count()
     if not count:
-        return (
-            _("Saved. No context is older than that now.") if policy.days else _("Saved. Contexts are kept for ever.")
-        )
+        return _("Saved. No contexts are older.") if policy.days else _("Saved. Contexts are retained indefinitely.")
     return ngettext(
-        "Saved. %(count)s context is older than that: it goes within the hour.",
-        "Saved. %(count)s contexts are older than that: they go within the hour.",
+        "Saved. %(count)s older context will be deleted within the hour.",
+        "Saved. %(count)s older contexts will be deleted within the hour.",
         count,
     ) % {"count": _count_text(count)}
 
 
 @require_POST
 def flag(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """Keep this context, or let it go when its time is over. Answers htmx with `_flag.html`."""
+    """Flag a context so that it is not deleted, or remove its flag. Returns `_keep_flag.html` to htmx."""
     principal = principal_of(request)
     assembly = assembly_for(principal, id_)
     form = FlagForm(request.POST)
     if not form.is_valid():
-        messages.error(request, _("This note is too long, or cannot be stored. Use at most 200 characters."))
+        messages.error(request, _("The comment is too long or has invalid characters. Use at most 200 characters."))
     elif form.cleaned_data["keep"]:
         assembly_flag(assembly=assembly, note=form.cleaned_data["note"], principal=principal)
-        messages.success(request, _("This context is kept, however old it gets."))
+        messages.success(request, _("Context flagged."))
     else:
         assembly_unflag(assembly=assembly, principal=principal)
-        messages.success(request, _("This context is kept as long as others."))
+        messages.success(request, _("Flag removed."))
     if request.headers.get("HX-Request"):
         found = AssemblyFlag.objects.filter(assembly=assembly).first()
         return render(
@@ -177,7 +178,8 @@ def flag(request: HttpRequest, id_: UUID) -> HttpResponse:
 
 
 def bundle(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """All that a replay of it needs, with the proof of its seal, as a file."""
+    """Return the bundle of a context as a zip file: all that a replay needs, with the proof of its seal."""
     assembly = assembly_for(principal_of(request), id_)
+    record_bundle_download(assembly, principal_of(request))
     headers = {"Content-Disposition": f'attachment; filename="{assembly.id}.zip"', "Cache-Control": "no-store"}
     return HttpResponse(zip_bundle(RecordBundle([assembly.id])), content_type="application/zip", headers=headers)

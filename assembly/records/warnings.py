@@ -1,4 +1,4 @@
-"""Warnings that a reader must know before relying on a context: its own, and those of its sources."""
+"""Warnings of a context and of its sources are put into sentences for its readers here."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,46 +9,51 @@ from assembly.engine.codes import SourceCode, WarningCode
 from assembly.engine.reasons import embedder_sentence, source_sentence, summariser_sentence, warning_sentence
 from assembly.models import Assembly
 from assembly.records.reader import DAMAGE_ERRORS, load_bodies
+from assembly.records.section_names import name_of_heading
 from assembly.sources import SOURCES
 from assembly.sources.base import EMBEDDER
 
 SUMMARISER = "summariser"
-"""What its report is called among those of the sources."""
+"""Name of the summariser's report among the reports of sources."""
 SHORT_STATUSES = {"cut", "partial", "left_out"}
-"""Statuses of sections in which something was cut or left out because a limit was reached."""
-UNNAMED_SOURCE = "Which source it was cannot be read any more: somebody changed the database."
+"""Statuses of sections in which something was cut or excluded because a limit was reached."""
+UNNAMED_SOURCE = "The name of the source cannot be read, because the record was changed outside of Dossier."
 
 SERVER_SENTENCES: Mapping[str, tuple[str, Callable[[SourceCode], str]]] = {
     EMBEDDER: ("Meaning of the topic", embedder_sentence),
     SUMMARISER: ("Summaries", summariser_sentence),
 }
-"""Models on servers that are reported on as sources are: what people call them, and what it means that they failed."""
+"""Label and failure sentence of model servers, which are reported on like sources, by report name."""
 
 
 @dataclass(frozen=True, slots=True)
 class WarningMessage:
-    """A code and what it says to people."""
+    """A warning: its code and its sentence for people."""
 
     code: str
     message: str
 
 
 def load_warning_bodies(assemblies: Sequence[Assembly]) -> None:
-    """Read at once the bodies of those whose warnings are worded by them: a list has many."""
+    """Load, in one query, the bodies of the assemblies whose warnings name a source; for lists."""
     load_bodies([one for one in assemblies if not set(SourceCode).isdisjoint(one.warnings)])
 
 
 def load_outcome_bodies(assemblies: Sequence[Assembly]) -> None:
-    """Read at once the bodies of those whose warnings or whose full sections are worded by them."""
+    """Load, in one query, the bodies of assemblies whose warnings name a source or whose sections reached a limit."""
     load_bodies([one for one in assemblies if one.truncated or not set(SourceCode).isdisjoint(one.warnings)])
 
 
 def shortage_sentence(assembly: Assembly) -> str:
-    """Return which sections were too small for what was found, in a few words; empty where none was."""
+    """Return a few words on the sections that reached their limit; empty if none did."""
     if not assembly.truncated:
         return ""
     try:
-        labels = [section["label"] for section in assembly.sections if section["status"] in SHORT_STATUSES]
+        labels = [
+            name_of_heading(section["key"], section["label"])
+            for section in assembly.sections
+            if section["status"] in SHORT_STATUSES
+        ]
     except DAMAGE_ERRORS:
         labels = []
     if not labels:
@@ -59,7 +64,7 @@ def shortage_sentence(assembly: Assembly) -> str:
 
 
 def warnings_of(assembly: Assembly) -> list[WarningMessage]:
-    """The recorded codes in words; a code of sources says which, as long as the record can be read."""
+    """Return the recorded warnings as sentences; a source's warning names the source if the record is readable."""
     return [WarningMessage(code, _message(code, assembly)) for code in assembly.warnings]
 
 
@@ -68,7 +73,7 @@ def _message(code: str, assembly: Assembly) -> str:
         return warning_sentence(WarningCode(code))
     try:
         names = [report["name"] for report in assembly.sources if report.get("code") == code]
-    except DAMAGE_ERRORS:  # whoever lists many contexts is told of the others, too
+    except DAMAGE_ERRORS:  # a damaged record must not break a list of contexts
         return f"{UNNAMED_SOURCE} {source_sentence(SourceCode(code))}"
     sources = ", ".join(recorded_source_label(name) for name in names if name not in SERVER_SENTENCES)
     told = [f"{sources}: {source_sentence(SourceCode(code))}"] if sources else []
@@ -77,12 +82,12 @@ def _message(code: str, assembly: Assembly) -> str:
 
 
 def source_failure_sentence(name: str, code: SourceCode) -> str:
-    """What went wrong with the source or server of that name, and what that means for the context."""
+    """Return the sentence on the failure of a source or server, and its effect on the context."""
     return SERVER_SENTENCES[name][1](code) if name in SERVER_SENTENCES else source_sentence(code)
 
 
 def recorded_source_label(source: str) -> str:
-    """What people call a source; an external one is called by its own name."""
+    """Return the label of a source for people; an external source's own name."""
     if source in SERVER_SENTENCES:
         return SERVER_SENTENCES[source][0]
     kind, _, name = source.partition(":")

@@ -1,1 +1,1 @@
-"""Rules: what people decided that contexts always hold, hold rather, or never hold."""
+"""Context rules are decisions of people about what contexts always include, prefer, or never include."""

@@ -1,7 +1,7 @@
-"""REST: rules, their versions, and whether a text is one.
+"""REST endpoints of rules, their versions, and their validation.
 
-Who sees an agent or a team reads its rules, who edits it writes them; those for everybody are read by all and written
-by admins of the organisation.
+People who see an agent or a team may read its rules, people who edit it may write them. Rules for all agents can be
+read by everyone and written by organisation admins.
 """
 
 from typing import Any
@@ -35,7 +35,7 @@ OWNER_PARAMETERS = [
 
 
 def rule_document(row: StoredRule) -> dict[str, Any]:
-    """A rule as JSON."""
+    """Return a rule as JSON."""
     entry = entry_of_row(row)
     facts = {
         "name": row.name,
@@ -57,17 +57,20 @@ def rule_document(row: StoredRule) -> dict[str, Any]:
 
 class RuleList(ApiView):
     @extend_schema(
-        operation_id="rules_list", parameters=[*PAGE, *OWNER_PARAMETERS], responses=page_serializer(RuleSerializer)
+        operation_id="rules_list",
+        summary="List rules",
+        parameters=[*PAGE, *OWNER_PARAMETERS],
+        responses=page_serializer(RuleSerializer),
     )
     def get(self, request: Request) -> Response:
-        """The rules that one may see, the newest first."""
+        """Return the rules that you may see, newest first."""
         query = self.query("cursor", "limit", "agent", "team")
         return self.page(self._rules(query), rule_document, query=query)
 
     @extend_schema(parameters=[ETAG, LOCATION], request=RuleCreateSerializer, responses={201: RuleSerializer})
     @idempotent
     def post(self, request: Request) -> Response:
-        """A new rule for an agent, a team, or everybody."""
+        """Create a rule for an agent, a team, or all agents."""
         self.query()
         facts = self.validated(RuleCreateSerializer)
         owner = rule_owner_for(self.principal, agent=facts.pop("agent", ""), team=facts.pop("team", ""))
@@ -92,13 +95,13 @@ class RuleDetail(VersionedView):
 
     @extend_schema(parameters=[ETAG, IF_NONE_MATCH], responses=RuleSerializer)
     def get(self, request: Request, name: str) -> Response:
-        """A rule with its text."""
+        """Return a rule with its text."""
         self.query()
         return self.answer_if_newer(rule_for(self.principal, name))
 
     @extend_schema(parameters=[ETAG, IF_MATCH], request=RuleSaveSerializer, responses=RuleSerializer)
     def put(self, request: Request, name: str) -> Response:
-        """Save the next version, also to switch it on or off; the same again makes none."""
+        """Save a new version, also to enable or disable the rule; an unchanged rule creates none."""
         self.query()
         rule = rule_for(self.principal, name, Action.EDIT)
         expected = self.expected(rule)
@@ -120,14 +123,14 @@ class RuleVersionList(VersionList):
 
     @extend_schema(parameters=PAGE, responses=page_serializer(VersionSerializer))
     def get(self, request: Request, name: str) -> Response:
-        """The rule's versions, newest first, without their texts."""
+        """Return the versions of the rule, newest first, without their texts."""
         return self.page_of_versions(rule_for(self.principal, name))
 
 
 class RuleVersionDetail(ApiView):
     @extend_schema(responses=VersionContentSerializer)
     def get(self, request: Request, name: str, version: int) -> Response:
-        """One version with its text."""
+        """Return a version with its text."""
         self.query()
         rule = rule_for(self.principal, name)
         found = rule.versions.filter(version=version).first() if version < 2**31 else None
@@ -137,9 +140,14 @@ class RuleVersionDetail(ApiView):
 
 
 class RuleCheck(ApiView):
-    @extend_schema(operation_id="rules_check", request=ProfileContentSerializer, responses=ProfileCheckSerializer)
+    @extend_schema(
+        operation_id="rules_check",
+        summary="Validate rule",
+        request=ProfileContentSerializer,
+        responses=ProfileCheckSerializer,
+    )
     @idempotent
     def post(self, request: Request) -> Response:
-        """Whether a text is a rule. Nothing is stored; the answer is 200 either way."""
+        """Validate the text of a rule. Nothing is stored; the response is 200 either way."""
         self.query()
         return Response(check_document(rule_fault(self.validated(ProfileContentSerializer)["content"])))

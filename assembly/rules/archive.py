@@ -1,4 +1,6 @@
-"""rules/: all rules, each a text as it stands; rules.json says whom each is for, and whether it is on."""
+"""The folder `rules/` of an archive has all rules as texts; rules.json says for whom each is, and whether it is
+enabled.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -24,7 +26,10 @@ from teams.models import Team
 
 @dataclass(frozen=True, slots=True)
 class RuleAssignment:
-    """Whom a rule is for, by slug ("" for none), and whether it is on. `mark` is that of the facts as exported."""
+    """The owner of a rule, by slug ("" for none), and whether it is enabled.
+
+    `mark` is a digest of these values at export.
+    """
 
     agent: str = ""
     team: str = ""
@@ -90,7 +95,7 @@ def _assignment_document(facts: RuleAssignment) -> dict[str, Any]:
 
 
 def _parse_assignment(said: Any) -> RuleAssignment:
-    """What rules.json says of a rule; one that it does not name is for everybody."""
+    """Return the values in rules.json for a rule; a rule that is not listed is for all agents."""
     known = said if isinstance(said, Mapping) else {}
     texts = {key: value for key in ("agent", "team", "mark") if isinstance(value := known.get(key, ""), str)}
     return RuleAssignment(**texts, enabled=known.get("enabled", True) is True)
@@ -110,7 +115,7 @@ def _import_change(
 
 
 def _find_owner(facts: RuleAssignment) -> Owner:
-    """Whom a new rule is for. Raises NotFound: a rule for one must not become a rule for everybody."""
+    """Return the owner of a new rule. Raises NotFound: a rule for one owner must not become a rule for all agents."""
     owner: Owner = None
     if facts.agent:
         owner = Agent.objects.filter(slug=facts.agent).first()

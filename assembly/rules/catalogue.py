@@ -1,4 +1,4 @@
-"""The catalogue parses stored rules; it says which line of a text is wrong."""
+"""The catalogue parses stored rules, and names the line of an error."""
 
 from functools import lru_cache, partial
 
@@ -11,29 +11,29 @@ from assembly.rules.parser import DescribedRule, parse_rule
 
 
 class RuleEntry(DocumentEntry[StoredRule, DescribedRule]):
-    """A rule as it stands."""
+    """A rule as it is now."""
 
     __slots__ = ()
 
 
 def entry_of_row(row: StoredRule) -> RuleEntry:
-    """The row with what its text says."""
+    """Return the row with its parsed text."""
     parse = partial(_parse_rule, row.content, row.name, row.version, row.scope, known_sources())
     return RuleEntry(row, *parsed_or_fault(parse))
 
 
 def parse_draft_rule(text: str, *, name: str, version: int, scope: Scope) -> Rule:
-    """The rule that the text would be, were it saved. Raises UnreadableDocument, which names the line."""
+    """Return the rule in an unsaved text. Raises UnreadableDocument, which names the line."""
     return parse_rule(text, name=name, version=version, scope=scope, sources=known_sources()).rule
 
 
 def parse_described_rule(text: str) -> DescribedRule:
-    """What the text says, whoever it is for. Raises UnreadableDocument, which names the line."""
+    """Return the rule in the text, for any owner. Raises UnreadableDocument, which names the line."""
     return parse_rule(text, name="draft", version=1, scope="everywhere", sources=known_sources())
 
 
 def rule_fault(text: str) -> UnreadableDocument | None:
-    """Why the text is no rule; None: it is one."""
+    """Return why the text is no rule; None if it is one."""
     return parsed_or_fault(lambda: parse_described_rule(text))[1]
 
 

@@ -1,4 +1,4 @@
-"""Writing rules: a new one, and the next version of one. What is typed stays on the page until it is saved."""
+"""These pages create and edit rules. An invalid text remains on the page until it is saved."""
 
 from typing import Any
 
@@ -8,7 +8,15 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from assembly.models import StoredRule
-from assembly.rules.editor import EditorAction, RuleEditor, apply_action, editor_for, editor_from_post, is_same_rule
+from assembly.rules.editor import (
+    EditorAction,
+    RuleEditor,
+    apply_action,
+    draft_rule,
+    editor_for,
+    editor_from_post,
+    with_stored_layout,
+)
 from assembly.rules.form_fields import field_choices
 from assembly.rules.forms import RuleForm, owner_choices
 from assembly.rules.presentation import GUIDANCE_NOTES, RULE_GUIDANCE
@@ -21,14 +29,16 @@ from teams.principal import Action, Principal
 from teams.versioned_text.presentation import add_save_message
 from teams.versioned_text.versioned_file import StaleVersion
 
+MAX_DIGITS = 4
+
 
 def new(request: HttpRequest) -> HttpResponse:
-    """A new rule: fields to fill in, or a text that begins as an example."""
+    """Create a rule by a form, or by a text that starts as an example."""
     principal = principal_of(request)
     choices, names = owner_choices_for(principal), field_choices(principal)
     if request.method != "POST":
-        editor = editor_for("", names, as_text=_wants_text(request))
-        return new_rule_page(request, RuleForm(choices=choices), editor)
+        editor = editor_for(draft_rule(request.GET), names, as_text=_wants_text(request))
+        return new_rule_page(request, RuleForm(initial={"owner": request.GET.get("owner")}, choices=choices), editor)
     form, editor = RuleForm(request.POST, choices=choices), editor_from_post(request.POST, names)
     if (turn := editor_action(request)) is not None:
         after = apply_action(editor, turn, names)
@@ -37,7 +47,7 @@ def new(request: HttpRequest) -> HttpResponse:
 
 
 def edit(request: HttpRequest, name: str) -> HttpResponse:
-    """The next version of a rule, made from the version that the page showed."""
+    """Save the next version of a rule, based on the version that the page showed."""
     principal = principal_of(request)
     rule, names = rule_for(principal, name, Action.EDIT), field_choices(principal)
     if request.method != "POST":
@@ -51,18 +61,20 @@ def edit(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def owner_choices_for(principal: Principal) -> list[tuple[Any, Any]]:
-    """Return whom this person may write rules for. Raises Forbidden where that is nobody."""
+    """Return for whom the person may write rules. Raises Forbidden if there is no one."""
     choices = owner_choices(principal)
     if not choices:
-        raise Forbidden(_("You may not write rules. Ask an admin of one of your teams."))
+        raise Forbidden(_("You may not edit context rules. Ask an admin of one of your teams."))
     return choices
 
 
 def editor_action(request: HttpRequest) -> EditorAction | None:
-    """Return which button was pressed that changes the editor and saves nothing."""
+    """Return the button that changed the editor without saving, if one was pressed."""
     match request.POST.get("do"):
         case "add" | "switch" as turn:
             return turn
+        case str(turn) if (number := turn.removeprefix("remove-")).isdecimal() and len(number) < MAX_DIGITS:
+            return int(number)
     return None
 
 
@@ -95,8 +107,8 @@ def _create_rule(request: HttpRequest, form: RuleForm, editor: RuleEditor) -> Ht
 
 def _save_rule(request: HttpRequest, rule: StoredRule, editor: RuleEditor) -> HttpResponse:
     content = editor.content()
-    if editor.fields and content and is_same_rule(content, rule.content):
-        content = rule.content  # laid out as somebody wrote it
+    if editor.fields and content:
+        content = with_stored_layout(content, rule.content)
     text = TextForm({"version": request.POST.get("version"), "content": content}, stored=rule)
     if content is None or not text.is_valid():
         fault = _form_fault(text) if content is not None else ""
@@ -116,16 +128,16 @@ def _save_rule(request: HttpRequest, rule: StoredRule, editor: RuleEditor) -> Ht
 
 
 def _form_fault(text: TextForm) -> str:
-    """What is wrong with a text before anybody reads it."""
+    """Return the error of a text before it is parsed."""
     if "version" in text.errors:
-        return _("This page was incomplete.")
+        return _("The request was incomplete.")
     return " ".join(map(str, text.errors.get("content", [])))
 
 
 def new_rule_page(
     request: HttpRequest, form: RuleForm, editor: RuleEditor, status: int = 200, **facts: Any
 ) -> HttpResponse:
-    """Render the page of a rule that is not stored yet; `facts` go to its template."""
+    """Render the page of a new rule; the keyword arguments go to its template."""
     context = {"form": form, **_page_context(request, editor), **facts}
     return render(request, "assembly/rules/new.html", context, status=status)
 
@@ -133,7 +145,7 @@ def new_rule_page(
 def edit_rule_page(
     request: HttpRequest, rule: StoredRule, editor: RuleEditor, status: int = 200, **facts: Any
 ) -> HttpResponse:
-    """Render the page that edits a stored rule; `facts` go to its template."""
+    """Render the page that edits a stored rule; the keyword arguments go to its template."""
     context = {"row": rule, "based_on": rule.version, **_page_context(request, editor), **facts}
     return render(request, "assembly/rules/edit.html", context, status=status)
 
@@ -146,8 +158,6 @@ def _page_context(request: HttpRequest, editor: RuleEditor) -> dict[str, Any]:
 
 def _notify_created(request: HttpRequest, rule: StoredRule) -> None:
     if rule.enabled:
-        messages.success(request, _("The rule is there. It counts from the next context on."))
+        messages.success(request, _("Rule created and active."))
     else:
-        messages.success(
-            request, _("The rule is there, switched off. Try it, and switch it on when it does what you want.")
-        )
+        messages.success(request, _("Rule created, but disabled. Test it, then enable it."))

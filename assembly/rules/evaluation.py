@@ -20,8 +20,9 @@ from teams.models import Team
 
 
 def add_fired_rules(profile: Profile, gather_context: GatherContext, rows: Rows) -> GatherContext:
-    """The situation with the rules in the rows of `in_force` that fire, and with the names of those that nobody can
-    read any more."""
+    """Return the context with the rules in the rows of `rules_statement` whose conditions are met, and the names of
+    rules that cannot be parsed any more.
+    """
     if not rows:
         return gather_context
     rules, unreadable = parse_rules(rows)
@@ -38,7 +39,9 @@ def add_fired_rules(profile: Profile, gather_context: GatherContext, rows: Rows)
 
 
 def add_inclusion_section(profile: Profile, rules: Sequence[Rule]) -> Profile:
-    """The profile with the section of what is always included, right after what is required, where a rule needs it."""
+    """Return the profile with a section for items that rules always include, after the required sections, if a rule
+    needs it.
+    """
     if not any(rule.then.always_include for rule in rules):
         return profile
     required = [section for section in profile.sections if section.required]
@@ -47,7 +50,9 @@ def add_inclusion_section(profile: Profile, rules: Sequence[Rule]) -> Profile:
 
 
 def rules_document(gather_context: GatherContext, decisions: Sequence[Decision]) -> dict[str, Any]:
-    """What the record keeps of rules: those that fired with what each did, and those that could not be read."""
+    """Return what the record stores about rules: the applied rules with their effects, and those that could not be
+    parsed.
+    """
     told = decisions if gather_context.rules else ()
     done = Counter((label, deed) for decision in told for label, deed in _rule_actions(decision))
     recorded = [
@@ -59,12 +64,12 @@ def rules_document(gather_context: GatherContext, decisions: Sequence[Decision])
 
 
 def rules_from_record(request: Mapping[str, Any]) -> tuple[Rule, ...]:
-    """The rules that fired, from what was recorded of a request."""
+    """Return the rules that were applied, from the recorded request."""
     return tuple(Rule.from_dict(rule) for rule in request.get("rules", ()))
 
 
 def _rule_actions(decision: Decision) -> list[tuple[str, str]]:
-    """By the label of each rule that had a say in it, what the rule did to the item."""
+    """Return what each rule did to the item, with the label of the rule."""
     labels = str(decision.detail.get("rule", "")).split(", ")
     if decision.code is Code.RULE_EXCLUDED:
         return [(labels[0], "excluded")]
@@ -81,12 +86,12 @@ WHERE enabled AND (agent_id IS NULL AND team_id IS NULL OR agent_id = %(agent)s 
 
 
 def rules_statement(agent: Agent, team: Team | None) -> Statement:
-    """The statement that reads the enabled rules for the agent in the team, for `parse_rules`."""
+    """Return the statement that reads the enabled rules for the agent in the team, for `parse_rules`."""
     return Statement(RULES_SQL, {"agent": agent.id, "team": team.id if team else None})
 
 
 def parse_rules(rows: Rows) -> tuple[list[Rule], list[RuleEntry]]:
-    """The rules in rows of `rules_statement`; and apart, those that cannot be read any more."""
+    """Return the rules in rows of `rules_statement`, and separately those that cannot be parsed any more."""
     columns = ("name", "version", "agent_id", "team_id", "content")
     entries = [entry_of_row(StoredRule(**dict(zip(columns, row, strict=True)))) for row in rows]
     return [entry.described.rule for entry in entries if entry.described], [

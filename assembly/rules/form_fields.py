@@ -1,4 +1,4 @@
-"""A rule as plain fields, for those who know no YAML: what it is for, when it applies, and the lines that it does."""
+"""The form of a rule has plain fields for people who do not know YAML: description, conditions and actions."""
 
 from collections.abc import Mapping
 from typing import Any, get_args
@@ -19,11 +19,11 @@ from teams.principal import Principal
 Choices = list[tuple[str, Any]]
 
 INTENTS: Mapping[Intent, Any] = {
-    "question": _("It asks something"),
-    "action": _("It wants something done"),
-    "fix": _("Something is to be put right"),
-    "explain": _("It wants an explanation"),
-    "other": _("There is no topic"),
+    "question": _("Question"),
+    "action": _("Request"),
+    "fix": _("Fix"),
+    "explain": _("Explanation"),
+    "other": _("No topic"),
 }
 WEEKDAYS: Choices = [
     ("mon", _("Monday")),
@@ -39,7 +39,7 @@ TIME_FIELDS = ("first", "last", "weekdays", "opens", "closes")
 
 
 def field_choices(principal: Principal) -> dict[str, Choices]:
-    """What can be chosen from, by field: the agents and teams that the person sees, and all usable profiles."""
+    """Return the choices of each field: the agents and teams that the person sees, and all usable profiles."""
     agents, teams = (model.objects.visible_to(principal).order_by("name") for model in (Agent, Team))
     return {
         "agents": [(agent.slug, agent.name) for agent in agents],
@@ -49,18 +49,20 @@ def field_choices(principal: Principal) -> dict[str, Choices]:
 
 
 def require_legible(text: str) -> None:
-    """Raises ValidationError for characters that nobody can see, and so that no rule may name."""
+    """Raise ValidationError for invisible characters, which no rule may contain."""
     if not text.isprintable():
-        raise ValidationError(_("There is a character in it that cannot be seen. Type it anew."), code="unseen")
+        raise ValidationError(_("It contains an invisible character. Type it again."), code="unseen")
 
 
 def _one_line(text: str) -> None:
     if INVISIBLE_CHARACTERS.search(text):
-        raise ValidationError(_("This must be one line. Take out line breaks and characters that cannot be seen."))
+        raise ValidationError(_("Use one line without line breaks and invisible characters."))
 
 
 class NamesField(forms.MultipleChoiceField):
-    """Names from a list, or others that the rule has named before: what they named may be gone, or not for all eyes."""
+    """A field for names from a list, or names that the rule contains already: their agent or team may be deleted, or
+    hidden from the person.
+    """
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(required=False, widget=forms.CheckboxSelectMultiple, **kwargs)
@@ -69,7 +71,7 @@ class NamesField(forms.MultipleChoiceField):
         return 0 < len(value) <= MAX_WORD_CHARACTERS and str(value).isprintable()
 
     def offer(self, names: Choices, chosen: list[str]) -> None:
-        """Let people choose from the names, and from those that are chosen already."""
+        """Offer the names as choices, and those that are chosen already."""
         known = dict(names)
         self.choices = [*names, *((name, name) for name in dict.fromkeys(chosen) if name not in known)]
 
@@ -90,11 +92,11 @@ def _boxes(label: Any, choices: Choices, **kwargs: Any) -> forms.MultipleChoiceF
 
 
 class ConditionForm(forms.Form):
-    """What the rule is for, and when it applies: all that is filled in must hold."""
+    """The form of a rule's description and conditions, all of which must be met."""
 
     description = forms.CharField(
-        label=_("What it is for"),
-        help_text=_("One sentence, for those who read the list of rules."),
+        label=_("Description"),
+        help_text=_("One sentence, shown in the list of rules."),
         max_length=MAX_DESCRIPTION_CHARACTERS,
         required=False,
         validators=[_one_line],
@@ -102,21 +104,19 @@ class ConditionForm(forms.Form):
     )
     words = forms.CharField(
         label=_("Words in the topic"),
-        help_text=_(
-            "A word or a phrase on each line. Any of them is enough, as whole words. Empty: whatever the topic."
-        ),
+        help_text=_("One word or phrase per line. Any of them is sufficient, as a whole word. Empty: any topic."),
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
     )
     agents = NamesField(label=_("Agents"))
     teams = NamesField(label=_("Teams"))
-    profiles = NamesField(label=_("Profiles"))
-    intents = _boxes(_("What the topic reads as"), [(intent, INTENTS[intent]) for intent in get_args(Intent)])
-    first = _day(_("From this day"))
-    last = _day(_("Until this day"))
-    weekdays = _boxes(_("On these days of the week"), WEEKDAYS)
-    opens = _time(_("From this time of day"))
-    closes = _time(_("Until this time of day"))
+    profiles = NamesField(label=_("Context profiles"))
+    intents = _boxes(_("Intent"), [(intent, INTENTS[intent]) for intent in get_args(Intent)])
+    first = _day(_("From"))
+    last = _day(_("Until"))
+    weekdays = _boxes(_("Days of the week"), WEEKDAYS)
+    opens = _time(_("From time"))
+    closes = _time(_("Until time"))
 
     def __init__(self, *args: Any, names: dict[str, Choices], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -137,32 +137,32 @@ class ConditionForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         values = self.cleaned_data
         if values.get("first") and values.get("last") and values["first"] > values["last"]:
-            self.add_error("last", _("This day is before the first one. Change one of them."))
+            self.add_error("last", _("The end is before the start. Change one of them."))
         if self.errors.keys() & {"opens", "closes"}:
             return values
         opens, closes = values.get("opens"), values.get("closes")
         if (opens is None) != (closes is None):
             missing = "closes" if closes is None else "opens"
-            self.add_error(missing, _("Give both times, or none."))
+            self.add_error(missing, _("Enter both times, or none."))
         elif opens is not None and opens == closes:
-            self.add_error("closes", _("These must be two different times."))
+            self.add_error("closes", _("Enter two different times."))
         return values
 
     @property
     def narrows(self) -> bool:
-        """Whether something is chosen of whom it is for in particular, or wrong there."""
+        """Whether an agent, team or profile is chosen, or has an error."""
         return self._says(SCOPE_FIELDS)
 
     @property
     def has_time(self) -> bool:
-        """Whether a time is given, or wrong."""
+        """Whether a time is given, or has an error."""
         return self._says(TIME_FIELDS)
 
     def _says(self, names: tuple[str, ...]) -> bool:
         return any(self[name].value() or self[name].errors for name in names)
 
     def condition(self) -> Condition:
-        """What the fields say, once they are valid."""
+        """Return the condition in the valid form."""
         values = self.cleaned_data
         window = TimeWindow(
             first=values["first"],
@@ -182,7 +182,7 @@ class ConditionForm(forms.Form):
 
 
 def condition_initial(description: str, when: Condition) -> dict[str, Any]:
-    """The fields of what a rule says. Conditions within the condition have no field."""
+    """Return the initial form values of a rule. Nested conditions have no field."""
     window = when.between or TimeWindow()
     return {
         "description": description,

@@ -1,4 +1,4 @@
-"""Forms of rules: whose a new rule is, what any rule says, and the lines of its actions."""
+"""Forms of rules: the owner of a new rule, its description, and its actions."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -22,37 +22,41 @@ from teams.models import valid_slug
 from teams.principal import Principal
 
 INCLUDE, BOOST, EXCLUDE = "always_include", "boost", "exclude"
-ACTION_CHOICES = [(INCLUDE, _("Always include")), (BOOST, _("Count more or less")), (EXCLUDE, _("Leave out"))]
+ACTION_CHOICES = [(INCLUDE, _("Always include")), (BOOST, _("Boost")), (EXCLUDE, _("Exclude"))]
 SELECTOR_CHOICES: list[tuple[SelectorKind, Any]] = [
-    ("path", _("Files at the path")),
-    ("kg_entity", _("What is about the person or thing")),
-    ("memory_kind", _("Memories of the kind")),
-    ("tag", _("What is tagged")),
+    ("path", _("Files at path")),
+    ("kg_entity", _("Items about entity")),
+    ("memory_kind", _("Memories of kind")),
+    ("tag", _("Items with tag")),
 ]
 SOURCE_PREFIX = "source:"
-"""Before the name of a source that is taken as a whole."""
+"""The prefix of the name of a source as a selector."""
 
 
 def selector_choices() -> list[tuple[Any, Any]]:
-    """By what things can be named; a source names itself."""
+    """Return the choices of a selector; a source is a selector by its name."""
     sources = sorted((f"{SOURCE_PREFIX}{name}", SOURCES[name].label) for name in known_sources())
-    return [("", _("Choose")), *SELECTOR_CHOICES, (_("Everything of"), sorted(sources, key=lambda choice: choice[1]))]
+    return [
+        ("", _("Choose")),
+        *SELECTOR_CHOICES,
+        (_("All items of source"), sorted(sources, key=lambda choice: choice[1])),
+    ]
 
 
 class RuleActionForm(forms.Form):
-    """One thing that the rule does. A line in which nothing is named does nothing."""
+    """The form of one action of the rule. An action without a selector has no effect."""
 
-    what = forms.ChoiceField(label=_("What to do"), choices=ACTION_CHOICES, initial=INCLUDE, required=False)
-    by = forms.ChoiceField(label=_("With what"), choices=selector_choices, required=False)
+    what = forms.ChoiceField(label=_("Action"), choices=ACTION_CHOICES, initial=INCLUDE, required=False)
+    by = forms.ChoiceField(label=_("Target"), choices=selector_choices, required=False)
     value = forms.CharField(
-        label=_("Which"),
+        label=_("Value"),
         max_length=MAX_VALUE_CHARACTERS,
         required=False,
         validators=[require_legible],
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
     weight = forms.FloatField(
-        label=_("Times"),
+        label=_("Weight"),
         min_value=0,
         max_value=MAX_WEIGHT,
         required=False,
@@ -66,17 +70,17 @@ class RuleActionForm(forms.Form):
         if not by and not values.get("value"):
             return values
         if not by and "by" not in self.errors:
-            self.add_error("by", _("Choose what this names."))
+            self.add_error("by", _("Choose a value."))
         elif by.startswith(SOURCE_PREFIX) and what == INCLUDE:
-            self.add_error("by", _("Everything of a source cannot always be in. Let it count more instead."))
+            self.add_error("by", _("A source cannot always be included. Boost it instead."))
         elif by and not by.startswith(SOURCE_PREFIX) and not values.get("value") and "value" not in self.errors:
-            self.add_error("value", _("Say which."))
+            self.add_error("value", _("Enter a value."))
         if what == BOOST and values.get("weight") is None and "weight" not in self.errors:
-            self.add_error("weight", _("Say how often it counts: 2 is double, 0.5 is half."))
+            self.add_error("weight", _("Enter a weight: 2 doubles the score, 0.5 halves it."))
         return values
 
     def _forgive(self, what: str, by: str) -> None:
-        """What the line does not need is not shown, so it cannot be wrong either."""
+        """Remove the errors of fields that are not shown for this action."""
         if what != BOOST:
             self.errors.pop("weight", None)
         if by.startswith(SOURCE_PREFIX):
@@ -84,7 +88,7 @@ class RuleActionForm(forms.Form):
 
     @property
     def is_used(self) -> bool:
-        """Whether it names something, once it is valid."""
+        """Whether the valid action has a selector."""
         return bool(self.cleaned_data.get("by"))
 
     @property
@@ -92,7 +96,7 @@ class RuleActionForm(forms.Form):
         return self.cleaned_data["what"] or INCLUDE
 
     def selector(self) -> Selector:
-        """What it names."""
+        """Return the selector of the action."""
         by: Any = self.cleaned_data["by"]
         if by.startswith(SOURCE_PREFIX):
             return Selector("source", by.removeprefix(SOURCE_PREFIX))
@@ -100,18 +104,18 @@ class RuleActionForm(forms.Form):
 
 
 class RuleActionFormSet(forms.BaseFormSet):  # type: ignore[type-arg]  # not subscriptable at run time
-    """All that the rule does."""
+    """The forms of all actions of the rule."""
 
     def clean(self) -> None:
-        """Raises ValidationError for none, or too many of a kind."""
+        """Raise ValidationError for no actions, or too many of a kind."""
         used = [form.action for form in self.forms if form.is_valid() and form.is_used]
         if not used and not any(self.errors):
-            raise ValidationError(_("A rule must do something. Fill in at least one line."))
+            raise ValidationError(_("Add at least one action."))
         if any(used.count(action) > MAX_SELECTORS for action, _label in ACTION_CHOICES):
-            raise ValidationError(_("At most %(most)s lines of a kind.") % {"most": MAX_SELECTORS})
+            raise ValidationError(_("At most %(most)s actions of a kind.") % {"most": MAX_SELECTORS})
 
     def actions(self) -> Actions:
-        """What the lines say, once they are valid."""
+        """Return the actions in the valid forms."""
         used = [form for form in self.forms if form.is_used]
         return Actions(
             always_include=tuple(form.selector() for form in used if form.action == INCLUDE),
@@ -128,17 +132,17 @@ _RuleActionFormSet = forms.formset_factory(
 
 
 def lines_from_post(data: QueryDict) -> RuleActionFormSet:
-    """As a browser sent them."""
+    """Return the forms of actions with the values that a browser sent."""
     return cast("RuleActionFormSet", _RuleActionFormSet(data, prefix=PREFIX))
 
 
 def unbound_lines(initial: list[dict[str, Any]]) -> RuleActionFormSet:
-    """Filled in like this, with one more that is empty; not judged yet."""
+    """Return unvalidated forms with these initial values, and an additional empty one."""
     return cast("RuleActionFormSet", _RuleActionFormSet(initial=initial, prefix=PREFIX))
 
 
 def lines_initial(then: Actions) -> list[dict[str, Any]]:
-    """The lines of what a rule does."""
+    """Return the initial form values of a rule's actions."""
     return list(_line_initials(then))
 
 
@@ -161,28 +165,30 @@ EVERYBODY = "everywhere"
 
 
 def owner_choices(principal: Principal) -> list[tuple[Any, Any]]:
-    """For whom the person may write rules: everybody, teams, agents; as team:care and agent:ada."""
+    """Return for whom the person may write rules: all agents, teams, agents; as team:care and agent:ada."""
     teams = [(f"team:{team.slug}", team.name) for team in teams_for_rules(principal)]
     agents = [(f"agent:{agent.slug}", agent.name) for agent in Agent.objects.editable_by(principal).order_by("name")]
     groups = [(_("A team"), teams), (_("An agent"), agents)]
-    everybody: list[tuple[Any, Any]] = [(EVERYBODY, _("Every agent of the organisation"))] if principal.is_admin else []
+    everybody: list[tuple[Any, Any]] = [(EVERYBODY, _("All agents of the organisation"))] if principal.is_admin else []
     return [*everybody, *((label, choices) for label, choices in groups if choices)]
 
 
 class RuleForm(forms.Form):
-    """What a new rule has beside its text: a name, whom it is for, and whether it begins switched off."""
+    """The form of a new rule beside its text: its name, its owner, and whether it starts disabled."""
 
     name = forms.CharField(
         label=_("Name"),
-        help_text=_("Lower-case letters, digits and hyphens. Contexts name the rule by it, so it stays."),
+        help_text=_(
+            "Lower-case letters, digits and hyphens. Contexts refer to the rule by this name; it cannot be changed."
+        ),
         max_length=MAX_NAME_CHARACTERS,
         validators=[valid_slug],
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
-    owner = forms.ChoiceField(label=_("For"), help_text=_("Where two rules disagree, the narrower one wins."))
+    owner = forms.ChoiceField(label=_("Scope"), help_text=_("If rules conflict, the one with the narrower scope wins."))
     off = forms.BooleanField(
-        label=_("Start it switched off"),
-        help_text=_("It counts in no context until you switch it on."),
+        label=_("Create disabled"),
+        help_text=_("It has no effect until you enable it."),
         required=False,
     )
 
@@ -191,18 +197,18 @@ class RuleForm(forms.Form):
         self.fields["owner"].choices = choices  # type: ignore[attr-defined]
 
     def unbound_copy(self) -> "RuleForm":
-        """The same, not judged yet."""
+        """Return a copy of the form that is not validated yet."""
         return RuleForm(initial=_typed(self), choices=self.fields["owner"].choices)  # type: ignore[attr-defined]
 
     def owner_slugs(self) -> dict[str, str]:
-        """The slugs of the chosen agent and team; "" for none."""
+        """Return the slugs of the chosen agent and team; "" for none."""
         kind, _colon, slug = self.cleaned_data["owner"].partition(":")
         return {"agent": slug if kind == "agent" else "", "team": slug if kind == "team" else ""}
 
 
 @dataclass(frozen=True, slots=True)
 class RuleFields:
-    """What a rule says, as fields. `names` are what agents, teams and profiles can be chosen from."""
+    """The form fields of a rule. `names` are the choices of agents, teams and profiles."""
 
     when: ConditionForm
     lines: RuleActionFormSet
@@ -210,37 +216,37 @@ class RuleFields:
 
     @classmethod
     def blank(cls, names: dict[str, Choices]) -> "RuleFields":
-        """For a new rule."""
+        """Return the fields of a new rule."""
         return cls(ConditionForm(names=names), unbound_lines([]), names)
 
     @classmethod
     def of(cls, description: str, rule: Rule, names: dict[str, Choices]) -> "RuleFields":
-        """Filled in with what the rule says; conditions within its condition have no field."""
+        """Return the fields with the values of the rule; nested conditions have no field."""
         when = ConditionForm(initial=condition_initial(description, rule.when), names=names)
         return cls(when, unbound_lines(lines_initial(rule.then)), names)
 
     @classmethod
     def posted(cls, data: QueryDict, names: dict[str, Choices]) -> "RuleFields":
-        """As a browser sent them."""
+        """Return the fields with the values that a browser sent."""
         return cls(ConditionForm(data, names=names), lines_from_post(data), names)
 
-    def unbound_copy(self) -> "RuleFields":
-        """The same with one more line, not judged yet."""
-        lines = [_typed(form) for form in self.lines.forms]
+    def unbound_copy(self, *, without: int | None = None) -> "RuleFields":
+        """Return a copy without the action of that number, or with an additional empty one; not validated yet."""
+        lines = [_typed(form) for number, form in enumerate(self.lines.forms) if number != without]
         names = dict(self.names)
         return RuleFields(ConditionForm(initial=_typed(self.when), names=names), unbound_lines(lines), names)
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was filled in."""
+        """Whether all fields are empty."""
         return not self.when.has_changed() and not any(form.has_changed() for form in self.lines.forms)
 
     def is_valid(self) -> bool:
-        """Whether all fields can be used; those that cannot say why."""
+        """Return whether all fields are valid; invalid ones have errors."""
         return all([self.when.is_valid(), self.lines.is_valid()])
 
     def text(self) -> str:
-        """The YAML of what they say, once they are valid."""
+        """Return the YAML of the valid fields."""
         return rule_yaml(self.when.cleaned_data["description"], self.when.condition(), self.lines.actions())
 
 

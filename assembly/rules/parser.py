@@ -22,7 +22,7 @@ MAX_PARTS = 20
 
 
 def parse_condition(node: yaml.Node, what: str) -> Condition:
-    """The condition. Raises UnreadableDocument, which names the line."""
+    """Return the condition in the node. Raises UnreadableDocument, which names the line."""
     fields = YamlFields(node, CONDITION_FIELDS, what)
     return Condition(
         task_contains=_parse_words(fields, "task_contains"),
@@ -38,7 +38,7 @@ def parse_condition(node: yaml.Node, what: str) -> Condition:
 
 
 def scalar_text(node: yaml.Node) -> str:
-    """The text of one value as it was written; "" for a list, a mapping or nothing."""
+    """Return the text of a scalar as it was written; "" for a list, a mapping or nothing."""
     is_value = isinstance(node, yaml.ScalarNode) and not node.tag.endswith(":null")
     return str(node.value).strip() if is_value else ""
 
@@ -50,7 +50,7 @@ def _parse_parts(fields: YamlFields, key: str) -> tuple[Condition, ...]:
 
 
 def _parse_words(fields: YamlFields, key: str) -> tuple[str, ...]:
-    """A list of words, or a single one."""
+    """Return a list of words, which may be written as a single word."""
     if key not in fields.nodes:
         return ()
     one = scalar_text(fields.nodes[key])
@@ -108,7 +108,7 @@ RULE_FIELDS = ("description", "when", "then")
 ACTIONS = ("always_include", "boost", "exclude")
 SELECTORS: tuple[SelectorKind, ...] = get_args(SelectorKind)
 LOADABLE = tuple(by for by in SELECTORS if by != "source")
-"""By what always_include can find things: a source as a whole is what profiles are for."""
+"""The selectors of always_include. Sources are not among them, because profiles select sources."""
 MAX_DESCRIPTION_CHARACTERS = 300
 MAX_SELECTORS = 50
 MAX_VALUE_CHARACTERS = 500
@@ -117,14 +117,14 @@ MAX_WEIGHT = 10
 
 @dataclass(frozen=True, slots=True)
 class DescribedRule:
-    """A rule with the words that say what it is for."""
+    """A rule with its description."""
 
     rule: Rule
     description: str
 
 
 def parse_rule(text: str, *, name: str, version: int, scope: Scope, sources: Collection[str]) -> DescribedRule:
-    """The rule that the text describes. Raises UnreadableDocument, which is Invalid("content", "Line 3: …")."""
+    """Return the rule in the text. Raises UnreadableDocument, which is Invalid("content", "Line 3: …")."""
     root = YamlFields(parse_yaml(text), RULE_FIELDS, "A rule")
     description = root.text("description", MAX_DESCRIPTION_CHARACTERS, default="")
     when = parse_condition(root.nodes["when"], "“when”") if "when" in root.nodes else Condition()
@@ -164,7 +164,7 @@ def _parse_selector(fields: YamlFields, known: tuple[SelectorKind, ...], sources
     given = [by for by in known if by in fields.nodes]
     if len(given) != 1:
         key = given[-1] if given else known[0]
-        raise fields.fault(key, f"must stand alone: each item has exactly one of: {', '.join(known)}.")
+        raise fields.fault(key, f"must be the only key: each item has exactly one of: {', '.join(known)}.")
     by, value = given[0], scalar_text(fields.nodes[given[0]])
     if by == "source" and value not in sources:
         raise fields.fault(by, f"must be one of: {', '.join(sources)}.")

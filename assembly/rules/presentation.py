@@ -16,16 +16,16 @@ DAY = "j F Y"
 
 
 def condition_sentences(when: Condition) -> list[str]:
-    """All that must be so for the rule to apply, a part each; none: it always applies."""
+    """Return the conditions of a rule as sentences; an empty list means that it always applies."""
     return list(_condition_parts(when))
 
 
 def _condition_parts(when: Condition) -> Iterator[str]:
     if when.task_contains:
-        yield _("the topic has %(words)s") % {"words": _any_of([f"“{word}”" for word in when.task_contains])}
+        yield _("the topic contains %(words)s") % {"words": _any_of([f"“{word}”" for word in when.task_contains])}
     if when.intent:
         intents = {str(intent): str(label) for intent, label in INTENTS.items()}
-        yield _("of the topic: %(intents)s") % {
+        yield _("the intent is %(intents)s") % {
             "intents": _any_of([_label_in_sentence(intents, word) for word in when.intent])
         }
     for words, names in (
@@ -39,11 +39,11 @@ def _condition_parts(when: Condition) -> Iterator[str]:
         yield from _window_parts(when.between)
     yield from (within for part in when.all for within in _condition_parts(part))
     if when.any:
-        yield _("one of these holds: %(parts)s") % {
+        yield _("any of these is true: %(parts)s") % {
             "parts": _any_of([_whole_condition(part) for part in when.any], _bracketed)
         }
     if when.never:
-        yield _("this does not hold: %(part)s") % {"part": _whole_condition(when.never)}
+        yield _("this is not true: %(part)s") % {"part": _whole_condition(when.never)}
 
 
 def _window_parts(window: TimeWindow) -> Iterator[str]:
@@ -59,11 +59,11 @@ def _window_parts(window: TimeWindow) -> Iterator[str]:
         yield _("it is a %(days)s") % {"days": _any_of([days[day] for day in window.weekdays])}
     if window.opens is not None and window.closes is not None:
         hours = {"opens": f"{window.opens:%H:%M}", "closes": f"{window.closes:%H:%M}"}
-        yield _("the agent's clock shows %(opens)s to %(closes)s") % hours
+        yield _("the agent's local time is %(opens)s to %(closes)s") % hours
 
 
 def _whole_condition(when: Condition) -> str:
-    return _(" and ").join(_condition_parts(when)) or _("anything")
+    return _(" and ").join(_condition_parts(when)) or _("any")
 
 
 def _bracketed(text: str) -> str:
@@ -71,7 +71,7 @@ def _bracketed(text: str) -> str:
 
 
 def _label_in_sentence(labels: dict[str, str], word: str) -> str:
-    """A label as it stands within a sentence."""
+    """Return a label with a lower-case beginning, for use within a sentence."""
     label = labels.get(word, word)
     return label[:1].lower() + label[1:]
 
@@ -83,17 +83,17 @@ def _any_of(words: Sequence[str], shown: Callable[[str], str] = str) -> str:
 
 RULE_GUIDANCE = Guidance(
     name=gettext_lazy("Rule"),
-    purpose=gettext_lazy("what always gets in, what counts more, what stays out"),
-    question=gettext_lazy("How a rule is written"),
+    purpose=gettext_lazy("include, boost or exclude items"),
+    question=gettext_lazy("Format of rules"),
     advice=(
-        gettext_lazy("Under “when”: all that is listed must be so. Without it, the rule always applies."),
+        gettext_lazy("Under “when”: all conditions must match. Without conditions, the rule always applies."),
         gettext_lazy("task_contains: any of the words, as whole words, in the topic of the request."),
-        gettext_lazy("agent, team, profile, intent: one of those listed. between: from, until, weekdays, hours."),
-        gettext_lazy("all, any, not: conditions within conditions."),
-        gettext_lazy("always_include is a promise: if there is no room for it, the context says so."),
-        gettext_lazy("boost multiplies the score: 2 counts double, 0.5 half."),
+        gettext_lazy("agent, team, profile, intent: one of the listed values. between: from, until, weekdays, hours."),
+        gettext_lazy("all, any, not: nested conditions."),
+        gettext_lazy("always_include: if the item does not fit, the context has a warning."),
+        gettext_lazy("boost multiplies the score: 2 doubles it, 0.5 halves it."),
         gettext_lazy("Items are named by path (** for any folders; GOALS for a file), kg_entity, memory_kind or tag."),
-        gettext_lazy("boost and exclude can name a source, too."),
+        gettext_lazy("boost and exclude can also name a source."),
     ),
     example=(
         "description: Decisions on security, whenever it is about signing in.\n"
@@ -112,36 +112,36 @@ RULE_GUIDANCE = Guidance(
 
 
 GUIDANCE_NOTES = (
-    gettext_lazy("“Always include” is a promise: if there is no room for it, the context says so."),
-    gettext_lazy("“Count more or less” multiplies: 2 counts double, 0.5 half, 0 not at all."),
-    gettext_lazy("A path may have * for a part of a name and ** for any folders: docs/**, notes/*.md."),
-    gettext_lazy("GOALS, CONTEXT, RULES, KNOWLEDGE are paths, too: they name a file of the team or the agent."),
+    gettext_lazy("“Always include”: if the item does not fit, the context has a warning."),
+    gettext_lazy("“Boost” multiplies the score: 2 doubles it, 0.5 halves it, 0 removes it."),
+    gettext_lazy("Paths may contain * for a part of a name and ** for any folders: docs/**, notes/*.md."),
+    gettext_lazy("GOALS, CONTEXT, RULES, KNOWLEDGE are paths of files of the team or agent."),
     gettext_lazy("Kinds of memories are words like decision, learning, preference, fact."),
-    gettext_lazy("Try it before you save: it shows what would have been different in the last contexts."),
+    gettext_lazy("Test it before you save: see what would have changed in recent contexts."),
 )
-"""The advice beside the form."""
+"""The help beside the form."""
 
 
 @dataclass(frozen=True, slots=True)
 class ActionLine:
-    """One thing that a rule does, in words."""
+    """An action of a rule, in words."""
 
     what: str
     to: str
 
 
 def action_lines(actions: Actions) -> list[ActionLine]:
-    """What the actions do, in the order of their text."""
+    """Return the actions as sentences, in the order of the text."""
     return [*_lines_for(_("Always includes"), actions.always_include), *_boosts(actions), *_excludes(actions)]
 
 
 def _boosts(actions: Actions) -> Iterator[ActionLine]:
     for boost in actions.boost:
-        yield ActionLine(_("Counts %(weight)s times") % {"weight": f"{boost.weight:g}"}, _selector_text(boost.selector))
+        yield ActionLine(_("Boosts by %(weight)s") % {"weight": f"{boost.weight:g}"}, _selector_text(boost.selector))
 
 
 def _excludes(actions: Actions) -> list[ActionLine]:
-    return _lines_for(_("Leaves out"), actions.exclude)
+    return _lines_for(_("Excludes"), actions.exclude)
 
 
 def _lines_for(what: str, selectors: Sequence[Selector]) -> list[ActionLine]:
@@ -153,8 +153,8 @@ def _selector_text(selector: Selector) -> str:
         return source_label(selector.value)
     words = {
         "path": _("files at %(value)s"),
-        "kg_entity": _("what is about %(value)s"),
-        "memory_kind": _("memories of the kind %(value)s"),
-        "tag": _("what is tagged %(value)s"),
+        "kg_entity": _("items about %(value)s"),
+        "memory_kind": _("memories of kind %(value)s"),
+        "tag": _("items with tag %(value)s"),
     }
     return words[selector.by] % {"value": selector.value}

@@ -1,4 +1,4 @@
-"""What the rules' endpoints take and give."""
+"""Serializers of rules."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ SCOPES = ["agent", "team", "everywhere"]
 
 class RuleSaveSerializer(StrictSerializer):
     content = ExactText(allow_blank=True, max_length=MAX_FILE_CHARACTERS, help_text=YAML)
-    enabled = serializers.BooleanField(required=False, help_text="Left out: as it was.")
+    enabled = serializers.BooleanField(required=False, help_text="Default: unchanged.")
 
 
 class RuleCreateSerializer(StrictSerializer):

@@ -1,6 +1,6 @@
-"""Services of rules: find, create, save, delete. A text that cannot be parsed is refused with its line.
+"""This module finds, creates, saves and deletes rules. A text that cannot be parsed is refused with its line.
 
-Who sees an agent or team reads its rules; who edits it writes them.
+People who see an agent or team may read its rules; people who edit it may write them.
 """
 
 from django.db import transaction
@@ -17,17 +17,19 @@ from assembly.rules.parser import parse_rule
 from config.http.errors import Conflict, Forbidden, NotFound
 from teams.access import is_permitted as may_in_team
 from teams.access import require_admin, require_change_allowed, team_for
+from teams.activity.log import activity_record
+from teams.activity.models import ActivityAction
 from teams.models import Team
 from teams.principal import Action, Principal
 from teams.services import erase
 from teams.versioned_text.versioned_file import StaleVersion, lock_row
 
 Owner = Agent | Team | None
-"""Whom a rule is for; None: everybody."""
+"""The owner of a rule; None means all agents."""
 
 
 def rule_for(principal: Principal, name: str, action: Action = Action.READ) -> StoredRule:
-    """The rule with that name. Raises NotFound or Forbidden."""
+    """Return the rule with this name. Raises NotFound or Forbidden."""
     rules = StoredRule.objects.visible_to(principal).select_related("agent", "team")
     rule = rules.filter(name=name).first()
     if rule is None:
@@ -38,7 +40,9 @@ def rule_for(principal: Principal, name: str, action: Action = Action.READ) -> S
 
 
 def may_edit(principal: Principal, rule: StoredRule) -> bool:
-    """Whether somebody who can see the rule may change it: who edits its agent or team, else admins alone."""
+    """Return whether a principal who can see the rule may change it: by editing its agent or team; rules for all agents
+    need an admin.
+    """
     if rule.agent:
         return may_with_agent(principal, rule.agent, Action.EDIT)
     if rule.team:
@@ -47,7 +51,7 @@ def may_edit(principal: Principal, rule: StoredRule) -> bool:
 
 
 def rule_owner_for(principal: Principal, *, agent: str, team: str) -> Owner:
-    """For whom a new rule is to be, by slug; "" for none. Raises NotFound and Forbidden."""
+    """Return the owner of a new rule, by slug; "" for none. Raises NotFound and Forbidden."""
     if agent:
         return agent_for(principal, agent, Action.EDIT)
     if team:
@@ -57,28 +61,28 @@ def rule_owner_for(principal: Principal, *, agent: str, team: str) -> Owner:
 
 
 def owner_scope(owner: Owner) -> Scope:
-    """How narrow a rule for them is."""
+    """Return the scope of a rule of this owner."""
     return "agent" if isinstance(owner, Agent) else "team" if owner else "everywhere"
 
 
 def teams_for_rules(principal: Principal) -> QuerySet[Team]:
-    """The teams for which a person may write rules, by name."""
+    """Return the teams for which the person may write rules, by name."""
     return Team.objects.editable_by(principal).order_by("name")
 
 
 MAX_RULES = 100
-"""Of one agent, of one team, and for everybody."""
+"""The maximum number of rules of an agent, of a team, and for all agents."""
 RESERVED_NAMES = {"new", "check", "try"}
-"""What stands where a rule's name would in an address."""
+"""Names that no rule can have, because they are parts of URLs."""
 
 
 @transaction.atomic
 def rule_create(
     *, name: str, content: str, owner: Owner, enabled: bool = True, principal: Principal, note: str = ""
 ) -> StoredRule:
-    """A new rule for an agent, a team or everybody (None). Raises Conflict, and Invalid, which names the line.
+    """Create a rule for an agent, a team or all agents (None). Raises Conflict, and Invalid, which names the line.
 
-    Whether the principal may do this is for the caller to decide.
+    The caller checks whether the principal may do this.
     """
     refuse_name(name, RESERVED_NAMES)
     agent = owner if isinstance(owner, Agent) else None
@@ -86,7 +90,7 @@ def rule_create(
     row = StoredRule(name=name, content=content, agent=agent, team=team, enabled=enabled)
     _refuse_unreadable(content, name, 1, row.scope)
     if StoredRule.objects.filter(agent=agent, team=team).count() >= MAX_RULES:
-        raise Conflict(f"There are {MAX_RULES} rules here already. Delete one that nobody needs.")
+        raise Conflict(f"There are {MAX_RULES} rules here already. Delete one first.")
     return document_create(row=row, principal=principal, note=note)
 
 
@@ -117,12 +121,13 @@ def rule_save(
 
 @transaction.atomic
 def rule_delete(*, rule: StoredRule, principal: Principal) -> None:
-    """Delete a rule with its history. Contexts in which it fired stay, and so does what it did there.
+    """Delete a rule with its history. Contexts in which it was applied remain, with its effects.
 
-    Raises Forbidden for an agent's key where a person wrote the rule and its team does not allow it.
+    Raises Forbidden for an agent's key if a person wrote the rule and its team does not allow it.
     """
     require_change_allowed(principal, rule.team, rule.versions.all())
     erase("rules", rule.id, principal)
+    activity_record(principal, ActivityAction.RULE_DELETED, rule.name, team_id=rule.team_id)
 
 
 def _refuse_unreadable(content: str, name: str, version: int, scope: Scope) -> None:

@@ -1,4 +1,4 @@
-"""Pages of rules: the list, one rule, its switch, the check of a text, and its versions."""
+"""The pages of rules: the list, a rule, its switch, the validation of a text, and its versions."""
 
 from functools import partial
 from typing import Any
@@ -26,7 +26,7 @@ from teams.views.confirmation import Confirmation, confirmation_page
 
 
 def rule_list(request: HttpRequest) -> HttpResponse:
-    """The rules that somebody may see, the newest first."""
+    """Show the rules that the person may see, newest first."""
     principal = principal_of(request)
     rules = StoredRule.objects.visible_to(principal).select_related("agent", "team")
     found, cursor = page_of(rules, request.GET)
@@ -39,13 +39,13 @@ def rule_list(request: HttpRequest) -> HttpResponse:
 
 
 def rule_page(request: HttpRequest, name: str) -> HttpResponse:
-    """What a rule does; or, where its text cannot be read any more, why."""
+    """Show a rule, or why its text cannot be parsed any more."""
     principal = principal_of(request)
     return render(request, "assembly/rules/rule.html", rule_page_context(principal, rule_for(principal, name)))
 
 
 def rule_page_context(principal: Principal, rule: StoredRule) -> dict[str, Any]:
-    """What the page of a rule shows."""
+    """Return what the page of a rule shows."""
     entry = entry_of_row(rule)
     facts = {"entry": entry, "rule": rule, "may_edit": may_edit(principal, rule)}
     if entry.described:
@@ -56,7 +56,7 @@ def rule_page_context(principal: Principal, rule: StoredRule) -> dict[str, Any]:
 
 @require_POST
 def switch(request: HttpRequest, name: str) -> HttpResponse:
-    """Switch a rule on or off. Raises StaleVersion if the page did not show the newest."""
+    """Enable or disable a rule. Raises StaleVersion if the page did not show the newest version."""
     rule = rule_for(principal_of(request), name, Action.EDIT)
     form = TextForm({"version": request.POST.get("version"), "content": ""}, stored=rule)
     if form.is_valid():
@@ -64,13 +64,13 @@ def switch(request: HttpRequest, name: str) -> HttpResponse:
         rule_save(
             rule=rule, content=rule.content, enabled=enabled, expected_version=expected, principal=principal_of(request)
         )
-        messages.success(request, _("The rule is on.") if enabled else _("The rule is off."))
+        messages.success(request, _("Rule enabled.") if enabled else _("Rule disabled."))
     return redirect("rule_page", name=name)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: HttpRequest, name: str) -> HttpResponse:
-    """Ask whether a rule shall go with its history, and delete it."""
+    """Ask for confirmation, and delete a rule with its history."""
     rule = rule_for(principal_of(request), name, Action.EDIT)
     if request.method != "POST":
         return confirmation_page(
@@ -78,28 +78,28 @@ def delete(request: HttpRequest, name: str) -> HttpResponse:
             Confirmation(
                 question=_("Delete the rule %(name)s?") % {"name": name},
                 consequences=[
-                    _("All its versions go with it. Contexts in which it counted stay. To pause it, switch it off.")
+                    _("All its versions are deleted. Recorded contexts are not changed. To pause it, disable it.")
                 ],
-                button=_("Delete the rule for good"),
+                button=_("Delete permanently"),
                 back=reverse("rule_page", args=[name]),
-                crumbs=[Crumb(_("Rules"), reverse("rule_list"))],
+                crumbs=[Crumb(_("Context rules"), reverse("rule_list"))],
             ),
         )
     rule_delete(rule=rule, principal=principal_of(request))
-    messages.success(request, _("The rule %(name)s is deleted. Contexts in which it counted stay.") % {"name": name})
+    messages.success(request, _("Rule %(name)s deleted. Recorded contexts are not changed.") % {"name": name})
     return redirect("rule_list")
 
 
 @require_POST
 def restore(request: HttpRequest, name: str, number: int) -> HttpResponse:
-    """Bring back an old version of a rule, if it can still be read; it stays on or off as it is."""
+    """Restore a version of a rule, if its text is still valid; the rule remains enabled or disabled."""
     principal = principal_of(request)
     rule = rule_for(principal, name, Action.EDIT)
     return rule_pages.restore(request, rule, number, partial(_save_text, principal, rule))
 
 
 def _save_text(principal: Principal, rule: StoredRule, content: str, expected: int, note: str) -> StoredRule:
-    """Save a rule's text; it stays on or off as it is."""
+    """Save a rule's text; the rule remains enabled or disabled."""
     return rule_save(
         rule=rule, content=content, enabled=rule.enabled, expected_version=expected, principal=principal, note=note
     )
@@ -107,11 +107,11 @@ def _save_text(principal: Principal, rule: StoredRule, content: str, expected: i
 
 rule_pages = DocumentPages(
     kind="rule",
-    plural=gettext_lazy("Rules"),
+    plural=gettext_lazy("Context rules"),
     heading=gettext_lazy("Rule %(name)s"),
     guidance=RULE_GUIDANCE,
     fault_of=rule_fault,
     find=rule_for,
     may_edit=may_edit,
 )
-"""The check of a text, and the pages that show versions."""
+"""The validation of a text, and the pages of versions."""

@@ -1,4 +1,4 @@
-"""From a rule to its text: what a form produces is the same YAML that others type."""
+"""A rule is written as YAML here, both for forms and for archives."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,12 +8,12 @@ import yaml
 from assembly.engine.rules import Actions, Condition, Selector, TimeWindow
 
 MAX_WIDTH = 1_000_000
-"""Characters of a line: one value stands on one line, however long."""
+"""The maximum width of a line in characters: a value is never wrapped."""
 BLOCK_STYLES = ("|", ">")
 
 
 def rule_yaml(description: str, when: Condition, then: Actions) -> str:
-    """The rule as YAML, which `rule_read` reads back to an equal description, condition and actions."""
+    """Return the rule as YAML, which is parsed to an equal description, condition and actions."""
     rule: dict[str, Any] = {}
     if description:
         rule["description"] = description
@@ -23,8 +23,40 @@ def rule_yaml(description: str, when: Condition, then: Actions) -> str:
     return yaml.dump(rule, Dumper=_PlainDumper, sort_keys=False, allow_unicode=True, width=MAX_WIDTH)
 
 
+def keep_layout(stored: str, content: str) -> str:
+    """Return the stored YAML with the values of `content`; `content` itself if they differ in more than values.
+
+    So the history of a rule shows one changed line for one changed value, however its author had indented the text.
+    """
+    edits: list[tuple[int, int, str]] = []
+    old, new = (yaml.compose(text, Loader=yaml.SafeLoader) for text in (stored, content))
+    if old is None or new is None or not _collect_edits(old, new, content, edits):
+        return content
+    for start, end, value in sorted(edits, reverse=True):
+        stored = stored[:start] + value + stored[end:]
+    return stored
+
+
+def _collect_edits(old: yaml.Node, new: yaml.Node, content: str, edits: list[tuple[int, int, str]]) -> bool:
+    """Collect the values that differ, with their places in the old text; return False if the structure differs."""
+    if isinstance(old, yaml.ScalarNode) and isinstance(new, yaml.ScalarNode):
+        if (old.tag, old.value) == (new.tag, new.value):
+            return True
+        value = content[new.start_mark.index : new.end_mark.index].rstrip()
+        edits.append((old.start_mark.index, old.end_mark.index, value))
+        return old.style not in BLOCK_STYLES
+    if type(old) is not type(new) or len(old.value) != len(new.value):
+        return False
+    pairs = zip(old.value, new.value, strict=True)
+    if isinstance(old, yaml.MappingNode):
+        return all(
+            was[0].value == now[0].value and _collect_edits(was[1], now[1], content, edits) for was, now in pairs
+        )
+    return all(_collect_edits(was, now, content, edits) for was, now in pairs)
+
+
 def has_comments(text: str) -> bool:
-    """Whether the text, which is readable YAML, says something beside its values, which a form would not keep."""
+    """Return whether the valid YAML has comments, which a form would lose."""
     end = 0
     for token in yaml.scan(text, Loader=yaml.SafeLoader):
         if "#" in text[end : token.start_mark.index] or _has_header_comment(token, text):
@@ -34,26 +66,26 @@ def has_comments(text: str) -> bool:
 
 
 def is_nested(when: Condition) -> bool:
-    """Whether there are conditions within the condition."""
+    """Return whether the condition contains nested conditions."""
     return bool(when.all or when.any or when.never)
 
 
 def _has_header_comment(token: yaml.Token, text: str) -> bool:
-    """Of a text of several lines, which begins with a line like `> # comment`."""
+    """Return whether the token is a block text whose first line has a comment, like `> # comment`."""
     if not isinstance(token, yaml.ScalarToken) or token.style not in BLOCK_STYLES:
         return False
     return "#" in text[token.start_mark.index :].partition("\n")[0]
 
 
 class _InlineList(list[str]):
-    """A list that stands on one line: [auth, login]."""
+    """A list that is written on one line: [auth, login]."""
 
 
 class _PlainDumper(yaml.SafeDumper):
-    """Writes every value out where it stands, and weights as plain numbers."""
+    """A YAML dumper that writes every value in full, without anchors, and weights as plain numbers."""
 
     def ignore_aliases(self, data: object) -> bool:
-        """Anchors are no part of a rule's text."""
+        """Return True: the text of a rule has no anchors."""
         return True
 
 

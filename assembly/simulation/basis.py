@@ -1,4 +1,4 @@
-"""The basis of a simulation is what its context is chosen from: what the sources have for a request, or a record.
+"""The basis of a simulation has its inputs: what the sources return for a request, or the candidates of a record.
 
 Candidates are gathered as for any assembly, but nothing is recorded.
 """
@@ -24,11 +24,11 @@ from teams.models import Team
 
 
 class OwnerDeleted(DossierError):
-    """The agent or the team of a context is gone, so nothing can be gathered for it any more."""
+    """The agent or the team of a context was deleted, so nothing can be gathered for it any more."""
 
     status = 409
     code = "nobody_left"
-    title = "There is nobody left to tell this"
+    title = "The agent or team was deleted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +40,9 @@ class ContextOwners:
 
 
 def load_owners(assembly: Assembly) -> ContextOwners:
-    """Return the agent and the team of a record, by one query each. Raises OwnerDeleted.
+    """Return the agent and the team of a record; one query each. Raises OwnerDeleted.
 
-    Whoever may see a record may see both of them: see `VisibleQuerySet`.
+    A principal who may see a record may see both of them: see `VisibleQuerySet`.
     """
     agent = Agent.objects.filter(id=assembly.agent_id).first()
     if agent is None:
@@ -57,50 +57,50 @@ def load_owners(assembly: Assembly) -> ContextOwners:
 
 def _owner_deleted_error(name: str) -> OwnerDeleted:
     return OwnerDeleted(
-        f"{name} was deleted, so nothing can be put together today. What was told stays as it was: open the context, "
-        "or try changes that need no new reading, as another budget."
+        f"{name} was deleted, so the request cannot be run today. The recorded context is "
+        "retained: open it, or try changes that need no new reading, such as another budget."
     )
 
 
 @dataclass(frozen=True, slots=True)
 class SimulationBasis:
-    """The inputs of the engine before anything is overridden, and where they are from."""
+    """The inputs of the engine before overrides, and where they come from."""
 
     inputs: EngineInput
     time: TimeBudget
     record: StoredAssembly | None = None
-    """The record whose request is simulated; None: the request is on no record."""
+    """The record whose request is simulated; None if the request has no record."""
     gathered: GatherResult | None = None
-    """What the sources gave; None: the candidates are those on record."""
+    """The results of the sources; None if the candidates are those of the record."""
     session_gone: bool = False
-    """The request named a session that is not there any more: the context is without it."""
+    """The session of the request does not exist any more, so the context is assembled without it."""
     today: CurrentOwners | None = None
-    """Owners that were loaded before, where one rule is tried on many records."""
+    """Owners that were loaded before, for a rule that is tried on many records."""
 
     @classmethod
     def of(
         cls, prepared: PreparedAssembly, gathered: GatherResult, time: TimeBudget, *, session_gone: bool = False
     ) -> "SimulationBasis":
-        """The basis of what was gathered for a prepared request."""
+        """Return the basis of a prepared request and its gathered candidates."""
         ruled = prepared.with_fired_rules(gathered.gather_context)
         inputs = EngineInput(ruled.request, ruled.profile, tuple(gathered.candidates))
         return cls(inputs, time, gathered=gathered, session_gone=session_gone)
 
     @property
     def reports(self) -> Sequence[SourceReport]:
-        """How the sources did that were read for it."""
+        """The reports of the sources that were read for the basis."""
         return self.gathered.reports if self.gathered else ()
 
 
 def record_basis(record: StoredAssembly, today: CurrentOwners | None = None) -> SimulationBasis:
-    """Return what the recorded context was chosen from."""
+    """Return the basis with the inputs of a recorded context."""
     return SimulationBasis(record.inputs, TimeBudget.starting_now(), record, today=today)
 
 
 def gather_basis(
     owners: ContextOwners, asked: AssemblyRequest, now: datetime.datetime, time: TimeBudget | None = None
 ) -> SimulationBasis:
-    """Return what the sources have for the request at that moment.
+    """Return the basis with what the sources return for the request at that moment.
 
     Raises as `assembly.pipeline.services.assemble` does.
     """
@@ -112,7 +112,7 @@ def gather_basis(
 def prepare_without_lost_session(
     owners: ContextOwners, asked: AssemblyRequest, now: datetime.datetime
 ) -> tuple[PreparedAssembly, bool]:
-    """Prepare the request, outside any session where its own is not there; return whether that is so, too."""
+    """Prepare the request, without its session if that does not exist any more; return also whether that is so."""
     try:
         return prepare(owners.agent, owners.team, asked, now), False
     except NotFound:  # nothing but a session can be missing
@@ -120,9 +120,9 @@ def prepare_without_lost_session(
 
 
 def request_of_record(record: StoredAssembly) -> AssemblyRequest:
-    """Return the request once more, for the present moment; the texts that it brought along are among its candidates.
+    """Return the request of the record for the current time; texts that it contained are among the record's candidates.
 
-    A budget that was the profile's is the profile's again.
+    A budget that came from the profile comes from the profile again.
     """
     assembly, profile = record.assembly, record.inputs.profile
     stored: Mapping[str, Any] = assembly.request
@@ -143,7 +143,7 @@ def request_of_record(record: StoredAssembly) -> AssemblyRequest:
 
 
 def _recorded_turns(record: StoredAssembly, profile: Profile) -> tuple[ConversationTurn, ...]:
-    """The turns that came with the request, in their order, each once."""
+    """Return the turns of the recorded request, in their order, each once."""
     keys = {section.key for section in profile.sections if section.source == "turns"}
     turns = {
         one.position or 0: ConversationTurn(one.kind, one.text)

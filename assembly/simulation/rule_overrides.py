@@ -1,6 +1,7 @@
-"""Other rules than those that fired: a what-if leaves some out or tries a new one, a backtest tries one on records.
+"""A what-if leaves rules out or tries a new one, a backtest tries a rule on records: both change the applied rules
+here.
 
-Only what a rule always includes is read from today's data, because no record holds it.
+Only items that a rule always includes are read from today's data, because no record has them.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,7 +28,7 @@ SelectorKey = tuple[UUID, UUID | None, Selector]
 
 @dataclass(slots=True)
 class CurrentOwners:
-    """The agents and teams that are still there, and what was found of theirs: each is looked for once."""
+    """The agents and teams that still exist, with a cache of the items that were found for them."""
 
     agents: dict[UUID, Agent]
     teams: dict[UUID, Team]
@@ -35,18 +36,20 @@ class CurrentOwners:
 
     @classmethod
     def of(cls, assemblies: Sequence[Assembly]) -> "CurrentOwners":
-        """Of these contexts, by one query each for agents and teams."""
+        """Return the owners of these contexts; one query each for agents and teams."""
         agents = {assembly.agent_id for assembly in assemblies}
         teams = {assembly.team_id for assembly in assemblies if assembly.team_id}
         return cls(Agent.objects.in_bulk(agents), Team.objects.in_bulk(teams))
 
     def zone(self, assembly: Assembly) -> ZoneInfo:
-        """The time zone of the context's agent; UTC where the agent is gone."""
+        """Return the time zone of the context's agent; UTC if the agent was deleted."""
         agent = self.agents.get(assembly.agent_id)
         return ZoneInfo(agent.timezone if agent else "UTC")
 
     def found(self, assembly: Assembly, selector: Selector) -> Sequence[Candidate]:
-        """What the selector always includes for the context's agent and team; nothing where the agent is gone."""
+        """Return the items that the selector includes for the context's agent and team; none if the
+        agent was deleted.
+        """
         asked = (assembly.agent_id, assembly.team_id, selector)
         if asked not in self._found:
             self._found[asked] = self._look(assembly, selector)
@@ -63,7 +66,7 @@ class CurrentOwners:
 
 
 def recorded_facts(assembly: Assembly, zone: ZoneInfo) -> RuleFacts:
-    """Return what the conditions of rules asked about when the context was made. `zone` is the agent's."""
+    """Return the facts for rule conditions when the context was recorded. `zone` is the agent's time zone."""
     task = assembly.request.get("query", assembly.topic)
     signals = assembly.request.get("signals") or {}
     return RuleFacts(
@@ -77,7 +80,7 @@ def recorded_facts(assembly: Assembly, zone: ZoneInfo) -> RuleFacts:
 
 
 def facts_today(inputs: EngineInput, assembly: Assembly, zone: ZoneInfo) -> RuleFacts:
-    """Return what the conditions ask about where the record's request is read anew, maybe on another topic."""
+    """Return the facts for rule conditions if the record's request is gathered today, maybe with another topic."""
     then, topic = recorded_facts(assembly, zone), inputs.request.topic
     intent = then.intent if topic == assembly.topic else detect_intent(topic)
     at = inputs.request.now.astimezone(zone)
@@ -92,9 +95,9 @@ def override_rules(
     facts: RuleFacts,
     find: Callable[[Selector], Sequence[Candidate]],
 ) -> EngineInput:
-    """Return the inputs as they would be without the rules of those names, and with the other one where it holds.
+    """Return the inputs without the rules of those names, and with the other rule if its condition is met.
 
-    The new rule stands in the place of one of its name. `find` gives what a selector always includes today.
+    The new rule replaces one of the same name. `find` returns the items that a selector always includes today.
     """
     gone = {*without, *([rule.name] if rule else [])}
     others = [fired for fired in inputs.request.rules if fired.name not in gone]
@@ -108,7 +111,7 @@ def override_rules(
 
 
 def _with_included_section(profile: Profile, rules: tuple[Rule, ...]) -> Profile:
-    """The profile with the section of what is always included, or without it, as the rules need it."""
+    """Return the profile with or without the section of rule inclusions, as the rules need it."""
     others = tuple(section for section in profile.sections if section.key != ALWAYS_INCLUDED.key)
     has_room, needs_room = len(others) < len(profile.sections), any(rule.then.always_include for rule in rules)
     if has_room and needs_room:
@@ -119,7 +122,7 @@ def _with_included_section(profile: Profile, rules: tuple[Rule, ...]) -> Profile
 def _inclusions(
     inputs: EngineInput, rules: tuple[Rule, ...], find: Callable[[Selector], Sequence[Candidate]]
 ) -> list[Candidate]:
-    """What the rules always include, in their order. What the record knows is taken as it was then."""
+    """Return the items that the rules always include, in their order. Items in the record are taken from there."""
     then = {Ref.parse(candidate.ref).item: candidate for candidate in inputs.candidates}
     kept = [candidate for candidate in inputs.candidates if candidate.section == ALWAYS_INCLUDED.key]
     answered = {selector for rule in inputs.request.rules for selector in rule.then.always_include}

@@ -1,6 +1,6 @@
-"""`simulate` makes a context that is never recorded: of a basis, with `Overrides` in it.
+"""`simulate` assembles a context that is never recorded: from a basis, with `Overrides`.
 
-Rerun, draft preview, what-if, time travel and backtest of a rule are all simulations. No model is asked.
+Rerun, draft preview, what-if, time travel and rule backtest are all simulations. No language model is called.
 """
 
 import datetime
@@ -31,19 +31,19 @@ from assembly.sources.kinds import FILES, KINDS
 from config.http.errors import Invalid
 
 DRAFT = "draft"
-"""Stands for the version in the ref of a text that is not saved yet."""
+"""The version in the ref of a text that is not saved yet."""
 DRAFT_RULE = "tried"
-"""The name of a rule that is not there yet."""
+"""The name of a rule that does not exist yet."""
 DAILY_LOGS = "daily_logs"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overrides:
-    """What is to be different in a simulated context. None, and nothing in a collection: as it is without.
+    """The settings, rules and texts that a simulated context has instead of its own.
 
-    `caps` are tokens by the keys of sections, None: no cap; `without_rules` are names; `with_rule` is the text of a
-    rule, `rule` one that is parsed; `files` are numbers of versions by the keys of files; `texts` are drafts by what
-    they are about (`VersionedFile.about`).
+    None and an empty collection override nothing. `caps` are limits in tokens by section key (None: no limit);
+    `without_rules` are names; `with_rule` is the text of a rule, `rule` a parsed one; `files` are version numbers by
+    file key; `texts` are drafts by the ref of their file or log (`VersionedFile.about`).
     """
 
     max_tokens: int | None = None
@@ -58,13 +58,16 @@ class Overrides:
     texts: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-safe, without what is as it was; from_dict restores equal overrides. Parsed rules are not stored."""
+        """Return the overrides as JSON values, without unset ones; from_dict restores equal overrides.
+
+        Parsed rules are not included.
+        """
         data = {**asdict(self), "without_rules": list(self.without_rules)}
         return {name: value for name, value in data.items() if value not in (None, [], {})}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Overrides":
-        """The overrides that to_dict described."""
+        """Return the overrides that to_dict returned as JSON."""
         known = {one.name for one in fields(cls)}
         given = {name: value for name, value in data.items() if name in known}
         return cls(**{**given, "without_rules": tuple(data.get("without_rules", ()))})
@@ -76,10 +79,10 @@ NO_OVERRIDES = Overrides()
 def simulate(
     basis: SimulationBasis, overrides: Overrides = NO_OVERRIDES, *, extract_summaries: bool = True
 ) -> ComparedContext:
-    """Return the context of the basis with the overrides in it. The topic is the basis's own: it decides what is read.
+    """Return the context of the basis with the overrides, except the topic: the basis has its own.
 
-    Where a model would be asked for a summary, an extract stands in for it; without `extract_summaries`, the beginning
-    of the text. Raises Invalid for overrides that name what is not there, TookTooLong and TooCostly.
+    An extract replaces a summary that a model would write; without `extract_summaries`, the beginning of the text does.
+    Raises Invalid for overrides that name unknown sections, rules or versions; TookTooLong and TooCostly.
     """
     inputs = override_inputs(basis, overrides)
     if extract_summaries:
@@ -93,7 +96,10 @@ def simulate(
 
 
 def override_inputs(basis: SimulationBasis, overrides: Overrides) -> EngineInput:
-    """Return what the engine is given. Raises Invalid for overrides that name what is not there."""
+    """Return the inputs of the engine with the overrides.
+
+    Raises Invalid for overrides that name unknown sections, rules or versions.
+    """
     inputs = basis.inputs
     if overrides.profile is not None and basis.record and not basis.gathered:
         inputs = _recorded_inputs_by(overrides.profile, basis.record)
@@ -113,8 +119,10 @@ def override_inputs(basis: SimulationBasis, overrides: Overrides) -> EngineInput
 
 
 def load_overridden_profile(record: StoredAssembly, name: str) -> Profile:
-    """Return the profile as it is today, with room for what the recorded rules always include; the request's own
-    strategy is part of it where it is the profile that was asked for. Raises Invalid for one that cannot be used."""
+    """Return the current profile with a section for rule inclusions if the recorded rules need it.
+
+    The request's strategy is applied if it is the requested profile. Raises Invalid for a profile that cannot be used.
+    """
     profile = find_profile(name)
     if name == record.assembly.profile_name:
         profile = apply_strategy(profile, record.assembly.request.get("strategy") or {})
@@ -122,9 +130,9 @@ def load_overridden_profile(record: StoredAssembly, name: str) -> Profile:
 
 
 def _recorded_inputs_by(name: str, record: StoredAssembly) -> EngineInput:
-    """The recorded inputs by another profile: what it has no section for is not offered.
+    """Return the recorded inputs with another profile, without items for which it has no section.
 
-    Its budget is the new profile's own, where the recorded one was that of the recorded profile.
+    The budget is that of the new profile, if the recorded budget was that of the recorded profile.
     """
     profile, budget = load_overridden_profile(record, name), record.assembly.budget
     keys = {section.key for section in profile.sections}
@@ -134,7 +142,7 @@ def _recorded_inputs_by(name: str, record: StoredAssembly) -> EngineInput:
 
 
 def _with_caps(profile: Profile, caps: Mapping[str, int | None]) -> Profile:
-    """The profile with these caps. Raises Invalid for sections that it lacks, or that are always in whole."""
+    """Return the profile with these limits. Raises Invalid for sections that it lacks, or that are never truncated."""
     if not caps:
         return profile
     try:
@@ -144,8 +152,10 @@ def _with_caps(profile: Profile, caps: Mapping[str, int | None]) -> Profile:
 
 
 def _with_rules(inputs: EngineInput, overrides: Overrides, basis: SimulationBasis) -> EngineInput:
-    """The inputs under other rules. Raises Invalid for a rule that did not fire, so that it cannot be left out, and for
-    a text that is none, naming the line."""
+    """Return the inputs with other rules.
+
+    Raises Invalid for a rule to leave out that was not applied, and for an invalid text, naming the line.
+    """
     if basis.record is None:
         raise ValueError("Rules are overridden for recorded requests alone.")
     assembly = basis.record.assembly
@@ -166,11 +176,11 @@ def _require_known_rules(fired: tuple[Rule, ...], names: tuple[str, ...]) -> Non
     for name in names:
         if name not in known:
             told = f"Those that did are: {', '.join(known)}." if known else "No rule did."
-            raise Invalid("without_rules", f"The rule “{name}” did not apply here. {told}", "unknown")
+            raise Invalid("without_rules", f"The rule “{name}” did not match here. {told}", "unknown")
 
 
 def _draft_rule(text: str | None) -> Rule | None:
-    """The rule that the text would be. It is as narrow as a rule can be: the agent's own."""
+    """Return the rule in the text, with the narrowest scope: the agent's own."""
     if text is None:
         return None
     try:
@@ -180,14 +190,14 @@ def _draft_rule(text: str | None) -> Rule | None:
 
 
 def is_file(candidate: Candidate) -> bool:
-    """Whether it is a file of the agent or the team."""
+    """Return whether the item is a file of the agent or the team."""
     return Ref.parse(candidate.ref).kind in FILES
 
 
 def _with_versions(candidates: Sequence[Candidate], wanted: Mapping[str, int]) -> tuple[Candidate, ...]:
-    """The candidates with the wanted versions, by the keys of files, in the place of those that are there.
+    """Return the items with the wanted versions of files, by key; one query per file.
 
-    One query per file. Raises Invalid for a file that is not among them, and for a version that there never was.
+    Raises Invalid for a file that is not among them, and for an unknown version.
     """
     texts = {key: _version_text(candidates, key, number) for key, number in wanted.items()}
     return tuple(
@@ -196,10 +206,10 @@ def _with_versions(candidates: Sequence[Candidate], wanted: Mapping[str, int]) -
 
 
 def _version_text(candidates: Sequence[Candidate], key: str, number: int) -> tuple[str, str]:
-    """The ref and the text of that version."""
+    """Return the ref and the text of the version."""
     found = next((one for one in candidates if is_file(one) and one.kind == key), None)
     if found is None:
-        raise Invalid(f"files.{key}", f"This context is not made of {key}. Choose one of its files.", "unknown")
+        raise Invalid(f"files.{key}", f"This context has no file {key}. Choose one of its files.", "unknown")
     ref = Ref.parse(found.ref)
     versions = KINDS[ref.kind].versions.objects.filter(file_id=ref.id, version=number)
     text: str | None = versions.values_list("content", flat=True).first()
@@ -215,7 +225,7 @@ def _with_version(candidate: Candidate, ref: str, text: str) -> Candidate:
 def _with_texts(
     candidates: Sequence[Candidate], texts: Mapping[str, str], gathered: GatherResult, profile: Profile
 ) -> tuple[Candidate, ...]:
-    """The candidates with the drafts in them; where a day has no log yet, the one that it would have is among them."""
+    """Return the items with the drafts in place of their texts, and with a new log for a day that has none yet."""
     placed = [_with_draft(one, texts.get(_about(one, gathered.gather_context))) for one in candidates]
     return (*placed, *_new_logs(texts, gathered, profile))
 
@@ -227,14 +237,14 @@ def _with_draft(candidate: Candidate, text: str | None) -> Candidate:
 
 
 def _about(candidate: Candidate, gather_context: GatherContext) -> str:
-    """What the candidate is about, as drafts say it."""
+    """Return the ref under which the item has drafts."""
     if candidate.ref.startswith("daily_log:") and candidate.date:
         return DailyLog(agent=gather_context.agent, date=candidate.date).about
     return without_version(candidate.ref)
 
 
 def _new_logs(texts: Mapping[str, str], gathered: GatherResult, profile: Profile) -> list[Candidate]:
-    """The logs that would be begun on days which a context is made of; none where the logs could not be read."""
+    """Return the logs for days of the context that have none yet; none if the logs could not be read."""
     if any(report.name == DAILY_LOGS and report.code for report in gathered.reports):
         return []
     known = {one.date for one in gathered.candidates if one.ref.startswith("daily_log:")}

@@ -1,4 +1,4 @@
-"""Where candidates come from. A source is one file and one line here."""
+"""Sources provide the candidates for a context. A new source is one module and one line here."""
 
 from assembly.sources.base import (
     ConversationTurn,
@@ -42,9 +42,7 @@ SOURCES: dict[str, Source] = {
     ),
     "recent_events": Source(recent_events, "recent", "Events", scope="workshop"),
     "semantic_content": Source(semantic_content, "semantic", "Passages of documents", scope="library"),
-    "entities": Source(
-        entities, "entity", "People, places and things", scope="library", needs=frozenset({"mentioned"})
-    ),
+    "entities": Source(entities, "entity", "Entities", scope="library", needs=frozenset({"mentioned"})),
     "relations": Source(
         relations, "relation", "Relations between them", scope="library", needs=frozenset({"mentioned"})
     ),

@@ -1,4 +1,4 @@
-"""What a source is given and returns, the labels that rules match, and the report on how a source did.
+"""This module defines what a source gets and returns, the labels that rules match, and the report on a source.
 
 Only sources read the database for an assembly.
 """
@@ -24,19 +24,20 @@ from memories.models import Session, TaskFrame
 from teams.models import Team
 
 Component = Literal["recent", "semantic", "entity", "relation", "pattern", "custom"]
-"""What the seed "Context Assembly Specification" calls the type of a ContextComponent."""
+"""The type of a ContextComponent in the seed "Context Assembly Specification"."""
 
 Scope = Literal["noosphere", "library", "workshop", "experience"]
-"""What the seed "Memory Layer" calls L1 to L4: what holds for everybody, what a project is made of, what came of the
-work and its tools, what the agent itself went through."""
+"""A memory scope of the seed "Memory Layer", L1 to L4: general knowledge, project knowledge, results of work and tools,
+and the agent's own experience.
+"""
 
 Need = Literal["mentioned", "task"]
-"""What several sources build on, found before they are asked: the mentioned entities, the current task."""
+"""Data that several sources need and that is found before they run: the mentioned entities, the current task."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConversationTurn:
-    """One turn of the conversation so far: who said it (user, assistant, tool …), and what."""
+    """A turn of the conversation so far: its role (user, assistant, tool …) and its text."""
 
     role: str
     content: str
@@ -44,14 +45,14 @@ class ConversationTurn:
 
 @dataclass(frozen=True, slots=True)
 class RequestFilters:
-    """What a request wants to be told of alone (seed: ContextFilters). None: of all."""
+    """The filters of a request (seed: ContextFilters); None means no filter."""
 
     since: datetime.datetime | None = None
-    """Events after this moment."""
+    """Only events after this time are included."""
     event_types: frozenset[str] | None = None
     entity_types: frozenset[str] | None = None
     exclude: tuple[str, ...] = ()
-    """Refs or ids that the engine leaves out, saying so; sources return so many rows more."""
+    """Refs or ids that the engine excludes with a decision; sources return as many rows more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +66,10 @@ class MentionedEntity:
 
 @dataclass(frozen=True, slots=True)
 class GatherContext:
-    """Whom a context is for, and what for. `vector` is the topic's direction, None without one; `now` has a zone.
+    """The agent, team, topic and time that a context is gathered for. `vector` is the topic's embedding, None without a
+    topic; `now` has a time zone.
 
-    `vector`, `mentioned`, `task` and the rules are for `gather` to find.
+    `gather` sets `vector`, `mentioned`, `task` and the rules.
     """
 
     agent: Agent
@@ -82,69 +84,76 @@ class GatherContext:
     additional_context: str = ""
     depth_limit: int = 2
     ranker: Ranker | None = None
-    """Whose features memories are to be measured for."""
+    """The ranker whose features are measured for memories."""
     mentioned: tuple[MentionedEntity, ...] = ()
     task: TaskFrame | None = None
     rules: tuple[Rule, ...] = ()
-    """Those that fired, the narrowest scope first."""
+    """The rules whose conditions are met, the narrowest scope first."""
     unreadable_rules: Mapping[str, str] = field(default_factory=dict)
-    """By the name of each rule that cannot be read any more, why."""
+    """The error of each rule that cannot be parsed any more, by the name of the rule."""
 
     def age(self, moment: datetime.datetime) -> datetime.timedelta:
-        """How long ago it was; negative for what is still to come."""
+        """Return the age at `now`; negative for a time in the future."""
         return self.now - moment
 
     def raised(self, limit: int) -> int:
-        """The limit in rows, and one more for each that the request excludes: they are not to crowd out others."""
+        """Return the limit in rows, plus one for each item that the request excludes, so that excluded items displace
+        no others.
+        """
         return limit + len(self.filters.exclude)
 
 
 MAX_BYTES = 1_000_000
-"""Of long texts that a source offers, in UTF-8: more than fits the largest budget. Each costs as much to count as to
-tell. Older ones are not considered, as those beyond a source's limit in rows."""
+"""The maximum size of the long texts that a source returns, in UTF-8 bytes: more than fits the largest budget.
+
+Each text has to be counted, so older texts beyond the limit are not considered.
+"""
 
 
 class SourceResult(Struct, frozen=True):
-    """The rows that a source returned, and how many it would have returned at most."""
+    """The rows that a source returned, and its limit in rows."""
 
     candidates: Sequence[Candidate]
     limit: int
 
 
 class SourceQuery(Struct, frozen=True):
-    """The one statement by which a source reads all that it has, and what it makes of the rows."""
+    """The single statement with which a source reads its rows, and the function that turns the rows into candidates."""
 
     statement: Statement
     gathered: Callable[[Rows], SourceResult]
 
     @classmethod
     def empty(cls, limit: int) -> "SourceQuery":
-        """Of a source that has nothing for the situation, whatever its limit: a team's, where there is no team."""
+        """Return the query of a source that has no rows, such as a team's source without a team."""
         return cls(Statement("SELECT WHERE false", {}), lambda _: SourceResult((), limit))
 
     def alone(self) -> SourceResult:
-        """What the source returns, by a journey of its own."""
+        """Return the source's result, read by a statement of its own."""
         return self.gathered(*run_together([self.statement]))
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A place that candidates come from.
+    """A source of candidates.
 
     `gather` gets all of a profile's sections that name the source, so that one query can serve them all. A remote
-    source is not gathered so: it is asked beside the database, while the others read it. Where one statement is enough,
-    `reading` gives it, and it goes to the database together with those of other sources; `gather` gives the same.
+    source is not gathered: it is queried over HTTP while the others read the database. If one statement suffices,
+    `reading` returns it, and it is sent together with those of other sources; `gather` gives the same result.
     """
 
     gather: Callable[[GatherContext, Sequence[Section]], SourceResult]
     component: Component
     label: str
-    """What people call it."""
+    """The name of the source on pages."""
     scope: Scope = field(kw_only=True)
     needs: frozenset[Need] = frozenset()
     remote: bool = False
     reading: Callable[[GatherContext, Sequence[Section]], SourceQuery | None] | None = None
-    """Without a need, so that it is known before anything was read."""
+    """The function that returns the source's only statement.
+
+    A source with a need has none, because the statement has to be known before anything is read.
+    """
 
 
 Row = TypeVar("Row")
@@ -153,7 +162,7 @@ Row = TypeVar("Row")
 def candidates_for(
     sections: Sequence[Section], rows: Iterable[Row], limit: int, candidate: Callable[[Section, Row], Candidate]
 ) -> SourceResult:
-    """Every row, of at most `limit`, as a candidate for every section."""
+    """Return every row, of at most `limit`, as a candidate for every section."""
     found = list(rows)
     return SourceResult([candidate(section, row) for section in sections for row in found], limit * len(sections))
 
@@ -162,7 +171,7 @@ Labels = dict[str, tuple[str, ...]]
 
 
 def path_labels(path: str) -> Labels:
-    """Of a document, its pieces, or a file, whose path is its key: GOALS."""
+    """Return the labels of a document, its passages, or a file, whose path is its key, such as GOALS."""
     return {"path": (path,)}
 
 
@@ -171,25 +180,25 @@ def memory_labels(kind: str) -> Labels:
 
 
 def entity_labels(names: Iterable[str], properties: Mapping[str, Any]) -> Labels:
-    """By all its names, and by the property `tags`, a text or a list of texts."""
+    """Return the labels of an entity: all its names, and the property `tags`, a text or a list of texts."""
     tags = properties.get("tags", ())
     listed = [tags] if isinstance(tags, str) else tags if isinstance(tags, list) else []
     return {"kg_entity": tuple(names), **tag_labels(tag for tag in listed if isinstance(tag, str))}
 
 
 def pattern_labels(keywords: Iterable[str]) -> Labels:
-    """A pattern's keywords are its tags."""
+    """Return the labels of a pattern: its keywords are its tags."""
     return tag_labels(keywords)
 
 
 def tag_labels(tags: Iterable[str]) -> Labels:
-    """No label where there is no tag."""
+    """Return the labels for the tags; none without tags."""
     found = tuple(tags)
     return {"tag": found} if found else {}
 
 
 EMBEDDER = "embedder"
-"""What its report is called among those of the sources."""
+"""The name of the embedder in the reports on the sources."""
 
 
 class SourceReport(Struct, frozen=True):

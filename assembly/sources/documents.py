@@ -1,7 +1,7 @@
-"""These sources return passages of documents that bear on the topic, and the files that the agent has open.
+"""These sources return passages of documents that are similar to the topic, and the files that the agent has open.
 
-Without a topic, passages are of the documents that changed last. A section may name a ranker for them, which weighs
-what is measured of memories, too, or `seed`: the seed's formula, similarity times boosts.
+(no topic), the passages are those of the documents that changed last. A section may name the ranker of its
+passages, which uses the same features as for memories, or `seed`: the seed's formula, similarity times boosts.
 """
 
 from collections.abc import Sequence
@@ -23,11 +23,11 @@ from memories.models import Chunk, Document
 from memories.search.document_search import FoundPassage, search_passages
 
 PASSAGE_LIMIT = 20
-"""Seed: querySemantic, "Top 20 results"."""
+"""The number of passages per section (seed: querySemantic, "Top 20 results")."""
 
 
 def semantic_content(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
-    """Return the best chunks for each section, by its ranker; one search serves all sections of the same ranker."""
+    """Return the best passages for each section by its ranker; one search serves all sections with the same ranker."""
     limit = gather_context.raised(PASSAGE_LIMIT)
     rankers = dict.fromkeys(section.ranker for section in sections)
     found = {ranker: _find_passages(gather_context, ranker, limit) for ranker in rankers}
@@ -51,7 +51,7 @@ def _find_passages(gather_context: GatherContext, ranker: Ranker | None, limit: 
 
 
 def _nearest_passages(gather_context: GatherContext, limit: int, vector: QueryVector | None) -> list[FoundPassage]:
-    """Return the nearest chunks, exactly: the agent's rows are sorted whole."""
+    """Return the nearest passages exactly: all of the agent's rows are sorted."""
     chunks = _ordered_chunks(Chunk.objects.filter(agent=gather_context.agent), vector)
     rows = list(
         chunks.annotate(space=active_model_expression()).values_list(
@@ -81,7 +81,7 @@ def _ordered_chunks(chunks: QuerySet[Chunk], vector: QueryVector | None) -> Quer
 
 
 def _scored_by_formula(gather_context: GatherContext, passage: FoundPassage) -> Candidate:
-    """Return the passage scored by similarity, or recency where nothing was searched, times the seed's boosts."""
+    """Return the passage scored by similarity, or by recency without a topic, times the seed's boosts."""
     age, similarity = gather_context.age(passage.updated), passage.similarity
     recency = recency_score(age)
     matches = keyword_matches(passage.text, gather_context.signals.keywords)
@@ -93,7 +93,7 @@ def _scored_by_formula(gather_context: GatherContext, passage: FoundPassage) -> 
 
 
 def _scored_by_ranker(gather_context: GatherContext, ranker: Ranker, passage: FoundPassage) -> Candidate:
-    """Return the passage with all that was measured of it; its relevance is the ranker's score, brought to 0 to 1."""
+    """Return the passage with all its features; its relevance is the ranker's score, mapped to 0 to 1."""
     candidate = _passage_candidate(passage)
     relevance = relevance_of(score_of(block_shares(ranker, candidate)))
     recency = recency_score(gather_context.age(passage.updated))
@@ -102,7 +102,7 @@ def _scored_by_ranker(gather_context: GatherContext, ranker: Ranker, passage: Fo
 
 
 def _passage_candidate(passage: FoundPassage) -> Candidate:
-    """Return the passage as it stands in a context, for no section yet."""
+    """Return the passage as a candidate that belongs to no section yet."""
     chunk = Chunk(document_id=passage.document, document_version=passage.version, position=passage.position)
     return Candidate(
         ref=chunk.ref,
@@ -120,14 +120,16 @@ OPEN_FILE_LIMIT = 10
 
 
 class OctetLength(Func):
-    """Bytes of a text. PostgreSQL knows them without reading a long one."""
+    """The size of a text in bytes, which PostgreSQL knows without reading a long text."""
 
     function = "octet_length"
     output_field = IntegerField()
 
 
 def open_files(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
-    """Open documents, the last changed first, as long as those before them are less than MOST_BYTES."""
+    """Return the open documents, the last changed first, while the total size of the previous ones is
+    below MAX_BYTES.
+    """
     limit = gather_context.raised(OPEN_FILE_LIMIT)
     order = ("-updated", "id")
     size = OctetLength("content")

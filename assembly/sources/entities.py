@@ -12,20 +12,20 @@ from assembly.sources.base import GatherContext, MentionedEntity, SourceResult, 
 from memories.models import Entity
 
 SALIENT_LIMIT = 10
-"""Seed: queryEntities, "getSalient(10)"."""
+"""The number of salient entities (seed: queryEntities, "getSalient(10)")."""
 MENTIONED_LIMIT = 50
-"""Most entities that one query can mention."""
+"""The maximum number of entities that a query can mention."""
 
 
 def find_mentions(gather_context: GatherContext, names: Sequence[str]) -> tuple[MentionedEntity, ...]:
-    """The entities that have one of the names (lower case, single spaces), the most salient first."""
+    """Return the entities that have one of the names (lower case, single spaces), the most salient first."""
     found = _selected_entities(gather_context).filter(names__overlap=list(names)).order_by("-salience", "id")
     rows = found.values_list("id", "type", "name")[: gather_context.raised(MENTIONED_LIMIT)]
     return tuple(MentionedEntity(*row) for row in rows)
 
 
 def entities(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
-    """The mentioned entities together with the most salient, each once."""
+    """Return the mentioned entities and the most salient ones, each once."""
     mentioned = {mention.id for mention in gather_context.mentioned}
     wanted = _selected_entities(gather_context)
     salient = wanted.order_by("-salience", "id").values("id")[: gather_context.raised(SALIENT_LIMIT)]

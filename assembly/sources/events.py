@@ -1,4 +1,6 @@
-"""These sources return recent events, and the last results of tools, whole, so that no tool need be called again."""
+"""These sources return recent events, and the latest results of tools in full, so that the agent need not call a tool
+again.
+"""
 
 from collections.abc import Sequence
 
@@ -13,7 +15,9 @@ from memories.search.recent_events import EventQuery, newest_events
 
 
 def event_query(gather_context: GatherContext, types: frozenset[str] | None) -> EventQuery:
-    """The events of these types in the situation's session and task, within its filters."""
+    """Return a query for the events of these types in the session and task of the context, within the request's
+    filters.
+    """
     filters = gather_context.filters
     wanted = (
         filters.event_types
@@ -30,7 +34,7 @@ def event_query(gather_context: GatherContext, types: frozenset[str] | None) -> 
 
 
 def event_candidate(gather_context: GatherContext, section: Section, event: Event, text: str) -> Candidate:
-    """The event, worded, with its scores: its own is its recency (seed: queryRecent)."""
+    """Return the event as a candidate with its text and scores: its own score is its recency (seed: queryRecent)."""
     recency = recency_score(gather_context.age(event.occurred_at))
     type_match = event.type in gather_context.signals.event_types
     relevance = event_relevance(text, event.type, gather_context.signals)
@@ -46,11 +50,11 @@ def event_candidate(gather_context: GatherContext, section: Section, event: Even
 
 
 EVENT_LIMIT = 50
-"""Newest events of the session, or of the agent without one (seed: queryRecent)."""
+"""The number of newest events of the session, or of the agent without a session (seed: queryRecent)."""
 
 
 def recent_events(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
-    """The newest events; with a task, those of the task and those of none alone."""
+    """Return the newest events; with a task, those of the task and those without any task."""
     limit, highlights = gather_context.raised(EVENT_LIMIT), gather_context.raised(events.HIGHLIGHTS)
     found = events.recent_events(event_query(gather_context, None), limit=limit, highlights=highlights)
 
@@ -69,7 +73,7 @@ TOOL_RESULT_TYPES = frozenset({str(EventType.TOOL_RESULT)})
 
 
 def tool_results(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
-    """The newest tool results of the session, or of the agent without one."""
+    """Return the newest tool results of the session, or of the agent without a session."""
     limit = gather_context.raised(TOOL_RESULT_LIMIT)
 
     def candidate(section: Section, event: Event) -> Candidate:

@@ -49,7 +49,7 @@ def agent_files(gather_context: GatherContext, sections: Sequence[Section]) -> S
 
 
 def agent_files_query(gather_context: GatherContext, sections: Sequence[Section]) -> SourceQuery:
-    """Return the statement that reads them."""
+    """Return the statement that reads the agent's files."""
     return files_query(AgentFile, "agent_id", gather_context.agent.id, sections)
 
 
@@ -59,14 +59,16 @@ def team_files(gather_context: GatherContext, sections: Sequence[Section]) -> So
 
 
 def team_files_query(gather_context: GatherContext, sections: Sequence[Section]) -> SourceQuery:
-    """Return the statement that reads them."""
+    """Return the statement that reads the team's files."""
     if gather_context.team is None:
         return SourceQuery.empty(len(sections))
     return files_query(TeamFile, "team_id", gather_context.team.id, sections)
 
 
 DAYS = 7
-"""Today and the six days before, in the agent's time zone (seed: Siestai, "Daily files (7 days)")."""
+"""The number of days whose logs are read: today and the previous six, in the agent's time zone (seed: Siestai, "Daily
+files (7 days)").
+"""
 
 
 LOGS_SQL = """
@@ -83,7 +85,7 @@ def daily_logs(gather_context: GatherContext, sections: Sequence[Section]) -> So
 
 
 def daily_logs_query(gather_context: GatherContext, sections: Sequence[Section]) -> SourceQuery:
-    """Return the statement that reads them."""
+    """Return the statement that reads the daily logs."""
     first, last = log_days(gather_context)
     days = {"first": first, "last": last}
 
@@ -102,11 +104,11 @@ def daily_logs_query(gather_context: GatherContext, sections: Sequence[Section])
 
 
 def log_days(gather_context: GatherContext) -> tuple[datetime.date, datetime.date]:
-    """Return the first and the last day of those whose logs are read."""
+    """Return the first and the last day whose logs are read."""
     today = gather_context.agent.today(gather_context.now)
     return _days_before(today, DAYS - 1), today
 
 
 def _days_before(today: datetime.date, days: int) -> datetime.date:
-    """The date so many days before, not earlier than the calendar begins."""
+    """Return the date this many days earlier, but not before the first date of the calendar."""
     return datetime.date.fromordinal(max(1, today.toordinal() - days))

@@ -1,7 +1,7 @@
-"""The kinds of items that sources offer. A new kind is one entry of `KINDS`.
+"""This module has the kinds of items that sources return. A new kind is one entry of `KINDS`.
 
-From its entry come its history in comparisons, the links to its page, its title in lists and in the search for
-contexts, why-not's search among what the agent has today, and the limits of a look into the past.
+The entry is used for the item's history in comparisons, links to its page, its title in lists and in the search for
+contexts, why-not's search among current items, and the limitations of a context as of a date.
 """
 
 from collections.abc import Callable, Mapping
@@ -28,61 +28,61 @@ from teams.models import TeamFile, TeamFileVersion
 
 Rows = QuerySet[Any]
 MAX_SEARCHED_EVENTS = 1_000
-"""So many of the newest are looked through for words."""
+"""The number of newest events that are searched for words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemKind:
-    """A kind of item: its tables, its sources, what its items are called and how they are found."""
+    """A kind of item: its tables, its sources, how its items are named and how they are found."""
 
     name: str
-    """The beginning of its refs."""
+    """The prefix of the refs of the kind."""
     model: Any
     versions: Any = None
-    """The table of its versions; None where only the newest state is stored."""
+    """The table of versions; None if only the newest state is stored."""
     owners: tuple[str, ...] = ("agent",)
-    """The columns of whom an item may belong to: `agent`, `team` or both."""
+    """The columns of the owners of an item: `agent`, `team` or both."""
     many: str | Promise
     """The noun in the plural."""
     title: Callable[[Any], str]
-    """Returns what an item is called, however long that is."""
+    """A function that returns the title of an item, of any length."""
     phrase: Callable[[Any], str] | None = None
-    """Returns how a sentence mentions an item; None: by its title, in quotation marks."""
+    """A function that returns how a sentence mentions an item; None: by its title in quotation marks."""
     search: Callable[[Rows, str], Rows]
-    """Returns those of the rows that are called so, or say so, in the order in which they are offered."""
+    """A function that returns the rows that match words, in the order in which they are shown."""
     sources: tuple[str, ...] = ()
-    """The sources that offer the items of agents."""
+    """The sources that return the items of agents."""
     team_sources: tuple[str, ...] = ()
-    """The sources that offer the items of teams."""
+    """The sources that return the items of teams."""
     also_in: tuple[str, ...] = ()
-    """Further sources whose items are made from its rows."""
+    """Other sources whose items are made from rows of this kind."""
     passage: str = ""
-    """The beginning of the refs of its passages, where it is split into such."""
+    """The prefix of the refs of its passages, if its items are split."""
     page: str = ""
-    """The URL name of its page, of which those of its other pages begin."""
+    """The URL name of its page, which is also the prefix of the names of its other pages."""
     page_id: str = ""
-    """The argument of the URL that is its id."""
+    """The URL argument with its id."""
     page_key: tuple[str, str] | None = None
-    """The column, and the argument of the URL, that name it among those of its owner."""
+    """The column, and the URL argument, that identify it among the items of its owner."""
     selector: SelectorKind | None = None
-    """The label by which a rule can include the very item."""
+    """The label by which a rule can include the single item."""
     joined: tuple[str, ...] = ()
     """The relations that its title and its phrase need."""
     large: tuple[str, ...] = ()
-    """The columns that nobody reads who lists items."""
+    """Large columns that lists of items do not read."""
 
     @property
     def is_file(self) -> bool:
-        """Whether it is one of the files that agents and teams have by name."""
+        """Whether it is one of the named files of agents and teams."""
         return self.page_key == FILE_KEY
 
     @property
     def told_by(self) -> frozenset[str]:
-        """All sources that need its rows."""
+        """All sources that need rows of the kind."""
         return frozenset((*self.sources, *self.team_sources, *self.also_in))
 
     def rows(self, *, agents: object, teams: object) -> Rows:
-        """Return the items of these owners, each given by a list or a query of ids."""
+        """Return the items of these owners, which are given by lists or queries of ids."""
         owners = {"agent": agents, "team": teams}
         of_owners = reduce(or_, (Q((f"{owner}__in", owners[owner])) for owner in self.owners))
         rows: Rows = self.model._default_manager.filter(of_owners).defer(*self.large)  # noqa: SLF001 - documented
@@ -93,7 +93,7 @@ class ItemKind:
         return self.phrase(row) if self.phrase else quoted_excerpt(self.title(row))
 
     def sources_of(self, row: Any) -> tuple[str, ...]:
-        """Return the sources that offer the item to its owner."""
+        """Return the sources that return the item to its owner."""
         return self.team_sources if getattr(row, "team_id", None) else self.sources
 
 
@@ -107,12 +107,12 @@ def quoted_excerpt(text: str) -> str:
 
 
 def column_search(name: str) -> Callable[[Rows, str], Rows]:
-    """Return the search for words in that column, the newest first."""
+    """Return a search for words in the column, newest rows first."""
     return lambda rows, words: rows.filter(**{f"{name}__icontains": words}).order_by("-created", "id")
 
 
 def search_memories(rows: Rows, words: str) -> Rows:
-    """Return the memories that hold the words, whatever their form, the newest first."""
+    """Return the memories that contain the words in any form, newest first."""
     return rows.filter(search=words_in_any_language(words, rows)).order_by("-created", "id")
 
 
@@ -308,6 +308,6 @@ ITEM_KINDS = (
     ),
 )
 KINDS: Mapping[str, ItemKind] = {name: kind for kind in ITEM_KINDS for name in (kind.name, kind.passage) if name}
-"""By the beginning of a ref. Passages are of the kind of their document."""
+"""The kinds of items by the prefix of their refs. Passages have the kind of their document."""
 FILES = frozenset(kind.name for kind in ITEM_KINDS if kind.is_file)
-"""The beginnings of the refs of files."""
+"""The prefixes of the refs of files."""

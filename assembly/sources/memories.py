@@ -15,30 +15,35 @@ from memories.search.question import parse_question
 from memories.services import MAX_PINNED, Owner
 
 LIMIT = 20
-"""More than most sections take, so that the record can show what came close."""
+"""The number of memories that are found: more than most sections include, so that the record shows those that nearly
+were.
+"""
 NEAREST_LIMIT = 5
-"""Of the most recent, so many more than a section takes: what came close says little where nothing is searched for."""
+"""The number of most recent memories beyond those that a section includes.
+
+It is small, because they say little without a topic.
+"""
 MAX_MEMORIES = 60
-"""For a section that takes as many as there is room for: 2,000 tokens of what somebody said."""
+"""The number of memories for a section without a limit of its own: about 2,000 tokens of conversation."""
 
 
 def agent_memories(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
-    """The agent's own memories."""
+    """Return the agent's own memories."""
     return _memories(gather_context.agent, gather_context, sections)
 
 
 def team_memories(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
-    """The memories of the team that the agent works in now; none without a team."""
+    """Return the memories of the current team; none without a team."""
     return _memories(gather_context.team, gather_context, sections)
 
 
 def agent_memories_query(gather_context: GatherContext, sections: Sequence[Section]) -> SourceQuery | None:
-    """Where nothing is searched for: the statement that reads the agent's most recent."""
+    """Return the statement that reads the agent's most recent memories; None if there is a topic to search for."""
     return _recent_query(gather_context.agent, gather_context, sections)
 
 
 def team_memories_query(gather_context: GatherContext, sections: Sequence[Section]) -> SourceQuery | None:
-    """Where nothing is searched for: the statement that reads the team's most recent."""
+    """Return the statement that reads the team's most recent memories; None if there is a topic to search for."""
     return _recent_query(gather_context.team, gather_context, sections)
 
 
@@ -75,7 +80,7 @@ def _memories(owner: Owner | None, gather_context: GatherContext, sections: Sequ
 
 
 def _find_memories(owner: Owner, gather_context: GatherContext, best: int, recent: int) -> list[FoundMemory]:
-    """The best by the profile's ranker, else those nearest in meaning; and the most recent."""
+    """Return the best memories by the profile's ranker, else the most similar ones; and the most recent."""
     if gather_context.ranker is None:
         return find_memories(owner=owner, vector=gather_context.vector, similar=best, recent=recent)
     question = parse_question(
@@ -86,7 +91,7 @@ def _find_memories(owner: Owner, gather_context: GatherContext, best: int, recen
 
 
 def search_weights(ranker: Ranker) -> Weights:
-    """Return the ranker's weights as the search takes them."""
+    """Return the ranker's weights in the form that the search needs."""
     return Weights(dict(ranker.weights), dict(ranker.brief_weights) or None)
 
 

@@ -1,4 +1,4 @@
-"""What has worked before in cases like this one."""
+"""This source returns patterns: practices that have worked before in similar cases."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ LIMIT = 20
 
 
 def patterns(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
-    """Patterns that name one of the query's words or runs of words, its intent, or the type of what it mentions."""
+    """Return patterns that name words of the query, its intent, or the type of an entity that it mentions."""
     limit = gather_context.raised(LIMIT)
     words = {*gather_context.signals.keywords, *possible_names(gather_context.topic)}
     types = {mention.type for mention in gather_context.mentioned}
@@ -32,7 +32,7 @@ def patterns(gather_context: GatherContext, sections: Sequence[Section]) -> Sour
 def _candidate(
     gather_context: GatherContext, section: Section, pattern: Pattern, words: set[str], types: set[str]
 ) -> Candidate:
-    """Scored by its success rate, which is also how far it can be believed."""
+    """Return the pattern as a candidate; its success rate is its score and its credibility."""
     matches = {
         "keyword_matches": len(words & {keyword.lower() for keyword in pattern.keywords}),
         "intent_match": int(gather_context.signals.intent in pattern.intents),

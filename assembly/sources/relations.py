@@ -1,4 +1,4 @@
-"""How what the agent knows hangs together, around what the query mentions and what matters most."""
+"""This source returns relations of the knowledge graph, around the mentioned and the most salient entities."""
 
 from collections.abc import Sequence
 
@@ -11,11 +11,11 @@ from assembly.sources.entities import SALIENT_LIMIT
 from memories.search.graph_walk import WalkedRelation, walk_relations
 
 LIMIT = 120
-"""More lines than the shipped profiles have room for, so that the record can show what came close."""
+"""The number of relations: more than the shipped profiles include, so that the record shows those that nearly were."""
 
 
 def relations(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
-    """The strongest relations within the depth limit of the entities that the source of entities finds."""
+    """Return the strongest relations within the depth limit around the entities of the source `entities`."""
     limit = gather_context.raised(LIMIT)
     found = walk_relations(
         agent=gather_context.agent,

@@ -1,4 +1,4 @@
-"""These sources return what the request itself brings: the conversation so far, and additional context."""
+"""These sources return data of the request itself: the conversation so far, and additional context."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from assembly.sources.base import GatherContext, SourceResult
 
 
 def turns(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
-    """Every turn in its place; nothing is read."""
+    """Return every turn in order; nothing is read from the database."""
     candidates = [
         Candidate(ref=f"turn:{place + 1}", section=section.key, text=turn.content, kind=turn.role, position=place)
         for section in sections
@@ -22,7 +22,7 @@ ADDITIONAL_CONTEXT_REF = "request:additional_context"
 
 
 def additional_context(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
-    """The text of the request, new and asked for: nothing is as recent or as relevant."""
+    """Return the additional context with the highest recency and relevance, because it is new and was requested."""
     if not gather_context.additional_context:
         return SourceResult((), len(sections))
     scores = candidate_measures(recency=1.0, relevance=1.0)

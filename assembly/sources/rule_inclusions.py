@@ -1,4 +1,4 @@
-"""What rules always include, found even where no other source would have returned it."""
+"""This source returns what rules always include, even if no other source would return it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -26,11 +26,11 @@ from memories.models import Document, Entity, Memory, Pattern
 from teams.models import TeamFile
 
 LIMIT = 20
-"""Most items for one selector."""
+"""The maximum number of items per selector."""
 
 
 def rule_inclusions(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
-    """Each item once, in the order in which the rules name it."""
+    """Return each included item once, in the order in which the rules name it."""
     selectors = dict.fromkeys(selector for rule in gather_context.rules for selector in rule.then.always_include)
     found: dict[str, Candidate] = {}
     for selector in selectors:
@@ -45,7 +45,7 @@ def rule_inclusions(gather_context: GatherContext, sections: Sequence[Section]) 
 
 
 def _limited(found: Iterator[Candidate]) -> Iterator[Candidate]:
-    """Yield the first LIMIT of them, as long as the texts of those before it are less than MOST_BYTES."""
+    """Yield the first LIMIT candidates, while the total size of the previous texts is below MAX_BYTES."""
     size = 0
     for candidate in islice(found, LIMIT):
         if size >= MAX_BYTES:
@@ -55,7 +55,7 @@ def _limited(found: Iterator[Candidate]) -> Iterator[Candidate]:
 
 
 def _by_path(gather_context: GatherContext, pattern: str) -> Iterator[Candidate]:
-    """Files of the agent and its team by their key, then documents by their path."""
+    """Yield the matching files of the agent and its team by key, then documents by path."""
     files: list[AgentFile | TeamFile] = [
         *AgentFile.objects.filter(agent=gather_context.agent).order_by("file_key"),
         *TeamFile.objects.filter(team=gather_context.team).order_by("file_key"),
@@ -69,7 +69,7 @@ def _by_path(gather_context: GatherContext, pattern: str) -> Iterator[Candidate]
 
 
 def _documents(gather_context: GatherContext, pattern: str) -> QuerySet[Document]:
-    """The documents that match, by path. What stands before and after the wild characters is for the index to find."""
+    """Return the matching documents by path. The index finds the text before and after the wildcards."""
     documents = Document.objects.filter(agent=gather_context.agent).order_by("path")
     if not set(pattern) & {"*", "?"}:
         return documents.filter(path=pattern)
@@ -89,7 +89,7 @@ def _by_entity(gather_context: GatherContext, name: str) -> Iterator[Candidate]:
 
 
 def _by_kind(gather_context: GatherContext, kind: str) -> Iterator[Candidate]:
-    """The newest memories of the agent and its team that still stand."""
+    """Yield the newest current memories of the agent and its team of this kind."""
     owned = (
         Q(agent=gather_context.agent) | Q(team=gather_context.team)
         if gather_context.team
@@ -102,7 +102,7 @@ def _by_kind(gather_context: GatherContext, kind: str) -> Iterator[Candidate]:
 
 
 def _by_tag(gather_context: GatherContext, tag: str) -> Iterator[Candidate]:
-    """Patterns with the keyword, entities with the tag."""
+    """Yield the patterns with the keyword and the entities with the tag."""
     patterns = Pattern.objects.filter(agent=gather_context.agent, keywords__overlap=list({tag, tag.lower()}))
     for pattern in patterns.order_by("name", "id")[:LIMIT]:
         text = format_pattern(

@@ -1,7 +1,7 @@
-"""What the agent is working on: from the root of its task stack down to the current goal.
+"""This source returns the agent's task stack, from its root down to the current goal.
 
-From "Stack-Aware Assembly" of the seed "Context Assembly Specification". A section is filled by its key: `task_root`,
-`task_path`, `sibling_results`, `current_task`.
+It follows "Stack-Aware Assembly" of the seed "Context Assembly Specification". The key of a section says what it
+contains: `task_root`, `task_path`, `sibling_results`, `current_task`.
 """
 
 from collections.abc import Sequence
@@ -14,11 +14,11 @@ from memories.models import TaskFrame, TaskStatus
 from memories.services.task_stack import task_path
 
 SIBLING_LIMIT = 20
-"""The newest completed frames beside the current one."""
+"""The number of newest completed siblings of the current task."""
 
 
 def task_stack(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
-    """The frames of each section in order, the root first; none without a current task."""
+    """Return the tasks of each section in order, the root first; none without a current task."""
     task = gather_context.task
     if task is None:
         return SourceResult((), 0)
@@ -33,7 +33,7 @@ def task_stack(gather_context: GatherContext, sections: Sequence[Section]) -> So
 
 
 def _frames(gather_context: GatherContext, task: TaskFrame, limit: int, keys: set[str]) -> dict[str, list[TaskFrame]]:
-    """The frames by the key of their section. A root that is current itself is shown once, as the root."""
+    """Return the tasks by the key of their section. A root that is also the current task appears once, as the root."""
     path = task_path(agent=gather_context.agent, session=gather_context.session)
     return {
         "task_root": path[:1],
@@ -44,7 +44,7 @@ def _frames(gather_context: GatherContext, task: TaskFrame, limit: int, keys: se
 
 
 def _completed_siblings(task: TaskFrame, limit: int) -> list[TaskFrame]:
-    """The newest completed frames of the same parent, in the order they were made."""
+    """Return the newest completed tasks with the same parent, in the order of their creation."""
     siblings = TaskFrame.objects.filter(
         agent=task.agent_id, session=task.session_id, parent=task.parent_id, status=TaskStatus.COMPLETE
     )

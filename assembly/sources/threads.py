@@ -1,4 +1,4 @@
-"""The stories that go on, as they stand."""
+"""This source returns the active threads: topics that continue over several sessions."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ LIMIT = 20
 
 
 def threads(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
-    """Active threads, the last touched first."""
+    """Return active threads, the last updated first."""
     limit = gather_context.raised(LIMIT)
     active = Thread.objects.filter(agent=gather_context.agent, status=ThreadStatus.ACTIVE).order_by("-touched_at", "id")
     return candidates_for(

@@ -18,63 +18,73 @@ from config.http.cpu_budget import arrival_time
 
 FINISH_SHARE = 0.2
 ONE_SOURCE_SHARE = 0.5
-"""The most that one source may take of what is left for all: a slow one leaves the next ones as much."""
+"""The maximum share of the remaining time that one source may use, so that a slow source leaves time
+to the next ones.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class TimeBudget:
-    """A time that runs. Seconds, unless a name says milliseconds."""
+    """A running time budget. Values are in seconds unless a name says milliseconds."""
 
     begun: float
-    """By the monotonic clock."""
+    """The start time, by the monotonic clock."""
     seconds: float
 
     @classmethod
     def running(cls, time_ms: int | None) -> "TimeBudget":
-        """One of so many milliseconds, or of as many as the installation gives everybody, since the request came in."""
+        """Return a budget of this many milliseconds, or of the installation's default, since the arrival of the
+        request.
+        """
         return cls(arrival_time(), (settings.ASSEMBLY_TIME_MS if time_ms is None else time_ms) / 1000)
 
     @classmethod
     def starting_now(cls, time_ms: int | None = None) -> "TimeBudget":
-        """The same, since now: for one of several runs of a request."""
+        """Return a budget that starts now, for one of several runs of a request."""
         return replace(cls.running(time_ms), begun=monotonic())
 
     @property
     def elapsed_ms(self) -> int:
-        """Whole milliseconds since it began."""
+        """Whole milliseconds since the start."""
         return round((monotonic() - self.begun) * 1000)
 
     @property
     def left(self) -> float:
-        """What is left of it; nothing, once it is over."""
+        """The remaining seconds; 0 when the budget is used up."""
         return max(0.0, self.begun + self.seconds - monotonic())
 
     @property
     def seconds_for_sources(self) -> float:
-        """What is left until the finish begins."""
+        """The remaining seconds before the final steps."""
         return max(0.0, self.left - FINISH_SHARE * self.seconds)
 
     @property
     def seconds_for_one_source(self) -> float:
-        """The most that the next source may take."""
+        """The seconds that the next source may use."""
         return self.seconds_for_sources * ONE_SOURCE_SHARE
 
     @property
     def hard_limit(self) -> float:
-        """How long the engine may go on, once it has begun: late contexts are of use, those that never end are not."""
+        """The seconds that the engine may run once it has started: a late context is useful, one that never ends is
+        not.
+        """
         return max(self.seconds, settings.ASSEMBLY_TIME_MS / 1000)
 
     @property
     def is_over(self) -> bool:
-        """Whether it took longer than it may."""
+        """Whether the budget is used up."""
         return monotonic() > self.begun + self.seconds
 
 
 NO_LIMIT_SQL = "SET LOCAL statement_timeout TO DEFAULT"
 TIMEOUT_SLACK = 1.25
-"""A limit that is this much too long stays: each change of it is a journey to the database."""
+"""A statement timeout that is longer than necessary by this factor is left unchanged, because each change takes a round
+trip.
+"""
 MIN_SECONDS = 0.05
-"""Less could cancel what ends the transaction, too: on a busy machine, PostgreSQL waits for its turn as well."""
+"""The shortest statement timeout, in seconds: a shorter one could cancel the end of the transaction on
+a busy machine.
+"""
 
 # What is read by prepared statements is always read the same way: to plan anew takes longer than reading.
 LIMIT_SQL = """
@@ -84,18 +94,21 @@ SELECT set_config('statement_timeout', %(milliseconds)s, true),
 
 
 class StatementDeadline:
-    """Wraps the execution of each statement. A late one raises OperationalError, caused by psycopg's QueryCanceled."""
+    """A wrapper of the execution of statements.
+
+    A late statement raises OperationalError, caused by psycopg's QueryCanceled.
+    """
 
     def __init__(self) -> None:
         self._until = self._limit = 0.0
         self._begin: tuple[str, ...] = ()
 
     def allow(self, seconds: float) -> None:
-        """From now on, statements may take so long together."""
+        """Allow all further statements together this many seconds."""
         self._until = monotonic() + seconds
 
     def __call__(self, execute: Callable[..., Any], sql: str, params: Any, many: bool, context: dict[str, Any]) -> Any:
-        """Raises TimeoutError where no time is left: the database is not even asked."""
+        """Execute the statement. Raises TimeoutError without executing it if no time is left."""
         left = self._until - monotonic()
         if left <= 0:
             raise TimeoutError
@@ -108,7 +121,7 @@ class StatementDeadline:
         return execute(sql, params, many, context)
 
     def together(self, statements: Sequence[Statement], seconds: float) -> list[Rows]:
-        """The rows of each statement. All of them together may take so many seconds."""
+        """Return the rows of each statement. Together they may take this many seconds."""
         return run_together(statements, self._before(seconds))
 
     def _before(self, seconds: float) -> list[Statement]:
@@ -121,7 +134,7 @@ class StatementDeadline:
 
     @contextmanager
     def begin_snapshot(self) -> Iterator[Any]:
-        """Read only, as of one moment. Within a caller's transaction, the caller's isolation level holds instead."""
+        """Begin a read-only snapshot. Within a transaction of the caller, the caller's isolation level applies."""
         within = connection.in_atomic_block
         self._begin = () if within else (ONE_SNAPSHOT_SQL,)
         self._limit = 0.0

@@ -1,4 +1,4 @@
-"""The tools that the agent can call, nearest to the topic first; without one, by name."""
+"""This source returns the tools that the agent can call, by similarity to the topic; without a topic, by name."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -18,7 +18,7 @@ LIMIT = 20
 
 
 def tools(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
-    """Tools with the schemas of their arguments."""
+    """Return tools with the schemas of their arguments."""
     limit = gather_context.raised(LIMIT)
     found = with_active_model(gather_context.vector, partial(_find_tools, gather_context, limit))
     return candidates_for(sections, found, limit, lambda section, row: _candidate(gather_context, section, row))
@@ -38,7 +38,7 @@ def _find_tools(gather_context: GatherContext, limit: int, vector: QueryVector |
 
 
 def _candidate(gather_context: GatherContext, section: Section, row: tuple[Any, ...]) -> Candidate:
-    """Scored by similarity times the boost of the keywords; 0 where nothing was searched."""
+    """Return the tool as a candidate, scored by similarity times the boost of its keywords; 0 without a topic."""
     id_, version, name, description, schema, updated, similarity, _ = row
     matches = keyword_matches(f"{name} {description}", gather_context.signals.keywords)
     score = (similarity or 0.0) * keyword_boost(matches)

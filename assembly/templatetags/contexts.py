@@ -31,6 +31,7 @@ def size_of(text: str, key: str) -> dict[str, Any]:
         "key": key,
         "measure": measured,
         "section": measured.section,
+        "shared": measured.section.shape == "entries",
         "left": measured.room - measured.tokens,
         "width": bar_width(measured.tokens, measured.room),
         "budget": CONVERSATION.budget,

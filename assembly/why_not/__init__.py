@@ -1,1 +1,1 @@
-"""Why-not explains why an item is missing from a context, and finds the smallest change that brings it in."""
+"""Why-not explains why an item is missing from a context, and finds the smallest change that would include it."""

@@ -1,6 +1,6 @@
-"""The answer to "why is it not in this context?", from its record.
+"""The answer to "why is it not in this context?" comes from the record.
 
-It finds the candidate by ref, name or words of its text, and tells its rank, its rivals and what the budget went to.
+It finds the item by ref, name or words of its text, and has its rank, its competitors and how the budget was used.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,17 +13,18 @@ from assembly.engine.refs import Ref, document_of, without_version
 from assembly.engine.types import Candidate, Decision, SectionResult
 from assembly.models import Assembly
 from assembly.records.reader import StoredAssembly, load_record
+from assembly.records.section_names import section_name
 from assembly.sources.kinds import FILES
 from assembly.why_not.fix_search import RemedySearchResult, TrialRuns, find_remedies, is_whole
 from assembly.why_not.not_considered import NotConsidered, explain_not_considered, unknown_record
 
 SHOWN_COMPETITORS = 5
-"""So many are shown above and below."""
+"""The number of competitors that are shown above and below the item."""
 
 
 @dataclass(frozen=True, slots=True)
 class Competitor:
-    """One of those that competed with it, and what became of it."""
+    """An item that competed with the requested one, with its decision."""
 
     decision: Decision
     candidate: Candidate
@@ -32,28 +33,30 @@ class Competitor:
 
 @dataclass(frozen=True, slots=True)
 class RankContext:
-    """A candidate of a context, what became of it, and what beat it."""
+    """An item of a context, its decision, and the items that ranked higher."""
 
     decision: Decision
     candidate: Candidate
     section: Section
     result: SectionResult
-    """What became of its section."""
+    """The result of the item's section."""
     around: tuple[Competitor, ...]
-    """Itself among those that rank around it, the best first; blocks among those of all sections, by score. Empty where
-    it was not ranked, or has no rival."""
+    """The item among those with neighbouring ranks, the best first; blocks are ranked across all sections by score.
+
+    Empty if it was not ranked, or has no competitor.
+    """
     above: int
-    """How many rank above the first of those around it."""
+    """The number of items that rank above the first one in `around`."""
     below: int
-    """How many rank below the last of those around it."""
+    """The number of items that rank below the last one in `around`."""
     cap: int | None
-    """Of its section, in tokens; None: what remains of the budget."""
+    """The limit of its section in tokens; None: what remains of the budget."""
     used_before: int
-    """Tokens that were used when its section's turn came; of blocks, when that of the first of them came."""
+    """The tokens that were used before its section was filled; for blocks, before the section of the first block."""
 
 
 def rank_context(told: StoredAssembly, place: ItemKey) -> RankContext:
-    """The standing of the candidate in that place."""
+    """Return the rank context of the item at this place."""
     by_place = {(one.section, one.ref): (one, candidate) for one, candidate in told.decided}
     decision, candidate = by_place[place]
     section = next(one for one in told.inputs.profile.sections if one.key == place[0])
@@ -77,7 +80,7 @@ def rank_context(told: StoredAssembly, place: ItemKey) -> RankContext:
 
 
 def _ranked_competitors(told: StoredAssembly, section: Section) -> list[Competitor]:
-    """All that were ranked where it was, the best first."""
+    """Return all items that were ranked with it, the best first."""
     keys = _competing_sections(told, section)
     ranked = [Competitor(*both) for both in told.decided if both[0].section in keys and both[0].rank is not None]
     if section.shape == "blocks":
@@ -86,7 +89,7 @@ def _ranked_competitors(told: StoredAssembly, section: Section) -> list[Competit
 
 
 def _competing_sections(told: StoredAssembly, section: Section) -> set[str]:
-    """The sections whose items compete with those of this one."""
+    """Return the sections whose items compete with those of this section."""
     if section.shape != "blocks":
         return {section.key}
     return {one.key for one in told.inputs.profile.sections if one.shape == "blocks"}
@@ -107,35 +110,35 @@ def _used_before(told: StoredAssembly, section: Section) -> int:
 
 
 MAX_MATCHES = 20
-"""Matches, the best first."""
+"""The maximum number of matches, the best first."""
 MAX_CHARACTERS = 400
-"""Of what is typed."""
+"""The maximum length of a search text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """One candidate of the context, and what became of it."""
+    """An item of the context, with its decision."""
 
     decision: Decision
     candidate: Candidate
     label: str
-    """The heading of its section."""
+    """The heading of the item's section."""
 
 
 def find_by_ref(told: StoredAssembly, ref: str) -> list[Match]:
-    """The candidates that the ref names, with or without its version, or by the id alone; what is in comes first.
+    """Return the items with this ref, with or without its version, or with this id alone; included ones come first.
 
-    The version that is named comes before others of the same thing, which answer for it, too.
+    The requested version comes before other versions of the same item.
     """
     matches = [match for match in _all_matches(told) if _is_named(match.decision.ref, ref)]
     return sorted(matches, key=lambda match: (match.decision.ref != ref, not match.decision.included))
 
 
 def find_by_words(told: StoredAssembly, words: str) -> list[Match]:
-    """The candidates that are called so, or say so: the best match first, of equals what is left out first.
+    """Return the items whose name or text has the words, the best match first; of equal matches, excluded items first.
 
-    A name that is the same beats one that holds the words, which beats a text that holds them together, which beats one
-    that holds all of them, which beats one that holds some.
+    The order is: an equal name; a name that contains the words; a text that contains them as a phrase; items with all
+    of several words; items with some of them.
     """
     sought = _normalized(words)
     graded = [(_match_grade(match, sought), match) for match in _all_matches(told)] if sought else []
@@ -145,12 +148,12 @@ def find_by_words(told: StoredAssembly, words: str) -> list[Match]:
 
 
 def _all_matches(told: StoredAssembly) -> Iterator[Match]:
-    labels = {section.key: section.label for section in told.inputs.profile.sections}
+    labels = {section.key: section_name(section) for section in told.inputs.profile.sections}
     return (Match(decision, candidate, labels[decision.section]) for decision, candidate in told.decided)
 
 
 def _is_named(ref: str, sought: str) -> bool:
-    """A document stands for its pieces, too."""
+    """Return whether the ref is the searched one; a document also matches its passages."""
     unversioned, document = without_version(ref), without_version(document_of(ref))
     ids = {unversioned.partition(":")[2], document.partition(":")[2]}
     return sought in {ref, *ids} or without_version(sought) in {unversioned, document}
@@ -171,7 +174,9 @@ def _match_grade(match: Match, sought: str) -> float:
 
 
 def _names(match: Match) -> Sequence[str]:
-    """What people call it: its section where it is all that stands there, its file, path, names or day."""
+    """Return the names of an item for people: its section if it is the only item there, its file,
+    path, names or day.
+    """
     candidate = match.candidate
     labels = [name for by in ("path", "kg_entity") for name in candidate.labels.get(by, ())]
     is_file = Ref.parse(candidate.ref).kind in FILES
@@ -180,7 +185,7 @@ def _names(match: Match) -> Sequence[str]:
 
 
 def _normalized(text: str) -> str:
-    """As it is compared: whatever its case and its white space."""
+    """Return the text in lower case with single spaces, for comparison."""
     return " ".join(text.casefold().split())
 
 
@@ -189,10 +194,11 @@ NO_REMEDIES = RemedySearchResult((), ())
 
 @dataclass(frozen=True, slots=True)
 class WhyNotAnswer:
-    """What was found about the one thing that is meant most likely; what else could be meant is in `matches`, it first.
+    """The answer for the most likely item of a search; `matches` has this item first, then the other matches.
 
-    With a standing, it was considered: the remedies tell what would bring it in, or bring all of it in where it is in
-    part. Without one, it was not; `explain_not_considered` tells why of each thing that could be meant.
+    If the item was considered, `standing` is its rank, and `remedies` are the changes that would include it, or all of
+    it if it is truncated. Otherwise `standing` is None, and `unconsidered` has the reason for each item that may be
+    meant.
     """
 
     told: StoredAssembly
@@ -203,15 +209,15 @@ class WhyNotAnswer:
 
 
 def answer_why_not(assembly: Assembly, *, ref: str = "", words: str = "", section: str = "") -> WhyNotAnswer:
-    """The answer for what the ref names, which may leave out its version, or for what the words find.
+    """Return why the item with this ref, with or without its version, or with these words, is not in the context.
 
-    One thing may stand in several sections: `section` says in which it is meant. Two queries, and some more where
-    nothing was considered that could be meant. Whether somebody may ask is for the caller to decide.
+    `section` selects one of several sections that considered the item. Two queries, and some more if no considered item
+    matches. The caller checks permissions.
     """
     told = load_record(assembly)
     matches = find_by_ref(told, ref or words.strip()) or find_by_words(told, "" if ref else words)
     things = [] if matches else _owned_records(assembly, ref, words.strip())
-    # The words of a search are found in other forms, too: what they find may have been considered all the same.
+    # The search in the database also finds other forms of the words, so its results may be considered items.
     matches = matches or [match for thing in things for match in find_by_ref(told, thing.ref)]
     in_section = [match for match in matches if match.decision.section == section]
     chosen = next(iter([*in_section, *matches]), None)
@@ -224,7 +230,7 @@ def answer_why_not(assembly: Assembly, *, ref: str = "", words: str = "", sectio
 
 
 def _owned_records(assembly: Assembly, ref: str, words: str) -> list[OwnedRecord]:
-    """What is there today of that name; a ref names one at most."""
+    """Return the current items with this name; a ref names at most one."""
     if found := find_owned_record(assembly, ref or words):
         return [found]
     return [*search_owned_records(assembly, words)] if words and not ref else []

@@ -1,4 +1,4 @@
-"""REST: why something is not in a context, and the smallest change that would bring it in."""
+"""REST endpoint that explains why an item is not in a context, and the smallest change that would include it."""
 
 from typing import Any
 from uuid import UUID
@@ -40,12 +40,12 @@ class CompetitorSerializer(MatchSerializer):
 
 class RankContextSerializer(serializers.Serializer[Any]):
     cap = serializers.IntegerField(allow_null=True, help_text="Of its section; null: what remains of the budget.")
-    used_before = serializers.IntegerField(help_text="Tokens that were used when its section's turn came.")
+    used_before = serializers.IntegerField(help_text="Tokens that were used before its section.")
     around = CompetitorSerializer(
         many=True, help_text="Those that ranked around it, itself among them, the best first."
     )
-    above = serializers.IntegerField(help_text="So many rank above the first of them.")
-    below = serializers.IntegerField(help_text="So many rank below the last of them.")
+    above = serializers.IntegerField(help_text="Number of items that rank above the first of them.")
+    below = serializers.IntegerField(help_text="Number of items that rank below the last of them.")
 
 
 class RemedyChangeSerializer(serializers.Serializer[Any]):
@@ -58,22 +58,24 @@ class RemedyChangeSerializer(serializers.Serializer[Any]):
 
 class RemedySerializer(serializers.Serializer[Any]):
     sentence = serializers.CharField()
-    changes = RemedyChangeSerializer(many=True, help_text="Made together, in this order, they bring it in.")
+    changes = RemedyChangeSerializer(many=True, help_text="Applied together, in this order, they include it.")
     least = serializers.BooleanField(help_text="One step less of the last was tried, and does not bring it in.")
     whole = serializers.BooleanField(help_text="It is what brings in all of it; less may bring in a part.")
     code = serializers.ChoiceField(choices=DECISION_CODES, help_text="What then becomes of it.")
-    awaits_summary = serializers.BooleanField(help_text="It comes in as a summary that is to be made yet.")
-    tokens = serializers.IntegerField(help_text="Of the whole context then.")
+    awaits_summary = serializers.BooleanField(help_text="It would be included as a summary that does not exist yet.")
+    tokens = serializers.IntegerField(help_text="Tokens of the whole context then.")
     cost = serializers.CharField(help_text="What it does to the others, in a sentence.")
     pushed_out = serializers.ListField(child=serializers.CharField(), help_text="Refs of what would go.")
-    newly_cut = serializers.ListField(child=serializers.CharField(), help_text="Refs of what would be told shorter.")
-    newly_in = serializers.ListField(child=serializers.CharField(), help_text="Refs of what would come in, itself too.")
+    newly_cut = serializers.ListField(child=serializers.CharField(), help_text="Refs of items that would be shortened.")
+    newly_in = serializers.ListField(
+        child=serializers.CharField(), help_text="Refs of items that would be added, including itself."
+    )
 
 
 class NotConsideredSerializer(serializers.Serializer[Any]):
     why = serializers.ChoiceField(choices=NOT_CONSIDERED_CODES)
     sentence = serializers.CharField()
-    ref = serializers.CharField(allow_null=True, help_text="Of what is there today.")
+    ref = serializers.CharField(allow_null=True, help_text="Of an item that exists today.")
     name = serializers.CharField(allow_null=True)
 
 
@@ -93,16 +95,21 @@ class WhyNotSerializer(serializers.Serializer[Any]):
 PARAMETERS = [
     OpenApiParameter("ref", str, description="What it is about, with or without its version: memory:<id>."),
     OpenApiParameter("q", str, description="Or words: a name, or words of its text. The best match is answered for."),
-    OpenApiParameter("section", str, description="The key of its section, where it stands in several."),
+    OpenApiParameter("section", str, description="The key of its section, if it is in several."),
 ]
 
 
 class AssemblyWhyNot(ApiView):
-    @extend_schema(operation_id="assemblies_why_not", parameters=PARAMETERS, responses=WhyNotSerializer)
+    @extend_schema(
+        operation_id="assemblies_why_not",
+        summary="Explain why item is not in assembly",
+        parameters=PARAMETERS,
+        responses=WhyNotSerializer,
+    )
     def get(self, request: Request, id_: UUID) -> Response:
-        """Why something is not in an assembly, where it ranked, and which smallest change would bring it in.
+        """Explain why an item is not in an assembly, where it ranked, and which smallest change would include it.
 
-        It is told from the record; what would bring it in is found by running the engine on it with one thing changed.
+        The answer comes from the record. Changes that would include the item are found by running the engine with each.
         """
         query = _checked(self.query("ref", "q", "section"))
         assembly = assembly_for(self.principal, id_)

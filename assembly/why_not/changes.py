@@ -1,4 +1,7 @@
-"""A change is one thing that could have been otherwise in what the engine was given. Pure."""
+"""A change is one modification of the engine's inputs that is tried to include an item.
+
+This module has no side effects.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +21,7 @@ DIGITS = 9
 
 
 def is_scored(candidate: Candidate, section: Section, profile: Profile) -> bool:
-    """Whether there is a number that would raise its score."""
+    """Return whether there is a number that would raise the item's score."""
     if section.shape == "blocks":
         return _heaviest_measure(profile) is not None
     if section.shape != "lines":
@@ -29,9 +32,9 @@ def is_scored(candidate: Candidate, section: Section, profile: Profile) -> bool:
 
 
 def with_raised_score(candidate: Candidate, section: Section, profile: Profile, by: float) -> Candidate:
-    """The candidate as if its score, before any rule boosts it, were higher by so much.
+    """Return the item with a score that is higher by this much, before rules boost it.
 
-    Blocks and ranked lines are raised by the one measure that weighs most, others by their similarity.
+    For blocks and ranked lines, the feature with the highest weight is raised, for others their similarity.
     """
     if section.shape == "lines" and not (profile.ranker and candidate.measures):
         return replace(candidate, similarity=increased_score(candidate.similarity, by))
@@ -44,12 +47,12 @@ def with_raised_score(candidate: Candidate, section: Section, profile: Profile, 
 
 
 def increased_score(score: float | None, by: float) -> float:
-    """Without the noise of the last digits, which would tell equals apart."""
+    """Return the sum without rounding noise, which would make equal scores differ."""
     return round((score or 0.0) + by, DIGITS)
 
 
 def _heaviest_measure(profile: Profile) -> tuple[str, float] | None:
-    """Coherence is left alone: the engine measures it itself."""
+    """Return the score with the highest weight. Coherence is excluded, because the engine computes it."""
     weights: dict[str, float] = {
         name: weight for name, weight in field_values(profile.weights).items() if name != "coherence"
     }
@@ -58,7 +61,10 @@ def _heaviest_measure(profile: Profile) -> tuple[str, float] | None:
 
 
 def _heaviest_feature(ranker: Ranker | None, candidate: Candidate) -> tuple[str, float] | None:
-    """The words of the topic are left alone: with enough of them, an item is found whatever its score."""
+    """Return the feature with the highest weight.
+
+    Words of the topic are excluded: with enough of them, an item is found whatever its score.
+    """
     by_name = ranker.weights_for(candidate) if ranker else ()
     weights = [(name, weight) for name, weight in by_name if name != WORDS_FEATURE and weight]
     return max(weights, key=lambda weighed: abs(weighed[1]), default=None)
@@ -68,65 +74,72 @@ ChangeKind = Literal[
     "budget", "cap", "top_k", "threshold", "reach", "score", "source_score", "boost", "pin", "always_include",
     "without_rule", "without_exclusion", "not_superseded", "not_retired", "without_other", "shorter", "text",
 ]  # fmt: skip
-"""budget, cap: so many tokens; top_k: so many places; threshold: from this similarity on something is near the topic;
-reach: how far below the best score a ranker still finds something near it; score, source_score: raised by so much;
-boost: a rule that multiplies its score by so much; pin: a memory that is pinned; always_include: a rule; without_rule:
-so many of the rules that exclude it, the narrowest first, do not; without_exclusion: the request does not exclude it;
-not_superseded, not_retired: as if it stood; without_other: what says the same is not there; shorter: the first so many
-characters of its text alone; text: there is one."""
+"""The kinds of changes, with the meaning of `RemedyChange.value` if they have one.
+
+budget, cap, top_k, threshold, reach: the new value of the token budget, the section's limit in tokens, its number of
+items, the lowest similarity, or the greatest distance to the best score of a ranker; score, source_score: the increase
+of the score; boost: the factor of a rule that boosts the item; pin: the memory is pinned; always_include: a rule always
+includes the item; without_rule: the number of rules, the narrowest first, that no longer exclude it; without_exclusion:
+the request no longer excludes it; not_superseded, not_retired: it has no successor, or is not retired; without_other:
+its duplicate is missing; shorter: the number of characters that its text is cut to; text: its text is not empty.
+"""
 
 CHANGE_KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
 RULE = "why-not"
-"""The name of a rule that is tried: of the narrowest scope, so that no other one outdoes it."""
+"""The name of a tried rule, which has the narrowest scope, so that no other rule overrides it."""
 SOME_TEXT = "…"
 INCLUDABLE: Mapping[str, SelectorKind] = {kind.name: kind.selector for kind in ITEM_KINDS if kind.selector}
-"""What a rule can include by itself, by the beginning of its ref, and the label by which it finds it."""
+"""The kinds of items that a rule can include individually, by the prefix of their refs, with the label that it uses."""
 
 
 @dataclass(frozen=True, slots=True)
 class RemedyChange:
-    """One change for the candidate that is named by its section and its ref."""
+    """A change for the item with this section and ref."""
 
     kind: ChangeKind
     section: str
     ref: str
     value: float = 0
-    """What becomes of the number that the kind names."""
+    """A number whose meaning depends on the kind: see `ChangeKind`; 0 for kinds without a number."""
     name: str = ""
-    """Of boost and always_include, what the rule finds its items by, as tag:blue; of without_other, the other's ref."""
+    """For boost and always_include, the selector of the rule, such as tag:blue; for without_other, the ref of the other
+    item.
+    """
 
 
 def apply_changes(inputs: EngineInput, changes: Sequence[RemedyChange]) -> EngineInput:
-    """What the engine would be given, were all of them made, in their order."""
+    """Return the engine's inputs with all the changes, applied in order."""
     for change in changes:
         inputs = _APPLIERS[change.kind](inputs, change)
     return inputs
 
 
 def excluding_rules(rules: Sequence[Rule], candidate: Candidate, section: Section) -> list[Rule]:
-    """The rules that say that the candidate stays out, the narrowest first."""
+    """Return the rules that exclude the item, the narrowest first."""
     return [rule for rule in rules if any(is_selected(one, candidate, section) for one in rule.then.exclude)]
 
 
 def rules_naming(exclusions: Sequence[str], ref: str) -> set[str]:
-    """Those that name the ref: by itself, without its version, or by its id alone."""
+    """Return the exclusions that contain the ref: with its version, without it, or only the id."""
     return exclusion_names(ref) & set(exclusions)
 
 
 def may_be_included(candidate: Candidate) -> bool:
-    """Whether a rule can include the very thing, told as it was: of memories, a rule names a whole kind, of which the
-    record need not hold all; and a piece of a document brings in the whole of it."""
+    """Return whether a rule can include exactly this item in full.
+
+    A rule names whole kinds of memories, which the record need not contain, and a passage includes its whole document.
+    """
     return Ref.parse(candidate.ref).kind in INCLUDABLE
 
 
 def change_selector(name: str) -> Selector:
-    """What a change is named that finds its items by a label."""
+    """Return the selector in the name of a change."""
     by, _, value = name.partition(":")
     return Selector(_SELECTOR_LABELS[by], value)
 
 
 def find_candidate(inputs: EngineInput, section: str, ref: str) -> tuple[Section, Candidate]:
-    """The candidate in that place, with its section before it."""
+    """Return the section and the item."""
     described = next(one for one in inputs.profile.sections if one.key == section)
     return described, next(one for one in inputs.candidates if (one.section, one.ref) == (section, ref))
 
@@ -178,7 +191,9 @@ def _pinned(inputs: EngineInput, change: RemedyChange) -> EngineInput:
 
 
 def _always_included(inputs: EngineInput, change: RemedyChange) -> EngineInput:
-    """As the source of what rules include would offer it, with what else the rule finds: each once."""
+    """Return the inputs with the item among the rule inclusions, with everything else that the rule
+    finds, each once.
+    """
     selector = change_selector(change.name)
     ruled = _with_rule(inputs, Actions(always_include=(selector,)))
     profile = inputs.profile
@@ -198,7 +213,7 @@ def _always_included(inputs: EngineInput, change: RemedyChange) -> EngineInput:
 
 
 def _without_rule(inputs: EngineInput, change: RemedyChange) -> EngineInput:
-    """They keep what else they do, and what else they exclude."""
+    """Return the inputs without the rules' exclusion of this item; their other effects remain."""
     section, candidate = _changed_candidate(inputs, change)
     silenced = excluding_rules(inputs.request.rules, candidate, section)[: int(change.value)]
 
@@ -231,7 +246,7 @@ def _without_other(inputs: EngineInput, change: RemedyChange) -> EngineInput:
 
 
 def _shorter(inputs: EngineInput, change: RemedyChange) -> EngineInput:
-    """A summary of the whole text is none of its beginning."""
+    """Return the inputs with a shorter text of the item, without its summary, which is one of the whole text."""
     _, candidate = _changed_candidate(inputs, change)
     return _replace_candidate(
         inputs, candidate, replace(candidate, text=candidate.text[: int(change.value)], summary=None)

@@ -1,17 +1,7 @@
-"""The least of many steps that does it. Pure: what a step does is tried by the caller.
+"""This module finds the fewest steps of a change that are sufficient; the caller tries each.
 
-Contests for room are greedy, so more of something does not always bring in more. What is found is the least in its
-neighbourhood: it does it, and one step less was tried and does not. A yet smaller number that happens to do it, beyond
-others that do not, may exist.
-
-Running the engine with changes: each once, and not for ever.
-
-The smallest changes that would bring a candidate in, each proved by running the engine.
-
-What "smallest" means. Of one number (a budget, a cap, places, a score …) it is the least in its neighbourhood: with it
-the candidate is in, and with one step less (a token, a place, a ten-thousandth of a score, the next smaller factor) it
-was tried and is not; see `searching`. Where no single change is enough, one that gives the candidate another reason is
-kept, and the next is looked for from there: then the last is the least, given those before it.
+Selection is greedy, so more tokens do not always include more. The result is a local minimum: it is sufficient, and one
+step less was tried and is not.
 """
 
 import time
@@ -28,22 +18,22 @@ from config.http.cpu_budget import TookTooLong, wall_limit
 
 
 class SearchExhausted(Exception):
-    """No more may be tried."""
+    """The limit of trials is reached."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeastSteps:
-    """So many steps do it. Where the search had to end early, one less might, too."""
+    """A sufficient number of steps. If the search had to stop early, one less may also be sufficient."""
 
     steps: int
     is_least: bool
 
 
 def find_least_steps(is_sufficient: Callable[[int], bool], most: int, guess: int = 0) -> LeastSteps | None:
-    """The least number of steps from 1 to `most` that does it; None where neither the guess nor the most do.
+    """Return a least sufficient number of steps from 1 to `most`; None if neither the guess nor `most` is sufficient.
 
-    With none, it is known not to be done. `is_sufficient` may raise Spent; so does this, where nothing was found by
-    then.
+    0 steps are known to be insufficient. `is_sufficient` may raise SearchExhausted; this function raises it if nothing
+    was found before.
     """
     low, high = 0, 0
     try:
@@ -54,7 +44,7 @@ def find_least_steps(is_sufficient: Callable[[int], bool], most: int, guess: int
             low = step
         else:
             return None
-        reach = 1 if high == guess else 0  # a good guess is nearly the least: first, what is just below it is tried
+        reach = 1 if high == guess else 0  # a good guess is nearly the least, so the steps just below are tried first
         while high - low > 1:
             middle = max(low + 1, high - reach) if reach else (low + high) // 2
             if is_sufficient(middle):
@@ -74,7 +64,7 @@ SECONDS = 1.5
 
 @dataclass(slots=True)
 class TrialRuns:
-    """What a context would be with these changes or those. Raises Spent where no more may be tried."""
+    """The contexts with different changes, computed within a limit of trials. Raises SearchExhausted at the limit."""
 
     inputs: EngineInput
     max_runs: int = MAX_RUNS
@@ -88,7 +78,7 @@ class TrialRuns:
         self._until = self.clock() + self.seconds
 
     def assembled(self, changes: Sequence[RemedyChange]) -> EngineResult:
-        """The context with the changes."""
+        """Return the context with the changes."""
         key = tuple(changes)
         if key not in self._made:
             if self.runs >= self.max_runs or self.clock() > self._until:
@@ -98,7 +88,7 @@ class TrialRuns:
         return self._made[key]
 
     def _run(self, changes: tuple[RemedyChange, ...]) -> EngineResult:
-        """Run the engine. One run of a large context takes as long as sixty of a small one: it ends with the time."""
+        """Run the engine. The run of a large context takes as long as sixty of a small one, so it has a time limit."""
         try:
             with wall_limit(self._until - self.clock()):
                 return apply_changes(self.inputs, changes).assembled()
@@ -106,12 +96,12 @@ class TrialRuns:
             raise SearchExhausted from None
 
     def decided(self, changes: Sequence[RemedyChange], place: ItemKey) -> Decision:
-        """What becomes of the candidate in that place; where a rule has it always included, there."""
+        """Return the decision on the item at this place; if a rule always includes it, the one there."""
         return decision_after(self.assembled(changes), changes, place)
 
 
 def decision_after(assembled: EngineResult, changes: Sequence[RemedyChange], place: ItemKey) -> Decision:
-    """What became of the candidate in a context with the changes."""
+    """Return the decision on the item in a context with the changes."""
     by_place = {(decision.section, decision.ref): decision for decision in assembled.decisions}
     ruled = by_place.get((ALWAYS_INCLUDED.key, place[1]))
     if ruled and ruled.included and any(change.kind == "always_include" for change in changes):
@@ -120,56 +110,58 @@ def decision_after(assembled: EngineResult, changes: Sequence[RemedyChange], pla
 
 
 def is_whole(decision: Decision) -> bool:
-    """Whether it is in with all its words."""
+    """Return whether the item is included in full."""
     return decision.included and decision.code not in SHORTENED_CODES
 
 
 MAX_CHANGES = 3
-"""That are tried together."""
+"""The maximum number of changes that are combined."""
 
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """Changes that together bring the candidate in, in their order."""
+    """Changes that together include the item, in their order."""
 
     changes: tuple[RemedyChange, ...]
     insufficient_changes: tuple[RemedyChange, ...]
-    """The same with the last one step less, or without it where it has no steps: with these the candidate is not in."""
+    """The changes with one step less of the last one, or without it: with these the item is not included."""
     is_least: bool
-    """Whether one less was tried. The time was up otherwise: less may do."""
+    """Whether one step less was tried. Otherwise the time was up, and fewer steps may be sufficient."""
     before: Decision
-    """What became of the candidate before the last change."""
+    """The decision on the item before the last change."""
     after: Decision
-    """What becomes of it."""
+    """The decision on the item with all changes."""
     whole: bool
-    """Whether less would bring in a part of it: nothing short of all its words would do here."""
+    """Whether fewer steps would include a part of the item, while these include it in full."""
     comparison: ContextDiff = field(repr=False)
-    """What else would be different."""
+    """The differences from the recorded context."""
     awaits_summary: bool = False
-    """It would come in as a summary that is to be made yet; its beginning stood in for it."""
+    """Whether the item would be included as a summary that does not exist yet; its beginning was used instead."""
 
     @property
     def change(self) -> RemedyChange:
-        """The last one."""
+        """The last change."""
         return self.changes[-1]
 
 
 @dataclass(frozen=True, slots=True)
 class RemedySearchResult:
-    """The remedies, those of fewest changes that cost the others least first; and what there was no time to try."""
+    """The remedies, those with the fewest changes and the least effect on others first; and the kinds of changes that
+    were not tried for lack of time.
+    """
 
     found: tuple[Remedy, ...]
     untried: tuple[ChangeKind, ...]
 
 
 def find_remedies(trials: TrialRuns, told: DiffableContext, place: ItemKey) -> RemedySearchResult:
-    """What would bring in the candidate in that place of the context, or bring it in whole where it is in part."""
+    """Return the changes that would include the item, or include it in full if it is truncated."""
     return _RemedySearch(trials, told, place).done()
 
 
 @dataclass(frozen=True, slots=True)
 class _FixSteps:
-    """So many steps of a way."""
+    """A fix with a number of steps."""
 
     way: Fix
     steps: int
@@ -180,7 +172,7 @@ class _FixSteps:
 
 
 FixPath = tuple[_FixSteps, ...]
-"""What is changed already, in this order."""
+"""The changes that were applied already, in order."""
 
 
 @dataclass(slots=True)
@@ -193,20 +185,20 @@ class _RemedySearch:
 
     @property
     def is_in(self) -> bool:
-        """Whether it is in already: then it is all of its words that are missed, whatever keeps it out on the way."""
+        """Whether the item is included but truncated, so that remedies have to include it in full."""
         return any((one.section, one.ref) == self.place and one.included for one in self.told.decisions)
 
     def done(self) -> RemedySearchResult:
         paths: list[FixPath] = [()]
         for _ in range(MAX_CHANGES):
             paths = [further for path in paths for further in self._extend_path(path)]
-            if any(one.change.kind != "shorter" for one in self.found):  # to write less is not for everybody to do
+            if any(one.change.kind != "shorter" for one in self.found):  # not everyone may shorten the text
                 break
         ordered = sorted(self.found, key=lambda one: (len(one.changes), _cost(one)))
         return RemedySearchResult(tuple(ordered), tuple(self.untried))
 
     def _extend_path(self, path: FixPath) -> list[FixPath]:
-        """Find what one more change does; where it does not do yet, the paths on which to look further."""
+        """Return remedies with one more change; return the paths that need further changes."""
         further: list[FixPath] = []
         try:
             situation = self._fix_situation(path)
@@ -250,7 +242,9 @@ class _RemedySearch:
         return find_least_steps(is_sufficient, way.most, way.guess)
 
     def _shortened_path(self, path: FixPath, last: _FixSteps, *, whole: bool) -> FixPath:
-        """The path as short as it may be before that last step: it was taken as far as it went."""
+        """Return the path with the fewest steps before its last one, because each step before was taken as far as
+        possible.
+        """
         for place, taken in enumerate(path):
             found = self._least(path[:place], taken.way, (*path[place + 1 :], last), whole=whole)
             steps = found.steps if found else taken.steps
@@ -272,13 +266,13 @@ class _RemedySearch:
         )
 
     def _all_of_it(self, path: FixPath, situation: FixSituation, way: Fix, part: Remedy) -> Iterator[Remedy]:
-        """Where the least brings in a part, how much more brings in all of it."""
+        """Yield the remedy that includes all of the item, if the smallest one includes only a part."""
         if way.most > 1 and not part.whole and not is_whole(part.after):
             whole = self._remedy(path, situation, replace(way, whole=True))
             yield from [whole] if whole else []
 
     def _paths_past_obstacle(self, path: FixPath, situation: FixSituation, way: Fix) -> Iterator[FixPath]:
-        """The path with this way, if it leads on: past what keeps the candidate out, to something else that does."""
+        """Yield the path with this fix if it makes progress: the item is then missing for another reason."""
         for steps in dict.fromkeys((way.most, way.guess or way.most)):
             further = (*path, _FixSteps(way, steps))
             if _is_progress(situation.decision, self.trials.decided(_path_changes(further), self.place)):
@@ -291,11 +285,11 @@ def _path_changes(path: FixPath) -> tuple[RemedyChange, ...]:
 
 
 def _is_progress(before: Decision, after: Decision) -> bool:
-    """Whether it has another reason, or more of it is in."""
+    """Return whether the item is missing for another reason, or more of it is included."""
     another = (before.code, before.detail.get("by")) != (after.code, after.detail.get("by"))
     return another or (after.included and after.tokens > before.tokens)
 
 
 def _cost(remedy: Remedy) -> int:
-    """How many others would go, or be told with fewer words."""
+    """Return how many other items would be removed or truncated."""
     return len(remedy.comparison.pushed_out) + len(remedy.comparison.newly_cut)

@@ -1,7 +1,8 @@
-"""Fixes that might bring a candidate in, by the reason that keeps it out; the most fitting come first. Pure.
+"""This module lists the fixes that might include an item, by the reason for its exclusion, the most fitting first.
 
-Some remove an obstacle (a rule, a filter, a successor, a duplicate), some improve the rank (more places, a lower
-threshold, a higher score, a pin), some give room (a larger budget or cap, a shorter text).
+Some remove an obstacle (a rule, a filter, a successor, a duplicate), some improve the rank (more items per section, a
+lower threshold, a higher score, a pin), some make the item fit (a larger budget or limit, a shorter text). The module
+has no side effects.
 """
 
 import math
@@ -32,9 +33,10 @@ from assembly.why_not.changes import (
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """`at` gives the change for a number of steps, from 1 to `most`; a good guess is tried first, 0 is none.
+    """A possible fix. `at` returns the change for a number of steps, from 1 to `most`; a good guess is tried first (0:
+    none).
 
-    `whole`: nothing short of all its words will do.
+    `whole`: only a fix that includes the item in full counts.
     """
 
     at: Callable[[int], RemedyChange]
@@ -49,7 +51,7 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class FixSituation:
-    """What became of a candidate in a context, and all that this came of."""
+    """The decision on an item in a context, with the inputs and the result."""
 
     inputs: EngineInput
     assembled: EngineResult
@@ -59,28 +61,28 @@ class FixSituation:
 
     @classmethod
     def of(cls, inputs: EngineInput, assembled: EngineResult, decision: Decision) -> "FixSituation":
-        """Of what the decision is on, which is one of that context."""
+        """Return the situation of a decision of that context."""
         return cls(inputs, assembled, decision, *find_candidate(inputs, decision.section, decision.ref))
 
     def change(self, kind: ChangeKind, value: float = 0, name: str = "") -> RemedyChange:
-        """The change for this candidate."""
+        """Return a change for this item."""
         return RemedyChange(kind, self.section.key, self.candidate.ref, value, name)
 
     @property
     def is_short(self) -> bool:
-        """Whether it is in, but not with all its words."""
+        """Whether the item is included but truncated."""
         return self.decision.code in SHORTENED_CODES
 
     @property
     def ranker(self) -> Ranker | None:
-        """The ranker, where it is what the section goes by."""
+        """The ranker of the section, if it uses one."""
         mine = (one for one in self.inputs.candidates if one.section == self.section.key)
         by_ranker = self.section.shape == "lines" and any(one.measures for one in mine)
         return self.inputs.profile.ranker if by_ranker else None
 
     @property
     def rivals(self) -> list[Decision]:
-        """The decisions on all that competes with it, itself among them: blocks compete across their sections."""
+        """The decisions on all competing items and the item itself; blocks compete across sections."""
         blocks = {one.key for one in self.inputs.profile.sections if one.shape == "blocks"}
         keys = blocks if self.section.key in blocks else {self.section.key}
         return [one for one in self.assembled.decisions if one.section in keys]
@@ -124,15 +126,15 @@ _OBSTACLE_FIXES: Mapping[Code, Callable[[FixSituation], Fix]] = {
 
 
 def lift_obstacle(situation: FixSituation) -> Iterator[Fix]:
-    """The way past the obstacle; none where it had its chance."""
+    """Yield the fix that removes the obstacle; none if its rank or its size is the reason."""
     if way := _OBSTACLE_FIXES.get(situation.decision.code):
         yield way(situation)
 
 
 FACTORS = (1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2, 2.5, 3, 4, 5, 7.5, 10, 15, 20, 50, 100, 1_000)
-"""What a boost may multiply by."""
+"""The factors of boosts that are tried."""
 STEPS_PER_SCORE_UNIT = 10_000
-"""Steps in one unit of a score."""
+"""The number of steps per unit of a score."""
 LABELS: tuple[SelectorKind, ...] = ("path", "kg_entity", "memory_kind", "tag")
 
 
@@ -144,7 +146,7 @@ def more_places(situation: FixSituation) -> Iterator[Fix]:
 
 
 def lower_threshold(situation: FixSituation) -> Iterator[Fix]:
-    """Steps go down from the similarity that is asked for, to that of the candidate."""
+    """Yield a lower similarity threshold, in steps down to the similarity of the item."""
     threshold, own = situation.inputs.profile.similarity_threshold, situation.candidate.similarity
     if own is None or own >= threshold:
         return
@@ -153,7 +155,7 @@ def lower_threshold(situation: FixSituation) -> Iterator[Fix]:
 
 
 def longer_reach(situation: FixSituation) -> Iterator[Fix]:
-    """Of a ranker, as far as to the candidate."""
+    """Yield a longer reach of the ranker, up to the score of the item."""
     ranker, least = situation.ranker, situation.decision.detail.get("threshold")
     if ranker is None or situation.decision.score is None or least is None:
         return
@@ -162,7 +164,9 @@ def longer_reach(situation: FixSituation) -> Iterator[Fix]:
 
 
 def higher_score(situation: FixSituation) -> Iterator[Fix]:
-    """As high as is asked for, and above all that it competes with at most. What was not measured begins at 0."""
+    """Yield a higher score: at least the threshold, at most above all competitors. A score that was not measured starts
+    at 0.
+    """
     detail, factor = situation.decision.detail, _factor(situation)
     asked = detail.get("last_score", detail.get("threshold"))
     scores = [one.score for one in situation.rivals if one.score is not None]
@@ -175,7 +179,9 @@ def higher_score(situation: FixSituation) -> Iterator[Fix]:
 
 
 def higher_source_score(situation: FixSituation) -> Iterator[Fix]:
-    """Blocks get the room of their section by the score that their source gave them; lines by the one they have."""
+    """Yield a higher score from the source: blocks share the tokens of their section by the source's score, lines by
+    their own.
+    """
     if situation.section.shape != "blocks":
         yield from higher_score(situation)
         return
@@ -188,7 +194,7 @@ def higher_source_score(situation: FixSituation) -> Iterator[Fix]:
 
 
 def boost(situation: FixSituation) -> Iterator[Fix]:
-    """A rule that boosts as little else as it can."""
+    """Yield a rule that boosts the item and as few others as possible."""
     if situation.decision.score is not None and situation.section.shape in {"blocks", "lines"}:
         selector = _narrowest(situation)
         name = f"{selector.by}:{selector.value}"
@@ -196,14 +202,14 @@ def boost(situation: FixSituation) -> Iterator[Fix]:
 
 
 def pin(situation: FixSituation) -> Iterator[Fix]:
-    """Memories alone can be pinned, and it counts in lists alone."""
+    """Yield a pin: only memories can be pinned, and pins only matter in lists."""
     may_be = situation.section.shape == "lines" and Ref.parse(situation.candidate.ref).kind == "memory"
     if may_be and not situation.candidate.pinned:
         yield Fix(lambda _: situation.change("pin"), whole=situation.is_short)
 
 
 def always_include(situation: FixSituation) -> Iterator[Fix]:
-    """A rule by what the thing is found by."""
+    """Yield a rule that always includes the item, by one of its labels."""
     candidate = situation.candidate
     if not may_be_included(candidate):
         return
@@ -213,7 +219,7 @@ def always_include(situation: FixSituation) -> Iterator[Fix]:
 
 
 def _factor(situation: FixSituation) -> float:
-    """By how much a raise counts once rules have boosted it. A ranker's boost is added."""
+    """Return the factor by which rules multiply a raised score. A ranker's boost is added instead."""
     if situation.ranker:
         return 1.0
     factor = rule_effect(situation.candidate, situation.section, situation.inputs.request.rules).boost
@@ -221,7 +227,7 @@ def _factor(situation: FixSituation) -> float:
 
 
 def _unboosted(decision: Decision) -> float:
-    """No rule changes how near something is."""
+    """Return the score without boosts. No rule changes a similarity."""
     return (decision.score or 0.0) - dict(decision.signals).get(f"{SHARE_PREFIX}boost", 0.0)
 
 
@@ -230,7 +236,7 @@ def _steps(amount: float) -> int:
 
 
 def _narrowest(situation: FixSituation) -> Selector:
-    """The selector of the candidate that finds the fewest others; its section's source, where it has no label."""
+    """Return the selector that finds the item and the fewest others; the section's source if the item has no label."""
     labels = situation.candidate.labels
     selectors = [Selector(by, value) for by in LABELS for value in labels.get(by, ())]
     if not selectors:
@@ -244,12 +250,12 @@ def _narrowest(situation: FixSituation) -> Selector:
 
 
 MAX_OVERHEAD_TOKENS = 60
-"""Tokens of a section's heading, of an item's lead and of what separates them, at most."""
+"""The maximum number of tokens of a section's heading, of an item's lead and of separators."""
 CHARACTERS = 4  # of a token, about
 
 
 def more_room(situation: FixSituation, *, whole: bool) -> Iterator[Fix]:
-    """More of what it had too little of; what is cut may have had too little of either."""
+    """Yield more of the limit that was too small; for a truncated item, more of either limit."""
     code = situation.decision.code
     if code is not Code.OVER_TOTAL_BUDGET:
         yield from _cap(situation, whole)
@@ -258,7 +264,7 @@ def more_room(situation: FixSituation, *, whole: bool) -> Iterator[Fix]:
 
 
 def shorter_text(situation: FixSituation) -> Iterator[Fix]:
-    """Steps are characters that the text ends earlier."""
+    """Yield a shorter text of the item, in steps of characters."""
     length = len(situation.candidate.text.rstrip())
     if length > 1:
         guess = min(length - 1, max(1, _missing(situation) * CHARACTERS))
@@ -273,7 +279,7 @@ def _budget(situation: FixSituation, whole: bool) -> Iterator[Fix]:
 
 
 def _cap(situation: FixSituation, whole: bool) -> Iterator[Fix]:
-    """A cap of the whole budget is none."""
+    """Yield a higher limit of the section; a limit of the whole budget counts as none."""
     budget = situation.inputs.request.budget
     cap = situation.section.cap_within(budget)
     if cap is not None and cap < budget:
@@ -281,14 +287,16 @@ def _cap(situation: FixSituation, whole: bool) -> Iterator[Fix]:
 
 
 def _missing(situation: FixSituation) -> int:
-    """About how many tokens it is short of; 0 where nothing says it."""
+    """Return about how many tokens are missing; 0 if unknown."""
     if situation.is_short:
         return max(1, situation.decision.tokens_full - situation.decision.tokens)
     return int(situation.decision.detail.get("needed") or 0)
 
 
 def _sufficient_budget(situation: FixSituation) -> int:
-    """A budget that is enough for everything, were there no caps; where some are shares of it, the largest there is."""
+    """Return a budget that is sufficient for all items without limits; if limits are shares of it, the
+    maximum budget.
+    """
     if any(section.share is not None for section in situation.inputs.profile.sections):
         return MAX_TOKENS
     told = situation.assembled
@@ -300,7 +308,7 @@ FixFinder = Callable[[FixSituation], Iterator[Fix]]
 
 
 def find_fixes(situation: FixSituation) -> Iterator[Fix]:
-    """The ways for what is left out, or not in with all its words."""
+    """Yield the fixes for an item that is excluded or truncated, the most fitting first."""
     yield from lift_obstacle(situation)
     for ways in _FIXES_BY_CODE.get(situation.decision.code, ()):
         yield from ways(situation)

@@ -1,4 +1,4 @@
-"""Why something was not even considered: what the record says of it, and no more. Pure."""
+"""This module explains from the record why an item was not considered for a context."""
 
 import datetime
 from collections.abc import Iterator, Mapping
@@ -14,16 +14,22 @@ from assembly.records.warnings import recorded_source_label
 from assembly.sources.files import DAYS
 
 NotConsideredCode = Literal["unknown", "later", "no_section", "source_late", "source_failed", "too_old", "passed_over"]
-"""unknown: nothing of the name is there for you to see; later: it was made after the context; no_section: the profile
-tells nothing of its kind; source_late, source_failed: nothing of the kind could be read then; too_old: a day before the
-days that are told; passed_over: its source was asked, and returned other things."""
+"""The reasons why an item was not considered.
+
+unknown: no item of this name exists that the principal may see; later: the item was created after the context;
+no_section: the profile has no section for its kind; source_late, source_failed: its source timed out or failed;
+too_old: its day precedes the included days of the daily logs; passed_over: its source returned other items.
+"""
 
 NOT_CONSIDERED_CODES: tuple[NotConsideredCode, ...] = get_args(NotConsideredCode)
 
 
 @dataclass(frozen=True, slots=True)
 class NotConsidered:
-    """`thing` is what is there today; None: nothing that one may know of."""
+    """Why an item was not considered.
+
+    `thing` is the item as it is today; None if there is none that the principal may see.
+    """
 
     why: NotConsideredCode
     sentence: str
@@ -31,20 +37,20 @@ class NotConsidered:
 
 
 def unknown_record() -> NotConsidered:
-    """Of what is not there, and just so of what belongs to others."""
-    return NotConsidered("unknown", _("Nothing of that name was considered, and there is nothing of it today."))
+    """Return the answer for an item that does not exist, which is the same for items of other owners."""
+    return NotConsidered("unknown", _("No candidate has this name, and no item has it today."))
 
 
 def explain_not_considered(assembly: Assembly, thing: OwnedRecord) -> NotConsidered:
-    """Why the thing, which is there today, is not among the candidates of the context."""
+    """Return why the item, which exists today, is not among the candidates of the context."""
     why, sentence = next(_reasons(assembly, thing))
     return NotConsidered(why, sentence, thing)
 
 
 def _reasons(assembly: Assembly, thing: OwnedRecord) -> Iterator[tuple[NotConsideredCode, str]]:
-    """Those that hold, the one that settles it first."""
+    """Yield the reasons that apply, the most decisive first."""
     if thing.created > assembly.created:
-        yield "later", _("It was not there yet: it was written after this context was made.")
+        yield "later", _("It did not exist yet: it was written after this context.")
     reports = _reports(assembly, thing)
     if not reports:
         yield "no_section", _("The profile “%(profile)s” has no section for it.") % {"profile": assembly.profile_name}
@@ -52,12 +58,12 @@ def _reasons(assembly: Assembly, thing: OwnedRecord) -> Iterator[tuple[NotConsid
         if report.get("code"):
             yield _no_answer_reason(report)
     if thing.day and _is_too_old(thing.day, assembly.now):
-        yield "too_old", _("Only the last %(days)s days are told, and this one was before them.") % {"days": DAYS}
+        yield "too_old", _("Only the last %(days)s days are included, and this one is older.") % {"days": DAYS}
     yield "passed_over", " ".join(_limit_sentence(report) for report in reports)
 
 
 def _reports(assembly: Assembly, thing: OwnedRecord) -> list[Mapping[str, Any]]:
-    """What is on record of the sources that could have offered it, for a section of the profile."""
+    """Return the recorded reports of the sources that could have returned the item, for a section of the profile."""
     sections = assembly.profile["sections"]
     asked = {
         section["source"]
@@ -70,8 +76,8 @@ def _reports(assembly: Assembly, thing: OwnedRecord) -> list[Mapping[str, Any]]:
 def _no_answer_reason(report: Mapping[str, Any]) -> tuple[NotConsideredCode, str]:
     source = {"source": recorded_source_label(report["name"])}
     if report["code"] == SourceCode.SOURCE_TIMEOUT:
-        return "source_late", _("%(source)s did not answer in time, so nothing of them was considered.") % source
-    return "source_failed", _("%(source)s could not be read then, so nothing of them was considered.") % source
+        return "source_late", _("%(source)s timed out, so none of its items were considered.") % source
+    return "source_failed", _("%(source)s could not be read, so none of its items were considered.") % source
 
 
 def _limit_sentence(report: Mapping[str, Any]) -> str:
@@ -81,10 +87,10 @@ def _limit_sentence(report: Mapping[str, Any]) -> str:
         "limit": f"{report['limit']:,}",
     }
     if report["count"] >= report["limit"]:
-        return _("%(source)s: it returned %(count)s, as many as it may, and this came after them.") % told
-    return _("%(source)s: it returned %(count)s of at most %(limit)s, and did not choose this one.") % told
+        return _("%(source)s: it returned %(count)s items, its limit, and this one came after them.") % told
+    return _("%(source)s: it returned %(count)s of at most %(limit)s items, and this one was not among them.") % told
 
 
 def _is_too_old(day: datetime.date, now: datetime.datetime) -> bool:
-    """By any clock on earth."""
+    """Return whether the day is too old in every time zone."""
     return day < now.date() - datetime.timedelta(days=DAYS)

@@ -1,4 +1,4 @@
-"""The answer and its fixes in plain sentences: “with 312 more tokens”, “if somebody pinned it”."""
+"""The answer and its remedies are sentences: “with 312 more tokens”, “if it were pinned”."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -13,15 +13,16 @@ from assembly.engine.profile import Section
 from assembly.engine.reasons import score_text
 from assembly.engine.types import Decision
 from assembly.records.reader import EngineInput
+from assembly.records.section_names import section_name
 from assembly.why_not.changes import ChangeKind, RemedyChange
 from assembly.why_not.fix_search import Remedy
 
 Titles = Mapping[str, str]
-"""What people call things, by ref."""
+"""Titles of items, by ref."""
 
 
 def condition_sentence(change: RemedyChange, inputs: EngineInput, titles: Titles) -> str:
-    """What would have to be otherwise than it was on record."""
+    """Return the condition under which the item would be included, as part of a sentence."""
     return _CONDITIONS[change.kind](change, inputs, titles)
 
 
@@ -43,20 +44,20 @@ def _cap(change: RemedyChange, inputs: EngineInput, _titles: Titles) -> str:
         "with %(more)s more token for %(section)s (a cap of %(value)s)",
         "with %(more)s more tokens for %(section)s (a cap of %(value)s)",
         more,
-    ) % {"more": f"{more:,}", "section": section.label, "value": f"{int(change.value):,}"}
+    ) % {"more": f"{more:,}", "section": section_name(section), "value": f"{int(change.value):,}"}
 
 
 def _top_k(change: RemedyChange, inputs: EngineInput, _titles: Titles) -> str:
     section = _section(change, inputs)
-    return _("if %(section)s took the best %(value)s rather than %(now)s") % {
-        "section": section.label,
+    return _("if %(section)s had a limit of %(value)s items instead of %(now)s") % {
+        "section": section_name(section),
         "value": f"{int(change.value):,}",
         "now": f"{section.top_k:,}",
     }
 
 
 def _threshold(change: RemedyChange, inputs: EngineInput, _titles: Titles) -> str:
-    return _("if a similarity of %(value)s were near enough to the topic, rather than %(now)s") % {
+    return _("with a minimum similarity of %(value)s instead of %(now)s") % {
         "value": fine_score(change.value),
         "now": score_text(inputs.profile.similarity_threshold),
     }
@@ -64,29 +65,29 @@ def _threshold(change: RemedyChange, inputs: EngineInput, _titles: Titles) -> st
 
 def _reach(change: RemedyChange, inputs: EngineInput, _titles: Titles) -> str:
     now = inputs.profile.ranker.reach if inputs.profile.ranker else 0.0
-    return _("if what scores up to %(value)s less than the best were near enough to the topic, rather than %(now)s") % {
+    return _("if the maximum score difference from the best were %(value)s instead of %(now)s") % {
         "value": fine_score(change.value),
         "now": score_text(now),
     }
 
 
 def _score(change: RemedyChange, _inputs: EngineInput, _titles: Titles) -> str:
-    return _("with a score that is higher by %(value)s") % {"value": fine_score(change.value)}
+    return _("with a score higher by %(value)s") % {"value": fine_score(change.value)}
 
 
 def _source_score(change: RemedyChange, _inputs: EngineInput, _titles: Titles) -> str:
-    return _("if its source scored it higher by %(value)s") % {"value": fine_score(change.value)}
+    return _("with a source score higher by %(value)s") % {"value": fine_score(change.value)}
 
 
 def _boost(change: RemedyChange, _inputs: EngineInput, _titles: Titles) -> str:
-    return _("if a rule for %(by)s let it count %(value)s times as much") % {
+    return _("if a rule boosted %(by)s by %(value)s") % {
         "by": _selector_phrase(change.name),
         "value": f"{change.value:g}",
     }
 
 
 def _pin(_change: RemedyChange, _inputs: EngineInput, _titles: Titles) -> str:
-    return _("if somebody pinned it")
+    return _("if it were pinned")
 
 
 def _always_include(change: RemedyChange, _inputs: EngineInput, _titles: Titles) -> str:
@@ -96,7 +97,7 @@ def _always_include(change: RemedyChange, _inputs: EngineInput, _titles: Titles)
 def _without_rule(change: RemedyChange, _inputs: EngineInput, _titles: Titles) -> str:
     names = [label.partition("@")[0] for label in change.name.split(", ")]
     return ngettext(
-        "if the rule %(names)s did not leave it out", "if the rules %(names)s did not leave it out", len(names)
+        "if the rule %(names)s did not exclude it", "if the rules %(names)s did not exclude it", len(names)
     ) % {"names": ", ".join(f"“{name}”" for name in names)}
 
 
@@ -105,15 +106,15 @@ def _without_exclusion(_change: RemedyChange, _inputs: EngineInput, _titles: Tit
 
 
 def _not_superseded(_change: RemedyChange, _inputs: EngineInput, _titles: Titles) -> str:
-    return _("if nothing newer had taken its place")
+    return _("if it were not superseded")
 
 
 def _not_retired(_change: RemedyChange, _inputs: EngineInput, _titles: Titles) -> str:
-    return _("if it were not retired")
+    return _("if it were not archived")
 
 
 def _without_other(change: RemedyChange, _inputs: EngineInput, titles: Titles) -> str:
-    return _("if %(other)s did not say the same") % {"other": titles.get(change.name, change.name)}
+    return _("if %(other)s did not have the same text") % {"other": titles.get(change.name, change.name)}
 
 
 def _shorter(change: RemedyChange, inputs: EngineInput, _titles: Titles) -> str:
@@ -125,11 +126,11 @@ def _shorter(change: RemedyChange, inputs: EngineInput, _titles: Titles) -> str:
 
 
 def _text(_change: RemedyChange, _inputs: EngineInput, _titles: Titles) -> str:
-    return _("if there were a text in it")
+    return _("if it had a text")
 
 
 def fine_score(value: float) -> str:
-    """A score to four places, without zeros at the end."""
+    """Return a score with four decimals, without zeros at the end."""
     return f"{value:.4f}".rstrip("0").rstrip(".") if value else "0"
 
 
@@ -141,7 +142,7 @@ def _selector_phrase(name: str) -> str:
 _SELECTOR_PHRASES: Mapping[str, Promise] = {
     "path": _lazy("“%(value)s”"),
     "kg_entity": _lazy("“%(value)s”"),
-    "memory_kind": _lazy("memories of the kind “%(value)s”"),
+    "memory_kind": _lazy("memories of kind “%(value)s”"),
     "tag": _lazy("the tag “%(value)s”"),
     "source": _lazy("all of the source “%(value)s”"),
 }
@@ -168,21 +169,21 @@ _CONDITIONS: Mapping[ChangeKind, Callable[[RemedyChange, EngineInput, Titles], s
 
 
 def remedy_sentence(remedy: Remedy, inputs: EngineInput, titles: Titles) -> str:
-    """What brings it in: “It would have fitted with 312 more tokens (a budget of 16,312).”"""
+    """Return what would include the item: “It would have fitted with 312 more tokens (a budget of 16,312).”"""
     *before, last = remedy.changes
     told = [condition_sentence(change, inputs, titles) for change in before]
     conditions = _(" and ").join([*told, _measured_clause(remedy) or condition_sentence(last, inputs, titles)])
-    beginning = _("All of it would be in") if remedy.whole else _opening_clause(remedy)
-    least = "" if remedy.is_least else _(" Less may be enough: there was no time to try.")
+    beginning = _("It would be included in full") if remedy.whole else _opening_clause(remedy)
+    least = "" if remedy.is_least else _(" Less may be sufficient: the simulation ran out of time.")
     return f"{beginning} {conditions}.{least}"
 
 
 def _measured_clause(remedy: Remedy) -> str:
-    """The last change by what it comes to: the score that it needs, or the tokens that are too many."""
+    """Return the last change with its value: the required score, or the number of excess tokens."""
     before, after = remedy.before, remedy.after
     if remedy.change.kind == "score" and before.score is not None and after.score is not None:
         scores = {"value": fine_score(after.score), "now": fine_score(before.score)}
-        return _("with a score of %(value)s rather than %(now)s") % scores
+        return _("with a score of %(value)s instead of %(now)s") % scores
     less = before.tokens_full - after.tokens_full
     if remedy.change.kind == "shorter" and less > 0:
         counts = {"less": f"{less:,}", "kept": f"{int(remedy.change.value):,}"}
@@ -200,31 +201,31 @@ def _measured_clause(remedy: Remedy) -> str:
 def _opening_clause(remedy: Remedy) -> str:
     code = remedy.after.code
     if code is Code.TRUNCATED:
-        return _("Its beginning would be in")
+        return _("Its beginning would be included")
     if code is Code.SUMMARISED:
-        return _("A summary of it would be in")
+        return _("A summary of it would be included")
     if code is Code.COMPACTED:
-        return _("It would be in, made shorter,")
+        return _("It would be included in a shorter form")
     only_room = len(remedy.changes) == 1 and remedy.change.kind in {"budget", "cap"}
-    return _("It would have fitted") if only_room else _("It would be in")
+    return _("It would have fitted") if only_room else _("It would be included")
 
 
 def cost_sentence(remedy: Remedy, place: ItemKey, titles: Titles) -> str:
-    """What this would do to the others."""
+    """Return the effect on other items."""
     comparison = remedy.comparison
     mine = {place, (remedy.after.section, remedy.after.ref)}
     gone = _other_decisions([change.decision for change in comparison.pushed_out], mine)
     cut = _other_decisions([change.decision for change in comparison.newly_cut], mine)
     came = _other_decisions([change.decision for change in comparison.newly_in], mine)
     parts = [
-        _items_phrase(gone, titles, _("%(names)s would go for it."), "%(count)s other would go for it.",
+        _items_phrase(gone, titles, _("Replaces: %(names)s."), "%(count)s other would go for it.",
               "%(count)s others would go for it."),
-        _items_phrase(cut, titles, _("%(names)s would be told shorter."), "%(count)s other would be told shorter.",
-              "%(count)s others would be told shorter."),
-        _items_phrase(came, titles, _("%(names)s would come in, too."), "%(count)s other would come in, too.",
-              "%(count)s others would come in, too."),
+        _items_phrase(cut, titles, _("Shortens: %(names)s."), "%(count)s other would be shortened.",
+              "%(count)s others would be shortened."),
+        _items_phrase(came, titles, _("Also adds: %(names)s."), "%(count)s other would be added, too.",
+              "%(count)s others would be added, too."),
     ]  # fmt: skip
-    return " ".join(part for part in parts if part) or _("Nothing else would go or come.")
+    return " ".join(part for part in parts if part) or _("No side effects.")
 
 
 def _other_decisions(decisions: Sequence[Decision], mine: set[ItemKey]) -> list[Decision]:
@@ -232,7 +233,7 @@ def _other_decisions(decisions: Sequence[Decision], mine: set[ItemKey]) -> list[
 
 
 def _items_phrase(others: Sequence[Decision], titles: Titles, one: str, singular: str, plural: str) -> str:
-    """A single one by its name, several by their count."""
+    """Return a single item by its name, several by their number."""
     if len(others) == 1 and others[0].ref in titles:
         return one % {"names": titles[others[0].ref]}
     count = len(others)
@@ -240,29 +241,29 @@ def _items_phrase(others: Sequence[Decision], titles: Titles, one: str, singular
 
 
 def untried_sentence(kinds: Sequence[ChangeKind]) -> str:
-    """What there was no time to try; empty where everything was."""
+    """Return which changes were not tried for lack of time; "" if all were."""
     if not kinds:
         return ""
     names = ", ".join(str(_KINDS[kind]) for kind in kinds)
-    return _("There was no time to try: %(names)s.") % {"names": names}
+    return _("Not simulated in time: %(names)s.") % {"names": names}
 
 
 _KINDS: Mapping[ChangeKind, Promise] = {
     "budget": _lazy("another budget"),
     "cap": _lazy("another cap"),
-    "top_k": _lazy("more places"),
+    "top_k": _lazy("more items"),
     "threshold": _lazy("another threshold"),
-    "reach": _lazy("a longer reach"),
+    "reach": _lazy("a larger score difference"),
     "score": _lazy("a higher score"),
-    "source_score": _lazy("a higher score of its source"),
+    "source_score": _lazy("a higher source score"),
     "boost": _lazy("a rule that boosts it"),
-    "pin": _lazy("pinning it"),
+    "pin": _lazy("a pin"),
     "always_include": _lazy("a rule that includes it"),
     "without_rule": _lazy("the rules without it"),
     "without_exclusion": _lazy("a request that does not exclude it"),
-    "not_superseded": _lazy("that nothing newer took its place"),
-    "not_retired": _lazy("that it is not retired"),
+    "not_superseded": _lazy("not superseded"),
+    "not_retired": _lazy("not archived"),
     "without_other": _lazy("the context without the other one"),
     "shorter": _lazy("a shorter text"),
-    "text": _lazy("a text in it"),
+    "text": _lazy("a text"),
 }

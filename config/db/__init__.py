@@ -1,1 +1,1 @@
-"""SQL for all apps: statements that travel together, the database backend, and helpers of migrations."""
+"""This package runs SQL for all apps: statements, the database backend, and helpers of migrations."""

@@ -1,7 +1,7 @@
-"""What migrations of every app need from PostgreSQL itself: append-only tables, cascades, counted changes, rights.
+"""These helpers of migrations use PostgreSQL itself: append-only tables, cascades, counted changes, rights.
 
-Two layers keep history from being changed. The app connects with a role that has only SELECT and INSERT on append-only
-tables. Triggers refuse the rest to everyone, the owner included, but for the one audited function `erase`.
+Two layers protect history. The app connects with a role that has only SELECT and INSERT on append-only tables. Triggers
+refuse everything else to everyone, the owner included, except to the one audited function `erase`.
 """
 
 from typing import Any
@@ -17,9 +17,9 @@ AUDITED_FUNCTIONS = (
     "prune_assemblies(uuid, uuid[], uuid, integer, boolean, text)",
     "prune_unused(bigint[])",
 )
-"""By these alone the app's role deletes history. The later ones are not there while the first migrations run."""
+"""The only functions by which the role of the app can delete history. The last ones are created by later migrations."""
 ORGANISATION = UUID(int=0)
-"""In whose name changes are counted of what belongs to no single agent or team."""
+"""The owner under which changes are counted that belong to no single agent or team."""
 
 _ERASABLE = ", ".join(f"'{table}'" for table in ERASABLE_TABLES)
 
@@ -95,7 +95,7 @@ DROP_GUARDS = "DROP FUNCTION erase(text, uuid, text); DROP FUNCTION refuse_chang
 
 
 def append_only(table: str) -> migrations.RunSQL:
-    """Triggers by which the table refuses UPDATE, DELETE and TRUNCATE."""
+    """Return triggers with which the table refuses UPDATE, DELETE and TRUNCATE."""
     return migrations.RunSQL(
         f"""
         CREATE TRIGGER {table}_keeps_rows BEFORE UPDATE OR DELETE ON {table}
@@ -108,7 +108,9 @@ def append_only(table: str) -> migrations.RunSQL:
 
 
 def cascade(table: str, column: str, target: str, *, key: str = "id") -> migrations.RunSQL:
-    """A foreign key by which the database itself deletes the table's rows along with the target's row."""
+    """Return a foreign key with which the database deletes the table's rows together with the row that
+    they refer to.
+    """
     name = f"{table}_{column}_cascade"
     return migrations.RunSQL(
         f"ALTER TABLE {table} ADD CONSTRAINT {name}"
@@ -118,7 +120,7 @@ def cascade(table: str, column: str, target: str, *, key: str = "id") -> migrati
 
 
 def counts_changes(table: str, owner: str) -> migrations.RunSQL:
-    """Triggers by which every statement that changes rows raises the counters of those to whom the rows belong.
+    """Return triggers with which every statement that changes rows increments the counters of the owners of the rows.
 
     `owner` is an SQL expression over the table's columns that gives the UUID of an agent, a team or ORGANISATION.
     """
@@ -136,7 +138,9 @@ def counts_changes(table: str, owner: str) -> migrations.RunSQL:
 
 
 def grant_to_app_role(using: str, **_: Any) -> None:
-    """After a migration by the owner, give the app's role what it needs, and on append-only tables no more."""
+    """Grant the role of the app its rights after a migration by the owner; on append-only tables only SELECT and
+    INSERT.
+    """
     role = settings.DATABASES["default"]["USER"]
     connection = connections[using]
     if connection.settings_dict["USER"] == role:
@@ -162,5 +166,5 @@ def grant_to_app_role(using: str, **_: Any) -> None:
 
 
 def append_only_tables() -> list[str]:
-    """The tables of all models that say `append_only = True`."""
+    """Return the tables of all models with `append_only = True`."""
     return [model._meta.db_table for model in apps.get_models() if getattr(model, "append_only", False)]  # noqa: SLF001

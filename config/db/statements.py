@@ -1,9 +1,12 @@
-"""SQL goes to the database from here, where the ORM has no words for it.
+"""This module runs SQL that the ORM cannot express.
 
-- `run_statement` runs one statement that is sent again and again: it is prepared once per connection, for psycopg's own
-  cursors bind on the server, which Django's default ones do not.
-- `run_together` joins several of those to one: one journey, one plan, one moment for all.
-- `fetch_rows` and `execute_sql` run anything else: what is rare, and what is to be planned anew for its values.
+- `run_statement` runs a frequent statement, which is prepared once per connection: psycopg's own cursors bind
+parameters on the server, Django's default cursors do not.
+
+- `run_together` joins several such statements into one: one round trip, one plan, one snapshot.
+
+- `fetch_rows` and `execute_sql` run everything else: rare statements, and statements that need a new plan for their
+values.
 """
 
 import re
@@ -53,7 +56,7 @@ def execute_sql(
 
 
 def lock_until_commit(number: int, *, shared: bool = False) -> None:
-    """Wait for the advisory lock of that number; the transaction holds it until its end."""
+    """Wait for the advisory lock with this number, which the transaction holds until its end."""
     execute_sql(LOCK_SHARED_SQL if shared else LOCK_SQL, [number])
 
 
@@ -62,24 +65,28 @@ LOCK_SHARED_SQL = "SELECT pg_advisory_xact_lock_shared(%s)"
 
 
 class Statement(Struct, frozen=True):
-    """SQL with named placeholders, and what they stand for. Its columns have names, each another one."""
+    """SQL with named placeholders and their values. The columns of its result have different names."""
 
     sql: str
     parameters: Mapping[str, Any]
     loaders: Mapping[str, Loader] = MappingProxyType({})
-    """By column, what makes a value of the text of what JSON does not know: dates, moments. Ids stay texts."""
+    """Functions that convert a column from its JSON text, for types that JSON lacks, such as dates.
+    Ids remain texts.
+    """
 
 
 def run_together(statements: Sequence[Statement], before: Sequence[Statement] = ()) -> list[Rows]:
-    """The rows of each, all as of one moment. `before` is sent ahead of them on the same journey, and returns nothing
-    that anybody asks for; without a transaction, what it sets for one holds for these alone. Raises Django's errors.
+    """Return the rows of each statement, all from one snapshot.
+
+    The statements `before` are sent first, in the same round trip; their results are ignored. Without a transaction,
+    their settings apply to these statements only. Raises Django's errors.
     """
     found = _row_of(Statement(_join_statements(tuple(one.sql for one in statements)), _parameters(statements)), before)
     return [_load_rows(rows, one.loaders) for rows, one in zip(found, statements, strict=True)]
 
 
 def _row_of(joined: Statement, before: Sequence[Statement]) -> Sequence[Any]:
-    """The one row that the statement returns."""
+    """Return the only row of the statement."""
     begun, database = perf_counter(), connections[DEFAULT_DB_ALIAS]
     with _borrow_cursors(database, 1 + len(before)) as (cursor, *others):
         _execute_after(zip(others, before, strict=True), cursor, joined.sql, joined.parameters)
@@ -90,12 +97,12 @@ def _row_of(joined: Statement, before: Sequence[Statement]) -> Sequence[Any]:
 
 @lru_cache(maxsize=256)
 def _join_statements(texts: tuple[str, ...]) -> str:
-    """One row with a column per statement: its rows as a JSON array of objects."""
+    """Return one statement with a column per given statement: its rows as a JSON array of objects."""
     return "SELECT " + ", ".join(f"({_as_json(text)})" for text in _rename_parameters(texts))
 
 
 def _rename_parameters(texts: tuple[str, ...]) -> Iterator[str]:
-    """The statements, each with names of its own for what it takes."""
+    """Yield the statements with parameter names that differ between statements."""
     return (_PLACEHOLDER.sub(rf"%({place}.\1)s", text) for place, text in enumerate(texts))
 
 
@@ -117,9 +124,10 @@ def _load_rows(found: list[dict[str, Any]] | None, loaders: Mapping[str, Loader]
 
 
 def run_statement(statement: Statement, *, binary: bool = False, before: Sequence[Statement] = ()) -> Rows:
-    """What the statement returned: values of Python's types. Others are sent `before` it as by `run_together`.
+    """Return the rows of the statement as values of Python's types. The statements `before` are sent first, as in
+    `run_together`.
 
-    Whoever wraps the execution of Django's statements wraps this one, too. Many bytes come faster in binary.
+    Wrappers of Django's execution wrap this one, too. `binary` is faster for large values of bytes.
     """
     begun, database = perf_counter(), connections[DEFAULT_DB_ALIAS]
     with _borrow_cursors(database, 1 + len(before)) as (cursor, *others):
@@ -154,7 +162,10 @@ def _execute_after(
     *,
     binary: bool = False,
 ) -> Binding:
-    """On one journey. What is asked for is to be fetched after it: within, the end would be one more journey."""
+    """Execute the statements in one round trip.
+
+    The result has to be fetched after the pipeline: within it, that would be another round trip.
+    """
     with cursor.connection.pipeline():
         for other, one in before:
             other.execute(one.sql, one.parameters or None, prepare=True)
@@ -164,8 +175,11 @@ def _execute_after(
 
 @contextmanager
 def _borrow_cursors(database: BaseDatabaseWrapper, count: int) -> Iterator[list[Binding]]:
-    """Cursors of this thread's connection. Where nothing failed, they are kept with it for the next ones: what a cursor
-    has learnt of types, a new one would have to learn again, which takes as long as the statement itself."""
+    """Yield cursors of this thread's connection.
+
+    If nothing failed, the cursors are stored with the connection and reused: a new cursor would have to look up types
+    again, which takes as long as the statement itself.
+    """
     database.ensure_connection()
     free: list[Binding] = database.connection.__dict__.setdefault("free_cursors", [])
     with database.wrap_database_errors:
@@ -175,7 +189,7 @@ def _borrow_cursors(database: BaseDatabaseWrapper, count: int) -> Iterator[list[
 
 
 def _new_cursor(connection: "Connection[tuple[Any, ...]]") -> Binding:
-    """One that reads moments in UTC, as Django's cursors do, and JSON, but not in Python."""
+    """Return a cursor that returns times in UTC, as Django's cursors do, and JSON as text."""
     cursor = Cursor(connection)
     set_json_loads(orjson.loads, cursor)
     cursor.adapters.register_loader("timestamptz", TimestamptzLoader)
@@ -183,6 +197,6 @@ def _new_cursor(connection: "Connection[tuple[Any, ...]]") -> Binding:
 
 
 def _log(database: BaseDatabaseWrapper, statement: Statement, begun: float) -> None:
-    """So that Django's log of queries, and whoever counts them, knows of it."""
+    """Add the statement to Django's log of queries."""
     if database.queries_logged:
         database.queries_log.append({"sql": statement.sql, "time": f"{perf_counter() - begun:.3f}"})

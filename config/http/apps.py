@@ -1,4 +1,4 @@
-"""What every API and page shares and no app owns."""
+"""This Django app has the parts that all APIs and pages share."""
 
 from django.apps import AppConfig
 

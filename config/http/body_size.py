@@ -1,8 +1,7 @@
-"""The largest body of a request, by its address and by whether it brings a credential; what fits is limited further by
-each form and serializer.
+"""The size of a request body is limited by its address, and by whether the request has a credential.
 
-Both the server, before it reads a body, and Django's middleware ask `body_error`: nothing that will be refused is
-read first, and every refusal is an answer in our words.
+Forms and serializers limit it further. Both the server, before it reads a body, and Django's middleware call
+`body_error`: a body that will be refused is not read, and every refusal is a proper error response.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,21 +14,26 @@ from config.http.problems import error_response
 
 SMALL_FORM_BYTES = 64_000
 SMALL_FORMS = ("/accounts/", "/people/", "/alerts/", "/jobs/", "/retention/", "/webhooks/", "/metrics", "/static/")
-"""Begin the addresses of forms that have a few short fields, and of what takes no body at all."""
+"""Prefixes of the addresses of forms with a few short fields, and of requests without a body."""
 WITHOUT_CREDENTIAL_BYTES = 1_000_000
-"""Without a key or a session, the answer is nearly always that one is needed. A text that somebody wrote and sent after
-the session had ended still fits: it is given back."""
+"""The limit, in bytes, without a key or a session.
+
+The response is nearly always an error then; a text that a person sent after the session had ended still fits, and is
+given back.
+"""
 URLENCODED, URLENCODED_BYTES = "application/x-www-form-urlencoded", 1_000_000
-"""The largest form whose fields are percent-encoded: each encoded byte takes 50 bytes of memory while it is decoded.
-Forms with long texts are sent as multipart/form-data, as our pages do."""
+"""The largest urlencoded form: each encoded byte takes 50 bytes of memory while it is decoded.
+
+Our pages send forms with long texts as multipart/form-data.
+"""
 REFUSAL = "body_refusal"
-"""Key of an ASGI scope: the error for which its body was not read."""
+"""The key of an ASGI scope for the error because of which the body was not read."""
 
 
 class BodyTooLarge(DossierError):
     status = 413
     code = "body_too_large"
-    title = "This is too much at once"
+    title = "The request is too large"
 
 
 class LengthRequired(DossierError):
@@ -41,7 +45,7 @@ class LengthRequired(DossierError):
 def body_error(path: str, announced: int, headers: Mapping[str, str]) -> DossierError | None:
     """Return why a body is refused before it is read, or None. `announced` is its Content-Length in bytes.
 
-    The headers are found by their names as the web writes them, in any case: `Content-Type`.
+    Header names may be in any case.
     """
     if headers.get("Transfer-Encoding"):
         return LengthRequired("Send a Content-Length header instead of a chunked body.")
@@ -53,14 +57,14 @@ def body_error(path: str, announced: int, headers: Mapping[str, str]) -> Dossier
     has_credential = _has_credential(headers.get("Authorization", ""), headers.get("Cookie", ""))
     if announced <= (most := max_body_bytes(path, has_credential=has_credential)):
         return None
-    detail = f"This request holds at most {most:,} bytes; it has {announced:,}. Nothing was stored."
+    detail = f"This request may have at most {most:,} bytes; it has {announced:,}. Nothing was stored."
     if announced <= max_body_bytes(path, has_credential=True):
         return BodyTooLarge(f"{detail} Sign in, or send a key, and try again.")
     return BodyTooLarge(f"{detail} Send it in smaller parts.")
 
 
 def max_body_bytes(path: str, *, has_credential: bool) -> int:
-    """Return the size of the largest body that is read at an address. No address has less than SMALL_FORM_BYTES."""
+    """Return the size of the largest body that is accepted at an address, in bytes; at least SMALL_FORM_BYTES."""
     if path.startswith(SMALL_FORMS):
         return SMALL_FORM_BYTES
     most: int = settings.MAX_BODY_BYTES
@@ -68,12 +72,12 @@ def max_body_bytes(path: str, *, has_credential: bool) -> int:
 
 
 def _has_credential(authorization: str, cookie: str) -> bool:
-    """Return whether a request brings a key or a session, by its headers; whether they are good is for later."""
+    """Return whether the headers contain a key or a session, valid or not."""
     return bool(authorization) or f"{settings.SESSION_COOKIE_NAME}=" in cookie
 
 
 class BodyLimitMiddleware:
-    """Answers requests whose body is refused."""
+    """This middleware answers requests whose body is refused."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response

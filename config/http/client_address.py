@@ -1,7 +1,7 @@
-"""The address of the client that sent a request, and the scheme that it used, also behind trusted proxies.
+"""The address of the client of a request, and its scheme, are found here, also behind trusted proxies.
 
-`X-Forwarded-For` and `X-Forwarded-Proto` are believed only from the networks in TRUSTED_PROXIES: anybody else can write
-anything into them. By default no network is trusted, loopback included.
+`X-Forwarded-For` and `X-Forwarded-Proto` are only used from the networks in TRUSTED_PROXIES, because any client can
+send them. By default no network is trusted, loopback included.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
 
 CLIENT_NETWORK_BITS = 64
-"""Prefix of an IPv6 address that one client has for itself: whoever is given less than a /64 is rare."""
+"""The prefix length of an IPv6 network that counts as one client: nearly all clients have at least a /64."""
 
 
 def client_address(request: HttpRequest) -> str:
@@ -22,8 +22,11 @@ def client_address(request: HttpRequest) -> str:
 
 
 def address_behind_proxies(peer: str, forwarded_for: str) -> str:
-    """Return the client's IP address in its normal form: of the hops that trusted proxies report, the last one that is
-    no trusted proxy itself. Where the peer has no IP address, it is returned as it is."""
+    """Return the client's IP address in its normal form.
+
+    Of the hops that trusted proxies report, it is the last one that is no trusted proxy itself. A peer without an IP
+    address is returned unchanged.
+    """
     address = parse_address(peer)
     if address is None:
         return peer
@@ -36,7 +39,7 @@ def address_behind_proxies(peer: str, forwarded_for: str) -> str:
 
 
 def client_network(address: str) -> str:
-    """Return the part of an address that limits count by: an IPv4 address, the /64 of an IPv6 address."""
+    """Return the part of an address by which limits count: an IPv4 address, or the /64 of an IPv6 address."""
     parsed = parse_address(address)
     if isinstance(parsed, IPv6Address):
         return str(IPv6Network((parsed, CLIENT_NETWORK_BITS), strict=False))
@@ -44,15 +47,17 @@ def client_network(address: str) -> str:
 
 
 def is_trusted_proxy(address: IPv4Address | IPv6Address | None) -> bool:
-    """Return whether the address lies in one of TRUSTED_PROXIES."""
+    """Return whether the address is in one of TRUSTED_PROXIES."""
     return address is not None and any(
         address in network for network in _parse_networks(tuple(settings.TRUSTED_PROXIES))
     )
 
 
 def parse_address(text: str) -> IPv4Address | IPv6Address | None:
-    """Return the IP address in a hop (`192.0.2.7`, `192.0.2.7:5000`, `[2001:db8::7]:5000`), or None where none is.
-    IPv4 addresses that are written as IPv6 ones become IPv4 ones."""
+    """Return the IP address of a hop (`192.0.2.7`, `192.0.2.7:5000`, `[2001:db8::7]:5000`); None if it has none.
+
+    IPv4 addresses that are written as IPv6 addresses become IPv4 addresses.
+    """
     host = text.strip()
     if host.startswith("["):
         host = host[1:].partition("]")[0]
@@ -71,8 +76,10 @@ def _parse_networks(texts: tuple[str, ...]) -> list[IPv4Network | IPv6Network]:
 
 
 class TrustedProxyMiddleware:
-    """Lets Django believe `X-Forwarded-Proto` where a trusted proxy sent it: SECURE_PROXY_SSL_HEADER names the variable
-    that is set here, which no header can set."""
+    """This middleware lets Django use `X-Forwarded-Proto` of a trusted proxy.
+
+    It sets the variable that SECURE_PROXY_SSL_HEADER names, which no header can set.
+    """
 
     VARIABLE = "TRUSTED_FORWARDED_PROTO"
 

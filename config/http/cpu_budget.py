@@ -1,12 +1,9 @@
-"""A request has limits: CPU time, and a moment at which its answer must be there, counted from its arrival.
+"""A request has two limits: its CPU time, and a deadline for its response, counted from its arrival.
 
-Loops whose length somebody else decides ask `check_cpu()` whether they may go on.
-
-A request may compute for REQUEST_CPU_MS in its thread, whatever else the machine does meanwhile; waiting costs nothing.
-Commands and jobs have no budget, so that there the checks pass.
-
-The check costs a tenth of a microsecond: a thread computes no longer than time passes, so the thread's own clock, which
-is slow to read, is read only once the whole budget could be spent.
+Loops whose length depends on input call `check_cpu()`. A request may compute for REQUEST_CPU_MS in its thread, whatever
+else the machine does; waiting is not counted. Commands and jobs have no budget, so their checks pass. The check costs a
+tenth of a microsecond: a thread cannot compute for longer than time passes, so the thread's clock, which is slow to
+read, is only read when the whole budget could be spent.
 """
 
 import threading
@@ -24,45 +21,47 @@ from config.http.errors import DossierError
 
 
 class TooCostly(DossierError):
-    """The request would have computed for longer than one request may."""
+    """The request would exceed the CPU time of a request."""
 
     status = 422
     code = "too_costly"
-    title = "This takes too much work for one request"
+    title = "The request is too costly"
 
 
 class TookTooLong(DossierError):
-    """The time for an answer was over before the work was done."""
+    """The deadline for the response was over before the work was done."""
 
     status = 503
     code = "took_too_long"
-    title = "This was not done in time"
+    title = "The request timed out"
 
 
 @dataclass(slots=True)
 class _Limits:
-    """Limits of the work at hand: `cpu_end` by the thread's clock, `wall_end` by the monotonic one, in seconds."""
+    """The limits of the current work: `cpu_end` by the thread's clock, `wall_end` by the monotonic
+    clock, in seconds.
+    """
 
     cpu_end: float
     wall_end: float
     next_check: float
-    """The earliest moment, by the monotonic clock, at which one of the limits can be reached."""
+    """The earliest time, by the monotonic clock, at which one of the limits can be reached."""
     process_end: float
-    """Like `cpu_end`, for what may go on in another process."""
+    """A limit like `cpu_end`, but work that exceeds it may continue in another process."""
 
     @classmethod
     def of(cls, cpu_end: float, wall_end: float, process_end: float = inf) -> "_Limits":
-        """Limits that are first looked at when the CPU time left could be spent."""
+        """Return limits that are checked first when the remaining CPU time could be spent."""
         cpu_end = min(cpu_end, process_end)
         return cls(cpu_end, wall_end, min(wall_end, monotonic() + cpu_end - thread_time()), process_end)
 
     @classmethod
     def of_thread(cls) -> "_Limits":
-        """The limits of the work at hand, infinite where it has none."""
+        """Return the limits of the current work, which are infinite without a budget."""
         return _THREAD.limits or cls.of(inf, inf)
 
     def check(self, seconds: float) -> None:
-        """Raise TooCostly where fewer seconds of CPU time are left, TookTooLong where the time is over."""
+        """Raise TooCostly if fewer seconds of CPU time are left, TookTooLong if the deadline has passed."""
         now, needed = monotonic(), thread_time() + seconds
         left = self.cpu_end - needed
         if left <= 0:
@@ -72,7 +71,7 @@ class _Limits:
             )
         if now >= self.wall_end:
             raise TookTooLong(
-                "It was stopped, and nothing was changed. Try again in a moment, or ask for less at a time."
+                "It was stopped, and nothing was changed. Try again in a moment, or request less at a time."
             )
         self.next_check = min(self.wall_end, now + left + seconds)
 
@@ -81,16 +80,16 @@ class _ThreadState(threading.local):
     # Of the thread, and not of its context, which other threads inherit: each thread has a clock of its own.
     limits: _Limits | None = None
     was_stopped_by_process = False
-    """Whether the request at hand was stopped by a limit that another process does not have."""
+    """Whether the current request was stopped by a limit that another process does not have."""
 
 
 _THREAD = _ThreadState()
 
 
 def check_cpu(seconds: float = 0.0) -> None:
-    """Raise TooCostly where the request at hand has used up its CPU time, TookTooLong where its time is over.
+    """Raise TooCostly if the current request has used up its CPU time, TookTooLong if its deadline has passed.
 
-    `seconds` of CPU time are needed until the next check: where fewer are left, it is stopped now.
+    `seconds` of CPU time are needed until the next check: if fewer are left, the request is stopped now.
     """
     limits = _THREAD.limits
     if limits is not None and monotonic() + seconds >= limits.next_check:
@@ -99,7 +98,7 @@ def check_cpu(seconds: float = 0.0) -> None:
 
 @contextmanager
 def cpu_budget(seconds: float) -> Iterator[None]:
-    """Allow the block so many seconds of this thread's CPU time, within what the block around it has left."""
+    """Limit the CPU time of the block, in seconds of this thread, within the limit of the enclosing block."""
     outer = _Limits.of_thread()
     with _with_limits(_Limits.of(min(outer.cpu_end, thread_time() + seconds), outer.wall_end, outer.process_end)):
         yield
@@ -107,7 +106,7 @@ def cpu_budget(seconds: float) -> Iterator[None]:
 
 @contextmanager
 def cpu_budget_here(seconds: float) -> Iterator[None]:
-    """Allow the block so many seconds of CPU time in this process: another one does again what is stopped."""
+    """Limit the CPU time of the block in this process: work that exceeds it is repeated by another process."""
     outer = _Limits.of_thread()
     with _with_limits(_Limits.of(outer.cpu_end, outer.wall_end, thread_time() + seconds)):
         yield
@@ -115,7 +114,7 @@ def cpu_budget_here(seconds: float) -> Iterator[None]:
 
 @contextmanager
 def unlimited_cpu() -> Iterator[None]:
-    """Let the block compute to its end, in this process or another: for work that is known to be bounded otherwise."""
+    """Run the block without a CPU limit, in any process, because its work is bounded otherwise."""
     process_end = _Limits.of_thread().process_end
     with _with_limits(_Limits.of(inf, inf, process_end)):
         yield
@@ -123,7 +122,7 @@ def unlimited_cpu() -> Iterator[None]:
 
 @contextmanager
 def wall_limit(seconds: float) -> Iterator[None]:
-    """Let the checks in the block fail after so many seconds, however little was computed in them."""
+    """Let the checks in the block fail after this many seconds of wall-clock time."""
     outer = _Limits.of_thread()
     with _with_limits(_Limits.of(outer.cpu_end, min(outer.wall_end, monotonic() + seconds), outer.process_end)):
         yield
@@ -139,10 +138,10 @@ def _with_limits(limits: _Limits | None) -> Iterator[None]:
 
 
 class CpuBudgetMiddleware:
-    """Gives each request its CPU budget. Goes before all that computes.
+    """This middleware gives each request its CPU budget, so it precedes everything that computes.
 
-    Where the ASGI scope has `cpu_seconds`, the request may compute for so long here, and if it was stopped, the scope's
-    `was_stopped` is true afterwards: it is to be answered by another process.
+    If the ASGI scope has `cpu_seconds`, that is the limit in this process. If the request was stopped by it, the
+    scope's `was_stopped` is true afterwards: another process has to answer the request.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -162,10 +161,10 @@ _ARRIVAL_TIME: ContextVar[float] = ContextVar("arrived")
 
 
 def note_arrival() -> None:
-    """Note that a request has arrived. The server calls this before the request waits for anything."""
+    """Store when a request arrived. The server calls this before the request waits for anything."""
     _ARRIVAL_TIME.set(monotonic())
 
 
 def arrival_time() -> float:
-    """Return when the request arrived, in seconds of the monotonic clock; outside HTTP, the present moment."""
+    """Return when the request arrived, in seconds of the monotonic clock; outside HTTP, the current time."""
     return _ARRIVAL_TIME.get(None) or monotonic()

@@ -1,4 +1,4 @@
-"""Lists page by page: `{results, next}`, with an opaque cursor that stays right while rows come and go."""
+"""Lists are paged: `{results, next}`, with an opaque cursor that remains correct while rows are added and deleted."""
 
 import base64
 import datetime
@@ -27,10 +27,10 @@ def page_of(
     *,
     ascending: bool = False,
 ) -> tuple[list[RowType], str]:
-    """A page of rows, those with the greatest keys first, and the cursor of the next page ("" when there is none).
+    """Return a page of rows, with the greatest keys first, and the cursor of the next page, "" if there is none.
 
-    The keys together must be unique; `ascending` puts the least first. `query` may carry `cursor` and `limit` (1 to
-    MAX_LIMIT). Raises Invalid.
+    The keys together must be unique; with `ascending`, the least come first. `query` may have `cursor` and `limit` (1
+    to MAX_LIMIT). Raises Invalid.
     """
     limit = limit_of(query.get("limit", ""))
     if cursor := query.get("cursor", ""):
@@ -42,19 +42,19 @@ def page_of(
 
 
 def page_of_sequence(items: Sequence[ItemType], query: Mapping[str, str]) -> tuple[Sequence[ItemType], str]:
-    """A page of items that stand at their places for good, and the cursor of the next page; as `page_of`."""
+    """Return a page of a sequence whose items never move, and the cursor of the next page, as `page_of` does."""
     limit, begin = limit_of(query.get("limit", "")), _decode_place(query.get("cursor", ""))
     end = begin + limit
     return items[begin:end], encode_cursor([end]) if end < len(items) else ""
 
 
 def next_page_url(path: str, query: Mapping[str, str], cursor: str) -> str | None:
-    """The address of the next page, with all other parameters kept; None after the last."""
+    """Return the address of the next page, with all other parameters; None after the last page."""
     return f"{path}?{urlencode({**query, 'cursor': cursor})}" if cursor else None
 
 
 def limit_of(text: str, default: int = DEFAULT_LIMIT, most: int = MAX_LIMIT) -> int:
-    """How many rows `?limit=` asks for: 1 to `most`. Raises Invalid."""
+    """Return the number of rows in `?limit=`: 1 to `most`. Raises Invalid."""
     if not text:
         return default
     if text.isascii() and text.isdigit() and len(text) <= len(str(most)) and 1 <= int(text) <= most:
@@ -63,29 +63,29 @@ def limit_of(text: str, default: int = DEFAULT_LIMIT, most: int = MAX_LIMIT) -> 
 
 
 def encode_cursor(values: Sequence[Any]) -> str:
-    """The cursor of the page after the row with these keys."""
+    """Return the cursor of the page after the row with these keys."""
     return base64.urlsafe_b64encode(json.dumps([*values], cls=DjangoJSONEncoderExact).encode()).decode().rstrip("=")
 
 
 class DjangoJSONEncoderExact(DjangoJSONEncoder):
-    """Django's encoder cuts microseconds, and with them the place in the list."""
+    """A JSON encoder that keeps microseconds. Django's encoder truncates them, and a cursor would lose its position."""
 
     def default(self, o: Any) -> Any:
         return o.isoformat() if hasattr(o, "isoformat") else super().default(o)
 
 
 def is_naive(value: Any) -> bool:
-    """Whether it is a moment without an offset, which no cursor of ours holds."""
+    """Return whether the value is a time without an offset, which no valid cursor has."""
     return isinstance(value, datetime.datetime) and value.tzinfo is None
 
 
 def _is_misplaced(value: Any, field: Any) -> bool:
-    """Whether it is a number with a fraction that stands for something else."""
+    """Return whether the value is a float although the field has no floats."""
     return isinstance(value, float) and not isinstance(field, FloatField)
 
 
 def _decode_place(cursor: str) -> int:
-    """The place at which a page begins: 0 without a cursor. Raises Invalid."""
+    """Return the index at which a page begins, 0 without a cursor. Raises Invalid."""
     if not cursor:
         return 0
     values = _decode_cursor(cursor)
@@ -105,11 +105,11 @@ def _decode_cursor(cursor: str) -> list[Any]:
 
 
 def _invalid_cursor_error() -> Invalid:
-    return Invalid("cursor", "Use the cursor of `next` as it came, or leave it out to start anew.")
+    return Invalid("cursor", "Use the cursor of `next` without changes, or omit it to start again.")
 
 
 def decode_keys(model: type[Model], keys: tuple[str, ...], cursor: str) -> list[Any]:
-    """The keys of the row after which the page begins. Raises Invalid."""
+    """Return the keys of the row after which the page begins. Raises Invalid."""
     values = _decode_cursor(cursor)
     try:
         fields = [model._meta.get_field(key) for key in keys]  # noqa: SLF001 - Django's documented introspection

@@ -1,8 +1,8 @@
-"""Encryption of secrets that must be used as they are and so cannot be stored as a hash.
+"""This module encrypts secrets that cannot be stored as a hash, because they are needed in plain text.
 
-External sources' and webhooks' secrets and people's second factors are stored as Fernet tokens (AES-128-CBC and
+Secrets of external sources and webhooks, and people's second factors, are stored as Fernet tokens (AES-128-CBC and
 HMAC-SHA256) under a key that is derived from SECRET_KEY. SECRET_KEY_FALLBACKS are former keys: what was encrypted under
-one of them is still read, and `reencrypt_secrets` writes it anew under the present one.
+one of them can still be read, and `reencrypt_secrets` encrypts it under the current key.
 """
 
 import base64
@@ -20,23 +20,25 @@ valid_secret = RegexValidator(
 
 
 class UndecryptableSecret(DossierError):
-    """The text was encrypted under a SECRET_KEY that is neither the present one nor among SECRET_KEY_FALLBACKS."""
+    """The text was encrypted under a SECRET_KEY that is neither the current one nor among SECRET_KEY_FALLBACKS."""
 
     status = 409
     code = "secret_lost"
     title = "A secret cannot be read"
 
     def __init__(self) -> None:
-        super().__init__("SECRET_KEY was changed. Whoever runs Dossier can add the former one to SECRET_KEY_FALLBACKS.")
+        super().__init__(
+            "SECRET_KEY was changed. The operator of Dossier can add the former one to SECRET_KEY_FALLBACKS."
+        )
 
 
 def encrypt(secret: str) -> str:
-    """Return the secret as it is stored, encrypted and signed under the present SECRET_KEY; "" for none."""
+    """Return the secret as it is stored, encrypted and signed under the current SECRET_KEY; "" for no secret."""
     return _fernets()[0].encrypt(secret.encode()).decode() if secret else ""
 
 
 def decrypt(stored: str) -> str:
-    """Return the secret of a stored text. Raises SecretLost."""
+    """Return the secret of a stored text. Raises UndecryptableSecret."""
     try:
         return MultiFernet(_fernets()).decrypt(stored.encode()).decode() if stored else ""
     except InvalidToken:
@@ -44,7 +46,7 @@ def decrypt(stored: str) -> str:
 
 
 def is_current(stored: str) -> bool:
-    """Return whether a stored text is encrypted under the present SECRET_KEY; true for none."""
+    """Return whether a stored text is encrypted under the current SECRET_KEY; true for ""."""
     try:
         return not stored or bool(_fernets()[0].decrypt(stored.encode()))
     except InvalidToken:

@@ -1,17 +1,17 @@
-"""The root of every app's errors: what happened, a stable code, and how it looks over HTTP."""
+"""The base class of all errors: a message, a stable code, and an HTTP status."""
 
 import math
 from typing import Any
 
 
 class DossierError(Exception):
-    """An error that a person or an agent can do something about. The message says what."""
+    """An error that a person or an agent can act on. Its message says how."""
 
     status: int = 400
     code: str = "bad_request"
-    title: str = "This request cannot be carried out"
+    title: str = "The request failed"
     retry_after: int | None = None
-    """Seconds after which trying again makes sense; None where it never does."""
+    """Seconds after which the request can be repeated; None if repeating is useless."""
 
     def __init__(self, detail: str = "", **extra: Any) -> None:
         self.detail = detail or self.title
@@ -20,7 +20,7 @@ class DossierError(Exception):
 
 
 class NotFound(DossierError):
-    """It does not exist, or the one who asks may not know that it does."""
+    """The resource does not exist, or the caller may not know that it exists."""
 
     status = 404
     code = "not_found"
@@ -32,19 +32,19 @@ class NotFound(DossierError):
 
 
 class Forbidden(DossierError):
-    """The one who asks may see this, but not do that."""
+    """The caller may see the resource, but not do this."""
 
     status = 403
     code = "forbidden"
-    title = "You may not do this"
+    title = "Access denied"
 
 
 class Invalid(DossierError):
-    """A value that is well formed but not acceptable; `field` names it."""
+    """A value is well formed but not acceptable; `field` names it."""
 
     status = 422
     code = "invalid"
-    title = "Some values cannot be used"
+    title = "Invalid values"
 
     def __init__(self, field: str, detail: str, code: str = "invalid") -> None:
         super().__init__(detail, errors={field: [{"code": code, "message": detail}]})
@@ -55,7 +55,7 @@ class TooManyRequests(DossierError):
 
     status = 429
     code = "quota_exceeded"
-    title = "Too much at once"
+    title = "Too many requests"
     retry_after: int
 
     def __init__(
@@ -67,8 +67,8 @@ class TooManyRequests(DossierError):
 
 
 class Conflict(DossierError):
-    """Something with this name or key is there already."""
+    """A resource with this name or key exists already."""
 
     status = 409
     code = "conflict"
-    title = "This is there already"
+    title = "It exists already"

@@ -1,4 +1,4 @@
-"""Strong ETags of versioned things, and the If-Match that a change must carry."""
+"""Versioned resources have strong ETags, and changes must send the version in If-Match."""
 
 import re
 
@@ -12,7 +12,7 @@ VERSION_TAG = re.compile(r'"?[0-9]{1,9}"?')  # some clients lose the quotes
 class PreconditionRequired(DossierError):
     status = 428
     code = "precondition_required"
-    title = "Say which version you changed"
+    title = "The version is missing"
 
 
 class PreconditionFailed(DossierError):
@@ -22,12 +22,12 @@ class PreconditionFailed(DossierError):
 
 
 def etag(version: int) -> str:
-    """The strong ETag of a version: its number in quotes."""
+    """Return the strong ETag of a version: its number in quotes."""
     return f'"{version}"'
 
 
 def expected_version(request: HttpRequest, current: int) -> int:
-    """The version that If-Match names; `*` stands for the current one, and what names no version for 0, which is stale.
+    """Return the version in If-Match: `*` means the current version, an unknown ETag is 0, which is stale.
 
     Raises PreconditionRequired without the header.
     """
@@ -43,11 +43,11 @@ def expected_version(request: HttpRequest, current: int) -> int:
 
 
 def is_create_only(request: HttpRequest) -> bool:
-    """Whether the request may only create: `If-None-Match: *`."""
+    """Return whether the request may only create the resource: `If-None-Match: *`."""
     return request.headers.get("If-None-Match", "").strip() == "*"
 
 
 def has_current_version(request: HttpRequest, current: int) -> bool:
-    """Whether the reader's If-None-Match names the current version, so that 304 says all."""
+    """Return whether If-None-Match names the current version, so that the response is 304."""
     tags = [tag.strip().removeprefix("W/") for tag in request.headers.get("If-None-Match", "").split(",")]
     return etag(current) in tags or "*" in tags

@@ -1,7 +1,7 @@
-"""Idempotency-Key: the first request with a key has an effect, its repeats get the same answer.
+"""With an Idempotency-Key, the first request has an effect, and repeated requests get the same response.
 
-The row is inserted in the effect's own transaction, so that the effect and the answer are kept together or not at all.
-A repeat that comes while the first is under way waits for it on the row's unique index.
+The row is inserted in the transaction of the effect, so that both are stored or neither. A repeated request that
+arrives while the first is in progress waits for it at the row's unique index.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ class KeyReused(DossierError):
 
 
 class RepeatableResponse(Response):
-    """A response whose repeats say something else: what is shown once must not be stored."""
+    """A response that differs when it is repeated: a secret that is shown once must not be stored."""
 
     def __init__(self, data: Any, status: int, *, headers: dict[str, str], repeated: Any) -> None:
         super().__init__(data, status, headers=headers)
@@ -44,11 +44,13 @@ class RepeatableResponse(Response):
 class AnswerNotVisible(DossierError):
     status = 403
     code = "answer_out_of_reach"
-    title = "You lost access to what was answered"
+    title = "Your permissions changed"
 
 
 def idempotent(handler: Callable[..., Response]) -> Callable[..., HttpResponse]:
-    """Makes a view's method heed Idempotency-Key. Errors are not kept: after one, the same key may be tried again."""
+    """Return the handler with support for Idempotency-Key. Errors are not stored: the key can be used
+    again after one.
+    """
 
     @wraps(handler)
     def answer(view: Any, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -99,8 +101,8 @@ def _repeat(first: IdempotentRequest, body: str, reach: list[str]) -> HttpRespon
         raise KeyReused("Use a new key for a new request. Nothing was changed by this one.")
     if not set(first.reach) <= set(reach):
         raise AnswerNotVisible(
-            "The request was done once and is not done again. Its answer holds what you may not see any more: "
-            "read what you may see now."
+            "The request was processed before and is not repeated. Its response contains data that "
+            "you may no longer see: read what you may see now."
         )
     response = HttpResponse(first.body, status=first.status, content_type="application/json", headers=first.headers)
     response["Idempotency-Replayed"] = "true"

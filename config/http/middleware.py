@@ -1,6 +1,6 @@
-"""Small middlewares: X-Request-ID, the no-store header of private pages, and compression of pages.
+"""These middlewares add X-Request-ID, set the no-store header of private pages, and compress pages.
 
-Answers of the API are not compressed: programs that are near wait for them.
+API responses are not compressed: programs on fast networks would wait for it.
 """
 
 import re
@@ -14,12 +14,12 @@ from config.http.problems import is_api
 
 
 class NoStoreMiddleware:
-    """Goes first, and gives every response that says nothing else about it `Cache-Control: private, no-store`.
+    """This middleware sets `Cache-Control: private, no-store` on every response without a Cache-Control header of its
+    own.
 
-    Pages and answers of the API hold what a team's files, logs and memories say, and pages about signing in hold
-    secrets: none of it may stay in a browser's cache after the person has signed out. Static files, which name their
-    own time, are not touched. An ETag is compared with what the caller sends, so conditional requests answer 304 and
-    412 as before.
+    Pages and API responses contain texts of teams, and sign-in pages contain secrets: none of it may remain in a
+    browser's cache after the person has signed out. Static files have a header of their own. ETags are compared with
+    what the client sends, so conditional requests work as usual.
     """
 
     HEADER = "private, no-store"
@@ -37,7 +37,10 @@ ACCEPTABLE = re.compile(r"[A-Za-z0-9._:/+=@-]{1,128}")
 
 
 class RequestIDMiddleware:
-    """Sets `request.request_id` and echoes it. An id with unexpected characters is replaced, not repeated."""
+    """This middleware sets `request.request_id` and returns it as a header.
+
+    An id with unexpected characters is replaced.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -55,8 +58,10 @@ BODILESS = {204, 304}
 
 
 class PageCompressionMiddleware(GZipMiddleware):
-    """Compresses what browsers read. Each page gets some random bytes beside, so that its length tells nothing about
-    the secrets in it (BREACH)."""
+    """This middleware compresses pages.
+
+    Each page gets some random bytes, so that its length tells nothing about the secrets in it (BREACH).
+    """
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         # An answer without a body must stay without one: compressed, nothing becomes twenty bytes.

@@ -1,12 +1,13 @@
-"""Answers to requests that carried an Idempotency-Key."""
+"""The model of responses to requests with an Idempotency-Key."""
 
 from django.db import models
 
 
 class IdempotentRequest(models.Model):
-    """The first answer to a key of one principal at one address; repeats get it again instead of a second effect.
+    """The response to the first request with a key, of a principal at an address, which repeated requests get again.
 
-    `reach` are the ids of the teams that the principal reached then: whoever lost one does not get the answer again.
+    `reach` are the ids of the teams that the principal had access to: after losing one of them, the principal does not
+    get the response again.
     """
 
     principal = models.CharField(max_length=80)

@@ -1,6 +1,6 @@
-"""The OpenAPI document says what every endpoint has in common, so that no view needs to repeat it.
+"""The OpenAPI document gets what all endpoints have in common from here, so that no view repeats it.
 
-`ApiSchema` names the operations after their address, `add_conventions` adds the errors and headers of all.
+`ApiSchema` names and describes the operations by their address, `add_conventions` adds errors and headers.
 """
 
 from typing import Any
@@ -20,7 +20,7 @@ ETAG = OpenApiParameter(
     "ETag", str, OpenApiParameter.HEADER, response=[200, 201], description="The version, in quotes."
 )
 LOCATION = OpenApiParameter(
-    "Location", str, OpenApiParameter.HEADER, response=[201], description="The address of what was made."
+    "Location", str, OpenApiParameter.HEADER, response=[201], description="The URL of the created resource."
 )
 IF_MATCH = OpenApiParameter(
     "If-Match",
@@ -35,13 +35,54 @@ ONLY_CREATE = OpenApiParameter(
     "If-None-Match", str, OpenApiParameter.HEADER, description="`*` creates what is not there yet; 412 if it is."
 )
 
+OWNED_TAGS = {"as-of": "assemblies"}
+TAGS_OF_ACTIONS = {"draft-previews": "assemblies", "compress": "text", "tokens": "text"}
+TAGS = [
+    {"name": name, "description": description}
+    for name, description in {
+        "assemblies": "Contexts: assemble one, read its record and decisions, explain, replay and compare it.",
+        "agents": "The agents, their names, time zones and teams.",
+        "teams": "The teams and their settings.",
+        "files": "The Markdown files of agents and teams, with every version.",
+        "daily-logs": "The log of each day of an agent.",
+        "memories": "What agents and teams remember.",
+        "events": "What happened to an agent.",
+        "sessions": "The sessions in which an agent worked.",
+        "entities": "The entities of an agent's knowledge graph.",
+        "relations": "The relations between entities.",
+        "graph": "The knowledge graph around an entity.",
+        "documents": "Documents that are searched in chunks.",
+        "patterns": "Practices that have worked before.",
+        "tasks": "The goals of an agent.",
+        "task-stack": "The task that an agent works on now, and its parents.",
+        "threads": "Topics that continue over several sessions.",
+        "tools": "The functions that an agent can call.",
+        "profiles": "How a context is assembled: sections, limits and weights.",
+        "rules": "What is always included, boosted or excluded.",
+        "proposals": "Suggested changes to a context.",
+        "external-sources": "Endpoints that are queried while a context is assembled.",
+        "alerts": "Problems that contexts have.",
+        "webhooks": "Notifications to other systems, with their deliveries.",
+        "trends": "Daily statistics.",
+        "activities": "The activity log: changes of accounts, roles, keys and settings.",
+        "retention": "For how long contexts are retained.",
+        "keys": "API keys.",
+        "members": "The people in a team and their roles.",
+        "limits": "Limits on requests and text, with usage.",
+        "text": "Counting tokens and shortening texts.",
+        "export": "Everything as Markdown.",
+        "import": "Markdown archives.",
+        "jobs": "Background jobs.",
+    }.items()
+]
+
 PROBLEMS = {
     "400": "What was sent is no JSON.",
     "401": "There is no key, or it is unknown.",
     "403": "You may see this, but not do that.",
     "404": "It is not there, or you may not see it.",
-    "409": "Something with this name is there already.",
-    "412": "A newer version is there; `current` is how it stands, `current_version` its number.",
+    "409": "A resource with this name exists.",
+    "412": "There is a newer version; `current` is its content, `current_version` its number.",
     "422": "Some values cannot be used; `errors` names them.",
     "428": "The header that says which version was changed is missing.",
     "default": "Any other error.",
@@ -72,13 +113,24 @@ PROBLEM_SCHEMA = {
             },
         },
         "current_version": {"type": "integer"},
-        "current": {"type": "object", "additionalProperties": {}, "description": "As GET would return it."},
+        "current": {"type": "object", "additionalProperties": {}, "description": "The resource, as GET returns it."},
     },
 }
 
 
+VERBS = {"GET": "List", "POST": "Create", "PUT": "Replace", "PATCH": "Update", "DELETE": "Delete"}
+VERB_OF_LAST_NOUN = {"batch": "Create several", "compare": "Compare", "merge": "Merge", "search": "Search"}
+SINGULARS = {
+    "memories": "memory",
+    "entities": "entity",
+    "people": "person",
+    "limits": "limits",
+    "retention": "retention",
+}
+
+
 class ApiSchema(AutoSchema):
-    """Operation ids made of the address and a verb: `agents_files_versions_list`."""
+    """A generator of operations with ids made of the address and a verb: `agents_files_versions_list`."""
 
     def get_operation_id(self) -> str:
         parts = [part for part in self.path.split("/") if part][2:]
@@ -87,10 +139,46 @@ class ApiSchema(AutoSchema):
         verbs = {"GET": "read" if item else "list", "POST": "append" if item else "create", "PUT": "replace"}
         return "_".join([*nouns, verbs.get(self.method, {"PATCH": "update", "DELETE": "delete"}.get(self.method, ""))])
 
+    def get_summary(self) -> str:
+        """Return what the operation does, in a few words: what the view says, or what the address does."""
+        return super().get_summary() or _default_summary(self.path, self.method)
+
+    def get_tags(self) -> list[str]:
+        """Return the resource that the operation is about: for `/agents/{slug}/memories`, "memories"."""
+        nouns = [part for part in self.path.split("/")[3:] if part and not part.startswith("{")]
+        is_owned = len(nouns) > 1 and nouns[0] in {"agents", "teams", "keys", "people"}
+        return [OWNED_TAGS.get(nouns[1], nouns[1]) if is_owned else TAGS_OF_ACTIONS.get(nouns[0], nouns[0])]
+
+    def _get_serializer_name(self, serializer: Any, direction: Any, *args: Any, **kwargs: Any) -> str:
+        """Return the name of a schema; one that ends in "Request" already gets no second "Request"."""
+        name: str = super()._get_serializer_name(serializer, direction, *args, **kwargs)
+        return name.replace("RequestRequest", "Request")
+
+
+def _default_summary(path: str, method: str) -> str:
+    """Return what an operation does, from its address: "List agent file versions", "Get team member"."""
+    parts = [part for part in path.split("/") if part][2:]
+    nouns = [part.replace("-", " ") for part in parts if not part.startswith("{")]
+    owners = [_singular(noun) for noun in nouns[:-1]]
+    if verb := VERB_OF_LAST_NOUN.get(nouns[-1]):
+        return " ".join([verb, *owners[:-1], nouns[-2]])
+    is_one = parts[-1].startswith("{") or method == "POST" or nouns[-1] in SINGULARS.values()
+    verb = "Get" if method == "GET" and is_one else VERBS[method]
+    return " ".join([verb, *owners, _singular(nouns[-1]) if is_one else nouns[-1]])
+
+
+def _singular(noun: str) -> str:
+    return SINGULARS.get(noun, noun.removesuffix("s"))
+
 
 def add_conventions(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """drf-spectacular's postprocessing hook: errors of every operation, Idempotency-Key of every POST."""
+    """Add the errors of every operation, and Idempotency-Key of every POST, as a postprocessing hook of
+    drf-spectacular.
+    """
     result["components"]["schemas"]["Problem"] = PROBLEM_SCHEMA
+    result["tags"] = TAGS
+    # Views call the argument `id_`, because `id` is a function of Python.
+    result["paths"] = {path.replace("{id_}", "{id}"): operations for path, operations in result["paths"].items()}
     for path in result["paths"].values():
         for method, operation in path.items():
             _add_responses(operation, method.upper())
@@ -99,10 +187,15 @@ def add_conventions(result: dict[str, Any], **_: Any) -> dict[str, Any]:
 
 def _add_responses(operation: dict[str, Any], method: str) -> None:
     parameters = operation.setdefault("parameters", [])
+    for parameter in parameters:
+        parameter["name"] = parameter["name"].removesuffix("_")
     responses = operation["responses"]
     if method == "POST":
         schema = {"type": "string", "minLength": 1, "maxLength": MAX_KEY_CHARACTERS}
-        description = "Sent again with the same key, the request has no second effect and gets the first answer."
+        description = (
+            "If the request is sent again with the same key, it has no second effect and the first "
+            "response is returned."
+        )
         parameters.append({"in": "header", "name": "Idempotency-Key", "schema": schema, "description": description})
     if method == "GET" and any(parameter["name"] == "If-None-Match" for parameter in parameters):
         responses["304"] = {"description": "You have the newest version."}

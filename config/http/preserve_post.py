@@ -1,6 +1,6 @@
-"""A text that somebody sent in vain, because he was signed out or the page had grown old: it is given back, never lost.
+"""A text that a person sent after signing out, or from an outdated page, is given back to them, never lost.
 
-Django's own answers to both drop what was sent. Here it comes back in a form that can be sent again.
+Django's own responses drop what was sent. Here, the page has a form with the text that can be sent again.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ OMITTED_FIELDS = {"content", "csrfmiddlewaretoken"}
 
 
 def resend_form(request: HttpRequest, *, signed_out: bool, status: int) -> HttpResponse | None:
-    """The text that was sent, in a form that sends it again; None where no text was sent, or by another site."""
+    """Return a page with the text in a form that sends it again; None if no text was sent, or by another site."""
     if request.method != "POST" or "content" not in request.POST or not _is_same_origin(request):
         return None
     fields = [
@@ -25,13 +25,15 @@ def resend_form(request: HttpRequest, *, signed_out: bool, status: int) -> HttpR
 
 
 def _is_same_origin(request: HttpRequest) -> bool:
-    """Another site must not put words into a form of ours."""
+    """Return whether the form was sent from our own site: another site must not put text into our form."""
     origin = request.headers.get("Origin")
     return origin is None or origin == f"{request.scheme}://{request.get_host()}"
 
 
 class SignInMiddleware(LoginRequiredMiddleware):
-    """Sends who is not signed in to the sign-in page; scripts are told so, and texts are given back."""
+    """This middleware redirects people who are not signed in to the sign-in page; scripts get an error, texts are given
+    back.
+    """
 
     def process_view(
         self, request: HttpRequest, view_func: Callable[..., HttpResponseBase], view_args: Any, view_kwargs: Any

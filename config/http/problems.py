@@ -1,4 +1,4 @@
-"""Errors over HTTP: problem+json (RFC 9457) for the API, a page with the same words for people."""
+"""Errors are returned as problem+json (RFC 9457) by the API, and as a page with the same words to people."""
 
 import logging
 from collections.abc import Callable
@@ -22,7 +22,7 @@ MEDIA_TYPE = "application/problem+json"
 CODES = {  # of DRF's own errors; the detail is DRF's sentence
     400: ("bad_request", "This request cannot be read"),
     401: ("not_authenticated", "Sign-in is needed"),
-    403: ("forbidden", "You may not do this"),
+    403: ("forbidden", "Access denied"),
     404: ("not_found", "Not found"),
     405: ("method_not_allowed", "This address does not take that method"),
     406: ("not_acceptable", "This can be had as application/json only"),
@@ -39,7 +39,7 @@ class Busy(DossierError):
 
 
 def problem_document(request: HttpRequest, error: DossierError) -> dict[str, Any]:
-    """The members of RFC 9457, a stable `code`, the request's id and what the error adds."""
+    """Return the members of RFC 9457, a stable `code`, the request's id, and the details of the error."""
     return {
         "type": f"urn:dossier:problem:{error.code}",
         "title": error.title,
@@ -56,7 +56,7 @@ def is_api(request: HttpRequest) -> bool:
 
 
 def error_response(request: HttpRequest, error: DossierError) -> HttpResponse:
-    """The error as problem+json under /api/, as a page elsewhere."""
+    """Return the error as problem+json under /api/, as a page elsewhere."""
     if is_api(request):
         response: HttpResponse = JsonResponse(
             problem_document(request, error), status=error.status, content_type=MEDIA_TYPE
@@ -68,7 +68,7 @@ def error_response(request: HttpRequest, error: DossierError) -> HttpResponse:
 
 
 def api_problem(exception: Exception, context: dict[str, Any]) -> Response | None:
-    """DRF's exception handler. Unexpected errors are left to ProblemMiddleware."""
+    """Return the response for an error, as DRF's exception handler. Unexpected errors are left to ProblemMiddleware."""
     request = context["request"]._request  # noqa: SLF001 - DRF's name for Django's request
     error = as_dossier_error(exception)
     if error is None:
@@ -81,7 +81,7 @@ def api_problem(exception: Exception, context: dict[str, Any]) -> Response | Non
 
 
 def _add_headers(response: HttpResponse, error: DossierError) -> None:
-    """Say when trying again makes sense, and of a limit how much of it is left."""
+    """Add Retry-After, and for a limit the headers with how much of it is left."""
     if error.retry_after is not None:
         response.headers["Retry-After"] = str(error.retry_after)
     if isinstance(error, TooManyRequests):
@@ -90,7 +90,7 @@ def _add_headers(response: HttpResponse, error: DossierError) -> None:
 
 
 def as_dossier_error(exception: Exception) -> DossierError | None:
-    """The error in our words; None for one that nobody expected."""
+    """Return the error as a DossierError; None for an unexpected one."""
     if isinstance(exception, DossierError):
         return exception
     if isinstance(exception, exceptions.ValidationError):
@@ -120,13 +120,13 @@ def _error_of_status(status: int, detail: str) -> DossierError:
 
 def _validation_error(exception: exceptions.ValidationError) -> DossierError:
     error = DossierError("Correct the values named in `errors` and send the request again. Nothing was changed.")
-    error.status, error.code, error.title = 422, "invalid", "Some values cannot be used"
+    error.status, error.code, error.title = 422, "invalid", "Invalid values"
     error.extra["errors"] = _errors_by_field(exception.get_full_details())
     return error
 
 
 def _errors_by_field(details: Any, path: str = "") -> dict[str, list[dict[str, str]]]:
-    """DRF's nested details as `{"a.0.b": [{code, message}]}`; what concerns the whole body stands under `body`."""
+    """Return DRF's nested details as `{"a.0.b": [{code, message}]}`; errors of the whole body have the key `body`."""
     if _is_error(details):
         return {
             _printable(path[:200]) or "body": [{"code": details["code"], "message": _printable(details["message"])}]
@@ -142,17 +142,19 @@ def _errors_by_field(details: Any, path: str = "") -> dict[str, list[dict[str, s
 
 
 def _is_error(details: Any) -> bool:
-    """Whether it is one error, and not a thing with fields, of which one may be called `message`."""
+    """Return whether the details are one error, and not an object with fields, one of which may be called `message`."""
     return isinstance(details, dict) and "message" in details and isinstance(details.get("code"), str)
 
 
 def _printable(text: object) -> str:
-    """What was sent, if only a field's name, may hold lone surrogates, which no answer in UTF-8 can repeat."""
+    """Return the text without lone surrogates, which a response in UTF-8 cannot contain; even field names may have
+    them.
+    """
     return str(text).encode(errors="replace").decode()
 
 
 class ProblemMiddleware:
-    """Turns errors of any view into an answer in our words; only the log sees the trace of an unexpected one."""
+    """This middleware turns errors of all views into responses; the traceback of an unexpected one is only logged."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -166,12 +168,12 @@ class ProblemMiddleware:
             logger.error("unexpected error", exc_info=exception)
             detail = f"Nothing was changed. Tell your admin the request id {getattr(request, 'request_id', '')}."
             error = DossierError(detail)
-            error.status, error.code, error.title = 500, "internal_error", "Something went wrong here"
+            error.status, error.code, error.title = 500, "internal_error", "Unexpected error"
         return error_response(request, error) if error else None
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001 - Django's signature
-    """Django's handler404, for addresses that lead to no view."""
+    """Return the page for an address without a view (Django's handler404)."""
     return (
         error_response(request, NotFound("This address"))
         if is_api(request)
@@ -180,12 +182,12 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse: 
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001 - Django's signature
-    """Django's handler400, for what its middleware refuses before any view."""
+    """Return the page for a request that Django's middleware refuses before any view (handler400)."""
     return error_response(request, _error_of_status(400, "The request is malformed. Nothing was changed."))
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:  # noqa: ARG001 - Django's signature
-    """A form that was open for too long, or came from elsewhere. A text in it is given back."""
+    """Return the page for a form that is outdated or came from elsewhere. A text in the form is given back."""
     refused = Forbidden("This page was open for too long, so nothing was saved. Go back, reload it and try again.")
     if "application/json" in request.headers.get("Accept", ""):
         return JsonResponse({"code": "page_too_old", "detail": refused.detail}, status=refused.status)

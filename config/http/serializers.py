@@ -1,6 +1,6 @@
-"""JSON of the REST API: a fast renderer, a strict parser, and serializers and fields that convert nothing.
+"""The REST API has a fast JSON renderer, a strict parser, and serializers and fields that convert nothing.
 
-A serializer refuses unknown fields. A field takes exactly what JSON says: no number for a text, no text for a number.
+A serializer refuses unknown fields. A field accepts exactly the JSON type: no number for a text, no text for a number.
 DRF's own fields convert, and some of their messages repeat what was sent; these do neither.
 """
 
@@ -22,12 +22,12 @@ OPTIONS = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_NON_STR_KEYS
 
 
 class FastJSONRenderer(JSONRenderer):
-    """Compact UTF-8. What orjson refuses, such as numbers of more than 64 bits, is written by the framework."""
+    """A renderer of compact UTF-8. What orjson refuses, such as numbers of more than 64 bits, the framework renders."""
 
     def render(
         self, data: Any, accepted_media_type: str | None = None, renderer_context: Mapping[str, Any] | None = None
     ) -> bytes:
-        """The document; b"" where there is none. Raises ValueError for NaN and infinities in what orjson refuses."""
+        """Return the document as JSON; b"" for None. Raises ValueError for NaN and infinity in what orjson refuses."""
         indented = accepted_media_type is not None and "indent" in accepted_media_type
         if data is not None and not indented:
             try:
@@ -42,7 +42,7 @@ MAX_NAMED = 20  # unknown fields that an answer names; there may be a million
 
 
 class StrictJSONParser(JSONParser):
-    """JSON that is UTF-8 and not absurdly nested; anything else is a 400, never a 500."""
+    """A parser of JSON in UTF-8 with limited nesting; anything else is a 400, never a 500."""
 
     def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:
         try:
@@ -54,7 +54,7 @@ class StrictJSONParser(JSONParser):
 
 
 class StrictSerializer(serializers.Serializer[Any]):
-    """A serializer that names unknown fields instead of passing them over."""
+    """A serializer that reports unknown fields as errors."""
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, dict) and (unknown := [name for name in data if name not in self.fields]):
@@ -71,7 +71,7 @@ INVALID_DATE = f"Use a date that exists, like 2026-02-28, from {EARLIEST_YEAR} t
 
 
 class ExactText(serializers.CharField):
-    """A text, kept as it was sent. NUL and lone surrogates are refused (by DRF's own validators)."""
+    """A text that is stored exactly as it was sent. DRF's validators refuse NUL and lone surrogates."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"trim_whitespace": False, **options})
@@ -83,7 +83,7 @@ class ExactText(serializers.CharField):
 
 
 class VisibleText(ExactText):
-    """A text in which there is something to read, not only white space."""
+    """A text that is not only white space."""
 
     def to_internal_value(self, data: Any) -> str:
         text = super().to_internal_value(data)
@@ -93,7 +93,7 @@ class VisibleText(ExactText):
 
 
 class Line(VisibleText):
-    """A name: one line with something to read in it."""
+    """A name: one line that is not only white space."""
 
     default_error_messages = {"several_lines": "Use one line, without line breaks and control characters."}
 
@@ -131,7 +131,7 @@ class Flag(serializers.BooleanField):
 
 
 class Moment(serializers.DateTimeField):
-    """A date and time; without an offset it is taken as UTC."""
+    """A date and time, in UTC if it has no offset."""
 
     default_error_messages = {"year": f"Use a year from {EARLIEST_YEAR} to {LATEST_YEAR}."}
 
@@ -146,7 +146,7 @@ class Moment(serializers.DateTimeField):
 
 
 def parse_date(text: str) -> datetime.date | None:
-    """The date that `YYYY-MM-DD` names; None when there is no such day in the years that Dossier knows."""
+    """Return the date `YYYY-MM-DD`; None if there is no such day, or the year is out of range."""
     if not DATE.fullmatch(text) or not EARLIEST_YEAR <= int(text[:4]) <= LATEST_YEAR:
         return None
     try:

@@ -1,1 +1,1 @@
-"""Logs, traces, metrics, and what the current request is."""
+"""This package has logs, traces, metrics, and the properties of the current request."""

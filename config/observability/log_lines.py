@@ -1,6 +1,6 @@
-"""How log lines look: readable or JSON, each with the request or the job that it belongs to.
+"""Log lines are readable text or JSON, each with the request or the job that it belongs to.
 
-Every logger of Dossier and of its libraries is one of the standard library; structlog gives their lines their form.
+All loggers, also those of libraries, are the standard library's; structlog formats their lines.
 """
 
 import logging
@@ -17,8 +17,11 @@ TELEMETRY_INTERVAL_SECONDS = 300.0
 
 
 def add_request(_: WrappedLogger, __: str, line: EventDict) -> EventDict:
-    """Adds id, route and principal. Django's own lines on a request, which may come when it is over, carry it along,
-    and name its whole address: the route stands in its place."""
+    """Add id, route and principal to the log line.
+
+    Django's own lines about a request may come after the request, so they carry it along; the route replaces the
+    address in them.
+    """
     attached = getattr(line.get("_record"), "request", None)
     if isinstance(attached, HttpRequest):
         event = line["event"].replace(attached.path, route_of(attached))
@@ -39,12 +42,12 @@ SHARED: list[Processor] = [
 
 
 def json_lines() -> logging.Formatter:
-    """One JSON object per line; a traceback stands in it as `exception`."""
+    """Return a formatter for one JSON object per line; a traceback is in `exception`."""
     return _formatter(structlog.processors.format_exc_info, structlog.processors.JSONRenderer())
 
 
 def readable_lines() -> logging.Formatter:
-    """For people, without colours."""
+    """Return a formatter for people, without colours."""
     # The plain traceback: the prettier ones print local variables, and so what agents and people wrote.
     return _formatter(structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback))
 
@@ -57,7 +60,9 @@ def _formatter(*renderers: Processor) -> logging.Formatter:
 
 
 class TelemetryThrottle(logging.Filter):
-    """Lets OpenTelemetry complain once in five minutes: while its collector is away it would do so all the time."""
+    """A log filter that lets OpenTelemetry complain once in five minutes: without a collector, it would do so all the
+    time.
+    """
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)

@@ -1,4 +1,4 @@
-"""`/metrics`: what the web processes of this `serve` counted, in the text format of Prometheus."""
+"""`/metrics` shows the counts of the web processes of this `serve`, in the text format of Prometheus."""
 
 import hmac
 import ipaddress
@@ -35,7 +35,7 @@ disable_created_metrics()  # type: ignore[no-untyped-call]
 @csrf_exempt  # who may not read it is told that it is not there, whatever the method
 @login_not_required
 def metrics(request: HttpRequest) -> HttpResponse:
-    """For who knows METRICS_TOKEN; where none is set, for this very machine."""
+    """Return the metrics to clients that know METRICS_TOKEN; without a token, to this machine only."""
     return _document(request) if _may_read(request) else page_not_found(request, Http404())
 
 
@@ -74,7 +74,7 @@ def _registry(*collectors: Collector) -> CollectorRegistry:
 
 
 class _AllProcessesCollector(Collector):
-    """Sums over the web processes, of those that died, too. A ratio is none of sums: it comes from what it is of."""
+    """A collector that sums over all web processes, also ended ones. A ratio is computed from the sums."""
 
     def collect(self) -> Iterator[Metric]:
         families = list(MultiProcessCollector(None).collect())  # type: ignore[no-untyped-call]
@@ -95,7 +95,10 @@ def _hit_ratio(families: Iterable[Metric]) -> Metric:
 
 
 class _JobsCollector(Collector):
-    """One query, of an index that holds unfinished jobs alone. A database that is away hides no other metric."""
+    """A collector that counts jobs with one query of an index of unfinished jobs.
+
+    A failing database hides no other metric.
+    """
 
     def collect(self) -> Iterator[Metric]:
         family = GaugeMetricFamily("memory_jobs", "Jobs that are not done yet, of all processes.", labels=["status"])
@@ -110,7 +113,7 @@ class _JobsCollector(Collector):
 
 
 class _NewRecordsCollector(Collector):
-    """One query of a queue that is empty within seconds, where a worker runs."""
+    """A collector that counts new records with one query of a queue that is empty within seconds if a worker runs."""
 
     def collect(self) -> Iterator[Metric]:
         try:
@@ -122,5 +125,5 @@ class _NewRecordsCollector(Collector):
         family.add_metric(["waiting"], queue.waiting)
         family.add_metric(["parked"], queue.parked)
         yield family
-        age = "Since when the oldest of those that wait is there; 0 where none waits."
+        age = "Age of the oldest record that waits, in seconds; 0 if none waits."
         yield GaugeMetricFamily("memory_new_records_oldest_seconds", age, value=queue.oldest_seconds)

@@ -1,4 +1,6 @@
-"""What several processes count, kept together: each writes to files of its own in one folder, any reads all."""
+"""Metrics of several processes are combined: each process writes to files of its own in one folder,
+and any reads all.
+"""
 
 import os
 import tempfile
@@ -6,12 +8,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-"""The variable that prometheus_client reads when it is imported: where it is set, it counts in files."""
+"""The variable that prometheus_client reads on import: if it is set, metrics are stored in files."""
 
 
 @contextmanager
 def multiprocess_metrics(processes: int) -> Iterator[Mapping[str, str]]:
-    """The variables for processes that count together within the block; none for one, which counts in its memory."""
+    """Yield the environment variables of processes that share metrics within the block; none for a single process,
+    which counts in memory.
+    """
     if processes == 1:
         yield {}
         return
@@ -20,5 +24,5 @@ def multiprocess_metrics(processes: int) -> Iterator[Mapping[str, str]]:
 
 
 def is_multiprocess() -> bool:
-    """Whether this process is one of several that count together."""
+    """Return whether this process is one of several that share metrics."""
     return FOLDER in os.environ

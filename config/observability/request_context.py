@@ -7,26 +7,29 @@ from django.http import HttpRequest
 from django.utils.functional import LazyObject
 
 UNMATCHED = "unmatched"
-"""The route of an address that leads to no view."""
+"""The route of an address without a view."""
 
 CURRENT_REQUEST: ContextVar[HttpRequest | None] = ContextVar("request", default=None)
 
 
 def request_fields(request: HttpRequest) -> dict[str, str]:
-    """Its id, its route, and the ref of who asks as far as that is known by now: nothing that anybody wrote."""
+    """Return the request's id, its route, and the ref of its caller, if known by now: nothing that a user wrote."""
     facts = {"request_id": getattr(request, "request_id", ""), "route": route_of(request)}
     principal = _principal_ref(request)
     return facts | {"principal": principal} if principal else facts
 
 
 def route_of(request: HttpRequest) -> str:
-    """The pattern that its address fits, `/agents/<slug:slug>/`, never the address itself."""
+    """Return the URL pattern of the request, such as `/agents/<slug:slug>/`, never the address itself."""
     return f"/{request.resolver_match.route}" if request.resolver_match else UNMATCHED
 
 
 def caller_fields(request: HttpRequest) -> dict[str, Any]:
-    """Return who asked, in plain texts: `principal` is the ref, "" for nobody; `kind`, `agent` and `teams` are those of
-    the Principal. Empty where nobody needed to know."""
+    """Return the caller as plain texts: `principal` is the ref, "" for an anonymous one; `kind`, `agent` and `teams`
+    are those of the Principal.
+
+    The result is empty if no code needed the caller.
+    """
     user = request.__dict__.get("user")
     if isinstance(user, LazyObject) and "_cached_user" not in request.__dict__:
         return {}
@@ -43,7 +46,7 @@ def _principal_ref(request: HttpRequest) -> str:
 
 
 def _principal(request: HttpRequest) -> Any:
-    """The API puts the Principal itself in the place of the user. A person that nobody asked for is not loaded."""
+    """Return the principal if it was loaded. In the API it is the user; a person that no code needed is not loaded."""
     user = request.__dict__.get("user")
     known = request.__dict__.get("_cached_user") if isinstance(user, LazyObject) else user
     return getattr(known, "principal", known)

@@ -1,4 +1,4 @@
-"""Every request leaves a line in the log, a trace where traces are kept, and its mark on the metrics."""
+"""Every request has a line in the log, a trace if traces are enabled, and is counted in the metrics."""
 
 import logging
 from collections.abc import Callable
@@ -20,7 +20,7 @@ SECONDS = Histogram("http_request_duration_seconds", "From the first middleware 
 
 
 class RequestLogMiddleware:
-    """Goes right behind RequestIDMiddleware: all that comes after it, errors too, is within its span and its time."""
+    """This middleware comes right after RequestIDMiddleware: everything after it, also errors, is within its span."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -57,5 +57,5 @@ def _count(request: HttpRequest, response: HttpResponseBase, seconds: float) -> 
 
 
 def _method(request: HttpRequest) -> str:
-    """Anybody may make up a method, and each would be a label for ever."""
+    """Return the method, or "other": clients may send any method, and each would become a label of the metrics."""
     return request.method if request.method in METHODS else "other"

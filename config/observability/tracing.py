@@ -1,6 +1,7 @@
-"""Traces: what a request spent its time on, sent by OpenTelemetry where a collector is named, else free of cost.
+"""Traces show what a request spent its time on. OpenTelemetry sends them if a collector is configured; otherwise they
+cost nothing.
 
-A span holds counts, codes and ids. It never holds what anybody wrote: neither texts nor the messages of errors.
+A span has counts, codes and ids. It never has texts or error messages.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,7 +17,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 Attributes = Mapping[str, str | int | float | bool]
 
 EXPORT_SECONDS = 2.0
-"""For one batch with its repeats: as long, at most, does the end of the process wait for a collector that is away."""
+"""The time limit of a batch with its retries, in seconds: the end of the process waits no longer for a collector."""
 
 _tracer: trace.Tracer = trace.NoOpTracer()
 _propagator = TraceContextTextMapPropagator()
@@ -25,7 +26,7 @@ _propagator = TraceContextTextMapPropagator()
 def span(
     name: str, attributes: Attributes | None = None, *, within: Context | None = None
 ) -> AbstractContextManager[Span]:
-    """A span below the current one, or below the one that `within` carries. Of an error it keeps the class alone."""
+    """Start a span below the current one, or below the one in `within`. Of an error, it only records the class."""
     return _NO_SPAN if isinstance(_tracer, trace.NoOpTracer) else _span(name, attributes, within)
 
 
@@ -45,14 +46,14 @@ def _span(name: str, attributes: Attributes | None, within: Context | None) -> I
 
 
 def caller_trace(request: HttpRequest) -> Context:
-    """The trace that the caller's `traceparent` names, if it sent one."""
+    """Return the trace in the caller's `traceparent`, if any."""
     return _propagator.extract(request.headers)
 
 
 def start_tracing() -> None:
-    """Send this process's traces to OTEL_EXPORTER_OTLP_ENDPOINT, from a thread of its own; without it, none are made.
+    """Send this process's traces to OTEL_EXPORTER_OTLP_ENDPOINT, from a thread; without the setting, create none.
 
-    What the collector does not take is dropped: no request waits for it.
+    Traces that the collector does not accept are dropped: no request waits for it.
     """
     global _tracer  # noqa: PLW0603 - one of the process, as OpenTelemetry has it
     if not settings.TRACES_ENDPOINT or not isinstance(_tracer, trace.NoOpTracer):

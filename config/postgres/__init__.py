@@ -1,3 +1,1 @@
-"""What `config.postgres.embedded` is made of: the data folder, its cluster, and the supervisor that keeps the server
-up.
-"""
+"""The parts of `config.postgres.embedded`: the data folder, its cluster, and the supervisor of the server."""

@@ -1,4 +1,4 @@
-"""The user that PostgreSQL's programs run as."""
+"""PostgreSQL's programs run as a user without root privileges."""
 
 import contextlib
 import os
@@ -13,7 +13,7 @@ from config.postgres.failures import refusal
 
 
 class Account:
-    """The user that PostgreSQL's programs run as: ourselves, or an unprivileged one instead of root."""
+    """The user that PostgreSQL's programs run as: the current user, or an unprivileged one instead of root."""
 
     def __init__(self, folder: DataFolder, program: Path) -> None:
         self.folder = folder
@@ -28,12 +28,14 @@ class Account:
         return self._popen(self.prefix, command, **options)
 
     def owns(self, path: Path) -> None:
-        """Give a new file or folder to the user."""
+        """Make the user the owner of a new file or folder."""
         if self.user is not None:
             os.chown(path, self.user.pw_uid, self.user.pw_gid, follow_symlinks=False)
 
     def _user(self) -> pwd.struct_passwd | None:
-        """The cluster's owner; before there is one, `postgres` if it exists or `nobody`. None: ourselves."""
+        """Return the owner of the cluster; without a cluster, `postgres` if it exists or `nobody`; None for the current
+        user.
+        """
         cluster = self.folder.cluster
         if cluster.is_dir() and (owner := cluster.stat().st_uid) != os.geteuid():
             return self._owner(owner)
@@ -53,10 +55,11 @@ class Account:
         raise refusal(self.folder, f"{cluster} belongs to user {uid}, who is not known here", "Add them")
 
     def _prefix(self, program: Path) -> list[str]:
-        """What must stand before a command so that the user reaches the binaries and the data folder.
+        """Return the beginning of a command with which the user can access the binaries and the data folder.
 
-        Folders above may be closed to everybody but root (`mktemp -d`, /root). They are left so: the user
-        gets the capability to pass through closed folders instead, of which Docker withholds the narrower.
+        Parent folders may be closed to everyone but root (`mktemp -d`, /root). They are not changed: the user gets the
+        capability to pass through closed folders instead. Of the capabilities for that, Docker withholds the narrower
+        one.
         """
         if self._reaches(program, []):
             return []
@@ -96,6 +99,6 @@ class Account:
 
 
 def _clean_environment() -> dict[str, str]:
-    """Ours without what would change how PostgreSQL's programs or libpq behave."""
+    """Return the environment without variables that change how PostgreSQL's programs or libpq work."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PG", "LC_", "LANG"))}
     return kept | {"LC_ALL": "C", "TZ": "UTC"}

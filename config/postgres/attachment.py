@@ -1,4 +1,4 @@
-"""A process's word that it needs the server: its share of the clients lock."""
+"""A process that needs the server holds a share of a lock, the clients lock."""
 
 import fcntl
 import os
@@ -10,7 +10,7 @@ from config.postgres.processes import Deadline
 
 
 class Attachment:
-    """This process's share of one folder's clients lock, however many objects ask for it."""
+    """This process's share of a folder's clients lock, however many objects need it."""
 
     def __init__(self) -> None:
         self.guard = threading.RLock()
@@ -32,7 +32,7 @@ class Attachment:
         self.descriptor = descriptor
 
     def is_held(self, folder: DataFolder) -> bool:
-        """Whether our share is one of the folder that is there now."""
+        """Return whether the share is one of the folder that exists now."""
         return self.descriptor is not None and is_at(self.descriptor, folder.clients_lock)
 
     def release(self) -> None:
@@ -46,12 +46,12 @@ _ATTACHMENTS: dict[Path, Attachment] = {}
 
 
 def attachment_to(folder: DataFolder) -> Attachment:
-    """The only one of this process to the folder."""
+    """Return this process's only attachment to the folder."""
     return _ATTACHMENTS.setdefault(folder.path, Attachment())
 
 
 def is_anybody_attached(folder: DataFolder) -> bool:
-    """Whether any process holds a share of the clients lock, or is just stopping the server. Raises OSError."""
+    """Return whether any process holds a share of the clients lock, or is just stopping the server. Raises OSError."""
     descriptor = open_lock(folder.clients_lock)
     try:
         return not lock(descriptor, fcntl.LOCK_EX)
@@ -60,7 +60,9 @@ def is_anybody_attached(folder: DataFolder) -> bool:
 
 
 def _renew_guards() -> None:
-    """In a forked child: a thread of the parent that held a guard is not here to release it."""
+    """Renew the guards in a forked child, because the parent's thread that held a guard does not exist there to release
+    it.
+    """
     for attachment in _ATTACHMENTS.values():
         attachment.guard = threading.RLock()
 

@@ -1,4 +1,4 @@
-"""The embedded server: started or adopted, checked to be ours, stopped. Its socket has a folder of our own."""
+"""The embedded server is started or adopted, verified and stopped here. Its socket is in a private folder."""
 
 import contextlib
 import logging
@@ -27,7 +27,7 @@ from config.postgres.programs import Programs, ServerLog
 
 
 def prepare_socket_folder(folder: DataFolder, account: Account) -> None:
-    """Make it, or refuse one that is not the account's alone. Raises EmbeddedPostgresError, OSError."""
+    """Create the folder of the socket, or refuse one that others can access. Raises EmbeddedPostgresError, OSError."""
     place = folder.socket_folder
     with contextlib.suppress(FileExistsError):
         place.mkdir(mode=0o700)
@@ -43,18 +43,18 @@ def prepare_socket_folder(folder: DataFolder, account: Account) -> None:
 
 
 def has_socket(folder: DataFolder) -> bool:
-    """Whether the socket is still there; somebody may have cleaned it away."""
+    """Return whether the socket still exists; other programs may have deleted it."""
     return (folder.socket_folder / f".s.PGSQL.{PORT}").exists()
 
 
 def clear_socket_folder(folder: DataFolder) -> None:
-    """Remove what a dead server has left. Raises OSError."""
+    """Remove the files that a dead server left. Raises OSError."""
     for leftover in (f".s.PGSQL.{PORT}", f".s.PGSQL.{PORT}.lock"):
         (folder.socket_folder / leftover).unlink(missing_ok=True)
 
 
 def leave_socket_folder(folder: DataFolder) -> None:
-    """Remove an empty socket folder from /tmp; one in the data folder stays."""
+    """Remove an empty socket folder from /tmp; one in the data folder remains."""
     if folder.socket_folder.parent != folder.path:
         with contextlib.suppress(OSError):
             folder.socket_folder.rmdir()
@@ -67,7 +67,7 @@ logger = logging.getLogger(__name__)
 
 
 class Cluster:
-    """The files of the server and its one postmaster."""
+    """The files of the server and its only postmaster."""
 
     def __init__(self, folder: DataFolder, supervisor_lock: int) -> None:
         self.folder = folder
@@ -77,9 +77,9 @@ class Cluster:
         self.pid = 0
 
     def start(self) -> None:
-        """Return when a server that is provably ours accepts sign-ins.
+        """Return when a server that is provably ours accepts connections.
 
-        Raises EmbeddedPostgresError, OSError, and InterruptedStartError when it makes sense to call again.
+        Raises EmbeddedPostgresError, OSError, and InterruptedStartError if the call can be repeated.
         """
         prepare_socket_folder(self.folder, self.programs.account)
         create_cluster(self.folder, self.programs)
@@ -88,7 +88,7 @@ class Cluster:
             self._settle()
         except psycopg.OperationalError as error:
             if is_refused(error, ADMIN):
-                logger.warning("the password of %s does not fit the cluster: setting it anew", ADMIN)
+                logger.warning("the password of %s does not fit the cluster: setting it again", ADMIN)
                 self.stop()
                 reset_admin_password(self.folder, self.programs, self.log)
             raise InterruptedStartError(str(error)) from error
@@ -99,24 +99,24 @@ class Cluster:
         return is_postmaster(self.folder, self.pid)
 
     def is_whole(self) -> bool:
-        """Whether its socket is still there; somebody may have cleaned it away."""
+        """Return whether the socket of the server still exists; other programs may have deleted it."""
         return has_socket(self.folder)
 
     def stop(self) -> None:
-        """Fast shutdown: sessions are ended, everything is written; waits for the end."""
+        """Stop the server by a fast shutdown, which ends sessions and writes everything; wait for its end."""
         deadline = time.monotonic() + FAST_STOP_SECONDS
         asked = signal.SIGINT
         self._signal(asked)
         while self.is_alive():
             if asked == signal.SIGINT and time.monotonic() > deadline:
                 asked = signal.SIGQUIT
-                logger.warning("the fast shutdown takes too long: stopping at once")
+                logger.warning("the fast shutdown takes too long: stopping immediately")
                 self._signal(asked)
             time.sleep(POLL_SECONDS)
         logger.info("stopped postmaster %d", self.pid)
 
     def leave(self) -> None:
-        """Tidy up after the last stop."""
+        """Clean up after the last stop."""
         leave_socket_folder(self.folder)
 
     def _signal(self, number: int) -> None:
@@ -143,11 +143,11 @@ class Cluster:
         logger.info("started postmaster %d", self.pid)
 
     def _clear_leftovers(self) -> None:
-        """Remove the files of a dead server that would keep PostgreSQL from starting.
+        """Remove the files of a dead server that would prevent PostgreSQL from starting.
 
-        Only called when no process of ours runs and nobody answers at the socket. PostgreSQL itself copes
-        with a pid file of a dead process, and checks the shared memory it names; it gives up on an unreadable
-        file and on a pid that now belongs to an unrelated process.
+        It is only called if no process of ours runs and no server answers at the socket. PostgreSQL itself handles a
+        pid file of a dead process, and checks the shared memory that it names; it fails on an unreadable file, and on a
+        pid that now belongs to another program.
         """
         clear_socket_folder(self.folder)
         file = self.folder.cluster / "postmaster.pid"
@@ -156,7 +156,7 @@ class Cluster:
             file.unlink()
 
     def _settle(self) -> None:
-        """Wait out a recovery, however long; prove that the server is ours; complete its contents."""
+        """Wait until a recovery has ended, verify that the server is ours, and create what is missing in it."""
         self._await_sign_ins()
         with connect(self.folder, ADMIN, "postgres") as admin:
             self._prove_ours(admin)

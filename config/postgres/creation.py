@@ -1,4 +1,4 @@
-"""A cluster is created here, with its two roles and the database with pgvector, or taken up after a lost password."""
+"""This module creates a cluster with its two roles and the database with pgvector, and repairs a lost password."""
 
 import logging
 import os
@@ -20,24 +20,24 @@ logger = logging.getLogger(__name__)
 
 
 def connect(folder: DataFolder, user: str, database: str) -> Session:
-    """A session with the password in `secrets`. Raises psycopg.OperationalError."""
+    """Return a session with the password in `secrets`. Raises psycopg.OperationalError."""
     return psycopg.connect(folder.conninfo(user, database, password=folder.password(user)), autocommit=True)
 
 
 def is_refused(error: psycopg.OperationalError, user: str) -> bool:
-    """Whether the sign-in failed for its password."""
+    """Return whether signing in failed because of the password."""
     return f'password authentication failed for user "{user}"' in str(error)
 
 
 def complete_contents(admin: Session, folder: DataFolder) -> None:
-    """Create what is missing of the roles and the database. Raises psycopg.OperationalError."""
+    """Create missing roles and the database. Raises psycopg.OperationalError."""
     for user in ROLES.values():
         _complete_role(admin, folder, user)
     _complete_database(admin, folder)
 
 
 def _complete_role(admin: Session, folder: DataFolder, user: str) -> None:
-    """Create the role when it is missing, and give it the password in `secrets` when it has another."""
+    """Create the role if it is missing, and set the password in `secrets` if it has another."""
     name = sql.Identifier(user)
     if admin.execute("SELECT FROM pg_roles WHERE rolname = %s", [user]).fetchone() is None:
         rights = sql.SQL("CREATEDB" if user == ROLES["owner"] else "NOCREATEDB")
@@ -61,7 +61,7 @@ def _password_fits(folder: DataFolder, user: str) -> bool:
 
 
 def _complete_database(admin: Session, folder: DataFolder) -> None:
-    """Create the database when it is missing; it gets pgvector, as every later one, from template1."""
+    """Create the database if it is missing; like every later one, it gets pgvector from template1."""
     if admin.execute("SELECT FROM pg_database WHERE datname = %s", [DATABASE]).fetchone() is not None:
         return
     with connect(folder, ADMIN, "template1") as template:
@@ -72,7 +72,7 @@ def _complete_database(admin: Session, folder: DataFolder) -> None:
 
 
 def create_cluster(folder: DataFolder, programs: Programs) -> None:
-    """Make the cluster when it is missing. Raises EmbeddedPostgresError, OSError."""
+    """Create the cluster if it is missing. Raises EmbeddedPostgresError, OSError."""
     for unfinished in folder.path.glob("postgres.new-*"):
         shutil.rmtree(unfinished, ignore_errors=True)
     if (folder.cluster / "PG_VERSION").exists():
@@ -85,7 +85,7 @@ def create_cluster(folder: DataFolder, programs: Programs) -> None:
 
 
 def _create_atomically(folder: DataFolder, programs: Programs) -> None:
-    """Run initdb beside the cluster's place and move the result there, so that half a one never is."""
+    """Run initdb in a temporary folder and move the result into place, so that there is never an incomplete cluster."""
     workspace = Path(tempfile.mkdtemp(prefix="postgres.new-", dir=folder.path))
     try:
         _initdb(folder, programs, workspace)
@@ -100,8 +100,8 @@ def _check_version(folder: DataFolder) -> None:
     if version != MAJOR_VERSION:
         raise refusal(
             folder,
-            f"{folder.cluster} was made by PostgreSQL {version}, this is {MAJOR_VERSION}",
-            "Export the data with the Dossier that made it, and import it into a new DOSSIER_DATA_DIR",
+            f"{folder.cluster} was created by PostgreSQL {version}, this is {MAJOR_VERSION}",
+            ("Export the data with the Dossier that created it, and import it into a new DOSSIER_DATA_DIR"),
         )
 
 
@@ -115,7 +115,7 @@ def _initdb(folder: DataFolder, programs: Programs, workspace: Path) -> None:
     if initdb.returncode:
         logger.error("initdb failed:\n%s", output)
         recent_errors = re.findall(r"(?:error|FATAL|PANIC):\s*(.+)", output)
-        raise failure(folder, "PostgreSQL's data folder cannot be made", recent_errors or output.splitlines()[-1:])
+        raise failure(folder, "PostgreSQL's data folder cannot be created", recent_errors or output.splitlines()[-1:])
 
 
 def _sync(path: Path) -> None:
@@ -125,7 +125,10 @@ def _sync(path: Path) -> None:
 
 
 def reset_admin_password(folder: DataFolder, programs: Programs, log: ServerLog) -> None:
-    """Set the one in `secrets`, through standard input; the server must not run. Raises EmbeddedPostgresError."""
+    """Set the administrator's password to the one in `secrets`, through standard input; the server must not run.
+
+    Raises EmbeddedPostgresError.
+    """
     single = programs.single_user(log)
     single.communicate(f"ALTER ROLE {ADMIN} PASSWORD '{folder.password(ADMIN)}'\n".encode())
     if single.returncode:

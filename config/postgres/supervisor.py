@@ -1,10 +1,8 @@
-"""What makes a process one that lives on by itself.
+"""The supervisor is the one process per data folder that starts the embedded PostgreSQL, watches it and stops it.
 
-The one process per data folder that starts the embedded PostgreSQL, watches it and stops it: `python -m
-config.postgres.supervisor DATA_DIR`.
-
-It runs in a session of its own, so that a terminal's Ctrl-C does not reach it. To whoever started it, it says
-on its standard output what went wrong; it closes that output without a word when the server is ready.
+It runs as `python -m config.postgres.supervisor DATA_DIR`, in a session of its own, so that Ctrl-C in a terminal does
+not reach it. It prints errors to its standard output for its starter; it closes the output without a word when the
+server is ready.
 """
 
 import contextlib
@@ -26,7 +24,7 @@ from config.postgres.programs import LOG_BYTES
 
 
 def detach_from_starter() -> None:
-    """Go on as a child of init: whoever started us may live long, and would have to collect our remains."""
+    """Continue as a child of init: the starter may live long, and would have to collect this process when it ends."""
     if os.fork():
         os._exit(0)
     os.chdir("/")
@@ -36,13 +34,13 @@ def detach_from_starter() -> None:
 
 
 def log_to(file: Path) -> None:
-    """Keep all loggers' words in the file, and at most 20 MiB of them."""
+    """Write all log lines to the file, of at most 20 MiB."""
     log = logging.handlers.RotatingFileHandler(file, maxBytes=LOG_BYTES, backupCount=1, delay=True)
     logging.basicConfig(handlers=[log], level=logging.INFO, format="%(asctime)s [%(process)d] %(message)s")
 
 
 def close_standard_output() -> None:
-    """Let go of what the starter gave us; it may be waiting for the end of our output."""
+    """Close the inherited standard output, because the starter may wait for its end."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)
@@ -59,7 +57,9 @@ logger = logging.getLogger(__name__)
 
 
 class Supervisor:
-    """Keeps one cluster up while anybody holds the clients lock; the supervisor lock makes it the only one."""
+    """The supervisor keeps a cluster running while any process holds the clients lock; its own lock makes it the only
+    one.
+    """
 
     def __init__(self, folder: DataFolder, descriptor: int) -> None:
         self.folder = folder
@@ -77,7 +77,7 @@ class Supervisor:
         signal.signal(signal.SIGCHLD, lambda *_: None)
 
     def run(self) -> None:
-        """Return when the server was stopped as unused. Raises EmbeddedPostgresError, OSError."""
+        """Return when the server was stopped because it was not used. Raises EmbeddedPostgresError, OSError."""
         try:
             self._bring_up()
             clients = self._watch()
@@ -110,7 +110,7 @@ class Supervisor:
                 return
 
     def _watch(self) -> int:
-        """Return the clients lock, taken for us alone, when nobody has held it for the grace period."""
+        """Return the clients lock, held exclusively, when no process has held it for the grace period."""
         unused_since = time.monotonic()
         while True:
             self._sleep()
@@ -124,13 +124,13 @@ class Supervisor:
                 os.close(clients)
 
     def _sleep(self) -> None:
-        """Until the next round, a signal or the end of a child."""
+        """Sleep until the next check, a signal, or the end of a child."""
         select.select([self.wake_up], [], [], WATCH_SECONDS)
         with contextlib.suppress(BlockingIOError):
             os.read(self.wake_up, 512)
 
     def _lock_out_clients(self) -> int | None:
-        """The clients lock for us alone, or None while somebody holds it."""
+        """Return the clients lock, held exclusively; None while another process holds it."""
         descriptor = open_lock(self.folder.clients_lock)
         if lock(descriptor, fcntl.LOCK_EX):
             return descriptor
@@ -158,7 +158,7 @@ class Supervisor:
 
 
 def supervise(folder: DataFolder) -> None:
-    """Be the supervisor of the folder; return at once when another is. Raises EmbeddedPostgresError."""
+    """Run as the supervisor of the folder; return at once if there is another. Raises EmbeddedPostgresError."""
     with explain_os_errors(folder):
         folder.prepare()
         descriptor = open_lock(folder.supervisor_lock)
@@ -171,7 +171,7 @@ def supervise(folder: DataFolder) -> None:
 
 
 def main() -> None:
-    """Run by `python -m config.postgres.supervisor DATA_DIR`; says a failure on standard output, in one line."""
+    """Run `python -m config.postgres.supervisor DATA_DIR`; a failure is printed to standard output, in one line."""
     folder = DataFolder(Path(sys.argv[1]))
     detach_from_starter()
     try:

@@ -1,6 +1,6 @@
-"""Admission sees a request before its body: who asks, whether a limit is reached, which process answers.
+"""Admission handles a request before its body is read: it finds the caller, checks limits, and chooses the process.
 
-Refusals are written without the database: problem+json for the API, a page for people.
+Refusals do not use the database: they are problem+json for the API, a page for people.
 """
 
 import asyncio
@@ -24,14 +24,14 @@ REFUSAL_PAUSE_SECONDS = 0.5
 
 
 class _RequestStub:
-    """As much of a request as a problem document asks for."""
+    """The part of a request that a problem document needs."""
 
     def __init__(self) -> None:
         self.request_id = str(uuid7())
 
 
 async def refuse(scope: Message, error: DossierError, send: Send) -> None:
-    """Send the error as the answer."""
+    """Send the error as the response."""
     request: Any = _RequestStub()
     seconds = error.retry_after or 1
     if scope["path"].startswith("/api/"):
@@ -54,38 +54,40 @@ async def refuse(scope: Message, error: DossierError, send: Send) -> None:
 
 
 UNLIMITED_PATHS = ("/static/", "/metrics")
-"""Begin the paths that count towards nobody's limits."""
+"""Prefixes of the paths that count towards no limits."""
 SIGN_IN = "/accounts/"
-"""Begins the paths that count towards an address, so that whoever is over a limit can still sign in and out."""
+"""Prefixes of the paths that count towards an address, so that a caller who is over a limit can still
+sign in and out.
+"""
 
 
 class Admission(Protocol):
-    """What a gate says of a request that it lets in."""
+    """A request that the gate admitted."""
 
     def headers(self) -> list[tuple[bytes, bytes]]:
         """Return the headers that tell the caller how much is left."""
         ...
 
     def answered(self, status: int, body_bytes: int) -> None:
-        """Take note of the answer to the request, whose body had so many bytes."""
+        """Count the response to the request, whose body had this many bytes."""
         ...
 
 
 class Gate(Protocol):
-    """Knows the limits of callers."""
+    """The interface of a gate, which knows the limits of callers."""
 
     def admit(
         self, caller: Caller, *, heavy: bool, method: str, path: str, moved: bool = False
     ) -> AbstractContextManager["Admission | None"]:
-        """Return a block within which the request is under way. Raises TooManyRequests on entering it.
+        """Return a block within which the request counts as in progress. Raises TooManyRequests on entering it.
 
-        One that `moved` was let in before, as a request that is not costly.
+        A request that was `moved` to the heavy process was admitted before, as a request that is not costly.
         """
         ...
 
 
 class OpenGate:
-    """Lets everybody in."""
+    """A gate without limits."""
 
     def admit(
         self, caller: Caller, *, heavy: bool, method: str, path: str, moved: bool = False
@@ -94,7 +96,7 @@ class OpenGate:
 
 
 class FrontApplication:
-    """An ASGI application before two others: the one that answers here, and the heavy lane, if there is one."""
+    """An ASGI application in front of two others: the one in this process, and the heavy lane, if there is one."""
 
     def __init__(self, answer_here: Application, heavy_lane: HeavyLane | None, gate: Gate) -> None:
         self._answer_here = answer_here
@@ -104,7 +106,7 @@ class FrontApplication:
         self._heavy_routes = HeavyRoutes()
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Answer the request. Raises ValueError for what is no request."""
+        """Answer the request. Raises ValueError for an invalid request."""
         if scope["type"] != "http" or scope["path"].startswith(UNLIMITED_PATHS):
             await self._answer_here(scope, receive, send)
             return
@@ -130,7 +132,7 @@ class FrontApplication:
     async def _answered(
         self, scope: Message, receive: Receive, send: Send, caller: Caller, body_bytes: int
     ) -> tuple[Admission | None, int]:
-        """Answer where it is cheapest for others; return the status. Raises TooManyRequests and Busy."""
+        """Answer where that delays other requests least; return the status. Raises TooManyRequests and Busy."""
         is_large = is_heavy(scope, body_bytes)
         is_read = REFUSAL not in scope  # a refused body costs nothing, and has nothing to hand over
         heavy = is_read and (is_large or self._heavy_routes.was_heavy(caller.name, scope["path"]))
@@ -162,7 +164,10 @@ class FrontApplication:
 
 
 def _replay_body(body: bytes, receive: Receive) -> Receive:
-    """What receives a body that was read already, and then what comes after it. It is small."""
+    """Return a receive function that returns a body that was read already, and then what comes after it.
+
+    The body is small.
+    """
     arriving = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receive_again() -> Message:
@@ -177,7 +182,7 @@ def _announced_bytes(scope: Message) -> int:
 
 
 class _AnswerSender:
-    """Passes an answer on, with the gate's headers added, and notes its status."""
+    """A send function that passes a response on with the gate's headers, and stores its status."""
 
     def __init__(self, send: Send, admitted: Admission | None) -> None:
         self._send = send

@@ -1,5 +1,7 @@
-"""The first ASGI application that sees a request: bodies that will be refused are not read, and large ones have a bound
-that they share."""
+"""This is the first ASGI application that sees a request.
+
+Bodies that will be refused are not read, and large bodies share a limit.
+"""
 
 import asyncio
 from contextlib import suppress
@@ -12,15 +14,21 @@ from config.http.problems import Busy
 from config.server.heavy_lane import Application, Message, Receive, Send
 
 LARGE_BODIES_BYTES = 256_000_000
-"""Bodies over SMALL_FORM_BYTES that one process is reading, or has read and not answered yet."""
+"""The limit, in bytes, of all bodies over SMALL_FORM_BYTES that a process is reading, or has read and
+not answered yet.
+"""
 DROP_SECONDS, DROP_BYTES = 2.0, 8_000_000
-"""How long, and how far, a refused body is read and dropped after the answer: closed at once, the connection would be
-reset while the client still sends, before it had read why."""
+"""How long, and how much of it, a refused body is read and dropped after the response.
+
+If the connection were closed at once, it would be reset before the client had read the response.
+"""
 
 
 class BodyLimit:
-    """Passes requests on to another application. One with a refused body gets its answer without it, and then the end
-    of its connection."""
+    """An ASGI application that passes requests on to another one, and rejects bodies that are too large.
+
+    A rejected request is answered with an error before its body is read, and its connection is closed.
+    """
 
     def __init__(self, application: Application) -> None:
         self._application = application
@@ -44,11 +52,11 @@ class BodyLimit:
         headers = Headers({name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]})
         refusal = body_error(scope["path"], size, headers)
         if refusal is None and self._large_bytes + size > LARGE_BODIES_BYTES:
-            return Busy("Too many large requests came at once. Nothing was changed; try again in a moment.")
+            return Busy("There were too many large requests. Nothing was changed; try again in a moment.")
         return refusal
 
     async def _refuse(self, scope: Message, receive: Receive, send: Send, refusal: DossierError) -> None:
-        """Let Django's middleware answer; end the answer, and with it the connection, once the body is dropped."""
+        """Let Django's middleware answer, then drop the body and end the connection."""
         has_answer = False
 
         async def send_but_end(message: Message) -> None:
@@ -66,7 +74,7 @@ class BodyLimit:
 
 
 def _announced_size(scope: Message) -> tuple[int, bool]:
-    """Return the size that the request says its body has, in bytes, and whether it says none because it is chunked."""
+    """Return the announced size of the body, in bytes, and whether it is unknown because the body is chunked."""
     size, is_chunked = 0, False
     if scope["type"] == "http":
         for name, value in scope["headers"]:

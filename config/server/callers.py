@@ -1,7 +1,7 @@
-"""The caller of a request, recognised by its credential before any work is done for it.
+"""The caller of a request is recognised by its credential before any work is done for it.
 
-A key or a session cookie that proved itself in an earlier request counts as its principal. Anything else counts as the
-address it comes from: whoever makes up credentials gains no share by it.
+A key or a session cookie that was valid in an earlier request counts as its principal. Everything else counts as the
+address it comes from, so that made-up credentials give no advantage.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ DIGEST_BYTES = 16
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The principal behind a request, or the address where none is known."""
+    """The principal of a request, or its address if the principal is unknown."""
 
     name: str
     """The principal's ref, or `address:…`."""
@@ -30,7 +30,9 @@ class Caller:
 
     @property
     def subjects(self) -> tuple[str, ...]:
-        """Whose limits the request counts towards: the principal, its agent, its teams; nobody's for an address."""
+        """The subjects whose limits the request counts towards: the principal, its agent and its teams; none for an
+        address.
+        """
         if self.kind == "address":
             return ()
         agent = (f"agent:{self.agent}",) if self.agent else ()
@@ -38,18 +40,20 @@ class Caller:
 
 
 class CallerCache:
-    """The credentials that this process saw proved lately. Only the thread of the event loop may use it."""
+    """A cache of the credentials that were valid in this process lately. Only the thread of the event
+    loop may use it.
+    """
 
     def __init__(self) -> None:
         self._known: LRUCache[bytes, Caller] = LRUCache(MAX_CREDENTIALS)
 
     def caller_of(self, scope: Mapping[str, Any], credential: bytes) -> Caller:
-        """Return who sends the request; `credential` is what `credential_of` found."""
+        """Return the caller of the request; `credential` is the result of `credential_of`."""
         known = self._known.get(credential) if credential else None
         return known or Caller(f"address:{address_of(scope)}")
 
     def learn(self, credential: bytes, facts: Mapping[str, Any]) -> None:
-        """Note whom an answered request was found to come from, or that its credential proves nothing any more."""
+        """Store to whom the credential of an answered request belongs, or that it is not valid any more."""
         if not credential:
             return
         if not facts.get("principal"):
@@ -59,8 +63,10 @@ class CallerCache:
 
 
 def credential_of(scope: Mapping[str, Any]) -> bytes:
-    """Return a digest of the request's key or session cookie, empty where it has none. Pages take cookies alone, the
-    API keys alone."""
+    """Return a digest of the request's key or session cookie; empty if it has none.
+
+    Pages accept cookies only, the API keys only.
+    """
     wanted = b"authorization" if scope["path"].startswith("/api/") else b"cookie"
     found = next((value for name, value in scope["headers"] if name == wanted), b"")
     if found and wanted == b"cookie":
@@ -74,7 +80,7 @@ def _session_of(cookies: bytes) -> bytes:
 
 
 def address_of(scope: Mapping[str, Any]) -> str:
-    """Return the address of the client, as trusted proxies report it; of IPv6 the network that clients have whole."""
+    """Return the network address of the client, as trusted proxies report it; for IPv6, the network of one client."""
     peer = scope["client"][0] if scope.get("client") else ""
     forwarded = b",".join(value for name, value in scope["headers"] if name == b"x-forwarded-for")
     return client_network(address_behind_proxies(peer, forwarded.decode("latin-1")))

@@ -1,9 +1,8 @@
-"""The open connections of a web process: how many there may be, and which of them go when there are too many.
+"""The number of open connections of a web process is limited; this module chooses which ones are closed.
 
-A connection that is owed no answer can be closed without harm: one whose request's head is still incomplete, or one
-that is idle between two requests. So where a bound is reached, the oldest of these makes room, and only where all are
-busy is a new one refused. Connections of one client address have a bound of their own, so that one client displaces
-only itself.
+A connection that waits for no response can be closed without harm: its request's head is incomplete, or it is idle
+between two requests. At a limit, the oldest of these is closed; a new connection is only refused if all are busy.
+Connections of one client address have a limit of their own.
 """
 
 import resource
@@ -11,16 +10,16 @@ from collections import defaultdict
 from typing import NamedTuple, Protocol
 
 MAX_REFUSED = 100
-"""Refused connections that stay open for the moment in which their clients may read why."""
+"""The maximum number of refused connections that stay open until their clients have read the reason."""
 
 RESERVED_DESCRIPTORS = 256
-"""For the database, libraries and log files."""
+"""File descriptors that are reserved for the database, libraries and log files."""
 INCOMPLETE_SHARE = 4
-"""One of so many connections may have an incomplete head."""
+"""One of this many connections may have an incomplete head."""
 
 
 class ConnectionLimits(NamedTuple):
-    """The largest numbers of connections in one process."""
+    """The maximum numbers of connections of one process."""
 
     open: int
     incomplete_heads: int
@@ -28,30 +27,30 @@ class ConnectionLimits(NamedTuple):
 
     @classmethod
     def within_descriptors(cls, most: int, per_client: int) -> "ConnectionLimits":
-        """Return bounds that leave each connection a second descriptor, for the temporary file of a large body."""
+        """Return limits that leave each connection a second file descriptor, for the temporary file of a large body."""
         soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         allowed = most if soft == resource.RLIM_INFINITY else min(most, max(1, (soft - RESERVED_DESCRIPTORS) // 2))
         return cls(allowed, max(1, allowed // INCOMPLETE_SHARE), min(per_client, allowed))
 
 
 def raise_descriptor_limit() -> None:
-    """Allow this process, and those that it starts, as many descriptors as the system lets it have."""
+    """Raise the limit of file descriptors, of this process and those that it starts, to what the system allows."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 class Connection(Protocol):
-    """A connection as this module sees it."""
+    """A connection as this module needs it."""
 
     client_network: str | None
-    """The client that it counts towards; None for a trusted proxy, whose connections have no bound of their own."""
+    """The client that the connection counts towards; None for a trusted proxy, which has no limit of its own."""
 
     def close_for_room(self) -> None:
-        """Close it at once, because another one needs its room."""
+        """Close the connection at once, because its place is needed."""
 
 
 class Connections:
-    """The connections of one process, by what they wait for, each group with the oldest first."""
+    """The connections of a process, grouped by what they wait for; each group has the oldest first."""
 
     def __init__(self, bounds: ConnectionLimits) -> None:
         self._bounds = bounds
@@ -66,7 +65,7 @@ class Connections:
         return len(self._open)
 
     def admit(self, connection: Connection) -> bool:
-        """Take a new connection, whose first head is to come; return False where no room could be made for it."""
+        """Add a new connection; return False if no place could be made for it."""
         if not self._has_room(connection):
             return False
         self._open[connection] = None
@@ -76,7 +75,7 @@ class Connections:
         return True
 
     def await_head(self, connection: Connection) -> None:
-        """Note that a part of a request's head has come, or is still to come."""
+        """Start the time limit for the head of a request: its first byte arrived, or the connection was opened."""
         self._idle.pop(connection, None)
         if connection in self._open and connection not in self._incomplete:
             self._incomplete[connection] = None
@@ -84,24 +83,24 @@ class Connections:
                 self._displace(next(iter(self._incomplete)))
 
     def await_answer(self, connection: Connection) -> None:
-        """Note that the head of a request is complete: from now on, its answer is owed."""
+        """Note that the head of a request is complete, so its response is due."""
         self._incomplete.pop(connection, None)
         self._idle.pop(connection, None)
 
     def idle(self, connection: Connection) -> None:
-        """Note that all its requests are answered."""
+        """Note that all requests of the connection are answered."""
         if connection in self._open:
             self._idle[connection] = None
 
     def refuse(self, connection: Connection) -> None:
-        """Stop counting a connection that is refused and still open until its client has read why."""
+        """Stop counting a connection that is refused but open until its client has read the reason."""
         self.remove(connection)
         self._refused[connection] = None
         if len(self._refused) > MAX_REFUSED:
             self._displace(next(iter(self._refused)))
 
     def remove(self, connection: Connection) -> None:
-        """Forget a connection that was closed. It may be unknown."""
+        """Remove a connection that was closed, which may be unknown."""
         self._refused.pop(connection, None)
         if self._open.pop(connection, connection) is connection:
             return

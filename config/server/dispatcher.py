@@ -1,7 +1,7 @@
-"""The reception: accepts connections and hands them round among the web processes that are ready.
+"""The dispatcher accepts connections and distributes them among the web processes that are ready.
 
-Processes that accept for themselves take what they can get: of eight clients, one may get seven. Handed round, each
-gets its share, none gets a connection before it is warm, and one that died is passed over until another took its place.
+If the processes accepted connections themselves, one might take seven of eight clients. Distributed in turn, each
+process gets its share; none gets a connection before it is ready, and a dead one is skipped until it is replaced.
 """
 
 import contextlib
@@ -17,9 +17,9 @@ from queue import SimpleQueue
 from typing import cast
 
 READY = b"r"
-"""What a web process says through its line as soon as it can answer; the line's end says that it no longer will."""
+"""The byte that a web process sends when it can answer; the end of its socket says that it no longer can."""
 CONNECTION = b"c"
-"""What comes through the line with the descriptor of a connection."""
+"""The byte that comes with the file descriptor of a connection."""
 
 BACKLOG = 2_048
 ACCEPT_PAUSE_SECONDS = 0.1
@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 
 
 class Dispatcher:
-    """A socket that is bound to an address, and lines to web processes. It listens once one of them is ready."""
+    """A socket that is bound to an address, and sockets to web processes. It listens once a web process is ready."""
 
     def __init__(self, door: socket.socket, *, opened: Callable[[], None]) -> None:
         """`opened` is called when the first connection can be answered."""
@@ -48,18 +48,18 @@ class Dispatcher:
         self._selector.register(self._bell, selectors.EVENT_READ, self._heed_bell)
 
     def admit(self, line: socket.socket) -> None:
-        """Take the line to a new web process. From any thread."""
+        """Add the socket of a new web process. It can be called from any thread."""
         line.setblocking(False)
         self._new.put(line)
         self._ring()
 
     def close(self) -> None:
-        """Let `run` return. From any thread, or a signal's handler, and as often as one likes."""
+        """Let `run` return. It can be called from any thread or signal handler, repeatedly."""
         self._closed = True
         self._ring()
 
     def run(self) -> None:
-        """Receive until closed. Afterwards nobody listens at the address. Raises OSError where nobody may."""
+        """Accept connections until closed. Afterwards the address is free. Raises OSError if it cannot be used."""
         try:
             while not self._closed:
                 for key, events in self._selector.select():
@@ -68,7 +68,7 @@ class Dispatcher:
             self._leave()
 
     def _leave(self) -> None:
-        """Close everything; the web processes take the end of their lines for a request to stop."""
+        """Close everything; the web processes take the end of their sockets as a request to stop."""
         self._admit_new()
         lines = [key.fileobj for key in self._selector.get_map().values()]
         self._selector.close()
@@ -137,7 +137,7 @@ class Dispatcher:
             self._set_full(full=bool(self._waiting))
 
     def _hand_over(self, connection: socket.socket) -> bool:
-        """Give it to the next process that has room for it; return False where it has to wait for one."""
+        """Pass the connection to the next process with a free place; return False if there is none."""
         for line in list(self._ready):
             self._ready.rotate(-1)
             # A line is full where its process has not taken what was handed to it; an OSError says that it has died.
@@ -148,15 +148,16 @@ class Dispatcher:
         return False
 
     def _set_full(self, *, full: bool) -> None:
-        """While all lines are full, nobody is accepted: who comes then waits in the kernel's queue until a process has
-        taken one, and is neither refused nor lost."""
+        """Stop accepting while all processes are full: new connections then wait in the kernel's queue, and are neither
+        refused nor lost.
+        """
         self._is_full = full
         for line in self._ready:
             self._selector.modify(line, selectors.EVENT_READ | (selectors.EVENT_WRITE if full else 0), self._attend)
         self._watch_door()
 
     def _watch_door(self) -> None:
-        """Accept where a process may have room. Where none does, who comes waits at the door."""
+        """Accept connections while a process may have a free place."""
         is_wanted, is_watched = bool(self._ready) and not self._is_full, self._door in self._selector.get_map()
         if is_wanted and not is_watched:
             self._selector.register(self._door, selectors.EVENT_READ, self._welcome)

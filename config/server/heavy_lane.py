@@ -1,9 +1,8 @@
-"""The heavy lane: whole requests, handed over a Unix socket to the process that answers costly ones.
+"""The heavy lane passes whole requests over a Unix socket to the process that answers costly ones.
 
-Python computes one request of a process at a time, so that a costly request makes all others of its process wait. In a
-process of its own, with a lower priority, it does not. One connection carries one request: frames of ASGI's messages
-there, and back. The first byte that comes back says that the request will be answered, so that none is handed to a
-process that is about to end; the last frame says what the other process learnt of the request.
+Python computes one request of a process at a time, so a costly request delays all others of its process. In a process
+of its own, with a lower priority, it does not. A connection carries one request: frames of ASGI messages there and
+back. The first byte that comes back says that the request is accepted.
 """
 
 import asyncio
@@ -21,7 +20,7 @@ CONNECT_SECONDS = 20.0  # the process begins anew within that time
 PAUSE_SECONDS = 0.1
 LENGTH_BYTES = 4
 ACCEPTED = b"+"
-"""The first byte that comes back: the process will not end before it has answered."""
+"""The first byte that comes back: the process will answer before it ends."""
 FRAME_BYTES, MAX_FRAME_BYTES = 1_000_000, 64_000_000
 CALLER_FACTS = "dossier.facts"
 """The type of the last frame."""
@@ -34,21 +33,21 @@ Send = Callable[[Message], Awaitable[None]]
 
 
 class Application(Protocol):
-    """An ASGI application."""
+    """The type of an ASGI application: an asynchronous callable with scope, receive and send."""
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None: ...
 
 
 class HeavyLane:
-    """The web process's end: an ASGI application that has requests answered by the other process."""
+    """The web process's end of the heavy lane: an ASGI application whose requests another process answers."""
 
     def __init__(self, path: str) -> None:
         self._path = path
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Hand the request over, and send on what comes back. The facts that come last are added to the scope.
+        """Pass the request on, and send what comes back. The facts that come last are added to the scope.
 
-        Raises Busy where the other process is away, or went away before it answered.
+        Raises Busy if the other process is unavailable, or ended before it accepted the request.
         """
         reader, writer = await self._connected()
         sending = asyncio.create_task(_send_request(scope, receive, writer))
@@ -83,7 +82,7 @@ class HeavyLane:
 
 
 async def _is_accepted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-    """Whether the other process takes the connection's request. It is closed otherwise."""
+    """Return whether the other process accepts the request of the connection; otherwise the connection is closed."""
     taken = False
     try:
         taken = await reader.read(len(ACCEPTED)) == ACCEPTED
@@ -94,12 +93,12 @@ async def _is_accepted(reader: asyncio.StreamReader, writer: asyncio.StreamWrite
 
 
 def _is_client_gone(sending: "asyncio.Task[None]") -> bool:
-    """Whether the client's end was handed over: it went away, or has all of its answer, so that nothing is owed."""
+    """Return whether the client has disconnected or has its whole response, so that nothing is due."""
     return sending.done() and not sending.cancelled() and sending.exception() is None
 
 
 async def _send_request(scope: Message, receive: Receive, writer: asyncio.StreamWriter) -> None:
-    """Send the request and its body; afterwards, that the client is gone, if it goes."""
+    """Send the request and its body, and later that the client has disconnected."""
     await _write(writer, {name: value for name, value in scope.items() if _is_serialisable(value)})
     while True:
         message = await receive()
@@ -109,12 +108,12 @@ async def _send_request(scope: Message, receive: Receive, writer: asyncio.Stream
 
 
 def _is_serialisable(value: Any) -> bool:
-    """Whether it can be sent: not the server's own objects."""
+    """Return whether the value can be serialised: the server's own objects cannot."""
     return isinstance(value, str | bytes | int | float | list | tuple) or value is None
 
 
 async def answer_one(application: Application, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Answer the request of one connection; the other end of HeavyLane. Return when the answer has left the process."""
+    """Answer the request of one connection, as the other end of HeavyLane. Return when the response is sent."""
     writer.write(ACCEPTED)
     arriving: asyncio.Queue[Message] = asyncio.Queue(maxsize=2)
     frames = _frames(reader)
@@ -152,7 +151,7 @@ async def _answered(application: Application, scope: Message, receive: Receive, 
 async def _deliver_messages(
     frames: AsyncIterator[Message], arriving: asyncio.Queue[Message], task: "asyncio.Task[None]"
 ) -> None:
-    """Give the application the messages as they come, and end its work when the client is gone."""
+    """Pass the messages to the application as they arrive, and cancel its work when the client has disconnected."""
     async for message in frames:
         if message["type"] == "http.disconnect":
             break

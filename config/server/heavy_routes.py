@@ -1,7 +1,7 @@
-"""Costly requests are recognised here; they go to the heavy process, where nobody waits for them.
+"""This module recognises costly requests, which the heavy process answers, so that other requests do not wait for them.
 
-A request is costly by its address, by the size of its body, or because the last requests of the same caller to the same
-route took long to compute.
+A request is costly because of its address, the size of its body, or the time that the last requests of the same caller
+to the same route took.
 """
 
 import re
@@ -15,13 +15,16 @@ from django.urls import resolve
 
 HEAVY_BODY_BYTES = 64_000
 HEAVY_SECONDS = 0.15
-"""Processor time. A light request takes a few milliseconds, the first of a large agent some tens of them."""
+"""CPU seconds above which a request is costly.
+
+Most requests take a few milliseconds, the first one of a large agent some tens.
+"""
 LIGHT_CPU_SECONDS = 0.2
-"""Processor time after which a request is stopped that was not known to be costly, to be answered in the heavy lane."""
+"""CPU seconds after which a request that was not known to be costly is stopped, to be answered in the heavy lane."""
 LONG_SECONDS = 0.6
-"""Noted of a request that still computes: enough to make its route costly at once."""
+"""CPU seconds that are noted for a request that still computes: enough to make its route costly at once."""
 MIDDLING_SECONDS = 0.03
-"""Processor time that makes another route of a costly caller costly too: it keeps others waiting, again and again."""
+"""CPU seconds that make another route of a caller with costly requests costly, too."""
 REMEMBERED_SECONDS = 60.0
 NEWEST_SHARE = 0.3  # of the newest request in the mean: one that was slow by chance does not count as costly
 MAX_REMEMBERED = 2_000
@@ -43,31 +46,32 @@ HEAVY_GET_PATHS = re.compile(
 
 
 def is_heavy(scope: Mapping[str, Any], body_bytes: int) -> bool:
-    """Return whether anybody's request like this one is costly. `body_bytes` is the size announced, 0 where none is."""
+    """Return whether every request like this one is costly. `body_bytes` is the announced size, 0 if unknown."""
     pattern = HEAVY_GET_PATHS if scope["method"] in {"GET", "HEAD"} else HEAVY_POST_PATHS
     return body_bytes > HEAVY_BODY_BYTES or bool(pattern.fullmatch(scope["path"]))
 
 
 def may_be_stopped(scope: Mapping[str, Any]) -> bool:
-    """Return whether the request may be begun again elsewhere: whatever is stopped has changed nothing.
+    """Return whether the request may be repeated in another process, because a stopped request has changed nothing.
 
-    A page that is posted may have counted a sign-in, or used up a code.
+    A page that is posted may have counted a sign-in attempt, or used up a code.
     """
     return scope["method"] in {"GET", "HEAD"} or scope["path"].startswith("/api/")
 
 
 class HeavyRoutes:
-    """Learns which requests of a caller are costly."""
+    """The record of which requests of a caller are costly."""
 
     def __init__(self) -> None:
         self._means: dict[tuple[str, str], tuple[float, float]] = {}
-        """Seconds of processor time by caller and route, and when that was last so."""
+        """Mean CPU seconds by caller and route, and when they were updated."""
         self._costly: dict[str, float] = {}
         """When callers last had costly requests."""
 
     def was_heavy(self, caller: str, path: str) -> bool:
-        """Return whether the last requests of the caller to the same route were costly, or middling ones next to other
-        costly ones."""
+        """Return whether the last requests of the caller to the route were costly, or nearly so beside other costly
+        ones.
+        """
         since = time.monotonic() - REMEMBERED_SECONDS
         if self._costly.get(caller, 0.0) < since:
             return False
@@ -75,7 +79,7 @@ class HeavyRoutes:
         return mean >= MIDDLING_SECONDS and moment > since
 
     def learn(self, caller: str, path: str, seconds: float) -> None:
-        """Note what a request cost, wherever it was computed."""
+        """Store what a request cost, wherever it was computed."""
         if seconds < HEAVY_SECONDS and caller not in self._costly:
             return
         key, now = (caller, route_of(path)), time.monotonic()
@@ -98,7 +102,7 @@ class HeavyRoutes:
 
 
 def route_of(path: str) -> str:
-    """The pattern that the address fits, "" for an address that leads nowhere."""
+    """Return the URL pattern of the path; "" if there is none."""
     try:
         return resolve(path).route
     except Http404:

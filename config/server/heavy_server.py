@@ -1,4 +1,4 @@
-"""The server in the heavy process: answers one connection per request, bounds its own memory, ends with its parent."""
+"""The heavy process answers one connection per request, limits its own memory, and ends with its parent."""
 
 import asyncio
 import logging
@@ -13,14 +13,14 @@ from config.server.heavy_lane import Application, answer_one
 from config.server.memory_settings import release_memory
 
 NICENESS = 10
-"""Added to the process' own: where processors are short, light requests have theirs first."""
+"""The niceness that is added to the process, so that other requests get the processors first."""
 CONCURRENCY, MAX_PER_CALLER, THREADS = 2, 1, 6
-"""Costly requests under way, those of one caller among them, threads to answer them."""
+"""The maximum number of costly requests in progress, of those of one caller, and of threads."""
 COUNTED_SECONDS = 60.0
 GROWTH_BYTES = 40_000_000
-"""Memory above that of the start with which the process is replaced by a new one."""
+"""Memory growth, in bytes, after which the process is replaced."""
 HEADROOM_BYTES = 1_500_000_000
-"""Address space that requests may take together; what asks for more fails, and not the whole machine."""
+"""Address space that requests may use together, in bytes; a larger allocation fails, which protects the machine."""
 FINISH_SECONDS = 15.0
 BACKLOG = 512
 
@@ -28,7 +28,9 @@ logger = logging.getLogger(__name__)
 
 
 class HeavyServer:
-    """Serves until SIGTERM, until its input ends, or until it has grown too much; then finishes what is under way."""
+    """A server that runs until SIGTERM, until its input ends, or until it has grown too much; then it finishes its
+    requests.
+    """
 
     def __init__(self, application: Application, path: Path) -> None:
         self._application = application
@@ -39,7 +41,7 @@ class HeavyServer:
         self.has_grown = False
 
     async def run(self) -> None:
-        """Serve. Afterwards nobody listens at the path."""
+        """Serve. Afterwards no process listens at the path."""
         loop = asyncio.get_running_loop()
         for name in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(name, self._closing.set)
@@ -82,13 +84,13 @@ class HeavyServer:
 
 
 def resident_bytes() -> int:
-    """Return the memory that this process has, without what is mapped from files."""
+    """Return the resident memory of this process, in bytes, without mapped files."""
     fields = Path("/proc/self/statm").read_text(encoding="ascii").split()
     return (int(fields[1]) - int(fields[2])) * resource.getpagesize()
 
 
 def limit_address_space() -> None:
-    """Let requests allocate so much and no more."""
+    """Limit the address space that requests may allocate."""
     size = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (size + HEADROOM_BYTES, hard))

@@ -1,7 +1,7 @@
-"""uvicorn's HTTP protocol with bounds: on the head of a request, on the time that a client may take, on connections.
+"""uvicorn's HTTP protocol gets limits here: on the head of a request, on slow clients, and on connections.
 
-uvicorn itself takes heads of any size for any time, copying what it has each time that more comes. Here it is given the
-bytes in slices, and as soon as a head is too long, too slow or of too many parts, the connection is refused.
+uvicorn itself accepts heads of any size for any time, and copies what it has with each new part. Here it gets the bytes
+in slices, and a connection is refused as soon as its head is too long, too slow or has too many parts.
 """
 
 import asyncio
@@ -14,26 +14,32 @@ from config.http.client_address import client_network, is_trusted_proxy, parse_a
 from config.server.connections import Connections
 
 MAX_HEAD_BYTES = 65_536
-"""Request line and header fields together."""
+"""The maximum size of request line and header fields together, in bytes."""
 MAX_HEADER_FIELDS = 200
 HEAD_SECONDS = 10.0
-"""Until the head is complete: since the connection was made, or since the first byte of a later request."""
+"""The time limit for the head, in seconds: since the connection was made, or since the first byte of a
+later request.
+"""
 PAUSE_SECONDS = 20.0
-"""Longest pause of a client within a body that it sends, or an answer that it receives."""
+"""The longest pause of a client while it sends a body or receives a response, in seconds."""
 MIN_BODY_RATE = 10_000
-"""Slowest mean rate of a body in bytes per second, after the first PAUSE_SECONDS."""
+"""The lowest mean rate of a body in bytes per second, after the first PAUSE_SECONDS."""
 MIN_ANSWER_BYTES = 20_000
-"""Less than that read of an answer counts as a pause."""
+"""If a client reads fewer bytes of a response than this, it counts as a pause."""
 LINGER_SECONDS, LINGER_BYTES = 2.0, 1_000_000
-"""How long, and how far, what a refused client sends is read and dropped: closed at once, the connection would be reset
-before the client had read why."""
+"""How long, and how much of it, the data of a refused client is read and dropped.
+
+If the connection were closed at once, it would be reset before the client had read the reason.
+"""
 RETRY_AFTER_SECONDS = 2
 
 REFUSED = Counter("http_connections_refused_total", "Connections that were closed for a bound.", ["reason"])
 
 
 class BoundedHttpProtocol(HttpToolsProtocol):
-    """One connection. `check` is to be called about once in a second."""
+    """Uvicorn's HTTP protocol of one connection, with limits on sizes, times and rates.
+
+    `check` closes the connection if a time limit has passed; it has to be called about once a second."""
 
     def __init__(self, *, open_connections: Connections, **options: Any) -> None:
         super().__init__(**options)
@@ -122,7 +128,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     # --- What goes on for too long ---
 
     def check(self, now: float) -> None:
-        """Close the connection where its client is too slow. `now` is the loop's time."""
+        """Close the connection if its client is too slow. `now` is the loop's time."""
         if self._refused_at is not None:
             if now - self._refused_at > LINGER_SECONDS:
                 self.transport.abort()
@@ -142,10 +148,12 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         if self.flow.read_paused:  # it is we who do not read
             self._last_read = self._body_since = now
         elif now - self._last_read > PAUSE_SECONDS or now - since > PAUSE_SECONDS + self._body_bytes / MIN_BODY_RATE:
-            self._refuse(408, "body_too_slow", "The body came too slowly. Nothing was changed; send the request again.")
+            self._refuse(
+                408, "body_too_slow", "The body was sent too slowly. Nothing was changed; send the request again."
+            )
 
     def _check_unsent(self, now: float) -> None:
-        """An answer that is read makes the buffer smaller, until there is room for the next piece."""
+        """Check that the unsent part of the response shrinks, or that there was room for more of it."""
         size = self.transport.get_write_buffer_size()
         if size == 0 or not self._unsent_bytes - MIN_ANSWER_BYTES < size <= self._unsent_bytes:
             self._unsent_bytes, self._unsent_since = size, now
@@ -156,14 +164,14 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     # --- How it ends ---
 
     def send_400_response(self, msg: str) -> None:
-        """Called by uvicorn where the parser fails."""
+        """Send a 400 response. uvicorn calls this if the parser fails."""
         if self._has_too_many_fields:
             self._refuse(431, "head_too_large", f"A request has at most {MAX_HEADER_FIELDS} header fields.")
         else:
             self._refuse(400, "malformed", msg)
 
     def close_for_room(self) -> None:
-        """Close the connection at once, because another one needs its room."""
+        """Close the connection at once, because its place is needed."""
         REFUSED.labels("displaced").inc()
         if self._refused_at is not None or self.transport.get_write_buffer_size():
             self.transport.abort()  # `close` would wait until everything is read
@@ -173,7 +181,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self.transport.close()
 
     def _refuse(self, status: int, reason: str, sentence: str) -> None:
-        """Say why, end what we send, and let `_drop` and `check` see to the rest."""
+        """Send the reason, end the sending side, and let `_drop` and `check` do the rest."""
         if self.transport.is_closing():
             return
         REFUSED.labels(reason).inc()
@@ -195,7 +203,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self.transport.abort()
 
     def _is_answered(self) -> bool:
-        """Whether no answer is owed."""
+        """Return whether no response is due."""
         return self.cycle is None or self.cycle.response_complete
 
     def _is_body_of_only_request(self) -> bool:

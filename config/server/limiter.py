@@ -1,15 +1,14 @@
-"""Turns: few requests of a process are under way at a time, and whoever used least of it is next.
+"""The limiter lets few requests of a process run at a time, and chooses the next one fairly.
 
-Python runs one thread of a process at a time. Were all requests begun at once, each would take as long as all of them
-together, and those with a deadline would miss it, one like the other. So only a few are under way, enough to use the
-time in which one waits for the database. Whoever takes long mostly waits for somebody else: after a moment it no longer
-counts, and the next may begin, so that nobody who hangs keeps others from their turn. One that takes long because it
-computes lets others begin as well, but no other one of the same caller: those that wait are sent to another process
-where they can go there.
+Python runs one thread of a process at a time. If all requests began at once, each would take as long as all of them
+together, and those with a deadline would miss it. So only a few run, enough to use the time in which one waits for the
+database. A request that takes long mostly waits for another server: after a moment it no longer counts, and the next
+may begin. A request that takes long because it computes lets others begin as well, but no other one of the same caller:
+those are sent to another process if possible.
 
-The order is that of start-time fair queueing: each caller has a clock that runs on by the seconds that its requests
+The order is that of start-time fair queueing: each caller has a clock that advances by the seconds that its requests
 take, and the waiting request of the caller whose clock is furthest behind begins. A caller with one request waits for
-the one under way, never for forty of somebody else. Requests of one caller begin in the order in which they came.
+the running one, never for forty of another caller. Requests of one caller begin in the order of their arrival.
 """
 
 import asyncio
@@ -18,18 +17,20 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 CHECK_SECONDS = 0.1
-"""Time between two looks at whether a request computes."""
+"""Seconds between two checks of whether a request computes."""
 EXPECTED_SECONDS = 0.005
-"""Charged when a request begins, and corrected when it ends: two that begin together are not taken for free."""
+"""Seconds that are charged when a request begins, and corrected when it ends, so that concurrent
+requests are not free.
+"""
 MAX_CALLERS = 1_000  # before clocks of callers without requests are forgotten
 
 
 class MovedToHeavyLane(Exception):
-    """A request did not get its turn, because another one of its caller computes for long in this process."""
+    """The request did not start, because another one of its caller computes for long in this process."""
 
 
 class _CallerQueue:
-    """One caller's requests in this process: `computing` are those that do so for long."""
+    """The requests of one caller in this process: `computing` are those that compute for long."""
 
     __slots__ = ("clock", "computing", "movable", "running", "waiting")
 
@@ -41,7 +42,7 @@ class _CallerQueue:
         self.movable: set[asyncio.Future[None]] = set()
 
     def mark_computing(self) -> None:
-        """Note that one computes for long, and send away those that wait and can go."""
+        """Note that a request computes for long, and send away waiting ones that can be moved."""
         self.computing += 1
         for turn in self.movable & {*self.waiting}:
             if not turn.done():
@@ -49,7 +50,7 @@ class _CallerQueue:
 
 
 class _Slot:
-    """A request that has its turn."""
+    """A request that may run."""
 
     def __init__(self, turns: "FairLimiter", share: _CallerQueue, is_computing: Callable[[], bool]) -> None:
         self._turns, self._share, self._is_computing = turns, share, is_computing
@@ -60,7 +61,7 @@ class _Slot:
         self._look = self._next_look()
 
     def end(self) -> None:
-        """Give the turn back."""
+        """End the request and let the next one run."""
         self._look.cancel()
         self._share.running -= 1
         self._share.computing -= self._computes
@@ -82,11 +83,12 @@ class _Slot:
 
 
 class FairLimiter:
-    """Turns in one event loop."""
+    """The fair queue of one event loop."""
 
     def __init__(self, at_once: int, counted_seconds: float, max_per_caller: int | None = None) -> None:
-        """`at_once` requests count, each for `counted_seconds` at most; one caller has at most `max_per_caller`
-        running, counted or not."""
+        """Let `at_once` requests run, each of which counts for at most `counted_seconds`; a caller has at most
+        `max_per_caller` running ones.
+        """
         self._free = at_once
         self.counted_seconds = counted_seconds
         self._most_each = max_per_caller
@@ -97,8 +99,11 @@ class FairLimiter:
     async def one(
         self, caller: str = "", *, is_computing: Callable[[], bool] = lambda: False, movable: bool = False
     ) -> AsyncIterator[None]:
-        """Wait for a turn. It ends with the block, or for the others as soon as it no longer counts. `is_computing`
-        tells whether a request that takes long computes. Raises Overtaken where it is `movable`."""
+        """Wait until the request may run, and run the block. `is_computing` tells whether a request that takes long
+        computes.
+
+        Raises MovedToHeavyLane if the request is `movable`.
+        """
         share = self._share_of(caller)
         await self._begun(share, movable=movable)
         turn = _Slot(self, share, is_computing)
@@ -108,7 +113,7 @@ class FairLimiter:
             turn.end()
 
     def start_waiting(self, *, freed: int) -> None:
-        """Let those begin for whom there is room; `freed` turns count no longer."""
+        """Start waiting requests while there are free places; `freed` requests count no longer."""
         self._free += freed
         self._begin_next()
 

@@ -1,10 +1,9 @@
-"""How the C library of serving processes treats memory: what costly requests needed goes back to the system.
+"""Serving processes set up memory allocation and garbage collection so that memory of costly requests is returned.
 
-glibc keeps freed memory for later, in as many arenas as threads asked for some at the same time, and raises by itself
-the size from which a text gets pages of its own. After a burst of costly requests, a process stayed 300 MB larger, of
-which its caches had 30. Python computes in one thread at a time, so that one arena is enough.
-
-Less work for Python's garbage collector in processes that live long and make many objects for each request.
+glibc keeps freed memory for later, in as many arenas as threads allocated at the same time, and raises by itself the
+size above which an allocation has pages of its own. After a burst of costly requests, a process stayed 300 MB larger,
+of which its caches had 30. Python computes in one thread at a time, so one arena is enough. The garbage collector has
+less work in processes that live long and create many objects per request.
 """
 
 import ctypes
@@ -19,25 +18,31 @@ SETTINGS = {
     "MALLOC_MMAP_THRESHOLD_": "65536",
     "MALLOC_TRIM_THRESHOLD_": "4194304",
 }
-"""Arenas; bytes from which an allocation has pages of its own, which go back when it is freed; bytes that may stay free
-at the end of the heap. Read by glibc when a process begins; others pass them over."""
+"""Settings of glibc, which reads them when a process starts: the number of arenas; the size in bytes above which an
+allocation has pages of its own, which are returned when it is freed; the bytes that may stay free at the end of the
+heap.
+
+Other C libraries ignore them.
+"""
 TRIM_SECONDS, COLLECT_SECONDS = 0.05, 0.5
-"""CPU time of a request that may have needed much memory, and of one whose objects may have grown old meanwhile; most
-take a fraction of it."""
+"""CPU seconds of a request after which memory is trimmed, and after which all generations of garbage are collected;
+most requests take less.
+"""
 YOUNG_GENERATION = 1
-"""Python's garbage collector knows generations 0, 1 and 2; these are the first two."""
+"""The older of the two youngest generations (0 and 1) of Python's garbage collector."""
 
 
 def child_environment(variables: Mapping[str, str]) -> dict[str, str]:
-    """Return our environment with these variables, and with the allocator's settings that nobody has set otherwise."""
+    """Return the environment with these variables, and with the allocator's settings unless they are set already."""
     return {**SETTINGS, **os.environ, **variables}
 
 
 def release_memory(seconds: float = inf) -> None:
-    """Free what a request of so many CPU seconds left behind, and return it to the system, where the C library can.
+    """Free the memory that a request of this many CPU seconds left behind, and return it to the system if the C library
+    can.
 
-    A response refers to itself, with all of its text, so that it goes with the garbage collector alone, which comes by
-    itself after the next thousands of requests (`config.server.memory_settings`).
+    A response refers to itself, with all of its text, so only the garbage collector frees it, which by itself runs
+    after thousands of requests.
     """
     gc.collect() if seconds > COLLECT_SECONDS else gc.collect(YOUNG_GENERATION)
     with suppress(AttributeError, OSError):
@@ -45,13 +50,17 @@ def release_memory(seconds: float = inf) -> None:
 
 
 THRESHOLDS = 50_000, 20, 50
-"""New objects, less those that went, before the young are looked through; and how often, before the older are."""
+"""The thresholds of Python's garbage collector: new objects (less freed ones) before a collection of the youngest
+generation, and how many collections precede one of each older generation.
+"""
 
 
 def configure_garbage_collector() -> None:
-    """Leave what is there by now alone for ever, and look through the rest far less often than Python does by itself.
+    """Exclude all existing objects from garbage collection, and collect others far less often than Python does by
+    default.
 
-    For a process that has loaded everything. Nearly all garbage goes without the collector, as soon as nobody holds it.
+    This is for a process that has loaded everything. Nearly all garbage is freed without the collector, when its last
+    reference ends.
     """
     gc.collect()
     gc.freeze()

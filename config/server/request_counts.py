@@ -1,8 +1,8 @@
-"""Requests under way and requests of this minute, counted together by the web processes of one server.
+"""Requests in progress and requests of the current minute are counted across the web processes of one server.
 
-They share a file in memory. Each process writes into a region of its own alone, and sums over all regions: no locks,
-and what a killed process had under way goes when its parent clears its region. A region is a table of places that hash
-values lead to; who finds its sixteen places taken by others that are busy is not counted.
+The processes share a file in memory. Each process writes into a region of its own, and sums over all regions: there are
+no locks, and the counts of a killed process disappear when its parent clears its region. A region is a hash table; a
+subject whose sixteen slots are all taken by active subjects is not counted.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 FILE, REGION, REGIONS = "DOSSIER_REQUEST_COUNTS", "DOSSIER_REGION", "DOSSIER_REGIONS"
-"""The variables that tell a web process where it counts."""
+"""The environment variables that tell a web process where it counts."""
 
 SLOTS, PROBES = 4_096, 16
 SUBJECT, MINUTE, REQUESTS, UNDER_WAY, HEAVY, CELLS = range(6)
@@ -26,7 +26,7 @@ MINUTE_SECONDS = 60
 
 
 class SubjectCounts(NamedTuple):
-    """The requests of one subject in all processes: under way, costly ones among them, and of this minute."""
+    """The requests of a subject in all processes: in progress, costly ones among them, and of the current minute."""
 
     under_way: int
     heavy: int
@@ -34,7 +34,7 @@ class SubjectCounts(NamedTuple):
 
 
 class RequestCounts:
-    """The counts, as one process sees them. By itself, a process counts in its own memory."""
+    """The counts, as one process sees them. Without a shared file, a process counts in its own memory."""
 
     def __init__(self, *, path: Path | None = None, region: int = 0, regions: int = 1) -> None:
         size = regions * REGION_BYTES
@@ -50,18 +50,18 @@ class RequestCounts:
 
     @classmethod
     def of_environment(cls, variables: Mapping[str, str] = os.environ) -> "RequestCounts":
-        """Return the counts that the parent made; where it made none, counts of this process alone."""
+        """Return the counts in the file of the parent; without a file, counts of this process alone."""
         if FILE not in variables:
             return cls()
         return cls(path=Path(variables[FILE]), region=int(variables[REGION]), regions=int(variables[REGIONS]))
 
     def clear(self, region: int) -> None:
-        """Forget what a process counted that is gone."""
+        """Clear the counts of a process that has ended."""
         begin = region * REGION_BYTES
         self._memory[begin : begin + REGION_BYTES] = bytes(REGION_BYTES)
 
     def begin(self, subject: str, *, heavy: bool, moved: bool = False) -> None:
-        """Count a request that begins, or one that `moved` to the heavy lane: it counts in its minute already."""
+        """Count a request that begins. One that was `moved` to the heavy lane is counted in its minute already."""
         minute, place = _minute(), self._own_place(_number(subject))
         if place < 0:
             return
@@ -73,7 +73,7 @@ class RequestCounts:
         cells[place + HEAVY] += heavy
 
     def end(self, subject: str, *, heavy: bool) -> None:
-        """Count a request that ended. It began here."""
+        """Count a request that ended; it began in this process."""
         place = self._find(self._own_base, _number(subject))
         if place >= 0 and self._cells[place + UNDER_WAY]:
             self._cells[place + UNDER_WAY] -= 1
@@ -101,7 +101,7 @@ class RequestCounts:
         return -1
 
     def _own_place(self, number: int) -> int:
-        """The place of a subject in this process' region; -1 where all that it may have are taken."""
+        """Return the slot of a subject in this process's region; -1 if all its slots are taken."""
         found = self._find(self._own_base, number)
         if found >= 0:
             return found
@@ -117,7 +117,7 @@ class RequestCounts:
 
 
 def make_file(folder: Path, regions: int) -> Path:
-    """Make the file that so many processes count in."""
+    """Create the file in which this many processes count."""
     path = folder / "request_counts"
     path.touch(mode=0o600)
     os.truncate(path, regions * REGION_BYTES)
@@ -125,7 +125,7 @@ def make_file(folder: Path, regions: int) -> Path:
 
 
 def seconds_left() -> int:
-    """Return the seconds until the next minute, in which requests are counted anew: 1 to 60."""
+    """Return the seconds until the next minute, in which requests are counted from 0: 1 to 60."""
     return MINUTE_SECONDS - int(time.time()) % MINUTE_SECONDS
 
 
@@ -135,5 +135,5 @@ def _minute() -> int:
 
 @lru_cache(maxsize=20_000)
 def _number(subject: str) -> int:
-    """A number for the subject; never 0, which says that a place is free."""
+    """Return a number for the subject; never 0, which marks a free slot."""
     return int.from_bytes(hashlib.blake2b(subject.encode(), digest_size=CELL_BYTES).digest()) | 1

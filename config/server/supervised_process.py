@@ -1,4 +1,4 @@
-"""Child processes of `serve`: each is started again when it dies, and ended when it is no longer wanted."""
+"""`serve` restarts a child process that dies, and ends it when it is not needed any more."""
 
 import logging
 import socket
@@ -25,10 +25,13 @@ logger = logging.getLogger(__name__)
 
 
 class SupervisedProcess(ABC):
-    """A child that a thread of ours looks after. Each kind knows how to start one, and how that notices our own end."""
+    """A child process that a thread supervises.
+
+    Each subclass knows how to start it, and how the child notices the end of its parent.
+    """
 
     expected_exit_codes: frozenset[int] = frozenset()
-    """Exit codes after which another one is started at once, without a word."""
+    """Exit codes after which another process is started at once, without a log line."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -37,21 +40,21 @@ class SupervisedProcess(ABC):
 
     @abstractmethod
     def spawn(self) -> subprocess.Popen[bytes]:
-        """Start one. It should be in a session of its own, so that Ctrl-C reaches it through us."""
+        """Start the process. It should have a session of its own, so that Ctrl-C reaches it through its parent."""
 
     def ended(self) -> None:  # noqa: B027 - most kinds leave nothing behind
-        """Clean up after one that ended. By itself, nothing."""
+        """Clean up after a process that ended. The base class does nothing."""
 
     def start(self) -> None:
-        """Keep one running from now on."""
+        """Keep a process running from now on."""
         self._thread.start()
 
     def ask_to_stop(self) -> None:
-        """It is to finish what it is at, and to end."""
+        """Tell the process to finish its work and end."""
         self._ended.set()
 
     def stop(self) -> None:
-        """Return when it is gone; also where none was started."""
+        """Return when the process has ended; it may not have been started."""
         self.ask_to_stop()
         if self._thread.ident is not None:
             self._thread.join()
@@ -72,7 +75,7 @@ class SupervisedProcess(ABC):
             pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
 
     def _run(self) -> int:
-        """The exit code of one process, ended by itself or by us."""
+        """Return the exit code of one process, which ended by itself or was ended."""
         with self.spawn() as process:
             while process.poll() is None and not self._ended.wait(WATCH_SECONDS):
                 pass
@@ -90,25 +93,25 @@ def _terminate(process: subprocess.Popen[bytes]) -> None:
 
 
 SOCKET_VARIABLE = "DOSSIER_HEAVY_SOCKET"
-"""The variable that tells web processes where the heavy lane is."""
+"""The environment variable with the address of the heavy lane."""
 RESTART_EXIT_CODE = 75
-"""The exit code of a heavy process that gives back memory: another one takes its place at once."""
+"""The exit code of a heavy process that has to be replaced because of its memory."""
 
 
 @contextmanager
 def shared_folder() -> Iterator[Path]:
-    """Make a folder for sockets and counts that nobody else may enter; it goes with the block."""
+    """Create a private folder for sockets and counts, which is deleted after the block."""
     with tempfile.TemporaryDirectory(prefix="dossier-serve-", ignore_cleanup_errors=True) as folder:
         yield Path(folder)
 
 
 def heavy_socket(folder: Path) -> Path:
-    """Return the socket of the heavy lane in the folder."""
+    """Return the path of the socket of the heavy lane in the folder."""
     return folder / "heavy.sock"
 
 
 class HeavyProcess(SupervisedProcess):
-    """A child that runs `manage.py heavy`. It reads its input, which ends with us, by SIGKILL too."""
+    """A child that runs `manage.py heavy`. It reads its input, which ends with its parent, even after SIGKILL."""
 
     expected_exit_codes = frozenset({RESTART_EXIT_CODE})
 
@@ -129,16 +132,17 @@ class HeavyProcess(SupervisedProcess):
 
 
 class WebProcess(SupervisedProcess):
-    """A child that runs `manage.py web`. Nothing is forked that holds connections or threads: it begins anew.
+    """A child that runs `manage.py web`. It is not forked, because connections and threads must not be inherited.
 
-    Its connections come through a line, whose end it notices when we are gone, by SIGKILL too.
+    It gets its connections through a Unix socket, whose end it notices when the parent has ended, even after SIGKILL.
     """
 
     def __init__(
         self, admit: Callable[[socket.socket], None], variables: Mapping[str, str], gone: Callable[[], None]
     ) -> None:
-        """`admit` gets our end of each line; the variables are added to the environment; `gone` is called when one
-        ended."""
+        """`admit` gets our end of each socket; the variables are added to the environment; `gone` is called when a
+        process ended.
+        """
         super().__init__("web process")
         self._admit = admit
         self._variables = variables

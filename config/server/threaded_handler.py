@@ -1,7 +1,7 @@
-"""Django as an ASGI application of which each request is answered by one thread, from its first middleware to its last.
+"""Django runs as an ASGI application in which one thread answers a request, from its first middleware to its last.
 
-Django's own handler begins a thread for each request and changes between it and the event loop again and again. Here a
-request changes once to a thread that is there already and once back, and waits for its turn where all are busy.
+Django's own handler starts a thread for each request, and changes between it and the event loop repeatedly. Here a
+request changes once to an existing thread and once back, and waits in a fair queue if all are busy.
 """
 
 import asyncio
@@ -26,23 +26,29 @@ from config.server.limiter import FairLimiter, MovedToHeavyLane
 from config.server.memory_settings import TRIM_SECONDS, release_memory
 
 CONCURRENCY = 1
-"""Requests of one process that are under way. With two, each takes longer and no more are answered (`make bench
-ONLY=deadline`, `ONLY=http_assembly`); for more at once there are more processes."""
+"""The number of concurrent requests of a process.
+
+With two, each takes longer and no more are answered (`make bench ONLY=deadline`, `ONLY=http_assembly`); more processes
+answer more.
+"""
 COUNTED_SECONDS = 0.25
-"""So long a request counts as under way. Few compute for as long; who waits for a server of others may take seconds."""
+"""Seconds for which a request counts as running.
+
+Few compute for as long; one that waits for other servers may take seconds.
+"""
 
 CALLER_THREADS_SHARE = 0.75
-"""Share of the threads that requests of one caller may have: those that hang leave some to the others."""
+"""The share of the threads that requests of one caller may use, so that hanging ones leave threads to other callers."""
 MAX_BUFFERED_BYTES = 1_000_000
-"""A file up to this size is sent in one piece."""
+"""A file up to this size, in bytes, is sent in one piece."""
 
 
 COMPUTING_SECONDS = 0.15
-"""Processor time after which a request that takes long is one that computes."""
+"""CPU seconds after which a request that takes long counts as computing."""
 
 
 class RerouteToHeavyLane(Exception):
-    """A request was not answered, because its caller computes too much in this process. Its body was read."""
+    """The request was not answered, because its caller computes too much in this process. Its body was read."""
 
     def __init__(self, body: bytes) -> None:
         super().__init__()
@@ -50,7 +56,7 @@ class RerouteToHeavyLane(Exception):
 
 
 class BufferedResponse(NamedTuple):
-    """A response as ASGI sends it: a body, or the `rest` that is read while it is sent."""
+    """A response for ASGI: a body, or the `rest` that is read while it is sent."""
 
     status: int
     headers: list[tuple[bytes, bytes]]
@@ -59,14 +65,16 @@ class BufferedResponse(NamedTuple):
 
 
 class StreamedBody(NamedTuple):
-    """The pieces of a body that is sent as it is made, and what is to be closed after the last."""
+    """The parts of a body that is sent while it is created, and what has to be closed after the last part."""
 
     pieces: Iterator[bytes]
     response: HttpResponseBase
 
 
 class ThreadedHandler(ASGIHandler):
-    """Django's handler with synchronous middleware and at most so many requests at once; others wait in their order."""
+    """Django's handler with synchronous middleware and a limited number of concurrent requests; others wait in a fair
+    queue.
+    """
 
     def __init__(self, threads: int, turns: FairLimiter | None = None) -> None:
         super().__init__()
@@ -77,12 +85,12 @@ class ThreadedHandler(ASGIHandler):
         )
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Read the request, have it answered, send the answer. Raises ValueError for what is no request.
+        """Read the request, let Django answer it, and send the response. Raises ValueError for an invalid request.
 
-        `scope["caller"]` says in whose turn; `scope["facts"]` says afterwards who it was and what it cost.
-        Where there is `scope["on_long"]`, another process can answer the request: it is called when the request was
-        stopped after its `scope["cpu_seconds"]`. Raises HeavyAfterAll then, and where the request would wait behind a
-        long one of its caller.
+        `scope["caller"]` is the caller for the fair queue; `scope["facts"]` has afterwards who it was and what the
+        request cost. If there is `scope["on_long"]`, another process can answer the request: it is called when the
+        request was stopped after its `scope["cpu_seconds"]`. Raises RerouteToHeavyLane then, and if the request would
+        wait behind a long one of its caller.
         """
         if scope["type"] != "http":
             raise ValueError(f"Dossier has no pages for {scope['type']}.")
@@ -113,7 +121,7 @@ class ThreadedHandler(ASGIHandler):
 
     @asynccontextmanager
     async def _turn(self, scope: Any, body: IO[bytes]) -> AsyncIterator[None]:
-        """Within, the request may be answered. Raises HeavyAfterAll where another process had better do it."""
+        """Wait until the request may run. Raises RerouteToHeavyLane if another process should answer it."""
         movable, begun = "on_long" in scope, False
         computing = partial(_is_computing, scope)
         try:
@@ -127,7 +135,7 @@ class ThreadedHandler(ASGIHandler):
                 raise RerouteToHeavyLane(body.read()) from None
 
     async def _send_rest(self, rest: StreamedBody, send: Any) -> None:
-        """One piece after the other, so that no more of a large file is held than one; the threads read them."""
+        """Send a file part by part, so that only one part is in memory; threads read them."""
         loop = asyncio.get_running_loop()
         try:
             while (piece := await loop.run_in_executor(self._threads, next, rest.pieces, b"")) != b"":
@@ -137,7 +145,7 @@ class ThreadedHandler(ASGIHandler):
             await loop.run_in_executor(self._threads, rest.response.close)
 
     def _answer(self, scope: Any, body: IO[bytes]) -> BufferedResponse | None:
-        """Return the answer, None where the request was stopped to be answered elsewhere."""
+        """Return the response; None if the request was stopped, to be answered by another process."""
         begun = thread_time()
         scope["thread"] = pthread_getcpuclockid(get_ident()), begun
         try:
@@ -175,13 +183,13 @@ class ThreadedHandler(ASGIHandler):
 
 
 def _is_computing(scope: Any) -> bool:
-    """Whether the request has computed for long by now, and not waited for others."""
+    """Return whether the request has computed for long, and not waited for others."""
     clock, begun = scope.get("thread", (None, 0.0))
     return clock is not None and clock_gettime(clock) - begun >= COMPUTING_SECONDS
 
 
 async def _await_thread(work: "asyncio.Future[BufferedResponse | None]") -> BufferedResponse | None:
-    """The result. Where the one who waits is cancelled, the thread goes on: so long it is under way."""
+    """Return the result of the thread. If the waiting task is cancelled, the thread continues and counts as running."""
     try:
         return await asyncio.shield(work)
     except asyncio.CancelledError:
@@ -190,7 +198,7 @@ async def _await_thread(work: "asyncio.Future[BufferedResponse | None]") -> Buff
 
 
 def _started_pool(threads: int) -> ThreadPoolExecutor:
-    """A pool whose threads are all there, so that no request waits for one to begin."""
+    """Return a pool whose threads are all started, so that no request waits for one."""
     pool, together = ThreadPoolExecutor(threads, thread_name_prefix="request"), Barrier(threads + 1)
     for _ in range(threads):
         pool.submit(together.wait)
@@ -209,5 +217,5 @@ def _chunks(response: HttpResponseBase) -> Iterable[bytes]:
 
 
 def _is_streamed(response: HttpResponseBase) -> bool:
-    """Whether the response is a file that is better read while it is sent."""
+    """Return whether the response is a file that should be read while it is sent."""
     return response.streaming and int(response.headers.get("Content-Length", 0)) > MAX_BUFFERED_BYTES

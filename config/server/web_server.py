@@ -1,4 +1,4 @@
-"""uvicorn, for connections that come through a line from the reception in place of a port."""
+"""uvicorn serves connections that the dispatcher passes through a Unix socket instead of a port."""
 
 import asyncio
 import signal
@@ -14,13 +14,13 @@ from config.server.http_protocol import BoundedHttpProtocol
 KEEP_ALIVE_SECONDS = 75  # longer than proxies keep theirs: it is they who close, so none sends into a closed one
 FINISH_SECONDS = 15  # less than the parent waits for us
 MAX_TAKEN_AT_ONCE = 64
-"""Connections that are taken from the line before those that are open get their turn again."""
+"""The maximum number of connections that are taken at once, before open ones are served again."""
 TICKS_PER_CHECK = 10
-"""Tenths of a second between two looks at who is too slow."""
+"""Tenths of a second between two checks for slow clients."""
 
 
 class WebServer(uvicorn.Server):
-    """Serves until SIGTERM or the end of the line, and then finishes the requests under way."""
+    """A server that runs until SIGTERM or the end of its socket, and then finishes its requests."""
 
     def __init__(self, application: str, line: socket.socket, bounds: ConnectionLimits) -> None:
         # Without a set-up of its own, uvicorn logs as everything else does.
@@ -63,7 +63,7 @@ class WebServer(uvicorn.Server):
         await super().shutdown(sockets)
 
     def _take(self) -> None:
-        """Take the connections that wait in the line, or notice its end."""
+        """Take the connections that wait in the socket, or notice its end."""
         for _ in range(MAX_TAKEN_AT_ONCE):
             try:
                 said, descriptors, _, _ = socket.recv_fds(self._line, 1, 1)
@@ -92,7 +92,7 @@ class WebServer(uvicorn.Server):
         )
 
     async def on_tick(self, counter: int) -> bool:
-        """Called by uvicorn ten times in a second."""
+        """Check slow clients about once a second. uvicorn calls this ten times a second."""
         if counter % TICKS_PER_CHECK == 0:
             now = asyncio.get_running_loop().time()
             for connection in list(self.server_state.connections):

@@ -116,14 +116,14 @@ class ItemList(ApiView):
     schema = ItemSchema(list_operations)
 
     def get(self, request: Request, slug: str) -> Response:
-        """The agent's {name}, newest first."""
+        """Return the agent's {name}, newest first."""
         query = self.query(*self.endpoint.filters, "cursor", "limit")
         things = self.endpoint.filtered_queryset(agent_for(self.principal, slug), query)
         return self.page(things, lambda thing: dict(self.endpoint.listed(thing).data), self.endpoint.order, query=query)
 
     @idempotent
     def post(self, request: Request, slug: str) -> Response:
-        """A new {word} of the agent."""
+        """Create a {word} of the agent."""
         self.query()
         agent = agent_for(self.principal, slug, Action.WRITE)
         facts = self.validated(self.endpoint.create)
@@ -145,12 +145,12 @@ class ItemDetail(VersionedView):
         return dict(self.endpoint.document(thing).data)
 
     def get(self, request: Request, slug: str, id_: UUID) -> Response:
-        """The {word}."""
+        """Return the {word}."""
         self.query()
         return self.answer_if_newer(self.endpoint.find_item(agent_for(self.principal, slug), id_))
 
     def patch(self, request: Request, slug: str, id_: UUID) -> Response:
-        """Change the {word}; what changes nothing makes no version. What is not named stays as it is."""
+        """Change the given fields of the {word}. A request that changes nothing creates no version."""
         self.query()
         thing = self.endpoint.find_item(agent_for(self.principal, slug, Action.WRITE), id_)
         expected = self.expected(thing)
@@ -159,7 +159,7 @@ class ItemDetail(VersionedView):
         return self.answer(saved)
 
     def delete(self, request: Request, slug: str, id_: UUID) -> Response:
-        """Delete the {word} and what hangs on it. Assemblies that used it keep its text in their record."""
+        """Delete the {word} and what depends on it. Assemblies that used it keep its text in their record."""
         self.query()
         thing = self.endpoint.find_item(agent_for(self.principal, slug, Action.WRITE), id_)
         self.check_if_match(thing)
@@ -173,7 +173,7 @@ class ItemBatch(ApiView):
 
     @idempotent
     def post(self, request: Request, slug: str) -> Response:
-        """Several new {name} at once, all or none. Those whose external id is there already are passed over."""
+        """Create several {name}, all or none. Those whose external id exists already are skipped."""
         self.query()
         agent = agent_for(self.principal, slug, Action.WRITE)
         items = self.validated(items_serializer(self.endpoint.create))["items"]

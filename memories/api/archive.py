@@ -40,25 +40,25 @@ class ExportView(ApiView):
 
 
 class TeamExport(ExportView):
-    @extend_schema(operation_id="teams_export", responses=ZIP_RESPONSES)
+    @extend_schema(operation_id="teams_export", summary="Export team", responses=ZIP_RESPONSES)
     def get(self, request: Request, slug: str) -> HttpResponseBase:
-        """A team's files and memories as a zip of Markdown. The same data gives the same bytes."""
+        """Return a team's files and memories as a zip of Markdown. The same data gives the same bytes."""
         self.query()
         return zip_download(scope_of_team(team_for(self.principal, slug), self.principal))
 
 
 class AgentExport(ExportView):
-    @extend_schema(operation_id="agents_export", responses=ZIP_RESPONSES)
+    @extend_schema(operation_id="agents_export", summary="Export agent", responses=ZIP_RESPONSES)
     def get(self, request: Request, slug: str) -> HttpResponseBase:
-        """An agent's files, daily logs and memories as a zip of Markdown. The same data gives the same bytes."""
+        """Return an agent's files, daily logs and memories as a zip of Markdown. The same data gives the same bytes."""
         self.query()
         return zip_download(scope_of_agent(agent_for(self.principal, slug), self.principal))
 
 
 class Export(ExportView):
-    @extend_schema(operation_id="export", responses=ZIP_RESPONSES)
+    @extend_schema(operation_id="export", summary="Export everything", responses=ZIP_RESPONSES)
     def get(self, request: Request) -> HttpResponseBase:
-        """Everything as a zip of Markdown. For organisation admins and admin keys."""
+        """Return everything as a zip of Markdown. For organisation admins and admin keys."""
         self.query()
         return zip_download(scope_of_everything(self.principal))
 
@@ -78,7 +78,7 @@ class ZipParser(BaseParser):
 
 
 class ImportStepSerializer(serializers.Serializer[Any]):
-    unit = serializers.CharField(help_text="The team, agent or room of the archive that it belongs to.")
+    unit = serializers.CharField(help_text="The team, agent or section of the archive that it belongs to.")
     name = serializers.CharField(help_text="As in the archive.")
     what = serializers.CharField(help_text="file, log, memory, settings, team, agent, profile, rule.")
     state = serializers.ChoiceField(choices=[state.value for state in ImportState if state is not ImportState.SAME])
@@ -104,7 +104,7 @@ class ImportSerializer(serializers.Serializer[Any]):
         choices=ImportStatus.choices, help_text="planning: still being read. shown: nothing is written yet."
     )
     steps = ImportStepSerializer(many=True)
-    same = serializers.IntegerField(help_text="Things that are the same here.")
+    same = serializers.IntegerField(help_text="Number of unchanged items.")
     aside = serializers.ListField(
         child=serializers.CharField(), help_text="Names that are no part of an archive; the first 1,000."
     )
@@ -150,9 +150,10 @@ class ImportNew(ApiView):
 
     @extend_schema(
         operation_id="import_create",
+        summary="Import archive",
         parameters=[
             OpenApiParameter("dry_run", bool, description="true: only show what would change. Default: false."),
-            OpenApiParameter("file_name", str, description="For the notes of the versions that are made."),
+            OpenApiParameter("file_name", str, description="The change summary of the created versions."),
             LOCATION,
         ],
         request={
@@ -167,10 +168,9 @@ class ImportNew(ApiView):
     )
     @idempotent
     def post(self, request: Request) -> Response:
-        """Read a zip, and show what importing it would do; without `dry_run=true`, do it. What is missing stays.
+        """Import a zip; with `dry_run=true`, only return what the import would change. Data that the zip lacks remains.
 
-        What takes long to be read is read in the background: its status is `planning` until then, and its address
-        tells when it is `shown`, or `refused` and why.
+        A large zip is read in the background: its status is `planning`, later `shown`, or `refused` with the reason.
         """
         query = self.query("dry_run", "file_name")
         dry_run = _flag(query.get("dry_run", "false"))
@@ -193,9 +193,9 @@ class ImportNew(ApiView):
 
 
 class ImportDetail(ApiView):
-    @extend_schema(operation_id="import_read", responses=ImportSerializer)
+    @extend_schema(operation_id="import_read", summary="Get import", responses=ImportSerializer)
     def get(self, request: Request, id_: UUID) -> Response:
-        """An import that you began: what it would change, or what came of it. It is kept for a day."""
+        """Return an import that you started: what it would change, or its result. Imports are stored for a day."""
         self.query()
         return Response(import_document(import_for(self.principal, id_)))
 
@@ -203,10 +203,15 @@ class ImportDetail(ApiView):
 class ImportApply(ApiView):
     parser_classes = [StrictJSONParser]
 
-    @extend_schema(operation_id="import_apply", request=ApplySerializer, responses={200: ImportSerializer})
+    @extend_schema(
+        operation_id="import_apply",
+        summary="Apply import",
+        request=ApplySerializer,
+        responses={200: ImportSerializer},
+    )
     @idempotent
     def post(self, request: Request, id_: UUID) -> Response:
-        """Do what the import showed, all but what was changed here meanwhile. Many steps are done by a job."""
+        """Apply the import, except for data that was changed in the meantime. Large imports are applied by a job."""
         self.query()
         plan = import_for(self.principal, id_)
         chosen = self.validated(ApplySerializer)["replace"]

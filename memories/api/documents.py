@@ -78,7 +78,7 @@ DOCUMENTS = ItemEndpoint(
 class ChunkList(ApiView):
     @extend_schema(parameters=PAGE, responses=page_serializer(ChunkSerializer))
     def get(self, request: Request, slug: str, id_: UUID) -> Response:
-        """The chunks of the document in order, as search finds them; those of its `split_version`."""
+        """Return the chunks of the document in order, as search finds them; they are those of its `split_version`."""
         query = self.query("cursor", "limit")
         document: Document = DOCUMENTS.find_item(agent_for(self.principal, slug), id_)
         chunks = document.chunks.defer(*SLOTS)

@@ -24,7 +24,7 @@ class SessionCreateSerializer(StrictSerializer):
 
 class SessionUpdateSerializer(StrictSerializer):
     title = Line(max_length=MAX_TITLE_CHARACTERS, allow_blank=True, required=False)
-    ended_at = Moment(allow_null=True, required=False, help_text="null: it goes on.")
+    ended_at = Moment(allow_null=True, required=False, help_text="null: it is active.")
 
 
 class SessionSerializer(AgentItemSerializer):
@@ -67,7 +67,7 @@ class EventCreateSerializer(EventUpdateSerializer):
     occurred_at = Moment(required=False, help_text="Default: now. Taken as UTC without an offset.")
     session = ItemId(source="session_id", allow_null=True, required=False, help_text="The session's id.")
     session_key = ExactText(
-        max_length=200, required=False, help_text="Or its external id; a session that is not there yet is made."
+        max_length=200, required=False, help_text="Or its external id; a missing session is created."
     )
     external_id = external_id_field()
 

@@ -48,7 +48,7 @@ def choice_field(choices: Collection[str], **options: Any) -> serializers.Choice
 class ItemId(serializers.UUIDField):
     """A field for the id, as a text, of another item of the same agent."""
 
-    default_error_messages = {"invalid": "Use the id of a thing, as in its document."}
+    default_error_messages = {"invalid": "Use the id of an item, as in its document."}
 
     def to_internal_value(self, data: Any) -> UUID:
         if not isinstance(data, str):

@@ -12,7 +12,7 @@ from config.http.errors import Invalid
 from config.http.serializers import Moment
 from memories.models.graph import names_in_queries
 
-NOT_AN_ID = "Use the id of a thing, as in its document."
+NOT_AN_ID = "Use the id of an item, as in its document."
 
 
 @dataclass(frozen=True, slots=True)

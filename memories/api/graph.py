@@ -104,6 +104,7 @@ class GraphSerializer(serializers.Serializer[Any]):
 class GraphView(ApiView):
     @extend_schema(
         operation_id="agents_graph_read",
+        summary="Get graph of agent",
         parameters=[
             OpenApiParameter("entity", {"type": "string", "format": "uuid"}, description="Around this entity."),
             OpenApiParameter(
@@ -115,7 +116,7 @@ class GraphView(ApiView):
         responses=GraphSerializer,
     )
     def get(self, request: Request, slug: str) -> Response:
-        """What lies around an entity, at most 200 entities; without one, the 50 most salient."""
+        """Return the graph around an entity, at most 200 entities; without an entity, the 50 most salient ones."""
         query = self.query("entity", "depth")
         agent = agent_for(self.principal, slug)
         depth = _depth(query)

@@ -40,15 +40,16 @@ def job_document(job: Job) -> dict[str, Any]:
 class JobList(ApiView):
     @extend_schema(
         operation_id="jobs_list",
+        summary="List jobs",
         parameters=[
             OpenApiParameter("agent", str, description="Jobs of this agent, by its slug."),
-            OpenApiParameter("status", str, enum=JobStatus.values, description="Jobs that stand so."),
+            OpenApiParameter("status", str, enum=JobStatus.values, description="Jobs with this status."),
             *PAGE,
         ],
         responses=page_serializer(JobSerializer),
     )
     def get(self, request: Request) -> Response:
-        """The jobs of the agents that you may see, newest first; those of the organisation are for its admins."""
+        """Return the jobs of the agents that you may see, newest first. Organisation admins also see other jobs."""
         query = self.query("agent", "status", "cursor", "limit")
         jobs = jobs_visible_to(self.principal)
         if "agent" in query:
@@ -61,17 +62,17 @@ class JobList(ApiView):
 
 
 class JobDetail(ApiView):
-    @extend_schema(operation_id="jobs_read", responses=JobSerializer)
+    @extend_schema(operation_id="jobs_read", summary="Get job", responses=JobSerializer)
     def get(self, request: Request, id_: UUID) -> Response:
-        """A job, and how far it is."""
+        """Return a job with its progress."""
         self.query()
         return Response(job_document(job_for(self.principal, id_)))
 
 
 class JobRetry(ApiView):
-    @extend_schema(operation_id="jobs_retry", request=None, responses={200: JobSerializer})
+    @extend_schema(operation_id="jobs_retry", summary="Retry failed job", request=None, responses={200: JobSerializer})
     @idempotent
     def post(self, request: Request, id_: UUID) -> Response:
-        """Start a job anew that was given up; any other is answered 409."""
+        """Restart a failed job; 409 for any other job."""
         self.query()
         return Response(job_document(job_retry(job=job_for(self.principal, id_, Action.WRITE))))

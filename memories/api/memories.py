@@ -66,7 +66,7 @@ class MemoryList(ApiView):
 
     @extend_schema(parameters=PAGE, responses=page_serializer(MemorySerializer))
     def get(self, request: Request, slug: str) -> Response:
-        """The memories, newest first."""
+        """Return the memories, newest first."""
         query = self.query("cursor", "limit")
         memories = memories_of(self.find(self.principal, slug, Action.READ)).defer(*SLOTS)
         return self.page(memories, lambda memory: dict(MemorySerializer(memory).data), query=query)
@@ -74,7 +74,7 @@ class MemoryList(ApiView):
     @extend_schema(parameters=[ETAG, LOCATION], request=MemoryCreateSerializer, responses={201: MemorySerializer})
     @idempotent
     def post(self, request: Request, slug: str) -> Response:
-        """A new memory. An agent's key may write its own memories and those of its teams."""
+        """Create a memory. An agent's key may write the agent's memories and those of its teams."""
         self.query()
         owner = self.find(self.principal, slug, Action.WRITE)
         facts = MemoryFacts(**self.validated(MemoryCreateSerializer))
@@ -89,7 +89,7 @@ class MemoryBatch(ApiView):
     @extend_schema(request=items_serializer(MemoryCreateSerializer), responses={201: BatchSerializer})
     @idempotent
     def post(self, request: Request, slug: str) -> Response:
-        """Several new memories at once, all or none. Those whose external id is there already are passed over."""
+        """Create several memories, all or none. Those whose external id exists already are skipped."""
         self.query()
         owner = self.find(self.principal, slug, Action.WRITE)
         items = self.validated(items_serializer(MemoryCreateSerializer))["items"]
@@ -97,7 +97,10 @@ class MemoryBatch(ApiView):
         if characters > MAX_BATCH_CHARACTERS:
             raise Invalid(
                 "items",
-                f"These memories have {characters:,} characters. Send at most {MAX_BATCH_CHARACTERS:,} at once.",
+                (
+                    f"These memories have {characters:,} characters. Send at most {MAX_BATCH_CHARACTERS:,} in "
+                    "one request."
+                ),
                 "max_length",
             )
         facts = [MemoryFacts(**item) for item in items]
@@ -110,13 +113,13 @@ class MemoryDetail(VersionedView):
 
     @extend_schema(parameters=[ETAG, IF_NONE_MATCH], responses=MemorySerializer)
     def get(self, request: Request, slug: str, id_: UUID) -> Response:
-        """A memory."""
+        """Return a memory."""
         self.query()
         return self.answer_if_newer(memory_for(self.find(self.principal, slug, Action.READ), id_))
 
     @extend_schema(parameters=[ETAG, IF_MATCH], request=MemoryUpdateSerializer, responses=MemorySerializer)
     def patch(self, request: Request, slug: str, id_: UUID) -> Response:
-        """Save a new version of a memory: what it says, what takes its place, whether it is pinned or retired."""
+        """Save a new version of a memory: its text, what supersedes it, whether it is pinned or archived."""
         self.query()
         owner = self.find(self.principal, slug, Action.WRITE)
         memory = memory_for(owner, id_)
@@ -158,9 +161,9 @@ def _requested_retirement(memory: Memory, changes: dict[str, Any]) -> str | None
     if retired is False or (retired is None and reason is None):
         return "" if retired is False else None
     if reason is None and not memory.retired_because:
-        raise Invalid("reason", "Say why it is retired.", "required")
+        raise Invalid("reason", "Give a reason for archiving it.", "required")
     if retired is None and not memory.retired_because:
-        raise Invalid("retired", "A reason is for a memory that is retired. Send `retired` as well.", "required")
+        raise Invalid("retired", "A reason requires `retired`. Send it as well.", "required")
     return None if reason is None else str(reason)
 
 
@@ -171,7 +174,7 @@ class MemoryMerge(VersionedView):
     @extend_schema(parameters=[ETAG], request=MergeSerializer, responses=MemorySerializer)
     @idempotent
     def post(self, request: Request, slug: str) -> Response:
-        """Merge memories that say the same: one stays, the others are superseded by it. Returns the one that stays."""
+        """Merge memories with the same meaning: one remains and is returned, and supersedes the others."""
         self.query()
         owner = self.find(self.principal, slug, Action.WRITE)
         asked = self.validated(MergeSerializer)
@@ -186,7 +189,7 @@ class MemoryVersionList(VersionList):
 
     @extend_schema(parameters=PAGE, responses=page_serializer(MemoryVersionSerializer))
     def get(self, request: Request, slug: str, id_: UUID) -> Response:
-        """The memory's versions, newest first."""
+        """Return the versions of the memory, newest first."""
         return self.page_of_versions(memory_for(self.find(self.principal, slug, Action.READ), id_))
 
 
@@ -210,7 +213,7 @@ class MemorySearch(ApiView):
         responses=SearchSerializer,
     )
     def get(self, request: Request, slug: str) -> Response:
-        """The memories nearest in meaning, nearest first; superseded and retired ones come after all others."""
+        """Return the memories with the highest similarity; superseded and archived ones come after all others."""
         given = self.query("q", "limit")
         owner = self.find(self.principal, slug, Action.READ)
         asked = self.validated(SearchQuerySerializer, given)

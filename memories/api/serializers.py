@@ -31,10 +31,12 @@ class MemoryUpdateSerializer(StrictSerializer):
         help_text="A newer memory of the same owner, which takes this one's place.",
         error_messages={"invalid": "Use the id of a memory."},
     )
-    pinned = Flag(required=False, help_text="Told before all others, whatever the topic.")
-    retired = Flag(required=False, help_text="Told no more. Say in `reason` why; false brings it back.")
+    pinned = Flag(required=False, help_text="Included before all others, whatever the topic.")
+    retired = Flag(
+        required=False, help_text="Archived: no longer included. Give the reason in `reason`; false restores it."
+    )
     reason = Line(
-        max_length=MAX_REASON_CHARACTERS, required=False, help_text="Why it is retired; goes when it is brought back."
+        max_length=MAX_REASON_CHARACTERS, required=False, help_text="Why it is archived; removed when it is restored."
     )
     language = choice_field(
         LANGUAGES, required=False, help_text="By whose forms its words are found; a new text has its own without it."
@@ -66,7 +68,7 @@ class MemorySerializer(serializers.Serializer[Any]):
     superseded_by = serializers.UUIDField(source="superseded_by_id", allow_null=True)
     pinned = serializers.BooleanField()
     retired = serializers.SerializerMethodField()
-    reason = serializers.CharField(source="retired_because", help_text="Why it is retired; empty where it is not.")
+    reason = serializers.CharField(source="retired_because", help_text="Why it is archived; empty if it is not.")
     external_id = serializers.CharField()
     language = serializers.CharField()
     version = serializers.IntegerField()

@@ -78,7 +78,7 @@ class PushSerializer(StrictSerializer):
 
 
 class PopSerializer(StrictSerializer):
-    result = ExactText(max_length=MAX_TEXT_CHARACTERS, allow_blank=True, help_text="What came of it, in short.")
+    result = ExactText(max_length=MAX_TEXT_CHARACTERS, allow_blank=True, help_text="A short summary of the result.")
     session = ItemId(allow_null=True, required=False, default=None)
 
 
@@ -103,9 +103,14 @@ def _session(agent: Agent, id_: UUID | None) -> Session | None:
 
 
 class TaskStack(ApiView):
-    @extend_schema(operation_id="agents_task_stack_read", parameters=[SESSION], responses=TaskStackSerializer)
+    @extend_schema(
+        operation_id="agents_task_stack_read",
+        summary="Get task stack of agent",
+        parameters=[SESSION],
+        responses=TaskStackSerializer,
+    )
     def get(self, request: Request, slug: str) -> Response:
-        """The task that the agent is working on, and the path from its root."""
+        """Return the task that the agent is working on, and the path from its root."""
         query = self.query("session")
         agent = agent_for(self.principal, slug)
         return Response(stack_document(agent, SESSIONS.find_by_parameter(agent, query, "session")))
@@ -114,13 +119,14 @@ class TaskStack(ApiView):
 class TaskStackPush(ApiView):
     @extend_schema(
         operation_id="agents_task_stack_push",
+        summary="Push task",
         parameters=[ETAG, LOCATION],
         request=PushSerializer,
         responses={201: TaskSerializer},
     )
     @idempotent
     def post(self, request: Request, slug: str) -> Response:
-        """A new task below the current one, which becomes current itself."""
+        """Create a task below the current one; the new task becomes current."""
         self.query()
         agent = agent_for(self.principal, slug, Action.WRITE)
         asked = self.validated(PushSerializer)
@@ -131,10 +137,15 @@ class TaskStackPush(ApiView):
 
 
 class TaskStackPop(ApiView):
-    @extend_schema(operation_id="agents_task_stack_pop", request=PopSerializer, responses=PoppedSerializer)
+    @extend_schema(
+        operation_id="agents_task_stack_pop",
+        summary="Complete current task",
+        request=PopSerializer,
+        responses=PoppedSerializer,
+    )
     @idempotent
     def post(self, request: Request, slug: str) -> Response:
-        """Complete the current task with its result; the one that it was a part of becomes current. 409 when empty."""
+        """Complete the current task with its result; its parent becomes current. 409 if there is no current task."""
         self.query()
         agent = agent_for(self.principal, slug, Action.WRITE)
         asked = self.validated(PopSerializer)

@@ -17,7 +17,7 @@ MAX_TITLE_CHARACTERS = 200
 class ThreadUpdateSerializer(StrictSerializer):
     title = Line(max_length=MAX_TITLE_CHARACTERS, required=False)
     status = choice_field(ThreadStatus.values, required=False)
-    summary = ExactText(max_length=MAX_TEXT_CHARACTERS, allow_blank=True, required=False, help_text="How it stands.")
+    summary = ExactText(max_length=MAX_TEXT_CHARACTERS, allow_blank=True, required=False, help_text="The summary.")
     touched_at = Moment(required=False, help_text="When something last happened in it. Default: now.")
 
 

@@ -60,9 +60,7 @@ def _without_system_files(names: Iterable[str]) -> list[str]:
     for name in own:
         like = _normalise_name(name).casefold()
         if like in seen:
-            raise ImportRefused(
-                f"“{printable_name(name)}” is there twice, so nobody can tell which counts. Remove one of them."
-            )
+            raise ImportRefused(f"“{printable_name(name)}” is in the archive twice. Remove one of them.")
         seen[like] = name
     return own
 

@@ -164,7 +164,7 @@ def _successor(memory: Memory, id_: UUID | None) -> Memory | None:
     return first
 
 
-DUPLICATED_COMMENT = "Remove the comment to make it a memory of its own, or remove the bullet."
+DUPLICATED_COMMENT = "Remove the comment to create a new memory, or remove the bullet."
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +217,7 @@ def _duplicate_changes(
     """Yield a refusal for each bullet with the same id as an earlier one: it was copied together with its comment."""
     for memory in kept:
         if memory.id and memory is not once[external_id_of(memory)]:
-            reason = f"{memory.where}: the comment above it names a memory that stands further up. {DUPLICATED_COMMENT}"
+            reason = f"{memory.where}: the comment above it names a memory that is further up. {DUPLICATED_COMMENT}"
             name = unit.path(f"{MEMORY_FILE}/{memory.where.rpartition(' ')[2]}")
             yield ImportChange(
                 name=name, what="memory", state=ImportState.REFUSED, after=memory.values["text"], reason=reason

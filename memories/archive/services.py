@@ -22,6 +22,8 @@ from memories.archive.zip_file import read_zip
 from memories.imports.base import Advance, ImportRefused
 from memories.jobs.services import job_create, job_kind
 from memories.models import ImportPlan, ImportStatus, Job
+from teams.activity.log import activity_record
+from teams.activity.models import ActivityAction
 from teams.principal import Principal
 from teams.versioned_text.versioned_file import MAX_NOTE_CHARACTERS, lock_row
 
@@ -128,6 +130,7 @@ def import_begin(*, plan: ImportPlan, chosen: Collection[str], principal: Princi
         raise Conflict("This is still being read. Look at what would change first; it takes a moment.")
     if current.status != ImportStatus.SHOWN:
         raise Conflict("This was imported already, or refused. To import it once more, choose the file again.")
+    activity_record(principal, ActivityAction.IMPORT_BEGUN, current.file_name)
     current.status, current.chosen = ImportStatus.RUNNING, sorted(chosen)
     names = set(chosen)
     steps = [step for step in load_steps(current.steps) if is_selected(step, names)]

@@ -55,7 +55,7 @@ class TeamSection(OwnerSection[Team]):
         team_files_provision([owner])
 
     def change_facts(self, owner: Team, change: ImportChange, principal: Principal) -> None:
-        team_update(team=owner, expected_version=change.version, name=change.item["name"])
+        team_update(team=owner, expected_version=change.version, name=change.item["name"], principal=principal)
 
     def take(self, owner: Team, change: ImportChange, principal: Principal, note: str) -> None:
         file = TeamFile.objects.get(team=owner, file_key=self.texts[change.name.rpartition("/")[2]])

@@ -32,7 +32,9 @@ def may_upload(principal: Principal) -> bool:
 def require_may_upload(principal: Principal) -> None:
     """Raise Forbidden for a principal who could not change anything by an import."""
     if not may_upload(principal):
-        raise Forbidden("You belong to no team, so there is nothing to import into. Ask an admin to add you to one.")
+        raise Forbidden(
+            "You are in no team, so there is nothing to import into. To join a team, ask one of its admins."
+        )
 
 
 def check_upload(archive: bytes, contents: ArchiveContents, principal: Principal) -> None:
@@ -42,8 +44,8 @@ def check_upload(archive: bytes, contents: ArchiveContents, principal: Principal
     unpacked = contents.size
     if unpacked > MAX_UNPACKED_BYTES:
         raise ImportRefused(
-            f"Unpacked, it would have {unpacked // MEGABYTE:,} MB; an import holds at most "
-            f"{MAX_UNPACKED_BYTES // MEGABYTE} MB. Import a part of it at a time."
+            f"Unpacked, it would have {unpacked // MEGABYTE:,} MB; the maximum is {MAX_UNPACKED_BYTES // MEGABYTE} "
+            "MB. Import a part of it at a time."
         )
     if unpacked > max(ALWAYS_ALLOWED_BYTES, MAX_EXPANSION * len(archive)):
         raise ImportRefused(
@@ -80,12 +82,11 @@ def _check_owners(contents: ArchiveContents) -> None:
     owners = sum(unit.section.has_units for unit in units)
     if owners > MAX_OWNERS:
         raise ImportRefused(
-            f"There are {owners:,} agents and teams in it; an import holds at most {MAX_OWNERS}. "
-            "Import a part of them at a time."
+            f"It has {owners:,} agents and teams; the maximum is {MAX_OWNERS}. Import a part of them at a time."
         )
     for unit in units:
         if not unit.section.has_units and len(unit.files) > MAX_OWNERS:
             raise ImportRefused(
-                f"There are {len(unit.files):,} files in “{unit.name}”; an import holds at most {MAX_OWNERS} of "
-                "them. Import a part of them at a time."
+                f"There are {len(unit.files):,} files in “{unit.name}”; the maximum is {MAX_OWNERS}. "
+                "Import a part of them at a time."
             )

@@ -27,8 +27,10 @@ from memories.archive.contents import (
 )
 from memories.archive.sections import ArchiveEntry, ExportScope, entries_of
 from memories.imports.base import ImportRefused
+from teams.activity.log import activity_record
+from teams.activity.models import ActivityAction
 
-NOT_A_ZIP = "This is no zip that can be read; perhaps it did not arrive whole. Make it anew and choose it again."
+NOT_A_ZIP = "This file is not a valid zip. Create it again and choose it again."
 END_RECORD = b"PK\x05\x06"
 MAX_END_BYTES = 65_557  # the record itself and its comment
 MAX_BYTES_PER_ENTRY = 200
@@ -48,7 +50,7 @@ def read_zip(data: bytes, known: Iterable[str]) -> ArchiveContents:
     if len(archive.infolist()) > MAX_ENTRIES:
         raise too_many_files_error()
     if len(files) < sum(not entry.is_dir() for entry in archive.infolist()):
-        raise ImportRefused("Two files in it have the same name, so nobody can tell which counts. Remove one of them.")
+        raise ImportRefused("Two files in it have the same name. Remove one of them.")
     for entry in files.values():
         _check(entry)
     sizes = {name: entry.file_size for name, entry in files.items()}
@@ -85,7 +87,7 @@ def _unpack(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
         with archive.open(entry) as unpacking:
             return unpacking.read(entry.file_size)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError):
-        message = "is damaged. Make the zip anew and choose it again."
+        message = "is damaged. Create the zip again and choose it again."
         raise ImportRefused(f"“{printable_name(entry.orig_filename)}” {message}") from None
 
 
@@ -131,6 +133,8 @@ ZIP = "application/zip"
 
 def zip_download(scope: ExportScope) -> HttpResponseBase:
     """Return a response that downloads the zip of the scope."""
+    of = scope.teams[0].id if scope.teams and not scope.organisation else None
+    activity_record(scope.principal, ActivityAction.EXPORT_DOWNLOADED, f"{scope.name}.zip", team_id=of)
     return file_response(build_zip(entries_of(scope)), f"{scope.name}.zip", ZIP)
 
 

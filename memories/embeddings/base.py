@@ -59,7 +59,7 @@ class UnknownEmbedder(DossierError):
 
     status = 422
     code = "unknown_embedder"
-    title = "There is no such embedder"
+    title = "Unknown embedder"
 
 
 class EmbedderFailed(DossierError):

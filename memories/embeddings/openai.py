@@ -43,7 +43,7 @@ def post_json(question: Mapping[str, Any], *, seconds: float) -> Any:
     if not settings.EMBEDDER_URL:
         raise EmbedderFailed(NOT_CONFIGURED)
     if seconds <= 0:
-        raise EmbedderTimeout("No time was left to ask the embedding server.")
+        raise EmbedderTimeout("The time was too short to query the embedding server.")
     try:
         body = run_in_background(
             "embedding server", partial(_post, json.dumps(question), seconds), seconds=seconds + GRACE_SECONDS
@@ -149,7 +149,7 @@ def _vectors_of(answer: Any, number: int) -> np.ndarray[tuple[int, int], np.dtyp
         items = {item["index"]: item["embedding"] for item in answer["data"]}
         rows = np.array([items[place] for place in range(number)], dtype=np.float32)
     except (LookupError, TypeError, ValueError):
-        raise EmbedderFailed("The embedding server's answer is JSON, but holds no vector for each text.") from None
+        raise EmbedderFailed("The embedding server's answer is JSON, but has no vector for each text.") from None
     if rows.ndim != 2 or not rows.shape[1] or not np.isfinite(rows).all():  # noqa: PLR2004 - rows and columns
-        raise EmbedderFailed("The embedding server's answer holds vectors that are none.")
+        raise EmbedderFailed("The embedding server's answer has invalid vectors.")
     return rows

@@ -100,7 +100,7 @@ def _as_text(value: Any) -> str:
 
 
 valid_type = RegexValidator(
-    r"\A[A-Za-z0-9_.:-]{1,60}\Z", _("Use one word of letters, digits and _ . : - as in person or works_on.")
+    r"\A[A-Za-z0-9_.:-]{1,60}\Z", _("Use one word of letters, digits and _ . : -, for example person or works_on.")
 )
 
 
@@ -116,16 +116,16 @@ class EntityForm(AgentItemForm):
     )
     aliases = Lines(
         label=_("Other names"),
-        help_text=_("One on each line. A question may use any of them."),
+        help_text=_("One per line. A topic may use any of them."),
         longest=200,
         required=False,
     )
     properties = Properties(
-        label=_("Properties"), help_text=_("One on each line, as in “role: stage manager”."), required=False
+        label=_("Properties"), help_text=_("One per line, for example “role: stage manager”."), required=False
     )
     salience = forms.FloatField(
         label=_("Importance"),
-        help_text=_("From 0 to 1. Important entities are told first and drawn larger."),
+        help_text=_("From 0 to 1. Important entities are included first and drawn larger."),
         min_value=0,
         max_value=1,
         initial=0.5,
@@ -134,11 +134,11 @@ class EntityForm(AgentItemForm):
 
 
 INTENTS = (
-    ("question", _("asks something")),
-    ("action", _("wants something done")),
-    ("fix", _("wants something repaired")),
-    ("explain", _("wants an explanation")),
-    ("other", _("anything else")),
+    ("question", _("question")),
+    ("action", _("request")),
+    ("fix", _("fix")),
+    ("explain", _("explanation")),
+    ("other", _("other")),
 )
 
 
@@ -146,18 +146,14 @@ class PatternForm(AgentItemForm):
     """A form for a pattern: guidance, and the words, intents and entity types to which it applies."""
 
     name = Line(label=_("Name"), max_length=200)
-    guidance = Text(label=_("What to do"), help_text=_("As you would tell a colleague."))
-    keywords = Lines(
-        label=_("Words that bring it to mind"), help_text=_("One on each line."), longest=80, required=False
-    )
+    guidance = Text(label=_("Content"), help_text=_("Explain it as you would to a colleague."))
+    keywords = Lines(label=_("Trigger words"), help_text=_("One per line."), longest=80, required=False)
     intents = forms.MultipleChoiceField(
-        label=_("When somebody"), choices=INTENTS, widget=forms.CheckboxSelectMultiple, required=False
+        label=_("Trigger intents"), choices=INTENTS, widget=forms.CheckboxSelectMultiple, required=False
     )
-    entity_types = Lines(
-        label=_("Types of entities that bring it to mind"), help_text=_("One on each line."), longest=60, required=False
-    )
-    applications = forms.IntegerField(label=_("How often it was tried"), min_value=0, max_value=MAX_VERSION, initial=0)
-    successes = forms.IntegerField(label=_("How often it worked"), min_value=0, max_value=MAX_VERSION, initial=0)
+    entity_types = Lines(label=_("Trigger entity types"), help_text=_("One per line."), longest=60, required=False)
+    applications = forms.IntegerField(label=_("Applications"), min_value=0, max_value=MAX_VERSION, initial=0)
+    successes = forms.IntegerField(label=_("Successful applications"), min_value=0, max_value=MAX_VERSION, initial=0)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -168,25 +164,25 @@ class PatternForm(AgentItemForm):
     def clean(self) -> dict[str, Any]:
         values = self.cleaned_data
         if {"successes", "applications"} <= values.keys() and values["successes"] > values["applications"]:
-            self.add_error("successes", _("It cannot have worked more often than it was tried."))
+            self.add_error("successes", _("There cannot be more successful applications than applications."))
         return values
 
 
 class ThreadForm(AgentItemForm):
     """A form for a thread: title, summary and status."""
 
-    title = Line(label=_("What is going on"), max_length=200)
-    summary = Text(label=_("How it stands"), required=False)
+    title = Line(label=_("Summary"), max_length=200)
+    summary = Text(label=_("Summary"), required=False)
     status = forms.ChoiceField(label=_("Status"), choices=ThreadStatus.choices, initial=ThreadStatus.ACTIVE)
 
 
 class ToolForm(AgentItemForm):
     """A form for a tool: name, description and the JSON schema of its arguments."""
 
-    name = Line(label=_("Name"), help_text=_("As the agent calls it: send_mail."), max_length=120)
-    description = Text(label=_("What it does"), required=False)
+    name = Line(label=_("Name"), help_text=_("The name that the agent uses: send_mail."), max_length=120)
+    description = Text(label=_("Effect"), required=False)
     schema = JsonObject(
-        label=_("Arguments"), help_text=_("A JSON schema, as the tool's maker gives it."), rows=10, required=False
+        label=_("Arguments"), help_text=_("A JSON schema, as documented for the tool."), rows=10, required=False
     )
 
 
@@ -198,17 +194,17 @@ class DocumentForm(AgentItemForm):
     """A form for a document: a path, and a text that is uploaded or pasted."""
 
     upload = forms.FileField(
-        label=_("File"), help_text=_("A text file in UTF-8. It takes the place of the text below."), required=False
+        label=_("File"), help_text=_("A text file in UTF-8. It replaces the text below."), required=False
     )
     path = Line(
         label=_("Path"),
-        help_text=_("Where the file lies in the project: docs/plan.md. Left empty, it is the uploaded file's name."),
+        help_text=_("The file's path in the project: docs/plan.md. Default: the name of the uploaded file."),
         max_length=500,
         required=False,
     )
     language = Line(
         label=_("Language"),
-        help_text=_("Such as python or markdown. Left empty, it follows from the path."),
+        help_text=_("For example python or markdown. Default: detected from the path."),
         max_length=40,
         required=False,
     )
@@ -219,7 +215,7 @@ class DocumentForm(AgentItemForm):
         validators=[validate_storable],
         widget=forms.Textarea(attrs={"rows": 16, "class": "code"}),
     )
-    is_open = forms.BooleanField(label=_("The agent has it open now"), required=False)
+    is_open = forms.BooleanField(label=_("Open in the agent's editor"), required=False)
 
     def clean_upload(self) -> str | None:
         """Return the text of the uploaded file; None without one. Raises ValidationError for a file that is no text."""
@@ -227,13 +223,15 @@ class DocumentForm(AgentItemForm):
         if file is None:
             return None
         if (file.size or 0) > MAX_BYTES:
-            raise ValidationError(_("This file is too large: a document holds at most 1,000,000 characters."))
+            raise ValidationError(_("The file is too large: a document has at most 1,000,000 characters."))
         try:
             text: str = file.read().decode("utf-8-sig")
         except UnicodeDecodeError:
-            raise ValidationError(_("This is no text in UTF-8. Save it as such, or paste its text below.")) from None
+            raise ValidationError(
+                _("This file is not UTF-8 text. Save it as UTF-8, or paste its text below.")
+            ) from None
         if "\0" in text:
-            raise ValidationError(_("This is no text file."))
+            raise ValidationError(_("This is not a text file."))
         validate_one_line(file.name or "")
         return text
 
@@ -251,20 +249,20 @@ class DocumentForm(AgentItemForm):
             stored = self.stored.content if isinstance(self.stored, Document) else ""
             values["content"] = match_line_endings(values["content"], stored)
         if len(values.get("content", "")) > MAX_CHARACTERS:
-            self.add_error("content", _("This text is too long: a document holds at most 1,000,000 characters."))
+            self.add_error("content", _("The text is too long: a document has at most 1,000,000 characters."))
         if not values.get("path") and "path" not in self.errors:
-            self.add_error("path", _("Give the document a path, or choose a file."))
+            self.add_error("path", _("Enter a path, or choose a file."))
         return values
 
 
 class GoalForm(forms.Form):
     """A form for a new goal on a task stack."""
 
-    goal = Text(label=_("What is to be done"), rows=3)
+    goal = Text(label=_("Task"), rows=3)
 
 
 class ResultForm(forms.Form):
     """A form for the result of a goal; `frame` is the id of the goal that the person saw as the current one."""
 
     frame = forms.UUIDField(widget=forms.HiddenInput)
-    result = Text(label=_("What came out"), help_text=_("In short: what the goal above needs to know."), required=False)
+    result = Text(label=_("Result"), help_text=_("A short summary for the parent task."), required=False)

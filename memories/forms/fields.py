@@ -110,13 +110,11 @@ def _parse_json(text: str) -> Any:
         found = json.loads(text)
     except json.JSONDecodeError as error:
         raise ValidationError(
-            _("This is no JSON: look at line %(line)s, column %(column)s."),
+            _("Invalid JSON: see line %(line)s, column %(column)s."),
             params={"line": error.lineno, "column": error.colno},
         ) from None
     except (ValueError, RecursionError):
-        raise ValidationError(
-            _("There is a number in this JSON that cannot be kept, or it is nested too deeply.")
-        ) from None
+        raise ValidationError(_("The JSON has a number that cannot be stored, or is nested too deeply.")) from None
     return found
 
 
@@ -153,10 +151,8 @@ def _parse_pair(line: str) -> tuple[str, Any]:
         key, end = "", 0
     rest = line.lstrip()[end:].lstrip() if quoted else line[line.find(":") :]
     if not key or not isinstance(key, str) or not rest.startswith(":"):
-        raise ValidationError(_("Write each line as “name: value”. Look at “%(line)s”."), params={"line": line[:60]})
+        raise ValidationError(_("Write each line as “name: value”. See “%(line)s”."), params={"line": line[:60]})
     value = _parse_value(rest[1:].strip())
     if isinstance(value, dict | list):
-        raise ValidationError(
-            _("A value is a text, a number, true or false. Look at “%(key)s”."), params={"key": key[:60]}
-        )
+        raise ValidationError(_("A value is a text, a number, true or false. See “%(key)s”."), params={"key": key[:60]})
     return key, value

@@ -19,27 +19,27 @@ class RelationForm(AgentItemForm):
     """A form for a relation between two entities: type, weight and direction."""
 
     type = Line(
-        label=_("How they are related"),
-        help_text=_("One word, read from the first to the second: works_on, knows, part_of …"),
+        label=_("Relation"),
+        help_text=_("One word, read from the first to the second entity: works_on, knows, part_of …"),
         max_length=60,
         validators=[valid_type],
     )
     weight = forms.FloatField(
         label=_("Strength"),
-        help_text=_("From 0 to 1. Strong relations are told first."),
+        help_text=_("From 0 to 1. Strong relations are included first."),
         min_value=0,
         max_value=1,
         initial=0.5,
         widget=forms.NumberInput(attrs={"step": "any"}),
     )
-    directed = forms.BooleanField(label=_("Goes one way only"), required=False, initial=True)
+    directed = forms.BooleanField(label=_("One direction only"), required=False, initial=True)
 
 
 class NewRelationForm(RelationForm):
     """A form for a relation from a given entity to another, which is named like “Ada” or “Ada (person)”."""
 
     target = Line(
-        label=_("To which entity"),
+        label=_("To entity"),
         help_text=_("Its name, or one of its other names."),
         max_length=300,
         widget=forms.TextInput(attrs={"list": "entities", "autocomplete": "off"}),
@@ -61,7 +61,7 @@ class NewRelationForm(RelationForm):
             return found[0]
         if found:
             raise ValidationError(_("Several entities have this name. Add the type, as in “Ada (person)”."))
-        raise ValidationError(_("No entity has this name. Make it first, or choose one from the list."))
+        raise ValidationError(_("No entity has this name. Create it first, or choose one from the list."))
 
     def values_of(self, thing: Any) -> dict[str, Any]:
         """Return the values of a relation by form field; the target is given by its name."""
@@ -72,7 +72,7 @@ def _format_name(name: str) -> str:
     return " ".join(name.lower().split())
 
 
-DEPTHS = (("1", _("1 step")), ("2", _("2 steps")), ("3", _("3 steps")))
+DEPTHS = (("1", _("1")), ("2", _("2")), ("3", _("3")))
 
 
 class GraphForm(forms.Form):
@@ -84,8 +84,8 @@ class GraphForm(forms.Form):
         required=False,
         widget=forms.TextInput(attrs={"type": "search", "autocomplete": "off"}),
     )
-    depth = forms.ChoiceField(label=_("How far"), choices=DEPTHS, required=False)
-    type = forms.ChoiceField(label=_("Show"), required=False)
+    depth = forms.ChoiceField(label=_("Depth"), choices=DEPTHS, required=False)
+    type = forms.ChoiceField(label=_("Type"), required=False)
     entity = forms.UUIDField(required=False, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, agent: Agent, types: list[str], **kwargs: Any) -> None:

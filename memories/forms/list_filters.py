@@ -18,8 +18,8 @@ MAX_SESSIONS = 100
 class EventFilter(forms.Form):
     """A form that filters an agent's events by type and session: one of the latest 100, or the one in the URL."""
 
-    type = forms.ChoiceField(label=_("Show"), required=False)
-    session = forms.ChoiceField(label=_("Of"), required=False)
+    type = forms.ChoiceField(label=_("Type"), required=False)
+    session = forms.ChoiceField(label=_("Session"), required=False)
 
     def __init__(self, *args: Any, agent: Agent, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -54,7 +54,7 @@ class SearchForm(forms.Form):
     """A form with a single field, for a search by meaning."""
 
     q = forms.CharField(
-        label=_("Search by meaning"),
+        label=_("Semantic search"),
         max_length=1000,
         required=False,
         widget=forms.TextInput(attrs={"type": "search", "autocomplete": "off"}),
@@ -100,7 +100,7 @@ class ToolSearch(ItemSearch):
 class ThreadSearch(ItemSearch):
     search_columns = ("title", "summary")
 
-    status = forms.ChoiceField(label=_("Which"), choices=[("", _("All")), *ThreadStatus.choices], required=False)
+    status = forms.ChoiceField(label=_("Value"), choices=[("", _("All")), *ThreadStatus.choices], required=False)
 
     def narrowed(self, rows: QuerySet[Any]) -> QuerySet[Any]:
         rows = super().narrowed(rows)
@@ -111,7 +111,7 @@ class ThreadSearch(ItemSearch):
 class DocumentSearch(ItemSearch):
     search_columns = ("path", "language")
 
-    open = forms.ChoiceField(label=_("Which"), choices=[("", _("All")), ("yes", _("Open now"))], required=False)
+    open = forms.ChoiceField(label=_("Value"), choices=[("", _("All")), ("yes", _("Open in editor"))], required=False)
 
     def narrowed(self, rows: QuerySet[Any]) -> QuerySet[Any]:
         rows = super().narrowed(rows)

@@ -26,7 +26,7 @@ from teams.forms import match_line_endings, validate_storable
 from teams.versioned_text.versioned_file import MAX_NOTE_CHARACTERS
 
 valid_kind = RegexValidator(
-    r"\A[a-z0-9_-]{1,40}\Z", _("Use 1 to 40 lower-case letters, digits, - and _, as in decision.")
+    r"\A[a-z0-9_-]{1,40}\Z", _("Use 1 to 40 lower-case letters, digits, - and _, for example decision.")
 )
 
 
@@ -34,41 +34,39 @@ class MemoryForm(StoredForm):
     """A form for a new memory: text, kind, time, language, salience and credibility."""
 
     text = Text(
-        label=_("What is to be remembered"),
-        help_text=_("One statement that makes sense by itself, in a sentence or two."),
+        label=_("Memory"),
+        help_text=_("One statement that is clear by itself, in a sentence or two."),
         rows=4,
         max_length=MAX_TEXT_CHARACTERS,
     )
     kind = Line(
         label=_("Kind"),
-        help_text=_("One word: decision, context, preference, learning, fact, or one of your own."),
+        help_text=_("One word: decision, context, preference, learning, idea, fact, or your own."),
         max_length=40,
         initial="fact",
         validators=[valid_kind],
     )
     occurred_at = forms.DateTimeField(
-        label=_("When it happened"),
-        help_text=_("In UTC. Left empty, the day on which it was written counts."),
+        label=_("Date and time of the event"),
+        help_text=_("In your time zone. Default: the time of creation."),
         required=False,
         widget=forms.DateTimeInput(attrs={"type": "datetime-local", "step": "any"}, format="%Y-%m-%dT%H:%M:%S"),
     )
     language = forms.ChoiceField(
         label=_("Language"),
-        help_text=_(
-            "A search for one form of a word finds the others, too. Correct it where it was taken for another."
-        ),
-        choices=[("", _("As its text tells")), *((name, name.capitalize()) for name in LANGUAGES)],
+        help_text=_("Used to match word forms in searches. Correct it if it was detected wrongly."),
+        choices=[("", _("Detect from text")), *((name, name.capitalize()) for name in LANGUAGES)],
         required=False,
     )
     salience = forms.FloatField(
-        label=_("Importance, from 0 to 1"),
+        label=_("Importance (0 to 1)"),
         min_value=0,
         max_value=1,
         initial=0.5,
         widget=forms.NumberInput(attrs={"step": "any"}),
     )
     credibility = forms.FloatField(
-        label=_("How far it can be trusted, from 0 to 1"),
+        label=_("Confidence (0 to 1)"),
         min_value=0,
         max_value=1,
         initial=0.5,
@@ -85,8 +83,8 @@ class MemoryEditForm(MemoryForm):
     """A form that edits a memory, with a note on what changed."""
 
     note = Line(
-        label=_("What did you change?"),
-        help_text=_("A few words for those who read its versions."),
+        label=_("Change summary"),
+        help_text=_("A few words for the version history."),
         max_length=MAX_NOTE_CHARACTERS,
         required=False,
     )
@@ -112,8 +110,8 @@ class RetireForm(VersionForm):
     """A form for the reason why a memory is retired."""
 
     reason = Line(
-        label=_("Why is it retired?"),
-        help_text=_("One sentence. Whoever asks why the agent was not told reads it."),
+        label=_("Reason"),
+        help_text=_("One sentence. Shown as the reason in audits."),
         max_length=MAX_REASON_CHARACTERS,
     )
 
@@ -142,22 +140,22 @@ class MemoryListForm(forms.Form):
         widget=forms.TextInput(attrs={"type": "search", "autocomplete": "off"}),
     )
     by = forms.ChoiceField(
-        label=lazy("Search by"), choices=[("", lazy("meaning")), ("words", lazy("its words"))], required=False
+        label=lazy("Search by"), choices=[("", lazy("Semantic")), ("words", lazy("Keyword"))], required=False
     )
     kind = forms.ChoiceField(label=lazy("Kind"), required=False)
     which = forms.ChoiceField(
-        label=lazy("Which"),
+        label=lazy("Status"),
         choices=[
             ("", lazy("All")),
-            ("standing", lazy("Those that hold")),
-            ("pinned", lazy("Only pinned")),
-            ("retired", lazy("Only retired")),
+            ("standing", lazy("Active")),
+            ("pinned", lazy("Pinned")),
+            ("retired", lazy("Archived")),
         ],
         required=False,
     )
     order = forms.ChoiceField(
-        label=lazy("First"),
-        choices=[("", lazy("The newest")), ("salience", lazy("The most important"))],
+        label=lazy("Sort by"),
+        choices=[("", lazy("Newest")), ("salience", lazy("Importance"))],
         required=False,
     )
 
@@ -167,6 +165,8 @@ class MemoryListForm(forms.Form):
         kinds = [("", gettext("All")), *((kind, kind) for kind in kinds_of(owner))]
         self.fields["kind"].choices = kinds  # type: ignore[attr-defined]
         self.full_clean()
+        if self.meaning:  # then results are sorted by similarity
+            self.fields["order"].choices = [("", gettext("Similarity"))]  # type: ignore[attr-defined]
 
     def value(self, name: str) -> str:
         """Return the value of a field; "" where it is empty or invalid."""
@@ -196,19 +196,19 @@ class MemoryListForm(forms.Form):
         return rows
 
     def sentence(self) -> str:
-        """Return a description of the list, as in “The pinned of kind “decision”, the most important first”."""
+        """Return a description of the list, as in “Pinned memories of kind “decision”, most important first”."""
         kind = self.value("kind")
         shown = {
-            "": gettext("All of kind “%(kind)s”") if kind else gettext("All"),
-            "standing": gettext("Those of kind “%(kind)s” that hold") if kind else gettext("Those that hold"),
-            "pinned": gettext("The pinned of kind “%(kind)s”") if kind else gettext("The pinned"),
-            "retired": gettext("The retired of kind “%(kind)s”") if kind else gettext("The retired"),
+            "": gettext("All memories of kind “%(kind)s”") if kind else gettext("All"),
+            "standing": gettext("Active memories of kind “%(kind)s”") if kind else gettext("Active memories"),
+            "pinned": gettext("Pinned memories of kind “%(kind)s”") if kind else gettext("Pinned memories"),
+            "retired": gettext("Archived memories of kind “%(kind)s”") if kind else gettext("Archived memories"),
         }[self.value("which")] % {"kind": kind}
         if self.meaning:
-            return gettext("%(shown)s, those nearest to “%(q)s” first") % {"shown": shown, "q": self.meaning}
+            return gettext("%(shown)s, results for “%(q)s”") % {"shown": shown, "q": self.meaning}
         if self.value("q"):
-            shown = gettext("%(shown)s, with the words “%(q)s”") % {"shown": shown, "q": self.value("q")}
-        first = gettext("the most important first") if self.value("order") else gettext("the newest first")
+            shown = gettext("%(shown)s with the words “%(q)s”") % {"shown": shown, "q": self.value("q")}
+        first = gettext("most important first") if self.value("order") else gettext("newest first")
         return f"{shown}, {first}"
 
 
@@ -234,10 +234,10 @@ def parse_ids(values: Sequence[str]) -> list[UUID]:
 class MergeForm(forms.Form):
     """A form that merges memories: which one remains, and its text. `seen` holds the versions that the person saw."""
 
-    keep = forms.ChoiceField(label=lazy("Which one stays?"), widget=forms.RadioSelect)
+    keep = forms.ChoiceField(label=lazy("Memory to keep"), widget=forms.RadioSelect)
     text = Text(
-        label=lazy("What it says then"),
-        help_text=lazy("Left empty, it says what it says now. Write here what takes the best of all."),
+        label=lazy("Merged text"),
+        help_text=lazy("Default: its current text. You can combine the texts here."),
         rows=3,
         max_length=MAX_TEXT_CHARACTERS,
         required=False,
@@ -258,7 +258,7 @@ class MergeForm(forms.Form):
             pairs = [one.split("@") for one in self.cleaned_data["seen"].split()]
             return {UUID(id_): int(version) for id_, version in pairs}
         except ValueError:
-            raise ValidationError(gettext("Choose the memories anew: this page was changed on its way.")) from None
+            raise ValidationError(gettext("Select the memories again: the request was incomplete.")) from None
 
     def merging(self) -> MergeRequest:
         """Return the merge that a valid form requests."""

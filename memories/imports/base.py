@@ -36,7 +36,7 @@ class ImportRefused(DossierError):
 
     status = 422
     code = "import_refused"
-    title = "This cannot be imported"
+    title = "Import rejected"
 
 
 class UnreadableText(ImportRefused):
@@ -81,7 +81,7 @@ def decode_text(data: bytes, name: str, most: int = MAX_FILE_CHARACTERS) -> str:
         raise _too_large_error(name, most)
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        raise UnreadableText(f"{name}, line {line} holds a NUL character; remove it and import again.")
+        raise UnreadableText(f"{name}, line {line} has a NUL character; remove it and import again.")
     return text
 
 
@@ -96,7 +96,7 @@ def _read_bytes(path: Path, name: str, most: int) -> bytes:
     except OSError as error:
         reason = error.strerror or "unknown reason"
         raise ImportRefused(
-            f"{name} cannot be read ({reason}); check that it is there and that you may read it."
+            f"{name} cannot be read ({reason}); check that it exists and that you may read it."
         ) from None
 
 

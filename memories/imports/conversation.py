@@ -170,7 +170,7 @@ def _text_field(turn: Mapping[str, Any], key: str, where: str) -> str:
     if not isinstance(value, str) or not value.strip():
         raise ImportRefused(f"{where} has no {key}; add it and import again.")
     if re.search("[\0\ud800-\udfff]", value):
-        raise ImportRefused(f"{where}: its {key} holds a character that cannot be stored; remove it.")
+        raise ImportRefused(f"{where}: its {key} has a character that cannot be stored; remove it.")
     return value
 
 

@@ -162,7 +162,7 @@ class RecordFolder:
 def load_records(folder: Path) -> RecordFolder:
     """Return all records in the folder. Raises ImportRefused for anything that cannot be stored."""
     if not folder.is_dir():
-        raise ImportRefused(f"{folder} is not a folder; name the folder that holds events.jsonl and the other files.")
+        raise ImportRefused(f"{folder} is not a folder; name the folder with events.jsonl and the other files.")
     kinds = {kind.file: kind for kind in RECORD_KINDS}
     lines: dict[str, Sequence[Record]] = {kind.endpoint.name: () for kind in RECORD_KINDS}
     documents, aside = list[Record](), list[str]()

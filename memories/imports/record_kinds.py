@@ -25,7 +25,7 @@ TOOLS_PER_BATCH = MAX_SCHEMA_CHARACTERS // MAX_TEXT_CHARACTERS
 """The number of tools per batch, so that even schemas of the largest size can be checked in one batch."""
 
 ONE_OF_BOTH = "Name the entity by {end}_name or by {end}_key: one of them, and not both."
-TYPE_OF_A_NAME = "This goes with {end}_name. A {end}_key needs no type."
+TYPE_OF_A_NAME = "This requires {end}_name. A {end}_key needs no type."
 
 
 def key_field() -> ExactText:

@@ -60,7 +60,7 @@ class Workspace:
 def load_workspace(folder: Path) -> Workspace:
     """Return the content of the folder. Raises ImportRefused for anything that cannot be stored."""
     if not folder.is_dir():
-        raise ImportRefused(f"{folder} is not a folder; name the folder that holds IDENTITY.md and the other files.")
+        raise ImportRefused(f"{folder} is not a folder; name the folder with IDENTITY.md and the other files.")
     agent_files, team_files, logs, aside = {}, {}, {}, []
     lines = MemoryFile()
     for path, name in _paths(folder):
@@ -95,7 +95,7 @@ def _date(path: Path, name: str) -> datetime.date:
     try:
         return datetime.date.fromisoformat(path.stem)
     except ValueError:
-        raise ImportRefused(f"{name}: there is no such date; rename the file to the day it tells of.") from None
+        raise ImportRefused(f"{name}: there is no such date; rename the file to the day of the log.") from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -48,7 +48,7 @@ class NotParked(DossierError):
 
     status = 409
     code = "job_not_parked"
-    title = "This job was not given up"
+    title = "This job has not failed"
 
 
 def job_kind(name: str) -> Callable[[JobFunction], JobFunction]:

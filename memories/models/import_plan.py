@@ -12,11 +12,11 @@ class ImportStatus(models.TextChoices):
     yet.
     """
 
-    PLANNING = "planning", _("Being read")
-    SHOWN = "shown", _("Not imported yet")
-    RUNNING = "running", _("Being imported")
+    PLANNING = "planning", _("Reading")
+    SHOWN = "shown", _("Pending review")
+    RUNNING = "running", _("Importing")
     DONE = "done", _("Imported")
-    REFUSED = "refused", _("Not possible")
+    REFUSED = "refused", _("Rejected")
 
 
 class ImportPlan(models.Model):

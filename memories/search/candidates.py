@@ -20,7 +20,7 @@ NEWEST = 50
 RANDOM = 300
 """The number of random rows, from which the distribution of similarities to the question is estimated."""
 WORDED_SAMPLE_ROWS = 10_000
-BEHIND = 3.0
+BEHIND = 2.3
 """Margin in score (log odds): the window of rows around a hit that scores this much below the cut-off is still
 expanded.
 

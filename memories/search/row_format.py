@@ -168,7 +168,7 @@ class OwnerSearch:
 
     @property
     def _marks(self) -> list[str]:
-        """SQL expressions of the marks that tell whether a row is a candidate."""
+        """SQL expressions of the bits of a row, each of which says by which condition the row is a candidate."""
         marks = [_bit("superseded_by_id IS NOT NULL OR retired_because <> ''", NOT_CURRENT), _bit("pinned", PINNED)]
         if self.question.asks_when:
             marks.append(_bit("search @@ %(time_words)s::tsquery", SAYS_A_TIME))

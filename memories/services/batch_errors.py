@@ -60,7 +60,7 @@ def duplicate_error(things: Mapping[int, AgentItem], error: IntegrityError) -> D
         key = tuple(getattr(thing, field.attname) for field in fields)
         if key in seen:
             named = ", ".join(f"{field.name} “{value}”" for field, value in zip(fields, key, strict=True))
-            message = f"This {options.verbose_name} is there already: {named}. Change that one, or name this otherwise."
+            message = f"This {options.verbose_name} exists already: {named}. Change that one, or use another name."
             flaws.append(BatchError(place, fields[-1].name, message))
         seen.add(key)
     return DuplicateInBatch(flaws) if flaws else None

@@ -20,6 +20,8 @@ from memories.embeddings.vectors import embed_rows
 from memories.models import Memory, MemoryVersion
 from memories.search.languages import DEFAULT, detected_language
 from teams.access import require_change_allowed
+from teams.activity.log import activity_record
+from teams.activity.models import ActivityAction
 from teams.models import Team
 from teams.principal import Principal
 from teams.services import erase
@@ -81,7 +83,7 @@ def memory_create(*, owner: Owner, facts: MemoryFacts, principal: Principal) -> 
     """
     created = memories_create(owner=owner, facts=[facts], principal=principal)
     if not created:
-        raise Conflict("A memory with this external id is there already.")
+        raise Conflict("A memory with this external id exists already.")
     return created[0]
 
 
@@ -195,7 +197,7 @@ def _next_status(
     because = memory.retired_because if retired_because is None else retired_because
     stands = successor is None and not because
     if pinned and not stands:
-        raise Invalid("pinned", "What is retired, or has a successor, cannot be pinned. Bring it back first.")
+        raise Invalid("pinned", "An archived or superseded memory cannot be pinned. Restore it first.")
     if pinned and not memory.pinned and memories_of(owner_of(memory)).filter(pinned=True).count() >= MAX_PINNED:
         raise Invalid("pinned", f"At most {MAX_PINNED} memories can be pinned. Unpin another one first.")
     still = memory.pinned if pinned is None else pinned
@@ -267,6 +269,10 @@ def memory_delete(*, memory: Memory, principal: Principal) -> None:
     """
     require_changeable(principal, memory)
     erase("memories", memory.id, principal)
+    name = owner_of(memory).name
+    activity_record(
+        principal, ActivityAction.MEMORY_DELETED, name, team_id=memory.team_id, detail={"id": str(memory.id)}
+    )
 
 
 def require_changeable(principal: Principal, *memories: Memory) -> None:

@@ -103,5 +103,5 @@ def _lock_current(owner: Owner, versions: Mapping[UUID, int]) -> dict[UUID, Memo
         raise NotFound(f"The memory “{min(missing)}”")
     held = {id_: lock_expected(memory, versions[id_]) for id_, memory in found.items()}
     if not all(memory.stands for memory in held.values()):
-        raise Invalid("memories", "One of them is retired, or has a successor already. Choose others.")
+        raise Invalid("memories", "One of them is archived or superseded. Choose others.")
     return held

@@ -57,7 +57,7 @@ def item_new(request: HttpRequest, slug: str, noun: ItemPage) -> HttpResponse:
         except (Conflict, Invalid) as error:
             form.refused(error)
         else:
-            messages.success(request, _("It is kept now."))
+            messages.success(request, _("Saved."))
             return redirect(item_url(noun, agent, thing))
     return render_form(request, agent, noun, form)
 
@@ -92,7 +92,7 @@ def item_delete(request: HttpRequest, slug: str, noun: ItemPage, thing_id: UUID)
     thing = find_item(noun, agent, thing_id)
     if request.method == "POST":
         agent_item_delete(thing=thing, principal=principal_of(request))
-        messages.success(request, _("“%(name)s” is deleted.") % {"name": thing})
+        messages.success(request, _("“%(name)s” deleted.") % {"name": thing})
         return redirect(noun.plural, slug=slug)
     back = item_url(noun, agent, thing)
     context = {**item_page_context(request, agent, noun), "thing": thing, "back": back}

@@ -41,8 +41,8 @@ class ArchiveForm(forms.Form):
         max_length=500,
         error_messages={
             "required": _("Choose a zip file first."),
-            "empty": _("This file is empty. Export it again and choose it anew."),
-            "max_length": _("The name of this file is too long. Rename it and choose it again."),
+            "empty": _("This file is empty. Export it again and choose the new file."),
+            "max_length": _("The file name is too long. Rename the file and choose it again."),
         },
     )
 
@@ -51,7 +51,7 @@ class ArchiveForm(forms.Form):
         if archive.size > settings.MAX_BODY_BYTES:
             most = f"{settings.MAX_BODY_BYTES / MEGABYTE:.0f}"
             raise ValidationError(
-                _("A zip has at most %(most)s MB here. Import a part at a time."), params={"most": most}
+                _("The maximum size of a zip is %(most)s MB. Import a part at a time."), params={"most": most}
             )
         return archive
 

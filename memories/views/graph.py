@@ -107,7 +107,7 @@ def relation_new(request: HttpRequest, slug: str, thing_id: UUID) -> HttpRespons
         except (Conflict, Invalid) as error:
             form.refused(error)
         else:
-            messages.success(request, _("The relation is kept now."))
+            messages.success(request, _("Relation saved."))
             return redirect(item_url(ENTITY, agent, source))
     return _render_relation_form(request, agent, source, form)
 
@@ -142,7 +142,7 @@ def relation_delete(request: HttpRequest, slug: str, thing_id: UUID) -> HttpResp
     back = item_url(ENTITY, agent, relation.source)
     if request.method == "POST":
         agent_item_delete(thing=relation, principal=principal_of(request))
-        messages.success(request, _("The relation is deleted."))
+        messages.success(request, _("Relation deleted."))
         return redirect(back)
     context = {
         **_relation_page_context(request, agent, relation.source),

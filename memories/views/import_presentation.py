@@ -26,17 +26,17 @@ MAX_SKIPPED_LISTED = 500
 TAGS = {
     "new": ("good", gettext_lazy("new")),
     "changed": ("plain", gettext_lazy("changed")),
-    "newer": ("warn", gettext_lazy("newer here")),
-    "both": ("warn", gettext_lazy("changed on both sides")),
-    "refused": ("bad", gettext_lazy("not possible")),
+    "newer": ("warn", gettext_lazy("newer in Dossier")),
+    "both": ("warn", gettext_lazy("conflict")),
+    "refused": ("bad", gettext_lazy("rejected")),
 }
 SENTENCES = {
-    "newer": gettext_lazy("It was changed here since the export, and not in the file. It stays as it is here."),
-    "both": gettext_lazy("It was changed here since the export, and in the file as well. It stays as it is here."),
+    "newer": gettext_lazy("Changed in Dossier since the export, but not in the file. It is not changed."),
+    "both": gettext_lazy("Changed both in Dossier and in the file since the export. It is not changed."),
 }
 SETTINGS = gettext_lazy("Name and settings")
-OWNER_LABELS = {"agent": gettext_lazy("The agent itself"), "team": gettext_lazy("The team itself")}
-SECTION_NAMES = {"profiles": gettext_lazy("Profiles"), "rules": gettext_lazy("Rules")}
+OWNER_LABELS = {"agent": gettext_lazy("Agent"), "team": gettext_lazy("Team")}
+SECTION_NAMES = {"profiles": gettext_lazy("Context profiles"), "rules": gettext_lazy("Context rules")}
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,11 @@ from teams.access import principal_of
 from teams.principal import Action
 
 PURPOSES = {
-    "split_documents": gettext_lazy("Make documents findable"),
-    "import_archive": gettext_lazy("Import an archive"),
-    "list_contexts": gettext_lazy("Prepare a list of contexts"),
-    "webhook_delivery": gettext_lazy("Tell a webhook"),
-    "embed_missing": gettext_lazy("Make memories, entities and tools findable by meaning"),
+    "split_documents": gettext_lazy("Index documents"),
+    "import_archive": gettext_lazy("Import archive"),
+    "list_contexts": gettext_lazy("Export contexts"),
+    "webhook_delivery": gettext_lazy("Deliver webhook"),
+    "embed_missing": gettext_lazy("Index memories, entities and tools"),
 }
 
 
@@ -49,9 +49,9 @@ def retry(request: HttpRequest, id_: UUID) -> HttpResponse:
     try:
         job_retry(job=found)
     except NotParked:
-        messages.info(request, _("It was started anew already."))
+        messages.info(request, _("The job was restarted already."))
     else:
-        messages.success(request, _("It is started anew."))
+        messages.success(request, _("Restarted."))
     return redirect("job", id_=found.id)
 
 

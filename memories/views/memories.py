@@ -42,7 +42,7 @@ def memory_new(request: HttpRequest, slug: str, find: FindOwner) -> HttpResponse
     form = MemoryForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         memory = memory_create(owner=owner, facts=form.facts(), principal=principal_of(request))
-        messages.success(request, _("It is kept now."))
+        messages.success(request, _("Saved."))
         return redirect("memory", id_=memory.id)
     context = {
         **owner_page_context(request, owner),

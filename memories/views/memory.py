@@ -51,7 +51,7 @@ def memory_pin(request: HttpRequest, id_: UUID) -> HttpResponse:
         except Invalid as refused:
             messages.error(request, refused.detail)
         else:
-            said = _("It is pinned: told first from now on.") if saved.pinned else _("It is not pinned any more.")
+            said = _("Memory pinned.") if saved.pinned else _("Memory unpinned.")
             messages.success(request, said)
     return redirect("memory", id_=id_)
 
@@ -62,7 +62,7 @@ def memory_retire(request: HttpRequest, id_: UUID) -> HttpResponse:
     form = RetireForm(request.POST if request.method == "POST" else None, initial={"version": memory.version})
     if request.method == "POST" and form.is_valid():
         save_changes(request, memory, form.cleaned_data["version"], retired_because=form.cleaned_data["reason"])
-        messages.success(request, _("It is retired, and told no more. You can bring it back."))
+        messages.success(request, _("Memory archived."))
         return redirect("memory", id_=id_)
     context = {**_page_context(request, memory), "form": form}
     return render(request, "memories/memory/retire.html", context, status=422 if form.errors else 200)
@@ -75,7 +75,7 @@ def memory_restore(request: HttpRequest, id_: UUID) -> HttpResponse:
     form = VersionForm(request.POST)
     if form.is_valid():
         save_changes(request, memory, form.cleaned_data["version"], retired_because="")
-        messages.success(request, _("It holds again."))
+        messages.success(request, _("Memory restored."))
     return redirect("memory", id_=id_)
 
 

@@ -48,8 +48,8 @@ def merge(request: HttpRequest, slug: str, find: FindOwner) -> HttpResponse:
         return _render_merge_form(request, owner, form)
     others = len(memories) - 1
     said = ngettext(
-        "Merged: this one took the place of %(n)s other. You can undo it below.",
-        "Merged: this one took the place of %(n)s others. You can undo it below.",
+        "Merged: this memory supersedes %(n)s other. You can undo it below.",
+        "Merged: this memory supersedes %(n)s others. You can undo it below.",
         others,
     )
     messages.success(request, said % {"n": others})
@@ -68,7 +68,7 @@ def unmerge(request: HttpRequest, id_: UUID) -> HttpResponse:
         except Conflict as refused:
             messages.info(request, refused.detail)
         else:
-            messages.success(request, _("The merging is undone: each of them is told by itself again."))
+            messages.success(request, _("Merge undone: all memories are active again."))
     return redirect("memory", id_=id_)
 
 

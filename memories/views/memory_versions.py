@@ -91,11 +91,11 @@ def _values_by_label(version: MemoryVersion) -> dict[str, str]:
         _("Kind"): version.kind,
         _("Language"): version.language.capitalize(),
         _("Importance"): f"{version.salience:g}",
-        _("Trust"): f"{version.credibility:g}",
+        _("Confidence"): f"{version.credibility:g}",
         _("Happened"): date_format(happened, "j F Y, H:i") if happened else "",
         _("Pinned"): _("yes") if version.pinned else _("no"),
-        _("Retired"): version.retired_because or _("no"),
-        _("Replaced"): _("yes") if version.superseded_by else _("no"),
+        _("Archived"): version.retired_because or _("no"),
+        _("Superseded"): _("yes") if version.superseded_by else _("no"),
     }
 
 

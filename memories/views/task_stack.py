@@ -59,7 +59,7 @@ def push(request: HttpRequest, slug: str) -> HttpResponse:
         except Conflict as error:
             form.add_error(None, error.detail)
         else:
-            messages.success(request, _("This is what the agent works on now."))
+            messages.success(request, _("The agent works on this task now."))
             return redirect(_stack_url(agent, session))
     return _render_form(request, agent, session, form, current)
 
@@ -70,12 +70,12 @@ def pop(request: HttpRequest, slug: str) -> HttpResponse:
     session = _find_session(agent, request.GET.get("session", ""))
     current = task_peek(agent=agent, session=session)
     if current is None:
-        raise Conflict(_("Nothing is being worked on here, so there is nothing to finish. Add a goal first."))
+        raise Conflict(_("There is no current task to complete. Add a task first."))
     form = ResultForm(request.POST if request.method == "POST" else None, initial={"frame": current.id})
     if request.method == "POST" and form.is_valid():
         if form.cleaned_data["frame"] == current.id:
             task_pop(agent=agent, session=session, result=form.cleaned_data["result"], principal=principal_of(request))
-            messages.success(request, _("Done. What it was for is the current goal again."))
+            messages.success(request, _("Task completed. Its parent is the current task again."))
             return redirect(_stack_url(agent, session))
         form = _rebased_form(form, current)
     return _render_form(request, agent, session, form, current)
@@ -84,7 +84,7 @@ def pop(request: HttpRequest, slug: str) -> HttpResponse:
 def _rebased_form(form: ResultForm, current: TaskFrame) -> ResultForm:
     """Return the form with what was typed, but for the goal that is current now."""
     moved = ResultForm({**form.cleaned_data, "frame": current.id}, initial={"frame": current.id})
-    moved.add_error(None, _("The agent works on something else by now. Nothing was saved; look at the goal anew."))
+    moved.add_error(None, _("The current task has changed meanwhile. Nothing was saved; review the task again."))
     return moved
 
 

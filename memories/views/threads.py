@@ -32,6 +32,6 @@ def toggle_status(request: HttpRequest, slug: str, thing_id: UUID) -> HttpRespon
             changes={"status": ThreadStatus.RESOLVED if active else ThreadStatus.ACTIVE},
             principal=principal_of(request),
         )
-        said = _("“%(name)s” is resolved. You can take it up again.") if active else _("“%(name)s” is active again.")
+        said = _("“%(name)s” resolved. You can reopen it.") if active else _("“%(name)s” reopened.")
         messages.success(request, said % {"name": thread.title})
     return redirect("threads", slug=slug)

@@ -13,6 +13,7 @@ if (message) announce(message.textContent.trim());
 
 document.addEventListener("htmx:afterSwap", (event) => {
   trouble.hidden = true;
+  if (!event.detail.target) return;  // The whole page was restored from the history.
   const swapped = document.getElementById(event.detail.target.id) ?? event.detail.target;
   const spoken = swapped.matches("[data-announce]") ? swapped : swapped.querySelector("[data-announce]");
   if (spoken) announce(spoken.dataset.announce || spoken.textContent.trim());

@@ -1,7 +1,7 @@
-// Asks before a page with unsaved changes is left, and says in the form whether there are any.
+// Asks before a page with unsaved changes is left, and shows in the form, if it has a place for it, whether there are any.
 const form = document.querySelector("form[data-unsaved]");
 const status = form.querySelector("[data-unsaved-status]");
-const saved = status.textContent;
+const saved = status?.textContent;
 // After a refused save what is on the page is not what is stored; nor is what htmx brought in since.
 let refused = form.dataset.unsaved === "refused";
 let leaving = false;
@@ -17,11 +17,11 @@ function changed(field) {
 const dirty = () => refused || [...form.elements].some(changed);
 
 form.addEventListener("input", () => {
-  status.textContent = dirty() ? status.dataset.unsavedStatus : saved;
+  if (status) status.textContent = dirty() ? status.dataset.unsavedStatus : saved;
 });
 // What was typed before this script ran, or what the browser kept over a reload, counts as typed now.
 window.addEventListener("load", () => {
-  if (dirty()) form.querySelector("textarea").dispatchEvent(new Event("input", { bubbles: true }));
+  if (dirty()) form.querySelector("textarea, input:not([type=hidden])").dispatchEvent(new Event("input", { bubbles: true }));
 });
 form.addEventListener("htmx:afterSwap", (event) => {
   if (event.detail.target.querySelector("input, select, textarea")) refused = true;

@@ -1,4 +1,4 @@
-"""REST: who belongs to a team. For admins of the team and of the organisation."""
+"""REST endpoints of the members of a team, for admins of the team and of the organisation."""
 
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
@@ -19,7 +19,7 @@ from teams.services import membership_remove, membership_set, people_to_add
 class MemberList(ApiView):
     @extend_schema(parameters=PAGE, responses=page_serializer(MemberSerializer))
     def get(self, request: Request, slug: str) -> Response:
-        """The members, who joined last first."""
+        """Return the members, newest first."""
         query = self.query("cursor", "limit")
         members = team_for(self.principal, slug, Action.MANAGE).memberships.select_related("user")
         return self.page(members, lambda member: dict(MemberSerializer(member).data), query=query)
@@ -28,7 +28,7 @@ class MemberList(ApiView):
 class MemberDetail(ApiView):
     @extend_schema(responses=MemberSerializer)
     def get(self, request: Request, slug: str, username: str) -> Response:
-        """One member."""
+        """Return a member."""
         self.query()
         return Response(MemberSerializer(_member(self._team(slug), username)).data)
 
@@ -36,25 +36,25 @@ class MemberDetail(ApiView):
         parameters=[LOCATION], request=RoleSerializer, responses={200: MemberSerializer, 201: MemberSerializer}
     )
     def put(self, request: Request, slug: str, username: str) -> Response:
-        """Make a person a member, or change the role. A membership has no versions, so no If-Match is needed.
+        """Add a person to the team, or change their role. A membership has no versions, so no If-Match is needed.
 
-        Who is an admin of the team alone adds people of the own teams; others are not found. A team keeps an admin.
+        Team admins can add people of their own teams; others are not found. A team always has at least one admin.
         """
         self.query()
         team = self._team(slug)
         role = self.validated(RoleSerializer)["role"]
         known = _members(team, username).first()
         user = known.user if known else self._person_to_add(username)
-        document = MemberSerializer(membership_set(team=team, user=user, role=role)).data
+        document = MemberSerializer(membership_set(team=team, user=user, role=role, principal=self.principal)).data
         if known is None:
             return Response(document, status.HTTP_201_CREATED, headers={"Location": request.path})
         return Response(document)
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str, username: str) -> Response:
-        """The person no longer belongs to the team."""
+        """Remove a person from the team."""
         self.query()
-        membership_remove(team=(team := self._team(slug)), user=_member(team, username).user)
+        membership_remove(team=(team := self._team(slug)), user=_member(team, username).user, principal=self.principal)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     def _team(self, slug: str) -> Team:

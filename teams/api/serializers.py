@@ -1,4 +1,4 @@
-"""What the endpoints of teams take and give, and what all owners of files and versions share."""
+"""These serializers are shared by the endpoints of teams and by those of all versioned files."""
 
 from functools import cache
 from typing import Any
@@ -17,21 +17,21 @@ MAX_SLUG_CHARACTERS = 60
 
 @cache  # the same class each time, so that the document has one component for it
 def page_serializer(item: type[serializers.Serializer[Any]]) -> type[serializers.Serializer[Any]]:
-    """`{results, next}` of such items, for the OpenAPI document."""
+    """Return a serializer for a page `{results, next}` of such items, for the OpenAPI document."""
     name = item.__name__.removesuffix("Serializer") + "PageSerializer"
     following = serializers.CharField(allow_null=True, help_text="The address of the next page; null after the last.")
     return type(name, (serializers.Serializer,), {"results": item(many=True), "next": following})
 
 
 class SlugField(ExactText):
-    """A new slug, for ever."""
+    """The slug of a new resource, which cannot be changed later."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"max_length": MAX_SLUG_CHARACTERS, "validators": [valid_slug], **options})
 
 
 class NoteField(Line):
-    """What the author says of a version: one line, for its history. May be left out or empty."""
+    """An author's note on a version: one line for the history, which may be missing or empty."""
 
     def __init__(self, **options: Any) -> None:
         said = "What changed and why, for the history: one line."

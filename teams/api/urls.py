@@ -2,11 +2,13 @@
 
 from django.urls import path
 
+from teams.activity.api import ActivityList
 from teams.api.members import MemberDetail, MemberList
 from teams.api.teams import TeamDetail, TeamList
 from teams.versioned_text.api import FileDetail, FileList, FileVersionCompare, FileVersionDetail, FileVersionList
 
 urlpatterns = [
+    path("activities", ActivityList.as_view()),
     path("teams", TeamList.as_view()),
     path("teams/<slug:slug>", TeamDetail.as_view()),
     path("teams/<slug:slug>/members", MemberList.as_view()),

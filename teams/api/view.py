@@ -1,4 +1,4 @@
-"""The base of every REST endpoint: who asks, and the validated values of what was sent."""
+"""The base class of REST endpoints gives them the principal and the validated values of a request."""
 
 from collections.abc import Callable
 from functools import cache
@@ -29,7 +29,10 @@ class ApiView(APIView):
         return cast("Principal", self.request.user)
 
     def validated(self, serializer: type[StrictSerializer], data: Any = None) -> dict[str, Any]:
-        """The values of the body, or of `data`. Raises ValidationError, which becomes a 422 with per-field errors."""
+        """Return the validated values of the body, or of `data`.
+
+        Raises ValidationError, which becomes a 422 with errors per field.
+        """
         given = self.request.data if data is None else data
         try:
             return cast("dict[str, Any]", _cached_serializer(serializer).run_validation(given))
@@ -38,7 +41,9 @@ class ApiView(APIView):
             raise
 
     def query(self, *known: str) -> dict[str, str]:
-        """The query's parameters that were given. Raises Invalid for one that is not known, or holds a NUL."""
+        """Return the query parameters of the request. Raises Invalid for an unknown parameter, or a
+        NUL in its value.
+        """
         given = self.request.query_params.dict()
         for name, value in given.items():
             if name not in known:
@@ -56,7 +61,7 @@ class ApiView(APIView):
         query: dict[str, str] | None = None,
         ascending: bool = False,
     ) -> Response:
-        """A page of the rows as `{results, next}`. Raises Invalid for a query that is none of a list's."""
+        """Return a page of the rows as `{results, next}`. Raises Invalid for parameters that lists do not have."""
         asked = self.query("cursor", "limit") if query is None else query
         found, cursor = page_of(rows, asked, keys, ascending=ascending)
         following = next_page_url(self.request.path, asked, cursor)
@@ -65,5 +70,8 @@ class ApiView(APIView):
 
 @cache
 def _cached_serializer(serializer: type[StrictSerializer]) -> StrictSerializer:
-    """One for all requests: to make its fields takes longer than to read a request with them. It keeps nothing."""
+    """Return one serializer for all requests: creating its fields takes longer than validating a request with them.
+
+    The serializer has no state.
+    """
     return serializer()

@@ -1,4 +1,6 @@
-"""How people sign in: accounts are made by admins, never by signing up, and guessing passwords is limited."""
+"""This module adapts allauth: accounts are created by admins, never by signing up, and attempts to
+sign in are limited.
+"""
 
 from typing import Any
 
@@ -13,7 +15,7 @@ from teams.sign_in.device import device_remember
 
 
 class ClosedAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types
-    """Nobody can sign up by himself, and nobody can guess on and on."""
+    """An account adapter without sign-up, which limits attempts to guess a password."""
 
     error_messages = {
         **DefaultAccountAdapter.error_messages,
@@ -27,7 +29,7 @@ class ClosedAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # alla
         return client_address(request)
 
     def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
-        """Check the password when signing in and when showing once more that it is oneself."""
+        """Check the password, at sign-in and when a person confirms their identity."""
         try:
             attempt = attempt_begin(request=request, step=SignInStep.PASSWORD, username=credentials.get("username", ""))
         except TooManyAttempts:

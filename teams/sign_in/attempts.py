@@ -1,13 +1,13 @@
-"""Limits on attempts to sign in: token buckets in the database, which all processes share and restarts keep.
+"""Attempts to sign in are limited by token buckets in the database, which all processes share and restarts keep.
 
-Nobody can lock out another, and everybody is slowed (the table is in docs/accounts.md). An attempt is taken from the
-bucket of its account at its source, from that of the source over all accounts, and, where the source is an address and
-not a known device (`teams.sign_in.device`), from that of the account over all addresses. So whoever guesses from
-another place uses up tokens of their own; guessing from many addresses uses up those that all unknown devices share,
-while a person's own browser goes on. It follows OWASP's “device cookies” against slow and distributed guessing.
+Nobody can lock out another person, but attempts are slowed down (docs/accounts.md has the table). An attempt is taken
+from the bucket of its account and source, from that of the source over all accounts, and, unless the source is a known
+device (`teams.sign_in.device`), from that of the account over all addresses. So guessing from one address uses up its
+own tokens, and guessing from many addresses uses up those that all unknown devices share, while a person's own browser
+is not affected. This follows OWASP's “device cookies” against slow and distributed guessing.
 
-Attempts are taken before the password is looked at, so that parallel ones cannot pass together, and given back after
-a right one. Names that no account has are limited alike: a refusal says nothing about accounts.
+Attempts are taken before the password is checked, so that parallel ones cannot pass together, and returned after
+success. Unknown usernames are limited in the same way, so a refusal says nothing about accounts.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,7 +27,7 @@ from teams.sign_in.device import find_device, network_of
 from teams.sign_in.models import SignInLimit
 
 REFUSED = "refused_attempt"
-"""Name of the attribute by which a request carries the refusal."""
+"""The name of the request's attribute that holds the refusal of an attempt."""
 TAKE_SQL = """
     INSERT INTO sign_in_limits AS bucket (bucket, full_at)
     VALUES (%(bucket)s, clock_timestamp() + %(refill)s * interval '1 second')
@@ -48,7 +48,7 @@ GIVE_BACK_SQL = """
 
 
 class TooManyAttempts(Exception):
-    """A limit is used up; nothing was taken from the others. `retry_after` is in seconds."""
+    """A limit is exhausted; nothing was taken from the other limits. `retry_after` is in seconds."""
 
     def __init__(self, retry_after: int) -> None:
         self.retry_after = retry_after
@@ -56,8 +56,10 @@ class TooManyAttempts(Exception):
 
 
 class RefusedAttemptMiddleware:
-    """Answers 429 with Retry-After, and with the page as it is, where an attempt was refused: allauth shows a refusal
-    as an error in its form, with status 200."""
+    """This middleware answers a refused attempt with 429 and Retry-After, and with the page that allauth rendered.
+
+    allauth shows a refusal as a form error, with status 200.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -72,7 +74,7 @@ class RefusedAttemptMiddleware:
 
 
 class SignInStep(Enum):
-    """A step of signing in at which something can be guessed."""
+    """A step of signing in at which a secret can be guessed."""
 
     PASSWORD = "password"  # noqa: S105 - a word, no password
     CODE = "code"
@@ -80,8 +82,10 @@ class SignInStep(Enum):
 
 @dataclass(frozen=True, slots=True)
 class BucketRate:
-    """The tokens of a full bucket, and the time in which one comes back. `is_refunded` says whether a right attempt
-    returns its token."""
+    """The size of a bucket in tokens, and the time in which one token comes back.
+
+    `is_refunded` says whether a successful attempt returns its token.
+    """
 
     tokens: int
     refill: timedelta
@@ -102,14 +106,16 @@ ACCOUNT = {
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """An attempt that was let through: the buckets that it was taken from."""
+    """An attempt that was allowed, with the buckets from which tokens were taken."""
 
     taken: Sequence[tuple[str, BucketRate]]
 
 
 def attempt_begin(*, request: HttpRequest, step: SignInStep, username: str) -> Attempt:
-    """Take an attempt from every limit that it counts for, or from none. Raises TooManyAttempts, and notes it in the
-    request for RefusedAttemptMiddleware."""
+    """Take a token from every limit that applies to the attempt, or from none.
+
+    Raises TooManyAttempts, and stores it in the request for RefusedAttemptMiddleware.
+    """
     account = username.strip().lower()
     device = find_device(request, account)
     source = f"device:{device}" if device else f"address:{network_of(request)}"
@@ -149,8 +155,10 @@ def _retry_after(wanted: Sequence[tuple[str, BucketRate]]) -> int:
 
 
 def attempt_give_back(attempt: Attempt) -> None:
-    """Return the tokens of an attempt that was right. Tokens of wrong ones stay taken: else somebody who signs in now
-    and then could guess without end."""
+    """Return the tokens of a successful attempt.
+
+    Tokens of failed attempts are not returned: otherwise someone who signs in now and then could guess without limit.
+    """
     with transaction.atomic():
         for bucket, rate in attempt.taken:
             if rate.is_refunded:
@@ -158,7 +166,7 @@ def attempt_give_back(attempt: Attempt) -> None:
 
 
 def full_limits_delete() -> int:
-    """Delete the rows of buckets that are full again. Returns how many."""
+    """Delete the rows of buckets that are full again. Return how many were deleted."""
     deleted, _ = SignInLimit.objects.filter(full_at__lt=timezone.now()).delete()
     return deleted
 

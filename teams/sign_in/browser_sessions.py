@@ -1,4 +1,4 @@
-"""Where a person is signed in: listing their browser sessions, and ending them for good."""
+"""This module lists the browser sessions of a person, and ends them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,13 +20,13 @@ def sessions_of(person: User) -> QuerySet[BrowserSession]:
 
 
 def sessions_end(*, person: User, except_digest: str = "") -> int:
-    """End all sessions of a person, but for one where its digest is given. Returns how many."""
+    """End all sessions of a person, except the one with the given digest. Return how many were ended."""
     ended, _ = BrowserSession.objects.filter(person=person).exclude(digest=except_digest).delete()
     return ended
 
 
 def session_end(*, person: User, id_: UUID) -> bool:
-    """End one session of a person. Returns whether there was one."""
+    """End a session of a person. Return whether the session existed."""
     ended, _ = BrowserSession.objects.filter(person=person, id=id_).delete()
     return bool(ended)
 
@@ -37,14 +37,14 @@ def current_digest(request: HttpRequest) -> str:
 
 
 def other_sessions_end(request: HttpRequest) -> int:
-    """End all sessions of the person who sends the request, but for the one that it came in."""
+    """End all sessions of the requesting person except the current one. Return how many were ended."""
     assert isinstance(request.user, User)  # noqa: S101 - all who call this are behind the sign-in
     return sessions_end(person=request.user, except_digest=current_digest(request))
 
 
 @dataclass(frozen=True, slots=True)
 class SessionPresentation:
-    """A session as pages show it: the browser in words, and whether it is the one that shows the page."""
+    """A session as pages show it: the name of the browser, and whether it is the current one."""
 
     session: BrowserSession
     browser: str

@@ -1,9 +1,8 @@
-"""The client behind a request: the address that limits count by, and the browser's name in words.
+"""This module identifies the client of a request: its address for limits, the name of its browser, and known devices.
 
-Device cookies: a browser in which an account signed in before is known again, for that account alone.
-
-The cookie opens nothing. It only keeps the limits on guessing that all unknown devices share from holding up the
-account's owner (`teams.sign_in.attempts`). Each sign-in gives a new one, so nobody gets one without all factors.
+A device cookie marks a browser in which an account has signed in before, for that account only. The cookie does not
+sign anyone in. It only exempts the account's owner from the limits that all unknown devices share
+(`teams.sign_in.attempts`). Each sign-in sets a new one, so nobody gets one without all factors.
 """
 
 import re
@@ -27,7 +26,7 @@ BROWSERS = (
     ("Safari", r"\bSafari/"),
     ("curl", r"\Acurl/"),
 )
-"""In this order: later ones are named by the earlier ones, too."""
+"""Patterns of browser names, checked in this order, because some browsers also send the names of others."""
 SYSTEMS = (
     ("Android", r"\bAndroid\b"),
     ("iPhone", r"\biPhone\b"),
@@ -69,7 +68,7 @@ def find_device(request: HttpRequest, username: str) -> str:
 
 
 def device_remember(response: HttpResponse, username: str) -> None:
-    """Set the cookie by which this account's device is known. Call it after all factors were right."""
+    """Set the cookie that identifies this device of the account. It must be called after all factors were correct."""
     response.set_cookie(
         _cookie_name(username),
         _signer().sign(f"{_account(username)}.{secrets.token_urlsafe(16)}"),

@@ -1,4 +1,4 @@
-"""The forms in which a password or a code is checked: each check is limited as signing in is."""
+"""These forms check passwords and codes; each check counts as an attempt to sign in."""
 
 from allauth.account.adapter import get_adapter as get_account_adapter
 from allauth.account.forms import ChangePasswordForm as AllauthChangePasswordForm
@@ -12,7 +12,7 @@ from teams.sign_in.second_factor import code_accept
 
 
 class _OnceOnly(base.BaseAuthenticateForm):  # type: ignore[misc]
-    """A form that takes a code of an authenticator app, or a recovery code, once."""
+    """A form that accepts a code of an authenticator app, or a recovery code, only once."""
 
     def clean_code(self) -> str:
         code: str = self.cleaned_data["code"]
@@ -26,15 +26,15 @@ class _OnceOnly(base.BaseAuthenticateForm):  # type: ignore[misc]
 
 
 class AuthenticateForm(_OnceOnly, base.AuthenticateForm):  # type: ignore[misc]
-    """The second step of signing in."""
+    """The form of the second factor at sign-in."""
 
 
 class ReauthenticateForm(_OnceOnly, base.ReauthenticateForm):  # type: ignore[misc]
-    """The proof before anything about one's sign-in changes."""
+    """The form that confirms a person's identity before they change how they sign in."""
 
 
 class ChangePasswordForm(AllauthChangePasswordForm):  # type: ignore[misc]  # allauth has no types
-    """A new password for who knows the present one: a session that was stolen does not let one guess it."""
+    """The form of a new password, which requires the current one: a stolen session cannot be used to guess it."""
 
     def clean_oldpassword(self) -> str:
         attempt = _attempt(SignInStep.PASSWORD, self.user)
@@ -44,7 +44,7 @@ class ChangePasswordForm(AllauthChangePasswordForm):  # type: ignore[misc]  # al
 
 
 def _attempt(step: SignInStep, person: User) -> Attempt:
-    """An attempt that is within the limits. Raises ValidationError."""
+    """Return an attempt that is within the limits. Raises ValidationError."""
     try:
         return attempt_begin(request=context.request, step=step, username=person.username)
     except TooManyAttempts:

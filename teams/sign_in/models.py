@@ -1,4 +1,4 @@
-"""Tables of signing in: how much each limit has left, and the browsers in which people are signed in."""
+"""Tables for sign-in: the limits on attempts, and browser sessions."""
 
 from django.conf import settings
 from django.db import models
@@ -8,10 +8,10 @@ MAX_BROWSER_CHARACTERS = 300
 
 
 class SignInLimit(models.Model):
-    """A token bucket that attempts to sign in are taken from; `full_at` is when it is full again.
+    """A token bucket from which attempts to sign in are taken; `full_at` is when the bucket is full again.
 
-    `bucket` is a digest under SECRET_KEY of what the limit counts: of addresses, and of names as they were typed, some
-    of which are passwords in the wrong field. A bucket without a row is full.
+    `bucket` is a digest, under SECRET_KEY, of what the limit counts: addresses, and usernames as they were typed,
+    because people sometimes type a password in the wrong field. A bucket without a row is full.
     """
 
     bucket = models.CharField(max_length=64, primary_key=True)
@@ -22,9 +22,9 @@ class SignInLimit(models.Model):
 
 
 class BrowserSession(models.Model):
-    """A browser's session, with the person who is signed in there, if anybody is.
+    """A browser session, with the person who is signed in, if any.
 
-    `digest` is the SHA-256 of the key in the browser's cookie, so that nobody who reads the table can use a session.
+    `digest` is the SHA-256 of the key in the browser's cookie, so that a reader of the table cannot use a session.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

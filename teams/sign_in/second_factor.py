@@ -1,7 +1,7 @@
-"""Second factors: their secrets are encrypted at rest, and each code works once, whatever happens at the same time.
+"""Second factors are stored here: their secrets are encrypted, and each code works only once, even concurrently.
 
-allauth remembers used codes in a cache for 30 seconds; here the time step of the last accepted code is stored with the
-authenticator and only later ones are taken (RFC 6238, section 5.2), under a lock of its row.
+allauth remembers used codes in a cache for 30 seconds. Here the time step of the last accepted code is stored with the
+authenticator, and only later ones are accepted (RFC 6238, section 5.2), under a lock of its row.
 """
 
 from typing import Any
@@ -18,11 +18,11 @@ from teams.models import User
 from teams.sign_in.browser_sessions import sessions_end
 
 LAST_STEP = "last_step"
-"""Key in an authenticator's data: the time step of the last TOTP code that was accepted."""
+"""The key in an authenticator's data for the time step of the last TOTP code that was accepted."""
 
 
 class EncryptingMFAAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth has no types
-    """Stores secrets of authenticator apps and seeds of recovery codes encrypted."""
+    """An adapter that stores the secrets of authenticator apps and the seeds of recovery codes encrypted."""
 
     def encrypt(self, text: str) -> str:
         return encrypt(text)
@@ -33,7 +33,10 @@ class EncryptingMFAAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth 
 
 @transaction.atomic
 def code_accept(*, person: User, code: str) -> Any:
-    """Use up a code. Returns the authenticator that it belongs to; None where it is wrong, or was used before."""
+    """Accept a code and mark it as used.
+
+    Return the authenticator of the code; None if the code is wrong or was used before.
+    """
     own = Authenticator.objects.select_for_update().filter(user=person).exclude(type=Authenticator.Type.WEBAUTHN)
     for authenticator in own.order_by("pk"):
         if authenticator.type == Authenticator.Type.TOTP:
@@ -59,7 +62,9 @@ def _totp_accept(authenticator: Any, code: str) -> bool:
 
 @transaction.atomic
 def activation_code_use_up(*, authenticator: Any) -> None:
-    """Let the code by which an authenticator app was set up, and any before it, sign nobody in."""
+    """Mark the code with which an authenticator app was set up as used, with all earlier ones, so that they cannot sign
+    in.
+    """
     current = Authenticator.objects.select_for_update().get(pk=authenticator.pk)
     current.data[LAST_STEP] = max(yield_hotp_counters_from_time())
     current.save(update_fields=["data"])
@@ -72,8 +77,10 @@ def has_second_factor(person: User) -> bool:
 
 @transaction.atomic
 def second_factor_remove(*, person: User) -> bool:
-    """Remove the authenticator app and the recovery codes of somebody who lost them, and end their sessions. Returns
-    whether there were any."""
+    """Remove the authenticator app and the recovery codes of a person who lost them, and end their sessions.
+
+    Return whether there were any.
+    """
     removed, _ = Authenticator.objects.filter(user=person).delete()
     sessions_end(person=person)
     return bool(removed)

@@ -1,10 +1,10 @@
-"""The store of browsers' sessions: Django's SESSION_ENGINE, with a column for the person.
+"""Browser sessions are stored by Django's SESSION_ENGINE in this module, with a column for the person.
 
 allauth.usersessions was the alternative. It adds a second table to Django's and maintains it with two to four
-statements per page; here a session and what is known about it are one row, ended by one DELETE.
+statements per page; here a session and its data are one row, which one DELETE ends.
 
-What a session holds is encrypted: while somebody sets up an authenticator app, that is its secret. A session ends when
-it was idle for SESSION_IDLE_HOURS, and SESSION_DAYS after it began whatever happens in it.
+The data of a session is encrypted: while a person sets up an authenticator app, it contains the app's secret. A session
+ends after SESSION_IDLE_HOURS without a request, and SESSION_DAYS after its start in any case.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ from config.http.encryption import UndecryptableSecret, decrypt, encrypt
 from teams.sign_in.models import MAX_BROWSER_CHARACTERS, BrowserSession
 
 ACTIVITY_INTERVAL = timedelta(minutes=5)
-"""How exact `seen_at` is: a page writes it only when it is older than that."""
+"""The precision of `seen_at`: a page updates it only if it is older than this."""
 
 
 class SessionStore(SessionBase):
@@ -69,7 +69,7 @@ class SessionStore(SessionBase):
             return
 
     def save(self, must_create: bool = False) -> None:
-        """Store the session. Raises UpdateError where it was ended meanwhile: it is not begun anew."""
+        """Store the session. Raises UpdateError if it was ended in the meantime: it is not created again."""
         if self.session_key is None:
             return self.create()
         data = self._get_session(no_load=must_create)  # type: ignore[attr-defined]  # missing in the stubs
@@ -89,7 +89,7 @@ class SessionStore(SessionBase):
         BrowserSession.objects.filter(expires_at__lt=timezone.now()).delete()
 
     def note_activity(self) -> None:
-        """Write down that the person is active here, unless that was done within the last minutes."""
+        """Update when the person was last active in this session, unless it was updated within the last minutes."""
         if self.row and self.row.person_id and timezone.now() - self.row.seen_at > ACTIVITY_INTERVAL:
             self._update(address=self.address, browser=self.browser)
 
@@ -116,7 +116,7 @@ class SessionStore(SessionBase):
 
 
 class BrowserSessionMiddleware(SessionMiddleware):
-    """Django's SessionMiddleware that also tells the session which browser at which address uses it, and when."""
+    """Django's SessionMiddleware, which also stores the browser and the address that use the session, and when."""
 
     def process_request(self, request: HttpRequest) -> None:
         super().process_request(request)
@@ -138,7 +138,7 @@ class BrowserSessionMiddleware(SessionMiddleware):
 
 
 def digest_of(session_key: str | None) -> str:
-    """Return what stands for a session's key in the table."""
+    """Return the digest of a session's key, under which the table stores the session."""
     return hashlib.sha256((session_key or "").encode()).hexdigest()
 
 

@@ -1,6 +1,5 @@
-"""How pages say when a version was made, by how much it grew, and what differs in it."""
+"""Template filters that format versions: time, growth in words, and differences."""
 
-import datetime
 import re
 
 from django import template
@@ -19,15 +18,8 @@ _LINE_END = re.compile(r"\r?\n\Z")
 
 
 @register.filter
-def exactly(moment: datetime.datetime) -> str:
-    """A time to the minute, for those who need to know more than “3 days ago”."""
-    utc = moment.astimezone(datetime.UTC)
-    return format_html('<time datetime="{}">{}</time>', utc.isoformat(), f"{utc:%Y-%m-%d %H:%M} UTC")
-
-
-@register.filter
 def growth(words: int) -> str:
-    """By how many words a version is longer than the one before: “+120 words”."""
+    """Format by how many words a version is longer than the previous one: “+120 words”."""
     if not words:
         return _("same length")
     sign = "+" if words > 0 else "−"  # noqa: RUF001 - a minus, as wide as the plus
@@ -37,13 +29,15 @@ def growth(words: int) -> str:
 
 @register.filter
 def shown(text: str) -> str:
-    """The text, with what cannot be seen in it made visible."""
+    """Return the text with its invisible characters made visible."""
     return markdown.show_controls(text)
 
 
 @register.filter
 def change_sign(kind: str) -> SafeString:
-    """Return what begins a line of a difference: a sign for eyes, and a word for ears where the line is old or new."""
+    """Return the sign at the beginning of a line of a difference, with a word for screen readers if the line is old or
+    new.
+    """
     signs = {"removed": ("\N{MINUS SIGN}", _("Before:")), "added": ("+", _("Now:"))}
     if kind not in signs:
         return mark_safe('<span class="sign" aria-hidden="true"></span>')
@@ -53,7 +47,10 @@ def change_sign(kind: str) -> SafeString:
 
 @register.filter
 def marked(run: DiffRun) -> SafeString:
-    """A run of words, marked for eyes and ears if it was removed or added. Blanks that changed alone have signs."""
+    """Format a run of words, with marks for sighted readers and screen readers if it was removed or added.
+
+    White space that alone changed is shown as signs.
+    """
     if not run.changed:
         return mark_safe(escape(markdown.show_controls(run.text)))  # noqa: S308 - just escaped
     words = run.text.translate(_BLANKS) if run.text.isspace() else _LINE_END.sub("", run.text)

@@ -1,4 +1,4 @@
-"""How pages say things: times, navigation, sizes of texts."""
+"""Template tags and filters for times, navigation and sizes of texts."""
 
 import datetime
 from typing import Any
@@ -7,36 +7,78 @@ from django import template
 from django.contrib.humanize.templatetags.humanize import naturaltime
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.functional import Promise
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy
 
 register = template.Library()
 
 
 @register.filter
 def when(moment: datetime.datetime | None) -> str:
-    """A time as people say it, with the exact one for those who point at it."""
+    """Format a time relative to now, with the exact time in the reader's zone as its tooltip."""
     if moment is None:
         return ""
-    utc = moment.astimezone(datetime.UTC)
     return format_html(
         '<time datetime="{}" title="{}">{}</time>',
-        utc.isoformat(),
-        f"{utc:%Y-%m-%d %H:%M:%S} UTC",
+        moment.astimezone(datetime.UTC).isoformat(),
+        f"{timezone.localtime(moment):%Y-%m-%d %H:%M:%S %Z}",
         "just now" if abs(timezone.now() - moment) < datetime.timedelta(seconds=5) else naturaltime(moment),
     )
 
 
 @register.filter
+def exactly(moment: datetime.datetime) -> str:
+    """Format a time to the minute, in the reader's zone."""
+    return format_html(
+        '<time datetime="{}">{}</time>',
+        moment.astimezone(datetime.UTC).isoformat(),
+        f"{timezone.localtime(moment):%Y-%m-%d %H:%M %Z}",
+    )
+
+
+@register.filter
 def by(signed: Any) -> str:
-    """Who made the current state of a file, or a version: nobody in particular is Dossier itself."""
+    """Return the name of the author of a file or version; “Dossier” for the system itself."""
     return signed.editor_name or "Dossier"
 
 
 @register.simple_tag(takes_context=True)
 def nav_link(context: dict[str, Any], name: str, label: str) -> SafeString:
-    """A link of the main navigation; it is the current one on all pages below its address."""
+    """Return a link of the main navigation, which is marked as current on all pages below its address."""
     address = reverse(name)
     path = context["request"].path if "request" in context else ""
     current = path == address or (address != "/" and path.startswith(address))
     return format_html('<a href="{}"{}>{}</a>', address, SafeString(' aria-current="page"') if current else "", label)
+
+
+TERMS: dict[str, tuple[str | Promise, str | Promise]] = {
+    "token": (
+        gettext_lazy("What is a token?"),
+        gettext_lazy("Models read text in tokens: pieces of words. A hundred English words are about 130 tokens."),
+    ),
+    "budget": (
+        gettext_lazy("What is the budget?"),
+        gettext_lazy("The most tokens that the whole context may have. Empty: as many as the profile allows."),
+    ),
+    "layer": (
+        gettext_lazy("What is a layer?"),
+        gettext_lazy(
+            "Sections are grouped in seven layers, from L1 (who the agent is) to L7 (reference material). "
+            "The text of a context begins with L1."
+        ),
+    ),
+    "profile": (
+        gettext_lazy("What is a profile?"),
+        gettext_lazy("It says which sections a context has, how many tokens each may use, and how items are ranked."),
+    ),
+}
+"""The question and the answer of each help text, by term."""
+
+
+@register.inclusion_tag("_term.html")
+def term(name: str) -> dict[str, Any]:
+    """Return the values of a help button that explains a term; once per page and term."""
+    question, answer = TERMS[name]
+    return {"name": name, "question": question, "answer": answer}

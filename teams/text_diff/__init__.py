@@ -1,1 +1,1 @@
-"""Differences of texts: aligned words and blocks, as HTML."""
+"""This package compares texts: it aligns words and blocks, and renders differences as HTML."""

@@ -1,8 +1,7 @@
-"""What two sequences have in common, in bounded work: the longest common subsequence, piece by piece where it is long.
+"""This module aligns two sequences by their longest common subsequence, with bounded work.
 
-The matrix of the longest common subsequence has a cell per pair of units. Pieces that would have too many are cut where
-a unit stands exactly once on both sides, and in their middle where there is none. So two rewritten texts of any size
-take time in proportion to their length, at the price that far moves in them are seen as removed here and added there.
+The matrix of the longest common subsequence has a cell per pair of units. Sequences with too many pairs are split at
+units that occur exactly once in both, and in the middle where there are none.
 """
 
 from bisect import bisect_left
@@ -16,19 +15,22 @@ from rapidfuzz.distance import LCSseq
 from config.http.cpu_budget import check_cpu
 
 MAX_CELLS = 40_000_000
-"""Of one matrix: a cell is a bit, so it takes 5 MB."""
+"""The maximum number of cells of one matrix. A cell is a bit, so a matrix takes 5 MB."""
 MAX_LEVELS = 12
-"""How often a piece is cut where units stand once; texts made to be cut badly are halved after that."""
+"""How often a sequence is split at unique units. Sequences for which this does not suffice are split in halves."""
 
 MAX_LINES = 100_000
-"""Of two texts together: what begins and ends alike is told of more lines, and what lies between is one change."""
+"""The maximum number of lines of both texts together.
+
+Beyond it, only common beginnings and ends are found, and the lines in between count as one change.
+"""
 
 Box = tuple[int, int, int, int]
-"""A stretch of both sequences: from and to in the old one, from and to in the new one."""
+"""A range of both sequences: start and end in the old one, start and end in the new one."""
 
 
 class Span(NamedTuple):
-    """A stretch of both sequences, from one index up to another; `same` says that the units of both are equal."""
+    """A range of both sequences, with exclusive ends; `same` says that the units of both are equal."""
 
     same: bool
     old_from: int
@@ -38,7 +40,7 @@ class Span(NamedTuple):
 
 
 def align(old: Sequence[Hashable], new: Sequence[Hashable], max_cells: int = MAX_CELLS) -> list[Span]:
-    """Both sequences from beginning to end, as stretches that are equal and that are not, in turns."""
+    """Return both sequences from beginning to end as spans that are alternately equal and different."""
     numbers: dict[Hashable, int] = {}  # in place of hashes, by which two units might look equal that are not
     left = [numbers.setdefault(unit, len(numbers)) for unit in old]
     right = [numbers.setdefault(unit, len(numbers)) for unit in new]
@@ -46,7 +48,10 @@ def align(old: Sequence[Hashable], new: Sequence[Hashable], max_cells: int = MAX
 
 
 def align_lines(old: Sequence[str], new: Sequence[str]) -> list[Span]:
-    """As `align`, for lines of texts of any length: of very many, only what they begin and end with is compared."""
+    """Return the spans of two lists of lines, as `align` does.
+
+    Of very long texts, only common beginnings and ends are found.
+    """
     if are_comparable(old, new):
         return align(old, new)
     ahead = _common_prefix(old, new, range(len(old)), range(len(new)))
@@ -56,12 +61,12 @@ def align_lines(old: Sequence[str], new: Sequence[str]) -> list[Span]:
 
 
 def are_comparable(old: Sequence[str], new: Sequence[str]) -> bool:
-    """Whether there are few enough lines in both for all of them to be compared."""
+    """Return whether both lists of lines are short enough to be compared completely."""
     return len(old) + len(new) <= MAX_LINES
 
 
 def _equal_stretches(left: list[int], right: list[int], max_cells: int) -> Iterator[tuple[int, int, int]]:
-    """The equal stretches in order: where they begin on both sides, and how long they are."""
+    """Yield the equal ranges in order: their starts on both sides, and their lengths."""
     pending = [(0, (0, len(left), 0, len(right)))]
     while pending:
         check_cpu()
@@ -82,7 +87,7 @@ def _equal_stretches(left: list[int], right: list[int], max_cells: int) -> Itera
 
 
 def _common_prefix(left: Sequence[Hashable], right: Sequence[Hashable], here: range, there: range) -> int:
-    """How many units are equal from the beginning of two ranges."""
+    """Return how many units are equal from the beginning of two ranges."""
     length = 0
     for one, other in zip(here, there, strict=False):
         if left[one] != right[other]:
@@ -98,7 +103,7 @@ def _subsequence(left: list[int], right: list[int], old_from: int, new_from: int
 
 
 def _split_box(left: list[int], right: list[int], box: Box, by_anchors: bool) -> list[Box]:
-    """The box in pieces: between what stands once on both sides, or in two halves."""
+    """Return the box in parts: split at units that occur once on both sides, or in two halves."""
     old_from, old_to, new_from, new_to = box
     anchors = _anchors(left, right, box) if by_anchors else []
     anchors = anchors or [((old_from + old_to) // 2, (new_from + new_to) // 2)]
@@ -107,7 +112,7 @@ def _split_box(left: list[int], right: list[int], box: Box, by_anchors: bool) ->
 
 
 def _anchors(left: list[int], right: list[int], box: Box) -> list[tuple[int, int]]:
-    """Where units stand that are there once on both sides, as many as keep their order."""
+    """Return the positions of units that occur once on both sides, as many as are in the same order."""
     old_from, old_to, new_from, new_to = box
     once = _unique_units(left[old_from:old_to]) & _unique_units(right[new_from:new_to])
     places = {right[index]: index for index in range(new_from, new_to) if right[index] in once}
@@ -120,7 +125,7 @@ def _unique_units(units: list[int]) -> set[int]:
 
 
 def _longest_rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The longest subsequence whose second numbers rise (patience sorting)."""
+    """Return the longest subsequence whose second numbers rise (patience sorting)."""
     tops: list[int] = []
     ends: list[int] = []
     before: list[int] = []
@@ -138,7 +143,7 @@ def _longest_rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _join_spans(equal: Iterable[tuple[int, int, int]], old_length: int, new_length: int) -> Iterator[Span]:
-    """Equal stretches that touch become one; what lies between them is what changed."""
+    """Yield the spans, with adjacent equal ranges joined and the ranges in between as changes."""
     old_at = new_at = 0  # up to where all was given
     since: Span | None = None
     for old_from, new_from, length in (*equal, (old_length, new_length, 0)):

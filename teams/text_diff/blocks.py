@@ -1,6 +1,6 @@
-"""The words of a block, each with what marks it: bold, a link, code.
+"""A Markdown text is parsed into a tree of blocks, whose leaves have words with their marks: bold, a link, code.
 
-A Markdown text as a tree of blocks, whose leaves hold words with what marks them: the form that is compared.
+Differences are computed on this tree.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,7 +20,7 @@ _ELEMENTS = {"em_open": "em", "strong_open": "strong", "s_open": "s"}
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Where a link leads, and what is said where one points at it."""
+    """A link: its address and its title."""
 
     href: str
     title: str
@@ -30,10 +30,10 @@ class Link:
 
 
 class InlineText(NamedTuple):
-    """Text in the elements that mark it.
+    """Text with the elements that mark it up.
 
-    A link that leads elsewhere should not mark its words as changed: so its address follows them as a piece of its own,
-    which is shown only where it changed.
+    A changed address of a link must not mark the words of the link as changed. Therefore the address follows the words
+    as a text of its own, which is shown only if it changed.
     """
 
     text: str
@@ -43,12 +43,12 @@ class InlineText(NamedTuple):
 
     @property
     def appearance(self) -> tuple[str, tuple[str, ...], bool]:
-        """What two pieces have in common that look the same."""
+        """The text, its elements, and whether it is a link's address: pieces with equal values look the same."""
         return self.text, self.elements, self.is_address
 
 
 def split_words(piece: InlineText) -> Iterator[InlineText]:
-    """The piece word by word. How wide a space is written makes no difference to readers, but in code."""
+    """Yield the text word by word. The width of white space matters only in code."""
     text, elements, link, is_address = piece
     if is_address or len(text) == 1:
         yield piece
@@ -59,7 +59,7 @@ def split_words(piece: InlineText) -> Iterator[InlineText]:
 
 
 def inline_texts(tokens: Iterable[Token]) -> Iterator[InlineText]:
-    """What markdown-it's tokens of one block say."""
+    """Yield the texts of markdown-it's tokens of one block."""
     elements: list[str] = []
     link: Link | None = None
     label = ""
@@ -85,7 +85,7 @@ def _text(token: Token) -> str:
 
 
 def _innermost(token: Token, link: Link | None) -> Iterator[str]:
-    """The elements that stand around this one token alone: a link's words may each be marked besides."""
+    """Yield the elements around this token alone: each word of a link may have marks of its own."""
     if link:
         yield "a"
     if token.type in {"code_inline", "hardbreak"}:
@@ -114,35 +114,35 @@ class Block:
 
     @cached_property
     def pieces(self) -> tuple[InlineText, ...]:
-        """What it says, in as few pieces as its marks allow."""
+        """The content of the block in as few texts as its marks allow."""
         if self.kind == "code":
             return (InlineText(self.content),)
         return tuple(inline_texts(inline_tokens(self.content, self.references)))
 
     @cached_property
     def word_texts(self) -> tuple[InlineText, ...]:
-        """What it says, word by word."""
+        """The content of the block, word by word."""
         if self.kind == "code":
             return tuple(InlineText(token) for token in tokenise(self.content))
         return tuple(word for piece in self.pieces for word in split_words(piece))
 
     @property
     def words(self) -> Iterator[str]:
-        """All words in it, in order, about as they are read: to find what it has in common with others."""
+        """The words of the block in order, approximately as they are read. They are used to find similar blocks."""
         yield from (token for token in tokenise(self.content) if token[0].isalnum())
         for child in self.children:
             yield from child.words
 
 
 def parse_blocks(text: str) -> tuple[Block, ...]:
-    """The blocks of the text."""
+    """Return the blocks of a Markdown text."""
     references: dict[str, Any] = {}
     tokens = block_tokens(text, references)
     return _children(iter(tokens), references)
 
 
 def _children(tokens: Iterator[Token], references: dict[str, Any]) -> tuple[Block, ...]:
-    """The blocks up to the end of the one that contains them."""
+    """Return the blocks up to the end of their parent."""
     found = []
     for token in tokens:
         if token.nesting < 0:

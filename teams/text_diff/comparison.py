@@ -1,6 +1,4 @@
-"""A difference as a page shows it (templates/teams/text_diff/_difference.html): its summary, and one of its two
-views.
-"""
+"""A difference of two texts as a page shows it: its summary, and either formatted text or source lines."""
 
 from dataclasses import dataclass
 
@@ -15,17 +13,20 @@ from teams.text_diff.rows import DiffHunk, diff_hunks
 
 MAX_CHARACTERS = 200_000
 MAX_LINES = 30_000
-"""Of both texts together: beyond these they are shown as they are written, because Markdown of this size takes long."""
+"""The maximum number of lines of both texts together that are compared formatted.
+
+Parsing longer Markdown takes too long.
+"""
 MAX_SECONDS = 0.5
-"""CPU time for comparing them as people read them. Texts that are more intricate are shown as they are written."""
+"""CPU seconds for comparing formatted texts. More complex texts are shown as source."""
 
 
 @dataclass(frozen=True, slots=True)
 class DiffPresentation:
-    """`html` is the rendered view, `places` the one as it is written: one of them is empty.
+    """A difference as pages show it: `html` is the formatted view, `places` the source view; one of the two is empty.
 
-    `changes` counts the places in this view that can be gone to: change-1 and so on. `is_coarse`: so much changed that
-    some of it was compared by lines alone.
+    `changes` is the number of changes in the shown view, with the ids change-1 and so on. `is_coarse`: so much changed
+    that some parts were compared by lines only.
     """
 
     summary: str
@@ -44,9 +45,9 @@ class DiffPresentation:
 
 
 def compare_texts(old: str, new: str, *, source: bool = False) -> DiffPresentation:
-    """How two Markdown texts differ, rendered or as they are written.
+    """Return how two Markdown texts differ, formatted or as source.
 
-    The latter always, where they are very long, or too intricate to be rendered within MOST_SECONDS.
+    Texts that are very long, or too complex to be rendered within MAX_SECONDS, are shown as source.
     """
     found = diff_texts(old, new)
     is_readable = len(old) + len(new) <= MAX_CHARACTERS and old.count("\n") + new.count("\n") <= MAX_LINES
@@ -77,16 +78,18 @@ def _render(old: str, new: str) -> HtmlDiff | None:
 
 
 def diff_summary(found: TextDiff, places_shown: int = 0) -> str:
-    """What changed, in one sentence. A view that shows other places than the lines that changed says how many."""
+    """Return a sentence on what changed. `places_shown` is the number of changes of a view whose
+    changes are not lines.
+    """
     if not found.changes:
-        return _("Both are the same, to the letter.")
+        return _("No differences")
     if found.is_white_space_only:
-        return _("Nothing but white space changed.")
+        return _("Only white space changed.")
     count = places_shown or len(found.changes)
-    places = ngettext("%(count)s place changed", "%(count)s places changed", count) % {"count": f"{count:,}"}
+    places = ngettext("%(count)s change", "%(count)s changes", count) % {"count": f"{count:,}"}
     added, removed = found.words_added, found.words_removed
     if not added and not removed:
-        return _("%(places)s, but no words: signs or formatting alone.") % {"places": places}
+        return _("%(places)s, but no words: only punctuation or formatting.") % {"places": places}
     words = [_words_added(added)] if added else []
     words += [_words_removed(removed)] if removed else []
     return _("%(places)s: %(words)s.") % {"places": places, "words": ", ".join(words)}

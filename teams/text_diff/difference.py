@@ -1,4 +1,4 @@
-"""The difference of two texts: lines first, then runs of words inside the lines that changed."""
+"""This module computes the difference of two texts: first by lines, then by words within changed lines."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -19,12 +19,12 @@ _WORD = rf"[^\s{_SIGNS}{_SPACELESS}]+"
 _TOKEN = re.compile(rf"{_WORD}(?:['\u2019]{_WORD})*|\n|[^\S\n]+|[{_SPACELESS}]|[{_SIGNS}]")
 
 _COUNTED = re.compile(rf"{_WORD}(?:['\u2019]{_WORD})*|[{_SPACELESS}]")
-"""Those tokens that can be words."""
+"""A pattern of the tokens that count as words."""
 
 
 @dataclass(frozen=True, slots=True)
 class DiffRun:
-    """Words that follow each other and stayed, went, or came together, with the white space between them."""
+    """Consecutive words that were all kept, removed or added, with the white space between them."""
 
     kind: RunKind
     text: str
@@ -35,17 +35,19 @@ class DiffRun:
 
     @property
     def words(self) -> int:
-        """How many words it has; signs and white space are none."""
+        """The number of words in the run, without punctuation and white space."""
         return sum(match[0][0].isalnum() or match[0][0] == "_" for match in _COUNTED.finditer(self.text))
 
 
 def tokenise(text: str) -> list[str]:
-    """Words, signs and white space, which together are the text."""
+    """Return the words, punctuation marks and white space of the text; joined, they are the text."""
     return _TOKEN.findall(text)
 
 
 def diff_runs(old: str, new: str) -> tuple[DiffRun, ...]:
-    """The runs that lead from the old text to the new one; what was removed stands before what took its place."""
+    """Return the runs that lead from the old text to the new one. A removed run comes before the run
+    that replaced it.
+    """
     if not old or not new:
         return tuple(run for run in (DiffRun("removed", old), DiffRun("added", new)) if run.text)
     before, after = tokenise(old), tokenise(new)
@@ -62,11 +64,11 @@ def diff_runs(old: str, new: str) -> tuple[DiffRun, ...]:
 
 
 IsIsland = Callable[[Span, Span, Span], bool]
-"""Whether an equal stretch between two changes is too little to be read as a stretch of its own."""
+"""A function that returns whether an equal span between two changes is too short to be shown as unchanged."""
 
 
 def merge_across_islands(spans: Sequence[Span], is_island: IsIsland) -> list[Span]:
-    """The spans, with each change made one with the next where only an island lies between them."""
+    """Return the spans, with two changes merged if only an island lies between them."""
     kept: list[Span] = []
     for span in spans:
         check_cpu()
@@ -78,9 +80,12 @@ def merge_across_islands(spans: Sequence[Span], is_island: IsIsland) -> list[Spa
 
 
 def island_between(old: Sequence[str], new: Sequence[str]) -> IsIsland:
-    """Islands among words: white space, and what is small beside both of its neighbours. Never across lines.
+    """Return the test for islands: unchanged words between two changes that are shown as part of one change.
 
-    Between two mere additions (or removals) there is none: to join them would show as removed what stayed.
+    An island is white space, or a text that is short compared with both changes.
+
+    Islands never cross lines. Between two additions, or two removals, there are none: merging them would show unchanged
+    words as removed.
     """
     old_ends, new_ends = [0, *accumulate(map(len, old))], [0, *accumulate(map(len, new))]
 
@@ -103,16 +108,17 @@ def island_between(old: Sequence[str], new: Sequence[str]) -> IsIsland:
 
 
 MAX_WORD_CHARACTERS = 250_000
-"""Of all lines that changed, removed and added ones together: more is compared by lines alone."""
+"""The maximum number of characters of all changed lines that are compared word by word; others are compared by lines.
+"""
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 @dataclass(frozen=True, slots=True)
 class DiffPart:
-    """Whole lines of both texts: unchanged ones, or a place where something changed.
+    """Consecutive whole lines of both texts, either unchanged or changed.
 
-    `old_line` and `new_line` are the numbers, from 1, of its first line on both sides.
+    `old_line` and `new_line` are the numbers, from 1, of the first line on both sides.
     """
 
     old_line: int
@@ -126,9 +132,10 @@ class DiffPart:
 
 @dataclass(frozen=True, slots=True)
 class TextDiff:
-    """Two texts from beginning to end: their equal and removed runs are the old one, the equal and added the new.
+    """The difference of two texts from beginning to end: equal and removed runs make the old text, equal and added ones
+    the new.
 
-    `is_coarse`: so much changed that some places were compared as a whole, not word by word.
+    `is_coarse`: so much changed that some parts were compared as a whole, not word by word.
     """
 
     parts: tuple[DiffPart, ...]
@@ -136,7 +143,7 @@ class TextDiff:
 
     @property
     def changes(self) -> tuple[DiffPart, ...]:
-        """The places that changed, in order."""
+        """The parts that changed, in order."""
         return tuple(part for part in self.parts if part.changed)
 
     @property
@@ -153,19 +160,19 @@ class TextDiff:
 
     @property
     def is_white_space_only(self) -> bool:
-        """Whether something changed, but no word and no sign."""
+        """Whether something changed, but no word and no punctuation mark."""
         return bool(self.changed_runs) and all(run.text.isspace() for run in self.changed_runs)
 
 
 def split_lines(text: str) -> list[str]:
-    """The lines with their ends, which together are the text."""
+    """Return the lines of the text with their line endings."""
     return _LINE.findall(text)
 
 
 def diff_texts(old: str, new: str) -> TextDiff:
-    """How the new text differs from the old one; time and memory are in proportion to their length.
+    """Return the difference of two texts; time and memory are proportional to their length.
 
-    Lines are compared first, then the words of those that changed, as far as MOST_WORD_CHARACTERS reaches.
+    Lines are compared first, then the words of changed lines, up to MAX_WORD_CHARACTERS.
     """
     before, after = split_lines(old), split_lines(new)
     spans = merge_across_islands(align_lines(before, after), lambda _first, between, _last: _is_blank(before, between))

@@ -1,4 +1,6 @@
-"""The difference of two Markdown texts as HTML: the new text, with removed and added words marked."""
+"""This module renders the difference of two Markdown texts as HTML: the new text, with removed and
+added words marked.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,7 +22,10 @@ MarkedText = tuple[RunKind, InlineText]
 
 
 class HtmlWriter:
-    """Collects HTML. Changes that touch count as one; its first element has an id, change-1 and so on."""
+    """A writer that collects HTML.
+
+    Adjacent changes count as one; the first element of a change has an id such as change-1.
+    """
 
     def __init__(self) -> None:
         self.html: list[str] = []
@@ -28,7 +33,7 @@ class HtmlWriter:
         self._in_change = False
 
     def open(self, block: Block, kind: RunKind = "equal") -> None:
-        """The start of a block that holds others."""
+        """Write the start of a block that contains other blocks."""
         if block.is_hidden:
             return
         start = f' start="{escape(block.detail)}"' if block.kind == "ordered_list" and block.detail != "1" else ""
@@ -40,7 +45,7 @@ class HtmlWriter:
             self.html.append(f"</{block.tag}>\n")
 
     def whole(self, block: Block, kind: RunKind) -> None:
-        """A block of which all stayed, went, or came."""
+        """Write a block that is unchanged, removed or added as a whole."""
         if block.children:
             self.open(block, kind)
             for child in block.children:
@@ -50,7 +55,7 @@ class HtmlWriter:
             self.leaf(block, [(kind, piece) for piece in block.pieces] or [(kind, InlineText(""))])
 
     def leaf(self, block: Block, marked: Sequence[MarkedText]) -> None:
-        """A block of words; a rule, or a cell without words, is marked around where it has none."""
+        """Write a block of words. A rule, or a cell without words, is marked as a whole."""
         if block.kind == "hr":
             self.html.extend(self._wrapped(marked[0][0], ["<hr>\n"]))
             return
@@ -65,7 +70,7 @@ class HtmlWriter:
             self.html.extend(self._wrapped(kind, _inline([piece for _, piece in group], kind)))
 
     def note(self, old: str, new: str) -> None:
-        """Says that a block became one of another kind."""
+        """Write a note that a block became a block of another kind."""
         self.html.append('<div class="kinds">')
         self.words([("removed", InlineText(old)), ("added", InlineText(new))])
         self.html.append("</div>\n")
@@ -89,7 +94,7 @@ class HtmlWriter:
 
 
 def _inline(pieces: Sequence[InlineText], kind: RunKind) -> Iterator[str]:
-    """The pieces in their elements; neighbours in the same ones share them."""
+    """Yield the texts within their elements; neighbours with the same marks share an element."""
     visible = [piece for piece in pieces if kind != "equal" or not piece.is_address]
     for (elements, link), group in groupby(visible, key=lambda piece: (piece.elements, piece.link)):
         words = "".join(" → " + piece.text if piece.is_address else piece.text for piece in group)
@@ -101,26 +106,26 @@ def _inline(pieces: Sequence[InlineText], kind: RunKind) -> Iterator[str]:
 
 
 AROUND = 2
-"""Unchanged blocks that are shown on each side of a change; the others can be opened."""
+"""The number of unchanged blocks that are shown before and after a change; the others are folded."""
 
 
 @dataclass(frozen=True, slots=True)
 class HtmlDiff:
-    """`changes` counts the places with an id, change-1 and so on: none where both texts read the same."""
+    """A difference as HTML. `changes` is the number of changes with an id; 0 if both texts look the same."""
 
     html: SafeString
     changes: int
 
 
 def html_diff(old: str, new: str) -> HtmlDiff:
-    """The new text as HTML with its changes marked by `ins` and `del`, safe to show."""
+    """Return the new text as safe HTML, with its changes marked by `ins` and `del`."""
     writer = HtmlWriter()
     _write_folded(writer, pair_blocks(parse_blocks(old), parse_blocks(new)))
     return HtmlDiff(clean_diff_html("".join(writer.html)), writer.changes)
 
 
 def _write_folded(writer: HtmlWriter, pairs: Sequence[BlockPair]) -> None:
-    """The outermost blocks: long stretches of unchanged ones are folded."""
+    """Write the outermost blocks, with long unchanged stretches folded."""
     at = 0
     for unchanged, group in groupby(pairs, key=_is_unchanged):
         some = list(group)
@@ -191,7 +196,7 @@ def _mark_pieces(old: Sequence[InlineText], new: Sequence[InlineText]) -> list[M
 
 
 def _block_name(block: Block) -> str:
-    """What people call such a block."""
+    """Return the name of the kind of block, for readers."""
     names = {
         "paragraph": _("paragraph"),
         "heading": _("heading %(level)s") % {"level": block.detail.removeprefix("h")},
@@ -205,5 +210,5 @@ def _block_name(block: Block) -> str:
 
 
 def html_diff_fragment(old: str, new: str) -> SafeString:
-    """The new Markdown text as safe HTML, with what was added in `ins` and what was removed in `del`."""
+    """Return the new Markdown text as safe HTML, with added words in `ins` and removed ones in `del`."""
     return html_diff(old, new).html

@@ -1,9 +1,8 @@
-"""Characters that cannot be seen, or that turn the order of others around, made visible.
+"""This module renders Markdown as safe HTML: without HTML of the author, without images and scripts.
 
-Markdown to HTML that is safe to show: no HTML of the author's own, no pictures, no scripts.
-
-The work is bounded: what is too long, or so intricate that markdown-it would not come to an end with it (a thousand
-quotations that each open a fence, say), is shown as it was written.
+Invisible characters, and characters that change the writing direction, are made visible. The work is limited: a text
+that is too long, or so complex that markdown-it would not finish (for example a thousand quotations that each open a
+fence), is shown as source.
 """
 
 import hashlib
@@ -32,18 +31,21 @@ _UNSEEN = re.compile(
 
 
 def show_controls(text: str) -> str:
-    """The text with such characters as their numbers, like [U+202E]: agents read them, so people should see them."""
+    """Return the text with invisible characters replaced by their code points, like [U+202E].
+
+    Agents read such characters, so people should see them.
+    """
     return _UNSEEN.sub(lambda match: f"[U+{ord(match[0]):04X}]", text)
 
 
 MAX_CHARACTERS = 100_000
-"""Characters of a text that is rendered; a reader of more has a file, and no page."""
+"""The maximum number of characters of a text that is rendered."""
 MAX_SECONDS = 1.0
-"""CPU time for one text; ordinary ones of that length take a fifth of it."""
+"""CPU seconds for rendering one text; ordinary texts of maximum length take a fifth of it."""
 CACHED_BYTES = 8_000_000
-"""Memory of the HTML that a process remembers."""
+"""The maximum memory of cached HTML per process, in bytes."""
 MIN_CACHED_CHARACTERS = 2_000
-"""Shorter texts are rendered as fast as their hash is looked up."""
+"""The minimum number of characters of a cached text. Rendering a shorter one is as fast as hashing it."""
 
 
 def _check_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: ARG001 - markdown-it's
@@ -57,7 +59,7 @@ def _check_inline(state: StateInline, silent: bool) -> bool:  # noqa: ARG001 - m
 
 
 def _with_checks(markdown: MarkdownIt) -> MarkdownIt:
-    """The parser with rules that match nothing: they are tried in all of its loops, and stop those that never end."""
+    """Return the parser with rules that match nothing but check the CPU budget, so that they stop endless loops."""
     everywhere = ["paragraph", "reference", "blockquote", "list"]
     markdown.block.ruler.before("table", "check_cpu", _check_block, {"alt": everywhere})
     markdown.inline.ruler.before("text", "check_cpu", _check_inline)
@@ -85,14 +87,26 @@ _CLASSES = {
 }
 
 
+_HEADING_TAG = re.compile("<(/?)h([1-6])>")
 _EMPTY = mark_safe("")
 _html = LRUCache[bytes, SafeString](CACHED_BYTES, getsizeof=sys.getsizeof)
-"""HTML of the texts that this process rendered last, by their SHA-256."""
+"""The cache of the texts that this process rendered last, by their SHA-256."""
 _html_lock = Lock()
 
 
+_BLOCK_SIGNS = re.compile(r"^\s*(#{1,6}|[-*+>]|\d+[.)])\s+")
+
+
+def plain_line(line: str) -> str:
+    """Return a line of Markdown as plain text, for excerpts: without the signs of blocks, emphasis, code and links."""
+    inline = _MARKDOWN.parseInline(_BLOCK_SIGNS.sub("", line).strip())
+    parts = [part for token in inline for part in token.children or ()]
+    text = "".join(part.content for part in parts if part.type in {"text", "code_inline"})
+    return text.replace("**", "").replace("__", "").strip()  # a passage may begin or end within emphasis
+
+
 def render_markdown(text: str) -> SafeString:
-    """The text as HTML; as it was written, with a sentence that says so, where it is too long or too intricate."""
+    """Return the text as HTML, or as source with a note if it is too long or too complex."""
     if len(text) < MIN_CACHED_CHARACTERS:
         return _formatted_or_plain(text)
     key = hashlib.sha256(text.encode(errors="replace")).digest()
@@ -112,7 +126,7 @@ def _formatted_or_plain(text: str) -> SafeString:
 
 
 def format_markdown(text: str) -> SafeString | None:
-    """The text as HTML; None where it is too long or too intricate to be formatted."""
+    """Return the text as HTML; None if it is too long or too complex."""
     if len(text) > MAX_CHARACTERS:
         return None
     try:
@@ -125,31 +139,33 @@ def format_markdown(text: str) -> SafeString | None:
 
 
 def render_plain(*parts: str, between: SafeString = _EMPTY) -> SafeString:
-    """The parts of a text, not formatted, after a sentence that says why; `between` them stands what is given."""
-    why = _("This text is too long or too intricate to be formatted, so it is shown as it was written.")
+    """Return the parts of a text as source, after a note that says why; `between` is put between the parts."""
+    why = _("This text is too long or complex to be formatted, so its source is shown.")
     texts = between.join(format_html('<pre class="text" tabindex="0">{}</pre>', show_controls(part)) for part in parts)
     return format_html('<p class="note">{}</p>{}', why, mark_safe(texts))  # noqa: S308 - escaped right above
 
 
 def block_tokens(text: str, references: dict[str, Any]) -> list[Token]:
-    """The blocks of the text, as markdown-it's flat list of tokens; their words are not looked into yet.
+    """Return the blocks of the text as markdown-it's flat list of tokens; their words are not parsed yet.
 
-    `references` takes up where the text's named links lead.
+    The targets of the text's named links are stored in `references`.
     """
     return _BLOCKS.parse(text, references)
 
 
 def inline_tokens(words: str, references: dict[str, Any]) -> list[Token]:
-    """The words of one block, in tokens."""
+    """Return the tokens of the words of one block."""
     return _MARKDOWN.parseInline(words, references)[0].children or []
 
 
 def clean_diff_html(html: str) -> SafeString:
-    """HTML that was made of a text's blocks, with our own marks of what changed: all else goes."""
+    """Return the HTML of a difference with everything removed but the text's elements and our marks of changes."""
     attributes = {**_ATTRIBUTES, "del": {"id", "tabindex"}, "ins": {"id", "tabindex"}}
     return _clean(html, tags=_TAGS | _MARKS, attributes=attributes, allowed_classes=_CLASSES)
 
 
 def _clean(html: str, **allowed: Any) -> SafeString:
     clean = nh3.clean(html, url_schemes=_SCHEMES, link_rel="noopener noreferrer nofollow", **allowed)
+    # The page has its own h1, so the headings of a text begin with h2. Headings have no attributes.
+    clean = _HEADING_TAG.sub(lambda tag: f"<{tag[1]}h{min(int(tag[2]) + 1, 6)}>", clean)
     return mark_safe(show_controls(clean))  # noqa: S308 - nh3 has just cleaned it, and `show_controls` adds no markup

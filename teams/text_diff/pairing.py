@@ -1,4 +1,4 @@
-"""Which block of a new text is what became of which block of the old one."""
+"""This module pairs the blocks of a new text with the blocks of the old text from which they come."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,17 +8,17 @@ from teams.text_diff.alignment import align
 from teams.text_diff.blocks import Block
 
 MIN_SHARED = 0.4
-"""Of the letters of the shorter of two leaves: with less in common, one went and another came."""
+"""The minimum share of the letters of the shorter block that two blocks must have in common to be a pair."""
 _CELLS = {"th", "td"}
 _ALIKE = ({"paragraph", "heading"}, {"bullet_list", "ordered_list"}, _CELLS)
 _CONTAINERS = {"bullet_list", "ordered_list", "blockquote", "table", "thead", "tbody"}
 
 BlockPair = tuple[Block | None, Block | None]
-"""A block of the old text and what it became: nothing, where it was removed; nothing before, where it was added."""
+"""A block of the old text with its counterpart in the new text; None on one side if it was removed or added."""
 
 
 def pair_blocks(old: Sequence[Block], new: Sequence[Block]) -> list[BlockPair]:
-    """All blocks of both in the order in which to read them."""
+    """Return all blocks of both texts in reading order."""
     pairs: list[BlockPair] = []
     if len(old) == len(new) and all(block.kind in _CELLS for block in (*old, *new)):
         return list(zip(old, new, strict=True))  # a cell that moved would stand in another's column
@@ -29,7 +29,7 @@ def pair_blocks(old: Sequence[Block], new: Sequence[Block]) -> list[BlockPair]:
 
 
 def _match_blocks(old: Sequence[Block], new: Sequence[Block]) -> list[BlockPair]:
-    """Blocks that share most words belong together. Words are shared in order, so no two pairs cross."""
+    """Return pairs of blocks that share most of their words. Words are matched in order, so no two pairs cross."""
     partners = _partners(old, new)
     pairs: list[BlockPair] = []
     next_new = 0
@@ -59,7 +59,7 @@ def _partners(old: Sequence[Block], new: Sequence[Block]) -> dict[int, int]:
 
 
 def _shared_letters(old: Sequence[Block], new: Sequence[Block]) -> Counter[tuple[int, int]]:
-    """How many letters of common words each block of the old text has with each of the new one."""
+    """Return how many letters of common words each block of the old text has with each block of the new one."""
     before = [(word, index) for index, block in enumerate(old) for word in block.words]
     after = [(word, index) for index, block in enumerate(new) for word in block.words]
     shared: Counter[tuple[int, int]] = Counter()

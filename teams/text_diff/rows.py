@@ -1,4 +1,4 @@
-"""The difference of two texts line by line, as they were written: what a page shows as its source."""
+"""This module formats the difference of two texts line by line, as the source view of a page."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -8,21 +8,21 @@ from typing import Literal
 from teams.text_diff.difference import DiffPart, DiffRun, TextDiff, split_lines
 
 CONTEXT = 3
-"""Lines that are shown before and after a change."""
+"""The number of unchanged lines that are shown before and after a change."""
 MAX_RUN_CHARACTERS = 600
-"""Characters of an unchanged run in one line, beyond which its middle is left out."""
+"""The maximum number of characters of an unchanged run in a line; the middle of a longer one is omitted."""
 MAX_CHANGES = 500
 MAX_ROWS = 500
-"""Of one change: what is longer was rewritten, and its first lines tell so."""
+"""The maximum number of rows that are shown of one change."""
 MAX_RUNS = 10_000
-"""Of all changes together, after which no further one is begun: to write 20,000 runs as HTML takes two seconds."""
+"""The number of runs of all changes after which no further change is shown: 20,000 runs take two seconds to render."""
 SHOWN_CHARACTERS = 200
-"""Characters of such a run that are left on both sides."""
+"""The number of characters at both ends of such a run that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class DiffRow:
-    """A line of the old text, of the new one, or of both, with its numbers there."""
+    """A line of the old text, the new text, or both, with its line numbers."""
 
     kind: Literal["same", "removed", "added"]
     old: int | None
@@ -32,9 +32,10 @@ class DiffRow:
 
 @dataclass(frozen=True, slots=True)
 class DiffHunk:
-    """What is shown together: a change (numbered from 1) or its surroundings (0).
+    """Lines that are shown together: a change (numbered from 1) or unchanged lines around it (number 0).
 
-    `skipped` unchanged lines before it are not shown, nor `cut` lines of the change itself, after its rows.
+    `skipped` is the number of unchanged lines before it that are not shown, `cut` the number of lines of the change
+    that are not.
     """
 
     number: int
@@ -44,7 +45,7 @@ class DiffHunk:
 
 
 def diff_hunks(difference: TextDiff) -> list[DiffHunk]:
-    """The first MOST_CHANGES changes, of MOST_RUNS or little more, with a few lines around them."""
+    """Return the first MAX_CHANGES changes, of about MAX_RUNS runs, with a few lines around them."""
     parts, places, number, runs = difference.parts, list[DiffHunk](), 0, 0
     for index, part in enumerate(parts):
         if part.changed and (number == MAX_CHANGES or runs >= MAX_RUNS):
@@ -69,7 +70,7 @@ def _changed_hunk(part: DiffPart, number: int) -> DiffHunk:
 
 
 def _beginning(run: DiffRun) -> DiffRun:
-    """The run, or its first lines where it is a change of more than are shown."""
+    """Return the run, or the first lines of a change that is longer than what is shown."""
     if not run.changed or run.text.count("\n") <= MAX_ROWS:
         return run
     return DiffRun(run.kind, "".join(split_lines(run.text)[: MAX_ROWS + 1]))
@@ -94,8 +95,7 @@ def _same_rows(part: DiffPart, lines: list[str], from_line: int, to_line: int) -
 
 
 def _changed_rows(part: DiffPart) -> Iterator[DiffRow]:
-    """The lines of a change: those that were removed, then those that took their place, as far as they belong
-    together."""
+    """Yield the lines of a change: removed lines, then the lines that replaced them, group by group."""
     old, new = part.old_line, part.new_line
     for removed, added in _groups(part.runs):
         if removed == added:
@@ -112,7 +112,7 @@ RunLine = tuple[DiffRun, ...]
 
 
 def _groups(runs: tuple[DiffRun, ...]) -> Iterator[tuple[list[RunLine], list[RunLine]]]:
-    """Lines that were removed, with those that stand there now. A line break that stayed ends a group."""
+    """Yield removed lines with the lines that replaced them. An unchanged line ending ends a group."""
     sides: tuple[list[list[DiffRun]], list[list[DiffRun]]] = ([[]], [[]])
     for run in runs:
         for piece in split_lines(run.text):
@@ -134,7 +134,7 @@ def _whole_lines(side: list[list[DiffRun]]) -> list[RunLine]:
 
 
 def _shorten_line(runs: RunLine) -> RunLine:
-    """The line, without the middle of its very long unchanged runs."""
+    """Return the line without the middle of very long unchanged runs."""
     if all(run.changed or len(run.text) <= MAX_RUN_CHARACTERS for run in runs):
         return runs
     return tuple(

@@ -1,1 +1,1 @@
-"""Texts with versions: files, drafts, merging, and the pages that show, edit and restore them."""
+"""This package has everything about versioned texts: files, drafts, merging, and their pages."""

@@ -1,4 +1,4 @@
-"""Endpoints of versioned texts: ETag, If-Match, history; the same for files of teams and of agents."""
+"""These base classes serve versioned texts with ETag, If-Match and history, for files of teams and of agents."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ from teams.versioned_text.versioned_file import StaleVersion, file_save
 
 
 class VersionedView(ApiView):
-    """One versioned thing. `document_of` says how it looks, also to those whose version is stale."""
+    """An endpoint of one versioned resource. `document_of` formats it, also in answers to stale requests."""
 
     document: ClassVar[type[serializers.Serializer[Any]]]
 
@@ -37,24 +37,24 @@ class VersionedView(ApiView):
         return dict(self.document(thing).data)
 
     def answer(self, thing: Any, status_code: int = status.HTTP_200_OK, **headers: str) -> Response:
-        """The thing with its ETag."""
+        """Return a response with the resource and its ETag."""
         return Response(self.document_of(thing), status_code, headers={"ETag": etag(thing.version), **headers})
 
     def answer_if_newer(self, thing: Any) -> Response:
-        """The thing, or 304 to those who have its newest version."""
+        """Return a response with the resource; 304 if the client has its newest version."""
         if has_current_version(self.request, thing.version):
             return Response(status=status.HTTP_304_NOT_MODIFIED, headers={"ETag": etag(thing.version)})
         return self.answer(thing)
 
     def expected(self, current: Any) -> int:
-        """The version that If-Match names, which is the current one. Raises PreconditionRequired and StaleVersion."""
+        """Return the current version, which If-Match must name. Raises PreconditionRequired and StaleVersion."""
         expected = expected_version(self.request, current.version)
         if expected != current.version:
             raise StaleVersion(current, expected)
         return expected
 
     def check_if_match(self, current: Any) -> None:
-        """DELETE needs no If-Match, but heeds one. Raises StaleVersion."""
+        """Check If-Match if it was sent; DELETE does not require it. Raises StaleVersion."""
         if "If-Match" in self.request.headers:
             self.expected(current)
 
@@ -65,7 +65,7 @@ class VersionedView(ApiView):
 
 
 class VersionList(ApiView):
-    """The history of one versioned thing, newest version first."""
+    """The history of one versioned resource, newest version first."""
 
     document: ClassVar[type[serializers.Serializer[Any]]]
 
@@ -75,20 +75,20 @@ class VersionList(ApiView):
 
 @dataclass(frozen=True, slots=True)
 class FileOwners:
-    """Whose files an endpoint serves: how one owner is found, which files it has, how missing ones are made."""
+    """The owners whose files an endpoint serves: how to find an owner, its files, and how to create missing files."""
 
     find: Callable[[Principal, str, Action], Any]
     keys: tuple[str, ...]
     provision: Callable[[list[Any]], int]
 
     def files(self, owner: Any) -> Any:
-        """All files of the owner; one that was there before its files gets them now."""
+        """Return all files of the owner; missing files are created."""
         if owner.files.count() < len(self.keys):
             self.provision([owner])
         return owner.files.all()
 
     def file(self, owner: Any, key: str) -> Any:
-        """One file of the owner. Raises NotFound for a key that no file has."""
+        """Return a file of the owner. Raises NotFound for a key that no file has."""
         if key not in self.keys:
             raise NotFound(f"The file “{key}”")
         named = {"file_key": key}
@@ -106,7 +106,7 @@ class FileList(ApiView):
 
     @extend_schema(parameters=PAGE, responses=page_serializer(FileSerializer))
     def get(self, request: Request, slug: str) -> Response:
-        """The three files."""
+        """Return the three files."""
         query = self.query("cursor", "limit")
         files = self.owners.files(self.owners.find(self.principal, slug, Action.READ))
         return self.page(
@@ -120,13 +120,13 @@ class FileDetail(VersionedView):
 
     @extend_schema(parameters=[ETAG, IF_NONE_MATCH], responses=FileSerializer)
     def get(self, request: Request, slug: str, key: str) -> Response:
-        """A file as it stands."""
+        """Return the current version of a file."""
         self.query()
         return self.answer_if_newer(self._file(slug, key, Action.READ))
 
     @extend_schema(parameters=[ETAG, IF_MATCH, ONLY_CREATE], request=ContentSerializer, responses=FileSerializer)
     def put(self, request: Request, slug: str, key: str) -> Response:
-        """Save a new version; the same text again makes none. Every file exists, so nothing is ever created here."""
+        """Save a new version; an unchanged text creates none. Every file exists, so no file is ever created here."""
         self.query()
         file = self._file(slug, key, Action.EDIT)
         if is_create_only(request):
@@ -147,7 +147,7 @@ class FileVersionList(VersionList):
 
     @extend_schema(parameters=PAGE, responses=page_serializer(VersionSerializer))
     def get(self, request: Request, slug: str, key: str) -> Response:
-        """The file's versions, newest first, without their texts."""
+        """Return the versions of the file, newest first, without their texts."""
         return self.page_of_versions(self.owners.file(self.owners.find(self.principal, slug, Action.READ), key))
 
 
@@ -156,7 +156,7 @@ class FileVersionDetail(ApiView):
 
     @extend_schema(responses=VersionContentSerializer)
     def get(self, request: Request, slug: str, key: str, version: int) -> Response:
-        """One version with its text."""
+        """Return a version with its text."""
         self.query()
         file = self.owners.file(self.owners.find(self.principal, slug, Action.READ), key)
         found = file.versions.filter(version=version).first()
@@ -170,7 +170,7 @@ class FileVersionCompare(ApiView):
 
     @extend_schema(parameters=[WITH], responses=ComparisonSerializer)
     def get(self, request: Request, slug: str, key: str, version: int) -> Response:
-        """What changed from one version to another, word by word."""
+        """Return the difference between two versions, word by word."""
         query = self.query("with")
         file = self.owners.file(self.owners.find(self.principal, slug, Action.READ), key)
         return Response(comparison_document(file, version, query.get("with", "")))

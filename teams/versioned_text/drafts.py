@@ -1,11 +1,9 @@
-"""Texts set aside: what a person's draft said before it was discarded or replaced. Offered back beside the editor.
+"""Drafts are texts that a person has not published yet; discarded ones can be restored for seven days.
 
-One per person and text, the latest; whatever comes next in its place was set aside later.
+There is one draft per person and text, which nobody else sees. Saving a draft creates no version. Each save names the
+revision of the draft that it is based on, so that two windows of one person do not overwrite each other.
 
-Drafts: what a person has written and not yet published. One per person and text; nobody else sees it.
-
-A draft is kept while its author types and makes no version. Each save of a draft names the revision of the draft that
-it goes on from, so that two windows of one person do not overwrite each other unseen.
+There is one discarded text per person and text: the one that was discarded or replaced last.
 """
 
 import datetime
@@ -26,7 +24,7 @@ OFFERED_FOR = datetime.timedelta(days=7)
 
 
 class TextSetAside(models.Model):
-    """A text that was a draft. `about` and `based_on` are those of the draft."""
+    """A text that was a draft and was discarded or replaced. `about` and `based_on` are those of the draft."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     person = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="texts_set_aside")
@@ -42,14 +40,14 @@ class TextSetAside(models.Model):
 
 
 def discarded_text_of(person_id: UUID, about: str) -> TextSetAside | None:
-    """The text that the person set aside in the last seven days."""
+    """Return the text that the person discarded in the last seven days."""
     recent = timezone.now() - OFFERED_FOR
     return TextSetAside.objects.filter(person_id=person_id, about=about, since__gt=recent).first()
 
 
 @transaction.atomic
 def discarded_text_create(*, person_id: UUID, about: str, content: str, based_on: int) -> None:
-    """Set a text aside, unless there is nothing in it. Those that are offered no longer go."""
+    """Store a discarded text unless it is empty, and delete those of the person that are older than seven days."""
     now = timezone.now()
     TextSetAside.objects.filter(person_id=person_id, since__lte=now - OFFERED_FOR).delete()
     if content.strip():
@@ -59,7 +57,7 @@ def discarded_text_create(*, person_id: UUID, about: str, content: str, based_on
 
 
 def discarded_text_delete(*, person_id: UUID, about: str) -> None:
-    """Throw away what the person set aside of one text."""
+    """Delete the discarded text of a person."""
     TextSetAside.objects.filter(person_id=person_id, about=about).delete()
 
 
@@ -67,24 +65,29 @@ _LARGEST_FIRST_REVISION = 2**30
 
 
 class StaleDraft(DossierError):
-    """The person went on with this draft in another window. `current` is the draft as it stands, or None if it went."""
+    """The draft was saved in another window since. `current` is the draft as it is now, or None if it was deleted."""
 
     status = 412
     code = "stale_draft"
-    title = "You went on writing in another window"
+    title = "You edited this text in another window"
 
     def __init__(self, current: Any) -> None:
         self.current = current
         super().__init__(
-            "You went on with this text in another window, so it was not saved as your draft from here. "
-            "Your text is still in this window. Open the draft beside it and bring the two together.",
+            (
+                "You edited this text in another window, so your draft was not saved from here. Your "
+                "text is still in this window. Open the draft in another tab and merge them."
+            ),
             current_revision=current.revision if current else 0,
         )
 
 
 class Draft(models.Model):
-    """A text in the making. `about` names the versioned text (`VersionedFile.about`), `based_on` the version that it
-    was made from: 0 where there is none yet."""
+    """The unpublished text of a person.
+
+    `about` is the ref of the versioned text (`VersionedFile.about`), `based_on` the version that the draft started
+    from, 0 if there was none.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     person = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="drafts")
@@ -102,12 +105,12 @@ class Draft(models.Model):
 
 
 def drafts_of(person_id: UUID) -> models.QuerySet[Draft]:
-    """All drafts of a person, the newest first."""
+    """Return all drafts of a person, the newest first."""
     return Draft.objects.filter(person_id=person_id).order_by("-updated_at", "-id")
 
 
 def draft_of(person_id: UUID, about: str) -> Draft | None:
-    """The person's draft of one text."""
+    """Return the person's draft of a text."""
     return Draft.objects.filter(person_id=person_id, about=about).first()
 
 
@@ -115,12 +118,11 @@ def draft_of(person_id: UUID, about: str) -> Draft | None:
 def draft_save(
     *, person_id: UUID, about: str, content: str, based_on: int, expected_revision: int, keeping: bool = False
 ) -> Draft:
-    """Keep a text as the person's draft; the same text again makes no revision.
+    """Save a text as the person's draft; the same text creates no new revision.
 
-    `expected_revision` is the draft's revision that the text goes on from, 0 where there was no draft. What the draft
-    said before is set aside where the person asks for that (`keeping`), and where the text is now made from a newer
-    version: then it is another text, brought together from two. Raises StaleDraft when the draft went on elsewhere,
-    and FileTooLarge.
+    `expected_revision` is the revision of the draft that the text is based on, 0 if there was no draft. The previous
+    text of the draft is stored as discarded if `keeping` is set, or if the text is now based on a newer version,
+    because it was merged then. Raises StaleDraft if the draft was saved in another window since, and FileTooLarge.
     """
     if len(content) > MAX_FILE_CHARACTERS:
         raise FileTooLarge(len(content))
@@ -139,10 +141,10 @@ def draft_save(
 def draft_publish(
     *, person_id: UUID, about: str, expected_revision: int, save: Callable[[str, int], VersionedFile]
 ) -> tuple[VersionedFile, int]:
-    """Make a version of the draft, which is gone then; `save` stores it.
+    """Publish the draft with the function `save`, and delete the draft.
 
-    Returns the text as it is stored now, and the version that the draft was made from. Raises StaleDraft, and
-    StaleVersion when somebody published meanwhile: the draft stays.
+    Returns the published text and the version that the draft was based on. Raises StaleDraft, and StaleVersion if
+    another version was published since: the draft remains.
     """
     draft = _lock_expected(person_id, about, expected_revision)
     if draft is None:
@@ -154,7 +156,7 @@ def draft_publish(
 
 @transaction.atomic
 def draft_delete(*, person_id: UUID, about: str, expected_revision: int) -> None:
-    """Forget a draft that says what is published anyway. Raises StaleDraft."""
+    """Delete a draft that equals the published text. Raises StaleDraft."""
     draft = _lock_expected(person_id, about, expected_revision)
     if draft:
         draft.delete()
@@ -162,8 +164,10 @@ def draft_delete(*, person_id: UUID, about: str, expected_revision: int) -> None
 
 @transaction.atomic
 def draft_discard(*, person_id: UUID, about: str, content: str = "") -> None:
-    """Forget the person's draft of one text, if there is one. What it said is set aside, or, where the person had
-    written on since, what it would say."""
+    """Discard the person's draft of a text, if there is one.
+
+    `content` is stored as the discarded text if the person had continued to write, else the draft.
+    """
     draft = _lock_draft(person_id, about)
     if draft:
         discarded_text_create(
@@ -174,9 +178,10 @@ def draft_discard(*, person_id: UUID, about: str, content: str = "") -> None:
 
 @transaction.atomic
 def draft_restore(*, person_id: UUID, about: str) -> Draft | None:
-    """Make a draft of the text that the person set aside; the draft there is, is set aside instead.
+    """Make the discarded text the person's draft again; an existing draft becomes the discarded text.
 
-    Returns the draft; None where nothing was set aside. Raises StaleDraft where a window made one meanwhile.
+    Returns the draft; None if there was no discarded text. Raises StaleDraft if another window created a draft at the
+    same time.
     """
     draft, aside = _lock_draft(person_id, about), discarded_text_of(person_id, about)
     if aside is None:
@@ -192,8 +197,10 @@ def draft_restore(*, person_id: UUID, about: str) -> Draft | None:
 
 @transaction.atomic
 def drafts_delete(*, abouts: models.Q, readers: models.QuerySet[Any]) -> None:
-    """Forget the drafts of texts that are about to be deleted, of people who may not read the texts any more: nobody
-    could tell afterwards that they may not. Drafts of the readers stay theirs."""
+    """Delete the drafts of texts that are about to be deleted, except those of their readers.
+
+    After the deletion, it could not be checked any more who may read the texts.
+    """
     Draft.objects.filter(abouts).exclude(person__in=readers).delete()
 
 

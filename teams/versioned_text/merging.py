@@ -1,10 +1,11 @@
-"""Three texts into one: what two people made of the same text is brought together, line by line.
+"""This module merges two texts that were made from the same base, line by line.
 
-A change that one of them made is taken over. Where both changed the same place and not in the same way, both texts are
-kept, one after the other, for a person to decide. The three-way merge of lines (Khanna, Kunal, Pierce: A Formal
-Investigation of Diff3, 2007) on the longest common subsequences.
+A change of only one text is taken over. Where both texts changed the same lines differently, there is a conflict, which
+a person resolves. The method is a three-way merge (Khanna, Kunal, Pierce: A Formal Investigation of Diff3, 2007) on the
+longest common subsequences.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -16,29 +17,23 @@ Lines = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class MergeChunk:
-    """Lines of the merged text. Where both changed the same place, `theirs` are the others; elsewhere it is None."""
+    """Lines of the merged text.
+
+    In a conflict, `lines` are one text's and `theirs` the other's; elsewhere `theirs` is None.
+    """
 
     lines: Lines
     theirs: Lines | None = None
 
     @property
     def has_conflict(self) -> bool:
-        """Whether somebody has to decide."""
+        """Whether both texts changed these lines differently."""
         return self.theirs is not None
 
 
 @dataclass(frozen=True, slots=True)
-class ConflictMarkers:
-    """The lines around the two texts where both changed the same place, in plain words."""
-
-    yours: str
-    theirs: str
-    end: str
-
-
-@dataclass(frozen=True, slots=True)
 class _CommonLines:
-    """As many lines that all three texts share, and where they begin in each."""
+    """Consecutive lines that all three texts share: where they begin in each text, and how many they are."""
 
     base: int
     mine: int
@@ -46,12 +41,25 @@ class _CommonLines:
     length: int
 
 
+MARKERS = (
+    re.compile(r"^<{7} .*^={7}$.*^>{7} ", re.MULTILINE | re.DOTALL),
+    re.compile(r"^\[Here both texts changed\. Yours says:\]$.*^\[Keep what is right, ", re.MULTILINE | re.DOTALL),
+)
+"""The lines around unresolved conflicts: those of Git, and those that drafts of earlier versions of Dossier have."""
+
+
+def has_conflict_markers(text: str) -> bool:
+    """Return whether the text has lines that mark a conflict which nobody has resolved."""
+    plain = text.replace("\r\n", "\n")
+    return any(marker.search(plain) for marker in MARKERS)
+
+
 class TooLongToMerge(Exception):
-    """The texts have too many lines to be brought together; both are to be shown side by side."""
+    """The texts have too many lines to be merged."""
 
 
 def merge_texts(base: str, mine: str, theirs: str) -> tuple[MergeChunk, ...]:
-    """The two texts that were made from the base, as one: their lines in order. Joined by line breaks they are it.
+    """Return the merged text of two texts that were made from `base`, as chunks of lines in order.
 
     Raises TooLongToMerge.
     """
@@ -70,20 +78,17 @@ def merge_texts(base: str, mine: str, theirs: str) -> tuple[MergeChunk, ...]:
     return tuple(piece for piece in pieces if piece.lines or piece.theirs)
 
 
-def format_merged(pieces: Sequence[MergeChunk], marks: ConflictMarkers) -> str:
-    """The merged text, with marks around what is to be decided."""
+def join_chunks(chunks: Sequence[MergeChunk], chosen: Sequence[Lines]) -> str:
+    """Return the merged text, with the chosen lines in place of each conflict, in order."""
+    remaining = iter(chosen)
     lines: list[str] = []
-    for piece in pieces:
-        lines += piece.lines if piece.theirs is None else _with_markers(piece.lines, piece.theirs, marks)
+    for chunk in chunks:
+        lines += next(remaining) if chunk.has_conflict else chunk.lines
     return "\n".join(lines)
 
 
-def _with_markers(yours: Lines, theirs: Lines, marks: ConflictMarkers) -> Lines:
-    return (marks.yours, *yours, marks.theirs, *theirs, marks.end)
-
-
 def _merge_between(base: Lines, mine: Lines, theirs: Lines) -> Iterator[MergeChunk]:
-    """What stands between two places that all three share."""
+    """Yield the chunks between two places that all three texts share."""
     if theirs in {base, mine}:
         yield MergeChunk(mine)
     elif base == mine:
@@ -93,7 +98,7 @@ def _merge_between(base: Lines, mine: Lines, theirs: Lines) -> Iterator[MergeChu
 
 
 def _trim_overlap(mine: Lines, theirs: Lines) -> Iterator[MergeChunk]:
-    """Both changed it: what they begin and end with alike is decided."""
+    """Yield the chunks of lines that both texts changed; common lines at their beginning and end are no conflict."""
     first = _common_prefix_length(mine, theirs)
     last = _common_prefix_length(mine[first:][::-1], theirs[first:][::-1])
     yield MergeChunk(mine[:first])
@@ -102,14 +107,14 @@ def _trim_overlap(mine: Lines, theirs: Lines) -> Iterator[MergeChunk]:
 
 
 def _common_prefix_length(one: Lines, other: Lines) -> int:
-    """How many lines both begin with."""
+    """Return how many lines at the beginning of both texts are equal."""
     return next(
         (n for n, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), min(map(len, (one, other)))
     )
 
 
 def _shared_by_all(base: Lines, mine: Lines, theirs: Lines) -> Iterator[_CommonLines]:
-    """The stretches of the base that both left alone."""
+    """Yield the ranges of the base that neither text changed."""
     ours, others = _unchanged_lines(base, mine), _unchanged_lines(base, theirs)
     one = other = 0
     while one < len(ours) and other < len(others):
@@ -128,7 +133,7 @@ def _end(same: _CommonLines) -> int:
 
 
 def _unchanged_lines(base: Lines, changed: Lines) -> list[_CommonLines]:
-    """The stretches of the base that stand in the changed text, too; `mine` is where."""
+    """Return the ranges of the base that also occur in the changed text; their `mine` is the position there."""
     return [
         _CommonLines(span.old_from, span.new_from, 0, span.old_to - span.old_from)
         for span in align(base, changed)

@@ -1,4 +1,4 @@
-"""Presence: who has the editor of a text open just now. An open editor says so every 20 seconds."""
+"""Presence is who has the editor of a text open now. An open editor reports it every 20 seconds."""
 
 import datetime
 from uuid import UUID
@@ -13,7 +13,7 @@ MAX_NAMES = 5
 
 
 class Presence(models.Model):
-    """When a person's editor of a text was last heard of. The table is unlogged: after a crash it is empty."""
+    """When the editor of a person and text last reported. The table is unlogged: it is empty after a crash."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     person = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="presences")
@@ -27,7 +27,7 @@ class Presence(models.Model):
 
 
 def presence_note(*, person_id: UUID, about: str) -> None:
-    """The person's editor of this text is open now."""
+    """Store that the person has the editor of this text open."""
     Presence.objects.bulk_create(
         [Presence(person_id=person_id, about=about, seen=timezone.now())],
         update_conflicts=True,
@@ -37,12 +37,12 @@ def presence_note(*, person_id: UUID, about: str) -> None:
 
 
 def presence_end(*, person_id: UUID, about: str) -> None:
-    """The person closed the editor."""
+    """Store that the person closed the editor."""
     Presence.objects.filter(person_id=person_id, about=about).delete()
 
 
 def others_editing(person_id: UUID, about: str) -> list[str]:
-    """The names of the others who have the editor of this text open, five at most."""
+    """Return the names of the other people who have the editor of this text open, at most five."""
     present = Presence.objects.filter(about=about, seen__gt=timezone.now() - PRESENCE_TIMEOUT).exclude(
         person_id=person_id
     )

@@ -1,4 +1,4 @@
-"""A versioned text as its pages show it, whoever owns it."""
+"""A versioned text as its pages show it, for every kind of owner."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from teams.guidance import Guidance, Text
 from teams.versioned_text.versioned_file import VersionedFile
 
 SaveText = Callable[[str, int, str], VersionedFile]
-"""Stores a text made from a version, with a note; returns the text as stored. Raises StaleVersion."""
+"""A function that stores a text made from a version, with a note, and returns it as stored. Raises StaleVersion."""
 
 
 @dataclass(frozen=True, slots=True)
 class Crumb:
-    """A step on the way to a page."""
+    """A link of the breadcrumbs of a page."""
 
     label: Text
     address: str
@@ -25,7 +25,9 @@ class Crumb:
 
 @dataclass(frozen=True, slots=True)
 class TextPage:
-    """A versioned text as its pages show it. `heading` says of whom it is; `key` names its section of a context."""
+    """A versioned text as its pages show it. `heading` names the text and its owner; `key` is its
+    section of a context.
+    """
 
     file: VersionedFile
     guidance: Guidance
@@ -40,8 +42,14 @@ class TextPage:
 
     @property
     def exists(self) -> bool:
-        """Whether it was ever saved."""
+        """Whether the text was saved at least once."""
         return not self.file._state.adding  # noqa: SLF001 - Django's documented way to ask
+
+    @property
+    def crumbs_to_file(self) -> tuple[Crumb, ...]:
+        """The steps to a page about the text, such as its history: the last step is the text itself."""
+        address = self.edit_address if self.may_edit else self.current_address
+        return (*self.crumbs, Crumb(self.guidance.name, address))
 
     @property
     def current_address(self) -> str:
@@ -49,8 +57,9 @@ class TextPage:
 
 
 def save_as_person(request: HttpRequest, save: Callable[..., VersionedFile], file: VersionedFile) -> SaveText:
-    """How the signed-in person saves this file, by `teams.versioned_text.versioned_file.file_save` or what takes the
-    same arguments.
+    """Return a function with which the signed-in person saves this file.
+
+    `save` is `teams.versioned_text.versioned_file.file_save`, or takes the same arguments.
     """
     author = principal_of(request).author
     return lambda content, expected, note: save(
@@ -59,7 +68,7 @@ def save_as_person(request: HttpRequest, save: Callable[..., VersionedFile], fil
 
 
 def add_save_message(request: HttpRequest, version: int, based_on: int, success: str = "") -> None:
-    """Say to the person whether saving made a new version, in the words of `success` where it is given."""
+    """Show a message on whether saving created a new version; `success` is its text if one was created."""
     if version == based_on:
         add_unchanged_message(request)
     else:
@@ -67,5 +76,5 @@ def add_save_message(request: HttpRequest, version: int, based_on: int, success:
 
 
 def add_unchanged_message(request: HttpRequest) -> None:
-    """Say to the person that the text is the one that is stored already."""
-    messages.info(request, _("Nothing had changed, so there is no new version."))
+    """Show a message that the text equals the stored one."""
+    messages.info(request, _("No changes, so there is no new version."))

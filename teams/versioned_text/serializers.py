@@ -1,4 +1,4 @@
-"""What changed from one version of a text to another, as JSON: shared by files and daily logs."""
+"""These serializers return the difference of two versions as JSON, for files and daily logs."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from config.http.errors import Invalid, NotFound
 from teams.text_diff.difference import DiffPart, diff_texts
 from teams.versioned_text.versioned_file import VersionedFile
 
-WITH = OpenApiParameter("with", int, description="The version to compare with; the newest where it is left out.")
+WITH = OpenApiParameter("with", int, description="The version to compare with; default: the newest.")
 MAX_VERSION = 2**31 - 1
 
 
@@ -27,7 +27,7 @@ class HunkSerializer(serializers.Serializer[Any]):
 
 
 class ComparisonSerializer(serializers.Serializer[Any]):
-    """`from`, which Python keeps for itself, joins its fields below."""
+    """The difference of two versions. Its field `from`, a keyword of Python, is added below."""
 
     to = serializers.IntegerField()
     changes = serializers.IntegerField(help_text="How many places changed.")
@@ -40,7 +40,10 @@ class ComparisonSerializer(serializers.Serializer[Any]):
 
 
 def comparison_document(file: VersionedFile, version: int, other: str) -> dict[str, Any]:
-    """What changed from `version` to the version that `other` names. Raises NotFound, and Invalid for no number."""
+    """Return the difference between `version` and the version that `other` names.
+
+    Raises NotFound; Invalid if it is no number.
+    """
     target = _number(other) if other else file.version
     known = [number for number in (version, target) if number <= MAX_VERSION]
     texts = dict(file.versions.filter(version__in=known).values_list("version", "content"))
@@ -65,6 +68,6 @@ def _number(text: str) -> int:
 
 
 def hunk_document(part: DiffPart) -> dict[str, Any]:
-    """One place that changed, with the numbers of its first lines."""
+    """Return a changed part with the numbers of its first lines."""
     runs = [{"kind": run.kind, "text": run.text} for run in part.runs]
     return {"old_line": part.old_line, "new_line": part.new_line, "runs": runs}

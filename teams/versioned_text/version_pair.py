@@ -1,4 +1,4 @@
-"""Which two states of a text a page is to compare: what `from` and `to` in its address name."""
+"""A page that compares two versions finds them by `from` and `to` in its query string."""
 
 import datetime
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ DRAFT = "draft"
 
 
 class NothingToCompare(DossierError):
-    """The address names no two different states of the text. The message says so to a person."""
+    """The query string does not name two different versions. The message explains it to a person."""
 
     status = 422
     code = "nothing_to_compare"
@@ -28,9 +28,15 @@ class NoSuchState(NothingToCompare):
     status = 404
 
 
+class NoDraft(NothingToCompare):
+    """The query string names the person's draft, and there is none (any more)."""
+
+    status = 404
+
+
 @dataclass(frozen=True, slots=True)
 class ComparedText:
-    """One of the two texts. `number` is None for a draft; `signed` says whose version it is."""
+    """One of two compared texts. `number` is None for a draft; `signed` has the author of a version."""
 
     number: int | None
     content: str
@@ -39,13 +45,13 @@ class ComparedText:
 
     @property
     def name(self) -> str:
-        """How an address names it."""
+        """The name of the text in a query string."""
         return DRAFT if self.number is None else str(self.number)
 
 
 @dataclass(frozen=True, slots=True)
 class VersionPair:
-    """The earlier text and the later one. `swapped` says that they were named the other way around."""
+    """An earlier and a later text. `swapped` says that the query string named the later one first."""
 
     old: ComparedText
     new: ComparedText
@@ -53,7 +59,7 @@ class VersionPair:
 
 
 def find_version_pair(request: HttpRequest, document: TextPage) -> VersionPair:
-    """What the address names; where it names nothing, the newest version, and the one before it.
+    """Return the two texts that the query string names; by default, the newest version and the previous one.
 
     Raises NothingToCompare.
     """
@@ -71,13 +77,13 @@ def find_version_pair(request: HttpRequest, document: TextPage) -> VersionPair:
 
 
 def to_compared_text(version: Any) -> ComparedText:
-    """A version as a side. The row of the text itself stands for its newest one."""
+    """Return a version as one of two compared texts. The current row of a text stands for its newest version."""
     at = version.created if hasattr(version, "sha256") else version.updated_at
     return ComparedText(version.version, version.content, at, version)
 
 
 def _requested_names(request: HttpRequest, document: TextPage, draft: Draft | None) -> tuple[str, str]:
-    """The names of both sides, with what was left out filled in."""
+    """Return the names of both texts, with missing ones filled in."""
     newest = document.file.version
     old, new = (request.GET.get(name, "").strip() for name in ("from", "to"))
     new = new or str(newest)
@@ -85,21 +91,21 @@ def _requested_names(request: HttpRequest, document: TextPage, draft: Draft | No
         before = draft.based_on if draft and new == DRAFT else 0
         old = str(before or (newest if new == DRAFT else _parse_number(new) - 1))
     if old == "0":
-        raise NothingToCompare(_("Version 1 is the first, so there is nothing before it to compare it with."))
+        raise NothingToCompare(_("Version 1 is the first version, so there is nothing to compare it with."))
     return tuple(name if name == DRAFT else str(_parse_number(name)) for name in (old, new))  # type: ignore[return-value]
 
 
 def _parse_number(name: str) -> int:
-    """The number of a version. Raises NoSuchState for what is none."""
+    """Return the number of a version. Raises NoSuchState if it is no number."""
     if not (name.isascii() and name.isdigit() and len(name) <= len(str(2**31)) and int(name) < 2**31):
-        raise NoSuchState(_("“%(name)s” is no version. Choose two versions by their numbers.") % {"name": name[:40]})
+        raise NoSuchState(_("“%(name)s” is not a version. Choose two versions by their numbers.") % {"name": name[:40]})
     return int(name)
 
 
 def _find_text(name: str, found: dict[int, ComparedText], draft: Draft | None) -> ComparedText:
     if name == DRAFT:
         if draft is None:
-            raise NoSuchState(_("You have no draft of this text, so there is nothing of yours to compare."))
+            raise NoDraft(_("You have no draft to compare."))
         return ComparedText(None, draft.content, draft.updated_at)
     if int(name) not in found:
         raise NoSuchState(_("There is no version %(name)s of this text. Choose another.") % {"name": name})
@@ -108,7 +114,7 @@ def _find_text(name: str, found: dict[int, ComparedText], draft: Draft | None) -
 
 def _same_text_message(document: TextPage, name: str) -> str:
     if document.file.version == 1:
-        return _("There is one version only so far. Once there is a second, you can see here what changed.")
+        return _("There is only one version. You can compare versions when there is a second one.")
     if name == DRAFT:
-        return _("This is one and the same draft. Choose a version to compare it with.")
-    return _("This is one and the same version, %(name)s. Choose two different ones.") % {"name": name}
+        return _("You selected your draft twice. Choose a version to compare it with.")
+    return _("You selected version %(name)s twice. Choose two different ones.") % {"name": name}

@@ -1,7 +1,7 @@
-"""Versioned texts: files of agents and teams, and daily logs. Saving, and the versions that saving leaves behind.
+"""Versioned texts are files of agents and teams, and daily logs. This module saves them and their versions.
 
-A versioned text is one current row and one append-only row per version. Every save names the version it was based on;
-a save based on an older one is refused, so no text is ever lost silently.
+A versioned text is one current row and one append-only row per version. Every save names the version that it is based
+on; a save based on an older version is refused, so no text is lost silently.
 """
 
 import hashlib
@@ -24,11 +24,11 @@ file_saved = Signal()  # sender: the model; file: the VersionedFile as it is now
 
 
 class StaleVersion(DossierError):
-    """Somebody saved in between. `current` is the text as it stands now."""
+    """Another version was saved since. `current` is the text as it is now."""
 
     status = 412
     code = "stale_version"
-    title = "Somebody saved a newer version"
+    title = "Someone saved a newer version"
 
     def __init__(self, current: Any, expected: int) -> None:
         self.current = current
@@ -40,21 +40,21 @@ class StaleVersion(DossierError):
 
 
 class FileTooLarge(DossierError):
-    """A file would grow beyond what any context could hold."""
+    """The text would be longer than the limit of a file."""
 
     status = 422
     code = "file_too_large"
-    title = "This text is too long"
+    title = "The text is too long"
 
     def __init__(self, characters: int) -> None:
         super().__init__(
-            f"The text would have {characters:,} characters; a file holds at most {MAX_FILE_CHARACTERS:,}. "
+            f"The text would have {characters:,} characters; the maximum is {MAX_FILE_CHARACTERS:,}. "
             "Nothing was changed. Shorten it or move a part of it elsewhere."
         )
 
 
 class Signed(models.Model):
-    """Says who made its current state: `user` or `system` as in the seed, and which person or key besides."""
+    """The author of the current state: `user` or `system` as in the seed, and which person or key."""
 
     updated_by = models.CharField(max_length=10, default="system")
     editor_ref = models.CharField(max_length=80, blank=True, default="")
@@ -64,7 +64,7 @@ class Signed(models.Model):
         abstract = True
 
     def signed_by(self, author: Author) -> None:
-        """Note who makes the state that is about to be saved."""
+        """Set the author of the state that is about to be saved."""
         self.updated_by, self.editor_ref, self.editor_name = author.updated_by, author.ref, author.name
 
 
@@ -83,16 +83,16 @@ class VersionedFile(Signed):
 
     @property
     def ref(self) -> str:
-        """What names its current version: `team_file:<uuid>@7`."""
+        """The ref of the current version, like `team_file:<uuid>@7`."""
         raise NotImplementedError
 
     @property
     def about(self) -> str:
-        """What names the text, whichever version it is of: `team_file:<uuid>`."""
+        """The ref of the text without a version, like `team_file:<uuid>`."""
         return self.ref.partition("@")[0]
 
     def as_version(self, note: str = "") -> "Version":
-        """The current state as an unsaved row of the version table, with what its author says of it."""
+        """Return the current state as an unsaved row of the version table, with the author's note."""
         version: Version = self.versions.model(
             file_id=self.id,
             version=self.version,
@@ -107,7 +107,7 @@ class VersionedFile(Signed):
 
 
 class Version(Signed):
-    """One immutable saved state. The database refuses to change or delete it."""
+    """An immutable saved state. The database refuses to change or delete it."""
 
     append_only = True
 
@@ -125,7 +125,7 @@ class Version(Signed):
 
 @transaction.atomic
 def file_create(*, file: FileType, author: Author, note: str = "") -> FileType:
-    """Store a new file as its version 1. Raises IntegrityError if its owner has it already."""
+    """Store a new file as its version 1. Raises IntegrityError if its owner has the file already."""
     file.signed_by(author)
     file.save(force_insert=True)
     file.as_version(note).save(force_insert=True)
@@ -135,11 +135,11 @@ def file_create(*, file: FileType, author: Author, note: str = "") -> FileType:
 
 @transaction.atomic
 def file_save(*, file: FileType, content: str, expected_version: int, author: Author, note: str = "") -> FileType:
-    """Save a new version of a file, made from `expected_version`; identical text makes none.
+    """Save a new version of a file that is based on `expected_version`; an identical text creates none.
 
-    The note says in the author's words what changed.
+    The note is the author's summary of the change.
 
-    Returns the file as it is stored now. Raises StaleVersion when somebody saved in between.
+    Returns the file as it is stored now. Raises StaleVersion if another version was saved since.
     """
     current = lock_row(file)
     if current.version != expected_version:
@@ -149,14 +149,14 @@ def file_save(*, file: FileType, content: str, expected_version: int, author: Au
 
 @transaction.atomic
 def file_append(*, file: FileType, paragraph: str, author: Author) -> FileType:
-    """Add a paragraph at the end, after a blank line, exactly as given; no version is expected, so none is stale."""
+    """Append a paragraph, exactly as given, after a blank line. No version is expected, so the call is never stale."""
     current = lock_row(file)
     separator = "\n\n" if current.content else ""
     return _store_version(current, f"{current.content}{separator}{paragraph}", author)
 
 
 def lock_row(row: RowType) -> RowType:
-    """The row's newest state, held against other writers until the transaction ends. Raises NotFound."""
+    """Return the newest state of the row, locked against other writers until the transaction ends. Raises NotFound."""
     rows = type(row)._default_manager.select_for_update(no_key=True)  # noqa: SLF001
     current = rows.filter(pk=row.pk).first()
     if current is None:

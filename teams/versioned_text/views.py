@@ -1,4 +1,4 @@
-"""Pages of every versioned text: its history, one version, a comparison of two, and restoring an old one."""
+"""The pages of every versioned text: its history, a version, a comparison of two, and restoring a version."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,20 +20,26 @@ from teams.text_diff.comparison import compare_texts
 from teams.text_diff.markdown import render_markdown
 from teams.versioned_text.drafts import draft_of
 from teams.versioned_text.presentation import SaveText, TextPage, add_unchanged_message
-from teams.versioned_text.version_pair import NothingToCompare, VersionPair, find_version_pair, to_compared_text
+from teams.versioned_text.version_pair import (
+    NoDraft,
+    NothingToCompare,
+    VersionPair,
+    find_version_pair,
+    to_compared_text,
+)
 from teams.versioned_text.versioned_file import MAX_NOTE_CHARACTERS, StaleVersion
 
 MAX_OWN_CHARACTERS = MAX_NOTE_CHARACTERS - 60
-"""Of what a person adds to the note: before it stands which version was restored."""
+"""The maximum number of characters of a person's own words in the note of a restored version."""
 
 
 class RestoreForm(forms.Form):
-    """The version that was the newest when the page was made, and what the person says about bringing back another."""
+    """The form that restores a version: the version that was newest when the page was shown, and the person's note."""
 
     version = forms.IntegerField(min_value=1, max_value=2**31 - 1, widget=forms.HiddenInput)
     note = forms.CharField(
-        label=gettext_lazy("Why?"),
-        help_text=gettext_lazy("One line for the history."),
+        label=gettext_lazy("Comment"),
+        help_text=gettext_lazy("Change summary"),
         required=False,
         max_length=MAX_OWN_CHARACTERS,
         validators=[validate_storable],
@@ -46,14 +52,14 @@ class RestoreForm(forms.Form):
 
     @property
     def full_note(self) -> str:
-        """The note of the new version: which one was restored, and the person's own words."""
+        """The note of the new version: which version was restored, and the person's own words."""
         restored = _("Restored version %(number)s") % {"number": self.number}
         own = " ".join(self.cleaned_data["note"].split())
         return f"{restored}: {own}" if own else restored
 
 
 def history(request: HttpRequest, document: TextPage) -> HttpResponse:
-    """All versions, newest first. After one was restored, offers to undo that."""
+    """Show all versions, newest first. After one was restored, the page offers to undo that."""
     versions, cursor = page_of(document.file.versions.defer("content"), request.GET, keys=("version",))
     newest = document.file.version
     restored = document.may_edit and newest > 1 and request.GET.get("restored") == str(newest)
@@ -68,7 +74,7 @@ def history(request: HttpRequest, document: TextPage) -> HttpResponse:
 
 
 def version(request: HttpRequest, document: TextPage, number: int) -> HttpResponse:
-    """One version, rendered or as it was written."""
+    """Show a version, formatted or as source."""
     found = find_version(document, number)
     source = not document.is_markdown or request.GET.get("as") == "source"
     neighbours = document.file.versions.filter(version__in=[number - 1, number + 1])
@@ -86,7 +92,7 @@ def version(request: HttpRequest, document: TextPage, number: int) -> HttpRespon
 
 
 def find_version(document: TextPage, number: int) -> Any:
-    """One version of the text. Raises NotFound."""
+    """Return a version of the text. Raises NotFound."""
     found = document.file.versions.filter(version=number).first() if number < 2**31 else None
     if found is None:
         raise NotFound(_("Version %(number)s") % {"number": number})
@@ -94,8 +100,10 @@ def find_version(document: TextPage, number: int) -> Any:
 
 
 def add_growth(document: TextPage, versions: Sequence[Any]) -> Sequence[Any]:
-    """The versions, newest first, each with its `words` and with `growth`: by how many it is longer than the one before
-    (None: the first)."""
+    """Return the versions, newest first, each with its number of `words` and its `growth`.
+
+    `growth` is by how many words it is longer than the previous version; None for the first.
+    """
     if not versions:
         return versions
     # Counted here: PostgreSQL takes ten times as long to find the words of large texts.
@@ -109,9 +117,12 @@ def add_growth(document: TextPage, versions: Sequence[Any]) -> Sequence[Any]:
 
 
 def compare(request: HttpRequest, document: TextPage) -> HttpResponse:
-    """What changed from the version that `from` names to the one that `to` names, or to the reader's draft."""
+    """Show what changed between the versions that `from` and `to` name, or to the reader's draft."""
     try:
         choice = find_version_pair(request, document)
+    except NoDraft as fault:
+        messages.info(request, fault.detail)
+        return redirect(document.edit_address if document.may_edit else document.history_address)
     except NothingToCompare as fault:
         return render(
             request,
@@ -128,7 +139,7 @@ def compare(request: HttpRequest, document: TextPage) -> HttpResponse:
 def render_restore_refused(
     request: HttpRequest, document: TextPage, version: Any, form: RestoreForm, status: int
 ) -> HttpResponse:
-    """The newest version beside the one that was to be restored, which can still be restored from here."""
+    """Show the newest version compared with the one that was to be restored, which can still be restored."""
     newest = document.file
     again = {"version": newest.version, "note": form.data.get("note", "")}
     facts: dict[str, Any] = {
@@ -158,7 +169,7 @@ def _render_comparison(
 
 
 def restore(request: HttpRequest, document: TextPage, number: int, save: SaveText) -> HttpResponse:
-    """Save the text of an old version as a new one. Who did not see the newest is shown it first."""
+    """Save the text of an old version as a new one. A person who has not seen the newest version is shown it first."""
     found = find_version(document, number)
     form = RestoreForm(request.POST, number=number)
     if not form.is_valid():
@@ -173,7 +184,7 @@ def restore(request: HttpRequest, document: TextPage, number: int, save: SaveTex
         add_unchanged_message(request)
         return redirect(document.history_address)
     facts = {"number": number, "version": saved.version}
-    messages.success(request, _("Version %(number)s is back, as version %(version)s.") % facts)
+    messages.success(request, _("Restored version %(number)s as version %(version)s.") % facts)
     if draft_of(principal_of(request).id, document.file.about):
-        messages.info(request, _("Your draft is kept as it was: nobody else sees it until you publish it."))
+        messages.info(request, _("Your draft is not changed; only you can see it."))
     return redirect(f"{document.history_address}?restored={saved.version}")

@@ -1,6 +1,6 @@
-"""The page that asks before something is deleted for good. It works without scripts: the deletion itself is a POST.
+"""This page asks for confirmation before something is deleted permanently. It works without scripts.
 
-A view shows it to GET, and deletes on POST.
+A view shows the page on GET, and deletes on POST.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from teams.versioned_text.presentation import Crumb
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confirmation:
-    """The question, the consequences and the two ways out. `hidden` is sent along with the answer."""
+    """The question, its consequences, and the two answers. `hidden` are values that are sent with the answer."""
 
     question: Text
     consequences: Sequence[Text]
@@ -24,9 +24,9 @@ class Confirmation:
     crumbs: Sequence[Crumb] = ()
     hidden: Mapping[str, str] = field(default_factory=dict)
     address: str = ""
-    """Where the answer is sent; empty: to the page itself."""
+    """The address to which the answer is sent; if empty, the page itself."""
 
 
 def confirmation_page(request: HttpRequest, confirmation: Confirmation) -> HttpResponse:
-    """Ask whether it shall go. Nothing is changed."""
+    """Show the question. Nothing is changed."""
     return render(request, "teams/confirmation.html", {"confirmation": confirmation, "crumbs": confirmation.crumbs})

@@ -1,12 +1,13 @@
 """The pages of a team's files."""
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
+from config.http.errors import Forbidden
 from teams.access import is_permitted, principal_of, team_for
 from teams.guidance import TEAM_FILES
 from teams.models import Team, TeamFile
@@ -19,29 +20,34 @@ from teams.versioned_text.versioned_file import file_save
 
 
 def edit(request: HttpRequest, slug: str, key: str) -> HttpResponse:
-    """The editor of a team's file."""
-    found = _document(request, slug, key, Action.EDIT)
+    """The editor of a team's file; people who may only read are led to its newest version."""
+    try:
+        found = _document(request, slug, key, Action.EDIT)
+    except Forbidden:
+        if request.method == "POST":
+            raise
+        return redirect(_document(request, slug, key).current_address)
     return editor_views.edit(request, found, save_as_person(request, file_save, found.file))
 
 
 def history(request: HttpRequest, slug: str, key: str) -> HttpResponse:
-    """All versions of a team's file."""
+    """Show all versions of a team's file."""
     return document_history.history(request, _document(request, slug, key))
 
 
 def version(request: HttpRequest, slug: str, key: str, number: int) -> HttpResponse:
-    """One version of a team's file."""
+    """Show a version of a team's file."""
     return document_history.version(request, _document(request, slug, key), number)
 
 
 def compare(request: HttpRequest, slug: str, key: str) -> HttpResponse:
-    """Two versions of a team's file, or one and the draft."""
+    """Show the difference of two versions of a team's file, or of a version and the draft."""
     return versioned_text_views.compare(request, _document(request, slug, key))
 
 
 @require_POST
 def restore(request: HttpRequest, slug: str, key: str, number: int) -> HttpResponse:
-    """Bring back an old version of a team's file."""
+    """Restore an old version of a team's file."""
     found = _document(request, slug, key, Action.EDIT)
     return versioned_text_views.restore(request, found, number, save_as_person(request, file_save, found.file))
 
@@ -67,9 +73,9 @@ def _document(request: HttpRequest, slug: str, key: str, action: Action = Action
 def _readers(team: Team) -> str:
     count = team.agent_links.count()
     if not count:
-        return _("No agent works in this team yet, so nobody reads this so far.")
+        return _("There are no agents in this team yet.")
     return ngettext(
-        "Read by %(count)s agent of this team, at the start of every conversation.",
-        "Read by %(count)s agents of this team, at the start of every conversation.",
+        "Used by: %(count)s agent of this team",
+        "Used by: %(count)s agents of this team",
         count,
     ) % {"count": count}

@@ -1,9 +1,11 @@
-"""The people of the organisation, for its admins: new accounts, new passwords, who may sign in and who is an admin."""
+"""The pages of the people of the organisation, for its admins: accounts, passwords, and who is an admin."""
 
+from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
 from django.core.paginator import Paginator
+from django.db import transaction
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -13,11 +15,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from config.http.errors import Conflict
-from teams.access import principal_of, require_admin
+from config.http.shown_once import show_once, take_shown_once
+from teams.access import principal_of, require_admin, team_for
 from teams.forms import NewPersonForm, PersonForm
-from teams.models import User, teams_administered_alone
+from teams.models import Team, User, teams_administered_alone
 from teams.people import person_create, person_password_renew, person_update
-from teams.principal import Role
+from teams.principal import Action, Role
+from teams.services import membership_set
 from teams.sign_in.browser_sessions import current_digest, present_sessions, sessions_end
 from teams.sign_in.second_factor import has_second_factor, second_factor_remove
 from teams.versioned_text.presentation import Crumb
@@ -28,24 +32,34 @@ PER_PAGE = 60
 
 @never_cache  # it may show a password
 def people(request: HttpRequest) -> HttpResponse:
-    """Everybody; makes accounts. The password of a new one is shown once."""
+    """Show all people, and create accounts. The password of a new account is shown once."""
     require_admin(principal_of(request))
-    form = NewPersonForm(request.POST or None)
+    form = NewPersonForm(request.POST or None, principal=principal_of(request))
     if request.method == "POST" and form.is_valid():
         try:
-            made, password = person_create(**form.cleaned_data)
+            made, password = _create(request, **form.cleaned_data)
         except Conflict:
-            form.add_error("username", _("Somebody has this username already. Choose another."))
+            form.add_error("username", _("This username is taken. Choose another."))
         else:
-            return _render_invitation(request, made, password)
+            return _show_invitation(request, made, password)
     everybody = User.objects.annotate(team_count=Count("memberships")).order_by("-is_active", "name", "username")
     found = everybody.filter(_matches_words(request.GET.get("q", "")))
     page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
     return render(request, "teams/people.html", {"page": page, "form": form}, status=422 if form.errors else 200)
 
 
+@transaction.atomic
+def _create(request: HttpRequest, *, team: Team | None, role: str, **facts: Any) -> tuple[User, str]:
+    """Create the account and the membership in the chosen team. Raises Conflict."""
+    made, password = person_create(**facts, principal=principal_of(request))
+    if team:
+        managed = team_for(principal_of(request), team.slug, Action.MANAGE)
+        membership_set(team=managed, user=made, role=role, principal=principal_of(request))
+    return made, password
+
+
 def person(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """One account: its name, whether it is an admin's, whether it may sign in."""
+    """Show and change an account: its name, whether it is an admin's, and whether it may sign in."""
     require_admin(principal_of(request))
     found = get_object_or_404(User, pk=id_)
     facts = {"name": found.name, "is_admin": found.is_admin, "is_active": found.is_active}
@@ -53,7 +67,7 @@ def person(request: HttpRequest, id_: UUID) -> HttpResponse:
     form = PersonForm(request.POST or None, initial=facts, administered_alone=list(alone))
     if request.method == "POST" and form.is_valid():
         try:
-            person_update(person=found, **form.cleaned_data)
+            person_update(person=found, **form.cleaned_data, principal=principal_of(request))
         except Conflict as conflict:
             form.add_error(None, conflict.detail)
         else:
@@ -75,15 +89,15 @@ def person(request: HttpRequest, id_: UUID) -> HttpResponse:
 @never_cache
 @require_POST
 def password(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """A new password for somebody who forgot theirs, shown once."""
+    """Create a new password for a person who forgot theirs, which is shown once."""
     require_admin(principal_of(request))
     found = get_object_or_404(User, pk=id_)
-    return _render_invitation(request, found, person_password_renew(person=found))
+    return _show_invitation(request, found, person_password_renew(person=found, principal=principal_of(request)))
 
 
 @require_POST
 def sign_out(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """End all sessions of somebody; an admin's own but for the one that asks."""
+    """End all sessions of a person, except the current one of the admin who does this."""
     require_admin(principal_of(request))
     found = get_object_or_404(User, pk=id_)
     sessions_end(person=found, except_digest=current_digest(request))
@@ -93,7 +107,7 @@ def sign_out(request: HttpRequest, id_: UUID) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def second_factor(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """Ask whether the second factor of somebody who lost it shall go, and remove it."""
+    """Ask for confirmation, and remove the second factor of a person who lost it."""
     require_admin(principal_of(request))
     found = get_object_or_404(User, pk=id_)
     if request.method != "POST":
@@ -102,22 +116,34 @@ def second_factor(request: HttpRequest, id_: UUID) -> HttpResponse:
             Confirmation(
                 question=_("Remove the second factor of %(name)s?") % {"name": found},
                 consequences=[
-                    _("Make sure that it is the person who asks: afterwards the password alone is enough."),
-                    _("The authenticator app and the recovery codes are of no use any more; new ones can be set up."),
+                    _("Verify the identity of the person first: afterwards the password is sufficient."),
+                    _("The authenticator app and the recovery codes become invalid; new ones can be set up."),
                 ],
-                button=_("Remove the second factor"),
+                button=_("Remove second factor"),
                 back=reverse("person", args=[id_]),
                 crumbs=[Crumb(_("People"), reverse("people"))],
             ),
         )
     second_factor_remove(person=found)
-    messages.success(request, _("%(name)s signs in with the password alone now.") % {"name": found})
+    messages.success(request, _("%(name)s can now sign in with the password alone.") % {"name": found})
     return redirect("person", id_=found.pk)
 
 
-def _render_invitation(request: HttpRequest, invited: User, password: str) -> HttpResponse:
-    address = request.build_absolute_uri("/")
-    context = {"person": invited, "password": password, "address": address}
+def _show_invitation(request: HttpRequest, invited: User, password: str) -> HttpResponse:
+    show_once(request, f"invitation of {invited.pk}", password=password)
+    return redirect("invitation", id_=invited.pk)
+
+
+@never_cache
+def invitation(request: HttpRequest, id_: UUID) -> HttpResponse:
+    """Show what to hand over to a person: the address, the username and, once, the password that was just created."""
+    require_admin(principal_of(request))
+    found = get_object_or_404(User, pk=id_)
+    shown = take_shown_once(request, f"invitation of {found.pk}")
+    if not shown:
+        messages.info(request, _("The password was already shown. If it is lost, reset it here."))
+        return redirect("person", id_=found.pk)
+    context = {"person": found, "password": shown["password"], "address": request.build_absolute_uri("/")}
     return render(request, "teams/invitation.html", context)
 
 

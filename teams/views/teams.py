@@ -1,4 +1,4 @@
-"""Pages: the list of teams, a new team, and what its admins change."""
+"""The pages of teams: the list, a new team, and the settings for its admins."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ PER_PAGE = 60
 
 
 def team_list(request: HttpRequest) -> HttpResponse:
-    """The teams that the person may read, by name."""
+    """Show the teams that the person may read, by name."""
     principal = principal_of(request)
     members = Membership.objects.filter(team=OuterRef("pk")).order_by().values("team").annotate(n=Count("*"))
     own = Membership.objects.filter(team=OuterRef("pk"), user_id=principal.id).values("role")[:1]
@@ -37,7 +37,7 @@ def team_list(request: HttpRequest) -> HttpResponse:
 
 
 def team_new(request: HttpRequest) -> HttpResponse:
-    """A new team, by an admin of the organisation."""
+    """Create a team, as an organisation admin."""
     principal = principal_of(request)
     require_admin(principal)
     form = TeamForm(request.POST or None)
@@ -45,20 +45,21 @@ def team_new(request: HttpRequest) -> HttpResponse:
         try:
             team = team_create(slug=form.cleaned_data["slug"], name=form.cleaned_data["name"], principal=principal)
         except Conflict:
-            form.add_error("slug", _("There is a team with this short name already. Choose another."))
+            form.add_error("slug", _("A team with this slug exists. Choose another slug."))
         else:
-            messages.success(request, _("The team is there. Say what it wants in Goals."))
+            messages.success(request, _("Team created. Next: write its Goals."))
             return redirect("team_page", slug=team.slug)
     return render(request, "teams/team_new.html", {"form": form}, status=422 if form.errors else 200)
 
 
 def team_settings(request: HttpRequest, slug: str) -> HttpResponse:
-    """The name of a team, and what its agents may do."""
+    """Show and change the name of a team and what its agents may do."""
     team = team_for(principal_of(request), slug, Action.MANAGE)
     form = TeamSettingsForm(request.POST or None, initial=_form_values(team))
     if request.method == "POST" and form.is_valid():
         try:
             team_update(
+                principal=principal_of(request),
                 team=team,
                 expected_version=form.cleaned_data["version"],
                 name=form.cleaned_data["name"],
@@ -68,7 +69,7 @@ def team_settings(request: HttpRequest, slug: str) -> HttpResponse:
             form.data = {**request.POST.dict(), "version": stale.current.version}
             form.add_error(
                 "name",
-                _("Somebody named it “%(name)s” meanwhile. Save again to name it as you wrote.")
+                _("Someone renamed it to “%(name)s” meanwhile. Save again to use your name.")
                 % {"name": stale.current.name},
             )
         else:
@@ -82,14 +83,12 @@ def _form_values(team: Team) -> dict[str, Any]:
 
 
 def team_delete_view(request: HttpRequest, slug: str) -> HttpResponse:
-    """Asks whether the team shall go, and deletes it."""
+    """Ask for confirmation, and delete the team."""
     principal = principal_of(request)
     team = team_for(principal, slug, Action.MANAGE)
     form = DeletionForm(request.POST or None, slug=slug)
     if request.method == "POST" and form.is_valid():
         team_delete(team=team, principal=principal)
-        messages.success(
-            request, _("The team %(name)s is deleted. Contexts that it was told of stay.") % {"name": team.name}
-        )
+        messages.success(request, _("Team %(name)s deleted. Records of contexts are retained.") % {"name": team.name})
         return redirect("team_list")
     return render(request, "teams/delete.html", {"team": team, "form": form}, status=422 if form.errors else 200)

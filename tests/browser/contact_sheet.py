@@ -66,7 +66,7 @@ def _password_of(page: Page, address: str, username: str) -> str:
     """A new password for one of the demo's people, made by the admin."""
     page.goto(f"{address}/people/?q={username}")
     page.locator("main .items a").first.click()
-    page.get_by_role("button", name="Make a new password").click()
+    page.get_by_role("button", name="Reset password").click()
     return page.locator("#invitation").inner_text().partition("Password: ")[2].split()[0]
 
 

@@ -8,7 +8,7 @@ from teams.versioned_text.versioned_file import file_save
 from tests.browser.conftest import sign_in
 
 GOALS = "/teams/demo/files/GOALS/"
-SAVED = "Nobody else sees it yet."
+SAVED = "Only you can see it."
 
 
 def open_goals(page: Page, server: str, username: str = "olga") -> Locator:
@@ -31,8 +31,8 @@ def is_saved(page: Page) -> None:
 
 def publish_from_here(page: Page, note: str = "") -> None:
     """By way of the changes."""
-    page.get_by_role("button", name="Publish …").click()
-    page.get_by_label("What did you change?").fill(note)
+    page.get_by_role("button", name="Review and publish").click()
+    page.get_by_label("Change summary").fill(note)
     page.get_by_role("button", name="Publish", exact=True).click()
 
 

@@ -85,6 +85,54 @@ def shifts(page: Page, *, scripts: bool = True) -> list[str]:
     return [f"{page.url} at {page.viewport_size}: moves by {moved}"] if moved > LEAST_SHIFT else []
 
 
+WIDTHS = (320, 390, 768, 1024, 1280, 1440, 2560)
+"""The widths at which every page is looked at, in CSS pixels."""
+COVERED = """() => {
+  const selector = "main :is(a, button, input, select, textarea, summary):not([tabindex='-1'], .visually-hidden *)";
+  const isOutside = (box, frame) =>
+    box.top < frame.top || box.bottom > frame.bottom || box.left < frame.left || box.right > frame.right;
+  function isScrolledAway(one, box) {
+    for (let around = one.parentElement; around; around = around.parentElement) {
+      const { overflowX, overflowY } = getComputedStyle(around);
+      const scrolls = overflowX !== "visible" || overflowY !== "visible";
+      if (scrolls && isOutside(box, around.getBoundingClientRect())) return true;
+    }
+    return false;
+  }
+  function isOnTop(one, rect) {
+    const top = document.elementFromPoint(rect.left + rect.width / 2, rect.top + rect.height / 2);
+    const labels = [...(one.labels ?? [])];
+    return top && (one.contains(top) || top.contains(one) || labels.some((label) => label.contains(top)));
+  }
+  const isClear = (one) => [...one.getClientRects()].some((rect) => isOnTop(one, rect));
+  function isReachable(one) {
+    if (isClear(one)) return true;
+    const was = scrollY;
+    one.scrollIntoView({ block: "center", behavior: "instant" });  // a bar that stays in place covers what is under it
+    const found = isClear(one);
+    scrollTo({ top: was, behavior: "instant" });
+    return found;
+  }
+  return [...document.querySelectorAll(selector)].filter((one) => {
+    const box = one.getBoundingClientRect();
+    if (!one.checkVisibility({ opacityProperty: true, visibilityProperty: true })) return false;
+    if (getComputedStyle(one).clipPath !== "none" || box.width < 4 || box.height < 4) return false;
+    if (isOutside(box, { top: 0, left: 0, bottom: innerHeight, right: innerWidth })) return false;
+    return !isScrolledAway(one, box) && !isReachable(one);
+  }).map((one) => (one.textContent || one.name || one.id).trim().slice(0, 40));
+}"""
+"""What can be clicked and is in the window, but is under something else."""
+
+
+def narrow_or_wide(page: Page) -> list[str]:
+    """At which widths one has to scroll sideways, or something that can be clicked is covered by something else."""
+    found = []
+    for width in WIDTHS:
+        found += too_wide(page, width)
+        found += [f"{page.url}: {name!r} is covered at {width}" for name in page.evaluate(COVERED)]
+    return found
+
+
 def too_wide(page: Page, *widths: int) -> list[str]:
     """At which of these widths, in CSS pixels, one has to scroll sideways."""
     found = []

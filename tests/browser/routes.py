@@ -8,8 +8,8 @@ NO_PAGES = frozenset({
     # Documents for programs, and the page of the API, which is tried apart.
     "metrics", "context_download", "context_record_file", "api_docs",
     # Files.
-        "context_bundle", "context_file_download",
-        "organisation_export_download", "team_export_download", "agent_export_download",
+    "context_bundle", "context_file_download", "file_losses_csv", "activity_csv",
+    "organisation_export_download", "team_export_download", "agent_export_download",
     # Only take what a form on a page sends, and lead back to a page.
     "context_replay", "context_flag", "followers_retry", "size",
     "task_push", "thread_switch", "job_retry",
@@ -20,7 +20,7 @@ NO_PAGES = frozenset({
     "proposal_decide",
     "external_query", "external_switch", "team_member_role", "team_member_remove",
     "team_key_grant", "team_key_withdraw",
-    "alert_acknowledge", "alert_resolve", "alert_reopen",
+    "alert_acknowledge", "first_steps_hide", "alert_resolve", "alert_reopen",
     "webhook_secret_change", "webhook_test", "webhook_resend", "webhook_switch",
 })  # fmt: skip
 

@@ -35,7 +35,7 @@ def test_through_the_graph_with_the_keyboard_alone(page: Page, server: str, kept
     sign_in(page, server)
     page.goto(f"{server}/agents/luna/graph/?depth=2")
     page.wait_for_load_state()
-    page.get_by_label("Show").focus()
+    page.get_by_label("Type").focus()
     while page.evaluate("document.activeElement.dataset?.node === undefined"):
         page.keyboard.press("Tab")
     first = Entity.objects.order_by("-salience", "id")[0]
@@ -49,7 +49,7 @@ def test_through_the_graph_with_the_keyboard_alone(page: Page, server: str, kept
     page.wait_for_url(f"{server}/agents/luna/graph/?entity={second}&depth=2")
     expect(page.get_by_role("heading", level=1)).to_contain_text(Entity.objects.get(pk=second).name)
     assert page.locator(".node.centre").get_attribute("data-node") == second
-    page.get_by_role("link", name="The same as a list").focus()
+    page.get_by_role("link", name="List view").focus()
     page.keyboard.press("Enter")
     assert page.url.endswith("#list")
 
@@ -69,14 +69,14 @@ def test_forms_without_javascript(browser: Browser, server: str, kept: Kept) -> 
     page.goto(f"{server}/agents/luna/patterns/")
     page.get_by_role("link", name="New pattern").click()
     page.get_by_label("Name").fill("Smile")
-    page.get_by_label("What to do").fill("\nSay hello first.")
+    page.get_by_label("Content").fill("\nSay hello first.")
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("It is kept now.")).to_be_visible()
+    expect(page.get_by_text("Saved.")).to_be_visible()
     assert Pattern.objects.get(name="Smile").guidance == "Say hello first."
 
     page.goto(f"{server}/agents/luna/threads/")
     page.get_by_role("button", name="Resolve The broken desk").click()
-    expect(page.get_by_text("is resolved. You can take it up again.")).to_be_visible()
+    expect(page.get_by_text("resolved. You can reopen it.")).to_be_visible()
     assert Thread.objects.get(title="The broken desk").status == "resolved"
 
     page.goto(f"{server}/agents/luna/documents/new/")

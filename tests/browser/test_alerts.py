@@ -29,11 +29,11 @@ def receiver(settings: Any) -> Iterator[Endpoint]:
 def registered(page: Page, server: str, url: str) -> None:
     """Olga makes a webhook for her team, by the keyboard."""
     page.goto(f"{server}/webhooks/")
-    page.get_by_role("link", name="Register the first one").click()
+    page.get_by_role("link", name="Add webhook").click()
     page.get_by_label("Label").fill("Chat")
     page.get_by_label("URL").fill(url)
     page.get_by_label("URL").press("Enter")
-    expect(page.locator("[data-message]")).to_contain_text("Give the receiver this secret")
+    expect(page.locator("[data-message]")).to_contain_text("Give this secret to the receiver")
 
 
 def test_an_alert_is_told_to_a_webhook_and_looked_after(
@@ -43,20 +43,20 @@ def test_an_alert_is_told_to_a_webhook_and_looked_after(
     registered(page, server, receiver.url)
     follow_assemblies([Assembly.objects.get(topic="the stage")])
     page.goto(f"{server}/alerts/")
-    line = page.locator(".items > li").filter(has_text="Cut to fit")
+    line = page.locator(".items > li").filter(has_text="Truncated")
     expect(line).to_contain_text("Knowledge")
     assert violations_in_both_schemes(page) == []
     assert too_wide(page, 320, 1280) == []
-    line.get_by_role("button", name="I look after it").press("Enter")
-    expect(page.locator(".items > li").filter(has_text="Olga Owner looks after it")).to_have_count(1)
-    page.locator(".items > li").filter(has_text="Olga Owner looks after it").get_by_role(
-        "link", name="the context that showed it"
+    line.get_by_role("button", name="Acknowledge").press("Enter")
+    expect(page.locator(".items > li").filter(has_text="acknowledged by Olga Owner")).to_have_count(1)
+    page.locator(".items > li").filter(has_text="acknowledged by Olga Owner").get_by_role(
+        "link", name="View context"
     ).click()
-    expect(page.get_by_role("heading", level=1)).to_contain_text("was told")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Luna · ")
     page.goto(f"{server}/webhooks/{Webhook.objects.get().id}/")
     expect(page.get_by_text("alert.opened").nth(1)).to_be_visible()
-    page.get_by_role("button", name="Send a test").press("Enter")
-    expect(page.locator("[data-message]")).to_contain_text("It took the test.")
+    page.get_by_role("button", name="Send test").press("Enter")
+    expect(page.locator("[data-message]")).to_contain_text("The test message was delivered.")
     assert [seen.body["type"] for seen in receiver.seen] == ["webhook.test"]
 
 
@@ -69,12 +69,12 @@ def test_what_was_given_up_is_sent_again_from_the_page(
     WebhookDelivery.objects.update(attempts=MAX_ATTEMPTS, status=500, fault="It answered with status 500.")
     Job.objects.update(status=JobStatus.PARKED)
     page.goto(f"{server}/webhooks/{Webhook.objects.get().id}/")
-    again = page.get_by_role("button", name="Send again")
+    again = page.get_by_role("button", name="Resend")
     many = again.count()
     assert many
     assert violations_in_both_schemes(page) == []
     assert too_wide(page, 320, 1280) == []
     again.first.press("Enter")
-    expect(page.locator("[data-message]")).to_contain_text("It is sent again, as often as a new message")
-    expect(page.get_by_text("Sent again by Olga Owner,")).to_be_visible()
-    expect(page.get_by_role("button", name="Send again")).to_have_count(many - 1)
+    expect(page.locator("[data-message]")).to_contain_text("It will be sent again until it is delivered.")
+    expect(page.get_by_text("Resent by Olga Owner,")).to_be_visible()
+    expect(page.get_by_role("button", name="Resend")).to_have_count(many - 1)

@@ -104,6 +104,6 @@ def test_hostile_texts_do_nothing(watched: Page, server: str, team: Team, compla
     addresses += [log_address, f"{log_address}history/compare/", f"{server}/agents/luna/", f"{server}/"]
     found = [line for address in addresses for line in tripped(watched, address)]
     found += tripped(watched, f"{server}/teams/demo/files/GOALS/")
-    watched.get_by_role("button", name="Preview", exact=True).click()
+    watched.get_by_role("button", name="Formatted view", exact=True).click()
     expect(watched.locator("#preview .prose")).to_contain_text("code and its language")
     assert found + watched.evaluate(LOOK) == []

@@ -30,7 +30,7 @@ class Clicks:
     def open(self, topic: str) -> None:
         """The context about it, from the list."""
         self.click(self.page.get_by_role("row").filter(has_text=topic).get_by_role("link"))
-        expect(self.page.get_by_role("heading", level=1)).to_contain_text("was told")
+        expect(self.page.get_by_role("heading", level=1)).to_contain_text("Luna · ")
 
 
 @pytest.fixture
@@ -45,42 +45,42 @@ def clicks(page: Page, server: str, team: Team, complaints: list[str]) -> Iterat
 def test_which_file_was_cut(clicks: Clicks) -> None:
     clicks.open("the stage")
     page = clicks.page
-    expect(page.get_by_role("heading", level=1)).to_contain_text("One text was cut")
-    expect(page.get_by_role("row").filter(has_text="Knowledge Base").last).to_contain_text("cut: ")
-    clicks.click(page.get_by_role("link", name="In the text Knowledge Base"))
+    expect(page.locator(".lead").first).to_contain_text("One text was truncated")
+    expect(page.get_by_role("row").filter(has_text="Knowledge").last).to_contain_text("truncated: ")
+    clicks.click(page.get_by_role("link", name="Show in text Knowledge"))
     expect(page.locator(".told:target mark")).to_have_text("... [truncated]")
-    clicks.click(page.get_by_role("link", name="The version that it came from: Knowledge Base"))
+    clicks.click(page.get_by_role("link", name="Open its version: Knowledge"))
     expect(page.get_by_text("Paragraph 29:")).to_be_visible()
 
 
 def test_what_was_left_out_and_why(clicks: Clicks) -> None:
     clicks.open("the stage")
-    left_out = clicks.page.locator("#left-out .items > li").filter(has_text="of the top 5 in Team Knowledge").first
-    expect(left_out).to_contain_text("It needed a score above")
-    clicks.click(left_out.get_by_text("How it scored"))
-    expect(left_out.get_by_role("row").filter(has_text="How well words match in it and on either side")).to_be_visible()
+    left_out = clicks.page.locator("#left-out .items > li").filter(has_text="the limit of Team memories is 5").first
+    expect(left_out).to_contain_text("The cut-off score is")
+    clicks.click(left_out.get_by_text("Score", exact=False).locator("xpath=ancestor-or-self::summary"))
+    expect(left_out.get_by_role("row").filter(has_text="Match of words in it and its neighbours")).to_be_visible()
 
 
 def test_does_it_replay_byte_for_byte(clicks: Clicks) -> None:
     clicks.open("the stage")
-    clicks.click(clicks.page.get_by_role("button", name="Replay"))
-    expect(clicks.page.locator("#replayed")).to_contain_text("✓ Replayed: every byte matches")
+    clicks.click(clicks.page.get_by_role("button", name="Verify"))
+    expect(clicks.page.locator("#replayed")).to_contain_text("✓ Verified: identical")
     expect(clicks.page.locator("#replayed code")).to_have_text(re.compile("[0-9a-f]{64}"))
 
 
 def test_why_something_was_not_recalled(clicks: Clicks) -> None:
     clicks.open("the stage")
     page = clicks.page
-    left_out = page.locator("#left-out .items > li").filter(has_text="of the top 5 in Team Knowledge").first
-    clicks.click(left_out.get_by_role("link", name="Why not?"))
-    expect(page.locator("#answer")).to_contain_text("It was considered, and left out.")
-    expect(page.locator("#answer")).to_contain_text("It would be in if Team Knowledge took the best")
+    left_out = page.locator("#left-out .items > li").filter(has_text="the limit of Team memories is 5").first
+    clicks.click(left_out.get_by_role("link", name="Explain"))
+    expect(page.locator("#answer")).to_contain_text("Considered, but excluded.")
+    expect(page.locator("#answer")).to_contain_text("It would be included if Team memories had a limit of")
 
 
 def test_what_it_would_be_told_today(clicks: Clicks) -> None:
     clicks.open("the stage")
-    clicks.click(clicks.page.get_by_role("link", name="And today?"))
-    expect(clicks.page.get_by_role("heading", level=1)).to_have_text("What would Luna be told today?")
+    clicks.click(clicks.page.get_by_role("link", name="Re-run today"))
+    expect(clicks.page.get_by_role("heading", level=1)).to_have_text("Re-run today: Luna")
 
 
 def test_what_the_agent_knew_on_another_day(clicks: Clicks, monkeypatch: pytest.MonkeyPatch, server: str) -> None:
@@ -91,21 +91,21 @@ def test_what_the_agent_knew_on_another_day(clicks: Clicks, monkeypatch: pytest.
     clicks.page.reload()
     clicks.open("the stage")
     page = clicks.page
-    clicks.click(page.get_by_role("link", name="On another day"))
+    clicks.click(page.get_by_role("link", name="View as of date"))
     expect(page.get_by_label("Topic")).to_have_value("the stage")
     page.get_by_label("Day").fill(f"{then:%Y-%m-%d}")
     page.get_by_label("Time").fill(f"{then:%H:%M}")
-    clicks.click(page.get_by_role("button", name="Look back"))
-    expect(page.get_by_role("heading", name="Luna would have been told")).to_be_visible()
+    clicks.click(page.get_by_role("button", name="Show"))
+    expect(page.get_by_role("heading", name="the context of Luna would have used")).to_be_visible()
 
 
 def test_what_if_it_had_less_room(clicks: Clicks) -> None:
     clicks.open("the stage")
     page = clicks.page
-    clicks.click(page.get_by_role("link", name="What if …"))
+    clicks.click(page.get_by_role("link", name="What if"))
     page.get_by_label("Budget in tokens").fill("500")
-    clicks.click(page.get_by_role("button", name="Look", exact=True))
-    expect(page.locator(".told")).to_contain_text("tokens instead of")
+    clicks.click(page.get_by_role("button", name="Run", exact=True))
+    expect(page.locator(".told")).to_contain_text(" tokens (")
 
 
 def test_how_two_contexts_differ(clicks: Clicks) -> None:

@@ -33,16 +33,16 @@ def heading(page: Page, text: str) -> None:
 def test_filters_read_as_a_sentence_and_the_list_is_taken_away(listed: Page, tmp_path: Path) -> None:
     page = listed
     page.get_by_label("Agent", exact=True).select_option("luna")
-    page.get_by_label("Show", exact=True).select_option("left_out")
+    page.get_by_label("Outcome", exact=True).select_option("left_out")
     page.get_by_role("searchbox", name="Search").fill("stage")
     page.keyboard.press("Enter")
-    heading(page, "Of Luna, with something left out, with the words “stage”")
+    heading(page, "Agent: Luna, with excluded items, words: “stage”")
     expect(page.locator("#found tbody tr")).to_have_count(1)
     assert "only=left_out" in page.url
     page.reload()
     expect(page.get_by_role("searchbox", name="Search")).to_have_value("stage")
-    page.get_by_role("link", name="Download this list").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Download a list of contexts")
+    page.get_by_role("link", name="Export").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Export contexts")
     assert violations_in_both_schemes(page) == []
     with page.expect_download() as download:
         page.get_by_role("button", name="CSV").press("Enter")
@@ -55,21 +55,21 @@ def test_filters_read_as_a_sentence_and_the_list_is_taken_away(listed: Page, tmp
 def test_a_thing_is_chosen_by_a_part_of_its_name(listed: Page) -> None:
     page = listed
     page.get_by_text("More filters").click()
-    told = page.get_by_label("It was told", exact=True)
+    told = page.get_by_label("Contains", exact=True)
     told.press_sequentially("knowl")
-    expect(page.locator("#found h2")).to_have_text("Which “knowl” do you mean?")
+    expect(page.locator("#found h2")).to_have_text("Select a match for “knowl”")
     expect(told).to_be_focused()
-    expect(page.locator("#live")).to_have_text("Which “knowl” do you mean?")
+    expect(page.locator("#live")).to_have_text("Select a match for “knowl”")
     assert "contains" not in page.url, "nothing is chosen yet"
     assert violations_in_both_schemes(page) == []
     assert too_wide(page, 320, 1280) == []
     choice = page.locator("#found").get_by_role("link", name="Knowledge")
     choice.focus()
     page.keyboard.press("Enter")
-    expect(page.locator("#found h2")).to_have_text("That contain Knowledge of Luna")
+    expect(page.locator("#found h2")).to_have_text("Contains: Knowledge of Luna")
     expect(page.locator("#found tbody tr")).to_have_count(1)
     file = AgentFile.objects.get(agent__slug="luna", file_key="KNOWLEDGE")
-    expect(page.get_by_label("It was told", exact=True)).to_have_value(file.about)
+    expect(page.get_by_label("Contains", exact=True)).to_have_value(file.about)
 
 
 def test_a_thing_is_chosen_without_javascript(browser: Browser, server: str, team: Team) -> None:
@@ -78,10 +78,10 @@ def test_a_thing_is_chosen_without_javascript(browser: Browser, server: str, tea
     sign_in(page, server)
     page.goto(f"{server}/contexts/")
     page.get_by_text("More filters").click()
-    page.get_by_label("It was not told, though there").fill("stage number 6")
-    page.get_by_role("button", name="Show").click()
-    expect(page.get_by_role("heading", name="Which “stage number 6” do you mean?")).to_be_visible()
-    expect(page.get_by_text("Choose below which one you mean")).to_be_visible()
+    page.get_by_label("Excluded item").fill("stage number 6")
+    page.get_by_role("button", name="Apply").click()
+    expect(page.get_by_role("heading", name="Select a match for “stage number 6”")).to_be_visible()
+    expect(page.get_by_text("Select a match below")).to_be_visible()
     page.get_by_role("link", name="The stage number 6 is free").click()
-    expect(page.locator("#found h2")).to_contain_text("hat leave out “The stage number 6 is free”")
+    expect(page.locator("#found h2")).to_contain_text("xcludes: “The stage number 6 is free”")
     context.close()

@@ -1,5 +1,6 @@
 """The page of one context: the lists and the text lead to each other, and go on without leaving it."""
 
+import re
 from typing import Any
 
 import pytest
@@ -25,33 +26,41 @@ def test_from_an_item_to_its_place_in_the_text_and_back(
 ) -> None:
     sign_in(page, server)
     page.goto(f"{server}/contexts/{Assembly.objects.get(topic='the stage').id}/")
-    page.get_by_role("link", name="In the text Knowledge Base").focus()
+    page.get_by_role("link", name="Show in text Knowledge").focus()
     page.keyboard.press("Enter")
     told = page.locator(".told:target")
     expect(told).to_contain_text("Paragraph 0: story and stage")
     expect(told).to_be_in_viewport()
     page.keyboard.press("Tab")
-    expect(page.get_by_role("link", name="Why it is in: Knowledge Base")).to_be_focused()
+    expect(page.get_by_role("link", name="Explain: Knowledge")).to_be_focused()
     page.keyboard.press("Enter")
-    expect(page.locator("li:target")).to_contain_text("Cut to fit")
-    page.get_by_role("link", name="The version that it came from: Knowledge Base").click()
+    expect(page.locator("#item-details")).to_contain_text("Truncated")
+    page.locator("#item-details").get_by_role("link", name="Open its version").click()
     expect(page).to_have_url(f"{server}/agents/luna/files/KNOWLEDGE/history/2/")
 
 
-def test_more_items_come_on_the_page_and_are_told(page: Page, server: str, team: Team, complaints: list[str]) -> None:
+def test_items_are_filtered_sorted_and_selected_on_the_page(
+    page: Page, server: str, team: Team, complaints: list[str]
+) -> None:
     many = context_of_many(*luna(team), candidates=400)
-    left_out = many.left_out
     sign_in(page, server)
     page.goto(f"{server}/contexts/{many.id}/")
-    shown = page.locator("#left-out .items > li")
-    expect(shown).to_have_count(8)
-    page.locator("#left-out").get_by_role("link", name="Show 50 more").click()
-    expect(shown).to_have_count(58)
-    expect(shown.nth(8)).to_be_focused()
-    expect(page.locator("#live")).to_have_text(f"Items 9 to 58 of {left_out}")
-    page.locator("#left-out").get_by_role("link", name="Show 50 more").click()
-    expect(shown).to_have_count(108)
-    expect(shown.nth(58)).to_be_focused()
+    page.get_by_role("link", name="Items", exact=True).click()
+    page.get_by_label("Items", exact=True).select_option("out")
+    expect(page.locator("#found h2").first).to_have_text(f"{many.left_out:,} items")
+    rows = page.locator(".items-table tbody tr")
+    expect(rows).to_have_count(50)
+    page.get_by_role("link", name="Tokens").click()
+    expect(page.locator("th[aria-sort=descending]")).to_have_text("Tokens")
+    expect(page).to_have_url(re.compile("sort=-tokens&which=out"))
+    rows.nth(3).get_by_role("link").press("Enter")
+    expect(page.locator("#item-details")).to_be_focused()
+    expect(rows.nth(3)).to_have_attribute("aria-current", "true")
+    expect(page.locator("#item-details").get_by_role("link", name="Explain")).to_be_visible()
+    page.go_back()
+    expect(page.locator("tr[aria-current]")).to_have_count(0)
+    page.get_by_role("link", name="Next").click()
+    expect(rows).to_have_count(50)
 
 
 def test_items_are_found_without_javascript(browser: Browser, server: str, team: Team) -> None:
@@ -59,13 +68,12 @@ def test_items_are_found_without_javascript(browser: Browser, server: str, team:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     sign_in(page, server)
-    page.goto(f"{server}/contexts/{many.id}/")
-    page.get_by_label("Words in it").fill("memory 117:")
-    page.get_by_role("button", name="Find").click()
-    expect(page.locator(".items > li")).to_have_count(1)
-    page.goto(f"{server}/contexts/{many.id}/")
-    page.locator("#left-out").get_by_role("link", name="Show 50 more").click()
-    expect(page.locator(".items > li")).to_have_count(50)
+    page.goto(f"{server}/contexts/{many.id}/items/")
+    page.get_by_label("Words").fill("memory 117:")
+    page.get_by_role("button", name="Apply").click()
+    expect(page.locator(".items-table tbody tr")).to_have_count(1)
+    page.locator(".items-table tbody a").click()
+    expect(page.locator("#item-details").get_by_role("link", name="Explain")).to_be_visible()
     context.close()
 
 
@@ -75,14 +83,14 @@ def test_a_long_text_goes_on_and_is_copied_whole(browser: Browser, server: str, 
     context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
     page = context.new_page()
     sign_in(page, server)
-    page.goto(f"{server}/contexts/{long.id}/")
+    page.goto(f"{server}/contexts/{long.id}/exact/")
     page.get_by_role("button", name="Copy").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == content
     for _ in range(3):
-        page.get_by_role("link", name="Show more of the text").last.click()
+        page.get_by_role("link", name="Show more text").last.click()
         expect(page.locator(".htmx-request")).to_have_count(0)
-    expect(page.get_by_role("link", name="Show more of the text")).to_have_count(0)
+    expect(page.get_by_role("link", name="Show more text")).to_have_count(0)
     assert "".join(page.locator("code.exact").all_text_contents()) == content
     context.close()
 
@@ -93,5 +101,17 @@ def test_very_many_items_and_a_long_text_suit_everybody(
     many = context_of_many(*luna(team)).id
     long = context_of_text(*luna(team), "harbour walk opens\n" * 10_526).id
     sign_in(page, server)
-    addresses = [f"/contexts/{many}/", f"/contexts/{many}/items/", f"/contexts/{many}/json/", f"/contexts/{long}/"]
+    tabs = ("", "items/", "items/?item=7", "json/", "rules-and-sources/")
+    addresses = [*(f"/contexts/{many}/{tab}" for tab in tabs), f"/contexts/{long}/exact/"]
     assert look_at(page, [server + address for address in addresses]) == []
+
+
+def test_terms_are_explained_by_a_press(page: Page, server: str, team: Team, complaints: list[str]) -> None:
+    sign_in(page, server)
+    page.goto(f"{server}/contexts/{Assembly.objects.get(topic='the stage').id}/")
+    for name, answer in (("token", "pieces of words"), ("layer", "seven layers"), ("profile", "which sections")):
+        page.get_by_role("button", name=re.compile(name)).press("Enter")
+        expect(page.locator(f"#term-{name}")).to_contain_text(answer)
+        expect(page.locator(f"#term-{name}")).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(page.locator(f"#term-{name}")).to_be_hidden()

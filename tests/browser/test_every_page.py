@@ -12,7 +12,7 @@ from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
 from django.core.management import call_command
 from django.test import override_settings
 from django.utils import timezone
-from playwright.sync_api import Browser, Page, ViewportSize
+from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from agents.keys import api_key_create
 from agents.models import Agent
@@ -36,6 +36,7 @@ from tests.browser.conftest import PASSWORD, serving, sign_in_by_form, team_that
 from tests.browser.page_checks import (
     MOST_BYTES,
     Scales,
+    narrow_or_wide,
     shifts,
     too_wide,
     unreadable,
@@ -180,6 +181,8 @@ PAGES = (
     "/contexts/{context}/items/",
     "/contexts/{context}/items/?which=out&q=stage",
     "/contexts/{context}/items/?q=nothing",
+    "/contexts/{context}/items/?item=0",
+    "/contexts/{context}/rules-and-sources/",
     "/contexts/{context}/exact/",
     "/contexts/{context}/json/",
     "/contexts/{over}/",
@@ -239,6 +242,11 @@ PAGES = (
     "/accounts/2fa/",
     "/accounts/2fa/totp/activate/",
     "/accounts/sessions/",
+    "/accounts/settings/",
+    "/activity/",
+    "/search/",
+    "/search/?q=luna",
+    "/search/?q=zzzz",
     "/accounts/reauthenticate/",
 )
 GUARDED = (
@@ -253,6 +261,7 @@ SIGNED_OUT = ("/accounts/login/", "/accounts/inactive/", "/accounts/2fa/authenti
 NOT_SEEN = {
     "account_set_password": "for accounts without a password, of which there are none: it leads on to changing it",
     "mfa_download_recovery_codes": "a file",
+    "invitation": "shown once, after a form: test_the_page_of_an_invitation",
 }
 MISSING = ("/nope/", "/agents/nope/")
 GROUPS = 4
@@ -412,7 +421,8 @@ def test_every_page_is_in_the_list() -> None:
 @pytest.mark.parametrize("group", range(GROUPS))
 def test_every_page_suits_everybody(group: int, page: Page, server: str, facts: Facts, complaints: list[str]) -> None:
     sign_in_by_form(page, server)
-    assert look_at(page, [server + address.format_map(facts) for address in PAGES[group::GROUPS]]) == []
+    found = look_at(page, [server + address.format_map(facts) for address in PAGES[group::GROUPS]])
+    assert found == [], "\n".join(found)
 
 
 def test_pages_about_signing_in_suit_everybody(
@@ -456,9 +466,18 @@ def look_at_one(page: Page, plain: Page, scales: Scales, address: str) -> list[s
     found = [] if response and response.status == 200 else [f"{address}: answered {response and response.status}"]
     found += [] if scales.bytes < MOST_BYTES else [f"{address}: {scales.bytes:,} bytes"]
     found += shifts(page)
-    found += violations_in_both_schemes(page) + too_wide(page, 320, 2560)
+    found += violations_in_both_schemes(page) + narrow_or_wide(page)
     plain.goto(address)
     return found + unreadable(plain) + shifts(plain, scripts=False)
+
+
+def test_the_page_of_an_invitation(page: Page, server: str, olga: User, complaints: list[str]) -> None:
+    invited = User.objects.create_user("forgetful", PASSWORD)
+    sign_in_by_form(page, server)
+    page.goto(f"{server}/people/{invited.pk}/")
+    page.get_by_role("button", name="password").click()
+    expect(page).to_have_url(f"{server}/people/{invited.pk}/invitation/")
+    assert shifts(page) + violations_in_both_schemes(page) + too_wide(page, 320, 2560) == []
 
 
 def test_pages_of_errors(page: Page, server: str, olga: User) -> None:

@@ -17,7 +17,7 @@ def exported(page: Page, server: str) -> bytes:
     """The zip that the page of the export gives."""
     page.goto(f"{server}/agents/luna/export/")
     with page.expect_download() as waiting:
-        page.get_by_role("link", name="Download the zip").click()
+        page.get_by_role("link", name="Download zip").click()
     assert waiting.value.suggested_filename == "agent-luna.zip"
     return Path(waiting.value.path()).read_bytes()
 
@@ -28,8 +28,8 @@ def test_export_change_look_import(page: Page, server: str, team: Team, complain
     (tmp_path / "luna.zip").write_bytes(archive)
     page.get_by_role("link", name="Import a zip").click()
     page.get_by_label("Zip file").set_input_files(tmp_path / "luna.zip")
-    page.get_by_role("button", name="Show what would change").click()
-    expect(page.get_by_role("heading", name="What would change")).to_be_visible()
+    page.get_by_role("button", name="Review").click()
+    expect(page.get_by_role("heading", name="Review changes")).to_be_visible()
     expect(page.get_by_text("Ask back.")).to_be_visible()
     instructions = Agent.objects.get().files.get(file_key="INSTRUCTIONS")
     assert instructions.content == "Be kind."
@@ -50,7 +50,7 @@ def test_without_javascript_and_by_keyboard(browser: Browser, server: str, team:
     (tmp_path / "luna.zip").write_bytes(archive)
     page.goto(f"{server}/import/")
     page.get_by_label("Zip file").set_input_files(tmp_path / "luna.zip")
-    page.get_by_role("button", name="Show what would change").press("Enter")
+    page.get_by_role("button", name="Review").press("Enter")
     page.get_by_role("button", name="Import", exact=True).press("Enter")
     expect(page.get_by_role("heading", name="1 change was imported")).to_be_visible()
     assert Agent.objects.get().files.get(file_key="IDENTITY").content == "I am Luna."

@@ -23,5 +23,5 @@ def test_progress_is_followed_until_the_end(page: Page, server: str, team: Team,
     Job.objects.update(steps_done=45)
     expect(page.get_by_label("45 of 50 done")).to_have_js_property("value", 45)
     Job.objects.update(status="done", steps_done=50)
-    expect(page.locator("#live")).to_have_text("All 50 are done.")
+    expect(page.locator("#live")).to_have_text("All 50 steps are done.")
     assert page.locator("#job").get_attribute("hx-get") is None

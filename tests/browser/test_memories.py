@@ -3,7 +3,7 @@
 import datetime
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Dialog, Page, expect
 
 from agents.models import Agent
 from agents.services import daily_log_append
@@ -41,47 +41,47 @@ def tidy_up(page: Page, server: str) -> None:
     """Find a memory, edit it, pin it, merge its twin into it, and retire another with a reason."""
     page.goto(f"{server}/agents/luna/memories/")
     page.get_by_role("searchbox", name="Search").fill("Where do tours begin?")
-    page.get_by_role("button", name="Show", exact=True).click()
+    page.get_by_role("button", name="Apply", exact=True).click()
     page.get_by_role("link", name=TEXTS[0]).click()
     page.get_by_role("link", name="Edit").click()
-    page.get_by_label("What is to be remembered").fill("The tour starts at the ferry stage.")
-    page.get_by_label("What did you change?").fill("Shorter.")
+    page.get_by_label("Memory").fill("The tour starts at the ferry stage.")
+    page.get_by_label("Change summary").fill("Shorter.")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("Saved as version 2.").first).to_be_visible()
     page.get_by_role("button", name="Pin").click()
-    expect(page.get_by_text("It is pinned: told first from now on.").first).to_be_visible()
+    expect(page.get_by_text("Memory pinned.").first).to_be_visible()
 
     page.get_by_role("link", name="Memories").click()
     page.get_by_role("link", name="Merge duplicates").click()
     page.get_by_role("checkbox", name="The tour starts at the ferry stage.").check()
     page.get_by_role("checkbox", name=TEXTS[1]).check()
-    page.get_by_role("button", name="Compare those chosen").click()
+    page.get_by_role("button", name="Compare selected").click()
     page.get_by_role("radio", name="The tour starts at the ferry stage.").check()
-    page.get_by_role("button", name="Merge them").click()
-    expect(page.get_by_text("this one took the place of 1 other").first).to_be_visible()
+    page.get_by_role("button", name="Merge").click()
+    expect(page.get_by_text("this memory supersedes 1 other").first).to_be_visible()
 
     page.get_by_role("link", name="Memories").click()
     page.get_by_role("link", name=TEXTS[2]).click()
-    page.get_by_role("link", name="Retire").click()
-    page.get_by_label("Why is it retired?").fill("They are being repaired.")
-    page.get_by_role("button", name="Retire it").click()
-    expect(page.get_by_text("Retired: “They are being repaired.”")).to_be_visible()
+    page.get_by_role("link", name="Archive").click()
+    page.get_by_label("Reason").fill("They are being repaired.")
+    page.get_by_role("button", name="Archive").click()
+    expect(page.get_by_text("Archived: “They are being repaired.”")).to_be_visible()
 
 
 def look_back(page: Page, server: str) -> None:
     """See the versions of the memory, and a context that used it."""
     kept = Memory.objects.get(pinned=True)
     page.goto(f"{server}/memories/{kept.id}/")
-    expect(page.get_by_role("region", name="Its versions").get_by_role("listitem")).to_have_count(4)
+    expect(page.get_by_role("region", name="Versions").get_by_role("listitem")).to_have_count(4)
     page.get_by_role("link", name="Version 2", exact=True).click()
     expect(page.get_by_text(TEXTS[0])).to_be_visible()
     expect(page.get_by_text("Shorter.")).to_be_visible()
     page.get_by_role("link", name="This memory").click()
-    page.get_by_role("region", name="Which contexts used it").get_by_role("link").first.click()
+    page.get_by_role("region", name="Used in contexts").get_by_role("link").first.click()
     expect(page).to_have_url(f"{server}/contexts/{kept_context()}/")
     page.goto(f"{server}/memories/{kept.id}/")
-    page.get_by_role("button", name="Undo the merging").click()
-    expect(page.get_by_text("The merging is undone").first).to_be_visible()
+    page.get_by_role("button", name="Undo merge").click()
+    expect(page.get_by_text("Merge undone").first).to_be_visible()
 
 
 def kept_context() -> str:
@@ -117,3 +117,21 @@ def test_days_are_found_by_keyboard(page: Page, server: str, luna: Agent, compla
     page.get_by_role("searchbox").fill("bells")
     page.keyboard.press("Enter")
     expect(page.locator("mark")).to_have_text("bells")
+
+
+@pytest.mark.finding("E22")
+def test_leaving_a_form_asks_before_its_text_is_lost(page: Page, server: str, team: Team) -> None:
+    sign_in(page, server)
+    page.goto(f"{server}/agents/luna/memories/new/")
+    page.get_by_label("Memory", exact=True).fill("Precious")
+    asked: list[str] = []
+
+    def stay(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.dismiss()
+
+    page.on("dialog", stay)
+    page.get_by_role("link", name="Cancel").click()
+    page.wait_for_timeout(300)
+    assert asked == ["beforeunload"]
+    expect(page.get_by_label("Memory", exact=True)).to_have_value("Precious")

@@ -44,10 +44,10 @@ def told(team: Team) -> Assembly:
 def test_today_explains_what_changed_since(page: Page, server: str, told: Assembly, complaints: list[str]) -> None:
     sign_in(page, server)
     page.goto(f"{server}/contexts/{told.id}/rerun/")
-    expect(page.get_by_role("heading", level=1)).to_have_text("What would Luna be told today?")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Re-run today: Luna")
     since = page.locator(".since li")
-    expect(since.filter(has_text="Goals was changed: version 1 became version 2 by Olga Owner")).to_be_visible()
-    expect(since.filter(has_text="This memory was retired by Olga Owner")).to_contain_text("It was sold.")
+    expect(since.filter(has_text="Goals: version 1 → version 2 by Olga Owner")).to_be_visible()
+    expect(since.filter(has_text="This memory was archived by Olga Owner")).to_contain_text("It was sold.")
     expect(page.locator("tr.added").filter(has_text="Open the stage in May").first).to_be_visible()
     assert violations_in_both_schemes(page) == []
     since.first.get_by_role("link").click()
@@ -58,19 +58,19 @@ def test_what_if_is_looked_at_and_kept(page: Page, server: str, told: Assembly, 
     sign_in(page, server)
     page.goto(f"{server}/contexts/{told.id}/what-if/")
     page.get_by_label("Budget in tokens").fill("500")
-    page.get_by_text("Room of each section").click()
-    page.get_by_label("Most tokens of Team Knowledge").fill("30")
-    page.get_by_role("button", name="Look", exact=True).click()
-    expect(page.locator(".basis")).to_contain_text("Put together from the record.")
-    expect(page.locator(".told")).to_contain_text("tokens instead of")
+    page.get_by_text("Section limits").click()
+    page.get_by_label("Maximum tokens of Team memories").fill("30")
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.locator(".basis")).to_contain_text("Calculated from the record.")
+    expect(page.locator(".told")).to_contain_text(" tokens (")
     expect(page.get_by_label("Budget in tokens")).to_have_value("500")
     assert violations_in_both_schemes(page) == []
-    page.get_by_label("Why").fill("Half of it is enough for a chat")
-    page.get_by_role("button", name="Keep the proposal").click()
+    page.get_by_label("Comment").fill("Half of it is enough for a chat")
+    page.get_by_role("button", name="Save").click()
     page.wait_for_url("**/proposals/**")
     expect(page.locator(".said")).to_have_text("Half of it is enough for a chat")
     page.get_by_role("button", name="Accept").click()
-    expect(page.locator("[data-message]")).to_contain_text("Nothing is published yet")
+    expect(page.locator("[data-message]")).to_contain_text("Accepted.")
     assert Proposal.objects.get().status == "accepted"
 
 
@@ -80,10 +80,36 @@ def test_the_same_without_scripts(browser: Browser, server: str, told: Assembly)
     sign_in(page, server)
     page.goto(f"{server}/contexts/{told.id}/what-if/")
     page.get_by_label("Topic").fill("the weather")
-    page.get_by_role("button", name="Look", exact=True).click()
-    expect(page.locator(".basis")).to_contain_text("Read anew, as of now.")
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.locator(".basis")).to_contain_text("Read again, as of now.")
     page.get_by_role("link", name="Compare with another").click()
-    page.get_by_label("Address or id of a context").fill(f"{server}/contexts/{told.id}/")
+    page.get_by_label("URL or ID of a context").fill(f"{server}/contexts/{told.id}/")
     page.get_by_role("button", name="Compare").click()
-    expect(page.locator(".told")).to_have_text("Both say the same, to the letter.")
+    expect(page.locator(".told")).to_have_text("Both texts are identical.")
     context.close()
+
+
+WIDTHS = (320, 390, 768, 1024, 1100, 1280, 1366, 1440, 2560)
+TABLES_TOO_WIDE = """() => [...document.querySelectorAll('main table')].filter(table => {
+    const sheet = table.closest('.table, .sheet').getBoundingClientRect();
+    const own = table.getBoundingClientRect();
+    return !table.closest('.table') && table.checkVisibility() && own.right > sheet.right + 1;
+}).map(table => table.className)"""
+
+
+@pytest.mark.finding("E3")
+def test_tables_stay_within_their_sheets(page: Page, server: str, told: Assembly, complaints: list[str]) -> None:
+    sign_in(page, server)
+    found = []
+    for path in ("", "what-if/?max_tokens=500", "rerun/"):
+        page.goto(f"{server}/contexts/{told.id}/{path}")
+        if "?" in path:
+            page.get_by_label("Budget in tokens").fill("500")
+            page.get_by_role("button", name="Run", exact=True).click()
+            expect(page.locator(".basis")).to_be_visible()
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 900})
+            if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+                found.append(f"{path or 'context'} at {width}: the page is too wide")
+            found += [f"{path or 'context'} at {width}: {name}" for name in page.evaluate(TABLES_TOO_WIDE)]
+    assert found == [], "\n".join(found)

@@ -26,11 +26,11 @@ def test_from_signing_in_to_why_something_was_left_out(
 ) -> None:
     sign_in_by_form(page, server)
     page.get_by_role("link", name="Demo").first.click()
-    page.get_by_role("link", name="Write it Goals").click()
+    page.get_by_role("link", name="Add Goals").click()
     page.wait_for_load_state()
     page.get_by_label("Text of Goals").fill("Ship **it** by March.")
     publish_from_here(page)
-    expect(page.locator("[data-message]")).to_contain_text("Published as version 2.")
+    expect(page.locator("[data-message]")).to_contain_text("Published version 2.")
 
     page.get_by_role("link", name="History").click()
     page.get_by_role("link", name="Version 1", exact=True).click()
@@ -41,15 +41,15 @@ def test_from_signing_in_to_why_something_was_left_out(
     page.get_by_label("Agent").select_option("Luna")
     expect(page.get_by_label("Team")).to_have_value("demo")
     page.get_by_label("Topic").fill("the stage")
-    page.get_by_role("button", name="Show the context").click()
-    expect(page.get_by_role("heading", level=1)).to_contain_text("Luna would have been told")
-    expect(page.locator("#left-out")).to_contain_text("of the top 5 in Team Knowledge")
+    page.get_by_role("button", name="Preview context").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Luna · ")
+    expect(page.locator("#left-out")).to_contain_text("the limit of Team memories is 5")
 
     page.wait_for_load_state()
-    page.get_by_role("button", name="Replay").click()
-    expect(page.locator("#replayed")).to_contain_text("✓ Replayed: every byte matches")
+    page.get_by_role("button", name="Verify").click()
+    expect(page.locator("#replayed")).to_contain_text("✓ Verified: identical")
     expect(page.locator("#replayed")).to_be_focused()
-    expect(page.locator("#live")).to_have_text("✓ Replayed: every byte matches")
+    expect(page.locator("#live")).to_have_text("✓ Verified: identical")
 
 
 def test_with_the_keyboard_alone(page: Page, server: str, team: Team, complaints: list[str]) -> None:
@@ -68,12 +68,12 @@ def test_with_the_keyboard_alone(page: Page, server: str, team: Team, complaints
     while page.evaluate("document.activeElement.id") != "text":
         page.keyboard.press("Tab")
     page.keyboard.type("- Never guess.")
-    while "Publish" not in page.evaluate("document.activeElement.textContent"):
+    while "Review and publish" not in page.evaluate("document.activeElement.textContent"):
         page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    expect(page.get_by_label("What did you change?")).to_be_focused()
+    expect(page.get_by_label("Change summary")).to_be_focused()
     page.keyboard.press("Enter")
-    expect(page.locator("[data-message]")).to_contain_text("Published as version 2.")
+    expect(page.locator("[data-message]")).to_contain_text("Published version 2.")
     assert TeamFile.objects.get(team=team, file_key="RULES").content == "- Never guess."
 
 
@@ -83,9 +83,9 @@ def test_without_javascript(plain_page: Page, server: str, team: Team) -> None:
     page.goto(f"{server}/preview/")
     page.get_by_label("Agent").select_option("Luna")
     page.get_by_label("Team").select_option("Demo")
-    page.get_by_role("button", name="Show the context").click()
-    page.get_by_role("button", name="Replay").click()
-    expect(page.get_by_text("every byte matches")).to_be_visible()
+    page.get_by_role("button", name="Preview context").click()
+    page.get_by_role("button", name="Verify").click()
+    expect(page.get_by_text("Verified: identical")).to_be_visible()
     page.get_by_role("button", name="Sign out").first.click()
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
 
@@ -129,7 +129,7 @@ def test_copying_gives_the_exact_text(browser: Browser, server: str, team: Team)
     page = context.new_page()
     sign_in(page, server)
     assembly = Assembly.objects.get(topic="the stage")
-    page.goto(f"{server}/contexts/{assembly.id}/")
+    page.goto(f"{server}/contexts/{assembly.id}/exact/")
     page.get_by_role("button", name="Copy").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == content_of(load_record(assembly))
@@ -146,8 +146,8 @@ def test_comparing_and_restoring(page: Page, server: str, team: Team, complaints
     page.goto(f"{server}/teams/demo/files/GOALS/history/")
     page.get_by_role("radio", name="from version 2").check()
     page.get_by_role("radio", name="to version 3").check()
-    page.get_by_role("button", name="Compare the two").click()
-    expect(page.get_by_role("heading", name="2 places changed")).to_be_visible()
+    page.get_by_role("button", name="Compare selected").click()
+    expect(page.get_by_role("heading", name="2 changes")).to_be_visible()
     page.wait_for_load_state()
     page.keyboard.press("n")
     expect(page.locator("#change-1")).to_be_focused()
@@ -157,12 +157,12 @@ def test_comparing_and_restoring(page: Page, server: str, team: Team, complaints
     page.keyboard.press("p")
     expect(page.locator("#change-1")).to_be_focused()
 
-    page.get_by_label("Why?").fill("March it is.")
+    page.get_by_label("Comment").fill("March it is.")
     page.get_by_role("button", name="Restore version 2").click()
-    expect(page.locator("#live")).to_have_text("Version 2 is back, as version 4.")
+    expect(page.locator("#live")).to_have_text("Restored version 2 as version 4.")
     expect(page.get_by_text("Restored version 2: March it is.")).to_be_visible()
-    page.get_by_role("button", name="Undo: bring back version 3").click()
-    expect(page.locator("#live")).to_have_text("Version 3 is back, as version 5.")
+    page.get_by_role("button", name="Undo restore (version 3)").click()
+    expect(page.locator("#live")).to_have_text("Restored version 3 as version 5.")
     assert TeamFile.objects.get(team=team, file_key="GOALS").content == texts[1]
 
 
@@ -173,8 +173,8 @@ def test_comparing_and_restoring_without_javascript(plain_page: Page, server: st
     file_save(file=file, content="One.\n\nTwo.\n", expected_version=1, author=olga.author)
     sign_in(page, server)
     page.goto(f"{server}/teams/demo/files/GOALS/history/")
-    page.get_by_role("link", name="What changed in version 2").click()
-    page.get_by_role("link", name="As it is written").click()
+    page.get_by_role("link", name="Changes in version 2").click()
+    page.get_by_role("link", name="Source", exact=True).click()
     expect(page.locator("#change-1")).to_contain_text("Two.")
     page.get_by_role("button", name="Restore version 1").click()
-    expect(page.get_by_text("Version 1 is back, as version 3.")).to_be_visible()
+    expect(page.get_by_text("Restored version 1 as version 3.")).to_be_visible()

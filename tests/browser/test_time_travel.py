@@ -39,7 +39,7 @@ def _go_on(clock: Clock, team: Team) -> None:
 def _look_back(page: Page, then: datetime.datetime) -> None:
     page.get_by_label("Day").fill(f"{then:%Y-%m-%d}")
     page.get_by_label("Time").fill(f"{then:%H:%M}")
-    page.get_by_role("button", name="Look back").click()
+    page.get_by_role("button", name="Show").click()
 
 
 def test_what_it_knew_on_a_day_is_read_and_followed(
@@ -48,16 +48,16 @@ def test_what_it_knew_on_a_day_is_read_and_followed(
     sign_in(page, server, "tim")
     page.goto(f"{server}/agents/luna/as-of/")
     _look_back(page, then)
-    expect(page.get_by_role("heading", name="Luna would have been told")).to_be_visible()
+    expect(page.get_by_role("heading", name="the context of Luna would have used")).to_be_visible()
     expect(page.locator("#exact")).to_contain_text("The stage number 0 is free")
     expect(page.locator("#exact")).not_to_contain_text("Ship it.")
     expect(page.locator("mark.cut")).to_have_text("... [truncated]")
-    page.get_by_label("Show what is different now").check()
-    page.get_by_role("button", name="Look back").click()
-    changes = page.locator("section", has=page.get_by_role("heading", name="What is different now"))
+    page.get_by_label("Compare with now").check()
+    page.get_by_role("button", name="Show").click()
+    changes = page.locator("section", has=page.get_by_role("heading", name="Differences from now"))
     expect(changes).to_contain_text("Version 1 then, version 2 now.")
     expect(page.locator("[data-changes]")).to_contain_text("Ship it.")
-    page.locator("section", has_text="Made of these versions").get_by_role("link", name="Knowledge").click()
+    page.locator("section", has_text="Versions used").get_by_role("link", name="Knowledge").click()
     expect(page).to_have_url(f"{server}/agents/luna/files/KNOWLEDGE/history/2/")
 
 
@@ -66,7 +66,7 @@ def test_it_needs_no_script(browser: Browser, server: str, then: datetime.dateti
     sign_in(page, server, "tim")
     page.goto(f"{server}/agents/luna/as-of/")
     _look_back(page, then + datetime.timedelta(days=30))
-    expect(page.get_by_text("This moment is still to come. Choose one that has passed.")).to_be_visible()
+    expect(page.get_by_text("This time is in the future. Choose an earlier one.")).to_be_visible()
     expect(page.get_by_label("Day")).to_have_value(f"{then + datetime.timedelta(days=30):%Y-%m-%d}")
     _look_back(page, then)
     expect(page.locator("#exact")).to_contain_text("Rehearsed.")

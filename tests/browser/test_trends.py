@@ -48,6 +48,8 @@ def test_how_far_back_is_chosen_and_kept_in_the_address(
 ) -> None:
     sign_in(page, server)
     page.goto(f"{server}/agents/luna/trends/")
-    page.get_by_role("link", name="90 days").click()
-    page.wait_for_url("**/trends/?days=90")
-    expect(page.get_by_role("link", name="90 days")).to_have_attribute("aria-current", "page")
+    page.get_by_label("Period").select_option("90 days")
+    page.get_by_role("button", name="Apply").click()
+    page.wait_for_url("**/trends/?*days=90*")
+    expect(page.get_by_label("Period")).to_have_value("90")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Trends of Luna")

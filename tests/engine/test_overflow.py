@@ -69,9 +69,9 @@ def test_what_was_dropped_and_what_was_shortened_are_on_record() -> None:
     assert steps_of(assembled, "a") == []
     assert decision_on(assembled, "c").tokens_full == 100
     assert decision_sentence(decision_on(assembled, "e"), "Log") == (
-        "One of the weakest in Log: it made room for others in the context."
+        "Excluded for other items of the context with higher scores."
     )
-    assert decision_sentence(decision_on(assembled, "c"), "Log") == "In, as a summary to save room: 33 of 100 tokens."
+    assert decision_sentence(decision_on(assembled, "c"), "Log") == "Summarised to save tokens: 33 of 100 tokens."
 
 
 def test_a_section_is_relieved_by_itself_before_the_whole() -> None:
@@ -82,8 +82,7 @@ def test_a_section_is_relieved_by_itself_before_the_whole() -> None:
         "e": "over_section_budget",
     }  # fmt: skip
     assert (
-        decision_sentence(decision_on(assembled, "e"), "Log")
-        == "One of the weakest in Log: it made room for the others there."
+        decision_sentence(decision_on(assembled, "e"), "Log") == "Excluded for other items of Log with higher scores."
     )
 
 
@@ -153,7 +152,7 @@ def test_older_turns_are_compacted_from_the_oldest_and_the_latest_four_never() -
     assert before // 4 < after <= before // 3 + 1
     compacted = decision_on(one, "turn:0")
     assert decision_sentence(compacted, "Turns") == (
-        f"In, made shorter to save room: {compacted.tokens} of {compacted.tokens_full} tokens."
+        f"Shortened to save tokens: {compacted.tokens} of {compacted.tokens_full} tokens."
     )
 
 

@@ -59,7 +59,7 @@ def test_an_excluded_item_makes_room_and_names_its_rule() -> None:
     assert codes(assembled) == {"b:1@1": "fits", "a:1@1": "rule_excluded"}
     left_out = decision_on(assembled, "a:1@1")
     assert left_out.detail == {"rule": "quiet@1"}
-    assert decision_sentence(left_out, "Notes") == "Left out, because the rule “quiet” says so."
+    assert decision_sentence(left_out, "Notes") == "Excluded by the rule “quiet”."
 
 
 ALWAYS = rule("promise", always_include=selector("tag", "ops"))
@@ -75,7 +75,7 @@ def test_what_is_always_included_stands_right_after_what_is_required() -> None:
     assert assembled.content == "## Identity\nI am.\n\n## Always Included\n\nLock the door.\n\n## Notes\n- A note"
     decision = decision_on(assembled, "d:1@1")
     assert (decision.code, decision.detail) == (Code.RULE_INCLUDED, {"rule": "promise@1"})
-    assert decision_sentence(decision, "") == "In, because the rule “promise” says so."
+    assert decision_sentence(decision, "") == "Included by the rule “promise”."
     assert assembled.warnings == ()
 
 
@@ -109,7 +109,7 @@ def test_a_promise_that_has_no_room_at_all_is_broken_loudly() -> None:
     assembled = ruled([ALWAYS], item("d:1@1", "word " * 100, "always_included", "ops", position=0), budget=3)
     assert codes(assembled) == {"d:1@1": "over_total_budget"}
     assert assembled.warnings == (WarningCode.RULE_NOT_KEPT,)
-    assert "no room" in warning_sentence(WarningCode.RULE_NOT_KEPT)
+    assert "did not fit" in warning_sentence(WarningCode.RULE_NOT_KEPT)
 
 
 def test_a_promise_beside_what_is_required_and_too_large_is_broken_as_well() -> None:

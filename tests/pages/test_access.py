@@ -24,7 +24,7 @@ PAGES = {
     "/agents/": (200, 200, 200, 200, 200),
     "/agents/new/": (403, 403, 403, 403, 200),
     "/agents/luna/": (200, 200, 200, 404, 200),
-    "/agents/luna/files/IDENTITY/": (200, 200, 403, 404, 200),
+    "/agents/luna/files/IDENTITY/": (200, 200, 302, 404, 200),
     "/agents/luna/files/IDENTITY/history/": (200, 200, 200, 404, 200),
     "/agents/luna/files/IDENTITY/history/1/": (200, 200, 200, 404, 200),
     "/agents/luna/files/IDENTITY/history/9/": (404, 404, 404, 404, 404),
@@ -57,10 +57,11 @@ PAGES = {
     "/people/": (403, 403, 403, 403, 200),
     "/people/{person}/": (403, 403, 403, 403, 200),
     "/people/{person}/password/": (405, 405, 405, 405, 405),
+    "/people/{person}/invitation/": (403, 403, 403, 403, 302),
     "/teams/": (200, 200, 200, 200, 200),
     "/teams/new/": (403, 403, 403, 403, 200),
     "/teams/demo/": (200, 200, 200, 404, 200),
-    "/teams/demo/files/GOALS/": (200, 200, 403, 404, 200),
+    "/teams/demo/files/GOALS/": (200, 200, 302, 404, 200),
     "/teams/demo/files/GOALS/history/": (200, 200, 200, 404, 200),
     "/teams/demo/files/GOALS/history/1/": (200, 200, 200, 404, 200),
     "/teams/demo/files/GOALS/history/compare/": (422, 422, 422, 404, 422),
@@ -127,7 +128,7 @@ def test_who_is_not_signed_in_is_sent_to_sign_in(address: str, client: Any, fact
 def test_pages_that_send_mail_or_make_accounts_do_not_exist(address: str, client: Any, db: None) -> None:
     response = client.get(address)
     assert response.status_code == 404
-    assert "There is no such page" in text_of(response)
+    assert "Page not found" in text_of(response)
 
 
 def test_who_may_only_read_sees_no_way_to_edit(signed_in: SignedIn, teammate: User, told: Assembly) -> None:
@@ -137,10 +138,20 @@ def test_who_may_only_read_sees_no_way_to_edit(signed_in: SignedIn, teammate: Us
         assert "Edit" not in page.replace("Editor", "")  # which is what a colleague is
         assert '/files/GOALS/"' not in page
         assert "Manage members" not in page
-        assert "Settings" not in page
+        assert ">Settings<" not in page.replace('/accounts/settings/">Settings<', "")
 
 
 def test_a_page_that_is_forbidden_says_so_kindly(signed_in: SignedIn, teammate: User, agent: Agent) -> None:
-    page = text_of(signed_in(teammate).get("/agents/luna/files/IDENTITY/"))
-    assert "You may not do this" in page
+    page = text_of(signed_in(teammate).get("/agents/luna/settings/"))
+    assert "Access denied" in page
     assert "Nothing was changed." in page
+
+
+@pytest.mark.finding("E9")
+def test_a_link_to_a_file_leads_who_may_only_read_to_its_newest_version(
+    signed_in: SignedIn, teammate: User, agent: Agent, team: Team
+) -> None:
+    browser = signed_in(teammate)
+    for address in ("/agents/luna/files/IDENTITY/", "/teams/demo/files/GOALS/"):
+        assert browser.get(address)["Location"] == f"{address}history/1/"
+        assert browser.post(address, {"content": "x"}).status_code == 403

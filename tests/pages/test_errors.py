@@ -13,7 +13,7 @@ from tests.pages.conftest import SignedIn, text_of
 
 def test_the_page_of_an_unexpected_error_needs_nothing() -> None:
     page = render_to_string("500.html")
-    assert "Something went wrong here" in page
+    assert "Unexpected error" in page
 
 
 def test_a_database_that_does_not_answer_is_explained_without_asking_it(
@@ -33,5 +33,5 @@ def test_a_database_that_does_not_answer_is_explained_without_asking_it(
 def test_an_address_that_does_not_exist(signed_in: SignedIn, owner: User) -> None:
     response = signed_in(owner).get("/nope/")
     assert response.status_code == 404
-    assert "There is no such page" in text_of(response)
+    assert "Page not found" in text_of(response)
     assert "Olga Owner" in text_of(response)

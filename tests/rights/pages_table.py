@@ -28,6 +28,7 @@ accounts/2fa/totp/deactivate/                                           account 
 accounts/2fa/recovery-codes/                                            account       account
 accounts/2fa/recovery-codes/generate/                                   account       account
 accounts/2fa/recovery-codes/download/                                   account       account
+accounts/settings/                                                      account       account
 accounts/sessions/                                                      account       account
 accounts/sessions/end-others/                                           account       account
 accounts/sessions/<uuid:id_>/end/                                       account       account
@@ -40,11 +41,11 @@ teams/<slug:slug>/settings/                                             manage  
 teams/<slug:slug>/delete/                                               manage        manage
 teams/<slug:slug>/members/                                              manage        manage
 teams/<slug:slug>/members/<uuid:user_id>/role/                          -             manage
-teams/<slug:slug>/members/<uuid:user_id>/remove/                        -             manage
+teams/<slug:slug>/members/<uuid:user_id>/remove/                        manage        manage
 teams/<slug:slug>/keys/                                                 manage        =
 teams/<slug:slug>/keys/<uuid:key_id>/grant/                             -             manage
 teams/<slug:slug>/keys/<uuid:key_id>/withdraw/                          -             manage
-teams/<slug:slug>/files/<team_file_key:key>/                            edit          edit
+teams/<slug:slug>/files/<team_file_key:key>/                            read          edit
 teams/<slug:slug>/files/<team_file_key:key>/history/                    read          =
 teams/<slug:slug>/files/<team_file_key:key>/history/compare/            read          =
 teams/<slug:slug>/files/<team_file_key:key>/history/<int:number>/       read          =
@@ -69,6 +70,7 @@ people/<uuid:id_>/limits/                                               organisa
 people/                                                                 organisation  organisation
 people/<uuid:id_>/                                                      organisation  organisation
 people/<uuid:id_>/password/                                             -             organisation
+people/<uuid:id_>/invitation/                                           organisation  =
 people/<uuid:id_>/sign-out/                                             -             organisation
 people/<uuid:id_>/second-factor/                                        organisation  organisation
 
@@ -79,7 +81,7 @@ agents/<slug:slug>/settings/                                            manage  
 agents/<slug:slug>/delete/                                              manage        manage
 agents/<slug:slug>/keys/                                                manage        manage
 agents/<slug:slug>/keys/<uuid:key_id>/revoke/                           manage        manage
-agents/<slug:slug>/files/<agent_file_key:key>/                          edit          edit
+agents/<slug:slug>/files/<agent_file_key:key>/                          read          edit
 agents/<slug:slug>/files/<agent_file_key:key>/history/                  read          =
 agents/<slug:slug>/files/<agent_file_key:key>/history/compare/          read          =
 agents/<slug:slug>/files/<agent_file_key:key>/history/<int:number>/     read          =
@@ -161,6 +163,7 @@ contexts/<uuid:id_>/text/                                               read    
 contexts/<uuid:id_>/why-not/                                            read          =
 contexts/<uuid:id_>/items/                                              read          =
 contexts/<uuid:id_>/exact/                                              read          =
+contexts/<uuid:id_>/rules-and-sources/                                  read          =
 contexts/<uuid:id_>/json/                                               read          =
 contexts/<uuid:id_>/json/file/                                          read          =
 contexts/<uuid:id_>/flag/                                               -             write
@@ -205,7 +208,12 @@ external-sources/<slug:name>/edit/                                      organisa
 external-sources/<slug:name>/query/                                       -             organisation
 external-sources/<slug:name>/switch/                                    -             organisation
 external-sources/<slug:name>/delete/                                    organisation  organisation
+first-steps/hide/                                                       -             anyone
+search/                                                                 anyone        =
+activity/                                                               anyone        =
+activity/log.csv                                                        anyone        =
 trends/                                                                 anyone        =
+trends/files-over-limit.csv                                             anyone        =
 alerts/                                                                 anyone        =
 alerts/<uuid:id_>/acknowledge/                                                  -             edit
 alerts/<uuid:id_>/resolve/                                               -             edit

@@ -102,6 +102,7 @@ rules/<slug:name>/versions/<int:version>        GET read
 external-sources                                GET anyone      POST organisation
 external-sources/<slug:name>                    GET anyone      PATCH organisation DELETE organisation
 external-sources/<slug:name>/query                POST organisation
+activities                                      GET anyone
 trends                                          GET anyone
 alerts                                          GET anyone
 alerts/<uuid:id_>                               GET read

@@ -19,6 +19,7 @@ from assembly.contexts.forms import ContextFilterForm
 from assembly.contexts.preview import PreviewForm
 from assembly.contexts.search.visible_owners import VisibleOwners
 from assembly.monitoring.alerts.services import AlertFilterForm
+from assembly.monitoring.trends.filters import TrendFilterForm
 from assembly.monitoring.webhooks.services import WebhookNewForm
 from assembly.rules.form_fields import ConditionForm, field_choices
 from assembly.rules.forms import RuleForm, owner_choices
@@ -27,6 +28,7 @@ from assembly.simulation.draft_preview.subject import agent_file_subject, team_f
 from assembly.simulation.time_travel.forms import AsOfForm
 from config.http.errors import Forbidden, NotFound
 from teams.access import team_for
+from teams.forms import NewPersonForm
 from teams.principal import Action, Principal
 from tests.rights.needs import MAY, Standing
 from tests.rights.world import FOREIGN, HELPED, LED, WATCHED, Owned, World
@@ -87,6 +89,12 @@ OFFERED: Mapping[type[forms.BaseForm], tuple[Callable[[Principal, World], Offers
     AlertFilterForm: (
         lambda principal, _world: _models(AlertFilterForm(principal=principal), "agent", "team"), Action.READ,
     ),
+    NewPersonForm: (
+        lambda principal, _world: _models(NewPersonForm(principal=principal), "team"), Action.MANAGE,
+    ),
+    TrendFilterForm: (
+        lambda principal, _world: _models(TrendFilterForm({}, principal=principal), "agent", "team"), Action.READ,
+    ),
     ContextFilterForm: (_filters, Action.READ),
 }  # fmt: skip
 OF_ONE_OWNER = {
@@ -100,9 +108,10 @@ OF_ONE_OWNER = {
 NAMING = {"MemberForm"}
 """They offer nothing, and take names of things that the person may see; tried below."""
 PLAIN = {
+    "UserSettingsForm", "GlobalSearchForm", "ActivityFilterForm",
     "TextForm", "DraftForm", "PublishForm", "RestoreForm", "NamedForm", "TeamForm", "TeamSettingsForm",
     "DeletionForm",
-    "RoleForm", "NewPersonForm", "PersonForm", "ApiKeyForm", "AdminKeyForm", "KeyFilterForm", "LogSearch",
+    "RoleForm", "PersonForm", "ApiKeyForm", "AdminKeyForm", "KeyFilterForm", "LogSearch",
     "ContextRequestForm", "ProfileForm", "WhyNotForm", "RetentionForm", "FlagForm", "RuleActionForm",
     "ExternalSourceForm",
     "ExternalSourceNewForm", "ExternalSourceEditForm", "SwitchForm", "QueryForm", "WebhookForm", "WebhookEditForm",

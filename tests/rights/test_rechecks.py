@@ -48,7 +48,7 @@ def test_a_prepared_list_is_refused_once_a_role_is_gone(slug: str, world: World)
     refused = page(world, f"{address}file/")
     text = refused.content.decode()
     assert refused.status_code == 403
-    assert "Prepare it again" in text
+    assert "Create it again" in text
     assert 'href="/contexts/download/?' in text
     assert not any(owned.secret in text for owned in world.teams.values())
 

@@ -59,7 +59,7 @@ GUARDED: Mapping[str, str] = {
         "require_admin": """team_create agent_create person_create person_update person_password_renew sessions_end
             second_factor_remove failures_retry profile_create profile_save profile_delete external_source_create""",
         "external_source_for": "external_source_update external_source_delete",
-        "assembly_for": "assembly_flag assembly_unflag rerun_today run_what_if proposal_create",
+        "assembly_for": "record_bundle_download assembly_flag assembly_unflag rerun_today run_what_if proposal_create",
         "proposal_for": "proposal_rerun proposal_decide proposal_delete",
         "alert_to_resolve": "alert_acknowledge alert_resolve alert_reopen",
         "rule_for": "rule_save rule_delete",
@@ -76,6 +76,7 @@ THEMSELVES = {
     "webhook_create": "asks `team_to_tell` whose events it may be told",
     "import_create": "plans with the rights of who sends the archive, and refuses who may write nothing",
     "limits_set": "asks `require_limit_setter` who may set those of the subject",
+    "zip_download": "writes what its scope holds, which is made for who exports",
     "context_file_create": "the list holds what its requester sees",
     "session_end": "takes the person's own sessions alone",
     "other_sessions_end": "takes the person's own sessions alone",

@@ -127,7 +127,7 @@ IMPORTS = {
 }  # tried in tests/memories/api/test_archive.py
 LISTS = {"teams", "agents"}  # everyone may ask; they show what one may see
 PUBLIC = {"schema", "docs"}
-NOBODYS = {"tokens", "compress"}  # nothing of anybody's is read; tried in tests/assembly/contexts/test_librarian_api.py
+NOBODYS = {"tokens", "compress"}  # they read nothing: tests/assembly/contexts/test_coding_profile_api.py
 PROFILES = {  # of the organisation, read by everyone; tried in tests/assembly/profiles/test_api.py
     "profiles",
     "profiles/check",
@@ -149,6 +149,7 @@ EXTERNAL_SOURCES = {  # of the organisation; tried in tests/assembly/sources/ext
     "external-sources/<slug:name>/query",
 }
 TRENDS = {"trends"}  # tried in tests/assembly/monitoring/trends/test_api.py
+ACTIVITIES = {"activities"}  # tried in tests/pages/teams/test_activity_log.py
 ALERTS = {  # tried in tests/assembly/monitoring/alerts/test_api.py
     "alerts",
     "alerts/<uuid:id_>",
@@ -175,7 +176,7 @@ ASSEMBLIES = {  # tried in tests/assembly/contexts/test_api.py
     "assemblies/<uuid:id_>/flag",  # this and the next two: tests/assembly/records/test_api.py
     "assemblies/<uuid:id_>/bundle",
     "retention",
-    "assemblies/<uuid:id_>/append",  # tried in tests/assembly/contexts/test_librarian_api.py
+    "assemblies/<uuid:id_>/append",  # tried in tests/assembly/contexts/test_coding_profile_api.py
     "assemblies/<uuid:id_>/why-not",  # tried in tests/assembly/why_not/test_api.py
     "assemblies/<uuid:id_>/rerun",  # tried in tests/assembly/comparison/test_api.py, as the next two
     "assemblies/<uuid:id_>/what-if",
@@ -257,7 +258,7 @@ def test_every_address_has_a_row() -> None:
         | IMPORTS
         | PROPOSALS
     )
-    tried_elsewhere |= TRENDS | ALERTS | WEBHOOKS | KEYS | LIMITS
+    tried_elsewhere |= TRENDS | ACTIVITIES | ALERTS | WEBHOOKS | KEYS | LIMITS
     assert ROUTES.keys() == PRIVATE.keys() | tried_elsewhere
 
 

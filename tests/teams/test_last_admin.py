@@ -22,7 +22,7 @@ def test_the_last_admin_is_neither_demoted_nor_removed(
     for api in (as_person(owner), admin_api):
         answer = api.put("teams/care/members/owner", {"role": "editor"})
         assert problem(answer) == (409, "last_admin")
-        assert "Make somebody else an admin first" in answer.json()["detail"]
+        assert "is the only admin of this team. Make someone else an admin first." in answer.json()["detail"]
         assert problem(api.delete("teams/care/members/owner")) == (409, "last_admin")
     assert as_person(owner).put("teams/care/members/owner", {"role": "admin"}).status_code == 200
     membership_set(team=team, user=editor, role=Role.ADMIN)

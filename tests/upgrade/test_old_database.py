@@ -78,7 +78,7 @@ def test_every_seal_holds_up_to_the_one_that_was_noted(upgraded: OldDatabase) ->
 def test_a_bundle_of_before_is_checked_and_replayed() -> None:
     output = StringIO()
     call_command("replay_bundle", str(BUNDLE), "--expect", RECORDED["head"], stdout=output)
-    assert output.getvalue().count("replayed byte for byte, as seal") == 2
+    assert output.getvalue().count("replayed byte for byte, as in seal") == 2
 
 
 @pytest.mark.parametrize("number", range(0, len(IDS), 6))

@@ -1,4 +1,4 @@
-"""`manage.py create_api_key --agent ada` or `--admin`: a new key, shown once."""
+"""`manage.py create_api_key --agent ada` or `--admin` creates a key and prints it once."""
 
 from datetime import timedelta
 from typing import Any
@@ -14,7 +14,7 @@ MAX_DAYS = 3650
 
 
 class Command(BaseCommand):
-    help = "Makes an API key and prints it as the last word. Nobody can read it again."
+    help = "Creates an API key and prints it as the last word. It is not shown again."
 
     def add_arguments(self, parser: CommandParser) -> None:
         whose = parser.add_mutually_exclusive_group(required=True)
@@ -25,7 +25,7 @@ class Command(BaseCommand):
             action="append",
             default=[],
             choices=ApiKey.Scope.values,
-            help="what an agent's key may do besides; may be given more than once",
+            help="an additional permission of an agent's key; can be repeated",
         )
         parser.add_argument("--name", default="", help="what the key is for, as shown to people")
 
@@ -33,7 +33,7 @@ class Command(BaseCommand):
             "--expires-days",
             type=int,
             metavar="DAYS",
-            help=f"how many days it is valid, 1 to {MAX_DAYS}; else for ever",
+            help=f"how many days it is valid, 1 to {MAX_DAYS}; by default it does not expire",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -53,7 +53,7 @@ class Command(BaseCommand):
         )
         whose = f"agent “{agent.slug}”" if agent else "an admin"
         until = f", valid until {row.expires:%Y-%m-%d %H:%M} UTC" if row.expires else ""
-        self.stdout.write(f"Key {row.lookup} for {whose}{until}. Keep it safe, it is shown only now: {key}")
+        self.stdout.write(f"Key {row.lookup} for {whose}{until}. Store it safely, it is not shown again: {key}")
 
 
 def _agent(slug: str) -> Agent:

@@ -1,4 +1,4 @@
-"""`manage.py provision_files`: teams and agents get the files that they lack. Safe to run twice, also at once."""
+"""`manage.py provision_files` creates missing files of teams and agents. It can run twice, also at the same time."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""`manage.py revoke_api_key LOOKUP`: the key is of no use from now on."""
+"""`manage.py revoke_api_key LOOKUP` revokes a key immediately."""
 
 from typing import Any
 

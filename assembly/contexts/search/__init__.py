@@ -1,1 +1,1 @@
-"""This search finds contexts among millions: criteria, visibility, and pages with the newest first."""
+"""This package searches contexts among millions, with criteria and visibility, and returns pages, newest first."""

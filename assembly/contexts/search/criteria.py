@@ -1,4 +1,4 @@
-"""Which contexts are wanted, as values."""
+"""This module holds the search criteria for contexts, as values."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -7,29 +7,34 @@ from uuid import UUID
 
 from assembly.engine.refs import Ref
 
+ANY_FILE = "any"
+"""The value of `ContextQuery.file_loss` for any file."""
 OutcomeFilter = Literal["", "cut", "left_out"]
-"""cut: something was cut to fit, or there is a warning. left_out: something was left out."""
+"""A filter by outcome. cut: an item was cut to fit, or there is a warning. left_out: an item was excluded."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReferenceQuery:
-    """What a context may hold: any version of it, or one alone."""
+    """An item by which contexts are searched, in any version or in one."""
 
     named: str
-    """Its ref without the version: agent_file:<uuid>."""
+    """Ref of the item without its version: agent_file:<uuid>."""
 
     ref: str
-    """With the version, or again without, for any version."""
+    """Ref of the item with its version, or equal to `named` for any version."""
 
     @property
     def version(self) -> str:
-        """Empty for any."""
+        """The version searched for; empty for any version."""
         return "" if self.ref == self.named else Ref.parse(self.ref).version
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextQuery:
-    """What contexts must meet, all of it. `since` is the first moment, `until` the first one after the last."""
+    """Search criteria that a context must all meet.
+
+    Contexts from `since` (inclusive) to `until` (exclusive) match; an empty or absent criterion matches all.
+    """
 
     agent: UUID | None = None
     team: UUID | None = None
@@ -42,5 +47,7 @@ class ContextQuery:
     reason: str = ""
     contains: ReferenceQuery | None = None
     omits: ReferenceQuery | None = None
+    file_loss: str = ""
+    """Ref of a file, without its version, that was truncated or excluded for lack of budget; `any` for any file."""
     only: OutcomeFilter = ""
     words: str = ""

@@ -1,4 +1,4 @@
-"""Asking the database: planned anew for each question, for what is common in one is rare in the next."""
+"""Search statements run with a timeout and with planner settings that each statement chooses."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,8 +15,8 @@ SELECT set_config('statement_timeout', %(timeout)s, true), set_config('enable_se
     set_config('max_parallel_workers_per_gather', '0', true), set_config('jit', 'off', true),
     set_config('work_mem', '32MB', true)
 """
-# A page needs few of the rows that the planner counts on, so sorting all of them looks cheaper to it than it is; and
-# walking along looks cheaper to it than it is where they are far back.
+# The planner misjudges both plans, so each statement says which one it needs. Sorting all rows looks cheaper to it than
+# the walk that soon fills a page; the walk looks cheaper than it is if the matching rows are far back.
 PLAN_SETTINGS = """
 SELECT set_config('enable_sort', %(at_once)s, true), set_config('enable_bitmapscan', %(at_once)s, true),
     set_config('enable_indexscan', %(in_order)s, true)
@@ -24,16 +24,19 @@ SELECT set_config('enable_sort', %(at_once)s, true), set_config('enable_bitmapsc
 
 
 class SearchTooBroad(DossierError):
-    """The search did not end in time."""
+    """The search was cancelled by its statement timeout (422)."""
 
     status = 422
     code = "too_broad"
-    title = "This search takes too long"
+    title = "Search timed out"
 
 
 @contextmanager
 def bounded_search() -> Iterator[None]:
-    """Statements that end in time, and read no table from its beginning to its end. Raises TooBroad."""
+    """Run the block's statements in a transaction with a timeout of 3 s and without sequential scans.
+
+    Raises SearchTooBroad when a statement times out.
+    """
     try:
         with transaction.atomic():
             execute_sql(LIMIT_SETTINGS, {"timeout": str(TIMEOUT_MS)})
@@ -45,10 +48,10 @@ def bounded_search() -> Iterator[None]:
 
 
 def use_ordered_plan() -> None:
-    """From here on, rows are read along the indexes that have them in the order of the list."""
+    """Make later statements of this transaction read rows in order along an index, without sorting."""
     execute_sql(PLAN_SETTINGS, {"in_order": "on", "at_once": "off"})
 
 
 def use_bitmap_plan() -> None:
-    """From here on, all rows that indexes find together are read, and sorted."""
+    """Make later statements of this transaction combine indexes by bitmap scans and sort the rows."""
     execute_sql(PLAN_SETTINGS, {"in_order": "off", "at_once": "on"})

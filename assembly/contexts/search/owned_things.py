@@ -1,4 +1,4 @@
-"""What the agent and the team of a context keep today: the things that it might have considered, and did not."""
+"""This module finds items of a context's agent and team that exist today, considered in the context or not."""
 
 import datetime
 from collections.abc import Iterator
@@ -13,24 +13,24 @@ from assembly.models import Assembly
 from assembly.sources.kinds import ITEM_KINDS, KINDS, ItemKind, Rows
 
 MAX_PER_KIND = 5
-EXCERPT = 160  # characters of a text that stands for a name
+EXCERPT = 160  # most characters of a text used as a name
 
 
 @dataclass(frozen=True, slots=True)
 class OwnedRecord:
-    """Something that is there today. `sources` are those that offer its like; `day` is that of a daily log."""
+    """An item that exists today. `sources` can offer such items; `day` is the date of a daily log."""
 
     ref: str
     name: str
     created: datetime.datetime
     sources: tuple[str, ...]
     key: str = ""
-    """Of a file, which stands in the section of that name alone."""
+    """Key of a file, which is also the key of its section; empty for other items."""
     day: datetime.date | None = None
 
 
 def find_owned_record(assembly: Assembly, ref: str) -> OwnedRecord | None:
-    """Return the item of the context's agent or team that the ref or the id names; None for what belongs to others."""
+    """Return the item of the context's agent or team with this ref or id; None if there is none or others own it."""
     named = Ref.parse(document_of(ref))
     id_ = _uuid(named.id)
     if id_ is None or (named.kind and named.kind not in KINDS):
@@ -43,14 +43,16 @@ def find_owned_record(assembly: Assembly, ref: str) -> OwnedRecord | None:
 
 
 def search_owned_records(assembly: Assembly, words: str) -> Iterator[OwnedRecord]:
-    """Yield items of the context's agent and team that are called so, or say so: some of each kind."""
+    """Yield items of the context's agent and team whose name or text matches the words, at most 5 of each kind."""
     for kind in ITEM_KINDS:
         for row in kind.search(_rows(kind, assembly), words)[:MAX_PER_KIND]:
             yield _owned_record(kind, row)
 
 
 def _rows(kind: ItemKind, assembly: Assembly) -> Rows:
-    """Return the items of the kind; files and logs with the moment of their first version."""
+    """Return the items of this kind that the context's agent and team own; files and logs get their first version's
+    time.
+    """
     rows = kind.rows(agents=[assembly.agent_id], teams=[assembly.team_id] if assembly.team_id else [])
     return rows.annotate(created=Min("versions__created")) if kind.page_key else rows
 
@@ -67,7 +69,7 @@ def _owned_record(kind: ItemKind, row: Any) -> OwnedRecord:
 
 
 def excerpt(text: str) -> str:
-    """The beginning of a text, in one line, as what it is called."""
+    """Return the first 160 characters of a text, in one line, as a name."""
     plain = " ".join(text[: 2 * EXCERPT].split())
     return f"{plain[: EXCERPT - 1]}…" if len(plain) >= EXCERPT else plain
 

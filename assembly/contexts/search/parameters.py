@@ -1,4 +1,4 @@
-"""What is wanted, of the parameters of an address: the same for the page, the API and downloads."""
+"""URL parameters are parsed into search criteria here, for the list page, the API and downloads."""
 
 import datetime
 from collections.abc import Callable, Mapping
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 
-from assembly.contexts.search.criteria import ContextQuery
+from assembly.contexts.search.criteria import ANY_FILE, ContextQuery
 from assembly.contexts.search.things import parse_reference
 from assembly.contexts.search.visible_owners import VisibleOwners
 from assembly.engine.codes import DECISION_CODES, SourceCode, WarningCode
@@ -22,11 +22,11 @@ MAX_PROFILE_CHARACTERS = 60
 DAY = datetime.timedelta(days=1)
 
 ParameterParser = Callable[[str, VisibleOwners], Any]
-"""Makes a value of a text. Raises ValueError, with a sentence, for one that means nothing."""
+"""A function that parses a parameter's text. Raises ValueError with a sentence for an invalid text."""
 
 
 class Parameter(NamedTuple):
-    """`wanted` is the field of Wanted that it sets; `schema` is OpenAPI's."""
+    """A search parameter. `wanted` is the field of ContextQuery that it sets; `schema` is its OpenAPI schema."""
 
     wanted: str
     read: ParameterParser
@@ -100,6 +100,10 @@ def _parse_reference(text: str, visible: VisibleOwners) -> Any:
     return parse_reference(text, visible.principal)
 
 
+def _file_loss(text: str, visible: VisibleOwners) -> str:
+    return ANY_FILE if text == ANY_FILE else parse_reference(text, visible.principal).named
+
+
 def _words(text: str, _sight: VisibleOwners) -> str:
     if len(text) > MAX_WORDS_CHARACTERS:
         raise ValueError(_("Search for at most %(most)s characters.") % {"most": MAX_WORDS_CHARACTERS})
@@ -116,7 +120,10 @@ PARAMETERS: Mapping[str, Parameter] = {
     "agent": Parameter("agent", _agent, "Only of the agent with this slug.", TEXT),
     "team": Parameter("team", _team, "Only of the team with this slug.", TEXT),
     "requested_by": Parameter(
-        "requested_by", _requested_by, "Only what this one asked for: me, person:<id>, key:<id> or system.", TEXT
+        "requested_by",
+        _requested_by,
+        "Only contexts that this caller requested: me, person:<id>, key:<id> or system.",
+        TEXT,
     ),
     "purpose": Parameter(
         "purpose", _one_of(PURPOSES), "Only for this purpose: agent, preview or test.", _schema(PURPOSES)
@@ -129,20 +136,29 @@ PARAMETERS: Mapping[str, Parameter] = {
         "reason", _one_of(DECISION_CODES), "Only where this reason was given.", _schema(DECISION_CODES)
     ),
     "contains": Parameter(
-        "contains", _parse_reference, "Only where this is told: a ref, of any version without its @.", TEXT
+        "contains", _parse_reference, "Only contexts that include this item: a ref, of any version without its @.", TEXT
     ),
     "omits": Parameter(
-        "omits", _parse_reference, "Only where this was left out: a ref, of any version without its @.", TEXT
+        "omits", _parse_reference, "Only contexts that exclude this item: a ref, of any version without its @.", TEXT
+    ),
+    "file_loss": Parameter(
+        "file_loss",
+        _file_loss,
+        "Only contexts that truncated this file, or excluded it for lack of budget: a ref; any: any file.",
+        TEXT,
     ),
     "only": Parameter(
-        "only", _one_of(ONLY), "cut: something was cut, or there is a warning. left_out: something was.", _schema(ONLY)
+        "only",
+        _one_of(ONLY),
+        "cut: a text was truncated, or there is a warning. left_out: an item was excluded.",
+        _schema(ONLY),
     ),
-    "q": Parameter("words", _words, "Words in the topic, in a name, or in the texts that were told.", TEXT),
+    "q": Parameter("words", _words, "Words in the topic, in a name, or in the included texts.", TEXT),
 }
 
 
 def parse_context_query(given: Mapping[str, str], visible: VisibleOwners) -> tuple[ContextQuery, dict[str, str]]:
-    """What the parameters that are not empty want, and, by parameter, a sentence on each that means nothing."""
+    """Return the criteria of the non-empty parameters, and a sentence for each invalid parameter by its name."""
     values, faults = {}, {}
     for name, parameter in PARAMETERS.items():
         if text := given.get(name, "").strip():
@@ -154,7 +170,7 @@ def parse_context_query(given: Mapping[str, str], visible: VisibleOwners) -> tup
 
 
 def require_context_query(given: Mapping[str, str], visible: VisibleOwners) -> ContextQuery:
-    """What the parameters want. Raises Invalid for the first that means nothing."""
+    """Return the criteria of the parameters. Raises Invalid for the first invalid parameter."""
     wanted, faults = parse_context_query(given, visible)
     for name, fault in faults.items():
         raise Invalid(name, fault)

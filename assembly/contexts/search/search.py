@@ -1,15 +1,13 @@
-"""What is left of a search, in slices of time with about as many rows each, the newest first.
+"""The search returns a page of matching contexts, newest first, at a cost that does not grow with the table.
 
-PostgreSQL keeps such moments of each table for its plans: as many rows lie between two as between any two others.
+Three strategies follow one another, each with a limit, as nobody knows beforehand how common the matches are. Common
+matches are soon met by walking from the newest row on; rare matches are found at once by an index; for the rest,
+indexes are combined for one slice of time after another. If none of them completes the page, the page says how far the
+search came, and the next page continues there.
 
-How many contexts are wanted: every row is looked at, so this is for the background.
+Slices of time hold about as many rows each: their bounds come from PostgreSQL's histogram of `created`.
 
-A page of what is wanted, the newest first, at a cost that does not grow with the table.
-
-What is common is soon met when one walks from the newest row on; what is rare, an index finds at once; and what is
-neither, indexes find in a slice of time after another. Which it is, nobody knows beforehand, so the search does each in
-turn, each so far and no further. Where none of them ends, it says how far it came, and the next page goes on from
-there.
+`matching_count` counts all matches. It reads every row, so only background jobs call it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -37,7 +35,7 @@ from assembly.models import Assembly
 from config.db.statements import fetch_rows
 
 SLICE_ROWS = 100_000
-"""Rows of the table, about."""
+"""Approximate number of rows in a slice of time."""
 FIRST, LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 BOUNDS = """
 SELECT histogram_bounds::text::timestamptz[] AS bounds, reltuples
@@ -48,7 +46,7 @@ WHERE schemaname = current_schema() AND tablename = 'assemblies' AND attname = '
 
 
 def time_slices(stretch: SearchRange) -> Iterator[SearchRange]:
-    """The stretch in pieces, each after the one before; only one where PostgreSQL has looked at few rows or none."""
+    """Yield the range in slices of time, newest first; one slice if PostgreSQL has no statistics of the table."""
     last = min(moment for moment in (stretch.until, stretch.after and stretch.after[0], LAST) if moment)
     for bound in slice_bounds():
         if (stretch.since or FIRST) < bound < last:
@@ -58,7 +56,7 @@ def time_slices(stretch: SearchRange) -> Iterator[SearchRange]:
 
 
 def slice_bounds() -> list[datetime]:
-    """The moments between two slices, the last first."""
+    """Return the moments that separate slices, latest first."""
     for moments, count in fetch_rows(BOUNDS, {}):
         every = max(1, round(SLICE_ROWS * len(moments) / max(count, 1)))
         return list(moments[::-every])
@@ -66,12 +64,12 @@ def slice_bounds() -> list[datetime]:
 
 
 def end_position(stretch: SearchRange) -> ListPosition | None:
-    """The place after all rows of the stretch; None where it has no end."""
+    """Return the list position after all rows of the range; None if the range has no beginning in time."""
     return (stretch.since, UUID(int=0)) if stretch.since else None
 
 
 def matching_count(*, visible: VisibleOwners, wanted: ContextQuery) -> int:
-    """Of those that may be seen."""
+    """Return the number of visible contexts that match the criteria."""
     conditions = sql_conditions(wanted, find_matching_pieces(wanted), visible.limits)
     stretch = SearchRange(None, wanted.since, wanted.until)
     parameters = {name: value for one in conditions for name, value in one.parameters.items()}
@@ -81,13 +79,13 @@ def matching_count(*, visible: VisibleOwners, wanted: ContextQuery) -> int:
 
 
 MAX_WALKED_ROWS, MAX_FOUND_ROWS, MOST_SLICES = 2_000, 300, 10
-"""So many rows are walked along first, found by an index, and so many slices are looked into."""
+"""Limits of one search: rows walked from the newest, rows found by one index, and slices of time."""
 MAX_WALKED_FOR_WORDS = 200
-"""Fewer are walked along where each must be taken apart into words."""
+"""Rows walked from the newest in a search for words, which must parse the text of each row."""
 SECOND_WALK_FACTOR = 10
-"""So many times as many rows are walked along after that, where that should fill the page or no index helps."""
+"""Factor by which the second walk is longer; it happens if it should fill the page, or if no index helps."""
 COMMON_CONDITION_ROWS = 200
-"""What more than one of so many of the first rows meet, is not counted by its index."""
+"""A condition that more than one in 200 of the newest rows meets counts as common; its index is not tried."""
 LIST_COLUMNS = (
     "id", "created", "agent_id", "agent_slug", "agent_name", "team_id", "team_slug", "team_name", "requested_by",
     "requester_name", "purpose", "topic", "profile_name", "profile_version", "tokenizer", "now", "budget", "tokens",
@@ -96,26 +94,26 @@ LIST_COLUMNS = (
 
 
 _Rows = tuple[Sequence[tuple[UUID, datetime]], ListPosition | None]
-"""Ids of rows with their moments; and up to where was searched."""
+"""Ids of rows with their moments, and the position up to which rows were searched."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchPage:
-    """A page. `next` is the place after which the next one begins; None: there is no more."""
+    """A page of contexts. `next` is the position after which the next page begins; None on the last page."""
 
     contexts: Sequence[Assembly]
     next: ListPosition | None
     reached: datetime | None = None
-    """The page is not full: so far back the search came. There may be older ones."""
+    """If the page is not full, the moment back to which was searched; older matches may exist."""
 
     is_partial_match: bool = False
-    """Whether what is searched for is in so many versions or texts that not all of them are."""
+    """Whether only some of the matching versions or texts were searched for, because there are too many."""
 
 
 def search_contexts(
     *, visible: VisibleOwners, wanted: ContextQuery, after: ListPosition | None = None, limit: int
 ) -> SearchPage:
-    """So many that are wanted and that may be seen, those after the place. Raises TooBroad."""
+    """Return a page of at most `limit` visible contexts that match, after the position. Raises SearchTooBroad."""
     with bounded_search():
         search = _Search.of(visible, wanted, after, limit)
         page, reached = search.page()
@@ -130,14 +128,14 @@ def _row_position(row: tuple[UUID, datetime]) -> ListPosition:
 
 
 def _contexts(ids: Sequence[UUID]) -> list[Assembly]:
-    """What lists show of them, in that order."""
+    """Return the contexts with these ids, in this order, with the columns that lists show."""
     there = {one.id: one for one in Assembly.objects.filter(id__in=ids).only(*LIST_COLUMNS)} if ids else {}
     return [there[id_] for id_ in ids]
 
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """One more row than the page holds is searched for, to know whether there is a next one."""
+    """One search for a page; `most` is one row more than the page holds, to know whether there is a next page."""
 
     ways: Sequence[AccessPath]
     conditions: Sequence[SqlCondition]
@@ -146,7 +144,7 @@ class _Search:
     most: int
     pieces: MatchingPieces
     matches_nothing: bool
-    """Whether a thing is wanted that no context ever considered."""
+    """Whether the criteria name an item that no context ever considered."""
 
     @classmethod
     def of(cls, visible: VisibleOwners, wanted: ContextQuery, after: ListPosition | None, limit: int) -> "_Search":
@@ -163,7 +161,7 @@ class _Search:
         )
 
     def page(self) -> _Rows:
-        """Up to where was searched is None where that is the end."""
+        """Return the matching rows and the position up to which was searched; None if that is the end."""
         if self.matches_nothing:
             return [], None
         along, *others = self.ways
@@ -181,13 +179,13 @@ class _Search:
         return [*met, *more], reached
 
     def _rare_rows(self, along: AccessPath, others: Sequence[AccessPath]) -> "Sequence[tuple[UUID, datetime]] | None":
-        """All there are, where one of the other ways leads to few."""
+        """Return all matching rows if one of the other access paths finds few enough; otherwise None."""
         common = self._common_conditions(along) if self._indexed else set()
         found = (self._all(access_path) for access_path in others if common.isdisjoint(access_path.parts))
         return next((rows for rows in found if rows is not None), None)
 
     def _common_conditions(self, along: AccessPath) -> set[str]:
-        """Those with an index that so many of the first rows meet that there is no use in counting all."""
+        """Return the indexed conditions that many of the newest rows meet, so that reading all such rows is slow."""
         met = ", ".join(f"count(*) FILTER (WHERE {one.sql})" for one in self._indexed)
         known = {**self._parameters, **along.parameters, **self.stretch.parameters, "walked": self.walked}
         counts = fetch_rows(f"SELECT {met} FROM ({along.rows(self.stretch)} LIMIT %(walked)s) AS walked", known)[0]  # noqa: S608
@@ -198,7 +196,10 @@ class _Search:
         }
 
     def _walked(self, access_path: AccessPath, stretch: SearchRange, row_limit: int, most: int) -> _Rows:
-        """What is met on so many rows; and the last of these, where that is neither enough nor the end."""
+        """Return matches among the first `row_limit` rows of a walk from the newest, and the last of these rows.
+
+        The last row is None if there are enough matches, or no more rows.
+        """
         known = {**self._parameters, **access_path.parameters, **stretch.parameters, "walked": row_limit, "most": most}
         use_ordered_plan()
         walked = f"({access_path.rows(stretch)} LIMIT %(walked)s) AS walked"
@@ -210,9 +211,9 @@ class _Search:
         return met, next(iter(fetch_rows(last, known)), None)
 
     def _all(self, access_path: AccessPath) -> "Sequence[tuple[UUID, datetime]] | None":
-        """All that the way leads to, where these are not too many."""
+        """Return all matches that the access path finds; None if it finds more than 300 rows."""
         use_ordered_plan() if access_path.in_order else use_bitmap_plan()
-        # Beside an index without order, the time would make the planner walk along the whole time.
+        # With a range of time in the inner query, the planner would walk the index of moments in place of this one.
         narrowing = (
             access_path.rows(self.stretch)
             if access_path.in_order
@@ -230,7 +231,10 @@ class _Search:
         return None if count > MAX_FOUND_ROWS else [*zip(ids, moments, strict=True)]
 
     def _rows_by_slices(self, stretch: SearchRange, most: int) -> _Rows:
-        """What is met in slices of the stretch; and the end of the last, where that is neither enough nor the end."""
+        """Return matches from the newest slices of the range, and the end of the last slice searched.
+
+        The end is None if there are enough matches, or no more slices.
+        """
         use_bitmap_plan()
         slices, met = [*time_slices(stretch)], list[tuple[UUID, datetime]]()
         for slice_ in slices[:MOST_SLICES]:
@@ -240,7 +244,7 @@ class _Search:
         return met, end_position(slices[MOST_SLICES - 1]) if len(slices) > MOST_SLICES else None
 
     def _within(self, stretch: SearchRange, most: int) -> "Sequence[tuple[UUID, datetime]]":
-        """The newest in the stretch."""
+        """Return the newest matches in the range, at most `most`."""
         wanted = _all_of([one.indexed or one.sql for one in self.conditions])
         sql = f"SELECT id, created FROM assemblies WHERE {wanted} AND {stretch.sql} {NEWEST} LIMIT %(most)s"  # noqa: S608
         return fetch_rows(sql, {**self._parameters, **stretch.parameters, "most": most})

@@ -1,6 +1,7 @@
-"""The SQL of the search: conditions on a row of `assemblies`, and the indexes by which rows can be walked.
+"""This module builds the SQL of the search: conditions on rows of `assemblies`, and the indexes to read them by.
 
-A thing or words are looked for among pieces; the arrays `told` and `omitted` of a row hold their ids.
+Items and words are looked up among pieces; the arrays `told` (included) and `omitted` (excluded) of a row hold the ids
+of its pieces.
 """
 
 import json
@@ -11,27 +12,27 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from assembly.contexts.search.criteria import ContextQuery, ReferenceQuery
+from assembly.contexts.search.criteria import ANY_FILE, ContextQuery, ReferenceQuery
 from assembly.models import Assembly
 from assembly.models.assembly import PURPOSE_SQL
 from config.db.statements import fetch_rows
 from config.http.cursors import decode_keys
 
 MAX_TEXTS = 20_000
-"""So many texts with the words are looked at: more have words that say nothing."""
+"""Most texts that are searched for pieces with the words; words in more texts are too common to be of use."""
 MAX_PIECES = 2_000
-"""So many pieces are searched for in contexts."""
+"""Most pieces of one criterion for which contexts are searched."""
 DOCUMENT = re.compile(r"chunk:[0-9a-f-]{36}")
 
 PIECES_OF_REFERENCE_SQL = (
     "SELECT id FROM pieces WHERE named = %(named)s AND (ref = %(ref)s OR named = %(ref)s) LIMIT %(most)s"
 )
-# Contexts hold documents chunk by chunk, each named by itself; found by the index `piece_chunk`.
+# Contexts hold documents as chunks, each with a name of its own; the index `piece_chunk` finds them.
 PIECES_OF_DOCUMENT_SQL = """
 SELECT id FROM pieces WHERE named LIKE 'chunk:%%' AND named LIKE %(named)s || '@%%' LIMIT %(most)s
 """
-# The profile and the summaries of a record are among its pieces, and were told nobody as they are. The words must read
-# as in the index `stored_text_words`: of longer texts, PostgreSQL indexes no more.
+# Profiles and summaries are pieces of a record, too, but no items, so they are excluded. The expression must equal that
+# of the index `stored_text_words`, which covers the first 100,000 characters of a text.
 PIECES_WITH_WORDS_SQL = """
 SELECT pieces.id FROM (
     SELECT sha256 FROM stored_texts
@@ -43,7 +44,7 @@ WHERE split_part(named, ':', 1) NOT IN ('profile', 'summary') LIMIT %(most)s
 
 @dataclass(frozen=True, slots=True)
 class MatchingPieces:
-    """The numbers of the pieces that are searched for."""
+    """The ids of the pieces that match the criteria `contains`, `omits` and `words`."""
 
     contains: Sequence[int] = ()
     omits: Sequence[int] = ()
@@ -51,16 +52,16 @@ class MatchingPieces:
 
     @property
     def are_too_many(self) -> bool:
-        """Whether there may be more than are searched for."""
+        """Whether more pieces may match than are searched for."""
         return MAX_PIECES in {len(self.contains), len(self.omits), len(self.words)}
 
     def lack(self, wanted: ContextQuery) -> bool:
-        """Whether a thing that is wanted is no piece at all."""
+        """Return whether an item of the criteria matches no piece, so that no context can match."""
         return bool((wanted.contains and not self.contains) or (wanted.omits and not self.omits))
 
 
 def find_matching_pieces(wanted: ContextQuery) -> MatchingPieces:
-    """A query for each that is asked for."""
+    """Return the ids of the pieces that match the criteria, by one query for each criterion."""
     return MatchingPieces(
         contains=_reference_pieces(wanted.contains) if wanted.contains else (),
         omits=_reference_pieces(wanted.omits) if wanted.omits else (),
@@ -93,14 +94,16 @@ EQUAL = {
 WITH_WARNING = "warnings <> '[]'::jsonb"
 CUT = f"(truncated OR {WITH_WARNING})"
 HEADING = "to_tsvector('english', topic || ' ' || agent_name || ' ' || team_name)"
-"""Must read as in the index `assembly_heading_words`."""
+"""Text search expression of a context's heading; must equal that of the index `assembly_heading_words`."""
+WITH_ANY_LOSS = "id IN (SELECT assembly_id FROM file_losses)"
+WITH_LOSS_OF_FILE = "id IN (SELECT assembly_id FROM file_losses WHERE ref = %(file_loss)s)"
 FEW = 8
-"""Of more pieces PostgreSQL makes a table of hashes to look them up in."""
+"""Most pieces for the && operator; for more pieces, a test that PostgreSQL runs with a hash table is faster."""
 
 
 @dataclass(frozen=True, slots=True)
 class SqlCondition:
-    """`indexed`: an index finds the rows that meet it, in no order."""
+    """An SQL condition with its parameters. `indexed`: its form that an (unordered) index can answer; empty if none."""
 
     sql: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -110,7 +113,10 @@ class SqlCondition:
 def sql_conditions(
     wanted: ContextQuery, pieces: MatchingPieces, limits: Mapping[str, Any] | None
 ) -> list[SqlCondition]:
-    """All that a row must meet but for the time, those first that are rare as a rule; `limits` are those of Sight."""
+    """Return all conditions except the time, those that are usually rare first.
+
+    `limits` are the ids of visible owners (`VisibleOwners.limits`); None for no limit.
+    """
     return [
         *_equality_conditions(wanted),
         *_reference_conditions(wanted, pieces),
@@ -133,6 +139,9 @@ def _outcome_conditions(wanted: ContextQuery) -> list[SqlCondition]:
     if wanted.reason:
         given = "codes @> ARRAY[%(reason)s]::varchar[]"
         found.append(SqlCondition(given, {"reason": wanted.reason}, indexed=given))
+    if wanted.file_loss:
+        given = WITH_ANY_LOSS if wanted.file_loss == ANY_FILE else WITH_LOSS_OF_FILE
+        found.append(SqlCondition(given, {"file_loss": wanted.file_loss}, indexed=given))
     if wanted.only:
         found.append(SqlCondition(CUT if wanted.only == "cut" else "left_out > 0"))
     return found
@@ -153,7 +162,7 @@ def _reference_conditions(wanted: ContextQuery, pieces: MatchingPieces) -> list[
 
 
 def _piece_condition(column: str, name: str, pieces: Sequence[int]) -> SqlCondition:
-    """Rows with one of the pieces in the column."""
+    """Return the condition that the array column contains one of the pieces."""
     parameters = {f"{name}_pieces": list(pieces)}
     overlap = f"{column} && %({name}_pieces)s::bigint[]"
     hashed = f"EXISTS (SELECT FROM unnest({column}) AS held WHERE held = ANY(%({name}_pieces)s::bigint[]))"
@@ -172,21 +181,21 @@ COLUMNS = """id, created, agent_id, agent_name, team_id, team_name, requested_by
 NEWEST = "ORDER BY created DESC, id DESC"
 EVERYTHING = "TRUE"
 MAX_MERGED = 100
-"""Of so many agents, the newest contexts are merged; who sees more sees enough of all to walk along those."""
+"""Most agents whose indexes are merged; with more visible agents, all rows are walked instead."""
 
 BY_MOMENT = ("created >= %(since)s", "created < %(until)s")
 FIRST_ID = f"'{UUID(int=0)}'::uuid"
 BY_PLACE = (f"(created, id) >= (%(since)s, {FIRST_ID})", f"(created, id) < (%(until)s, {FIRST_ID})")
 
 ListPosition = tuple[datetime, UUID]
-"""A row in the order of the list."""
+"""A position in the list of contexts: the time and the id of a row."""
 
 
 KEYS = ("created", "id")
 
 
 def parse_cursor(cursor: str) -> ListPosition | None:
-    """The place after which a page begins; None at the beginning. Raises Invalid."""
+    """Return the position after which a page begins; None for the first page. Raises Invalid."""
     if not cursor:
         return None
     created, id_ = decode_keys(Assembly, KEYS, cursor)
@@ -195,18 +204,21 @@ def parse_cursor(cursor: str) -> ListPosition | None:
 
 @dataclass(frozen=True, slots=True)
 class SearchRange:
-    """The part of the list that is searched: after a place, between two moments."""
+    """The part of the list that is searched: after a position, and between two moments."""
 
     after: ListPosition | None
     since: datetime | None
     until: datetime | None
     exact: bool = False
-    """Only the index of all moments may find its rows: what the small one finds would be looked at once more, which
-    takes long where rows must be taken apart into words."""
+    """Whether the range is compared by (created, id), so that only the index of that order can find its rows.
+
+    The smaller index of `created` finds rows that are then checked again, which is slow if each row's text must be
+    parsed.
+    """
 
     @property
     def sql(self) -> str:
-        # The small index knows moments, but no places.
+        # The small index holds `created` without `id`.
         since, until = BY_PLACE if self.exact else BY_MOMENT
         parts = [since] if self.since else []
         parts += [until] if self.until else []
@@ -221,22 +233,25 @@ class SearchRange:
 
 @dataclass(frozen=True, slots=True)
 class AccessPath:
-    """Rows by one index. `parts` are conditions that rows meet one or the other of, each with an index that has them in
-    the order of the list; where not `in_order`, the one part has an index without any."""
+    """A way to read rows by indexes. Rows meet one of the conditions `parts`.
+
+    Each condition has an index in the order of the list; if not `in_order`, there is one condition, with an unordered
+    index.
+    """
 
     parts: Sequence[str]
     parameters: Mapping[str, Any] = field(default_factory=dict)
     in_order: bool = True
 
     def rows(self, stretch: SearchRange) -> str:
-        """The rows of the stretch, the newest first."""
+        """Return the SQL for the rows in the range, newest first."""
         parts = [
             f"SELECT {COLUMNS} FROM assemblies WHERE {part} AND {stretch.sql} {NEWEST}"  # noqa: S608
             for part in self.parts
         ]
         if len(parts) == 1:
             return parts[0]
-        # Each part has its order, so that PostgreSQL merges them instead of sorting all.
+        # Each part is ordered, so that PostgreSQL merges the parts instead of sorting all rows.
         merged = " UNION ALL ".join(f"({part})" for part in parts)
         return f"SELECT {COLUMNS} FROM ({merged}) AS merged {NEWEST}"  # noqa: S608
 
@@ -244,14 +259,14 @@ class AccessPath:
 def access_paths(
     wanted: ContextQuery, conditions: Sequence[SqlCondition], limits: Mapping[str, Any] | None
 ) -> list[AccessPath]:
-    """Those that lead to what is wanted: first the one to walk along, then those that may have fewer rows."""
+    """Return the access paths for the criteria: first the one to walk along, then those that may find fewer rows."""
     first, *others = _ordered_paths(wanted, limits)
     indexed = [AccessPath([one.indexed], one.parameters, in_order=False) for one in conditions if one.indexed]
     return [first, *indexed, *others]
 
 
 def _ordered_paths(wanted: ContextQuery, limits: Mapping[str, Any] | None) -> list[AccessPath]:
-    """Those with few rows first, as far as one can guess."""
+    """Return the ordered access paths, those that probably have the fewest rows first."""
     equal = {
         name: AccessPath([sql], {name: getattr(wanted, name)}) for name, sql in EQUAL.items() if getattr(wanted, name)
     }

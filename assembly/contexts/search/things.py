@@ -1,4 +1,4 @@
-"""What somebody typed is resolved to things that contexts hold: by a ref, the address of a page, or a name."""
+"""Text that a person typed is resolved to items of contexts here: by a ref, the address of a page, or a name."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -30,22 +30,22 @@ from teams.access import team_for
 from teams.models import TeamFile
 from teams.principal import Principal
 
-MAX_CHARACTERS = 160  # of a ref, as the record keeps it
+MAX_CHARACTERS = 160  # most characters of a ref, as in the record
 REF = re.compile(r"[a-z0-9_-]+:\S+")
 
 
 def is_plain_name(text: str) -> bool:
-    """Whether it is neither a ref nor an address, so that it may be what people call a thing."""
+    """Return whether the text is neither a ref nor an address, so that it may be the name of an item."""
     return not (_is_address(text) or REF.fullmatch(text))
 
 
 def parse_reference(text: str, principal: Principal) -> ReferenceQuery:
-    """The thing that a ref or the address of a page names. Raises ValueError, with a sentence."""
+    """Return the item that a ref or the address of a page names. Raises ValueError with a sentence for people."""
     text = text.strip()
     if _is_address(text):
         return _reference_on_page(text, principal)
     if len(text) > MAX_CHARACTERS or not REF.fullmatch(text):
-        raise ValueError(_("Paste the address of the page of a file, a memory or another thing, or its ref."))
+        raise ValueError(_("Paste the URL of the page of a file, memory or other item, or its ref."))
     return ReferenceQuery(without_version(text), text)
 
 
@@ -54,7 +54,7 @@ def _is_address(text: str) -> bool:
 
 
 def _reference_on_page(address: str, principal: Principal) -> ReferenceQuery:
-    """What the page is about; on a page of one version, that version."""
+    """Return the item that a page shows; on the page of one version, with that version. Raises ValueError."""
     try:
         page = resolve(urlsplit(address).path)
         kind = _kind_of(page.url_name or "")
@@ -62,12 +62,12 @@ def _reference_on_page(address: str, principal: Principal) -> ReferenceQuery:
         return ReferenceQuery(whole, f"{whole}@{page.kwargs['number']}" if "number" in page.kwargs else whole)
     except (Resolver404, KeyError, NotFound, ValueError):
         raise ValueError(
-            _("This is no page of a file, a daily log, a memory or another thing that you may read.")
+            _("This is not a page of a file, daily log, memory or other item that you may read.")
         ) from None
 
 
 def _kind_of(page: str) -> ItemKind:
-    """Return the kind that the page is of, by its name: agent_file_history → agent_file. Raises KeyError."""
+    """Return the item kind of a page by the page's URL name: agent_file_history → agent_file. Raises KeyError."""
     for kind in ITEM_KINDS:
         if kind.page and (page == kind.page or page.startswith(f"{kind.page}_")):
             return kind
@@ -75,7 +75,10 @@ def _kind_of(page: str) -> ItemKind:
 
 
 def _id_on_page(kind: ItemKind, principal: Principal, address: Mapping[str, Any]) -> str:
-    """Return the id of the item. Whether an id that stands in the address may be read, each context says for itself."""
+    """Return the id of the item that a page shows. Raises NotFound.
+
+    An id in the address is not checked for access: each context found by it is checked.
+    """
     if kind.page_key is None:
         return str(address[kind.page_id])
     column, argument = kind.page_key
@@ -88,7 +91,7 @@ def _id_on_page(kind: ItemKind, principal: Principal, address: Mapping[str, Any]
 
 
 MAX_MATCHES = 3
-"""Of a group: one looks over so many at once, and types another word to find the rest."""
+"""Most matches shown per group; further matches are found by typing more words."""
 MAX_WORDS = 8
 
 Rows = QuerySet[Any]
@@ -96,7 +99,7 @@ Rows = QuerySet[Any]
 
 @dataclass(frozen=True, slots=True)
 class ReferenceMatch:
-    """A thing to choose, in any version: its ref, what it is called, and whose it is."""
+    """An item offered as a match: its ref without a version, its title and its owner's name."""
 
     ref: str
     title: str
@@ -105,7 +108,7 @@ class ReferenceMatch:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceMatchGroup:
-    """Things of one kind. `has_more`: others are called so, too."""
+    """Matching items of one kind. `has_more`: more items match than are offered."""
 
     label: str
     offered: Sequence[ReferenceMatch]
@@ -114,16 +117,16 @@ class ReferenceMatchGroup:
 
 @dataclass(frozen=True, slots=True)
 class SearchOwners:
-    """Whose things are looked through, by id."""
+    """The ids of the agents and teams whose items are searched."""
 
     agents: Sequence[UUID]
     teams: Sequence[UUID]
 
 
 def find_references(words: str, *, visible: VisibleOwners, wanted: ContextQuery) -> list[ReferenceMatchGroup]:
-    """Files, days, memories and entities that are called so, some of each, of those whom the other filters leave.
+    """Return visible files, logs, memories and entities that match the words, at most 3 of each.
 
-    Raises TooBroad.
+    The agent and the team of the criteria `wanted` limit the owners. Raises SearchTooBroad.
     """
     owners = SearchOwners(_search_owners(visible.agents, wanted.agent), _search_owners(visible.teams, wanted.team))
     with bounded_search():
@@ -141,7 +144,7 @@ def _match_group(label: object, found: Iterator[ReferenceMatch]) -> ReferenceMat
 
 
 def _find_files(owners: SearchOwners, words: str) -> Iterator[ReferenceMatch]:
-    """By their title and the name of their team or agent, those of teams first."""
+    """Yield files in whose key or owner's name each word occurs, files of teams first."""
     for rows, owner in (
         (TeamFile.objects.filter(team__in=owners.teams), "team"),
         (AgentFile.objects.filter(agent__in=owners.agents), "agent"),
@@ -152,7 +155,7 @@ def _find_files(owners: SearchOwners, words: str) -> Iterator[ReferenceMatch]:
 
 
 def _find_logs(owners: SearchOwners, words: str) -> Iterator[ReferenceMatch]:
-    """By their day, as 2026-11-22 or a part of it, and the name of their agent; the newest first."""
+    """Yield daily logs in whose date (as 2026-11-22) or agent's name each word occurs, newest first."""
     dated = DailyLog.objects.filter(agent__in=owners.agents).annotate(day=Cast("date", TextField()))
     for row in (
         _rows_with_words(dated, words, "day", "agent__name")
@@ -163,7 +166,7 @@ def _find_logs(owners: SearchOwners, words: str) -> Iterator[ReferenceMatch]:
 
 
 def _find_memories(owners: SearchOwners, words: str) -> Iterator[ReferenceMatch]:
-    """By words that they hold, the newest first."""
+    """Yield memories that contain the words, newest first."""
     seen = Memory.objects.filter(Q(agent__in=owners.agents) | Q(team__in=owners.teams)).defer(*SLOTS, "search")
     named = seen.annotate(owner_name=Coalesce(F("agent__name"), F("team__name")))
     for row in search_memories(named, words)[: MAX_MATCHES + 1]:
@@ -171,14 +174,14 @@ def _find_memories(owners: SearchOwners, words: str) -> Iterator[ReferenceMatch]
 
 
 def _find_entities(owners: SearchOwners, words: str) -> Iterator[ReferenceMatch]:
-    """By their name, the newest first."""
+    """Yield entities whose name matches the words, newest first."""
     rows = Entity.objects.filter(agent__in=owners.agents).defer(*SLOTS).select_related("agent")
     for row in column_search("name")(rows, words)[: MAX_MATCHES + 1]:
         yield ReferenceMatch(f"entity:{row.id}", row.name, row.agent.name)
 
 
 def _rows_with_words(rows: Rows, words: str, *columns: str) -> Rows:
-    """Those of which every word stands in one of the columns."""
+    """Return the rows in which each word occurs in one of the columns."""
     for word in words.split()[:MAX_WORDS]:
         rows = rows.filter(Q(*((f"{column}__icontains", word) for column in columns), _connector=Q.OR))
     return rows
@@ -188,5 +191,5 @@ REFERENCE_FINDERS: Sequence[tuple[object, Callable[[SearchOwners, str], Iterator
     (gettext_lazy("Files"), _find_files),
     (gettext_lazy("Daily logs"), _find_logs),
     (gettext_lazy("Memories"), _find_memories),
-    (gettext_lazy("People, places and things"), _find_entities),
+    (gettext_lazy("Entities"), _find_entities),
 )

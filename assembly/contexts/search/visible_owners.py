@@ -1,4 +1,4 @@
-"""Whose contexts somebody may see, as `Assembly.objects.visible_to` says, asked once for filters, choices and rows."""
+"""Agents and teams whose contexts a principal may see are loaded once per request, by the rules of `visible_to`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from config.db.statements import Statement, run_statement
 from teams.models import Team
 from teams.principal import Principal
 
-# One probe of an index per owner, however many contexts each has.
+# One index lookup per owner, however many contexts each owner has.
 RECORDED_OWNERS_SQL = """
 WITH RECURSIVE recorded AS (
     (SELECT {kind}_id, {kind}_slug, {kind}_name FROM assemblies WHERE {kind}_id IS NOT NULL
@@ -26,7 +26,7 @@ SELECT * FROM recorded
 
 @dataclass(frozen=True, slots=True)
 class VisibleOwner:
-    """An agent or a team. `deleted`: it is only in the record any more."""
+    """An agent or a team. `deleted`: it no longer exists, but records of contexts name it."""
 
     id: UUID
     slug: str
@@ -35,44 +35,44 @@ class VisibleOwner:
 
 
 class VisibleOwners:
-    """What one principal may see; each question is asked of the database once, when it comes up."""
+    """The agents and teams whose contexts one principal may see; each list is loaded once, on first use."""
 
     def __init__(self, principal: Principal) -> None:
         self.principal = principal
 
     @cached_property
     def agents(self) -> Sequence[VisibleOwner]:
-        """Those that the principal sees, by name."""
+        """The agents that the principal may see, by name."""
         rows = Agent.objects.visible_to(self.principal).order_by("name", "id").values_list("id", "slug", "name")
         return [VisibleOwner(*row) for row in rows]
 
     @cached_property
     def teams(self) -> Sequence[VisibleOwner]:
-        """As the agents."""
+        """The teams that the principal may see, by name."""
         rows = Team.objects.visible_to(self.principal).order_by("name", "id").values_list("id", "slug", "name")
         return [VisibleOwner(*row) for row in rows]
 
     @cached_property
     def deleted_agents(self) -> Sequence[VisibleOwner]:
-        """Those of which there are contexts only, which admins alone see."""
+        """Deleted agents that contexts still name; empty unless the principal is an admin."""
         return self._deleted("agent", self.agents)
 
     @cached_property
     def deleted_teams(self) -> Sequence[VisibleOwner]:
-        """As the agents."""
+        """Deleted teams that contexts still name; empty unless the principal is an admin."""
         return self._deleted("team", self.teams)
 
     def agent(self, slug: str) -> VisibleOwner | None:
-        """The agent with that slug; of deleted ones the last that had it."""
+        """Return the visible agent with this slug, else the last deleted one that had it; None if there is none."""
         return _with_slug(slug, self.agents) or _with_slug(slug, self.deleted_agents)
 
     def team(self, slug: str) -> VisibleOwner | None:
-        """As the agent."""
+        """Return the visible team with this slug, else the last deleted one that had it; None if there is none."""
         return _with_slug(slug, self.teams) or _with_slug(slug, self.deleted_teams)
 
     @property
     def limits(self) -> Mapping[str, list[UUID]] | None:
-        """The agents and the teams whose contexts are seen; None where all are."""
+        """The agent and team ids to which the search is limited, as SQL parameters; None for admins, who see all."""
         if self.principal.is_admin:
             return None
         return {"seen_agents": [one.id for one in self.agents], "seen_teams": [one.id for one in self.teams]}
@@ -86,5 +86,5 @@ class VisibleOwners:
 
 
 def _with_slug(slug: str, owners: Sequence[VisibleOwner]) -> VisibleOwner | None:
-    # Ids grow with time, so that the greatest is the last that had the slug.
+    # Ids grow with time, so the greatest id is the last owner that had the slug.
     return max((one for one in owners if one.slug == slug), key=lambda one: one.id, default=None)

@@ -12,8 +12,8 @@ from config.http.serializers import parse_date
 
 class Command(BaseCommand):
     help = (
-        "Counts the contexts that were recorded before anybody counted, day by day. Broken off, it goes on where it "
-        "was. With --again, days that are counted already are counted anew."
+        "Counts recorded contexts day by day that are not counted yet. It can be interrupted and "
+        "continued. With --again, days that are counted already are counted again."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -23,7 +23,9 @@ from config.server.threaded_handler import ThreadedHandler
 
 
 class Command(BaseCommand):
-    """Serves at a Unix socket until its input ends."""
+    """Runs the heavy process: it answers costly requests that the web processes pass over a Unix socket, and ends when
+    its standard input is closed.
+    """
 
     help = __doc__
     requires_system_checks: list[str] = []  # `serve` did them

@@ -6,12 +6,13 @@ from django.core.management.base import BaseCommand
 from django.utils import timezone
 
 from assembly.demo.loading import demo_load, load_plan
+from assembly.demo.past import DAYS
 from config.http.errors import Conflict
 from memories.imports.base import progress_bar
 
 
 class Command(BaseCommand):
-    help = "Loads two teams, four agents and a few contexts to look at; does nothing where any team or agent exists."
+    help = "Loads two teams, four agents and thirty days of contexts; does nothing where any team or agent exists."
 
     def handle(self, **_: Any) -> None:
         plan = load_plan()
@@ -23,5 +24,5 @@ class Command(BaseCommand):
             return
         self.stdout.write(
             f"Loaded {len(plan.teams)} teams, {len(plan.agents)} agents, {len(plan.people)} people who cannot sign in, "
-            f"and {len(plan.contexts)} contexts."
+            f"and {len(plan.contexts)} contexts after {DAYS} days of past."
         )

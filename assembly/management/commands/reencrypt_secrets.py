@@ -18,14 +18,17 @@ class Command(BaseCommand):
     The command may be repeated, and may run while Dossier is in use.
     """
 
-    help = "Encrypts stored secrets anew, so that former keys can be taken out of SECRET_KEY_FALLBACKS."
+    help = (
+        "Encrypts stored secrets with the current SECRET_KEY, so that former keys can be removed "
+        "from SECRET_KEY_FALLBACKS."
+    )
 
     def handle(self, **options: Any) -> None:
         self.done = self.lost = 0
         for model, column in COLUMNS:
             self._columns(model, column)
         self._authenticators()
-        self.stdout.write(f"{self.done} secret{'' if self.done == 1 else 's'} encrypted anew.")
+        self.stdout.write(f"{self.done} secret{'' if self.done == 1 else 's'} encrypted again.")
         if self.lost:
             raise CommandError(f"{self.lost} cannot be read. Add the key that they are under to SECRET_KEY_FALLBACKS.")
 

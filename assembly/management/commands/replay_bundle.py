@@ -39,7 +39,7 @@ class Command(BaseCommand):
             wrong += bool(checked.fault)
         self.stdout.write(f"The newest seal in it is {newest_head(bundle) or 'none'}.")
         if wrong:
-            raise CommandError(f"{wrong:,} things are not as they were recorded.")
+            raise CommandError(f"{wrong:,} parts differ from the record.")
 
 
 def _read(file: Path) -> BundleContents:
@@ -62,5 +62,5 @@ def _head_faults(bundle: BundleContents, expect: tuple[int, bytes] | None) -> li
 def _line(checked: RecordCheck) -> str:
     if checked.fault:
         return f"✗ {checked.id}  {checked.fault}"
-    proof = f"as seal {checked.seal} holds it" if checked.seal else "not sealed yet"
+    proof = f"as in seal {checked.seal}" if checked.seal else "not sealed yet"
     return f"✓ {checked.id}  replayed byte for byte, {proof}"

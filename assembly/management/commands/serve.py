@@ -103,9 +103,7 @@ def _bind_socket(host: str, port: int) -> socket.socket:
         door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         door.bind(address)
     except OSError as error:
-        raise CommandError(
-            f"Nobody can be served at {host}:{port} ({error}). Choose another --port or --host."
-        ) from error
+        raise CommandError(f"Cannot listen on {host}:{port} ({error}). Choose another --port or --host.") from error
     return door
 
 

@@ -19,14 +19,15 @@ SOURCES = "sources.yaml"
 
 class Command(BaseCommand):
     help = (
-        "Trains a ranker from conversations whose questions name their evidence. Each subfolder of --data is one kind"
-        " of text; files in the folder itself are one kind together. The database keeps nothing of them."
+        "Trains a ranker from conversations whose questions name their evidence. Each subfolder "
+        "of --data is one kind of text; files in the folder itself are one kind together. "
+        "Nothing is stored in the database."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--data", required=True, type=Path, metavar="FOLDER", help="NAME.json or KIND/NAME.json")
         parser.add_argument("--train", metavar="NAMES", help="separated by commas; without it, all that is not tested")
-        parser.add_argument("--test", metavar="NAMES", help="their recall stands in the file; without it, that of all")
+        parser.add_argument("--test", metavar="NAMES", help="report their recall in the file; by default that of all")
         parser.add_argument("--out", required=True, type=Path, metavar="FILE", help="NAME.yaml: the ranker's name")
         parser.add_argument("--as-version", type=int, default=1, metavar="NUMBER")
 

@@ -48,7 +48,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--since", type=parse_time, help="seals and records from this day or moment on")
         parser.add_argument("--json", action="store_true", help="one JSON object per finding and line, then a summary")
-        parser.add_argument("--head", action="store_true", help="print the newest seal's number and hash, and no more")
+        parser.add_argument("--head", action="store_true", help="print only the number and hash of the newest seal")
         parser.add_argument(
             "--expect", type=parse_head, metavar="NUMBER:HASH", help="what --head printed once has to be there still"
         )
@@ -67,7 +67,7 @@ class Command(BaseCommand):
         self.stdout.write(_summary_json(tally, newest, wrong) if json else _summary_text(tally, newest))
         if wrong:
             event_announce(event=WebhookEvent.RECORDS_DAMAGED, data={"findings": wrong, "head": newest})
-            raise CommandError(f"{wrong:,} things are not as they were sealed. See docs/audit/seals.md.")
+            raise CommandError(f"{wrong:,} parts differ from their seals. See docs/audit/seals.md.")
 
     def _print_head(self) -> None:
         newest = newest_seal()

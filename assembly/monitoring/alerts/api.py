@@ -1,4 +1,4 @@
-"""REST: alerts, listed, seen and settled."""
+"""REST endpoints that list, acknowledge and resolve alerts."""
 
 from typing import Any
 from uuid import UUID
@@ -31,18 +31,18 @@ from teams.api.view import ApiView
 class AlertSerializer(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     kind = serializers.ChoiceField(choices=AlertKind.values)
-    name = serializers.CharField(help_text="What people call the thing.")
+    name = serializers.CharField(help_text="The name of the item for people.")
     thing = serializers.CharField(help_text="What it is about: the ref of a file or a rule, or the key of a section.")
-    cause = serializers.CharField(help_text="Which version of it, or what else; another one is another alert.")
+    cause = serializers.CharField(help_text="The version of the item, or another cause; each cause has its own alert.")
     why = serializers.CharField()
     agent = serializers.CharField()
     team = serializers.CharField(allow_null=True)
     profile = serializers.CharField()
     context = serializers.UUIDField(help_text="The assembly that showed it.")  # type: ignore[assignment]
     opened = serializers.DateTimeField()
-    times = serializers.IntegerField(help_text="How often it came, with nothing changed in between.")
+    times = serializers.IntegerField(help_text="Number of occurrences without a change in between.")
     closed = serializers.DateTimeField(allow_null=True)
-    closed_in = serializers.UUIDField(allow_null=True, help_text="The assembly that had it no more.")
+    closed_in = serializers.UUIDField(allow_null=True, help_text="The assembly in which the problem was gone.")
     seen = serializers.DateTimeField(allow_null=True)
     seen_by = serializers.CharField()
     settled = serializers.DateTimeField(allow_null=True)
@@ -51,7 +51,7 @@ class AlertSerializer(serializers.Serializer[Any]):
 
 
 def alert_document(alert: Alert) -> dict[str, Any]:
-    """An alert as JSON."""
+    """Return an alert as JSON."""
     same = set(AlertSerializer().fields) - {"why", "agent", "team", "profile"}
     facts = {name: getattr(alert, name) for name in same}
     told = {"why": alert.detail["why"], "agent": alert.agent_slug, "team": alert.team_slug or None}
@@ -69,7 +69,7 @@ class AlertList(ApiView):
         responses=page_serializer(AlertSerializer),
     )
     def get(self, request: Request) -> Response:
-        """The alerts that you may see, newest first."""
+        """Return the alerts that you may see, newest first."""
         query = self.query("agent", "team", "state", "cursor", "limit")
         agent = agent_for(self.principal, query["agent"]) if "agent" in query else None
         team = team_for(self.principal, query["team"]) if "team" in query else None
@@ -85,36 +85,38 @@ class AlertList(ApiView):
 class AlertDetail(ApiView):
     @extend_schema(responses=AlertSerializer)
     def get(self, request: Request, id_: UUID) -> Response:
-        """An alert."""
+        """Return an alert."""
         self.query()
         return Response(alert_document(alert_for(self.principal, id_)))
 
 
 class AlertAcknowledge(ApiView):
-    @extend_schema(operation_id="alerts_acknowledge", request=None, responses=AlertSerializer)
+    @extend_schema(
+        operation_id="alerts_acknowledge", summary="Acknowledge alert", request=None, responses=AlertSerializer
+    )
     @idempotent
     def post(self, request: Request, id_: UUID) -> Response:
-        """Say that you look after it."""
+        """Acknowledge an alert: other users see that you are working on it."""
         self.query()
         alert = alert_to_resolve(self.principal, id_)
         return Response(alert_document(alert_acknowledge(alert=alert, principal=self.principal)))
 
 
 class AlertResolve(ApiView):
-    @extend_schema(operation_id="alerts_resolve", request=None, responses=AlertSerializer)
+    @extend_schema(operation_id="alerts_resolve", summary="Resolve alert", request=None, responses=AlertSerializer)
     @idempotent
     def post(self, request: Request, id_: UUID) -> Response:
-        """It needs nobody any more: it is quiet until a change brings about another one."""
+        """Resolve an alert. It is not reported again until a change causes a new one."""
         self.query()
         alert = alert_to_resolve(self.principal, id_)
         return Response(alert_document(alert_resolve(alert=alert, principal=self.principal)))
 
 
 class AlertReopen(ApiView):
-    @extend_schema(operation_id="alerts_reopen", request=None, responses=AlertSerializer)
+    @extend_schema(operation_id="alerts_reopen", summary="Reopen alert", request=None, responses=AlertSerializer)
     @idempotent
     def post(self, request: Request, id_: UUID) -> Response:
-        """It was settled too soon."""
+        """Reopen a resolved alert."""
         self.query()
         return Response(alert_document(alert_reopen(alert=alert_to_resolve(self.principal, id_))))
 

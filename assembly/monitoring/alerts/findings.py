@@ -1,4 +1,4 @@
-"""What is wrong with one context, that somebody should do something about. Pure: of its record alone."""
+"""A finding is a problem of one context that a person should fix. This module finds problems in the record alone."""
 
 import hashlib
 from collections.abc import Iterator, Mapping
@@ -13,19 +13,20 @@ from assembly.engine.rule_effects import ALWAYS_INCLUDED
 from assembly.engine.types import Candidate, Decision, SectionResult
 from assembly.models import AlertKind
 from assembly.models.monitoring import MAX_NAME_CHARACTERS
-from assembly.monitoring.trends.counting import FILE_PREFIXES
+from assembly.monitoring.trends.file_losses import FILE_PREFIXES
 from assembly.records.reader import StoredAssembly
 
 NO_ROOM = {Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET}
 CONTEXT = "context"
-"""The thing of what concerns the whole."""
+"""The subject of findings about the context as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong. With the same `kind`, `thing` and `cause`, it is the same one in every context.
+    """A problem of a context. Findings of several contexts with the same `kind`, `thing` and `cause` are the same
+    problem.
 
-    `name` is what people call the thing, `why` a sentence about this context.
+    `name` is the name of the subject, `why` a sentence about this context.
     """
 
     kind: AlertKind
@@ -34,22 +35,22 @@ class Finding:
     name: str
     why: str
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """The address of the thing, in parts, JSON-safe."""
+    """The parts of the URL of the subject, as JSON values."""
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """By which it is known again."""
+        """The key by which the same problem is recognised in other contexts."""
         return self.kind.value, self.thing, self.cause
 
 
 def findings(told: StoredAssembly) -> list[Finding]:
-    """All that is wrong with the context, each once."""
+    """Return all problems of the context, each once."""
     found = [*_files(told), *_sections(told), *_budget(told), *_rules(told)]
     return list({finding.key: finding for finding in found}.values())
 
 
 def _files(told: StoredAssembly) -> Iterator[Finding]:
-    """Files of which a part is cut, or that had no room at all."""
+    """Yield files that are truncated or excluded for lack of budget."""
     labels = {section.key: section.label for section in told.sections}
     for decision, candidate in told.decided:
         if not decision.ref.startswith(FILE_PREFIXES) or decision.section == ALWAYS_INCLUDED.key:
@@ -68,7 +69,7 @@ def _of_file(kind: AlertKind, decision: Decision, candidate: Candidate, why: str
 
 
 def _sections(told: StoredAssembly) -> Iterator[Finding]:
-    """Sections that are never cut or left out, and of which nothing is there."""
+    """Yield required sections that are empty."""
     results = {section.key: section for section in told.sections}
     for section in told.inputs.profile.sections:
         result = results.get(section.key)
@@ -91,22 +92,22 @@ def _missing(told: StoredAssembly, section: Section, result: SectionResult | Non
 
 
 def _trouble(told: StoredAssembly, section: Section) -> str:
-    """The code of the section's source, where it gave nothing; else empty."""
+    """Return the error code of the section's source; empty if it succeeded."""
     codes = {report["name"]: report.get("code") for report in told.assembly.sources}
     return str(codes.get(f"{section.source}:{section.key}") or codes.get(section.source) or "")
 
 
 def _budget(told: StoredAssembly) -> Iterator[Finding]:
-    """What is never cut, where it alone is more than the budget. Another version of any of it is another cause."""
+    """Yield the required items if they alone exceed the budget. A new version of one of them is a new cause."""
     if WarningCode.BUDGET_EXCEEDED not in told.assembly.warnings:
         return
     refs = [decision.ref for decision in told.decisions if decision.code == Code.REQUIRED]
-    why = f"It takes {told.tokens:,} tokens, and {told.assembly.budget:,} were allowed."
-    yield Finding(AlertKind.BUDGET_EXCEEDED, CONTEXT, _digest(refs), "What is never cut", why)
+    why = f"It has {told.tokens:,} tokens; the budget is {told.assembly.budget:,}."
+    yield Finding(AlertKind.BUDGET_EXCEEDED, CONTEXT, _digest(refs), "Required sections", why)
 
 
 def _rules(told: StoredAssembly) -> Iterator[Finding]:
-    """Rules that say what is always in, where there was no room for it."""
+    """Yield rules that always include an item for which there was no budget."""
     for decision in told.decisions:
         if decision.section == ALWAYS_INCLUDED.key and decision.code in NO_ROOM:
             name, _, version = str(decision.detail.get("rule", "")).partition("@")
@@ -115,5 +116,5 @@ def _rules(told: StoredAssembly) -> Iterator[Finding]:
 
 
 def _digest(refs: list[str]) -> str:
-    """One short name for these versions of things."""
+    """Return a short digest of the versions of items."""
     return hashlib.sha256("\n".join(sorted(refs)).encode()).hexdigest()[:32]

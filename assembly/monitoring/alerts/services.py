@@ -1,4 +1,4 @@
-"""Services of alerts: list, acknowledge, resolve, reopen; who may do so, and the form above the list."""
+"""Services of alerts: list, acknowledge, resolve and reopen them; who may do so, and the filter of the list."""
 
 from typing import Any, Literal, get_args
 from uuid import UUID
@@ -21,7 +21,7 @@ from teams.versioned_text.versioned_file import lock_row
 
 @transaction.atomic
 def alert_acknowledge(*, alert: Alert, principal: Principal) -> Alert:
-    """Somebody looks after it. Who said so first stays named."""
+    """Acknowledge the alert. A second call does not change who acknowledged it first."""
     current = lock_row(alert)
     if current.seen is None:
         current.seen, current.seen_by = timezone.now(), principal.name
@@ -31,7 +31,9 @@ def alert_acknowledge(*, alert: Alert, principal: Principal) -> Alert:
 
 @transaction.atomic
 def alert_resolve(*, alert: Alert, principal: Principal) -> Alert:
-    """It needs nobody any more, be it still so or not. Who said so first stays named."""
+    """Resolve the alert, whether the problem still exists or not. A second call does not change who
+    resolved it first.
+    """
     current = lock_row(alert)
     if current.settled is None:
         current.settled, current.settled_by = timezone.now(), principal.name
@@ -41,15 +43,15 @@ def alert_resolve(*, alert: Alert, principal: Principal) -> Alert:
 
 @transaction.atomic
 def alert_reopen(*, alert: Alert) -> Alert:
-    """It was settled too soon: it is as it was before."""
+    """Reopen the alert: undo that it was resolved or acknowledged."""
     current = lock_row(alert)
-    current.settled, current.settled_by = None, ""
-    current.save(update_fields=["settled", "settled_by"])
+    current.settled, current.settled_by, current.seen, current.seen_by = None, "", None, ""
+    current.save(update_fields=["settled", "settled_by", "seen", "seen_by"])
     return current
 
 
 def alert_for(principal: Principal, id_: UUID) -> Alert:
-    """The alert, if the principal may see its agent and its team. Raises NotFound."""
+    """Return the alert, if the principal may see its agent and its team. Raises NotFound."""
     found = Alert.objects.visible_to(principal).filter(id=id_).first()
     if found is None:
         raise NotFound("This alert")
@@ -57,7 +59,10 @@ def alert_for(principal: Principal, id_: UUID) -> Alert:
 
 
 def alert_to_resolve(principal: Principal, id_: UUID) -> Alert:
-    """The same, to be settled. Raises Forbidden for those who may not change what it is about."""
+    """Return the alert, to be resolved.
+
+    Raises Forbidden for principals who may not change what it is about, and NotFound.
+    """
     alert = alert_for(principal, id_)
     if not may_resolve(principal, alert):
         raise Forbidden("Your role does not allow this for this agent. Ask an editor of its team.")
@@ -65,7 +70,9 @@ def alert_to_resolve(principal: Principal, id_: UUID) -> Alert:
 
 
 def may_resolve(principal: Principal, alert: Alert) -> bool:
-    """Whether somebody who sees it may: editors of its team, or of a team of its agent where it has none."""
+    """Return whether a principal who sees the alert may resolve it: editors of its team; without a team, of a team of
+    its agent.
+    """
     if principal.is_admin:
         return True
     if alert.team_id:
@@ -76,14 +83,16 @@ def may_resolve(principal: Principal, alert: Alert) -> bool:
 
 
 AlertState = Literal["waiting", "open", "closed", "settled", "all"]
-"""waiting: still so, and settled by nobody; open: still so; closed: so no more."""
+"""The state of an alert: waiting (the problem exists and nobody resolved it), open (the problem exists), closed (it
+does not exist any more).
+"""
 ALERT_STATES: tuple[AlertState, ...] = get_args(AlertState)
 
 
 def alerts_selected(
     rows: AlertQuerySet, *, state: AlertState = "waiting", agent_id: UUID | None = None, team_id: UUID | None = None
 ) -> AlertQuerySet:
-    """Those of an agent and of a team, if they are named, in that state."""
+    """Return the alerts in this state, of an agent and of a team if they are given."""
     rows = rows.filter(agent_id=agent_id) if agent_id else rows
     rows = rows.filter(team_id=team_id) if team_id else rows
     if state == "waiting":
@@ -96,16 +105,16 @@ def alerts_selected(
 
 
 class AlertFilterForm(forms.Form):
-    """Which alerts are listed; the choices are what the person may see."""
+    """The filter of the list of alerts; its choices are what the person may see."""
 
     state = forms.ChoiceField(
-        label=_("Show"),
+        label=_("Status"),
         required=False,
         choices=[
-            ("", _("What waits for somebody")),
-            ("open", _("All that is still so")),
-            ("closed", _("What is so no more")),
-            ("settled", _("What somebody settled")),
+            ("", _("Open")),
+            ("open", _("Open and acknowledged")),
+            ("closed", _("Cleared")),
+            ("settled", _("Resolved")),
             ("all", _("All")),
         ],
     )
@@ -122,7 +131,7 @@ class AlertFilterForm(forms.Form):
         self.fields["team"].queryset = Team.objects.visible_to(principal).order_by("name")  # type: ignore[attr-defined]
 
     def chosen(self) -> dict[str, Any]:
-        """What a valid form says, for `alerts_selected`."""
+        """Return the values of a valid form, for `alerts_selected`."""
         agent, team = self.cleaned_data["agent"], self.cleaned_data["team"]
         return {
             "state": self.cleaned_data["state"] or "waiting",

@@ -1,4 +1,4 @@
-"""The page of alerts: what is wrong with contexts, who has seen it, and what is resolved."""
+"""The page of alerts lists problems of contexts, who acknowledged them, and which are resolved."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ from teams.principal import Principal
 
 @dataclass(frozen=True, slots=True)
 class AlertRow:
-    """One alert in a list; addresses are empty for what cannot be read any more."""
+    """An alert in a list; addresses are empty for pages that do not exist any more."""
 
     alert: Alert
     title: str
@@ -39,7 +39,7 @@ class AlertRow:
 
 
 def alert_rows(principal: Principal, alerts: Iterable[Alert]) -> list[AlertRow]:
-    """The alerts in words, with what the person may do; in two more queries."""
+    """Return the alerts with their sentences and what the person may do; two more queries."""
     rows = list(alerts)
     agents = Agent.objects.visible_to(principal).in_bulk({alert.agent_id for alert in rows})
     teams = Team.objects.visible_to(principal).in_bulk({alert.team_id for alert in rows if alert.team_id})
@@ -57,20 +57,20 @@ def alert_rows(principal: Principal, alerts: Iterable[Alert]) -> list[AlertRow]:
 
 
 def alert_title(alert: Alert) -> str:
-    """What is wrong, in a short sentence."""
+    """Return the problem as a short sentence."""
     facts = {"name": alert.name, "agent": alert.agent_name}
     told = {
-        AlertKind.FILE_CUT: _("%(name)s is cut for %(agent)s"),
-        AlertKind.FILE_LEFT_OUT: _("%(name)s has no room for %(agent)s"),
-        AlertKind.SECTION_MISSING: _("%(name)s is missing for %(agent)s"),
-        AlertKind.BUDGET_EXCEEDED: _("%(name)s is more than the budget for %(agent)s"),
-        AlertKind.RULE_NOT_KEPT: _("The rule %(name)s is not kept for %(agent)s"),
+        AlertKind.FILE_CUT: _("%(agent)s: %(name)s truncated"),
+        AlertKind.FILE_LEFT_OUT: _("%(agent)s: %(name)s excluded"),
+        AlertKind.SECTION_MISSING: _("%(agent)s: %(name)s missing"),
+        AlertKind.BUDGET_EXCEEDED: _("%(agent)s: %(name)s exceeds the budget"),
+        AlertKind.RULE_NOT_KEPT: _("%(agent)s: rule %(name)s not satisfied"),
     }
     return told[AlertKind(alert.kind)] % facts
 
 
 def _address(alert: Alert, agent: Agent | None, team: Team | None) -> str:
-    """Where it can be put right."""
+    """Return the address of the page on which the problem can be fixed."""
     key = alert.detail.get("file", "").upper()
     if key and alert.detail["of"] == "agent" and agent:
         return reverse("agent_file", args=[agent.slug, key])
@@ -84,7 +84,7 @@ def _address(alert: Alert, agent: Agent | None, team: Team | None) -> str:
 
 
 def _editable_owners(principal: Principal) -> set[UUID]:
-    """The teams that the person may edit, and their agents."""
+    """Return the ids of the teams that the person may edit, and of their agents."""
     if principal.is_admin or principal.kind != "person":
         return set()
     found = Team.objects.editable_by(principal).values_list("id", "agent_links__agent_id")
@@ -92,7 +92,7 @@ def _editable_owners(principal: Principal) -> set[UUID]:
 
 
 def alert_list(request: HttpRequest) -> HttpResponse:
-    """The alerts that the person may read, newest first: those that wait, unless others are asked for."""
+    """Show the alerts that the person may read, newest first; by default those that nobody resolved."""
     principal = principal_of(request)
     form = AlertFilterForm(request.GET, principal=principal)
     visible = Alert.objects.visible_to(principal)
@@ -111,28 +111,26 @@ def alert_list(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def acknowledge(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """The person looks after it."""
+    """Acknowledge an alert."""
     principal = principal_of(request)
     alert = alert_acknowledge(alert=alert_to_resolve(principal, id_), principal=principal)
-    messages.success(
-        request, _("Everybody sees now that you look after it: %(title)s.") % {"title": alert_title(alert)}
-    )
+    messages.success(request, _("Acknowledged: %(title)s.") % {"title": alert_title(alert)})
     return redirect("alert_list")
 
 
 @require_POST
 def resolve(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """It needs nobody any more."""
+    """Resolve an alert."""
     principal = principal_of(request)
     alert = alert_resolve(alert=alert_to_resolve(principal, id_), principal=principal)
-    told = _("Settled: %(title)s. Only another change brings it back.") % {"title": alert_title(alert)}
+    told = _("Resolved: %(title)s. It is reopened if a later change does not solve it.") % {"title": alert_title(alert)}
     messages.success(request, told)
     return redirect("alert_list")
 
 
 @require_POST
 def reopen(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """It was settled too soon."""
+    """Reopen a resolved or acknowledged alert."""
     alert = alert_reopen(alert=alert_to_resolve(principal_of(request), id_))
-    messages.success(request, _("It is not settled any more: %(title)s.") % {"title": alert_title(alert)})
+    messages.success(request, _("Reopened: %(title)s.") % {"title": alert_title(alert)})
     return redirect("alert_list")

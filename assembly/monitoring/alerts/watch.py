@@ -1,4 +1,4 @@
-"""Opening and closing alerts, as contexts come off the queue: once for each change, not for each context."""
+"""Alerts are opened and closed as contexts are taken from the queue: once per change, not per context."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -15,13 +15,13 @@ from assembly.records.record import RecordOwners
 from config.db.statements import lock_until_commit
 
 ALERT_LOCK = 7_152_002
-"""Held by who opens and closes alerts: one at a time, in the order in which contexts were made."""
+"""The lock for opening and closing alerts: one process at a time, in the order in which contexts were recorded."""
 
 Key = tuple[str, str, str]
 
 
 class ContextGroup(NamedTuple):
-    """Contexts that are told apart by time alone: what one has, a later one may have no more."""
+    """The contexts of which a later one can show that a problem of an earlier one is gone."""
 
     agent_id: UUID
     team_id: UUID | None
@@ -29,17 +29,19 @@ class ContextGroup(NamedTuple):
 
 
 class AlertBatch:
-    """What a batch of contexts changes about the alerts. It is written at once, when all are in."""
+    """The changes to alerts by a batch of contexts, which are written together at the end."""
 
     def __init__(self) -> None:
         self._seen: list[tuple[Assembly, dict[Key, Finding]]] = []
 
     def add(self, assembly: Assembly, told: StoredAssembly) -> None:
-        """One more context, with what it holds: the oldest come first."""
+        """Add a context with its record; the oldest come first."""
         self._seen.append((assembly, {finding.key: finding for finding in findings(told)}))
 
     def write(self) -> None:
-        """Open, close and open again; announce what was opened, and what was closed for the first time."""
+        """Write the opened, closed and reopened alerts, and announce those that were opened, or closed for the first
+        time.
+        """
         if not self._seen:
             return
         lock_until_commit(ALERT_LOCK)
@@ -49,7 +51,7 @@ class AlertBatch:
         board.write()
 
     def _known(self) -> Sequence[Alert]:
-        """The alerts of these agents that are open, or that may open again."""
+        """Return the alerts of these agents that are open, or may be reopened."""
         keys = {key for _, found in self._seen for key in found}
         again = Q(thing__in={thing for _, thing, _ in keys}, cause__in={cause for _, _, cause in keys})
         agents = {assembly.agent_id for assembly, _ in self._seen}
@@ -57,7 +59,7 @@ class AlertBatch:
 
 
 class AlertUpdates:
-    """The alerts by the contexts that they are about, and what became of them."""
+    """The alerts by the contexts that they are about, and how they change."""
 
     def __init__(self, known: Sequence[Alert]) -> None:
         self._alerts: dict[ContextGroup, dict[Key, Alert]] = {}
@@ -69,7 +71,10 @@ class AlertUpdates:
             self._alerts.setdefault(group, {})[alert.kind, alert.thing, alert.cause] = alert
 
     def see(self, assembly: Assembly, found: dict[Key, Finding]) -> None:
-        """What one more context has, and has no more. One that was made before an alert's last change says nothing."""
+        """Apply the problems that a context has, and has no more.
+
+        A context from before an alert's last change is ignored.
+        """
         mine = self._alerts.setdefault(ContextGroup(assembly.agent_id, assembly.team_id, assembly.profile_name), {})
         for key, finding in found.items():
             if key not in mine:
@@ -81,7 +86,7 @@ class AlertUpdates:
                 self._close(alert, assembly)
 
     def write(self) -> None:
-        """Three statements at most, and the announcements."""
+        """Write the changes with at most three statements, and the announcements."""
         Alert.objects.bulk_create(self._new.values())
         changed = [alert for id_, alert in self._changed.items() if id_ not in self._new]
         if changed:
@@ -107,7 +112,7 @@ class AlertUpdates:
         return alert
 
     def _reopen(self, alert: Alert, assembly: Assembly, finding: Finding) -> None:
-        """Without a word: it was told of already, and nothing was changed since."""
+        """Reopen the alert without an announcement: it was announced before, and nothing has changed since."""
         alert.opened, alert.context, alert.detail = assembly.created, assembly.id, _detail(finding)
         alert.closed, alert.closed_in, alert.times = None, None, alert.times + 1
         self._changed[alert.id] = alert

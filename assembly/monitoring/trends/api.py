@@ -1,4 +1,4 @@
-"""REST: what was counted of contexts, day by day."""
+"""REST endpoint of daily statistics of contexts."""
 
 import datetime
 from dataclasses import fields
@@ -28,9 +28,12 @@ class CountsSerializer(serializers.Serializer[Any]):
     assembly_ms = serializers.IntegerField(help_text="Milliseconds, added up.")
     p50_ms = serializers.IntegerField(allow_null=True, help_text="Half were ready within; to a tenth of itself.")
     p95_ms = serializers.IntegerField(allow_null=True, help_text="95 of 100 were ready within; to a tenth of itself.")
-    considered = serializers.IntegerField(help_text="Items that might have been told.")
+    considered = serializers.IntegerField(help_text="Candidates.")
     layers = serializers.DictField(child=serializers.IntegerField(), help_text="Tokens by layer.")
-    cut = serializers.DictField(child=serializers.IntegerField(), help_text="Contexts that cut a file, by its ref.")
+    contexts_with_file_loss = serializers.IntegerField(
+        help_text="Contexts that truncated a file, or excluded it for lack of budget."
+    )
+    cut = serializers.DictField(child=serializers.IntegerField(), help_text="The same by the ref of the file.")
     left_out = serializers.DictField(child=serializers.IntegerField(), help_text="Items by reason code.")
     late = serializers.DictField(child=serializers.IntegerField(), help_text="Contexts without it, by source.")
     failed = serializers.DictField(child=serializers.IntegerField(), help_text="Contexts without it, by source.")
@@ -42,7 +45,7 @@ class DaySerializer(CountsSerializer):
 
 
 class UnusedMemoriesSerializer(serializers.Serializer[Any]):
-    kept = serializers.IntegerField(help_text="Memories that stand.")
+    kept = serializers.IntegerField(help_text="Active memories.")
     unused = serializers.IntegerField(help_text="Of these, in no context since the first day.")
     oldest = serializers.ListField(child=serializers.UUIDField(), help_text="The oldest of the unused, 10 at most.")
 
@@ -59,6 +62,7 @@ class TrendsSerializer(serializers.Serializer[Any]):
 class Trends(ApiView):
     @extend_schema(
         operation_id="trends_read",
+        summary="Get daily statistics",
         parameters=[
             OpenApiParameter("agent", str, description="Only of the agent with this slug."),
             OpenApiParameter("team", str, description="Only of the team with this slug."),
@@ -68,7 +72,7 @@ class Trends(ApiView):
         responses=TrendsSerializer,
     )
     def get(self, request: Request) -> Response:
-        """Counts of the contexts that you may see, by day, 366 days at most; days are those of UTC."""
+        """Return statistics of the contexts that you may see, by day (UTC), for at most 366 days."""
         query = self.query("agent", "team", "since", "until")
         agent = agent_for(self.principal, query["agent"]) if "agent" in query else None
         team = team_for(self.principal, query["team"]) if "team" in query else None

@@ -1,4 +1,7 @@
-"""The charts of trends: bars by day, in the units of their SVG, each with the table that says the same. Pure."""
+"""The charts of trends are bars by day, in the units of their SVG, each with a table of the same values.
+
+This module has no side effects.
+"""
 
 import datetime
 from collections.abc import Callable, Sequence
@@ -12,14 +15,14 @@ from assembly.monitoring.trends.reading import DayCounts
 
 WIDTH, HEIGHT = 1000.0, 200.0
 PEAK = 3
-"""So many times the median day is the most that a chart shows which cuts peaks."""
+"""The maximum of a chart that clips peaks, in multiples of the median day."""
 GAP = 0.18
-"""Of a bar's room that is left free beside it."""
+"""The share of a bar's width that is free beside it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChartSeries:
-    """A part of every bar: what it is called, by which class it is coloured, and how much of it a day has."""
+    """A series of a chart: its name, its CSS class, and its value on a day."""
 
     label: str
     tone: str
@@ -28,7 +31,7 @@ class ChartSeries:
 
 @dataclass(frozen=True, slots=True)
 class BarSegment:
-    """A part of one bar, from y downwards."""
+    """A segment of a bar, from y downwards."""
 
     tone: str
     y: float
@@ -37,7 +40,9 @@ class BarSegment:
 
 @dataclass(frozen=True, slots=True)
 class ChartBar:
-    """One day, and where its contexts are listed. `room` is as wide as the bar and what is free beside it."""
+    """A day in a chart, with the address of its contexts. `room` is the width of the bar with the free
+    space beside it.
+    """
 
     x: float
     width: float
@@ -50,7 +55,7 @@ class ChartBar:
 
 @dataclass(frozen=True, slots=True)
 class ChartRow:
-    """One day in the table."""
+    """A day in the table."""
 
     day: datetime.date
     address: str
@@ -59,7 +64,7 @@ class ChartRow:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Bars with a legend, and their table; `top` is what the height stands for."""
+    """A chart with its bars, legend and table; `top` is the value of the full height."""
 
     key: str
     heading: str
@@ -73,14 +78,14 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class ChartScale:
-    """What bars are made of, and the amount that fills their height."""
+    """The series of the bars, and the value that fills their height."""
 
     parts: Sequence[ChartSeries]
     most: float
     worded: Callable[[float], str]
 
     def pieces(self, day: DayCounts) -> tuple[BarSegment, ...]:
-        """The parts of a day's bar, the first at the bottom."""
+        """Return the segments of a day's bar, the first at the bottom."""
         found, filled = [], 0.0
         for part in self.parts:
             height = min(part.amount(day) * HEIGHT / self.most, HEIGHT - filled)
@@ -101,7 +106,8 @@ def chart_of(
     address: Callable[[datetime.date], str],
     clips_peaks: bool = False,
 ) -> Chart:
-    """The chart of these parts, each bar linked to its day; a day without contexts has neither bar nor row.
+    """Return the chart of these series, in which each bar links to its day; a day without contexts has neither bar nor
+    row.
 
     With `clips_peaks`, a rare day far above all others does not make these invisible: its bar ends at the top.
     """

@@ -1,6 +1,6 @@
-"""Contexts are counted by day as they are recorded, in the transaction that takes them off the queue.
+"""Contexts are counted by day in the transaction that takes them from the queue.
 
-Durations are counted in buckets, so that percentiles are right to a tenth of themselves.
+Durations are counted in buckets, so percentiles are exact to 10 %.
 """
 
 import datetime
@@ -17,9 +17,9 @@ import orjson
 from assembly.engine.codes import Code, SourceCode
 from assembly.engine.refs import Ref, without_version
 from assembly.engine.types import field_values
-from assembly.models import Assembly
+from assembly.models import Assembly, FileLoss
+from assembly.monitoring.trends.file_losses import file_losses_of, file_losses_store, lost_files
 from assembly.records.reader import StoredAssembly
-from assembly.sources.kinds import FILES
 from config.db.migration_helpers import ORGANISATION
 from config.db.statements import execute_sql, lock_until_commit
 
@@ -35,16 +35,18 @@ def _bounds() -> tuple[int, ...]:
 
 
 BOUNDS = _bounds()
-"""Milliseconds: a duration counts under the first of these that it does not exceed, one beyond all under the last."""
+"""The upper bounds of the buckets in milliseconds: a duration is counted in the first bucket that contains it, or in
+the last.
+"""
 
 
 def bound_of(ms: int) -> int:
-    """The milliseconds under which a duration is counted."""
+    """Return the upper bound, in milliseconds, of the bucket of a duration."""
     return BOUNDS[min(bisect_left(BOUNDS, ms), len(BOUNDS) - 1)]
 
 
 def percentile(counts: Mapping[int, int], share: float) -> int | None:
-    """Milliseconds that a share of the durations, above 0 to 1, did not exceed; None where there are none."""
+    """Return the milliseconds within which a share (above 0 to 1) of the durations is; None without durations."""
     if not counts:
         return None
     bounds = sorted(counts)
@@ -52,13 +54,11 @@ def percentile(counts: Mapping[int, int], share: float) -> int | None:
     return bounds[bisect_left(reached, share * reached[-1])]
 
 
-FILE_PREFIXES = tuple(f"{name}:" for name in sorted(FILES))
-"""How the refs of files begin."""
 MAPS = ("layers", "cut", "left_out", "late", "failed", "warnings", "durations")
 
 
 class CountKey(NamedTuple):
-    """A day by UTC, an agent, and a team or none."""
+    """A UTC day, an agent, and a team or None."""
 
     day: datetime.date
     agent_id: UUID
@@ -67,10 +67,11 @@ class CountKey(NamedTuple):
 
 @dataclass(slots=True)
 class Tally:
-    """Sums over contexts of one day, agent and team, by the names of the columns of `DayCount`."""
+    """Sums over the contexts of a day, agent and team, by the column names of `DayCount`."""
 
     contexts: int = 0
     repeats: int = 0
+    contexts_with_file_loss: int = 0
     tokens: int = 0
     budget: int = 0
     assembly_ms: int = 0
@@ -84,7 +85,7 @@ class Tally:
     durations: Counter[str] = field(default_factory=Counter)
 
     def add(self, assembly: Assembly, told: StoredAssembly) -> None:
-        """One more context; `told` is what it holds, or what the one holds that it repeats."""
+        """Add a context; `told` is its record, or that of the context that it repeats."""
         self.contexts += 1
         self.repeats += assembly.decided_in is not None
         self.tokens += assembly.tokens
@@ -94,6 +95,7 @@ class Tally:
         self.warnings.update(assembly.warnings)
         self._add_sections(told)
         self._add_decisions(told)
+        self._add_file_losses(told)
         if assembly.decided_in is None:
             self._add_sources(assembly)
 
@@ -103,18 +105,21 @@ class Tally:
                 self.layers[section.layer] += section.tokens
 
     def _add_decisions(self, told: StoredAssembly) -> None:
-        """An empty text is nothing that could have been told, so it is not counted as left out."""
+        """Count the decisions. An empty text could not have been included, so it does not count as excluded."""
         for decision in told.decisions:
             if decision.code == Code.EMPTY:
                 continue
             self.considered += 1
             if not decision.included:
                 self.left_out[decision.code.value] += 1
-            elif decision.code == Code.TRUNCATED and decision.ref.startswith(FILE_PREFIXES):
-                self.cut[without_version(decision.ref)] += 1
+
+    def _add_file_losses(self, told: StoredAssembly) -> None:
+        lost = {without_version(decision.ref) for decision in lost_files(told)}
+        self.contexts_with_file_loss += bool(lost)
+        self.cut.update(lost)
 
     def _add_sources(self, assembly: Assembly) -> None:
-        """Those of the sources that were asked: a context that repeats another one asked none."""
+        """Count the sources that were read: a context that repeats another one read none."""
         for report in assembly.sources:
             if report.get("code") == SourceCode.SOURCE_TIMEOUT:
                 self.late[report["name"]] += 1
@@ -123,15 +128,15 @@ class Tally:
 
 
 def count_key(assembly: Assembly) -> CountKey:
-    """Under which day, agent and team a context counts."""
+    """Return the day, agent and team under which a context is counted."""
     return CountKey(assembly.created.astimezone(datetime.UTC).date(), assembly.agent_id, assembly.team_id)
 
 
 COUNTING_LOCK = 7_152_001
-"""Shared by those who count contexts as they come, held alone by who counts a day anew."""
+"""The lock that counting holds shared, and recounting a day holds exclusively."""
 
 MEMORY_REF_PREFIX = "memory:"
-SUMS = ("contexts", "repeats", "tokens", "budget", "assembly_ms", "considered")
+SUMS = ("contexts", "repeats", "contexts_with_file_loss", "tokens", "budget", "assembly_ms", "considered")
 _ADDED = [f"{name} = context_counts.{name} + excluded.{name}" for name in SUMS]
 _ADDED += [f"{name} = counts_added(context_counts.{name}, excluded.{name})" for name in MAPS]
 _TYPES = [f"{name} bigint" for name in SUMS] + [f"{name} jsonb" for name in MAPS]
@@ -154,30 +159,33 @@ ON CONFLICT (memory_id) DO UPDATE SET told_on = excluded.told_on WHERE memory_te
 
 
 class CountBatch:
-    """What a batch of contexts adds to the counts. They are written at once, when all are in."""
+    """The counts of a batch of contexts, which are written together at the end."""
 
     def __init__(self) -> None:
         self._tallies: dict[CountKey, Tally] = {}
         self._told_on: dict[str, datetime.date] = {}
+        self._losses: list[FileLoss] = []
 
     def add(self, assembly: Assembly, told: StoredAssembly) -> None:
-        """One more context, with what it holds."""
+        """Add a context with its record."""
         key = count_key(assembly)
         for counted in (key, CountKey(key.day, ORGANISATION, None)):
             self._tallies.setdefault(counted, Tally()).add(assembly, told)
+        self._losses += file_losses_of(assembly, told)
         for decision in told.decisions:
             if decision.included and decision.ref.startswith(MEMORY_REF_PREFIX):
                 id_ = Ref.parse(decision.ref).id
                 self._told_on[id_] = max(key.day, self._told_on.get(id_, key.day))
 
     def write(self) -> None:
-        """Two statements, however many contexts there were."""
+        """Write the counts with three statements, however many contexts there were."""
+        file_losses_store(self._losses)
         _write(ADD, [_row(key, tally) for key, tally in self._tallies.items()])
         _write(MEMORY_USE_UPSERT_SQL, [{"memory_id": id_, "told_on": str(day)} for id_, day in self._told_on.items()])
 
 
 def counting_begin() -> CountBatch:
-    """For contexts that come off the queue: who counts a whole day anew is waited for."""
+    """Return a batch for contexts from the queue, after waiting for a running recount."""
     lock_until_commit(COUNTING_LOCK, shared=True)
     return CountBatch()
 

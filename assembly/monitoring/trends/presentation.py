@@ -1,7 +1,7 @@
-"""The sentences and charts of the page of trends."""
+"""This module has the sentences and charts of the page of trends."""
 
 import datetime
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 from uuid import UUID
@@ -11,43 +11,44 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from agents.models import AgentFile
+from assembly.contexts.search.criteria import ANY_FILE
 from assembly.engine.codes import Code
 from assembly.engine.refs import Ref
 from assembly.monitoring.trends.charts import Chart, ChartSeries, chart_of
-from assembly.monitoring.trends.reading import DayCounts, Trend
+from assembly.monitoring.trends.reading import DayCounts, FileLossDay, Trend
 from assembly.records.warnings import recorded_source_label
 from teams.models import TeamFile
 
 LAYERS = {
     "L1": gettext_lazy("Identity and Instructions"),
-    "L2": gettext_lazy("Team Goals, Context, Rules"),
-    "L3": gettext_lazy("Recent Activity"),
-    "L4": gettext_lazy("Team Knowledge"),
-    "L5": gettext_lazy("Personal Memories"),
+    "L2": gettext_lazy("Team goals, background, guidelines"),
+    "L3": gettext_lazy("Daily logs"),
+    "L4": gettext_lazy("Team memories"),
+    "L5": gettext_lazy("Agent memories"),
     "L6": gettext_lazy("Situation"),
-    "L7": gettext_lazy("Knowledge Base"),
+    "L7": gettext_lazy("Knowledge"),
 }
 REASONS = (
-    ("no-room", gettext_lazy("no room"), {Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET}),
-    ("outranked", gettext_lazy("outranked"), {Code.OUTRANKED}),
-    ("off-topic", gettext_lazy("off topic"), {Code.BELOW_RELEVANCE}),
-    ("said", gettext_lazy("said already"), {Code.DUPLICATE, Code.SUPERSEDED, Code.CONFLICT_LOST}),
-    ("ruled", gettext_lazy("by a rule or a filter"), {Code.RULE_EXCLUDED, Code.FILTERED}),
-    ("retired", gettext_lazy("retired"), {Code.EXPIRED}),
+    ("no-room", gettext_lazy("over limit"), {Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET}),
+    ("outranked", gettext_lazy("low rank"), {Code.OUTRANKED}),
+    ("off-topic", gettext_lazy("low relevance"), {Code.BELOW_RELEVANCE}),
+    ("said", gettext_lazy("duplicate"), {Code.DUPLICATE, Code.SUPERSEDED, Code.CONFLICT_LOST}),
+    ("ruled", gettext_lazy("rule or filter"), {Code.RULE_EXCLUDED, Code.FILTERED}),
+    ("retired", gettext_lazy("archived"), {Code.EXPIRED}),
 )
-"""What is left out for much the same reason: how it is coloured, what it is called, and its codes."""
+"""Groups of reasons for exclusion: CSS class, name, and decision codes."""
 
 
 def percent(share: float) -> str:
-    """A share of one, in percent: exact enough to tell little from nothing."""
+    """Return a share as a percentage, with enough digits that small shares differ from 0."""
     return f"{100 * share:.1f} %" if 0 < share < 0.1 else f"{100 * share:.0f} %"  # noqa: PLR2004 - below 10 %
 
 
 def tokens_sentence(total: DayCounts) -> str:
-    """How large contexts were, and what took the most of them."""
+    """Return a sentence on how large contexts were, and what used most of the tokens."""
     tally = total.tally
     if not tally.layers:
-        return _("Nothing was told.")
+        return _("No tokens were used.")
     layer, most = max(tally.layers.items(), key=lambda item: item[1])
     facts = {
         "tokens": f"{tally.tokens / tally.contexts:,.0f}",
@@ -56,36 +57,36 @@ def tokens_sentence(total: DayCounts) -> str:
         "share": percent(most / max(tally.tokens, 1)),
     }
     return (
-        _("A context took %(tokens)s of %(budget)s tokens on average. The most went to %(layer)s: %(share)s.") % facts
+        _("Contexts used %(tokens)s of %(budget)s tokens on average. The largest part is %(layer)s: %(share)s.") % facts
     )
 
 
 def cut_sentence(total: DayCounts, names: Mapping[str, str]) -> str:
-    """Which files were cut."""
+    """Return a sentence on which files were truncated or excluded."""
     cut = total.tally.cut
     if not cut:
-        return _("No file was cut.")
+        return _("No file was over its limit.")
     thing, contexts = cut.most_common(1)[0]
     facts = {"name": names[thing], "n": f"{contexts:,}", "of": f"{total.tally.contexts:,}", "files": len(cut)}
     if len(cut) == 1:
-        return _("%(name)s was cut, in %(n)s of %(of)s contexts.") % facts
-    return _("%(files)s files were cut; %(name)s most often, in %(n)s of %(of)s contexts.") % facts
+        return _("%(name)s was truncated or excluded in %(n)s of %(of)s contexts.") % facts
+    return _("%(files)s files were truncated or excluded; %(name)s most often, in %(n)s of %(of)s contexts.") % facts
 
 
 def left_out_sentence(total: DayCounts) -> str:
-    """How much was left out, and why most of it was."""
+    """Return a sentence on how much was excluded, and the most frequent reasons."""
     tally = total.tally
     out = sum(tally.left_out.values())
     if not out:
-        return _("Nothing that was considered was left out.")
+        return _("No candidate was excluded.")
     counts = {label: sum(tally.left_out[code.value] for code in codes) for _tone, label, codes in REASONS}
     reason = max(counts, key=lambda label: counts[label])
     facts = {"share": percent(out / tally.considered), "reason": reason, "part": percent(counts[reason] / out)}
-    return _("%(share)s of what was considered was left out. The main reason: %(reason)s, %(part)s of it.") % facts
+    return _("%(share)s of the candidates were excluded. The main reason is %(reason)s: %(part)s.") % facts
 
 
 def late_sentence(total: DayCounts) -> str:
-    """Which sources were late or failed."""
+    """Return a sentence on which sources timed out or failed."""
     late, failed = sum(total.tally.late.values()), sum(total.tally.failed.values())
     if not late + failed:
         return _("All sources answered in time.")
@@ -95,30 +96,30 @@ def late_sentence(total: DayCounts) -> str:
         "failed": ngettext("%(n)s time", "%(n)s times", failed) % {"n": f"{failed:,}"},
         "name": recorded_source_label(name),
     }
-    return _("A source was late %(late)s and failed %(failed)s; %(name)s most often.") % facts
+    return _("Sources timed out %(late)s and failed %(failed)s; %(name)s most often.") % facts
 
 
 def duration_sentence(total: DayCounts) -> str:
-    """How long people and agents waited."""
+    """Return a sentence on how long callers waited."""
     half, most = total.duration_percentile_ms(0.5), total.duration_percentile_ms(0.95)
     if half is None or most is None:
-        return _("Nobody waited for a context.")
-    return _("Half of the contexts were ready within %(half)s ms, 95 of 100 within %(most)s ms.") % {
+        return _("No contexts were requested.")
+    return _("p50: %(half)s ms, p95: %(most)s ms.") % {
         "half": f"{half:,}",
         "most": f"{most:,}",
     }
 
 
 def unused_sentence(kept: int, unused: int, days: int) -> str:
-    """How many memories did nobody any good."""
+    """Return a sentence on how many memories were never included."""
     facts = {"kept": f"{kept:,}", "n": f"{unused:,}", "days": days}
     if not kept:
-        return _("No memories are kept yet.")
+        return _("No memories yet.")
     if not unused:
-        return _("Every memory was told in the last %(days)s days.") % facts
+        return _("Every memory was included in the last %(days)s days.") % facts
     told = ngettext(
-        "One memory of %(kept)s was in no context in the last %(days)s days.",
-        "%(n)s of %(kept)s memories were in no context in the last %(days)s days.",
+        "1 of %(kept)s memories was not included in the last %(days)s days.",
+        "%(n)s of %(kept)s memories were not included in the last %(days)s days.",
         unused,
     )
     return told % facts
@@ -131,7 +132,7 @@ Address = Callable[[datetime.date], str]
 
 @dataclass(frozen=True, slots=True)
 class TroubledRow:
-    """A file or a source in a list, and how often it had trouble. `address` is empty for what has no page."""
+    """A file or a source in a list, with the number of its problems. `address` is empty if it has no page."""
 
     name: str
     times: int
@@ -139,7 +140,7 @@ class TroubledRow:
 
 
 def charts(trend: Trend, asked: Mapping[str, str], names: Mapping[str, TroubledRow]) -> list[Chart]:
-    """All charts; `asked` says in the addresses of lists whose contexts they are, `names` are the files' by refs."""
+    """Return all charts; `asked` are query parameters of the linked lists, `names` the names of files by ref."""
     days, total = trend.days, trend.total
 
     def listed(**more: str) -> Address:
@@ -157,16 +158,16 @@ def charts(trend: Trend, asked: Mapping[str, str], names: Mapping[str, TroubledR
         ),
         chart_of(
             key="cut",
-            heading=_("Files cut"),
+            heading=_("Contexts with a file over its limit"),
             told=cut_sentence(total, {thing: named.name for thing, named in names.items()}),
             days=days,
-            parts=[ChartSeries(_("cut"), "cut", lambda day: sum(day.tally.cut.values()))],
+            parts=[ChartSeries(_("truncated or excluded"), "cut", lambda day: day.tally.contexts_with_file_loss)],
             worded=_number,
-            address=listed(reason=Code.TRUNCATED.value),
+            address=listed(file_loss=ANY_FILE),
         ),
         chart_of(
             key="left-out",
-            heading=_("Left out, by reason"),
+            heading=_("Excluded items by reason"),
             told=left_out_sentence(total),
             days=days,
             parts=[ChartSeries(str(label), tone, _share(codes)) for tone, label, codes in REASONS],
@@ -175,11 +176,11 @@ def charts(trend: Trend, asked: Mapping[str, str], names: Mapping[str, TroubledR
         ),
         chart_of(
             key="late",
-            heading=_("Sources that were late or failed"),
+            heading=_("Sources that timed out or failed"),
             told=late_sentence(total),
             days=days,
             parts=[
-                ChartSeries(_("late"), "late", lambda day: sum(day.tally.late.values())),
+                ChartSeries(_("timed out"), "late", lambda day: sum(day.tally.late.values())),
                 ChartSeries(_("failed"), "failed", lambda day: sum(day.tally.failed.values())),
             ],
             worded=_number,
@@ -187,12 +188,12 @@ def charts(trend: Trend, asked: Mapping[str, str], names: Mapping[str, TroubledR
         ),
         chart_of(
             key="duration",
-            heading=_("How long it took"),
+            heading=_("Duration"),
             told=duration_sentence(total),
             days=days,
             parts=[
-                ChartSeries(_("half are ready within"), "half", lambda day: day.duration_percentile_ms(P50) or 0),
-                ChartSeries(_("and 95 of 100 that much later"), "most", _rest),
+                ChartSeries(_("p50"), "half", lambda day: day.duration_percentile_ms(P50) or 0),
+                ChartSeries(_("up to p95"), "most", _rest),
             ],
             worded=_milliseconds,
             address=listed(),
@@ -201,15 +202,41 @@ def charts(trend: Trend, asked: Mapping[str, str], names: Mapping[str, TroubledR
     ]
 
 
-def files_cut(total: DayCounts) -> dict[str, TroubledRow]:
-    """The files that were cut by what their refs name, those that were most often first."""
-    cut = total.tally.cut
-    found = {**_agent_files(cut), **_team_files(cut)}
-    return {thing: found.get(thing, TroubledRow(_("A file that is gone"), times)) for thing, times in cut.most_common()}
+def files_over_limit(total: DayCounts) -> dict[str, TroubledRow]:
+    """Return the files that were truncated or excluded, by their refs without versions, the most frequent first."""
+    return _named_files(dict(total.tally.cut.most_common()))
+
+
+@dataclass(frozen=True, slots=True)
+class FileLossRow:
+    """A file on a day in the table of losses. `address` is that of the list of exactly these contexts."""
+
+    loss: FileLossDay
+    name: str
+    address: str
+
+
+def file_loss_rows(losses: Sequence[FileLossDay], asked: Mapping[str, str]) -> list[FileLossRow]:
+    """Return the rows of the table of losses; `asked` are query parameters of the linked lists."""
+    names = _named_files({loss.ref: loss.contexts for loss in losses})
+    return [
+        FileLossRow(
+            loss,
+            names[loss.ref].name,
+            f"{reverse('context_list')}?"
+            + urlencode({**asked, "since": loss.day, "until": loss.day, "file_loss": loss.ref}),
+        )
+        for loss in losses
+    ]
+
+
+def _named_files(times: Mapping[str, int]) -> dict[str, TroubledRow]:
+    found = {**_agent_files(times), **_team_files(times)}
+    return {ref: found.get(ref, TroubledRow(_("A deleted file"), number)) for ref, number in times.items()}
 
 
 def sources_in_trouble(total: DayCounts) -> list[TroubledRow]:
-    """The sources that were late or failed, those that were most often first."""
+    """Return the sources that timed out or failed, the most frequent first."""
     times = total.tally.late + total.tally.failed
     return [TroubledRow(recorded_source_label(name), number) for name, number in times.most_common()]
 

@@ -1,15 +1,16 @@
-"""Trends are read here: sums per day over the contexts that somebody may read, and memories that no context used."""
+"""Trends are read here: sums per day over the contexts that a principal may read, and unused memories."""
 
 import datetime
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
+from django.db.models import Avg, Count, Exists, Max, Min, OuterRef, Q, QuerySet, Sum
+from django.db.models.functions import TruncDate
 from django.utils import timezone
 
 from agents.models import Agent
-from assembly.models import DayCount, MemoryTelling
+from assembly.models import DayCount, FileLoss, MemoryTelling
 from assembly.models.monitoring import DayCountQuerySet
 from assembly.monitoring.trends.counting import MAPS, SUMS, Tally, percentile
 from config.db.statements import fetch_rows
@@ -32,7 +33,7 @@ MAPS_OF = "WITH chosen AS MATERIALIZED ({chosen}) " + " UNION ALL ".join(
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Days by UTC, the first and the last included."""
+    """A range of UTC days, including both ends."""
 
     since: datetime.date
     until: datetime.date
@@ -51,33 +52,33 @@ class Period:
 
     @classmethod
     def last(cls, days: int, until: datetime.date | None = None) -> "Period":
-        """So many days, up to today or to another one."""
+        """Return the range of this many days that ends today or on another day."""
         last = until or timezone.now().astimezone(datetime.UTC).date()
         return cls(last - datetime.timedelta(days=days - 1), last)
 
 
 @dataclass(frozen=True, slots=True)
 class DayCounts:
-    """What was counted of one day, or of several together."""
+    """The counts of one day, or of several days together."""
 
     day: datetime.date
     tally: Tally
 
     def duration_percentile_ms(self, share: float) -> int | None:
-        """Milliseconds within which a share of the contexts was ready; None without contexts."""
+        """Return the milliseconds within which a share of the contexts was ready; None without contexts."""
         return percentile({int(bound): number for bound, number in self.tally.durations.items()}, share)
 
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """The days of a period, each with its sums, and all of them together."""
+    """The days of a range with their counts."""
 
     period: Period
     days: tuple[DayCounts, ...]
 
     @property
     def total(self) -> DayCounts:
-        """The sums of the whole period."""
+        """The counts of the whole range."""
         whole = Tally()
         for day in self.days:
             for name in SUMS:
@@ -90,7 +91,7 @@ class Trend:
 def load_trend(
     principal: Principal, period: Period, *, agent_id: UUID | None = None, team_id: UUID | None = None
 ) -> Trend:
-    """The counts of the contexts that the principal may read, or of those of one agent or team, in two queries."""
+    """Return the counts of the contexts that the principal may read, or of those of an agent or team; two queries."""
     seen = DayCount.objects.seen_by(principal, agent_id=agent_id, team_id=team_id)
     rows = seen.filter(day__range=(period.since, period.until))
     tallies = {day: Tally() for day in period}
@@ -103,7 +104,7 @@ def load_trend(
 
 
 def _load_maps(rows: DayCountQuerySet) -> list[tuple[datetime.date, str, str, int]]:
-    """Day, map, name and number of all that the maps of these rows hold."""
+    """Return day, column, name and number of every entry in the map columns of these rows."""
     chosen, values = rows.order_by().values("day", *MAPS).query.sql_with_params()
     return fetch_rows(MAPS_OF.format(chosen=chosen), values)
 
@@ -113,7 +114,9 @@ SHOWN = 10
 
 @dataclass(frozen=True, slots=True)
 class UnusedMemories:
-    """Of so many memories that stand, so many that were in no context since a day; the oldest of them."""
+    """The number of current memories, the number of those that were in no context since a day, and the
+    oldest of them.
+    """
 
     kept: int
     unused: int
@@ -123,7 +126,7 @@ class UnusedMemories:
 def find_unused_memories(
     principal: Principal, since: datetime.date, *, agent_id: UUID | None = None, team_id: UUID | None = None
 ) -> UnusedMemories:
-    """Of one agent, of one team, or of all that the principal sees; in two queries."""
+    """Return the unused memories of an agent, of a team, or of everything that the principal sees; two queries."""
     untold = ~Exists(MemoryTelling.objects.filter(memory_id=OuterRef("pk"), told_on__gte=since))
     kept = _current_memories(principal, agent_id, team_id).filter(superseded_by=None, retired_because="")
     counts = kept.alias(untold=untold).aggregate(kept=Count("pk"), unused=Count("pk", filter=Q(untold=True)))
@@ -138,3 +141,59 @@ def _current_memories(principal: Principal, agent_id: UUID | None, team_id: UUID
         return Memory.objects.all()
     agents, teams = Agent.objects.visible_to(principal), Team.objects.visible_to(principal)
     return Memory.objects.filter(Q(agent__in=agents.values("id")) | Q(team__in=teams.values("id")))
+
+
+MAX_LOSS_ROWS = 500
+"""The maximum number of days and files of a table of file losses."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileLossDay:
+    """A file on a day (UTC): the number of contexts that truncated or excluded it, and the tokens that were missing."""
+
+    day: datetime.date
+    ref: str
+    truncated: int
+    excluded: int
+    least: int
+    mean: float
+    most: int
+
+    @property
+    def contexts(self) -> int:
+        """The number of contexts."""
+        return self.truncated + self.excluded
+
+
+def load_file_losses(
+    principal: Principal,
+    period: Period,
+    *,
+    agent_id: UUID | None = None,
+    team_id: UUID | None = None,
+    ref: str = "",
+) -> list[FileLossDay]:
+    """Return the losses in contexts that the principal may read, the newest day first; one query, at most 500 rows."""
+    start = datetime.datetime.combine(period.since, datetime.time.min, datetime.UTC)
+    end = datetime.datetime.combine(period.until, datetime.time.min, datetime.UTC) + datetime.timedelta(days=1)
+    rows = FileLoss.objects.filter(created__gte=start, created__lt=end)
+    rows = rows.filter(agent_id=agent_id) if agent_id else rows
+    rows = rows.filter(team_id=team_id) if team_id else rows
+    rows = rows.filter(ref=ref) if ref else rows
+    if not principal.is_admin:
+        teams = Team.objects.visible_to(principal).values("id")
+        visible = Q(team_id__in=teams) | Q(team_id=None)
+        rows = rows.filter(visible, agent_id__in=Agent.objects.visible_to(principal).values("id"))
+    found = (
+        rows.order_by()
+        .values("ref", day=TruncDate("created", tzinfo=datetime.UTC))
+        .annotate(
+            truncated=Count("id", filter=Q(is_excluded=False)),
+            excluded=Count("id", filter=Q(is_excluded=True)),
+            least=Min("tokens_lost"),
+            mean=Avg("tokens_lost"),
+            most=Max("tokens_lost"),
+        )
+        .order_by("-day", "-most", "ref")[:MAX_LOSS_ROWS]
+    )
+    return [FileLossDay(**row) for row in found]

@@ -1,6 +1,6 @@
-"""Days are recounted from their records: those that were never counted, or whose counts are in doubt.
+"""Days are recounted from their records if they were never counted, or if their counts may be wrong.
 
-Each day has a transaction of its own: whoever interrupts it loses one day at most, and the next run goes on there.
+Each day has a transaction of its own: an interruption loses one day at most, and the next run continues there.
 """
 
 import datetime
@@ -18,13 +18,13 @@ from config.db.migration_helpers import ORGANISATION
 from config.db.statements import lock_until_commit
 
 RECORDS_PER_READ = 32
-"""Contexts whose records are read at once. Those of one agent have most of their pieces in common."""
+"""The number of contexts whose records are read together. Contexts of one agent share most of their pieces."""
 RECORD_CACHE_SIZE = 16
-"""Records in memory beside these, of any number of contexts."""
+"""The number of other records in memory, of any number of contexts."""
 
 
 def load_with_records(assemblies: Sequence[Assembly]) -> Iterator[tuple[Assembly, StoredAssembly]]:
-    """Each context with its record, or with that of the context that it repeats."""
+    """Yield each context with its record, or with that of the context that it repeats."""
     cache: LRUCache[UUID, StoredAssembly] = LRUCache(RECORD_CACHE_SIZE)
     for start in range(0, len(assemblies), RECORDS_PER_READ):
         batch = {one: deciding_assembly(one) for one in assemblies[start : start + RECORDS_PER_READ]}
@@ -37,12 +37,12 @@ def load_with_records(assemblies: Sequence[Assembly]) -> Iterator[tuple[Assembly
 
 
 def deciding_assembly(assembly: Assembly) -> UUID:
-    """The context that holds what was decided: itself, or the one that it repeats."""
+    """Return the id of the context that has the decisions: its own, or that of the context that it repeats."""
     return assembly.decided_in or assembly.id
 
 
 BATCH = 200
-"""Contexts in memory at a time."""
+"""The number of contexts in memory at a time."""
 ONE_DAY = datetime.timedelta(days=1)
 
 # What still waits in the queue is counted when it is taken from there.
@@ -50,7 +50,7 @@ COUNTABLE = "NOT EXISTS (SELECT FROM new_assemblies WHERE assembly = assemblies.
 
 
 def find_recorded_days(since: datetime.date | None = None) -> Iterator[datetime.date]:
-    """The days on which contexts were recorded that are still there, by UTC, the oldest first."""
+    """Yield the UTC days that have recorded contexts, the oldest first."""
     contexts = Assembly.objects.for_agents()
     rows = contexts.filter(created__gte=_start(since)) if since else contexts
     while first := rows.order_by("created", "id").values_list("created", flat=True).first():
@@ -61,10 +61,10 @@ def find_recorded_days(since: datetime.date | None = None) -> Iterator[datetime.
 
 @transaction.atomic
 def day_recount(day: datetime.date, *, again: bool = False) -> int | None:
-    """Count a day's contexts anew. Returns how many; None where its counts hold as many already.
+    """Recount a day's contexts. Return their number; None if the day's counts are complete already.
 
-    With `again`, these are counted once more, too. Counts of more contexts than there are stay in any case: retention
-    took the rest. Meanwhile nobody counts new ones.
+    With `again`, complete counts are recounted, too. Counts of more contexts than exist are not changed in any case:
+    retention deleted the others. No new contexts are counted in the meantime.
     """
     lock_until_commit(COUNTING_LOCK)
     rows = _countable(day)

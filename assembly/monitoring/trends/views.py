@@ -1,7 +1,7 @@
-"""The pages of trends: of the organisation as far as somebody sees it, of a team, of an agent."""
+"""The page of trends, by agent, team, file and period, and its table of files over their limits as CSV."""
 
 from typing import Any
-from uuid import UUID
+from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -10,49 +10,93 @@ from django.utils.translation import ngettext
 
 from agents.access import agent_for
 from assembly.models import Alert
-from assembly.monitoring.trends.presentation import charts, files_cut, sources_in_trouble, unused_sentence
-from assembly.monitoring.trends.reading import Period, Trend, find_unused_memories, load_trend
+from assembly.monitoring.trends.filters import SPANS, TrendFilterForm
+from assembly.monitoring.trends.presentation import (
+    FileLossRow,
+    charts,
+    file_loss_rows,
+    files_over_limit,
+    sources_in_trouble,
+    unused_sentence,
+)
+from assembly.monitoring.trends.reading import Period, Trend, find_unused_memories, load_file_losses, load_trend
+from config.http.csv_files import csv_text
 from config.http.errors import Invalid
 from teams.access import principal_of, team_for
 
-SPANS = (7, 30, 90)
-SPAN = 30
+CSV_COLUMNS = (
+    "day", "file", "contexts", "truncated", "excluded", "tokens_lost_min", "tokens_lost_mean", "tokens_lost_max",
+)  # fmt: skip
 
 
 def trends(request: HttpRequest) -> HttpResponse:
-    """Of all contexts that the person may read."""
-    return _page(request, {}, {})
+    """Show the trends of the contexts that the person may read, or of those of an agent or a team."""
+    return _page(request, _filters(request))
 
 
 def team_trends(request: HttpRequest, slug: str) -> HttpResponse:
-    """Of the contexts in a team."""
+    """Show the trends of the contexts in a team."""
     team = team_for(principal_of(request), slug)
-    return _page(request, {"team_id": team.id}, {"team": team.slug}, team=team, whose=team.name)
+    return _page(request, _filters(request, team=team.slug), team=team)
 
 
 def agent_trends(request: HttpRequest, slug: str) -> HttpResponse:
-    """Of the contexts of an agent."""
+    """Show the trends of the contexts of an agent."""
     agent = agent_for(principal_of(request), slug)
-    return _page(request, {"agent_id": agent.id}, {"agent": agent.slug}, agent=agent, whose=agent.name)
+    return _page(request, _filters(request, agent=agent.slug), agent=agent)
 
 
-def _page(request: HttpRequest, scope: dict[str, UUID], asked: dict[str, str], **facts: Any) -> HttpResponse:
+def file_losses_csv(request: HttpRequest) -> HttpResponse:
+    """Return the table of files over their limits as CSV."""
+    form = _filters(request)
+    period = Period.last(form.cleaned_data["days"])
+    losses = load_file_losses(principal_of(request), period, **form.scope, ref=form.cleaned_data["file"])
+    rows = [_csv_row(row) for row in file_loss_rows(losses, form.asked)]
+    return HttpResponse(
+        ",".join(CSV_COLUMNS) + "\r\n" + csv_text(rows),
+        content_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": 'attachment; filename="files-over-limit.csv"', "Cache-Control": "no-store"},
+    )
+
+
+def _csv_row(row: FileLossRow) -> tuple[object, ...]:
+    loss = row.loss
+    numbers = (loss.contexts, loss.truncated, loss.excluded, loss.least, round(loss.mean), loss.most)
+    return (loss.day.isoformat(), row.name, *numbers)
+
+
+def _filters(request: HttpRequest, **given: str) -> TrendFilterForm:
+    """Return the valid filters of the request. Raises Invalid for values that are not among the choices."""
+    form = TrendFilterForm({**request.GET.dict(), **given}, principal=principal_of(request))
+    for name, errors in form.errors.items():
+        raise Invalid(name, " ".join(map(str, errors)))
+    return form
+
+
+def _page(request: HttpRequest, form: TrendFilterForm, **facts: Any) -> HttpResponse:
     principal = principal_of(request)
-    days = _span(request.GET.get("days", ""))
+    scope, asked, days, ref = form.scope, form.asked, form.cleaned_data["days"], form.cleaned_data["file"]
     period = Period.last(days)
     trend = load_trend(principal, period, **scope)
     total = trend.total
-    names = files_cut(total)
+    names = files_over_limit(total)
+    form.offer_files([(thing, named.name) for thing, named in names.items()])
     unused = find_unused_memories(principal, period.since, **scope)
+    losses = load_file_losses(principal, period, **scope, ref=ref)
+    owners = [form.cleaned_data[name] for name in ("agent", "team")]
+    whose = " · ".join(owner.name for owner in owners if owner)
     context = {
         **facts,
+        "form": form,
+        "whose": whose,
         "days": days,
         "spans": SPANS,
         "period": period,
         "total": total.tally,
-        "headline": _headline(trend, facts.get("whose", "")),
+        "headline": _headline(trend, whose),
         "charts": charts(trend, asked, names),
-        "files": list(names.values()),
+        "losses": file_loss_rows(losses, asked),
+        "csv_query": urlencode({**asked, "days": days, **({"file": ref} if ref else {})}),
         "sources": sources_in_trouble(total),
         "unused": unused,
         "unused_told": unused_sentence(unused.kept, unused.unused, days),
@@ -66,14 +110,8 @@ def _headline(trend: Trend, whose: str) -> str:
     n, days = trend.total.tally.contexts, len(trend.period)
     facts = {"n": f"{n:,}", "days": days, "whose": whose}
     if not n:
-        return _("No context was made in the last %(days)s days") % facts
+        return _("No contexts in the last %(days)s days") % facts
     if whose:
-        told = ngettext("One context of %(whose)s in %(days)s days", "%(n)s contexts of %(whose)s in %(days)s days", n)
+        told = ngettext("%(whose)s: 1 context in %(days)s days", "%(whose)s: %(n)s contexts in %(days)s days", n)
         return told % facts
-    return ngettext("One context in %(days)s days", "%(n)s contexts in %(days)s days", n) % facts
-
-
-def _span(text: str) -> int:
-    if text in {"", *map(str, SPANS)}:
-        return int(text or SPAN)
-    raise Invalid("days", _("Choose 7, 30 or 90 days."))
+    return ngettext("1 context in %(days)s days", "%(n)s contexts in %(days)s days", n) % facts

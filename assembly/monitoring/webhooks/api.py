@@ -1,4 +1,4 @@
-"""REST: webhooks, for admins of the organisation, and for admins of a team about its own."""
+"""REST endpoints of webhooks, for organisation admins, and for team admins about their teams."""
 
 from dataclasses import replace
 from typing import Any
@@ -107,8 +107,8 @@ class DeliverySerializer(serializers.Serializer[Any]):
     status = serializers.IntegerField(allow_null=True, help_text="Of HTTP, of the last attempt.")
     answer = serializers.CharField(help_text="Its first 500 characters.")
     ms = serializers.IntegerField(allow_null=True)
-    fault = serializers.CharField(help_text="What went wrong; empty where it was taken.")
-    given_up = serializers.SerializerMethodField(help_text="It is not tried any more, until somebody asks for it.")
+    fault = serializers.CharField(help_text="The error; empty if it was delivered.")
+    given_up = serializers.SerializerMethodField(help_text="It is not retried until someone resends it.")
     sent_again = serializers.SerializerMethodField(help_text="Who had it sent once more after it was given up.")
 
     def get_given_up(self, delivery: WebhookDelivery) -> bool:
@@ -120,7 +120,7 @@ class DeliverySerializer(serializers.Serializer[Any]):
 
 
 def webhook_document(webhook: Webhook) -> dict[str, Any]:
-    """A webhook as JSON, without its secret."""
+    """Return a webhook as JSON, without its secret."""
     document = dict(WebhookSerializer(webhook).data)
     return {**document, "team": webhook.team.slug if webhook.team else None}
 
@@ -128,13 +128,13 @@ def webhook_document(webhook: Webhook) -> dict[str, Any]:
 class WebhookList(ApiView):
     @extend_schema(parameters=PAGE, responses=page_serializer(WebhookSerializer))
     def get(self, request: Request) -> Response:
-        """The webhooks that you manage, the newest first."""
+        """Return the webhooks that you manage, newest first."""
         return self.page(webhooks_of(self.principal), webhook_document)
 
     @extend_schema(parameters=[ETAG, LOCATION], request=WebhookCreateSerializer, responses={201: WebhookSerializer})
     @idempotent
     def post(self, request: Request) -> Response:
-        """Register an address. Its secret is at `/webhooks/{id}/secret`."""
+        """Create a webhook. Its secret is at `/webhooks/{id}/secret`."""
         self.query()
         given = self.validated(WebhookCreateSerializer)
         team = given.pop("team")
@@ -152,13 +152,13 @@ class WebhookDetail(VersionedView):
 
     @extend_schema(parameters=[ETAG, IF_NONE_MATCH], responses=WebhookSerializer)
     def get(self, request: Request, id_: UUID) -> Response:
-        """A webhook, without its secret."""
+        """Return a webhook, without its secret."""
         self.query()
         return self.answer_if_newer(webhook_for(self.principal, id_))
 
     @extend_schema(parameters=[ETAG, IF_MATCH], request=WebhookUpdateSerializer, responses=WebhookSerializer)
     def patch(self, request: Request, id_: UUID) -> Response:
-        """Change what is named, also to switch it on or off."""
+        """Change the given fields, also to enable or disable the webhook."""
         self.query()
         webhook = webhook_for(self.principal, id_)
         expected = self.expected(webhook)
@@ -171,11 +171,11 @@ class WebhookDetail(VersionedView):
 
     @extend_schema(parameters=[IF_MATCH], responses={204: None})
     def delete(self, request: Request, id_: UUID) -> Response:
-        """Delete a webhook with its log."""
+        """Delete a webhook with its deliveries."""
         self.query()
         webhook = webhook_for(self.principal, id_)
         self.check_if_match(webhook)
-        webhook_delete(webhook=webhook)
+        webhook_delete(webhook=webhook, principal=self.principal)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -185,9 +185,9 @@ class WebhookSecret(VersionedView):
     def document_of(self, thing: Webhook) -> dict[str, Any]:
         return webhook_document(thing)
 
-    @extend_schema(operation_id="webhooks_secret_read", responses=SecretSerializer)
+    @extend_schema(operation_id="webhooks_secret_read", summary="Get secret of webhook", responses=SecretSerializer)
     def get(self, request: Request, id_: UUID) -> Response:
-        """The secret with which messages are signed. Never kept by what lies in between."""
+        """Return the secret that signs messages. The response must not be cached."""
         self.query()
         try:
             secret = secret_of(webhook_for(self.principal, id_))
@@ -195,10 +195,16 @@ class WebhookSecret(VersionedView):
             raise Conflict("It cannot be read, as SECRET_KEY was changed. Change the secret.") from None
         return Response({"secret": secret}, headers={"Cache-Control": "no-store"})
 
-    @extend_schema(operation_id="webhooks_secret_change", parameters=[ETAG], request=None, responses=WebhookSerializer)
+    @extend_schema(
+        operation_id="webhooks_secret_change",
+        summary="Rotate secret of webhook",
+        parameters=[ETAG],
+        request=None,
+        responses=WebhookSerializer,
+    )
     @idempotent
     def post(self, request: Request, id_: UUID) -> Response:
-        """Make a new secret. For 24 hours messages are signed with the one before, too."""
+        """Create a new secret. For 24 hours, messages are also signed with the previous secret."""
         self.query()
         webhook = webhook_for(self.principal, id_)
         self.check_if_match(webhook)
@@ -207,10 +213,15 @@ class WebhookSecret(VersionedView):
 
 
 class WebhookTest(ApiView):
-    @extend_schema(operation_id="webhooks_test", request=None, responses=DeliverySerializer)
+    @extend_schema(
+        operation_id="webhooks_test",
+        summary="Send test message to webhook",
+        request=None,
+        responses=DeliverySerializer,
+    )
     @idempotent
     def post(self, request: Request, id_: UUID) -> Response:
-        """Send a test now. The answer is 200 also where it did not arrive, and says why."""
+        """Send a test message now. The response is 200 even if the delivery failed, and gives the error."""
         self.query()
         webhook = webhook_for(self.principal, id_)
         return Response(DeliverySerializer(webhook_test(webhook=webhook, principal=self.principal)).data)
@@ -219,16 +230,21 @@ class WebhookTest(ApiView):
 class WebhookDeliveries(ApiView):
     @extend_schema(parameters=PAGE, responses=page_serializer(DeliverySerializer))
     def get(self, request: Request, id_: UUID) -> Response:
-        """What was sent in the last 30 days, and what came of it, the newest first."""
+        """Return the deliveries of the last 30 days with their results, newest first."""
         webhook = webhook_for(self.principal, id_)
         return self.page(deliveries_of(webhook), lambda row: dict(DeliverySerializer(row).data))
 
 
 class WebhookDeliverySend(ApiView):
-    @extend_schema(operation_id="webhooks_deliveries_resend", request=None, responses={202: DeliverySerializer})
+    @extend_schema(
+        operation_id="webhooks_deliveries_resend",
+        summary="Resend delivery",
+        request=None,
+        responses={202: DeliverySerializer},
+    )
     @idempotent
     def post(self, request: Request, id_: UUID, delivery: UUID) -> Response:
-        """Have a message sent again that was given up, with the same `webhook-id`. Only who asks first starts it."""
+        """Send an abandoned message again, with the same `webhook-id`. Repeated requests have no effect."""
         self.query()
         found = delivery_for(self.principal, id_, delivery)
         delivery_resend(delivery=found, principal=self.principal)

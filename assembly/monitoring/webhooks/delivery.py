@@ -1,6 +1,6 @@
-"""Messages to webhooks are stored on commit and sent by jobs, again and again with growing pauses.
+"""Messages to webhooks are stored on commit and sent by jobs, which retry with growing pauses.
 
-A test is sent at once. A message that was given up can be sent once more; who asked for it is on record.
+A test is sent at once. An abandoned message can be sent again; the record says by whom.
 """
 
 import datetime
@@ -27,14 +27,14 @@ from teams.principal import SYSTEM, Principal
 from teams.versioned_text.versioned_file import lock_row
 
 DELIVERY = "webhook_delivery"
-"""The kind of its jobs."""
+"""The kind of the jobs that send messages."""
 TEST = "webhook.test"
-"""The event of a message that somebody sends to see whether it arrives."""
+"""The event of a test message."""
 LOG_RETENTION = datetime.timedelta(days=30)
 
 
 def event_announce(*, event: WebhookEvent, data: Mapping[str, Any], team_id: UUID | None = None) -> None:
-    """Tell the webhooks of the organisation that want to know, and with a team those of that team."""
+    """Send the event to the organisation's webhooks that subscribed to it, and with a team to those of the team."""
     whose = Q(team=None) | Q(team=team_id) if team_id else Q(team=None)
     for webhook in Webhook.objects.filter(whose, active=True, events__contains=[event.value]).order_by("id"):
         delivery = delivery_new(webhook=webhook, event=event.value, data=data)
@@ -42,7 +42,7 @@ def event_announce(*, event: WebhookEvent, data: Mapping[str, Any], team_id: UUI
 
 
 def alert_announce(*, event: WebhookEvent, alert: Alert) -> None:
-    """Tell of an alert. What the context said is not told along: only what it is about."""
+    """Announce an alert. The message says what the alert is about, but has no text of the context."""
     data = {
         "alert": alert.id,
         "kind": alert.kind,
@@ -61,20 +61,20 @@ def alert_announce(*, event: WebhookEvent, alert: Alert) -> None:
 
 
 def delivery_new(*, webhook: Webhook, event: str, data: Mapping[str, Any]) -> WebhookDelivery:
-    """A message to be sent, as it will be sent each time. What is older than 30 days goes from the log."""
+    """Create a message, which is the same at each attempt. Messages older than 30 days are deleted."""
     WebhookDelivery.objects.filter(webhook=webhook, created__lt=timezone.now() - LOG_RETENTION).delete()
     body = orjson.dumps({"type": event, "timestamp": timezone.now(), "data": data}).decode()
     return WebhookDelivery.objects.create(webhook=webhook, event=event, body=body)
 
 
 RETRY_PAUSES = tuple(datetime.timedelta(minutes=minutes) for minutes in (1, 5, 30, 120))
-"""After the first attempt, the second …; after the fifth, the job is given up."""
+"""The pauses after the first attempt, the second …; after the fifth attempt, the message is abandoned."""
 UNDECRYPTABLE_FAULT = "Its secret cannot be read, as SECRET_KEY was changed. Change the secret."
 
 
 @job_kind(DELIVERY)
 def delivery_run(job: Job, advance: Advance) -> None:
-    """Send one message, unless it was taken already, or its webhook is switched off or gone. Raises RetryLater."""
+    """Send a message, unless it was delivered already, or its webhook is disabled or deleted. Raises RetryLater."""
     delivery = _pending(UUID(job.arguments["delivery"]))
     if delivery is not None:
         outcome = delivery_attempt(delivery)
@@ -86,7 +86,7 @@ def delivery_run(job: Job, advance: Advance) -> None:
 
 
 def webhook_test(*, webhook: Webhook, principal: Principal) -> WebhookDelivery:
-    """Send a message now that says nothing but that it is a test. Returns what came of it."""
+    """Send a test message now. Return its result."""
     data = {"webhook": webhook.id, "sent_by": principal.name}
     delivery = delivery_new(webhook=webhook, event=TEST, data=data)
     delivery_attempt(delivery)
@@ -94,7 +94,7 @@ def webhook_test(*, webhook: Webhook, principal: Principal) -> WebhookDelivery:
 
 
 def delivery_attempt(delivery: WebhookDelivery) -> SendOutcome:
-    """Send the message once, and note what came of it."""
+    """Send the message once, and store the result."""
     outcome = _send_delivery(delivery)
     delivery.attempted, delivery.attempts = timezone.now(), delivery.attempts + 1
     delivery.status, delivery.answer, delivery.ms = outcome.status, outcome.answer, outcome.ms
@@ -122,23 +122,23 @@ def _send_delivery(delivery: WebhookDelivery) -> SendOutcome:
 
 
 RESENDS_KEY = "again"
-"""Of a job's arguments: each who had the message sent once more, and when."""
+"""The key in a job's arguments for who sent the message again, and when."""
 MADE_WITHIN = datetime.timedelta(minutes=1)
-"""A message and its job are made together, so that the job is found by the index on its time."""
+"""A message and its job are created together, so the job is found by the index on its time."""
 OFF = "The webhook is off, so nothing is sent to it. Switch it on, then send the message again."
 
 
 class DeliveryNotGivenUp(DossierError):
-    """Only a message that was given up can be sent again."""
+    """Only an abandoned message can be sent again."""
 
     status = 409
     code = "delivery_not_given_up"
-    title = "This message was not given up"
+    title = "This delivery was not abandoned"
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryResend:
-    """Who had a message sent once more that was given up, and when."""
+    """Who sent an abandoned message again, and when."""
 
     by: str
     at: datetime.datetime
@@ -146,7 +146,7 @@ class DeliveryResend:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryStatus:
-    """A message with what its job says of it. `given_up`: it is not tried any more."""
+    """A message with the state of its job. `given_up`: it is not tried any more."""
 
     delivery: WebhookDelivery
     given_up: bool
@@ -154,7 +154,7 @@ class DeliveryStatus:
 
 
 def deliveries_of(webhook: Webhook) -> QuerySet[WebhookDelivery]:
-    """The messages to it, each with what `delivery_status` reads of its job."""
+    """Return the messages to the webhook, with the fields of their jobs that `delivery_status` needs."""
     job = (
         Job.objects.annotate(about=KeyTextTransform("delivery", "arguments"))
         .filter(kind=DELIVERY, about=Cast(OuterRef("id"), TextField()))
@@ -166,7 +166,7 @@ def deliveries_of(webhook: Webhook) -> QuerySet[WebhookDelivery]:
 
 
 def delivery_status(delivery: WebhookDelivery) -> DeliveryStatus:
-    """What page and API tell of one of `deliveries_of`; of a test that was sent just now, that it has no job."""
+    """Return what the page and the API show of a message of `deliveries_of`, or of a test, which has no job."""
     facts = vars(delivery)
     again = [
         DeliveryResend(asked["by"], datetime.datetime.fromisoformat(asked["at"]))
@@ -177,17 +177,15 @@ def delivery_status(delivery: WebhookDelivery) -> DeliveryStatus:
 
 @transaction.atomic
 def delivery_resend(*, delivery: WebhookDelivery, principal: Principal) -> None:
-    """Have a message sent again that was given up, as often as a new one. It stays the same message to its receiver.
+    """Send an abandoned message again, as often as a new one, with the same id for its receiver.
 
-    Raises NotGivenUp, also for who comes second, and Conflict while the webhook is off.
+    Raises DeliveryNotGivenUp, also for a second request, and Conflict while the webhook is disabled.
     """
     if not delivery.webhook.active:
         raise Conflict(OFF)
     job = _job_of(delivery)
     if job is None or job.status != JobStatus.PARKED:
-        raise DeliveryNotGivenUp(
-            "It was taken, or is still being sent. Look at what came of it on the page of its webhook."
-        )
+        raise DeliveryNotGivenUp("It was delivered, or is being delivered. See the page of its webhook.")
     asked = {"by": principal.name, "ref": principal.ref, "at": timezone.now().isoformat()}
     job.arguments = {**job.arguments, RESENDS_KEY: [*job.arguments.get(RESENDS_KEY, ()), asked]}
     job.save(update_fields=["arguments"])
@@ -195,7 +193,7 @@ def delivery_resend(*, delivery: WebhookDelivery, principal: Principal) -> None:
 
 
 def _job_of(delivery: WebhookDelivery) -> Job | None:
-    """The job that sends it, locked; None for a test, which has none."""
+    """Return the job that sends the message, locked; None for a test, which has none."""
     made = (delivery.created, delivery.created + MADE_WITHIN)
     job = Job.objects.filter(kind=DELIVERY, arguments__delivery=str(delivery.id), created__range=made).first()
     return lock_row(job) if job else None

@@ -1,4 +1,4 @@
-"""One signed message is posted over HTTP.
+"""A signed message is posted over HTTP here.
 
 Signatures follow Standard Webhooks (standardwebhooks.com).
 """
@@ -19,10 +19,10 @@ from config.http.outbound.client import OutboundClient, OutboundRequestFailed
 from config.http.outbound.ssrf import FOR_WEBHOOKS, AddressRefused
 
 SECONDS = 10.0
-"""For everything: to look up the host, to connect, to send, and for the answer."""
+"""The time limit for everything, in seconds: lookup, connection, request and response."""
 GRACE_SECONDS = 5.0
 MOST_BYTES = 4 * MAX_ANSWER_CHARACTERS
-"""Of an answer that are read: a character of UTF-8 has four at most."""
+"""The number of bytes of a response that are read: a character in UTF-8 has at most four."""
 ACCEPTED_STATUSES = range(200, 300)
 HIDDEN_FAULT = (
     "It was not taken. Its address lies in a private network, so only an admin of the organisation can learn more, "
@@ -33,9 +33,9 @@ CONTROL_CHARACTERS = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
 
 @dataclass(frozen=True, slots=True)
 class SendOutcome:
-    """What came of sending. Without a `status` nobody answered; `fault` says in plain words what went wrong, or "".
+    """The result of sending. Without a `status` there was no response; `fault` is the error in plain words, or "".
 
-    `is_private`: some address of the receiver lies in a private network.
+    `is_private`: an address of the receiver is in a private network.
     """
 
     status: int | None
@@ -46,16 +46,16 @@ class SendOutcome:
 
     @property
     def taken(self) -> bool:
-        """Whether the receiver has it."""
+        """Whether the receiver accepted the message."""
         return not self.fault
 
     def without_response(self) -> "SendOutcome":
-        """Return whether the receiver has it, and nothing by which networks can be explored: no status, no duration."""
+        """Return the result without status and duration, which could be used to explore networks."""
         return SendOutcome(None, "", HIDDEN_FAULT if self.fault else "", None, self.is_private)
 
 
 def message_send(*, url: str, headers: Mapping[str, str], body: str) -> SendOutcome:
-    """Post the body as JSON. It ends after 10 seconds, whatever the other side does."""
+    """Post the body as JSON. The call ends after 10 seconds, whatever the receiver does."""
     return run_in_background("webhook", partial(_outcome, url, headers, body), seconds=SECONDS + GRACE_SECONDS)
 
 
@@ -76,7 +76,7 @@ async def _outcome(url: str, headers: Mapping[str, str], body: str) -> SendOutco
 
 
 def _excerpt(answer: bytes) -> str:
-    """Return the first characters of the answer, as far as they are text."""
+    """Return the first characters of the response that are text."""
     return CONTROL_CHARACTERS.sub("�", answer.decode(errors="replace"))[:MAX_ANSWER_CHARACTERS]
 
 
@@ -91,19 +91,21 @@ SECRET_BYTES = 32
 
 
 def secret_new() -> str:
-    """A new secret: `whsec_` and 32 random bytes in base64."""
+    """Return a new secret: `whsec_` and 32 random bytes in base64."""
     return PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
 
 
 def signature(secret: str, *, message_id: str, timestamp: int, body: str) -> str:
-    """`v1,` and the HMAC-SHA256 of `id.timestamp.body`, in base64. `timestamp` is in seconds."""
+    """Return `v1,` and the HMAC-SHA256 of `id.timestamp.body`, in base64. `timestamp` is in seconds."""
     key = base64.b64decode(secret.removeprefix(PREFIX))
     signed = f"{message_id}.{timestamp}.{body}".encode()
     return "v1," + base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()
 
 
 def signed_headers(keys: Iterable[str], *, message_id: str, timestamp: int, body: str) -> dict[str, str]:
-    """The headers by which the receiver knows a message again and proves it; signed with each of the secrets."""
+    """Return the headers with which the receiver identifies and verifies a message; it is signed with each of the
+    secrets.
+    """
     signatures = (signature(key, message_id=message_id, timestamp=timestamp, body=body) for key in keys)
     return {
         "webhook-id": message_id,

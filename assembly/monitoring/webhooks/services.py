@@ -1,7 +1,7 @@
-"""Services and forms of webhooks. A URL is checked when it is stored and again at every message.
+"""Services and forms of webhooks. A URL is checked when it is stored and at every message.
 
-Admins of the organisation manage all, admins of a team their own. An address may hold a credential, so nobody else
-sees it. Secrets are made here, never entered.
+Organisation admins manage all webhooks, team admins those of their teams. A URL may contain a credential, so nobody
+else sees it. Secrets are generated here, never entered.
 """
 
 import datetime
@@ -22,22 +22,24 @@ from config.http.encryption import decrypt, encrypt
 from config.http.errors import Conflict, Forbidden, Invalid, NotFound
 from config.http.outbound.ssrf import FOR_WEBHOOKS, validate_url
 from teams.access import require_admin, team_for
+from teams.activity.log import activity_record
+from teams.activity.models import ActivityAction
 from teams.forms import validate_storable
 from teams.models import Team
-from teams.principal import Action, Principal
+from teams.principal import SYSTEM, Action, Principal
 from teams.versioned_text.versioned_file import StaleVersion, lock_row
 
 FORBIDDEN_DETAIL = "Only admins of the team may see and change its webhooks."
 
 
 def webhooks_of(principal: Principal) -> QuerySet[Webhook]:
-    """Those that the principal may change."""
+    """Return the webhooks that the principal may change."""
     rows = Webhook.objects.select_related("team")
     return rows if principal.is_admin else rows.filter(team__in=Team.objects.manageable_by(principal))
 
 
 def webhook_for(principal: Principal, id_: UUID) -> Webhook:
-    """The webhook. Raises Forbidden for those who only see its team, and NotFound."""
+    """Return the webhook. Raises Forbidden for principals who only see its team, and NotFound."""
     found = Webhook.objects.select_related("team").filter(_seen_by(principal), id=id_).first()
     if found is None:
         raise NotFound("This webhook")
@@ -47,7 +49,7 @@ def webhook_for(principal: Principal, id_: UUID) -> Webhook:
 
 
 def delivery_for(principal: Principal, webhook: UUID, id_: UUID) -> WebhookDelivery:
-    """A message to the webhook. Raises as `webhook_for` does."""
+    """Return a message to the webhook. Raises as `webhook_for` does."""
     found = WebhookDelivery.objects.filter(webhook=webhook_for(principal, webhook), id=id_).select_related("webhook")
     if (delivery := found.first()) is None:
         raise NotFound("This message")
@@ -55,7 +57,10 @@ def delivery_for(principal: Principal, webhook: UUID, id_: UUID) -> WebhookDeliv
 
 
 def team_for_webhook(principal: Principal, slug: str | None) -> Team | None:
-    """The team whose events a webhook is to be told; None: all of the organisation's. Raises Forbidden and NotFound."""
+    """Return the team whose events a webhook gets; None for all events of the organisation.
+
+    Raises Forbidden and NotFound.
+    """
     if slug:
         return team_for(principal, slug, Action.MANAGE)
     require_admin(principal)
@@ -67,14 +72,14 @@ def _seen_by(principal: Principal) -> Q:
 
 
 MAX_WEBHOOKS = 20
-"""Of a team, or of the organisation."""
+"""The maximum number of webhooks of a team, or of the organisation."""
 OVERLAP = datetime.timedelta(hours=24)
-"""How long the secret before still counts."""
+"""How long the previous secret remains valid."""
 
 
 @dataclass(frozen=True, slots=True)
 class WebhookFacts:
-    """What is told of a webhook, but for its secret."""
+    """The settings of a webhook without its secret."""
 
     label: str
     url: str
@@ -90,28 +95,36 @@ class WebhookFacts:
 
     @classmethod
     def of(cls, webhook: Webhook) -> "WebhookFacts":
-        """As they are stored."""
+        """Return the stored settings of a webhook."""
         return cls(webhook.label, webhook.url, tuple(webhook.events), webhook.active)
 
 
+@transaction.atomic
 def webhook_create(*, facts: WebhookFacts, team: str | None, principal: Principal) -> Webhook:
-    """A new webhook of the team with that slug, or of the organisation.
+    """Create a webhook of the team with this slug, or of the organisation.
 
     Raises Forbidden, NotFound, Conflict and Invalid.
     """
     whose = team_for_webhook(principal, team)
     validate_url(facts.url, FOR_WEBHOOKS)
     if Webhook.objects.filter(team=whose).count() >= MAX_WEBHOOKS:
-        raise Conflict(f"There are {MAX_WEBHOOKS} webhooks already. Delete one that is not needed any more.")
+        raise Conflict(f"There are {MAX_WEBHOOKS} webhooks already. Delete one first.")
     row = Webhook(team=whose, sealed_secret=encrypt(secret_new()), **_columns(facts))
     row.signed_by(principal.author)
     row.save(force_insert=True)
+    _record(principal, ActivityAction.WEBHOOK_CREATED, row)
     return row
+
+
+def _record(principal: Principal, action: ActivityAction, webhook: Webhook) -> None:
+    """Record the act in the activity log."""
+    detail = {"url": webhook.url, "events": webhook.events, "active": webhook.active}
+    activity_record(principal, action, webhook.label or webhook.url, team_id=webhook.team_id, detail=detail)
 
 
 @transaction.atomic
 def webhook_update(*, webhook: Webhook, facts: WebhookFacts, expected_version: int, principal: Principal) -> Webhook:
-    """Change a webhook; the same again makes no new version. Raises StaleVersion, NotFound and Invalid."""
+    """Change a webhook; a call that changes nothing creates no version. Raises StaleVersion, NotFound and Invalid."""
     if facts.url != webhook.url:  # one whose host is gone can still be switched off
         validate_url(facts.url, FOR_WEBHOOKS)
     current = _locked_version(webhook, expected_version)
@@ -119,27 +132,31 @@ def webhook_update(*, webhook: Webhook, facts: WebhookFacts, expected_version: i
         return current
     for name, value in _columns(facts).items():
         setattr(current, name, value)
+    _record(principal, ActivityAction.WEBHOOK_CHANGED, current)
     return _save_version(current, principal)
 
 
 @transaction.atomic
 def webhook_secret_change(*, webhook: Webhook, expected_version: int, principal: Principal) -> Webhook:
-    """A new secret. For 24 hours messages are signed with the one before, too, so that none is refused meanwhile."""
+    """Create a new secret. For 24 hours messages are also signed with the previous one, so that none is rejected."""
     current = _locked_version(webhook, expected_version)
     current.sealed_before, current.before_until = current.sealed_secret, timezone.now() + OVERLAP
     current.sealed_secret = encrypt(secret_new())
+    _record(principal, ActivityAction.WEBHOOK_SECRET, current)
     return _save_version(current, principal)
 
 
-def webhook_delete(*, webhook: Webhook) -> None:
-    """Delete a webhook with its log. What was to be sent to it is not sent any more. Raises NotFound."""
+@transaction.atomic
+def webhook_delete(*, webhook: Webhook, principal: Principal = SYSTEM) -> None:
+    """Delete a webhook with its deliveries. Waiting messages are not sent any more. Raises NotFound."""
     deleted, _ = Webhook.objects.filter(pk=webhook.pk).delete()
     if not deleted:
         raise NotFound("This webhook")
+    _record(principal, ActivityAction.WEBHOOK_DELETED, webhook)
 
 
 def secret_of(webhook: Webhook) -> str:
-    """The secret with which its messages are signed. Raises SecretLost."""
+    """Return the secret that signs the webhook's messages. Raises UndecryptableSecret."""
     return decrypt(webhook.sealed_secret)
 
 
@@ -162,43 +179,45 @@ def _save_version(current: Webhook, principal: Principal) -> Webhook:
 
 
 class WebhookForm(forms.Form):
-    """An address, and what it is told."""
+    """The form of a webhook: its URL and its events."""
 
     label = forms.CharField(
         label=_("Label"),
-        help_text=_("What people call it."),
+        help_text=_("Name of the webhook."),
         max_length=MAX_LABEL_CHARACTERS,
         validators=[validate_storable],
     )
     url = forms.CharField(
         label=_("URL"),
-        help_text=_("Where messages are sent, by POST: https://hooks.example.org/dossier. Private ones are refused."),
+        help_text=_(
+            "URL to which messages are sent by POST: https://hooks.example.org/dossier. Private addresses are rejected."
+        ),
         max_length=MAX_URL_CHARACTERS,
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false", "inputmode": "url"}),
     )
     events = forms.MultipleChoiceField(
-        label=_("It is told when"),
+        label=_("Events"),
         choices=WebhookEvent.choices,
         initial=[WebhookEvent.ALERT_OPENED, WebhookEvent.ALERT_CLOSED],
         widget=forms.CheckboxSelectMultiple,
     )
 
     def facts(self, *, active: bool) -> WebhookFacts:
-        """What a valid form says."""
+        """Return the settings in a valid form."""
         given = self.cleaned_data
         return WebhookFacts(given["label"], given["url"], tuple(given["events"]), active)
 
 
 class WebhookNewForm(WebhookForm):
-    """A new webhook, of one of the teams that the person manages or of the organisation."""
+    """The form of a new webhook, of one of the teams that the person manages or of the organisation."""
 
     team = forms.ModelChoiceField(
         Team.objects.none(),
         to_field_name="slug",
         label=_("Team"),
         required=False,
-        empty_label=_("The whole organisation"),
-        help_text=_("Whose alerts it is told of."),
+        empty_label=_("Organisation"),
+        help_text=_("Scope"),
     )
     field_order = ("label", "team")
 
@@ -211,7 +230,7 @@ class WebhookNewForm(WebhookForm):
 
 
 class WebhookEditForm(WebhookForm):
-    """A webhook, as it stood in the version that the page showed."""
+    """The form of a webhook, at the version that the page showed."""
 
     version = forms.IntegerField(min_value=0, max_value=2**31 - 1, widget=forms.HiddenInput)
 
@@ -221,7 +240,7 @@ class WebhookEditForm(WebhookForm):
 
 
 class WebhookVersionForm(forms.Form):
-    """From which version of a webhook something is done, and whether it is to be on."""
+    """The form of an action on a version of a webhook, with the state (enabled or not) that it gets."""
 
     version = forms.IntegerField(min_value=0, max_value=2**31 - 1)
     on = forms.BooleanField(required=False)

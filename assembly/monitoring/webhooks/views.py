@@ -1,4 +1,4 @@
-"""Pages of webhooks: the list, one with its log, its secret, and a test message."""
+"""The pages of webhooks: the list, a webhook with its deliveries, its secret, and a test message."""
 
 from dataclasses import replace
 from typing import cast
@@ -51,7 +51,7 @@ SHOWN = "20"
 
 
 def webhook_list(request: HttpRequest) -> HttpResponse:
-    """The webhooks that the person manages, the newest first. Raises Forbidden for those who manage no team."""
+    """Show the webhooks that the person manages, newest first. Raises Forbidden for people who manage no team."""
     principal = principal_of(request)
     if not principal.is_admin and not Team.objects.manageable_by(principal).exists():
         raise Forbidden(FORBIDDEN_DETAIL)
@@ -61,7 +61,7 @@ def webhook_list(request: HttpRequest) -> HttpResponse:
 
 
 def webhook_page(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """A webhook, and what became of the messages to it."""
+    """Show a webhook with its deliveries."""
     webhook = webhook_for(principal_of(request), id_)
     found, cursor = page_of(deliveries_of(webhook), {"limit": SHOWN, **request.GET.dict()})
     context = {
@@ -74,7 +74,7 @@ def webhook_page(request: HttpRequest, id_: UUID) -> HttpResponse:
 
 @never_cache
 def secret(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """The secret, with which the receiver checks that a message is ours."""
+    """Show the secret, with which the receiver verifies messages."""
     webhook = webhook_for(principal_of(request), id_)
     try:
         shown = secret_of(webhook)
@@ -85,57 +85,57 @@ def secret(request: HttpRequest, id_: UUID) -> HttpResponse:
 
 @require_POST
 def secret_change(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """A new secret, shown at once. Raises StaleVersion if the page did not show the newest."""
+    """Create a new secret and show it. Raises StaleVersion if the page did not show the newest version."""
     principal = principal_of(request)
     webhook = webhook_for(principal, id_)
     webhook_secret_change(webhook=webhook, expected_version=_form(request)[0], principal=principal)
-    messages.success(request, _("There is a new secret. For 24 hours messages are signed with the old one, too."))
+    messages.success(request, _("New secret created. For 24 hours messages are signed with the old one, too."))
     return redirect("webhook_secret", id_=id_)
 
 
 @require_POST
 def test(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """Send a message now, and say what came of it."""
+    """Send a test message now, and show its result."""
     principal = principal_of(request)
     webhook = webhook_for(principal, id_)
     delivery = webhook_test(webhook=webhook, principal=principal)
     if delivery.delivered and delivery.ms is None:
-        messages.success(request, _("It took the test."))
+        messages.success(request, _("The test message was delivered."))
     elif delivery.delivered:
-        messages.success(request, _("It took the test within %(ms)s ms.") % {"ms": f"{delivery.ms:,}"})
+        messages.success(request, _("The test message was delivered in %(ms)s ms.") % {"ms": f"{delivery.ms:,}"})
     else:
-        messages.error(request, _("The test did not arrive. %(fault)s") % {"fault": delivery.fault})
+        messages.error(request, _("The test message was not delivered. %(fault)s") % {"fault": delivery.fault})
     return redirect("webhook_page", id_=id_)
 
 
 @require_POST
 def resend(request: HttpRequest, id_: UUID, delivery: UUID) -> HttpResponse:
-    """Have a message sent again that was given up."""
+    """Send an abandoned message again."""
     principal = principal_of(request)
     try:
         delivery_resend(delivery=delivery_for(principal, id_, delivery), principal=principal)
     except DeliveryNotGivenUp:
-        messages.info(request, _("It was taken, or is on its way already."))
+        messages.info(request, _("It is delivered or being delivered already."))
     else:
-        messages.success(request, _("It is sent again, as often as a new message, until it is taken."))
+        messages.success(request, _("It will be sent again until it is delivered."))
     return redirect("webhook_page", id_=id_)
 
 
 @require_POST
 def switch(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """Switch it on or off. Raises StaleVersion if the page did not show the newest."""
+    """Enable or disable a webhook. Raises StaleVersion if the page did not show the newest version."""
     principal = principal_of(request)
     webhook = webhook_for(principal, id_)
     version, on = _form(request)
     facts = replace(WebhookFacts.of(webhook), active=on)
     webhook_update(webhook=webhook, facts=facts, expected_version=version, principal=principal)
-    messages.success(request, _("It is on.") if on else _("It is off. What happens meanwhile is not told later."))
+    messages.success(request, _("Webhook enabled.") if on else _("Webhook disabled. Events are not queued meanwhile."))
     return redirect("webhook_page", id_=id_)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """Ask whether it shall go with its log, and delete it."""
+    """Ask for confirmation, and delete a webhook with its deliveries."""
     webhook: Webhook = webhook_for(principal_of(request), id_)
     if request.method != "POST":
         return confirmation_page(
@@ -143,55 +143,55 @@ def delete(request: HttpRequest, id_: UUID) -> HttpResponse:
             Confirmation(
                 question=_("Delete the webhook %(label)s?") % {"label": webhook.label},
                 consequences=[
-                    _("Its secret goes, and so does the log of what was sent. What waits to be sent is not sent."),
-                    _("To pause it, switch it off."),
+                    _("Its secret and its deliveries are deleted. Pending messages are not sent."),
+                    _("To pause it, disable it."),
                 ],
-                button=_("Delete it with its log"),
+                button=_("Delete webhook"),
                 back=reverse("webhook_page", args=[id_]),
                 crumbs=[Crumb(_("Webhooks"), reverse("webhook_list"))],
             ),
         )
-    webhook_delete(webhook=webhook)
-    messages.success(request, _("The webhook %(label)s is deleted.") % {"label": webhook.label})
+    webhook_delete(webhook=webhook, principal=principal_of(request))
+    messages.success(request, _("Webhook %(label)s deleted.") % {"label": webhook.label})
     return redirect("webhook_list")
 
 
 def _form(request: HttpRequest) -> tuple[int, bool]:
-    """The version that the page showed, 0 where it said none, and whether the webhook is to be on."""
+    """Return the version that the page showed, 0 without one, and whether the webhook is to be enabled."""
     form = WebhookVersionForm(request.POST)
     form.full_clean()
     return form.cleaned_data.get("version", 0), form.cleaned_data["on"]
 
 
-STALE = gettext_lazy("Somebody changed it while you did. Look at what it is now, then save once more to replace that.")
+STALE = gettext_lazy("Someone changed it meanwhile. Review the current values, then save again to replace them.")
 
 
 def webhook_new(request: HttpRequest) -> HttpResponse:
-    """Register a webhook: its secret is shown next."""
+    """Create a webhook, and show its secret next."""
     principal = principal_of(request)
     if not principal.is_admin and not Team.objects.manageable_by(principal).exists():
         raise Forbidden(FORBIDDEN_DETAIL)
     form = WebhookNewForm(request.POST if request.method == "POST" else None, principal=principal)
     if request.method == "POST" and form.is_valid() and (webhook := _create_from_form(form, principal)):
-        messages.success(request, _("It is registered. Give the receiver this secret, then send a test."))
+        messages.success(request, _("Webhook created. Give this secret to the receiver, then send a test."))
         return redirect("webhook_secret", id_=webhook.id)
     return render(request, "assembly/monitoring/webhooks/new.html", {"form": form}, status=422 if form.errors else 200)
 
 
 def webhook_edit(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """Change a webhook. Its secret stays."""
+    """Change a webhook. Its secret remains."""
     principal = principal_of(request)
     webhook = webhook_for(principal, id_)
     form = WebhookEditForm(request.POST if request.method == "POST" else None, webhook=webhook)
     if request.method == "POST" and form.is_valid() and _save_form(form, webhook, principal):
-        messages.success(request, _("Saved. It counts from the next message on."))
+        messages.success(request, _("Saved. The change applies to the next message."))
         return redirect("webhook_page", id_=id_)
     context = {"form": form, "webhook": webhook}
     return render(request, "assembly/monitoring/webhooks/edit.html", context, status=422 if form.errors else 200)
 
 
 def _create_from_form(form: WebhookNewForm, principal: Principal) -> Webhook | None:
-    """The new webhook; None where the form now says what is wrong."""
+    """Return the new webhook; None if the form now has errors."""
     team = form.cleaned_data["team"]
     try:
         return webhook_create(facts=form.facts(active=True), team=team.slug if team else None, principal=principal)
@@ -203,7 +203,9 @@ def _create_from_form(form: WebhookNewForm, principal: Principal) -> Webhook | N
 
 
 def _save_form(form: WebhookEditForm, webhook: Webhook, principal: Principal) -> bool:
-    """Whether it is saved; if not, the form says why, and saving it once more replaces what others saved meanwhile."""
+    """Return whether the webhook was saved; if not, the form has the error, and saving again overwrites the changes of
+    others.
+    """
     facts, version = form.facts(active=webhook.active), form.cleaned_data["version"]
     try:
         webhook_update(webhook=webhook, facts=facts, expected_version=version, principal=principal)

@@ -1,1 +1,1 @@
-"""Summaries come from the bundled extractive summariser or from a model on a configured server."""
+"""This package summarises texts, by the bundled extractive summariser or a model on a configured server."""

@@ -1,8 +1,9 @@
-"""Compressing texts to a budget (seed "Context Assembly Specification": ContextBuilder.compress), with no model asked.
+"""The extractive summariser compresses texts to a budget of tokens, without a model.
 
-What a text is about is the mean direction of its sentences; the sentences nearest to it tell most of it. Everything is
-computed from the bundled embeddings, so equal texts give equal summaries. The first line of a text of several lines is
-its title, and stays where it is short.
+Source: ContextBuilder.compress of the seed "Context Assembly Specification". The topic of a text is the mean embedding
+of its sentences; the sentences nearest to the mean are extracted. Everything is computed from the bundled embeddings,
+so equal texts give equal summaries. The first line of a text of several lines is its title, and is included if it is
+short.
 """
 
 from collections.abc import Sequence
@@ -17,18 +18,18 @@ from assembly.engine.tokenizers import Tokenizer
 from memories.embeddings.wordllama import embed_parts
 
 Method = Literal["whole", "summary", "cut"]
-"""How a text was made to fit; summary: by its most telling sentences; cut: by its beginning."""
+"""How a text was made to fit. whole: unchanged; summary: its most central sentences; cut: its beginning."""
 
 MAX_SENTENCES = 2_000
-"""Longer texts are taken by so many groups of neighbouring sentences."""
+"""Most sentences that are ranked one by one; a longer text is split into so many groups of neighbouring sentences."""
 
 MIN_SHARE = 0.5
-"""Of its room that a summary fills. Where long sentences leave less, the beginning tells more."""
+"""Least share of its token budget that a summary must fill; if long sentences fill less, the text is cut instead."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompressedText:
-    """The text as it fits, its tokens, and how that came about."""
+    """A compressed text, its number of tokens, and the method."""
 
     text: str
     tokens: int
@@ -37,7 +38,7 @@ class CompressedText:
 
 @dataclass(frozen=True, slots=True)
 class _TextParts:
-    """A text that is too long, and what it consists of: its title, if it has one, and its sentences."""
+    """A text that is too long, with its title, if any, and its sentences."""
 
     text: str
     sentences: list[Sentence]
@@ -45,12 +46,12 @@ class _TextParts:
 
 
 def compress(text: str, max_tokens: int, tokenizer: Tokenizer) -> CompressedText:
-    """The text within so many tokens: whole, else as a summary, else, where its sentences are too long, cut."""
+    """Return the text within `max_tokens`: whole, else as a summary or, if its sentences are too long, cut."""
     return compress_all([(text, max_tokens)], tokenizer)[0]
 
 
 def compress_all(asked: Sequence[tuple[str, int]], tokenizer: Tokenizer) -> list[CompressedText]:
-    """As `compress`, each text to its own tokens; the sentences of all of them are embedded at once."""
+    """Return each text compressed to its own number of tokens, embedding the sentences of all texts at once."""
     counts = [tokenizer.count(text) for text, _ in asked]
     too_long = [place for place, (_, most) in enumerate(asked) if counts[place] > most]
     parts = [_parts_of(asked[place][0], tokenizer) for place in too_long]
@@ -76,7 +77,7 @@ def _compress_parts(
 
 
 def _centrality(directions: NDArray[np.float32]) -> list[float]:
-    """How near each sentence is to what all of them are about: the cosine, 0 for one that says nothing."""
+    """Return each sentence's cosine similarity to the mean of all sentences; 0 for an empty embedding."""
     middle = directions.sum(axis=0)
     length = float(np.linalg.norm(middle))
     return [round(float(cosine), 6) for cosine in np.einsum("ij,j->i", directions, middle) / (length or 1.0)]
@@ -86,7 +87,7 @@ def _parts_of(text: str, tokenizer: Tokenizer) -> _TextParts:
     title = title_of(text, tokenizer)
     if title is None:
         return _TextParts(text, _group_sentences(sentences_of(text)), titled=False)
-    # The first line may hold several sentences; as the title it is one.
+    # The first line may hold several sentences; a title counts as one.
     rest = [sentence for sentence in sentences_of(text) if sentence.start >= title.end]
     return _TextParts(text, [title, *_group_sentences(rest)], titled=True)
 

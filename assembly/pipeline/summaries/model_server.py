@@ -1,6 +1,6 @@
-"""The client of the server that writes summaries, as the operator configured it.
+"""This client requests summaries from the model server that the operator configured.
 
-Several requests run at once within one deadline. No database is touched.
+Several requests run at once within one deadline. The database is not used.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from config.http.outbound.ssrf import FOR_MODEL_SERVERS, AddressRefused
 
 @dataclass(frozen=True, slots=True)
 class ModelServer:
-    """Any that speaks OpenAI's chat completions. `concurrency` counts requests that may be under way at once."""
+    """A server with OpenAI's chat completions API. `concurrency` is the most requests at once."""
 
     url: str = field(repr=False)
     model: str
@@ -30,7 +30,7 @@ class ModelServer:
 
     @classmethod
     def configured(cls) -> Self | None:
-        """The server of the settings; None where the extractive summariser makes all summaries."""
+        """Return the server from the settings; None if none is configured, so that all summaries are extractive."""
         if not settings.SUMMARISER_URL:
             return None
         return cls(
@@ -46,7 +46,7 @@ REFUSED_STATUSES = {401, 403}
 
 
 async def request_summary(client: OutboundClient, server: ModelServer, question: SummaryPrompt) -> str:
-    """Return the summary that the server makes. Raises OutboundRequestFailed."""
+    """Return the summary from the server's answer. Raises OutboundRequestFailed."""
     try:
         answer = await client.post_to_any(json.dumps(question.body(server.model)))
     except UnexpectedStatus as failure:
@@ -60,13 +60,13 @@ async def request_summary(client: OutboundClient, server: ModelServer, question:
 
 
 CLOSING_SECONDS = 0.01
-"""Kept of the deadline to break off and close what is still under way."""
+"""Seconds before the deadline that are reserved for cancelling and closing requests."""
 TOO_LATE = "It did not answer in time"
 
 
 @dataclass(slots=True)
 class ModelSummaries:
-    """What came in time: summaries and faults, each by its text. Texts that are in neither were not answered."""
+    """The summaries and the faults that came in time, each by its text; all other texts were not answered in time."""
 
     summaries: dict[str, str] = field(default_factory=dict)
     faults: dict[str, str] = field(default_factory=dict)
@@ -74,24 +74,24 @@ class ModelSummaries:
 
     @contextmanager
     def record_failure(self, question: SummaryPrompt) -> Iterator[None]:
-        """Takes down why there is no summary: whatever one answer brings about, the others and the context go on."""
+        """Record an exception of the block as the fault of this text, so that other requests and the context go on."""
         try:
             yield
         except OutboundRequestFailed as failure:
             self.faults[question.text] = str(failure)
         except Exception as error:  # noqa: BLE001
-            self.faults[question.text] = f"It could not be asked ({type(error).__name__})."
+            self.faults[question.text] = f"It could not be reached ({type(error).__name__})."
 
     @property
     def code(self) -> SourceCode | None:
-        """What went wrong, if anything did: time first."""
+        """The code of the failure: timeout before other faults; None without any."""
         if self.late:
             return SourceCode.SOURCE_TIMEOUT
         return SourceCode.SOURCE_FAILED if self.faults else None
 
     @property
     def fault(self) -> str:
-        """The same in plain words, "" where nothing did, and of how many texts it is true."""
+        """A sentence on the failure, with the number of texts concerned; "" without any."""
         asked = len(self.summaries) + len(self.faults) + self.late
         if self.late:
             return f"{TOO_LATE} ({self.late} of {asked} texts)."
@@ -101,9 +101,9 @@ class ModelSummaries:
 
 
 def request_summaries(server: ModelServer, questions: Sequence[SummaryPrompt], *, seconds: float) -> ModelSummaries:
-    """What the server told within so many seconds; by then, everything is closed.
+    """Return the summaries that the server returns within `seconds`; all connections are closed by then.
 
-    For a thread without an event loop: it runs one of its own.
+    For threads without an event loop: the function runs its own.
     """
     told = ModelSummaries()
     seconds = min(seconds, server.timeout_ms / 1000) - CLOSING_SECONDS

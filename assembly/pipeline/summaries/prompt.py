@@ -1,4 +1,4 @@
-"""The prompt that a model gets for a summary, and the check of its answer."""
+"""This module composes the prompt for a summary and checks the model's answer."""
 
 import json
 import unicodedata
@@ -10,7 +10,7 @@ from assembly.engine.extraction import sentences_of
 from config.http.outbound.client import OutboundRequestFailed
 
 WORDS_PER_TOKEN = 0.6
-"""What models are asked for: words they can count. English has 0.75 per token; the rest is room for their errors."""
+"""Words requested per token of the limit, as models count words. English has 0.75; 0.6 leaves a margin for errors."""
 
 TEXT_START, TEXT_END = "<text-to-summarise>", "</text-to-summarise>"
 INSTRUCTIONS = (
@@ -24,13 +24,13 @@ INSTRUCTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class SummaryPrompt:
-    """A text to be said in at most so many tokens."""
+    """A text to be summarised in at most `max_tokens` tokens."""
 
     text: str = field(repr=False)
     max_tokens: int
 
     def body(self, model: str) -> Mapping[str, Any]:
-        """What is sent: JSON-safe, as OpenAI's chat completions want it."""
+        """Return the body of the request, as JSON-safe values for OpenAI's chat completions API."""
         length = f"Use at most {round(self.max_tokens * WORDS_PER_TOKEN)} words."
         return {
             "model": model,
@@ -45,7 +45,7 @@ class SummaryPrompt:
 
 
 def parse_summary(body: bytes, question: SummaryPrompt) -> str:
-    """The summary of an answer. Raises Failed."""
+    """Return the summary from the body of an answer, after checks. Raises OutboundRequestFailed."""
     said, is_cut_off = _first_choice(body)
     said = said.replace("\r\n", "\n").strip()
     if not all(map(_is_text_character, said)):
@@ -61,7 +61,7 @@ def parse_summary(body: bytes, question: SummaryPrompt) -> str:
 
 
 def _first_choice(body: bytes) -> tuple[str, bool]:
-    """The words of the first choice, and whether they break off for want of room."""
+    """Return the first choice's text, and whether the token limit cut it off. Raises OutboundRequestFailed."""
     try:
         document = json.loads(body.decode())
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""The engine runs until no summary is missing: between runs, the summaries that it asked for are fetched."""
+"""The engine runs, the summaries that it needs are made, and it runs again until none is missing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,18 +16,18 @@ from config.http.cpu_budget import wall_limit
 
 MAX_ROUNDS = 3
 NOT_SUMMARISED = Summary("", "none")
-"""Of what nobody is asked to summarise any more."""
+"""An empty summary, given to items that are still too long after the last round."""
 
 
 @dataclass(frozen=True, slots=True)
 class SummarisedResult:
-    """The finished context, the candidates with the summaries that it rests on, and how these came about."""
+    """The engine's result, the candidates with the summaries used, and how each round made its summaries."""
 
     assembled: EngineResult
     candidates: Sequence[Candidate]
     rounds: tuple[Summaries, ...] = ()
     report: SourceReport | None = None
-    """On the summariser, as one more source, where it did not answer: then the extractive one stood in for it."""
+    """A report on the summariser, like that of a source, if the server failed and extraction replaced it; else None."""
 
 
 def assemble_with_summaries(
@@ -39,11 +39,11 @@ def assemble_with_summaries(
     *,
     ask_model: bool = True,
 ) -> SummarisedResult:
-    """The context of the candidates, with summaries where its profile wants them.
+    """Return the engine's result with summaries where the profile uses them.
 
-    A summary makes room that others may use, so that more are wanted; after three rounds, none is made any more.
-    Where no model is to be asked, what it has not said before is extracted. Raises TookTooLong where the processor is
-    so busy that all this takes longer than a whole context may, and TooCostly.
+    A summary frees tokens for other items, which may need summaries in turn; after three rounds, no more are made.
+    Without `ask_model`, the server is not used: stored summaries are, and the rest is extracted. Raises TookTooLong if
+    a busy processor needs more time than a context may take, and TooCostly.
     """
     with wall_limit(time.hard_limit):
         return _assemble_in_rounds(request, profile, candidates, tokenizer, time, ask_model=ask_model)
@@ -63,7 +63,7 @@ def _assemble_in_rounds(
     assembled = assemble.assemble(request, profile, candidates, tokenizer)
     while assembled.wanted:
         if len(rounds) < MAX_ROUNDS:
-            # A server that failed once is not asked again: what is still wanted is extracted.
+            # A server that failed once gets no further requests: remaining summaries are extracted.
             begun, seconds = time.elapsed_ms, 0.0 if report else time.seconds_for_sources
             allowed = seconds if ask_model else None
             rounds.append(summarise(assembled.wanted, tokenizer=tokenizer, seconds=allowed))
@@ -81,7 +81,7 @@ def _with_summary(candidate: Candidate, summary: Summary | None) -> Candidate:
 
 
 def summaries_document(rounds: Sequence[Summaries]) -> dict[str, Any]:
-    """What the record keeps of how the summaries came about."""
+    """Return what the record stores about the summaries: the model, and how many were made, known or extracted."""
     if not rounds:
         return {}
     counts = {name: sum(getattr(one, name) for one in rounds) for name in ("made", "known", "fell_back")}

@@ -1,4 +1,4 @@
-"""Summaries are taken from the store, else asked of the model; where it fails, the text is shortened by extraction."""
+"""Summaries come from the database, else from the model server; if the server fails, texts are extracted."""
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,15 +20,15 @@ from config.observability.tracing import span
 logger = logging.getLogger(__name__)
 
 MIN_TOKENS = 16
-"""For less room, no model is asked: what it said would be kept, and be too short for whoever has more."""
+"""Least tokens for a request to the model: a shorter summary would be stored and be too short for other contexts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summaries:
-    """A summary for each want, by section and ref, its text "" where nothing fits; and how they came about.
+    """Summaries by section and ref of their items (text "" if nothing fits), and how they were made.
 
-    `made`, `known` and `fell_back` add up to the wants: by `model` now, by it before, or by the extractive summariser
-    in its place. `code` and `fault` say what went wrong with the server, in plain words and without its address or key.
+    `made`, `known` and `fell_back` add up to all: made by `model` now, made by it earlier, or extracted in its place.
+    `code` and `fault` describe a failure of the server, in plain words and without its address or key.
     """
 
     by_item: Mapping[tuple[str, str], Summary] = field(repr=False)
@@ -39,15 +39,14 @@ class Summaries:
     code: SourceCode | None
     fault: str
     model: str
-    """"extractive", or the configured model's name."""
+    """Name of the configured model, or "extractive"."""
 
 
 def summarise(wants: Sequence[WantedSummary], *, tokenizer: Tokenizer, seconds: float | None) -> Summaries:
-    """A summary of at most `max_tokens` for every want; the server, if there is one, has so many seconds.
+    """Return a summary of at most `max_tokens` for each of `wants`; the server, if configured, has `seconds`.
 
-    Without seconds it is not asked: what it has not said before is extracted.
-
-    It reads the database and writes nothing: what is new, `store_summaries` keeps. For a thread without an event loop.
+    With `seconds` None, the server is not used: stored summaries are, and the rest is extracted. The database is only
+    read: `store_summaries` stores new summaries later. For threads without an event loop.
     """
     started = perf_counter()
     with span("summarise", {"wanted": len(wants)}) as current:
@@ -73,7 +72,7 @@ def summarise(wants: Sequence[WantedSummary], *, tokenizer: Tokenizer, seconds: 
 
 
 def _prompts(wants: Iterable[WantedSummary], known: Mapping[str, str]) -> list[SummaryPrompt]:
-    """Equal texts are asked for once, as long as the one with the most room may be."""
+    """Return a prompt for each distinct text without a known summary, with the largest token limit requested for it."""
     room: dict[str, int] = {}
     for want in wants:
         if want.text not in known and want.max_tokens >= MIN_TOKENS:
@@ -84,7 +83,7 @@ def _prompts(wants: Iterable[WantedSummary], known: Mapping[str, str]) -> list[S
 def _fit_summaries(
     wants: Sequence[WantedSummary], said: Mapping[str, str], model: str, tokenizer: Tokenizer
 ) -> dict[tuple[str, str], Summary]:
-    """What the model said, or else the text itself, compressed to what each want has room for."""
+    """Return the model's summary, or else the text itself, compressed to the token limit of each item."""
     short = compress_all([(said.get(want.text, want.text), want.max_tokens) for want in wants], tokenizer)
     return {
         (want.section, want.ref): Summary(one.text, model if want.text in said and one.text else EXTRACTIVE)
@@ -103,7 +102,7 @@ def _summary_counts(
 
 
 def _log_summaries(summaries: Summaries) -> None:
-    """Counts, and a line in the log that holds nothing of what was sent or came back."""
+    """Count the summaries in the metrics and log their numbers, without any text that was sent or received."""
     counts = {"made": summaries.made, "known": summaries.known, "fallback": summaries.fell_back}
     for result, number in counts.items():
         SUMMARIES.labels(summaries.model, result).inc(number)

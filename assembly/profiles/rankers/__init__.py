@@ -1,4 +1,4 @@
-"""The rankers that Dossier comes with, one file each, written by `manage.py train_ranker` and read once at start."""
+"""The built-in rankers are one file each, written by `manage.py train_ranker` and read once at start."""
 
 from pathlib import Path
 
@@ -10,4 +10,4 @@ RANKERS = {
     path.stem: Ranker.from_dict(yaml.safe_load(path.read_text(encoding="utf-8")))
     for path in sorted(Path(__file__).parent.glob("*.yaml"))
 }
-"""By name."""
+"""The rankers by name."""

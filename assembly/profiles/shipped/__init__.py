@@ -1,11 +1,11 @@
-"""The profiles that Dossier comes with, one file each, read once at start."""
+"""The built-in profiles are one file each, read once at start."""
 
 from pathlib import Path
 
 from assembly.profiles.parser import parse_described_profile
 
 SHIPPED = {path.stem: path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("*.yaml"))}
-"""Their texts by name."""
+"""The texts of the built-in profiles by name."""
 
 # Named here, so that sources may read this module while they are being registered.
 _SOURCES = ("agent_files", "team_files", "daily_logs", "team_memories", "agent_memories")
@@ -13,7 +13,11 @@ _SOURCES = ("agent_files", "team_files", "daily_logs", "team_memories", "agent_m
 CONVERSATION = parse_described_profile(
     SHIPPED["conversation"], name="conversation", version=1, sources=_SOURCES
 ).profile
-"""The context at the start of a conversation, from the seed "Siestai: Context Assembly". Nobody can change it."""
+"""The profile of the context at the start of a conversation, from the seed "Siestai: Context Assembly". It cannot be
+changed.
+"""
 
 SIMILARITY_THRESHOLD = CONVERSATION.similarity_threshold
-"""Least cosine at which a text counts as found, with the bundled embeddings; its file says how it was measured."""
+"""The lowest cosine at which a text counts as similar, with the bundled embeddings; its file says how
+it was measured.
+"""

@@ -22,14 +22,18 @@ from memories.search.features import BREVITY, Weights
 Numbers = NDArray[np.float64]
 
 SIMPLE_SUM_WEIGHTS: Mapping[str, float] = {"similarity_z": 1.0, "words_z": 0.7}
-"""Their sum, so weighed, is fitted first, alone: what little data says of all features is held against it."""
+"""The weights of the sum of similarity and words, which is fitted first; the other features are then fitted relative to
+it.
+"""
 FORM_FEATURES = ("relative_length", "asks", "after_question")
-"""What the form of a text tells differs most between kinds of text."""
+"""The features of a text's form, which differ most between kinds of text."""
 PENALTY = 1e-3
 LONG_SIMPLE, LONG_CONTEXT, LONG_FORM, LONG_CUE = 0.3, 1.0, 1.0, 0.01
 BRIEF_SIMPLE = BRIEF_FORM = 0.03
-"""L2 penalties. Of weights for long texts: of similarity and words, of both around the text, of form and day, of labels
-and dates. For brief texts, only those of similarity, words and form are held back by more than PENALTY."""
+"""L2 penalties. For long texts: of similarity and words, of both around the text, of form and day, of labels and dates.
+
+For brief texts, only the weights of similarity, words and form have a higher penalty than PENALTY.
+"""
 PENALTIES = (
     f"L2 penalty {PENALTY}, {BRIEF_FORM} on form, similarity and words; for long texts {LONG_SIMPLE} around the sum of"
     f" similarity and words, {LONG_CONTEXT} on what is around, {LONG_FORM} on form and day, {LONG_CUE} on labels,"
@@ -37,11 +41,11 @@ PENALTIES = (
 )
 MAX_STEPS = 50
 TOLERANCE = 1e-10
-"""A step that lowers the loss by less is the last."""
+"""The fit ends with a step that lowers the loss by less than this."""
 
 
 class _QuestionLists(NamedTuple):
-    """All questions' rows one below the other, where the list of each question begins, and how much it counts."""
+    """The rows of all questions, the index at which the list of each question begins, and the weight of each list."""
 
     features: Numbers
     wanted: Numbers
@@ -53,17 +57,17 @@ class _QuestionLists(NamedTuple):
         return sums
 
     def summed(self, shares: Sequence[float]) -> "_QuestionLists":
-        """Return lists with one feature in each of both columns: the sum of the features, so weighed."""
+        """Return lists with one feature per column: the sum of the features with these weights."""
         halves = [half @ np.array(shares) for half in np.split(self.features, 2, axis=1)]
         return self._replace(features=np.stack(halves, axis=1))
 
     def spread(self, values: Numbers) -> Numbers:
-        """One value per list, for each of its rows."""
+        """Return the value of its list for each row."""
         return np.repeat(values, np.diff([*self.starts, len(self.wanted)]), axis=0)
 
 
 class _Penalty(NamedTuple):
-    """How much it costs that weights are others than expected."""
+    """The cost of weights that differ from the expected ones."""
 
     expected: Numbers
     strength: Numbers
@@ -86,7 +90,7 @@ def fit_weights(questions: Sequence[LabelledQuestion], names: Sequence[str]) -> 
 
 
 def _simple_weights(questions: Sequence[LabelledQuestion], names: Sequence[str]) -> Numbers:
-    """Return the weights for long and for brief texts if the sum of similarity and words were all there is."""
+    """Return the weights for long and for brief texts if the sum of similarity and words were the only feature."""
     shares = {name: SIMPLE_SUM_WEIGHTS[name] for name in names if name in SIMPLE_SUM_WEIGHTS}
     sums = _question_lists(questions, list(shares)).summed(list(shares.values()))
     scales = _fit(sums, _Penalty(np.zeros(2), np.full(2, PENALTY)))
@@ -135,7 +139,7 @@ def _question_lists(questions: Sequence[LabelledQuestion], names: Sequence[str])
 
 
 def _loss(lists: _QuestionLists, weights: Numbers, penalty: _Penalty) -> tuple[float, Numbers]:
-    """Return the mean loss of a question, and the chance of each row."""
+    """Return the mean loss of a question, and the probability of each row."""
     scores: Numbers = lists.features @ weights
     scores -= lists.spread(np.maximum.reduceat(scores, lists.starts))
     total = lists.spread(lists.sums(np.exp(scores)))
@@ -161,18 +165,20 @@ FEATURE_GROUPS: Mapping[str, tuple[str, ...]] = {
     "times": ("time_said",),
     "form": ("relative_length", "asks", "after_question"),
 }
-"""The features that are trained, by what they look at."""
+"""The trained features, in groups."""
 
 TRAINED_FEATURES = tuple(name for names in FEATURE_GROUPS.values() for name in names)
 MANUAL_WEIGHTS = {"salience": 1.0, "credibility": 1.0}
-"""No labelled data tells these apart: from the least to the most, the odds change by e."""
+"""Weights that are set by hand, because no labelled data depends on them: from the lowest to the highest value, the
+odds change by a factor of e.
+"""
 
 BASELINES: Mapping[str, Weights] = {
     "similarity": Weights({"similarity_z": 1.0}),
     "words": Weights({"words_z": 1.0}),
     "sum": Weights({"similarity_z": 1.0, "words_z": 1.0}),
 }
-"""The simple ways that a ranker has to be as good as: one feature alone, or the sum of two."""
+"""The simple rankers that a trained one is compared with: one feature alone, or the sum of two."""
 
 MIN_WORDS = 0.3
 REACH = 14.0
@@ -181,18 +187,18 @@ REPORTED_FIGURES = ("r_at_20", "r_at_500_tokens", "r_at_2000_tokens")
 
 
 def trained_weights(questions: Sequence[LabelledQuestion], names: Sequence[str] = TRAINED_FEATURES) -> Weights:
-    """Return the trained weights of the named features, rounded as they are written down."""
+    """Return the trained weights of the named features, rounded as in the file."""
     trained = fit_weights(questions, names)
     return Weights(_rounded(trained.long), _rounded(trained.brief or {}))
 
 
 def kinds_of(questions: Sequence[LabelledQuestion]) -> list[str]:
-    """Return the kinds of text that the questions are about, in order of the alphabet."""
+    """Return the kinds of text of the questions, in alphabetical order."""
     return sorted({question.kind for question in questions})
 
 
 def baseline_recall(questions: Sequence[LabelledQuestion], way: str) -> Figures:
-    """Return the mean recall of one of the SIMPLE ways."""
+    """Return the mean recall of one of the BASELINES."""
     return mean_recall(questions, BASELINES[way])
 
 
@@ -237,7 +243,7 @@ def _figures(
 
 
 def _compare_recall(questions: Sequence[LabelledQuestion], weights: Weights) -> dict[str, Any]:
-    """Return the recall by these weights and by the SIMPLE ways, with the number of questions."""
+    """Return the recall with these weights and with the BASELINES, and the number of questions."""
     ways = {way: _reported_figures(baseline_recall(questions, way)) for way in BASELINES}
     return {"questions": len(questions), "ranker": _reported_figures(mean_recall(questions, weights)), **ways}
 

@@ -1,7 +1,7 @@
-"""Questions whose evidence is known, about a conversation that is in the database for as long as they are asked.
+"""Labelled questions are questions with known evidence about a conversation, which is stored while they are asked.
 
 The files are conversations as `import_conversation` reads them, with `qa`: a list of `question`, `category` and
-`evidence`, the ids of the turns that hold the answer.
+`evidence`, the ids of the turns that contain the answer.
 """
 
 import datetime
@@ -31,13 +31,13 @@ from memories.search.row_format import ids_of
 from teams.principal import SYSTEM
 
 TURN = re.compile(r"\w+:\d+")
-"""How evidence names turns where an entry names several: D5:12; D5:13."""
+"""A pattern of the turns in an entry of evidence that names several: D5:12; D5:13."""
 LINES = Section("memories", "Memories", "L5", "agent_memories", "lines")
 
 
 @dataclass(frozen=True, slots=True)
 class EvidenceQuestion:
-    """A question, and the memories that hold its answer."""
+    """A question, and the memories that contain its answer."""
 
     question: SearchQuestion
     category: str
@@ -46,7 +46,7 @@ class EvidenceQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A stored conversation, the questions about it, and the tokens of each memory's line in a context."""
+    """A stored conversation, its questions, and the number of tokens of each memory's line in a context."""
 
     agent: Agent
     asked: Sequence[EvidenceQuestion]
@@ -55,21 +55,21 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class LabelledQuestion:
-    """A question with every memory of its conversation, measured: an array per feature, one row per memory."""
+    """A question with the features of every memory of its conversation: an array per feature, one value per memory."""
 
     kind: str
     """The kind of text that the question is about, such as conversations or manuals."""
     measures: Mapping[str, NDArray[np.float64]]
     evidence: NDArray[np.intp]
-    """The places of the rows that hold the answer."""
+    """The indexes of the rows that contain the answer."""
     tokens: NDArray[np.int64]
 
 
 @contextmanager
 def stored_conversation(file: Path) -> Iterator[Conversation]:
-    """The conversation of the file, kept by an agent of its own while the block runs; nothing of it stays.
+    """Store the conversation of the file for a temporary agent while the block runs; it is deleted afterwards.
 
-    Questions without evidence are passed over. Raises ImportRefused for a file that is no conversation.
+    Questions without evidence are ignored. Raises ImportRefused for a file that is no conversation.
     """
     sessions = load_conversation(file)
     slug = f"training-{slugify(file.stem)[:40]}".strip("-")

@@ -1,4 +1,4 @@
-"""How much of the evidence comes first: among the first so many, and among what fits into so many tokens."""
+"""Recall is the share of the evidence among the first rows, or among the rows that fit a token budget."""
 
 from collections.abc import Iterable, Sequence
 from statistics import fmean
@@ -10,15 +10,15 @@ from memories.search.features import Weights, scores_of
 
 TOP_K = (5, 10, 20)
 BUDGETS = (500, 1_000, 2_000)
-"""In tokens."""
+"""Token budgets for recall."""
 
 Figures = dict[str, float]
 
 
 def recall(order: Sequence[int], evidence: Iterable[int], tokens: Sequence[int]) -> Figures:
-    """The share of the evidence, 0 to 1, within each of PLACES and BUDGETS. `order` has the best first.
+    """Return the share of the evidence, 0 to 1, within each of PLACES and BUDGETS. `order` has the best row first.
 
-    Within a budget, what does not fit any more is skipped, and the next one gets its chance.
+    Within a budget, a row that does not fit is skipped, and the next one is tried.
     """
     wanted = set(evidence)
     figures = {f"r_at_{places}": len(wanted & set(order[:places])) / len(wanted) for places in TOP_K}
@@ -28,12 +28,12 @@ def recall(order: Sequence[int], evidence: Iterable[int], tokens: Sequence[int])
 
 
 def mean_recall(questions: Sequence[LabelledQuestion], weights: Weights) -> Figures:
-    """The mean over the questions, ranked by these weights."""
+    """Return the mean recall of the questions, ranked with these weights."""
     return mean_figures([_recall_of(asked, weights) for asked in questions])
 
 
 def mean_figures(figures: Sequence[Figures]) -> Figures:
-    """The mean of each figure."""
+    """Return the mean of each figure."""
     return {name: fmean(one[name] for one in figures) for name in figures[0]}
 
 

@@ -1,1 +1,1 @@
-"""A draft preview shows what agents would see of a text that is not published."""
+"""A draft preview shows how unpublished texts would change the contexts of agents."""

@@ -1,4 +1,4 @@
-"""REST: what unpublished texts would change in a context."""
+"""REST endpoint that previews unpublished texts in a context."""
 
 import datetime
 from typing import Any
@@ -34,7 +34,7 @@ from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 
 MAX_DAYS = 31
 CONTENT = "content"
-"""What may be asked for besides."""
+"""The value of `include` for the texts of both contexts."""
 
 
 class DraftPreviewRequestSerializer(StrictSerializer):
@@ -71,7 +71,7 @@ class DraftPreviewRequestSerializer(StrictSerializer):
         max_length=1,
         required=False,
         default=list,
-        help_text="content: both contexts whole.",
+        help_text="content: the complete texts of both contexts.",
     )
 
     def validate_files(self, files: dict[str, str]) -> dict[str, str]:
@@ -82,7 +82,7 @@ class DraftPreviewRequestSerializer(StrictSerializer):
 
     def validate_daily_logs(self, logs: dict[str, str]) -> dict[datetime.date, str]:
         if len(logs) > MAX_DAYS:
-            raise serializers.ValidationError(f"Send at most {MAX_DAYS} days at once.")
+            raise serializers.ValidationError(f"Send at most {MAX_DAYS} days.")
         return {_day(name): text for name, text in logs.items()}
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -124,13 +124,16 @@ class DraftPreviewSerializer(serializers.Serializer[Any]):
 
 class DraftPreviewCreate(ApiView):
     @extend_schema(
-        operation_id="draft_previews_create", request=DraftPreviewRequestSerializer, responses=DraftPreviewSerializer
+        operation_id="draft_previews_create",
+        summary="Preview drafts in context",
+        request=DraftPreviewRequestSerializer,
+        responses=DraftPreviewSerializer,
     )
     @idempotent
     def post(self, request: Request) -> Response:
-        """What the texts would change in an agent's context, section by section and item by item. Nothing is stored.
+        """Return what the given texts would change in an agent's context, by section and item. Nothing is stored.
 
-        Both contexts are made of one reading of the database, so that every difference comes of the texts.
+        Both contexts are assembled from one snapshot of the database, so every difference is caused by the texts.
         """
         self.query()
         wishes = self.validated(DraftPreviewRequestSerializer)

@@ -1,4 +1,4 @@
-"""The form that asks in which context a draft is to be looked at."""
+"""The form that selects the context in which a draft is previewed."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,13 +11,13 @@ from assembly.contexts.preview import ContextRequestForm
 from teams.models import Team
 
 EVERY_AGENT = "*"
-"""No slug: all agents of the team at once."""
+"""The choice of all agents of the team at once, which is no slug."""
 
 
 class DraftPreviewForm(ContextRequestForm):
-    """How the context is wished, and for which agent of a team's file, or in which team of an agent's own text.
+    """The form with the agent of a team's file, or the team of an agent's text, and the parameters of the context.
 
-    The first of the choices is the one that is taken where none is made; it may stand for no team.
+    The first choice is the default; it may stand for no team.
     """
 
     field_order = ("agent", "team", "topic", "max_tokens", "profile")
@@ -33,7 +33,7 @@ class DraftPreviewForm(ContextRequestForm):
         if teams is not None:
             choices = [(team.slug, team.name) for team in teams]
             self.fields["team"] = forms.ChoiceField(
-                label=_("In the team"), required=False, choices=[*choices, ("", _("No team: the agent alone"))]
+                label=_("Team"), required=False, choices=[*choices, ("", _("No team"))]
             )
         self.fields["topic"].widget = forms.TextInput()
         self.order_fields(self.field_order)

@@ -1,4 +1,4 @@
-"""What trying a draft found, in the words and shapes of its page. Pure: everything comes in as values."""
+"""A draft preview is formatted for its page here, without side effects."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,19 +18,19 @@ from assembly.records.warnings import recorded_source_label
 
 @dataclass(frozen=True, slots=True)
 class PreviewItemList:
-    """Items with the same fate."""
+    """Items with the same change."""
 
     heading: str
     items: tuple[ChangedItem, ...]
 
 
 def preview_headline(trial: SideBySide) -> str:
-    """What the draft changes, in a sentence or a few."""
+    """Return what the draft changes, in a few sentences."""
     return comparison_summary(trial.comparison, overflows=WarningCode.BUDGET_EXCEEDED in trial.new_warnings)
 
 
 def preview_tone(trial: SideBySide) -> str:
-    """How good that is: plain, good or warn."""
+    """Return how good the change is: plain, good or warn."""
     found = trial.comparison
     if found.is_same:
         return "plain"
@@ -38,13 +38,13 @@ def preview_tone(trial: SideBySide) -> str:
 
 
 def preview_item_lists(trial: SideBySide) -> list[PreviewItemList]:
-    """What is newly cut, what is pushed out and what comes in; only those of which there is something."""
+    """Return the lists of newly truncated, removed and added items that are not empty."""
     found = trial.comparison
     titles = titles_by_ref((*trial.before.inputs.candidates, *trial.after.inputs.candidates))
     fates = {
-        _("Newly cut"): found.newly_cut,
-        _("Pushed out"): found.pushed_out,
-        _("Newly in"): found.newly_in,
+        _("Truncated"): found.newly_cut,
+        _("Displaced"): found.pushed_out,
+        _("Added"): found.newly_in,
     }
     lists = [
         PreviewItemList(
@@ -56,21 +56,21 @@ def preview_item_lists(trial: SideBySide) -> list[PreviewItemList]:
 
 
 def preview_warnings(trial: SideBySide) -> list[str]:
-    """What the reader must know of the trial itself."""
+    """Return notes about the preview itself."""
     late = [recorded_source_label(name) for name in trial.after.missing]
     told = []
     if late:
         told.append(
-            _("%(sources)s could not be read just now and is missing on both sides. Try again.")
+            _("%(sources)s could not be read and is missing in both contexts. Try again.")
             % {"sources": ", ".join(late)}
         )
     told += [warning_sentence(code) for code in trial.new_warnings if code is not WarningCode.BUDGET_EXCEEDED]
     if trial.after.extracted:
-        told.append(_("Where a model would be asked for a summary, a shorter extract stands in for it here."))
+        told.append(_("Extracts are used here instead of summaries by a model."))
     return told
 
 
 def _why(change: DecisionChange, label: str, titles: Mapping[str, str]) -> str:
     if change.after is None:
-        return _("It would not be considered any more.")
+        return _("It would no longer be a candidate.")
     return reason_sentence(change.after, label, titles)

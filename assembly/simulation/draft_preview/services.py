@@ -1,6 +1,7 @@
-"""A draft preview assembles a context twice: with the published texts, and with others in their place.
+"""A draft preview assembles a context twice: with the published texts, and with drafts in their place.
 
-Both come from one gathering, so that every difference is due to the texts. Nothing is recorded and no model is asked.
+Both contexts use the same gathered candidates, so every difference is caused by the texts. Nothing is recorded and no
+language model is called.
 """
 
 import datetime
@@ -22,21 +23,21 @@ from teams.models import Team, TeamFile
 
 MAX_BYTES = 8_000_000
 MAX_AGENTS = 20
-"""Of a team that are looked at together."""
+"""The maximum number of agents of a team that are previewed together."""
 SECONDS = 3.0
-"""After this time no further agent is begun."""
+"""Seconds after which no further agent is started."""
 
 kept = AssemblyCache[SideBySide](MAX_BYTES)
-"""Previews of the last half minute: whoever asks for the same, with nothing changed since, gets the same."""
+"""The cache of previews of the last 30 seconds, for repeated requests without changes in between."""
 
 
 def preview_drafts(
     *, agent: Agent, team: Team | None = None, asked: AssemblyRequest, texts: Mapping[str, str]
 ) -> SideBySide:
-    """Return the context as it is and with the texts, each by what it is about (`VersionedFile.about`).
+    """Return the agent's context with the published texts and with the drafts in `texts`, side by side.
 
-    Texts that this context is not made of change nothing. Raises as `assembly.pipeline.services.assemble` does; whether
-    somebody may do this is for the caller to decide.
+    `texts` are drafts by the ref of their file or log (`VersionedFile.about`); drafts of texts outside this context
+    change nothing. Raises as `assembly.pipeline.services.assemble` does. The caller checks permissions.
     """
     facts = {**asked.facts(), "texts": {about: _hash(text) for about, text in texts.items()}}
     wanted = cache_key(agent=agent, team=team, now=asked.now, asked=facts)
@@ -57,7 +58,7 @@ def preview_drafts(
 def preview_drafts_by_agent(
     *, agents: Sequence[Agent], team: Team | None, asked: AssemblyRequest, texts: Mapping[str, str]
 ) -> Iterator[tuple[Agent, SideBySide]]:
-    """Yield the preview of each agent, of at most 20 and for three seconds; of one, however little time there is."""
+    """Yield the preview of each agent, of at most 20 agents and for three seconds; at least one is always previewed."""
     begun = monotonic()
     for place, agent in enumerate(agents[:MAX_AGENTS]):
         if place and monotonic() - begun > SECONDS:
@@ -68,8 +69,9 @@ def preview_drafts_by_agent(
 def texts_by_subject(
     agent: Agent, team: Team | None, *, files: Mapping[str, str], logs: Mapping[datetime.date, str]
 ) -> dict[str, str]:
-    """Return the texts of files, by key, and of logs, by day, by what they are about. A file that is not there yet is
-    left out.
+    """Return the texts of files, by key, and of logs, by day, by their subject.
+
+    A file that does not exist yet is omitted.
     """
     of_agent = AgentFile.objects.filter(agent=agent, file_key__in=files)
     of_team = TeamFile.objects.filter(team=team, file_key__in=files)

@@ -1,4 +1,4 @@
-"""The size of a text that is being written: its tokens, and where a context would cut it.
+"""The size of a text that is being edited has its tokens, and where a context would truncate it.
 
 The engine's own selection computes both.
 """
@@ -27,35 +27,38 @@ from assembly.profiles.shipped import CONVERSATION
 from config.http.cpu_budget import TooCostly, check_cpu, cpu_budget
 from teams.text_diff.markdown import MAX_SECONDS, format_markdown, render_plain
 
-_BEFORE = "## Identity\nSomebody."  # no text but Identity stands first, and the line breaks between count, too
+_BEFORE = "## Identity\nSomebody."  # another section comes first; line breaks count, too
 SIZE_CACHE_ENTRIES = 256
-"""Results that are remembered; a result has a few numbers and no text."""
+"""The number of cached results; a result has a few numbers and no text."""
 _SOME_DAY = datetime.date(2026, 1, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class TextSize:
-    """A text measured against its section in the profile `conversation`; tokens count its heading."""
+    """The size of a text in its section of the profile `conversation`; its tokens include the heading."""
 
     section: Section
     words: int
     tokens: int
     room: int
-    """Most tokens that the section may have; of one without a cap, a whole context."""
+    """The limit of the section in tokens; for a section without a limit, the budget of the context."""
     included_characters: int | None = None
-    """Where it would be cut; None: it gets in whole."""
+    """The number of characters before the truncation; None if the whole text is included."""
     cut_paragraphs: int = 0
-    """Those of which something would be missing."""
+    """The number of paragraphs that would be truncated."""
 
 
 def _by_digest(text: str, key: str) -> tuple[bytes, str]:
     return sha256(text.encode(errors="surrogatepass")).digest(), key
 
 
-# A page asks several times for the same text, of which to count a million letters alone takes a second.
+# A page needs the size of the same text several times, and counting a million characters takes a second.
 @cached(LRUCache[tuple[bytes, str], TextSize](SIZE_CACHE_ENTRIES), key=_by_digest, lock=Lock())
 def measure_text(text: str, key: str) -> TextSize:
-    """The text measured against the section of that key, as GOALS. Raises StopIteration where there is none."""
+    """Return the size of the text in the section with this key, such as GOALS.
+
+    Raises StopIteration without such a section.
+    """
     section = next(section for section in CONVERSATION.sections if section.key.upper() == key)
     before = TokenLedger(get_tokenizer(DEFAULT_TOKENIZER)).append(_BEFORE)
     candidate = Candidate(ref="draft", section=section.key, text=text, date=_SOME_DAY)
@@ -68,20 +71,20 @@ def measure_text(text: str, key: str) -> TextSize:
     if decision.code is not Code.TRUNCATED:
         return TextSize(section, words, tokens, room)
     cut = decision.detail
-    # The context shows an edited text, with shifted headings, say: the line stands in the one that is being written.
+    # A context has the text with edits, such as shifted headings; the line belongs in the author's own text.
     kept = render_item(section, candidate).edited.original_length(cut["kept_chars"])
     return TextSize(section, words, tokens, room, kept, cut["of_paragraphs"] - cut["kept_paragraphs"])
 
 
-_PRIVATE = [chr(code) for code in range(0xE000, 0xF8FF)]  # Unicode's private use: they mean nothing in any text
+_PRIVATE = [chr(code) for code in range(0xE000, 0xF8FF)]  # Unicode's private use area: no meaning in any text
 _WITHIN_A_TAG = re.compile(r"<[^>]*[\ue000-\uf8fe][^>]*>")
 
 
 def rendered_with_cut(text: str, kept: int) -> SafeString:
-    """The text as HTML with a line where its first `kept` characters end.
+    """Return the text as HTML with a line after its first `kept` characters.
 
-    Where that is amid markup, as in the address of a link, the line stands at the next earlier place that is not; where
-    to find one would take too long, above the text.
+    If that position is within markup, such as the address of a link, the line is at the next earlier position outside
+    of markup; if no position is found in time, above the text.
     """
     plain = format_markdown(text)
     if plain is None:
@@ -104,7 +107,9 @@ def _insert_cut_line(text: str, kept: int, plain: SafeString) -> SafeString:
 
 
 def _line_positions(text: str, kept: int) -> Iterator[int]:
-    """Where the line may stand, the best place first: where the text is cut, else after a word, a line, a paragraph."""
+    """Yield positions for the line, the best first: where the text is truncated, else after a word, a line, a
+    paragraph.
+    """
     yield kept
     for separator in (" ", "\n", "\n\n"):
         place = text.rfind(separator, 0, kept)
@@ -113,5 +118,5 @@ def _line_positions(text: str, kept: int) -> Iterator[int]:
 
 
 def _cut_line() -> SafeString:
-    words = _("Agents are told the text up to here. What follows would be cut.")
+    words = _("Truncated here: agents don't receive the text below.")
     return format_html('<span class="cut-line"><span>{}</span></span>', words)

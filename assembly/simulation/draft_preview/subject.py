@@ -1,4 +1,4 @@
-"""The subject of a draft preview: the text, its owner, and the contexts in which it stands."""
+"""The subject of a draft preview is the text, its owner, and the contexts that contain it."""
 
 import datetime
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ from teams.versioned_text.versioned_file import VersionedFile
 class DraftSubject:
     """A text of a team, with the agents that read it; or of an agent, with the teams in which it works.
 
-    Of both, the first is the one of the newest context, the others follow by name.
+    The agent or team of the newest context comes first, the others follow by name.
     """
 
     file: VersionedFile
@@ -47,12 +47,12 @@ class DraftSubject:
 
     @property
     def version(self) -> int:
-        """The current one; 0 where there is none yet."""
+        """The number of the current version; 0 if there is none yet."""
         return 0 if self.file._state.adding else self.file.version  # noqa: SLF001 - Django's documented way to ask
 
 
 def team_file_subject(principal: Principal, slug: str, key: str) -> DraftSubject:
-    """A team's file, for those who may edit it. Raises NotFound and Forbidden."""
+    """Return a team's file as a subject, for people who may edit it. Raises NotFound and Forbidden."""
     team = team_for(principal, slug, Action.EDIT)
     file = get_object_or_404(TeamFile, team=team, file_key=key)
     agents = list(Agent.objects.visible_to(principal).filter(team_links__team=team).order_by("name", "slug"))
@@ -70,7 +70,7 @@ def team_file_subject(principal: Principal, slug: str, key: str) -> DraftSubject
 
 
 def agent_file_subject(principal: Principal, slug: str, key: str) -> DraftSubject:
-    """An agent's file, for those who may edit it. Raises NotFound and Forbidden."""
+    """Return an agent's file as a subject, for people who may edit it. Raises NotFound and Forbidden."""
     agent = agent_for(principal, slug, Action.EDIT)
     return DraftSubject(
         file=get_object_or_404(AgentFile, agent=agent, file_key=key),
@@ -84,7 +84,7 @@ def agent_file_subject(principal: Principal, slug: str, key: str) -> DraftSubjec
 
 
 def daily_log_subject(principal: Principal, slug: str, date: datetime.date) -> DraftSubject:
-    """The log of an agent's day, whether or not it is begun, for those who may write it."""
+    """Return the log of an agent's day as a subject, whether it exists or not, for people who may write it."""
     agent = agent_for(principal, slug, Action.WRITE)
     day = date_format(date, "l, j F Y")
     return DraftSubject(
@@ -110,19 +110,19 @@ def _teams(principal: Principal, agent: Agent) -> list[Team]:
 
 
 def _newest(principal: Principal, column: str, **owner: UUID) -> UUID | None:
-    """The agent or the team of the newest context that the person may read."""
+    """Return the agent or the team of the newest context that the person may read."""
     contexts = Assembly.objects.visible_to(principal).filter(**owner).order_by("-created", "-id")
     found: UUID | None = contexts.values_list(column, flat=True).first()
     return found
 
 
 TOPIC = "draft_preview_topic"
-"""In the session: the topic chosen last."""
+"""The session key of the topic that was chosen last."""
 
 
 @dataclass(frozen=True, slots=True)
 class DraftText:
-    """The text: the person's draft, one that was sent along, or, without either, the published one."""
+    """The previewed text: one that was sent, the person's draft, or else the published one."""
 
     text: str
     origin: Literal["draft", "sent", "published"]
@@ -131,7 +131,7 @@ class DraftText:
 
 @dataclass(frozen=True, slots=True)
 class DraftPreviewOptions:
-    """The context: whose, in which team, and how it is asked for. Without an agent: those of all agents of the team."""
+    """The context of a preview: its agent, its team, and its parameters. Without an agent, all agents of the team."""
 
     agent: Agent | None
     team: Team | None
@@ -139,19 +139,19 @@ class DraftPreviewOptions:
 
 
 def load_draft_text(request: HttpRequest, subject: DraftSubject) -> DraftText:
-    """What the person wrote: what the form sent is newer than the draft."""
+    """Return the person's text: what the form sent is newer than the draft."""
     if request.method == "POST":
         form = TextForm(request.POST, stored=subject.file)
         if form.is_valid():
             return DraftText(form.cleaned_data["content"], "sent")
-        told = form.errors.get("content") or [_("The page was incomplete. Go back to the text and try again.")]
+        told = form.errors.get("content") or [_("The request was incomplete. Go back to the text and try again.")]
         return DraftText(request.POST.get("content", ""), "sent", " ".join(map(str, told)))
     draft = draft_of(principal_of(request).id, subject.file.about)
     return DraftText(draft.content, "draft") if draft else DraftText(subject.file.content, "published")
 
 
 def draft_preview_form(request: HttpRequest, subject: DraftSubject) -> DraftPreviewForm:
-    """The form as it was sent, or, at first, with the topic chosen last."""
+    """Return the form as it was sent, or initially with the topic that was chosen last."""
     sent = request.POST if request.method == "POST" else request.GET
     return DraftPreviewForm(
         sent if "topic" in sent else None,
@@ -162,7 +162,7 @@ def draft_preview_form(request: HttpRequest, subject: DraftSubject) -> DraftPrev
 
 
 def options_of(form: DraftPreviewForm, subject: DraftSubject) -> DraftPreviewOptions:
-    """What a valid form asks for."""
+    """Return the options in a valid form."""
     values = form.cleaned_data
     asked = AssemblyRequest(topic=values["topic"], profile=values["profile"], max_tokens=values["max_tokens"])
     if subject.is_of_team:
@@ -174,18 +174,18 @@ def options_of(form: DraftPreviewForm, subject: DraftSubject) -> DraftPreviewOpt
 
 
 def default_options(request: HttpRequest, subject: DraftSubject) -> DraftPreviewOptions:
-    """What is looked at where nothing was chosen. There must be an agent."""
+    """Return the default options. There must be an agent."""
     team = subject.teams[0] if subject.teams else None
     return DraftPreviewOptions(subject.agents[0], team, AssemblyRequest(topic=last_topic(request)))
 
 
 def last_topic(request: HttpRequest) -> str:
-    """By this person, for any text; none at first."""
+    """Return the topic that this person chose last, for any text; "" at first."""
     topic: str = request.session.get(TOPIC, "")
     return topic
 
 
 def store_topic(request: HttpRequest, topic: str) -> None:
-    """For the next text."""
+    """Store the topic as the default for the next text."""
     if topic != last_topic(request):
         request.session[TOPIC] = topic

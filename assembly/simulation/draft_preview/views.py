@@ -1,4 +1,4 @@
-"""Pages of draft previews: the panel beside the editor, the page with all agents, and the size of a text."""
+"""The pages of draft previews: the panel beside the editor, the page for all agents, and the size of a text."""
 
 import datetime
 import hashlib
@@ -42,9 +42,9 @@ from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 
 
 def draft_preview_panel(request: HttpRequest, subject: DraftSubject, written: DraftText) -> HttpResponse:
-    """Without a draft, or an agent to read it, nothing is put together.
+    """Return the panel. Nothing is assembled without a draft, or an agent that reads the text.
 
-    The page sends back what it said last: the same sentence is not read out again.
+    The page sends the sentence that it showed last, so that an unchanged one is not announced again.
     """
     page = {"subject": subject, "written": written}
     if written.origin != "draft" or not subject.agents:
@@ -72,7 +72,7 @@ def draft_preview_panel(request: HttpRequest, subject: DraftSubject, written: Dr
 
 @dataclass(frozen=True, slots=True)
 class AgentRow:
-    """What the text changes for one agent of the team."""
+    """The change of the context of one agent of the team."""
 
     agent: Agent
     headline: str
@@ -82,17 +82,17 @@ class AgentRow:
 
 
 def team_file(request: HttpRequest, slug: str, key: str) -> HttpResponse:
-    """Of a team's file, for one of the agents that read it, or for all."""
+    """Preview a team's file, for one of the agents that read it, or for all."""
     return _preview_page(request, team_file_subject(principal_of(request), slug, key))
 
 
 def agent_file(request: HttpRequest, slug: str, key: str) -> HttpResponse:
-    """Of an agent's file."""
+    """Preview an agent's file."""
     return _preview_page(request, agent_file_subject(principal_of(request), slug, key))
 
 
 def daily_log(request: HttpRequest, slug: str, date: datetime.date) -> HttpResponse:
-    """Of the log of an agent's day."""
+    """Preview the log of an agent's day."""
     return _preview_page(request, daily_log_subject(principal_of(request), slug, date))
 
 
@@ -139,7 +139,7 @@ def _preview_for_agent(subject: DraftSubject, written: DraftText, wish: DraftPre
 
 
 def _preview_context(found: SideBySide) -> dict[str, Any]:
-    """One trial in words and shapes."""
+    """Return a preview in the words of its page."""
     return {
         "trial": found,
         "headline": preview_headline(found),
@@ -157,7 +157,7 @@ def _agent_row(agent: Agent, found: SideBySide) -> AgentRow:
 
 @require_POST
 def size(request: HttpRequest, key: str) -> HttpResponse:
-    """The size panel of the editor for the text in the form; nothing is stored."""
+    """Show the size panel of the editor for the text in the form; nothing is stored."""
     text = request.POST.get("content", "")[: MAX_FILE_CHARACTERS + 1].replace("\r\n", "\n")
     try:
         return render(request, "assembly/simulation/draft_preview/_size.html", size_of(text, key))

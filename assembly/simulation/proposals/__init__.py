@@ -1,1 +1,1 @@
-"""Proposals are changes of files that somebody suggests and an editor accepts or declines."""
+"""Proposals are suggested changes to a context, which an editor accepts or dismisses."""

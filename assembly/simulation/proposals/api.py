@@ -1,4 +1,4 @@
-"""REST: proposals are made, listed, read, rerun, decided and deleted."""
+"""REST endpoints that create, list, read, rerun, decide and delete proposals."""
 
 from typing import Any
 from uuid import UUID
@@ -48,7 +48,7 @@ class ProposalDecisionSerializer(StrictSerializer):
 class ProposalSerializer(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     created = serializers.DateTimeField()
-    assembly = serializers.UUIDField(help_text="The context on which it was tried; it may no longer be kept.")
+    assembly = serializers.UUIDField(help_text="The context on which it was simulated; it may have been deleted.")
     agent = serializers.CharField()
     team = serializers.CharField(allow_null=True)
     wishes = serializers.DictField()
@@ -65,7 +65,7 @@ class ProposalSerializer(serializers.Serializer[Any]):
 
 
 def proposal_document(proposal: Proposal) -> dict[str, Any]:
-    """A proposal as it stands."""
+    """Return a proposal as JSON."""
     names = ("id", "created", "wishes", "note", "basis", "tokens_before", "tokens_after", "came_in", "went", "status")
     return {
         **{name: getattr(proposal, name) for name in names},
@@ -81,6 +81,7 @@ def proposal_document(proposal: Proposal) -> dict[str, Any]:
 class ProposalList(ApiView):
     @extend_schema(
         operation_id="proposals_list",
+        summary="List proposals",
         parameters=[
             OpenApiParameter("agent", str, description="Only of the agent with this slug."),
             OpenApiParameter("status", str, enum=Proposal.Status.values, description="Only those."),
@@ -89,7 +90,7 @@ class ProposalList(ApiView):
         responses=page_serializer(ProposalSerializer),
     )
     def get(self, request: Request) -> Response:
-        """The proposals on contexts that you may see, newest first."""
+        """Return the proposals for contexts that you may see, newest first."""
         query = self.query("agent", "status", "cursor", "limit")
         found = Proposal.objects.visible_to(self.principal)
         if "agent" in query:
@@ -102,13 +103,14 @@ class ProposalList(ApiView):
 
     @extend_schema(
         operation_id="proposals_create",
+        summary="Create proposal",
         parameters=[LOCATION],
         request=ProposalCreateSerializer,
         responses={201: ProposalSerializer},
     )
     @idempotent
     def post(self, request: Request) -> Response:
-        """Keep what should be different, tried on one recorded context, for those to decide who may."""
+        """Save a proposal: overrides that were simulated on a recorded context, for an admin to decide on."""
         self.query()
         asked = self.validated(ProposalCreateSerializer)
         assembly = assembly_for(self.principal, asked["assembly"])
@@ -120,25 +122,30 @@ class ProposalList(ApiView):
 
 
 class ProposalDetail(ApiView):
-    @extend_schema(operation_id="proposals_read", responses=ProposalSerializer)
+    @extend_schema(operation_id="proposals_read", summary="Get proposal", responses=ProposalSerializer)
     def get(self, request: Request, id_: UUID) -> Response:
-        """A proposal, with what it changed when it was made."""
+        """Return a proposal, with what it changed when it was created."""
         self.query()
         return Response(proposal_document(proposal_for(self.principal, id_)))
 
-    @extend_schema(operation_id="proposals_delete", responses={204: None})
+    @extend_schema(operation_id="proposals_delete", summary="Delete proposal", responses={204: None})
     def delete(self, request: Request, id_: UUID) -> Response:
-        """Take a proposal away: who made it, and who may decide on it."""
+        """Delete a proposal. For its author, and for users who may decide on it."""
         self.query()
         proposal_delete(proposal=proposal_for(self.principal, id_), principal=self.principal)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class ProposalDecision(ApiView):
-    @extend_schema(operation_id="proposals_decide", request=ProposalDecisionSerializer, responses=ProposalSerializer)
+    @extend_schema(
+        operation_id="proposals_decide",
+        summary="Accept or dismiss proposal",
+        request=ProposalDecisionSerializer,
+        responses=ProposalSerializer,
+    )
     @idempotent
     def post(self, request: Request, id_: UUID) -> Response:
-        """Accept or dismiss an open proposal. That publishes nothing: change the file, the profile or the rule."""
+        """Accept or dismiss an open proposal. Accepting does not apply it: edit the file, the profile or the rule."""
         self.query()
         proposal = proposal_for(self.principal, id_)
         wanted = self.validated(ProposalDecisionSerializer)["status"]
@@ -146,12 +153,14 @@ class ProposalDecision(ApiView):
 
 
 class ProposalRerun(ApiView):
-    @extend_schema(operation_id="proposals_rerun", request=None, responses=WhatIfSerializer)
+    @extend_schema(
+        operation_id="proposals_rerun", summary="Run proposal again", request=None, responses=WhatIfSerializer
+    )
     @idempotent
     def post(self, request: Request, id_: UUID) -> Response:
-        """What the proposal would change by now. Nothing is stored."""
+        """Return what the proposal would change today. Nothing is stored."""
         self.query()
         found = proposal_rerun(proposal_for(self.principal, id_))
         if found is None:
-            raise NotFound("The context of this proposal is no longer kept, so it")
+            raise NotFound("The context of this suggestion was deleted, so it")
         return Response(WhatIfSerializer(what_if_document(found, with_content=False)).data)

@@ -1,4 +1,4 @@
-"""Services of proposals. To accept one changes nothing else: what it proposes is published by hand."""
+"""Services of proposals. Accepting a proposal changes nothing else: its change has to be published by hand."""
 
 from uuid import UUID
 
@@ -20,7 +20,7 @@ from teams.versioned_text.versioned_file import lock_row
 
 
 def proposal_for(principal: Principal, id_: UUID) -> Proposal:
-    """The proposal, if the principal may see the context that it is about. Raises NotFound."""
+    """Return the proposal, if the principal may see its context. Raises NotFound."""
     found = Proposal.objects.visible_to(principal).filter(id=id_).first()
     if found is None:
         raise NotFound("This proposal")
@@ -28,7 +28,9 @@ def proposal_for(principal: Principal, id_: UUID) -> Proposal:
 
 
 def may_propose(principal: Principal, assembly: Assembly) -> bool:
-    """Whether somebody who can see the context may keep a proposal on it: who may write for its agent."""
+    """Return whether a principal who can see the context may save a proposal: principals who may write
+    for its agent.
+    """
     if principal.is_admin:
         return True
     agent = Agent.objects.filter(id=assembly.agent_id).first()
@@ -36,7 +38,9 @@ def may_propose(principal: Principal, assembly: Assembly) -> bool:
 
 
 def may_decide(principal: Principal, proposal: Proposal) -> bool:
-    """Whether somebody who can see it may accept or dismiss it: the admins of its team, or of one of the agent's."""
+    """Return whether a principal who can see the proposal may accept or dismiss it: admins of its team, or of a team of
+    its agent.
+    """
     if principal.is_admin:
         return True
     if proposal.team_id:
@@ -47,36 +51,36 @@ def may_decide(principal: Principal, proposal: Proposal) -> bool:
 
 
 def may_delete(principal: Principal, proposal: Proposal) -> bool:
-    """Whether somebody who can see it may take it away: who made it, and who may decide on it."""
+    """Return whether a principal who can see the proposal may delete it: its author, and those who may decide on it."""
     return proposal.proposed_by == principal.ref or may_decide(principal, proposal)
 
 
 def require_deletable(principal: Principal, proposal: Proposal) -> None:
-    """Check that somebody may take it away. Raises Forbidden."""
+    """Check that the principal may delete the proposal. Raises Forbidden."""
     require_allowed(
-        may_delete(principal, proposal), "Only who made a proposal, or an admin of the team, may delete it."
+        may_delete(principal, proposal), "Only the author of a suggestion, or an admin of the team, may delete it."
     )
 
 
 def require_allowed(allowed: bool, detail: str) -> None:
-    """Raises Forbidden, with what to do instead."""
+    """Raise Forbidden with advice on what to do instead, unless allowed."""
     if not allowed:
         raise Forbidden(detail)
 
 
 MAX_OPEN = 500
-"""Of one agent."""
+"""The maximum number of open proposals of an agent."""
 
 
 def proposal_create(
     *, assembly: Assembly, wishes: Overrides, note: str = "", principal: Principal
 ) -> tuple[Proposal, WhatIfResult]:
-    """Keep what the wishes would change in a recorded context, and what that is today.
+    """Save overrides of a recorded context as a proposal, with what they would change today.
 
-    Raises Forbidden, Conflict where too many are open, and what `run_what_if` raises.
+    Raises Forbidden, Conflict if too many proposals are open, and what `run_what_if` raises.
     """
     require_allowed(
-        may_propose(principal, assembly), "Your role does not allow proposals for this agent. Ask an editor."
+        may_propose(principal, assembly), "Your role does not allow suggestions for this agent. Ask an editor."
     )
     if Proposal.objects.filter(agent_id=assembly.agent_id, status=Proposal.Status.OPEN).count() >= MAX_OPEN:
         raise Conflict(f"{MAX_OPEN} proposals on this agent are open. Decide on some of them first.")
@@ -100,13 +104,13 @@ def proposal_create(
 
 @transaction.atomic
 def proposal_decide(*, proposal: Proposal, status: str, principal: Principal) -> Proposal:
-    """Accept or dismiss an open proposal. Raises Forbidden, NotFound, and Conflict where somebody decided already."""
+    """Accept or dismiss an open proposal. Raises Forbidden, NotFound, and Conflict if it is decided already."""
     require_allowed(
-        may_decide(principal, proposal), "Only an admin of the team may decide on a proposal. Ask one of them."
+        may_decide(principal, proposal), "Only an admin of the team may decide on a suggestion. Ask one of them."
     )
     current = lock_row(proposal)
     if not current.is_open:
-        raise Conflict(f"{current.decider_name or 'Somebody'} decided already: it is {current.status}.")
+        raise Conflict(f"{current.decider_name or 'Someone'} decided already: it is {current.status}.")
     current.status, current.decided = status, timezone.now()
     current.decided_by, current.decider_name = principal.ref, principal.name
     current.save(force_update=True)
@@ -114,14 +118,12 @@ def proposal_decide(*, proposal: Proposal, status: str, principal: Principal) ->
 
 
 def proposal_delete(*, proposal: Proposal, principal: Principal) -> None:
-    """Take a proposal away. Raises Forbidden."""
+    """Delete a proposal. Raises Forbidden."""
     require_deletable(principal, proposal)
     proposal.delete()
 
 
 def proposal_rerun(proposal: Proposal) -> WhatIfResult | None:
-    """What the proposal would change by now; None where its context is no longer kept. Raises what `run_what_if`
-    does.
-    """
+    """Return what the proposal would change today; None if its context was deleted. Raises what `run_what_if` does."""
     assembly = Assembly.objects.filter(id=proposal.assembly_id).first()
     return run_what_if(assembly=assembly, overrides=Overrides.from_dict(proposal.wishes)) if assembly else None

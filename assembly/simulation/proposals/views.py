@@ -1,4 +1,4 @@
-"""The pages of proposals: all of them, one of them, its decision."""
+"""The pages of proposals: the list, a proposal, and its decision."""
 
 from typing import Any
 from uuid import UUID
@@ -33,7 +33,7 @@ DECISIONS = {"accept": Proposal.Status.ACCEPTED, "dismiss": Proposal.Status.DISM
 
 
 def proposal_list(request: HttpRequest) -> HttpResponse:
-    """The proposals that somebody may see, newest first; those that wait for a decision unless all are asked for."""
+    """Show the proposals that the person may see, newest first; by default those that are open."""
     shown_all = request.GET.get("show") == "all"
     rows = Proposal.objects.visible_to(principal_of(request))
     found, cursor = page_of(rows if shown_all else rows.filter(status=Proposal.Status.OPEN), request.GET)
@@ -46,7 +46,7 @@ def proposal_list(request: HttpRequest) -> HttpResponse:
 
 
 def proposal(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """What is proposed, what it changed when it was made, and, if that is asked for, what it would change by now."""
+    """Show what is proposed, what it changed when it was created, and on request what it would change today."""
     principal = principal_of(request)
     found = proposal_for(principal, id_)
     assembly = Assembly.objects.filter(id=found.assembly_id).first()
@@ -72,7 +72,7 @@ def proposal(request: HttpRequest, id_: UUID) -> HttpResponse:
 
 @require_POST
 def decide(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """Accept or dismiss."""
+    """Accept or dismiss a proposal."""
     principal = principal_of(request)
     found = proposal_for(principal, id_)
     status = DECISIONS["accept" if "accept" in request.POST else "dismiss"]
@@ -82,14 +82,22 @@ def decide(request: HttpRequest, id_: UUID) -> HttpResponse:
         messages.error(request, refused.detail)
     else:
         accepted = status == Proposal.Status.ACCEPTED
-        told = _("Accepted. Nothing is published yet: below stands how it can be made so.")
-        messages.success(request, told if accepted else _("Dismissed. It stays here for the record."))
+        messages.success(request, _accepted_message(found) if accepted else _("Dismissed."))
     return redirect("proposal", id_=id_)
+
+
+def _accepted_message(found: Proposal) -> str:
+    """Return the message on an accepted proposal, with the next step."""
+    assembly = Assembly.objects.filter(id=found.assembly_id).only("profile_name").first()
+    rows = override_rows(Overrides.from_dict(found.wishes), found, assembly.profile_name if assembly else "")
+    if any(row.address for row in rows):
+        return _("Accepted. Apply the changes with the links below.")
+    return _("Accepted. Update your API calls to apply it.")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """Ask whether it shall go, and delete it."""
+    """Ask for confirmation, and delete a proposal."""
     principal = principal_of(request)
     found = proposal_for(principal, id_)
     if request.method != "POST":
@@ -97,15 +105,15 @@ def delete(request: HttpRequest, id_: UUID) -> HttpResponse:
         return confirmation_page(
             request,
             Confirmation(
-                question=_("Delete the proposal for %(name)s?") % {"name": found.agent_name},
+                question=_("Delete the suggestion for %(name)s?") % {"name": found.agent_name},
                 consequences=[
-                    _("What was proposed, why, and what was decided go. Nothing that was published changes.")
+                    _("This deletes the suggestion with its comment and decision. Published texts are not changed.")
                 ],
-                button=_("Delete the proposal for good"),
+                button=_("Delete permanently"),
                 back=reverse("proposal", args=[id_]),
-                crumbs=[Crumb(_("Proposals"), reverse("proposal_list"))],
+                crumbs=[Crumb(_("Suggestions"), reverse("proposal_list"))],
             ),
         )
     proposal_delete(proposal=found, principal=principal)
-    messages.success(request, _("The proposal is deleted."))
+    messages.success(request, _("Suggestion deleted."))
     return redirect("proposal_list")

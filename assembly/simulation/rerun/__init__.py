@@ -1,1 +1,1 @@
-"""A rerun assembles a recorded request for this moment."""
+"""A rerun assembles a recorded request again today."""

@@ -1,4 +1,4 @@
-"""REST: a recorded request, assembled again today."""
+"""REST endpoint that runs a recorded request again today."""
 
 from uuid import UUID
 
@@ -17,17 +17,22 @@ from teams.api.view import ApiView
 
 class RerunSerializer(SideBySideSerializer):
     assembly = serializers.UUIDField()
-    causes = CauseSerializer(many=True, help_text="What was changed since, each thing once.")
+    causes = CauseSerializer(many=True, help_text="The changes since then, each item once.")
     changes = ExplainedChangeSerializer(many=True)
-    session_gone = serializers.BooleanField(help_text="The session of the request is not there any more.")
+    session_gone = serializers.BooleanField(help_text="The session of the request was deleted.")
 
 
 class AssemblyRerun(ApiView):
-    @extend_schema(operation_id="assemblies_rerun", parameters=[INCLUDE], responses=RerunSerializer)
+    @extend_schema(
+        operation_id="assemblies_rerun",
+        summary="Run request of assembly again today",
+        parameters=[INCLUDE],
+        responses=RerunSerializer,
+    )
     def get(self, request: Request, id_: UUID) -> Response:
-        """What the same request is answered with today, beside what it was then, each difference explained.
+        """Run the same request today and compare the result with the recorded one. Each difference is explained.
 
-        Files, memories, profile and rules are today's. Nothing is recorded, and no model is asked.
+        Files, memories, profile and rules are those of today. Nothing is recorded, and no language model is called.
         """
         whole = wants_content(self.query("include"))
         found = rerun_today(assembly_for(self.principal, id_))

@@ -20,15 +20,15 @@ class RerunResult(ExplainedComparison):
     assembly: Assembly
     owners: ContextOwners
     session_gone: bool
-    """The request named a session that is not there any more: today's context is without it."""
+    """The session of the request does not exist any more, so today's context is assembled without it."""
 
 
 def rerun_today(assembly: Assembly) -> RerunResult:
-    """Assemble the recorded request for this moment. Nothing is recorded, no model is asked, no agent notices.
+    """Return the recorded context and the one that the same request gets now. Nothing is recorded, no model is called.
 
-    Raises OwnerDeleted where the agent or its team was deleted, RecordDamaged, and what
-    `assembly.pipeline.services.assemble` does: Invalid for a profile or a tokenizer that is not there any more, or a
-    team in which the agent works no longer.
+    Raises OwnerDeleted if the agent or its team was deleted, RecordDamaged, and what
+    `assembly.pipeline.services.assemble` raises: Invalid for a profile or a tokenizer that does not exist any more, or
+    for a team in which the agent does not work any more.
     """
     record = load_record(assembly)
     before, owners = compared_from_record(record), load_owners(assembly)

@@ -12,7 +12,7 @@ from teams.access import principal_of
 
 
 def rerun(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """Show the context then and today. Nothing is recorded."""
+    """Show the recorded context and the one of today. Nothing is recorded."""
     assembly = assembly_for(principal_of(request), id_)
     found = rerun_today(assembly)
     page = {"assembly": assembly, "found": found, **explained_page(found, found.owners.agent, found.owners.team)}

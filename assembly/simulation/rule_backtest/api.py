@@ -1,4 +1,4 @@
-"""REST: what a rule would have changed in the last contexts."""
+"""REST endpoint that tests a rule on recorded contexts."""
 
 from typing import Any
 
@@ -46,7 +46,7 @@ class RuleBacktestChangeSerializer(serializers.Serializer[Any]):
     ref = serializers.CharField()
     effect = serializers.ChoiceField(
         choices=list(CHANGE_EFFECTS),
-        help_text="in: it comes in; out: it goes; moved: to another section; changed: its score, rank or cut.",
+        help_text=("in: added; out: removed; moved: to another section; changed: its score, rank or truncation."),
     )
     before = DecisionSummarySerializer(allow_null=True, help_text="null: it was not considered there.")
     after = DecisionSummarySerializer(allow_null=True, help_text="null: it would not be considered there.")
@@ -77,13 +77,16 @@ class RuleBacktestSerializer(serializers.Serializer[Any]):
 
 class RuleBacktestRun(ApiView):
     @extend_schema(
-        operation_id="rules_backtest", request=RuleBacktestRequestSerializer, responses=RuleBacktestSerializer
+        operation_id="rules_backtest",
+        summary="Test rule on recorded contexts",
+        request=RuleBacktestRequestSerializer,
+        responses=RuleBacktestSerializer,
     )
     @idempotent
     def post(self, request: Request) -> Response:
-        """What a rule would have changed in the last 20 contexts that one may see. Nothing is stored.
+        """Return what a rule would have changed in the last 20 contexts that you may see. Nothing is stored.
 
-        With a name: the stored rule, with another text if one is given. Without: a new one for an agent, a team or all.
+        With `name`, the stored rule is tested, or the given text in its place. Without it, a new rule is tested.
         """
         self.query()
         facts = self.validated(RuleBacktestRequestSerializer)
@@ -93,7 +96,7 @@ class RuleBacktestRun(ApiView):
         return Response(RuleBacktestSerializer(_backtest_document(trials)).data)
 
     def _asked(self, facts: dict[str, Any]) -> tuple[Owner, str, int, str]:
-        """Whom the rule is for, its name, its version and its text."""
+        """Return the owner, the name, the version and the text of the rule."""
         if "name" not in facts:
             owner = rule_owner_for(self.principal, agent=facts.get("agent", ""), team=facts.get("team", ""))
             return owner, "", 1, facts["content"]

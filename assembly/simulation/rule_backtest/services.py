@@ -1,7 +1,7 @@
-"""A backtest runs the engine on recorded contexts with a rule among those that fired.
+"""A backtest runs the engine on recorded contexts, with a rule added to those that were applied.
 
-Candidates and request are the recorded ones. Only what a rule always includes is read from today's data, because no
-record holds it.
+Candidates and request are the recorded ones. Only items that a rule always includes are read from today's data, because
+no record has them.
 """
 
 from dataclasses import dataclass
@@ -24,41 +24,46 @@ from teams.models import Team
 from teams.principal import Principal
 
 LIMIT = 20
-"""The last contexts that are looked at."""
+"""The number of newest contexts that are tested."""
 SECONDS = 2.0
-"""After this time no further context is begun."""
+"""Seconds after which no further context is started."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContextBacktest:
-    """What the rule would have done to one context. Tokens and warnings are those that it would then have."""
+    """The effect of the rule on one context. Tokens and warnings are those with the rule."""
 
     assembly: Assembly
     applied: bool
-    """The rule of that name had fired there, as it was then."""
+    """Whether an earlier version of the rule was applied in the context."""
     applies: bool
     tokens: int
     warnings: tuple[WarningCode, ...]
     comparison: ContextDiff | None = None
-    """None where the rule has no say."""
+    """The comparison with the context without the rule, or, if only an earlier version applied, with the recorded one.
+
+    None if no version of the rule applies, now or in the record.
+    """
     candidates: tuple[Candidate, ...] = ()
-    """Those that changed, of the context on record and of the one with the rule."""
+    """The changed items, in the recorded context and in the one with the rule."""
 
     @property
     def changes(self) -> tuple[DecisionChange, ...]:
-        """What comes in, what goes, what moves and what else changes, in this order."""
+        """The changes in this order: added, removed, moved, other."""
         return self.comparison.changes if self.comparison else ()
 
     @property
     def misses_required_item(self) -> bool:
-        """Something that is always to be in would have had no room, and there was no such warning before."""
+        """Whether a required item would have been excluded for lack of budget, without such a warning before."""
         return WarningCode.RULE_NOT_KEPT in self.warnings and WarningCode.RULE_NOT_KEPT not in self.assembly.warnings
 
 
 @dataclass(frozen=True, slots=True)
 class RuleBacktest:
-    """The last contexts with the rule, newest first. `damaged`: how many records could not be replayed; `untried`: for
-    how many there was no time."""
+    """The newest contexts with the rule, newest first.
+
+    `damaged` is the number of records that could not be replayed, `untried` the number for which there was no time.
+    """
 
     trials: tuple[ContextBacktest, ...]
     damaged: int
@@ -66,12 +71,12 @@ class RuleBacktest:
 
     @property
     def applying(self) -> int:
-        """In how many of them the rule would have applied."""
+        """The number of contexts in which the rule would have applied."""
         return sum(trial.applies for trial in self.trials)
 
     @property
     def changed(self) -> int:
-        """How many of them would have been different."""
+        """The number of contexts that would have been different."""
         return sum(bool(trial.changes) for trial in self.trials)
 
 
@@ -80,10 +85,10 @@ class RecordNotReplayable(Exception):
 
 
 def rule_backtest(*, rule: Rule, owner: Owner, principal: Principal, seconds: float = SECONDS) -> RuleBacktest:
-    """Try the rule on the last contexts of those it is for, of those that the principal may see. Stores nothing.
+    """Return the effect of the rule on the newest contexts of its owner that the principal may see. Nothing is stored.
 
-    A rule of the same name that had fired is replaced; where the rule does not apply, it is taken out. A context that
-    was told again is tried once. At least one is tried, however little time there is.
+    The rule replaces an applied rule of the same name, which is removed if the new one does not apply. Repeated
+    requests with the same context count once. At least one context is tested, even if `seconds` have passed.
     """
     started, trials, damaged = perf_counter(), list[ContextBacktest](), 0
     last = list(_affected_assemblies(owner, Assembly.objects.visible_to(principal))[:LIMIT])
@@ -103,7 +108,7 @@ def rule_backtest(*, rule: Rule, owner: Owner, principal: Principal, seconds: fl
 
 
 def _affected_assemblies(owner: Owner, assemblies: AssemblyQuerySet) -> AssemblyQuerySet:
-    """Those in which a rule of that owner could have fired, the newest first."""
+    """Return the contexts in which a rule of the owner could have applied, newest first."""
     assemblies = assemblies.filter(decided_in=None).order_by("-created", "-id")
     if isinstance(owner, Agent):
         return assemblies.filter(agent_id=owner.id)
@@ -121,9 +126,13 @@ def _backtest_context(rule: Rule, assembly: Assembly, today: CurrentOwners) -> C
     before = basis.inputs.assembled()
     if bytes.fromhex(before.sha256) != bytes(assembly.sha256):
         raise RecordNotReplayable
-    # Twenty contexts have two seconds together: nothing is summarised.
+    # Twenty contexts share two seconds, so no extracts are made for summaries.
     after = simulate(basis, Overrides(rule=rule), extract_summaries=False)
-    comparison = diff_contexts(before, after)
+    if applied and applies:  # a rule in force is compared with its absence, not with itself
+        without = simulate(basis, Overrides(without_rules=(rule.name,)), extract_summaries=False)
+        comparison = diff_contexts(without, after)
+    else:
+        comparison = diff_contexts(before, after)
     changed = {change.ref for change in comparison.changes}
     candidates = tuple(one for one in (*basis.inputs.candidates, *after.inputs.candidates) if one.ref in changed)
     return ContextBacktest(assembly, applied, applies, after.tokens, after.own_warnings, comparison, candidates)

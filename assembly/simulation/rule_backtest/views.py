@@ -1,4 +1,4 @@
-"""Pages of backtests: of a stored rule, a new one, and one that is being edited."""
+"""The pages of backtests: of a stored rule, a new one, and one that is being edited."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -29,12 +29,12 @@ from teams.access import principal_of
 from teams.principal import Action, Principal
 
 SHOWN = 6
-"""Changes of one context that are shown at once; the others are folded away."""
+"""The number of changes of a context that are shown at once; the others are folded."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContextBacktestRow:
-    """A context in which the rule would have changed something, or had a say at least."""
+    """A context in which the rule would have applied, with its changes."""
 
     assembly: Assembly
     headline: str
@@ -48,36 +48,34 @@ class ContextBacktestRow:
 
     @property
     def rest(self) -> tuple[ChangedItem, ...]:
-        """Those that are folded away."""
+        """The changes that are folded."""
         return self.changes[SHOWN:]
 
 
 def backtest_headline(trials: RuleBacktest) -> str:
-    """What came of it all, in a sentence or two."""
+    """Return the result of the backtest in one or two sentences."""
     tried = len(trials.trials)
     if not tried:
-        return _("There is no context yet on which it could be tried.")
+        return _("There is no context to test the rule on yet.")
     if not trials.applying:
         said = ngettext(
-            "It would not have applied to the last context.",
-            "It would have applied to none of the last %(tried)s contexts.",
+            "The rule does not match the last context.",
+            "The rule matches none of the last %(tried)s contexts.",
             tried,
         )
     else:
         said = ngettext(
-            "It would have applied to the last context.",
-            "It would have applied to %(applying)s of the last %(tried)s contexts.",
+            "The rule matches the last context.",
+            "The rule matches %(applying)s of the last %(tried)s contexts.",
             tried,
         )
-    changed = ngettext(
-        "%(changed)s would have been different.", "%(changed)s would have been different.", trials.changed
-    )
+    changed = ngettext("%(changed)s would change.", "%(changed)s would change.", trials.changed)
     counts = {"tried": tried, "applying": trials.applying, "changed": trials.changed or _("None")}
     return f"{said} {changed}" % counts
 
 
 def context_backtest_rows(trials: RuleBacktest) -> list[ContextBacktestRow]:
-    """The contexts that say something about the rule, the newest first."""
+    """Return the contexts in which the rule applies, newest first."""
     telling = [trial for trial in trials.trials if trial.applies or trial.changes]
     return [
         ContextBacktestRow(trial.assembly, _headline(trial), _change_rows(trial), trial.misses_required_item)
@@ -86,13 +84,13 @@ def context_backtest_rows(trials: RuleBacktest) -> list[ContextBacktestRow]:
 
 
 def _headline(trial: ContextBacktest) -> str:
-    tokens = {"before": f"{trial.assembly.tokens:,}", "after": f"{trial.tokens:,}"}
-    if not trial.changes:
-        return _("It would have applied, and changed nothing.")
-    begun = _("It had applied, and would not now: ") if trial.applied and not trial.applies else ""
+    if not trial.changes or trial.comparison is None:
+        return _("The rule matches, but changes nothing.")
+    tokens = {"before": f"{trial.comparison.tokens_before:,}", "after": f"{trial.tokens:,}"}
+    begun = _("The rule matched, but no longer does: ") if trial.applied and not trial.applies else ""
     if tokens["before"] == tokens["after"]:
-        return begun + _("%(after)s tokens, as before.") % tokens
-    return begun + _("%(after)s tokens instead of %(before)s.") % tokens
+        return begun + _("%(after)s tokens, unchanged.") % tokens
+    return begun + _("%(before)s → %(after)s tokens.") % tokens
 
 
 def _change_rows(trial: ContextBacktest) -> tuple[ChangedItem, ...]:
@@ -111,49 +109,49 @@ def _why(change: DecisionChange, label: str, titles: Mapping[str, str]) -> str:
     if change.effect == "changed" and change.before and change.after:
         return f"{label}: {_rank_shift(change.before, change.after, label)}."
     if change.after is None:
-        return _("No rule would always include it any more.")
+        return _("No rule would always include it.")
     return f"{label}: {reason_sentence(change.after, label, titles)}"
 
 
 def _rank_shift(before: Decision, after: Decision, label: str) -> str:
-    """How an item counts that stays where it was."""
+    """Return how the score or the rank of an item changes that is included in both."""
     parts = []
     if before.score != after.score and before.score is not None and after.score is not None:
         scores = {"before": f"{before.score:.2f}", "after": f"{after.score:.2f}"}
-        parts.append(_("it scores %(after)s instead of %(before)s") % scores)
+        parts.append(_("score %(before)s → %(after)s") % scores)
     if before.rank != after.rank:
-        parts.append(_("place %(after)s instead of %(before)s") % {"before": before.rank, "after": after.rank})
+        parts.append(_("rank %(before)s → %(after)s") % {"before": before.rank, "after": after.rank})
     if not parts or before.code != after.code:
         parts.append(decision_sentence(after, label).rstrip("."))
     if not after.included:
-        parts.append(_("still left out"))
+        parts.append(_("still excluded"))
     return "; ".join(parts)
 
 
 @dataclass(frozen=True, slots=True)
 class BacktestAttempt:
-    """What came of trying. With a `fault`, nothing was tried."""
+    """The result of a backtest. With a `fault`, no context was tested."""
 
     headline: str
     rows: list[ContextBacktestRow]
     trials: RuleBacktest | None = None
     fault: str = ""
     includes: bool = False
-    """The rule always includes something: that is taken as it is today."""
+    """Whether the rule always includes items, which are read from today's data."""
 
     @property
     def status(self) -> int:
-        """Of the page that shows it."""
+        """The HTTP status of the page that shows the result."""
         return 422 if self.fault else 200
 
 
 def failed_backtest(fault: str) -> BacktestAttempt:
-    """Nothing could be tried, because of that."""
-    return BacktestAttempt(_("This cannot be tried yet."), [], fault=fault)
+    """Return the result of a backtest that could not run because of this error."""
+    return BacktestAttempt(_("The rule cannot be tested yet."), [], fault=fault)
 
 
 def run_backtest(principal: Principal, content: str, owner: Owner, *, name: str, version: int) -> BacktestAttempt:
-    """The rule that the text would be, tried for the owner."""
+    """Return the backtest of the rule in the text, for the owner."""
     try:
         rule = parse_draft_rule(content, name=name, version=version, scope=owner_scope(owner))
     except UnreadableDocument as fault:
@@ -165,16 +163,16 @@ def run_backtest(principal: Principal, content: str, owner: Owner, *, name: str,
 
 
 def backtest_draft(editor: RuleEditor, attempt: Callable[[str], BacktestAttempt]) -> BacktestAttempt:
-    """What is being written, tried; where fields cannot be used, these say why."""
+    """Return the backtest of the edited rule, or the errors of its form."""
     content = editor.content()
     if content is None:
-        return failed_backtest(_("Some of what is filled in cannot be used: see there."))
+        return failed_backtest(_("Some values are invalid: see the errors in the form."))
     return attempt(content)
 
 
 @require_POST
 def rule_backtest_page(request: HttpRequest, name: str) -> HttpResponse:
-    """The rule's page with what it would have changed, for all who may read it. The stored text is tried."""
+    """Show a rule with what its stored text would have changed, for people who may read it."""
     principal = principal_of(request)
     rule: StoredRule = rule_for(principal, name)
     attempt = run_backtest(principal, rule.content, rule.owner, name=rule.name, version=rule.version)
@@ -183,7 +181,7 @@ def rule_backtest_page(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def panel_status(request: HttpRequest, attempt: BacktestAttempt) -> int:
-    """htmx puts nothing on the page of an answer that is an error, and the panel says what is wrong."""
+    """Return the status of the panel: 200 for htmx, which ignores error responses; the panel shows the error."""
     return 200 if request.headers.get("HX-Request") else attempt.status
 
 
@@ -193,12 +191,12 @@ def new_rule_backtest_page(request: HttpRequest) -> HttpResponse:
     principal = principal_of(request)
     form = RuleForm(request.POST, choices=owner_choices_for(principal))
     editor = editor_from_post(request.POST, field_choices(principal))
-    form.is_valid()  # what is missing beside the owner does not matter yet
+    form.is_valid()  # only the owner is needed yet, so other errors are ignored
     if "owner" in form.cleaned_data:
         owner, name = rule_owner_for(principal, **form.owner_slugs()), form.cleaned_data.get("name", "")
         attempt = backtest_draft(editor, lambda content: run_backtest(principal, content, owner, name=name, version=1))
     else:
-        attempt = failed_backtest(_("Choose whom the rule is for."))
+        attempt = failed_backtest(_("Choose the scope of the rule."))
     status = panel_status(request, attempt)
     return new_rule_page(request, form.unbound_copy(), editor, status, attempt=attempt, unsaved=True)
 

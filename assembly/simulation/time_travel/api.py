@@ -1,4 +1,4 @@
-"""REST: what an agent would have been told at an earlier moment. Nothing is recorded."""
+"""REST endpoints of an agent's context at an earlier moment. Nothing is recorded."""
 
 from dataclasses import replace
 from typing import Any
@@ -55,7 +55,7 @@ class AsOfRequestSerializer(MomentSerializer):
 
 
 class AsOfItemSerializer(serializers.Serializer[Any]):
-    ref = serializers.CharField(help_text="With the version of then, where it keeps versions.")
+    ref = serializers.CharField(help_text="With its version at that time, if it has versions.")
     section = serializers.CharField()
     code = serializers.ChoiceField(choices=DECISION_CODES)
     included = serializers.BooleanField()
@@ -98,22 +98,27 @@ class AsOfSerializer(serializers.Serializer[Any]):
     truncated = serializers.BooleanField()
     warnings = WarningSerializer(many=True)
     sha256 = serializers.CharField(help_text="Of the content in UTF-8, hexadecimal.")
-    content = serializers.CharField(help_text="What the agent would have been told.")
+    content = serializers.CharField(help_text="The content of the context at that time.")
     sections = AsOfSectionSerializer(many=True)
     items = AsOfItemSerializer(many=True, help_text="All that was considered, in the order of deciding.")
-    limits = WarningSerializer(many=True, help_text="What is not as of then, since nobody keeps its history.")
-    nearest = NearestContextsSerializer(help_text="What the agent was really told near then.")
+    limits = WarningSerializer(many=True, help_text="Parts that are not as of then, because they have no history.")
+    nearest = NearestContextsSerializer(help_text="Recorded contexts near that time.")
 
 
 NAMES = ("at", "team", "topic", "profile", "max_tokens", "tokenizer")
 
 
 class AgentAsOf(ApiView):
-    @extend_schema(operation_id="agents_as_of", parameters=[AsOfRequestSerializer], responses=AsOfSerializer)
+    @extend_schema(
+        operation_id="agents_as_of",
+        summary="Get agent's context as of moment",
+        parameters=[AsOfRequestSerializer],
+        responses=AsOfSerializer,
+    )
     def get(self, request: Request, slug: str) -> Response:
-        """What the agent would have been told at that moment, from the versions that stood then.
+        """Return the context that the agent would have got at that moment, from the versions that were current then.
 
-        What could not be taken as of then is named under `limits`. Nothing is recorded.
+        Parts that cannot be restored to that moment are named under `limits`. Nothing is recorded.
         """
         wishes = self.validated(AsOfRequestSerializer, self.query(*NAMES))
         agent = agent_for(self.principal, slug)
@@ -127,11 +132,16 @@ class AgentAsOf(ApiView):
 
 
 class AssemblyAsOf(ApiView):
-    @extend_schema(operation_id="assemblies_as_of", parameters=[MomentSerializer], responses=AsOfSerializer)
+    @extend_schema(
+        operation_id="assemblies_as_of",
+        summary="Run request of assembly as of moment",
+        parameters=[MomentSerializer],
+        responses=AsOfSerializer,
+    )
     def get(self, request: Request, id_: UUID) -> Response:
-        """What the request of this assembly would have brought at another moment.
+        """Return the result that the request of this assembly would have had at another moment.
 
-        Its agent and its team must still be there. What was added to it afterwards is left aside. Nothing is recorded.
+        Its agent and its team must still exist. Events appended later are ignored. Nothing is recorded.
         """
         moment = self.validated(MomentSerializer, self.query("at"))["at"]
         assembly = assembly_for(self.principal, id_)

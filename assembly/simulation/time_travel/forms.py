@@ -1,4 +1,4 @@
-"""The form that asks for a moment, and for what would have been asked there."""
+"""The form of the moment and of the parameters of the context."""
 
 import datetime
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ SECOND = datetime.timedelta(microseconds=999_999)
 
 
 class AsOfForm(ContextRequestForm):
-    """A day and a time where the agent works; without a time, noon."""
+    """A form with a date and a time in the agent's time zone; without a time, noon."""
 
     field_order = ("day", "time", "team", "topic", "profile", "max_tokens", "beside")
 
@@ -30,14 +30,14 @@ class AsOfForm(ContextRequestForm):
     time = forms.TimeField(
         label=_("Time"), required=False, widget=forms.TimeInput(format="%H:%M", attrs={"type": "time"})
     )
-    beside = forms.BooleanField(label=_("Show what is different now"), required=False)
+    beside = forms.BooleanField(label=_("Compare with now"), required=False)
 
     def __init__(self, *args: Any, agent: Agent, teams: Sequence[Team], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.zone = ZoneInfo(agent.timezone)
         self.teams = {team.slug: team for team in teams}
-        choices = [*((team.slug, team.name) for team in teams), ("", _("No team: the agent alone"))]
-        self.fields["team"] = forms.ChoiceField(label=_("In the team"), required=False, choices=choices)
+        choices = [*((team.slug, team.name) for team in teams), ("", _("No team"))]
+        self.fields["team"] = forms.ChoiceField(label=_("Team"), required=False, choices=choices)
         self.fields["time"].help_text = _("In %(zone)s. Empty: noon.") % {"zone": agent.timezone}
         self.fields["topic"].widget = forms.TextInput()
         noon = last_noon(agent)
@@ -47,16 +47,16 @@ class AsOfForm(ContextRequestForm):
 
     @property
     def moment(self) -> datetime.datetime:
-        """What a valid form asks for: the end of the second that is named, so that what a page dates to it is in."""
+        """The moment in a valid form: the end of the given second, so that everything of that second is included."""
         begin = datetime.datetime.combine(self.cleaned_data["day"], self.cleaned_data["time"] or NOON, tzinfo=self.zone)
         return max(begin, min(begin + SECOND, timezone.now()))
 
     @property
     def team(self) -> Team | None:
-        """The chosen one; None: the agent alone."""
+        """The chosen team; None for no team."""
         return self.teams.get(self.cleaned_data["team"])
 
     @property
     def asked(self) -> AssemblyRequest:
-        """The wishes beside the moment."""
+        """The other parameters of the context."""
         return AssemblyRequest(**{name: self.cleaned_data[name] for name in ("topic", "profile", "max_tokens")})

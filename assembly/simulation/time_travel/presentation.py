@@ -1,4 +1,4 @@
-"""A context of an earlier moment as its page shows it, and what became of its items since. Pure."""
+"""A context of an earlier moment is formatted for its page here, with what happened to its items since."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,12 +18,13 @@ from assembly.engine.diff import DecisionChange, diff_contexts
 from assembly.engine.refs import Ref
 from assembly.engine.types import Decision, SectionResult
 from assembly.records.item_titles import reason_sentence, title_of
+from assembly.records.section_names import section_name
 from assembly.simulation.time_travel.services import PastContext
 
 
 @dataclass(frozen=True, slots=True)
 class PastItem:
-    """An item as it was then. `version`: its number, "" for what has none; `address`: where that can be read."""
+    """An item as it was then. `version` is its number, "" if it has none; `address` is the page of that version."""
 
     decision: Decision
     title: str
@@ -35,7 +36,7 @@ class PastItem:
 
 @dataclass(frozen=True, slots=True)
 class PastSection:
-    """A section with what is in, in its order, and what is left out."""
+    """A section with its included items in order, and its excluded ones."""
 
     result: SectionResult
     layer: str
@@ -44,7 +45,7 @@ class PastSection:
 
 
 def headline(found: PastContext, agent: Agent) -> str:
-    """How much would have been told when, and what of it not, in a sentence or two."""
+    """Return how much would have been included and excluded, in one or two sentences."""
     made = found.context
     facts = {
         "agent": agent.name,
@@ -53,9 +54,11 @@ def headline(found: PastContext, agent: Agent) -> str:
         "tokens": f"{made.tokens:,}",
         "budget": f"{made.budget:,}",
     }
-    told = _("%(when)s, %(agent)s would have been told %(tokens)s of a possible %(budget)s tokens.")
+    told = _("%(when)s, the context of %(agent)s would have used %(tokens)s of %(budget)s tokens.")
     if WarningCode.BUDGET_EXCEEDED in made.warnings:
-        told = _("%(when)s, %(agent)s would have been told %(tokens)s tokens, more than the %(budget)s allowed.")
+        told = _(
+            "%(when)s, the context of %(agent)s would have used %(tokens)s tokens, more than the budget of %(budget)s."
+        )
     return f"{told % facts} {_losses(made.decisions)}"
 
 
@@ -64,19 +67,21 @@ def _losses(decisions: Sequence[Decision]) -> str:
     out = sum(is_left_out(decision) for decision in decisions)
     said = []
     if cut:
-        said.append(ngettext("%(count)s text would have been cut.", "%(count)s texts would have been cut.", cut))
+        said.append(
+            ngettext("%(count)s text would have been truncated.", "%(count)s texts would have been truncated.", cut)
+        )
     if out:
         said.append(
-            ngettext("%(count)s item would have been left out.", "%(count)s items would have been left out.", out)
+            ngettext("%(count)s item would have been excluded.", "%(count)s items would have been excluded.", out)
         )
     counts = [count for count in (cut, out) if count]
     return " ".join(one % {"count": f"{count:,}"} for one, count in zip(said, counts, strict=True)) or _(
-        "Nothing would have been left out."
+        "Nothing would have been excluded."
     )
 
 
 def past_sections(told: ComparedContext, agent: str, team: str) -> list[PastSection]:
-    """The sections in which there was something to tell, in order. The slugs say where items are found today."""
+    """Return the sections with items, in order. The slugs are for links to today's pages."""
     items = _items(told, ItemLinks(agent, team))
     return [
         PastSection(
@@ -99,7 +104,7 @@ def _items(told: ComparedContext, whereabouts: ItemLinks) -> list[PastItem]:
             decision=decision,
             title=titles[decision.ref],
             tag=tag_of_code(decision.code),
-            why=reason_sentence(decision, labels[decision.section].label, titles),
+            why=reason_sentence(decision, section_name(labels[decision.section]), titles),
             version=Ref.parse(decision.ref).version,
             address=whereabouts.address_of(offered[decision.section, decision.ref]),
         )
@@ -120,7 +125,7 @@ def _is_out(item: PastItem, section: SectionResult) -> bool:
 
 
 def changes_since(then: ComparedContext, now: ComparedContext) -> tuple[ChangedItem, ...]:
-    """Return what is new, what is gone, and what says something else; a change of score or place alone is none."""
+    """Return new, removed and changed items; a change of only the score or the rank is none."""
     comparison = diff_contexts(then, now)
     changes = [change for change in comparison.changes if _has_different_text(change)]
     titles = titles_by_ref((*then.inputs.candidates, *now.inputs.candidates))
@@ -135,20 +140,20 @@ def _has_different_text(change: DecisionChange) -> bool:
 
 
 def _text_state(decision: Decision) -> tuple[object, ...]:
-    """Which version, in or cut how, and how many characters of it."""
+    """Return the version, whether and how the item is included, and how many of its characters."""
     return decision.ref, decision.code, (decision.end or 0) - (decision.start or 0)
 
 
 def _why(change: DecisionChange, _label: str, _titles: Mapping[str, str]) -> str:
     before, after = change.before, change.after
     if before is None:
-        return _("It was not considered then.")
+        return _("It was not a candidate then.")
     if after is None:
-        return _("It is not considered any more.")
+        return _("It is no longer a candidate.")
     if change.effect == "in":
-        return _("It was left out then.")
+        return _("It was excluded then.")
     if change.effect == "out":
-        return _("It is left out now.")
+        return _("It is excluded now.")
     if (then := Ref.parse(before.ref).version) != (now := Ref.parse(after.ref).version):
         return _("Version %(then)s then, version %(now)s now.") % {"then": then, "now": now}
-    return _("The same version, of which another part is told.")
+    return _("The same version, but a different part of it is included.")

@@ -1,6 +1,7 @@
 """Time travel assembles a context from the data of an earlier moment, by the same sources and the same engine.
 
-Nothing is recorded or cached, and no model is asked. It also finds the recorded contexts nearest to the moment.
+Nothing is recorded or cached, and no language model is called. `find_nearest_contexts` returns the recorded contexts
+that are nearest to the moment.
 """
 
 import datetime
@@ -33,7 +34,9 @@ COLUMNS = ("id", "created", "agent_name", "team_name", "topic", "profile_name", 
 
 @dataclass(frozen=True, slots=True)
 class NearestContexts:
-    """The last context up to the moment, and the first one after it. None: there is none that one may read."""
+    """The last context up to the moment, and the first one after it; None if there is none that the
+    principal may read.
+    """
 
     before: Assembly | None
     after: Assembly | None
@@ -42,7 +45,7 @@ class NearestContexts:
 def find_nearest_contexts(
     *, agent: Agent, team: Team | None, moment: datetime.datetime, principal: Principal
 ) -> NearestContexts:
-    """Return the contexts for the agent in that team that are nearest; without a team, in any and in none."""
+    """Return the nearest contexts for the agent in the team; without a team, in any team or none."""
     contexts = Assembly.objects.for_agents().visible_to(principal).filter(agent_id=agent.id).only(*COLUMNS)
     if team:
         contexts = contexts.filter(team_id=team.id)
@@ -53,17 +56,17 @@ def find_nearest_contexts(
 
 
 def require_valid_moment(agent: Agent, moment: datetime.datetime) -> None:
-    """Raises Invalid for what is still to come, and for what was before there was the agent."""
+    """Raise Invalid for a moment in the future, or before the agent was created."""
     if moment > timezone.now():
-        raise Invalid("at", "This moment is still to come. Choose one that has passed.", "future")
+        raise Invalid("at", "This time is in the future. Choose an earlier one.", "future")
     if moment < agent.created:
         began = f"{agent.created.astimezone(ZoneInfo(agent.timezone)):%Y-%m-%d %H:%M:%S}"
-        detail = f"{agent.name} was made on {began} ({agent.timezone}). Choose a later moment."
+        detail = f"{agent.name} was created on {began} ({agent.timezone}). Choose a later time."
         raise Invalid("at", detail, "before_agent")
 
 
 def last_noon(agent: Agent) -> datetime.datetime:
-    """The last noon where the agent works; where it is younger than that, the present minute."""
+    """Return the last noon in the agent's time zone; for a younger agent, the current minute."""
     now = timezone.now().astimezone(ZoneInfo(agent.timezone))
     noon = now.replace(hour=12, minute=0, second=0, microsecond=0)
     noon = noon if noon <= now else noon - datetime.timedelta(days=1)
@@ -71,12 +74,12 @@ def last_noon(agent: Agent) -> datetime.datetime:
 
 
 SECONDS = 20.0
-"""For a look into the past, which finds fewer indexes and is nobody's conversation."""
+"""The time limit in seconds: it is generous, because fewer indexes can be used and no agent waits."""
 
 
 @dataclass(frozen=True, slots=True)
 class PastContext:
-    """The context of the moment, and what of it could not be taken as of then."""
+    """The context as of the moment, with its limitations."""
 
     moment: datetime.datetime
     context: ComparedContext
@@ -86,10 +89,10 @@ class PastContext:
 def assemble_as_of(
     *, agent: Agent, team: Team | None = None, asked: AssemblyRequest, moment: datetime.datetime, principal: Principal
 ) -> PastContext:
-    """Make the context that the agent would have got at the moment, whatever `now` the request names.
+    """Assemble the context that the agent would have got at the moment, whatever `now` the request has.
 
-    Raises Invalid for a moment that cannot be looked back to, and as `assembly.pipeline.services.assemble` does.
-    Whether the principal may do this is for the caller to decide; what others deleted is counted for admins alone.
+    Raises Invalid for an invalid moment, and as `assembly.pipeline.services.assemble` does. The caller checks
+    permissions.
     """
     require_valid_moment(agent, moment)
     owners, time = ContextOwners(agent, team), TimeBudget(monotonic(), SECONDS)
@@ -108,7 +111,7 @@ def assemble_as_of(
 def assemble_unrecorded(
     *, agent: Agent, team: Team | None = None, asked: AssemblyRequest, now: datetime.datetime
 ) -> ComparedContext:
-    """Make the context that the agent would get at this moment, in the same way: to be laid beside one of the past.
+    """Assemble the context that the agent would get now, in the same way, to be compared with one of the past.
 
     Raises as `assemble_as_of` does.
     """
@@ -116,7 +119,10 @@ def assemble_unrecorded(
 
 
 def _count_unsearchable(prepared: PreparedAssembly, time: TimeBudget) -> int:
-    """How many memories of then cannot be found by meaning. An embedder on a server has the time of one source."""
+    """Return how many memories of that time cannot be found by similarity.
+
+    A remote embedder has the time of one source.
+    """
     if not _uses_similarity(prepared):
         return 0
     with embedder_deadline(time.seconds_for_one_source):
@@ -124,13 +130,13 @@ def _count_unsearchable(prepared: PreparedAssembly, time: TimeBudget) -> int:
 
 
 def _uses_similarity(prepared: PreparedAssembly) -> bool:
-    """Whether something is searched for: where there is no topic, a task may give one."""
+    """Return whether there is a text to search for: without a topic, a task may have one."""
     sources = {section.source for section in prepared.profile.sections}
     return bool(prepared.gather_context.topic.strip()) or "task_stack" in sources
 
 
 def _gather_past(prepared: PreparedAssembly, time: TimeBudget) -> SimulationBasis:
-    """What the sources have; those of other servers know nothing of the past and are not read."""
+    """Return what the sources return; external sources know nothing of the past and are not read."""
     agent, team = prepared.gather_context.agent, prepared.gather_context.team
     at_hand = tuple(section for section in prepared.profile.sections if section.source != EXTERNAL)
     gathered = gather(replace(prepared.profile, sections=at_hand), prepared.gather_context, time)

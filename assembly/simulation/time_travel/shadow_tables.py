@@ -1,13 +1,12 @@
-"""What each table held at a moment, in SQL: what keeps versions, in its version of then; anything else that was there.
+"""Temporary tables and views show the database as it was at a moment, for one transaction that is rolled back.
 
-`moment` and `owners` are settings of the transaction: see `database_as_of`.
+Rows with versions have their version at that moment; of other tables, the rows that existed then are shown as they are
+now. The moment and the owners are settings of the transaction: see `database_as_of`.
 
-The database as it was at a moment: for one transaction, which is undone, its tables hold what they held then.
+The statements that gather candidates name tables without a schema. The temporary relations have the same names and
+precede them in the search path, so the same statements read the past unchanged.
 
-What reads contexts names tables without a schema. So the same statements read the past where temporary relations of the
-same names are found first, and nothing on the way to a context has to know of it.
-
-What memories meant that said something else then: their vectors are made again, for nobody keeps them.
+Vectors of former texts are not stored, so `restore_embeddings` computes them for memories whose text was different.
 """
 
 import datetime
@@ -56,9 +55,9 @@ UNVERSIONED: tuple[type[Model], ...] = (
     Tool,
     Document,
 )
-"""Of these nobody keeps what they were before they were changed."""
+"""Tables of which former states are not stored."""
 
-# A version that changed no word switched the rule on or off: nothing else makes one.
+# A version with an unchanged text means that the rule was switched on or off: nothing else creates one.
 SWITCHED_SINCE = f"""
 SELECT count(*) % 2 = 1 FROM rule_versions AS switch JOIN rule_versions AS before
     ON before.file_id = switch.file_id AND before.version = switch.version - 1 AND before.content = switch.content
@@ -69,7 +68,10 @@ SAME_TEXT = "told.content = now.text"
 
 
 def _newest_version_sql(model: type[Model], versions: type[Version], **otherwise: str) -> str:
-    """Each row in its newest version of then, with the columns of its table. `otherwise`: expressions by column."""
+    """Return SQL for the rows in their newest version at the moment, with the columns of the table.
+
+    `otherwise` has expressions by column.
+    """
     kept = {field.column for field in versions._meta.concrete_fields} - {"id", "created"}  # noqa: SLF001 - as documented
     columns = [field.column for field in model._meta.concrete_fields]  # noqa: SLF001
     told = {column: f"told.{column}" if column in kept else f"now.{column}" for column in columns} | otherwise
@@ -82,12 +84,12 @@ def _newest_version_sql(model: type[Model], versions: type[Version], **otherwise
 
 
 def _existing_rows_sql(model: type[Model]) -> str:
-    """The rows that were there, as they are now."""
+    """Return SQL for the rows that existed at the moment, as they are now."""
     return f"SELECT * FROM {model._meta.db_table} WHERE created <= {MOMENT}"  # noqa: S608, SLF001
 
 
 def _embeddings_sql() -> dict[str, str]:
-    """A memory's vectors, where it said then what it says now."""
+    """Return SQL for a memory's vectors, if its text was the same then."""
     columns = {slot: f"CASE WHEN {SAME_TEXT} THEN now.{slot} END" for slot in SLOTS}
     names = {f"{slot}_model": f"CASE WHEN {SAME_TEXT} THEN now.{slot}_model ELSE '' END" for slot in SLOTS}
     return columns | names
@@ -107,7 +109,9 @@ MEMORIES = f"""
 }
 WHERE now.agent_id = ANY({OWNERS}) OR now.team_id = ANY({OWNERS})
 """
-"""The owners' memories. `reworded`: one that says something else now; its words and vectors of then are to be made."""
+"""SQL for the owners' memories. `reworded` marks memories whose text has changed; their words and
+vectors are computed.
+"""
 
 VIEWS: Mapping[str, str] = {
     "agent_md_files": _newest_version_sql(AgentFile, AgentFileVersion, updated_at="told.created"),
@@ -118,16 +122,16 @@ VIEWS: Mapping[str, str] = {
         StoredRule, StoredRuleVersion, updated_at="told.created", enabled=f"(now.enabled <> ({SWITCHED_SINCE}))"
     ),
     **{model._meta.db_table: _existing_rows_sql(model) for model in UNVERSIONED},  # noqa: SLF001
-    # It reads the view of documents, which is laid before it.
+    # This view reads the one of documents, so it is created after it.
     "chunks": "SELECT chunks.* FROM chunks JOIN documents ON documents.id = document_id",
 }
-"""By table, what stands in its place, in the order in which they are laid."""
+"""The views that replace the tables, by table, in the order of their creation."""
 
 ONE_SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"
 SET = """
 SELECT set_config('dossier.as_of', %s, true), set_config('dossier.as_of_owners', %s, true)
 """
-# Searches of large owners name places of rows, which a view has not, and go from row to row by time.
+# A table, because searches of large owners use row addresses (ctid), which views lack, and an index by time.
 CREATE_MEMORIES_SQL = f"""
 CREATE TEMPORARY TABLE memories ON COMMIT DROP AS {MEMORIES};
 CREATE INDEX ON memories (id);
@@ -137,8 +141,8 @@ CREATE INDEX ON memories (agent_id, language) WHERE language <> 'english';
 CREATE INDEX ON memories (team_id, language) WHERE language <> 'english';
 """
 CREATE_VIEWS_SQL = ";".join(f"CREATE TEMPORARY VIEW {name} AS {rows}" for name, rows in VIEWS.items())
-# Another path than before: so PostgreSQL plans prepared statements anew, now and once this is over. From here on
-# nothing but what is temporary can be written.
+# A changed search path makes PostgreSQL plan prepared statements again, now and after the transaction. From here on,
+# only temporary tables can be written.
 ENTER_SHADOW_SCHEMA_SQL = """
 SELECT set_config('search_path', 'pg_temp, ' || current_setting('search_path'), true);
 SET LOCAL transaction_read_only = on
@@ -147,9 +151,10 @@ SET LOCAL transaction_read_only = on
 
 @contextmanager
 def database_as_of(moment: datetime.datetime, owners: Sequence[UUID]) -> Iterator[None]:
-    """Within, the database is as it was at the moment, as far as that is known; of memories, it has the owners' alone.
+    """Show the database as it was at the moment, as far as it is known, within the block; of memories, only the
+    owners'.
 
-    The role of the app needs the right to make temporary tables, which PostgreSQL gives to everybody.
+    The role of the app needs the right to create temporary tables, which PostgreSQL gives to everyone by default.
     """
     within = connection.in_atomic_block
     with transaction.atomic():
@@ -165,7 +170,7 @@ def database_as_of(moment: datetime.datetime, owners: Sequence[UUID]) -> Iterato
 
 
 def _restore_word_search() -> None:
-    """Memories that said something else then are found by what they said."""
+    """Compute the search words of memories whose text was different then."""
     search = Memory._meta.get_field("search")  # noqa: SLF001 - Django's documented introspection
     assert isinstance(search, GeneratedField)  # noqa: S101
     expression, parameters = search.generated_sql(connection)
@@ -173,7 +178,7 @@ def _restore_word_search() -> None:
 
 
 MAX_EMBEDDED = 1_000
-"""Texts that are embedded for one look into the past: about a second."""
+"""The maximum number of texts that are embedded per request: about a second."""
 
 CHANGED_MEMORIES_SQL = "SELECT id, text FROM memories WHERE reworded ORDER BY created DESC, id LIMIT %s"
 CHANGED_MEMORY_COUNT_SQL = "SELECT count(*) FROM memories WHERE reworded"
@@ -182,10 +187,9 @@ logger = logging.getLogger(__name__)
 
 
 def restore_embeddings() -> int:
-    """Give the memories of the past the vectors of what they said, within `database_as_of`. How many are without one
-    after it.
+    """Compute the vectors of memories whose text was different then, within `database_as_of`.
 
-    Those are found by their words alone.
+    Return how many remain without one; these are found by their words only.
     """
     rows = fetch_rows(CHANGED_MEMORIES_SQL, [MAX_EMBEDDED])
     if not rows:
@@ -195,7 +199,7 @@ def restore_embeddings() -> int:
 
 
 def _embed(space: EmbeddingModel, ids: list[str], texts: list[str]) -> int:
-    """How many could be embedded."""
+    """Return how many texts could be embedded."""
     try:
         vectors = embed_texts(space, texts)
     except EmbedderFailed as error:

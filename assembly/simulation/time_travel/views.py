@@ -1,4 +1,4 @@
-"""What would the agent have been told then? A context made of what there was at a moment, and what is different now."""
+"""This page shows a context as of a date, and how it differs from today's."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -34,7 +34,7 @@ from teams.versioned_text.presentation import Crumb
 
 @require_safe
 def as_of(request: HttpRequest, slug: str) -> HttpResponse:
-    """Asks for a moment; with one, shows the context of then."""
+    """Show the form of the moment, and the context of the chosen moment."""
     principal = principal_of(request)
     agent = agent_for(principal, slug)
     teams = list(Team.objects.visible_to(principal).filter(agent_links__agent=agent).order_by("name", "slug"))
@@ -54,7 +54,7 @@ def as_of(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _form(request: HttpRequest, agent: Agent, teams: Sequence[Team]) -> AsOfForm:
-    """As it was sent; at first, with what an address may say beforehand."""
+    """Return the form as it was sent, or initially with values from the query string."""
     sent = request.GET.copy()
     sent.setdefault("profile", CONVERSATION.name)
     known = {name: sent[name] for name in ("team", "topic", "profile", "max_tokens") if name in sent}
@@ -65,7 +65,7 @@ def _page(request: HttpRequest, agent: Agent, form: AsOfForm, **facts: Any) -> H
     crumbs = (
         Crumb(_("Agents"), reverse("agent_list")),
         Crumb(agent.name, reverse("agent_page", args=[agent.slug])),
-        Crumb(_("Then"), reverse("agent_as_of", args=[agent.slug])),
+        Crumb(_("Actions"), reverse("agent_as_of", args=[agent.slug])),
     )
     page = {"agent": agent, "form": form, "crumbs": crumbs, **facts}
     return render(request, "assembly/simulation/time_travel/time_travel.html", page, status=422 if form.errors else 200)
@@ -76,7 +76,7 @@ def _now(agent: Agent, form: AsOfForm) -> ComparedContext:
 
 
 def _page_context(principal: Principal, agent: Agent, form: AsOfForm, found: PastContext) -> dict[str, Any]:
-    """The context in words and shapes."""
+    """Return the context in the words of the page."""
     return {
         "found": found,
         "headline": headline(found, agent),
@@ -87,12 +87,12 @@ def _page_context(principal: Principal, agent: Agent, form: AsOfForm, found: Pas
 
 
 def _text_sections(made: ComparedContext) -> list[TextSection]:
-    """The exact text, section by section."""
+    """Return the exact text by section."""
     return all_text_sections([field_values(section) for section in made.sections], made.decisions, made.content)
 
 
 def _comparison_with_now(found: PastContext, now: ComparedContext | None) -> dict[str, Any]:
-    """What is different now, where that is wished."""
+    """Return the differences from today's context, if they were requested."""
     if now is None:
         return {}
     difference = compare_texts(found.context.content, now.content, source=True)

@@ -1,1 +1,1 @@
-"""A what-if assembles a recorded request again with other settings, rules or files."""
+"""A what-if assembles a recorded request again with other parameters, rules or file versions."""

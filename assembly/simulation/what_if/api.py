@@ -1,4 +1,4 @@
-"""REST: a what-if, with its overrides as they are sent and both contexts as they are answered."""
+"""REST endpoint of a what-if, with its overrides and both contexts as JSON."""
 
 from typing import Any
 from uuid import UUID
@@ -28,9 +28,9 @@ MAX_VERSION = 2**31 - 1
 class WhatIfSerializer(SideBySideSerializer):
     assembly = serializers.UUIDField()
     basis = serializers.ChoiceField(
-        choices=list(WHAT_IF_BASES), help_text="record: of what was considered then; today: the sources were read anew."
+        choices=list(WHAT_IF_BASES), help_text="record: the recorded candidates; today: the sources were read again."
     )
-    session_gone = serializers.BooleanField(help_text="The session of the request is not there any more.")
+    session_gone = serializers.BooleanField(help_text="The session of the request was deleted.")
 
 
 class OverridesSerializer(StrictSerializer):
@@ -38,7 +38,7 @@ class OverridesSerializer(StrictSerializer):
     tokenizer = ExactText(max_length=60, required=False)
     profile = ExactText(max_length=60, required=False, help_text="As it is today.")
     topic = ExactText(
-        max_length=MAX_TOPIC_CHARACTERS, required=False, allow_blank=True, help_text="The sources are then read anew."
+        max_length=MAX_TOPIC_CHARACTERS, required=False, allow_blank=True, help_text="The sources are then read again."
     )
     caps = serializers.DictField(
         child=serializers.IntegerField(min_value=0, max_value=MAX_TOKENS, allow_null=True),
@@ -49,7 +49,7 @@ class OverridesSerializer(StrictSerializer):
         child=ExactText(max_length=60), max_length=MAX_RULES, required=False, help_text="Names of rules that fired."
     )
     with_rule = ExactText(
-        max_length=MAX_FILE_CHARACTERS, required=False, help_text=f"{YAML} A rule besides, as if the agent had it."
+        max_length=MAX_FILE_CHARACTERS, required=False, help_text=f"{YAML} An additional rule, as if the agent had it."
     )
     files = serializers.DictField(
         child=serializers.IntegerField(min_value=1, max_value=MAX_VERSION),
@@ -59,7 +59,7 @@ class OverridesSerializer(StrictSerializer):
 
     def validate_caps(self, caps: dict[str, int | None]) -> dict[str, int | None]:
         if len(caps) > MAX_CAPS:
-            raise serializers.ValidationError(f"Send at most {MAX_CAPS} caps at once.")
+            raise serializers.ValidationError(f"Send at most {MAX_CAPS} caps.")
         return caps
 
     def validate_files(self, files: dict[str, int]) -> dict[str, int]:
@@ -75,24 +75,29 @@ class WhatIfRequestSerializer(OverridesSerializer):
         max_length=1,
         required=False,
         default=list,
-        help_text="content: both contexts whole.",
+        help_text="content: the complete texts of both contexts.",
     )
 
 
 def what_if_document(found: WhatIfResult, *, with_content: bool) -> dict[str, Any]:
-    """A recorded context beside the one with the overrides."""
+    """Return a recorded context and the one with overrides as JSON."""
     facts = {"assembly": found.assembly.id, "basis": found.basis, "session_gone": found.session_gone}
     return {**facts, **comparison_document(found.beside, with_content=with_content)}
 
 
 class AssemblyWhatIf(ApiView):
-    @extend_schema(operation_id="assemblies_what_if", request=WhatIfRequestSerializer, responses=WhatIfSerializer)
+    @extend_schema(
+        operation_id="assemblies_what_if",
+        summary="Simulate assembly with other parameters",
+        request=WhatIfRequestSerializer,
+        responses=WhatIfSerializer,
+    )
     @idempotent
     def post(self, request: Request, id_: UUID) -> Response:
-        """The context as it would be with something changed, beside the recorded one. Nothing is stored or published.
+        """Return the context with some parameters changed, compared with the recorded one. Nothing is stored.
 
-        Where the record holds all that is needed, every difference comes of the change. Another topic, and a profile
-        with other sources, need a new reading: `basis` then says `today`.
+        If the record has all the data, every difference is caused by the change. Another topic, or a profile with other
+        sources, is read from the current data: `basis` is then `today`.
         """
         self.query()
         assembly = assembly_for(self.principal, id_)

@@ -1,4 +1,4 @@
-"""The form that asks what is to be different in a recorded context. What is left as it is, is as it was."""
+"""The form of the overrides of a recorded context. Fields that are left unchanged override nothing."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -15,6 +15,7 @@ from assembly.models.proposal import MAX_NOTE_CHARACTERS
 from assembly.pipeline.request import MAX_TOKENS, MAX_TOPIC_CHARACTERS
 from assembly.profiles.catalogue import all_profiles
 from assembly.records.reader import StoredAssembly
+from assembly.records.section_names import section_name
 from assembly.simulation.simulate import Overrides, is_file
 from assembly.sources.kinds import ITEM_KINDS
 from teams.forms import validate_storable
@@ -23,18 +24,18 @@ from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS, Version
 VERSIONS_OFFERED = 30
 CAP = "cap_"
 FILE = "file_"
-"""What the names of fields begin with that are there per section and per file."""
+"""The prefix of the names of fields that exist per section and per file."""
 
 
 class WhatIfForm(forms.Form):
-    """What may be changed of one context: its fields are those of its sections, its files, and its rules."""
+    """The form of what can be changed in a context: its fields depend on the context's sections, files, and rules."""
 
     max_tokens = forms.IntegerField(
         label=gettext_lazy("Budget in tokens"), min_value=0, max_value=MAX_TOKENS, required=False
     )
     topic = forms.CharField(
         label=gettext_lazy("Topic"),
-        help_text=gettext_lazy("Another topic is looked up as of now, not as of then."),
+        help_text=gettext_lazy("Another topic is searched as of now, not as of then."),
         max_length=MAX_TOPIC_CHARACTERS,
         required=False,
         validators=[validate_storable],
@@ -42,13 +43,13 @@ class WhatIfForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 2}),
     )
     profile = forms.ChoiceField(label=gettext_lazy("Profile"), required=False)
-    tokenizer = forms.ChoiceField(label=gettext_lazy("Counted by"), required=False)
+    tokenizer = forms.ChoiceField(label=gettext_lazy("Tokenizer"), required=False)
     without_rules = forms.MultipleChoiceField(
         label=gettext_lazy("Without these rules"), required=False, widget=forms.CheckboxSelectMultiple
     )
     with_rule = forms.CharField(
-        label=gettext_lazy("With one more rule"),
-        help_text=gettext_lazy("As rules are written, as in: then: {exclude: [{source: daily_logs}]}"),
+        label=gettext_lazy("With another rule"),
+        help_text=gettext_lazy("In the format of rules, for example: then: {exclude: [{source: daily_logs}]}"),
         max_length=MAX_FILE_CHARACTERS,
         required=False,
         validators=[validate_storable],
@@ -56,18 +57,21 @@ class WhatIfForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 3, "class": "code", "spellcheck": "false"}),
     )
     note = forms.CharField(
-        label=gettext_lazy("Why"), max_length=MAX_NOTE_CHARACTERS, required=False, validators=[validate_storable]
+        label=gettext_lazy("Comment"), max_length=MAX_NOTE_CHARACTERS, required=False, validators=[validate_storable]
     )
 
-    def __init__(self, data: QueryDict | None = None, *, told: StoredAssembly) -> None:
+    def __init__(
+        self, data: QueryDict | None = None, *, told: StoredAssembly, asked: Mapping[str, str] | None = None
+    ) -> None:
+        """`asked` are the initial values of fields, from the address of the page."""
         assembly = told.assembly
-        super().__init__(data, initial={"max_tokens": assembly.budget, "topic": assembly.topic})
+        super().__init__(data, initial={"max_tokens": assembly.budget, "topic": assembly.topic, **(asked or {})})
         self.told = told
-        was = _("As it was: %(name)s, version %(number)s")
+        was = _("Unchanged (%(name)s v%(number)s)")
         profile = was % {"name": assembly.profile_name, "number": assembly.profile_version}
         self._choose("profile", profile, [entry.name for entry in all_profiles() if entry.described])
         others = [name for name in available_tokenizers() if name != assembly.tokenizer]
-        self._choose("tokenizer", _("As it was: %(name)s") % {"name": assembly.tokenizer}, others)
+        self._choose("tokenizer", _("Unchanged (%(name)s)") % {"name": assembly.tokenizer}, others)
         rules = [rule.name for rule in told.inputs.request.rules]
         if rules:
             self.fields["without_rules"].choices = [(name, name) for name in rules]  # type: ignore[attr-defined]
@@ -84,7 +88,7 @@ class WhatIfForm(forms.Form):
 
     @property
     def most(self) -> list[Any]:
-        """The fields that most people want."""
+        """The most frequently used fields."""
         return [self[name] for name in ("max_tokens", "topic", "profile")]
 
     @property
@@ -94,22 +98,24 @@ class WhatIfForm(forms.Form):
 
     @property
     def of_rules(self) -> list[Any]:
-        """Those about rules."""
+        """The fields about rules."""
         return [self[name] for name in ("without_rules", "with_rule") if name in self.fields]
 
     @property
     def of_sections(self) -> list[Any]:
-        """How the room is shared out."""
+        """The fields about the limits of sections."""
         return [self["tokenizer"], *(self[name] for name in self.fields if name.startswith(CAP))]
 
     @property
     def opens(self) -> frozenset[str]:
-        """The groups of which something was chosen, or is at fault: they are shown open."""
+        """The groups with a chosen value or an error, which are shown open."""
         groups = {"files": self.of_files, "rules": self.of_rules, "sections": self.of_sections}
-        return frozenset(name for name, group in groups.items() if any(one.errors or one.data for one in group))
+        return frozenset(
+            name for name, group in groups.items() if any(one.errors or one.data or one.initial for one in group)
+        )
 
     def overrides(self) -> Overrides:
-        """Return what a valid form wants to be different."""
+        """Return the overrides in a valid form."""
         values, assembly = self.cleaned_data, self.told.assembly
         topic = values["topic"].replace("\r\n", "\n")
         return Overrides(
@@ -124,7 +130,7 @@ class WhatIfForm(forms.Form):
         )
 
     def add_refusal(self, errors: Mapping[str, Any], detail: str) -> None:
-        """Put what the service refused to the field that it is about, else above all."""
+        """Add the error of the service to the field that it is about, else to the form."""
         for name in errors:
             field = name.replace("files.", FILE)
             self.add_error(field if field in self.fields else None, detail)
@@ -137,19 +143,19 @@ def _changed_values(values: Mapping[str, Any], beginning: str) -> Iterator[tuple
 
 
 def _cappable_sections(told: StoredAssembly) -> list[Section]:
-    """The sections that may have a cap."""
+    """Return the sections that may have a limit."""
     return [section for section in told.inputs.profile.sections if not section.required]
 
 
 def _cap_field(section: Section) -> forms.IntegerField:
-    was = _("now %(cap)s") % {"cap": f"{section.cap:,}"} if section.cap is not None else _("now none of its own")
-    label = _("Most tokens of %(section)s") % {"section": section.label}
+    was = _("now %(cap)s") % {"cap": f"{section.cap:,}"} if section.cap is not None else _("no limit now")
+    label = _("Maximum tokens of %(section)s") % {"section": section_name(section)}
     return forms.IntegerField(label=f"{label} ({was})", min_value=0, max_value=MAX_TOKENS, required=False)
 
 
 def _version_field(key: str, versions: Sequence[tuple[int, Version]]) -> forms.ChoiceField:
     ((was, _first), *_rest) = versions
-    choices = [("", _("As it was: version %(number)s") % {"number": was})]
+    choices = [("", _("Unchanged (v%(number)s)") % {"number": was})]
     choices += [(str(version.version), _version_label(version)) for _was, version in versions if version.version != was]
     return forms.ChoiceField(label=key.capitalize(), choices=choices, required=False)
 
@@ -164,7 +170,7 @@ def _version_label(version: Version) -> str:
 
 
 def _versions_by_file(told: StoredAssembly) -> dict[str, list[tuple[int, Version]]]:
-    """By the key of each file that has others: the version that was told, with each of its newest versions."""
+    """Return by file key the included version, with the newest versions, for files that have others."""
     was = {(ref := Ref.parse(one.ref)).item: (one.kind, ref) for one in told.inputs.candidates if is_file(one)}
     found: dict[str, list[tuple[int, Version]]] = {}
     for kind in filter(lambda kind: kind.is_file, ITEM_KINDS):

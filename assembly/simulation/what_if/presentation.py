@@ -1,4 +1,4 @@
-"""The overrides of a what-if as rows of its page."""
+"""The overrides of a what-if are formatted as rows of its page here."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from assembly.simulation.simulate import Overrides
 
 @dataclass(frozen=True, slots=True)
 class OverrideRow:
-    """One wish. `address` leads to where it can be made so, "" where that is not one page."""
+    """An override in words. `address` is the page on which it can be made permanent, "" if it is not one page."""
 
     label: str
     value: str
@@ -21,10 +21,14 @@ class OverrideRow:
 
 
 def override_rows(wishes: Overrides, proposal: Proposal | None = None, profile: str = "") -> list[OverrideRow]:
-    """The wishes in the order of the form. With a proposal, each with where it can be made so; `profile` is the name
-    of the one that its context was made by."""
+    """Return the overrides in the order of the form.
+
+    For a proposal, each has the page on which it can be made permanent; `profile` is the profile of its context.
+    """
     caps = [
-        OverrideRow(_("Most tokens of %(section)s") % {"section": key.replace("_", " ")}, _cap(cap), _profile(profile))
+        OverrideRow(
+            _("Maximum tokens of %(section)s") % {"section": key.replace("_", " ")}, _cap(cap), _profile(profile)
+        )
         for key, cap in wishes.caps.items()
     ]
     files = [
@@ -39,7 +43,7 @@ def override_rows(wishes: Overrides, proposal: Proposal | None = None, profile: 
 
 
 def _request_rows(wishes: Overrides) -> list[OverrideRow]:
-    """What another request could ask for by itself: there is nothing to publish."""
+    """Return the overrides that another request can have, so there is nothing to publish."""
     found = []
     if wishes.max_tokens is not None:
         found.append(OverrideRow(_("Budget in tokens"), f"{wishes.max_tokens:,}"))
@@ -48,7 +52,7 @@ def _request_rows(wishes: Overrides) -> list[OverrideRow]:
     if wishes.profile is not None:
         found.append(OverrideRow(_("Profile"), wishes.profile))
     if wishes.tokenizer is not None:
-        found.append(OverrideRow(_("Counted by"), wishes.tokenizer))
+        found.append(OverrideRow(_("Tokenizer"), wishes.tokenizer))
     return found
 
 
@@ -56,7 +60,7 @@ def _new_rule(wishes: Overrides, proposal: Proposal | None) -> list[OverrideRow]
     if wishes.with_rule is None:
         return []
     address = f"{reverse('rule_new')}?as=text" if proposal else ""
-    return [OverrideRow(_("With one more rule"), wishes.with_rule, address, is_code=True)]
+    return [OverrideRow(_("With another rule"), wishes.with_rule, address, is_code=True)]
 
 
 def _cap(cap: int | None) -> str:
@@ -68,7 +72,7 @@ def _profile(name: str) -> str:
 
 
 def _file(key: str, number: int, proposal: Proposal | None) -> str:
-    """The page of that version, from which it can be restored."""
+    """Return the page of the version, from which it can be restored."""
     if proposal is None:
         return ""
     of_agent = key in AgentFile.Key.values

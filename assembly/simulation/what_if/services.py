@@ -1,7 +1,7 @@
-"""What if: a recorded context as it would be with something changed. Nothing is recorded, and nothing is published.
+"""A what-if assembles a recorded context with overrides, and compares both. Nothing is recorded or published.
 
-Where the record holds all that is needed, the engine runs on the recorded inputs, so that every difference comes of the
-change. Another topic, and a profile with other sources, need a new reading: then it is today's, and the answer says so.
+If the record has all the data, the engine runs on the recorded inputs, so every difference is caused by the overrides.
+Another topic, or a profile with other sources, is gathered from today's data; the result then has the basis `today`.
 """
 
 from dataclasses import dataclass, replace
@@ -20,7 +20,9 @@ from assembly.simulation.simulate import NO_OVERRIDES, Overrides, load_overridde
 from config.http.errors import Invalid
 
 WhatIfBasis = Literal["record", "today"]
-"""record: the engine ran on what was considered then; today: the sources were read anew, as of now."""
+"""The basis of a what-if: `record` (the engine ran on the recorded candidates) or `today` (the sources
+were read now).
+"""
 WHAT_IF_BASES: tuple[WhatIfBasis, ...] = get_args(WhatIfBasis)
 
 
@@ -33,17 +35,17 @@ class WhatIfResult:
     basis: WhatIfBasis
     beside: SideBySide
     session_gone: bool = False
-    """The request named a session that is not there any more: what was read anew is without it."""
+    """The session of the request does not exist any more, so newly gathered items are without it."""
 
 
 def run_what_if(*, assembly: Assembly, overrides: Overrides) -> WhatIfResult:
-    """Make the context with the overrides in it, beside the recorded one.
+    """Return the recorded context and the one with the overrides, side by side.
 
-    Raises Invalid for overrides that are empty or name what is not there; where a new reading is needed, OwnerDeleted
-    for an agent or a team that was deleted; RecordDamaged. Whether somebody may look is for the caller to decide.
+    Raises Invalid for overrides that are empty or name unknown sections, rules or versions; OwnerDeleted if today's
+    data is needed and the agent or its team was deleted; RecordDamaged. The caller checks permissions.
     """
     if overrides == NO_OVERRIDES:
-        raise Invalid("wishes", "Nothing would be different. Change at least one thing.", "empty")
+        raise Invalid("wishes", "Nothing would change. Change at least one parameter.", "empty")
     record = load_record(assembly)
     before = compared_from_record(record)
     basis = _gather_basis(record, overrides) if _needs_gathering(record, overrides) else record_basis(record)
@@ -52,7 +54,7 @@ def run_what_if(*, assembly: Assembly, overrides: Overrides) -> WhatIfResult:
 
 
 def _needs_gathering(record: StoredAssembly, overrides: Overrides) -> bool:
-    """Whether the record does not hold what the context is chosen from."""
+    """Return whether the record lacks data from which the context is selected."""
     if overrides.topic is not None and overrides.topic != record.assembly.topic:
         return True
     if overrides.profile is None:
@@ -61,12 +63,15 @@ def _needs_gathering(record: StoredAssembly, overrides: Overrides) -> bool:
 
 
 def record_covers_profile(record: StoredAssembly, wanted: Profile) -> bool:
-    """Whether all that the wanted profile chooses from is among the candidates on record: the same sections from the
-    same sources, none of which has to be asked for more, and nothing that the reading itself depends on."""
+    """Return whether the record has everything that the wanted profile selects from.
+
+    Then it has the same sections from the same sources, no source has to return more items, and the settings that
+    affect gathering are the same.
+    """
     recorded = record.inputs.profile
     old, new = sections_of(recorded), sections_of(wanted)
     same_reading = recorded.depth_limit == wanted.depth_limit and recorded.ranker == wanted.ranker
-    grown = record.assembly.parent is not None  # what it holds is no longer all that was considered
+    grown = record.assembly.parent is not None  # such a record lacks some considered items
     return same_reading and not grown and all(key in old and _is_within(old[key], new[key]) for key in new)
 
 
@@ -81,8 +86,9 @@ def _gather_basis(record: StoredAssembly, overrides: Overrides) -> SimulationBas
 
 
 def _override_request(asked: AssemblyRequest, overrides: Overrides) -> AssemblyRequest:
-    """The request with the overrides that bear on what is read. What another profile has no section for is left out,
-    and so is the strategy of the request, which names the sections of its own."""
+    """Return the request with the overrides that affect gathering, without filters and strategy for sections that
+    another profile lacks.
+    """
     if overrides.topic is not None:
         asked = replace(asked, topic=overrides.topic)
     if overrides.profile is None or overrides.profile == asked.profile:

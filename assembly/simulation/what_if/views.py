@@ -1,4 +1,4 @@
-"""What if something had been different? The form, the result beside the recorded context, and keeping it."""
+"""The page of a what-if has the form, the result beside the recorded context, and a button that saves a proposal."""
 
 from typing import Any
 from uuid import UUID
@@ -26,11 +26,11 @@ UNPROCESSABLE = 422
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def what_if_page(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """Asks what is to be different, shows what comes of it, and keeps it as a proposal if that is wished."""
+    """Show the form and the result, and save it as a proposal on request."""
     assembly = assembly_for(principal_of(request), id_)
     told = load_record(assembly)
     if request.method != "POST":
-        return _page(request, assembly, WhatIfForm(told=told))
+        return _page(request, assembly, WhatIfForm(told=told, asked=request.GET.dict()))
     form = WhatIfForm(request.POST, told=told)
     if not form.is_valid():
         return _page(request, assembly, form, UNPROCESSABLE)
@@ -56,7 +56,7 @@ def _save_proposal(request: HttpRequest, assembly: Assembly, form: WhatIfForm) -
     proposal, _found = proposal_create(
         assembly=assembly, wishes=form.overrides(), note=note, principal=principal_of(request)
     )
-    messages.success(request, _("The proposal is kept. Nothing was published."))
+    messages.success(request, _("Suggestion saved. Nothing was published."))
     return redirect("proposal", id_=proposal.id)
 
 

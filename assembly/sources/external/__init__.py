@@ -1,1 +1,1 @@
-"""External sources are HTTP endpoints of the organisation's own; this room stores, asks and tests them."""
+"""External sources are HTTP endpoints of the organisation; this package stores, queries and tests them."""

@@ -1,4 +1,6 @@
-"""REST: admins of the organisation register and test external sources; everybody reads their names and labels."""
+"""REST endpoints of external sources: organisation admins register and test them; everyone reads their names and
+labels.
+"""
 
 from dataclasses import replace
 from typing import Any
@@ -50,7 +52,7 @@ FOR_ADMINS = "null for all but admins of the organisation."
 
 
 class SecretField(ExactText):
-    """Never given back."""
+    """A secret that can be written but never read."""
 
     def __init__(self, **options: Any) -> None:
         help_text = "Sent as a bearer token, never shown again. Empty: none."
@@ -113,11 +115,11 @@ class ExternalAnswerSerializer(serializers.Serializer[Any]):
     left_out = serializers.IntegerField(help_text="Results that could not be used.")
     ms = serializers.IntegerField(help_text="Milliseconds until the answer, or until it was given up.")
     code = serializers.ChoiceField(choices=[code.value for code in SourceCode], allow_null=True)
-    fault = serializers.CharField(help_text="What went wrong; empty where it answered.")
+    fault = serializers.CharField(help_text="The error; empty if it answered.")
 
 
 def external_source_document(principal: Principal, row: ExternalSource) -> dict[str, Any]:
-    """An external source as JSON, as far as the principal may see it."""
+    """Return an external source as JSON, with the fields that the principal may see."""
     facts = {
         "name": row.name,
         "label": row.label,
@@ -138,7 +140,7 @@ def external_source_document(principal: Principal, row: ExternalSource) -> dict[
 
 
 def answer_document(told: ExternalAnswer) -> dict[str, Any]:
-    """What came of an asking as JSON."""
+    """Return the result of a query as JSON."""
     results = [
         {
             "ref": candidate.ref,
@@ -157,7 +159,7 @@ def answer_document(told: ExternalAnswer) -> dict[str, Any]:
 class ExternalSourceList(ApiView):
     @extend_schema(parameters=PAGE, responses=page_serializer(ExternalSourceSerializer))
     def get(self, request: Request) -> Response:
-        """All external sources, the newest first."""
+        """Return all external sources, newest first."""
         return self.page(ExternalSource.objects.all(), lambda row: external_source_document(self.principal, row))
 
     @extend_schema(
@@ -165,7 +167,7 @@ class ExternalSourceList(ApiView):
     )
     @idempotent
     def post(self, request: Request) -> Response:
-        """Register an endpoint. For organisation admins and admin keys."""
+        """Create an external source. For organisation admins and admin keys."""
         self.query()
         require_admin(self.principal)
         given = self.validated(ExternalSourceCreateSerializer)
@@ -185,7 +187,7 @@ class ExternalSourceDetail(VersionedView):
 
     @extend_schema(parameters=[ETAG, IF_NONE_MATCH], responses=ExternalSourceSerializer)
     def get(self, request: Request, name: str) -> Response:
-        """An external source, without its secret."""
+        """Return an external source, without its secret."""
         self.query()
         return self.answer_if_newer(find_external_source(name))
 
@@ -193,7 +195,7 @@ class ExternalSourceDetail(VersionedView):
         parameters=[ETAG, IF_MATCH], request=ExternalSourceUpdateSerializer, responses=ExternalSourceSerializer
     )
     def patch(self, request: Request, name: str) -> Response:
-        """Change what is named, also to switch it on or off. A secret that is left out stays, an empty one goes."""
+        """Change the given fields, also to enable or disable the source. An empty secret deletes the stored one."""
         self.query()
         source = external_source_for(self.principal, name)
         expected = self.expected(source)
@@ -208,7 +210,7 @@ class ExternalSourceDetail(VersionedView):
 
     @extend_schema(parameters=[IF_MATCH], responses={204: None})
     def delete(self, request: Request, name: str) -> Response:
-        """Delete an external source. Contexts that hold what it told stay."""
+        """Delete an external source. Contexts with its results remain."""
         self.query()
         source = external_source_for(self.principal, name)
         self.check_if_match(source)
@@ -217,9 +219,14 @@ class ExternalSourceDetail(VersionedView):
 
 
 class ExternalSourceQuery(ApiView):
-    @extend_schema(operation_id="external_sources_query", request=QuerySerializer, responses=ExternalAnswerSerializer)
+    @extend_schema(
+        operation_id="external_sources_query",
+        summary="Query external source",
+        request=QuerySerializer,
+        responses=ExternalAnswerSerializer,
+    )
     def post(self, request: Request, name: str) -> Response:
-        """Ask it now and see what comes back. Nothing is kept; the answer is 200 also where the endpoint fails."""
+        """Query the source now and return its results. Nothing is stored; 200 even if the endpoint fails."""
         self.query()
         source = external_source_for(self.principal, name)
         query = self.validated(QuerySerializer)["query"]

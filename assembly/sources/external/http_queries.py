@@ -1,6 +1,6 @@
-"""External sources are queried at once over HTTP, within one deadline. No database is touched.
+"""External sources are queried concurrently over HTTP, within one deadline and without the database.
 
-Each request goes to a checked address, follows no redirects, and reads a bounded answer.
+Each request goes to a checked address, follows no redirects, and reads a limited response.
 """
 
 import asyncio
@@ -29,18 +29,18 @@ from config.http.outbound.ssrf import FOR_SOURCES, AddressRefused
 REDIRECT_STATUSES = range(300, 400)
 REFUSED_STATUSES = {401, 403}
 TRANSIENT_STATUSES = {502, 503, 504}
-"""What servers say when the same request may succeed a moment later."""
+"""The HTTP statuses after which the same request may succeed a moment later."""
 
 logger = logging.getLogger(__name__)
 
 CLOSING_SECONDS = 0.01
-"""Kept of the deadline to break off and close what is still under way."""
+"""The part of the deadline, in seconds, that is reserved for cancelling and closing open requests."""
 
 
 def query_all(askings: Sequence[ExternalQuery], *, seconds: float) -> list[ExternalAnswer]:
-    """What each endpoint told, in their order, after `seconds` at the latest; by then, everything is closed.
+    """Return the answer of each endpoint, in their order, after at most `seconds`; by then, everything is closed.
 
-    For a thread without an event loop: it runs one of its own.
+    The function runs an event loop, so it must be called in a thread without one.
     """
     return asyncio.run(_query_all(askings, seconds)) if askings else []
 
@@ -62,7 +62,7 @@ async def _query_one(asking: ExternalQuery, seconds: float) -> ExternalAnswer:
     except (AddressRefused, OutboundRequestFailed) as failure:
         code, fault = SourceCode.SOURCE_FAILED, str(failure)
     except Exception as error:  # noqa: BLE001 - whatever one endpoint brings about, the others and the context go on
-        code, fault = SourceCode.SOURCE_FAILED, f"It could not be asked ({type(error).__name__})."
+        code, fault = SourceCode.SOURCE_FAILED, f"It could not be reached ({type(error).__name__})."
     candidates = tuple(_candidate(asking, place, result) for place, result in enumerate(results))
     ms = round((perf_counter() - started) * 1000)
     told = ExternalAnswer(asking.section, asking.name, candidates, asking.limit, ms, code, fault, left_out)
@@ -80,7 +80,10 @@ async def _results(asking: ExternalQuery, seconds: float) -> tuple[list[External
 
 
 async def _fetch_body(asking: ExternalQuery, seconds: float) -> bytes:
-    """The answer; asked a second time, elsewhere if the host has several addresses, while half of the time is left."""
+    """Return the response body.
+
+    A failed request is repeated once, with another address if the host has several, while half of the time is left.
+    """
     ends = perf_counter() + seconds
 
     async def post(client: OutboundClient, address: str) -> bytes:
@@ -98,7 +101,7 @@ async def _fetch_body(asking: ExternalQuery, seconds: float) -> bytes:
 
 
 def _is_transient(failure: OutboundRequestFailed) -> bool:
-    """Whether the same request may succeed at once: nobody was reached, or a server in between was not ready."""
+    """Return whether the same request may succeed at once: no server was reached, or a proxy was not ready."""
     if isinstance(failure, UnexpectedStatus):
         return failure.status in TRANSIENT_STATUSES
     return isinstance(failure, Unreachable | Interrupted)
@@ -115,7 +118,7 @@ def _status_fault(status: int) -> str:
 
 
 def _candidate(asking: ExternalQuery, place: int, result: ExternalResult) -> Candidate:
-    """Scored by the endpoint, or by its place among the results: 1, 1/2, 1/3 …"""
+    """Return the result as a candidate, scored by the endpoint or by its position: 1, 1/2, 1/3 …"""
     score = 1 / (1 + place) if result.score is None else result.score
     happened = result.occurred_at
     return Candidate(
@@ -135,7 +138,7 @@ def _labels(result: ExternalResult) -> Labels:
 
 
 def _log_answer(asking: ExternalQuery, told: ExternalAnswer) -> None:
-    """A line in the log, which names the endpoint and the request, and nothing that was sent or came back."""
+    """Log a line with the endpoint and the request, without any data that was sent or received."""
     with bound_contextvars(request_id=asking.request_id, source=told.name):
         if told.code:
             logger.warning("%s: %s", told.code, told.fault, extra={"ms": told.ms})

@@ -1,4 +1,6 @@
-"""The external sources of one assembly are queried in a thread while this one reads the database."""
+"""The external sources of an assembly are queried in a background thread while the current thread
+reads the database.
+"""
 
 import logging
 from collections.abc import Sequence
@@ -14,12 +16,12 @@ from config.http.outbound.background_call import BackgroundCall
 logger = logging.getLogger(__name__)
 
 GRACE_SECONDS = 0.02
-"""For a thread that kept its deadline to hand over what it has."""
+"""Seconds for which the background thread may deliver results after its deadline."""
 
 
 @dataclass(frozen=True, slots=True)
 class PendingExternalSources:
-    """External sources that are being asked: since when, and until when at most, in milliseconds of the assembly."""
+    """External sources that are being queried: since when, and until when, in milliseconds of the assembly."""
 
     askings: Sequence[ExternalQuery]
     thread: BackgroundCall[list[ExternalAnswer]]
@@ -28,20 +30,20 @@ class PendingExternalSources:
 
     @classmethod
     def asked(cls, askings: Sequence[ExternalQuery], time: TimeBudget) -> "PendingExternalSources":
-        """Begin to ask them."""
+        """Start to query the external sources."""
         seconds, now = time.seconds_for_sources, time.elapsed_ms
         thread = BackgroundCall("external sources", partial(query_all, askings, seconds=seconds))
         return cls(askings, thread, now, now + round(seconds * 1000))
 
     def told(self, time: TimeBudget) -> list[ExternalAnswer]:
-        """What they answered; waits for as long as there is time."""
+        """Return their answers; wait while there is time."""
         try:
             return self.thread.result(seconds=time.seconds_for_sources + GRACE_SECONDS)
         except TimeoutError:  # a machine under load may be late to break it off; it ends by itself
             return self._nothing(time, SourceCode.SOURCE_TIMEOUT, "It did not answer in time.")
         except Exception as error:
             logger.exception("external sources")
-            return self._nothing(time, SourceCode.SOURCE_FAILED, f"It could not be asked ({type(error).__name__}).")
+            return self._nothing(time, SourceCode.SOURCE_FAILED, f"It could not be reached ({type(error).__name__}).")
 
     def _nothing(self, time: TimeBudget, code: SourceCode, fault: str) -> list[ExternalAnswer]:
         ms = time.elapsed_ms - self.started_ms

@@ -1,4 +1,4 @@
-"""The queries to external sources are put together here, from what the database holds."""
+"""The queries to external sources are built here, from data in the database."""
 
 import datetime
 from collections.abc import Mapping, Sequence
@@ -16,38 +16,41 @@ from config.http.encryption import UndecryptableSecret, decrypt
 from config.observability.request_context import CURRENT_REQUEST
 
 EXTERNAL_SOURCE = "external"
-"""What profiles call it: the key of such a section is the name of an endpoint."""
+"""The name of the source in profiles; the key of such a section is the name of an endpoint."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExternalQuery:
-    """One endpoint to be asked for one section; with a `fault`, it cannot be. A plain value: no row, no connection."""
+    """A query to an endpoint for one section; with a `fault`, it cannot be sent.
+
+    It is a plain value without rows and connections.
+    """
 
     section: str
-    """Its key, which is the endpoint's name."""
+    """The key of the section, which is the endpoint's name."""
     now: datetime.datetime
-    """By which the age of results is judged."""
+    """The time at which the age of results is computed."""
     url: str = field(default="", repr=False)
     secret: str = field(default="", repr=False)
     limit: int = 0
-    """Most results."""
+    """The maximum number of results."""
     timeout_ms: int = 0
     question: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    """The body, but for the deadline, which is known when it is sent."""
+    """The request body without the deadline, which is added when it is sent."""
     request_id: str = ""
     fault: str = ""
 
     @property
     def name(self) -> str:
-        """What reports and refs call the endpoint."""
+        """The name of the endpoint in reports and refs."""
         return f"{EXTERNAL_SOURCE}:{self.section}"
 
 
 @dataclass(frozen=True, slots=True)
 class ExternalAnswer:
-    """What came of an asking. Without a code, it answered; `fault` says in plain words what went wrong, else "".
+    """The answer of an endpoint. Without a `code` it succeeded; `fault` is the error in plain words, else "".
 
-    `left_out` counts the results that could not be used.
+    `left_out` is the number of results that could not be used.
     """
 
     section: str
@@ -61,7 +64,9 @@ class ExternalAnswer:
 
 
 def external_queries(profile: Profile, gather_context: GatherContext) -> list[ExternalQuery]:
-    """One for each of the profile's external sections, in their order; by one query, none where there is no such."""
+    """Return a query for each of the profile's external sections, in their order; one database query, none without such
+    sections.
+    """
     keys = [section.key for section in profile.sections if section.source == EXTERNAL_SOURCE]
     rows = ExternalSource.objects.in_bulk(keys, field_name="name") if keys else {}
     return [_section_query(key, rows.get(key), gather_context) for key in keys]
@@ -70,7 +75,7 @@ def external_queries(profile: Profile, gather_context: GatherContext) -> list[Ex
 def external_query(
     row: ExternalSource, *, limit: int, now: datetime.datetime, question: Mapping[str, Any]
 ) -> ExternalQuery:
-    """What is to be asked of this endpoint, whether it is switched on or not."""
+    """Return the query to this endpoint, whether it is enabled or not."""
     try:
         secret = decrypt(row.sealed_secret)
     except UndecryptableSecret:
@@ -92,7 +97,7 @@ def external_query(
 def query_body(
     *, query: str, agent: str | None, team: str | None, session: str | None, intent: str, keywords: Sequence[str]
 ) -> dict[str, Any]:
-    """The members of the body that say what is wanted, and for whom."""
+    """Return the members of the request body that describe the query and its agent."""
     return {
         "query": query,
         "agent": agent,

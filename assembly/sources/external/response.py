@@ -1,4 +1,4 @@
-"""The answer of an endpoint is parsed: usable results are taken, the others are left out and counted."""
+"""The response of an endpoint is parsed here: usable results are returned, the others are counted."""
 
 import datetime
 import json
@@ -18,16 +18,16 @@ MAX_PATH_CHARACTERS = 500
 MAX_TAG_CHARACTERS = 100
 MAX_TAGS = 20
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-"""What PostgreSQL's texts, or UTF-8, cannot hold."""
+"""Characters that PostgreSQL's texts, or UTF-8, cannot contain."""
 
 
 class InvalidResult(ValueError):
-    """A result with a member that is missing, of the wrong type or beyond its limit."""
+    """A result with a member that is missing, of the wrong type or too long."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExternalResult:
-    """One result. `score` is from 0 to 1, None where the endpoint gave none; `occurred_at` has a zone."""
+    """A result of an endpoint. `score` is from 0 to 1, None if there is none; `occurred_at` has a time zone."""
 
     id: str
     text: str = field(repr=False)
@@ -38,12 +38,12 @@ class ExternalResult:
     path: str = ""
 
     def repeats(self, secret: str) -> bool:
-        """Whether any of its texts holds the secret."""
+        """Return whether any text of the result contains the secret."""
         return any(secret in text for text in (self.id, self.text, self.kind, self.path, *self.tags))
 
 
 def parse_answer(body: bytes, limit: int) -> tuple[list[ExternalResult], int]:
-    """The results that can be used, at most `limit`, and how many were left out. Raises Failed."""
+    """Return the usable results, at most `limit`, and the number of the others. Raises OutboundRequestFailed."""
     entries = _parse_entries(body)
     found: dict[str, ExternalResult] = {}
     for entry in entries[:limit]:

@@ -1,7 +1,6 @@
-"""Services of external sources: register, read, test. A URL is checked when it is stored and again at every request.
+"""This module registers, reads and tests external sources. A URL is checked when it is stored and at every request.
 
-Everybody sees names and labels, admins of the organisation all the rest. A test queries one endpoint and stores
-nothing.
+Everyone sees names and labels, organisation admins see everything. A test queries one endpoint and stores nothing.
 """
 
 from collections.abc import Collection
@@ -23,17 +22,19 @@ from config.http.errors import Conflict, Invalid, NotFound
 from config.http.outbound.background_call import BackgroundCall
 from config.http.outbound.ssrf import FOR_SOURCES, AddressRefused, parse_url, validate_url
 from teams.access import require_admin
+from teams.activity.log import activity_record
+from teams.activity.models import ActivityAction
 from teams.principal import Principal
 from teams.versioned_text.versioned_file import StaleVersion, lock_row
 
 MAX_SOURCES = 100
 RESERVED_NAMES = {"new"}
-"""What stands where a source's name would in an address."""
+"""Names that no source can have, because they are parts of URLs."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExternalSourceConfig:
-    """What is told of an endpoint, but for its secret. `limit` is in results, `timeout_ms` in milliseconds."""
+    """The settings of an external source without its secret. `limit` is in results, `timeout_ms` in milliseconds."""
 
     label: str
     url: str
@@ -43,14 +44,15 @@ class ExternalSourceConfig:
 
     @classmethod
     def of(cls, source: ExternalSource) -> "ExternalSourceConfig":
-        """As they are stored."""
+        """Return the stored settings of a source."""
         return cls(source.label, source.url, source.limit, source.timeout_ms, source.enabled)
 
 
+@transaction.atomic
 def external_source_create(
     *, name: str, facts: ExternalSourceConfig, secret: str = "", principal: Principal
 ) -> ExternalSource:
-    """A new endpoint, for the sections whose key is its name. Raises Forbidden, Conflict and Invalid."""
+    """Register an external source, for the sections whose key is its name. Raises Forbidden, Conflict and Invalid."""
     require_admin(principal)
     _refuse_name(name)
     validate_url(facts.url, FOR_SOURCES)
@@ -63,7 +65,13 @@ def external_source_create(
             row.save(force_insert=True)
     except IntegrityError:
         raise Conflict(f"There is an external source “{name}” already. Choose another name.") from None
+    _record(principal, ActivityAction.SOURCE_CREATED, row)
     return row
+
+
+def _record(principal: Principal, action: ActivityAction, source: ExternalSource) -> None:
+    """Record the act in the activity log."""
+    activity_record(principal, action, source.name, detail={"url": source.url, "enabled": source.enabled})
 
 
 def external_source_update(
@@ -74,10 +82,11 @@ def external_source_update(
     expected_version: int,
     principal: Principal,
 ) -> ExternalSource:
-    """Change an endpoint; the same again makes no new version. Without a secret (None) the one it has stays.
+    """Change an external source; a call that changes nothing creates no version. With `secret` None, the stored secret
+    remains.
 
-    Raises Forbidden, StaleVersion, NotFound where it was deleted meanwhile, and Invalid: also for a URL that leads
-    to another server while the secret stays, which was meant for the first one alone.
+    Raises Forbidden, StaleVersion, NotFound if it was deleted in the meantime, and Invalid, also for a URL of another
+    server while the secret, which was meant for the first one, remains.
     """
     require_admin(principal)
     if facts.url != source.url:  # one whose host is gone can still be switched off
@@ -91,12 +100,14 @@ def external_source_update(
         return _save_source(current, facts, secret, principal)
 
 
+@transaction.atomic
 def external_source_delete(*, source: ExternalSource, principal: Principal) -> None:
-    """Delete an endpoint. Contexts that hold what it told stay. Raises Forbidden and NotFound."""
+    """Delete an external source. Contexts with its results remain. Raises Forbidden and NotFound."""
     require_admin(principal)
     deleted, _ = ExternalSource.objects.filter(pk=source.pk).delete()
     if not deleted:
         raise NotFound(f"The external source “{source.name}”")
+    _record(principal, ActivityAction.SOURCE_DELETED, source)
 
 
 def _save_source(
@@ -108,6 +119,7 @@ def _save_source(
         setattr(current, name, value)
     if secret is not None:
         current.sealed_secret = encrypt(secret)
+    _record(principal, ActivityAction.SOURCE_CHANGED, current)
     current.version += 1
     current.signed_by(principal.author)
     current.save(force_update=True)
@@ -122,7 +134,7 @@ def _is_secret_of(source: ExternalSource, secret: str) -> bool:
 
 
 def _server_of(url: str) -> tuple[str, bytes, int | None] | None:
-    """Scheme, host and port; None for what is stored and cannot be read any more."""
+    """Return scheme, host and port; None for a stored URL that cannot be parsed any more."""
     try:
         read = parse_url(url)
     except AddressRefused:
@@ -134,11 +146,11 @@ def _refuse_name(name: str) -> None:
     if len(name) > MAX_NAME_CHARACTERS or not validate_name.regex.fullmatch(name):  # type: ignore[union-attr]
         raise Invalid("name", str(validate_name.message))
     if name in RESERVED_NAMES | RESERVED_SECTION_KEYS:
-        raise Invalid("name", f"“{name}” is kept for something else. Choose another name.")
+        raise Invalid("name", f"“{name}” is reserved. Choose another name.")
 
 
 def find_external_source(name: str) -> ExternalSource:
-    """The endpoint of that name. Raises NotFound."""
+    """Return the external source with this name. Raises NotFound."""
     known = len(name) <= MAX_NAME_CHARACTERS and name.isprintable()
     row = ExternalSource.objects.filter(name=name).first() if known else None
     if row is None:
@@ -147,13 +159,16 @@ def find_external_source(name: str) -> ExternalSource:
 
 
 def external_source_for(principal: Principal, name: str) -> ExternalSource:
-    """The same, to be changed or asked. Raises Forbidden for all but admins, and NotFound."""
+    """Return the external source with this name, to be changed or tested.
+
+    Raises Forbidden for all but admins, and NotFound.
+    """
     require_admin(principal)
     return find_external_source(name)
 
 
 def unregistered_sections(profile: Profile) -> Collection[str]:
-    """The keys of the profile's external sections that name no endpoint, in their order."""
+    """Return the keys of the profile's external sections that name no registered source, in their order."""
     keys = [section.key for section in profile.sections if section.source == EXTERNAL_SOURCE]
     known = set(ExternalSource.objects.filter(name__in=keys).values_list("name", flat=True)) if keys else set()
     return [key for key in keys if key not in known]
@@ -161,11 +176,11 @@ def unregistered_sections(profile: Profile) -> Collection[str]:
 
 MAX_QUERY_CHARACTERS = 2_000
 GRACE_SECONDS = 5.0
-"""To read a large answer that came at the last moment."""
+"""Seconds for reading a large response that arrives at the deadline."""
 
 
 def external_source_ask(*, source: ExternalSource, query: str) -> ExternalAnswer:
-    """What the endpoint tells on the query, within its own time. It is asked also while it is switched off."""
+    """Query the external source within its own timeout, for a test. It is also queried while it is disabled."""
     signals = parse_signals(query)
     question = query_body(
         query=query, agent=None, team=None, session=None, intent=signals.intent, keywords=signals.keywords

@@ -1,4 +1,4 @@
-"""External sources in the registry: known to profiles, rules and pages, and asked elsewhere."""
+"""The registry entry of external sources makes them known to profiles, rules and pages; they are queried elsewhere."""
 
 from collections.abc import Sequence
 
@@ -8,5 +8,5 @@ from assembly.sources.base import GatherContext, SourceResult
 
 
 def external_results(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:  # noqa: ARG001 - as all sources
-    """Raises InvalidAssembly: `assembly.external` asks them, beside the database."""
+    """Raise InvalidAssembly: `pending` queries external sources, in parallel with the database."""
     raise InvalidAssembly("External sources are remote: ask_all() of assembly.external asks them.")

@@ -1,7 +1,4 @@
-"""The pages of external sources: all of them, one of them, and what it tells when it is asked now.
-
-The pages on which an external source is registered and changed.
-"""
+"""The pages of external sources: the list, a source with its test, registration and changes."""
 
 from dataclasses import replace
 from typing import Any
@@ -38,20 +35,20 @@ from teams.views.confirmation import Confirmation, confirmation_page
 
 
 def external_list(request: HttpRequest) -> HttpResponse:
-    """All external sources, the newest first; for those who are no admins, names and labels alone."""
+    """Show all external sources, newest first; people who are no admins see names and labels only."""
     found, cursor = page_of(ExternalSource.objects.all(), request.GET)
     context = {"sources": found, "next": next_page_url(request.path, request.GET.dict(), cursor)}
     return render(request, "assembly/sources/external/list.html", context)
 
 
 def external_page(request: HttpRequest, name: str) -> HttpResponse:
-    """An external source; admins can ask it here."""
+    """Show an external source; admins can test it here."""
     return _page(request, find_external_source(name), QueryForm())
 
 
 @require_POST
 def ask(request: HttpRequest, name: str) -> HttpResponse:
-    """Ask it now: the page once more, with what came back or went wrong. Nothing is kept."""
+    """Test the source: show its page again, with the results or the error. Nothing is stored."""
     source = external_source_for(principal_of(request), name)
     form = QueryForm(request.POST)
     if not form.is_valid():
@@ -62,7 +59,7 @@ def ask(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_POST
 def switch(request: HttpRequest, name: str) -> HttpResponse:
-    """Switch it on or off. Raises StaleVersion if the page did not show the newest."""
+    """Enable or disable the source. Raises StaleVersion if the page did not show the newest version."""
     principal = principal_of(request)
     source = external_source_for(principal, name)
     form = SwitchForm(request.POST)
@@ -75,13 +72,15 @@ def switch(request: HttpRequest, name: str) -> HttpResponse:
         expected_version=form.cleaned_data.get("version", 0),
         principal=principal,
     )
-    messages.success(request, _("It is on.") if enabled else _("It is off. Contexts are made without it."))
+    messages.success(
+        request, _("Webhook enabled.") if enabled else _("The source is disabled. Contexts are assembled without it.")
+    )
     return redirect("external_page", name=name)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: HttpRequest, name: str) -> HttpResponse:
-    """Ask whether it shall go, and delete it."""
+    """Ask for confirmation, and delete the source."""
     principal = principal_of(request)
     source = external_source_for(principal, name)
     if request.method != "POST":
@@ -90,17 +89,20 @@ def delete(request: HttpRequest, name: str) -> HttpResponse:
             Confirmation(
                 question=_("Delete the external source %(name)s?") % {"name": name},
                 consequences=[
-                    _("Its address and its secret go. Sections that name it stay empty, and contexts say so."),
-                    _("Contexts that hold what it told stay. To pause it, switch it off."),
+                    _(
+                        "This deletes its URL and its secret. Sections that name it will be empty, and contexts "
+                        "will have a warning."
+                    ),
+                    _("Recorded contexts are not changed. To pause it, disable it."),
                 ],
-                button=_("Delete it for good"),
+                button=_("Delete permanently"),
                 back=reverse("external_page", args=[name]),
                 crumbs=[Crumb(_("External sources"), reverse("external_list"))],
             ),
         )
     external_source_delete(source=source, principal=principal)
     messages.success(
-        request, _("The external source %(name)s is deleted. Contexts that hold what it told stay.") % {"name": name}
+        request, _("External source %(name)s deleted. Recorded contexts are not changed.") % {"name": name}
     )
     return redirect("external_list")
 
@@ -113,32 +115,32 @@ def _page(
 
 
 def _section_yaml(source: ExternalSource) -> str:
-    """The text of a section that it fills, to be taken over into a profile."""
+    """Return the YAML of a section for the source, to be copied into a profile."""
     section = {"key": source.name, "heading": source.label, "layer": "L6", "source": EXTERNAL_SOURCE, "shape": "blocks"}
     return yaml.safe_dump([section], sort_keys=False, allow_unicode=True, width=MAX_LABEL_CHARACTERS * 2)
 
 
 STALE = gettext_lazy(
-    "Somebody changed it while you did. Your values are below, not saved yet. Save again to replace theirs."
+    "Someone changed it meanwhile. Your values are below and not saved. Save again to replace the other values."
 )
 
 
 def external_new(request: HttpRequest) -> HttpResponse:
-    """A new external source."""
+    """Register an external source."""
     principal = principal_of(request)
     require_admin(principal)
     if request.method != "POST":
         return render(request, "assembly/sources/external/new.html", {"form": ExternalSourceNewForm()})
     form = ExternalSourceNewForm(request.POST)
     if form.is_valid() and (source := _create_source(form, principal)):
-        messages.success(request, _("It is registered. Ask it now, to see what it tells."))
+        messages.success(request, _("External source created. Test it to see its results."))
         return redirect("external_page", name=source.name)
     form.require_secret()
     return render(request, "assembly/sources/external/new.html", {"form": form}, status=422)
 
 
 def external_edit(request: HttpRequest, name: str) -> HttpResponse:
-    """Change an external source; a secret that is left empty stays."""
+    """Change an external source; an empty secret field leaves the secret unchanged."""
     principal = principal_of(request)
     source = external_source_for(principal, name)
     if request.method != "POST":
@@ -146,14 +148,14 @@ def external_edit(request: HttpRequest, name: str) -> HttpResponse:
         return render(request, "assembly/sources/external/edit.html", {"form": form, "source": source})
     form = ExternalSourceEditForm(request.POST, source=source)
     if form.is_valid() and _save_source(form, source, principal):
-        messages.success(request, _("Saved. It counts from the next context on."))
+        messages.success(request, _("Saved. The change applies to the next context."))
         return redirect("external_page", name=name)
     form.require_secret()
     return render(request, "assembly/sources/external/edit.html", {"form": form, "source": source}, status=422)
 
 
 def _create_source(form: ExternalSourceNewForm, principal: Principal) -> ExternalSource | None:
-    """The new source; None where the form now says what is wrong."""
+    """Return the new source; None if the form now has errors."""
     name, secret = form.cleaned_data["name"], form.cleaned_data["secret"]
     try:
         return external_source_create(name=name, facts=form.facts(enabled=True), secret=secret, principal=principal)
@@ -165,7 +167,9 @@ def _create_source(form: ExternalSourceNewForm, principal: Principal) -> Externa
 
 
 def _save_source(form: ExternalSourceEditForm, source: ExternalSource, principal: Principal) -> bool:
-    """Whether it is saved; if not, the form says why, and saving it once more replaces what others saved meanwhile."""
+    """Return whether the source was saved; if not, the form has the error, and saving again overwrites the changes of
+    others.
+    """
     try:
         external_source_update(
             source=source,

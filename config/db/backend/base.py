@@ -1,4 +1,4 @@
-"""Django's PostgreSQL backend, which sees to it that the embedded server is up before it connects."""
+"""Django's PostgreSQL backend, which starts the embedded server before it connects."""
 
 import select
 from typing import Any
@@ -10,7 +10,9 @@ from psycopg_pool import PoolTimeout
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Any command, server or worker that needs the database attaches by needing it; `--help` starts nothing."""
+    """A database wrapper that attaches to the embedded server when the database is needed first; `--help` starts
+    nothing.
+    """
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         embedded = settings.EMBEDDED_POSTGRES
@@ -28,17 +30,23 @@ class DatabaseWrapper(base.DatabaseWrapper):
             return self._living_connection(conn_params)
 
     def _living_connection(self, conn_params: dict[str, Any]) -> Any:
-        """One from the pool that was not cut while it lay there. Django's own check asks the server each time."""
+        """Return a connection of the pool that was not closed while it was idle.
+
+        Django's own check would query the server each time.
+        """
         while _is_cut(connection := super().get_new_connection(conn_params)):
             connection.close()
             if not self.pool:
-                raise OperationalError("The connection was cut as soon as it was there.")
+                raise OperationalError("The connection was closed immediately.")
             self.pool.putconn(connection)  # which makes another in its place
         return connection
 
 
 def _is_cut(connection: Connection[Any]) -> bool:
-    """A server has nothing to say on a connection that lies idle, but that it ends; or a notice: then it is asked."""
+    """Return whether the server closed an idle connection.
+
+    If the server has sent anything else, the connection is checked by a query.
+    """
     waiting = select.poll()
     waiting.register(connection, select.POLLIN)
     if not waiting.poll(0):

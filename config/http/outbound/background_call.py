@@ -1,6 +1,6 @@
-"""A call that runs in a background thread, so that nobody waits longer for it than they like.
+"""This module runs a call in a background thread, so that nobody waits for it longer than they want.
 
-A name server that hangs cannot be broken off; the thread is then left to itself and ends with its look-up.
+A name server that does not answer cannot be interrupted; the thread then continues alone until its lookup ends.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ Result = TypeVar("Result")
 
 
 class BackgroundCall(Generic[Result]):
-    """A call that has begun and that ends by itself."""
+    """A call in a background thread, which ends by itself."""
 
     def __init__(self, name: str, call: Callable[[], Result]) -> None:
         self._future: Future[Result] = Future()
@@ -28,10 +28,12 @@ class BackgroundCall(Generic[Result]):
             self._future.set_exception(error)
 
     def result(self, *, seconds: float) -> Result:
-        """Return what it returned, or raise what it raised. Raises TimeoutError where that takes more seconds."""
+        """Return the result of the call, or raise its error. Raises TimeoutError after this many seconds."""
         return self._future.result(timeout=seconds)
 
 
 def run_in_background(name: str, call: Callable[[], Coroutine[Any, Any, Result]], *, seconds: float) -> Result:
-    """Return what the coroutine returns; it runs in an event loop of a thread of that name. Raises TimeoutError."""
+    """Return the result of the coroutine, which runs in an event loop of a thread with this name.
+    Raises TimeoutError.
+    """
     return BackgroundCall(name, lambda: asyncio.run(call())).result(seconds=seconds)

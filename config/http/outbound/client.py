@@ -1,8 +1,8 @@
-"""The client by which Dossier sends requests to other servers.
+"""Dossier sends requests to other servers with this client.
 
-It connects only to addresses that were looked up and checked, proves the host's name by TLS, follows no redirects, uses
-no proxy of the environment, reads a bounded answer, and closes everything at its deadline. The head of an answer is
-bounded by the HTTP library (100 kB).
+It connects only to addresses that were looked up and checked, verifies the host's name by TLS, follows no redirects,
+uses no proxy of the environment, limits the size of a response, and closes everything at its deadline. The HTTP library
+limits the head of a response to 100 kB.
 """
 
 import asyncio
@@ -19,24 +19,24 @@ from config.http.outbound.ssrf import AllowedNetworks, Destination, find_destina
 
 MAX_BODY_BYTES = 2_000_000
 MAX_ADDRESSES = 4
-"""Of a host that are tried, where any of them will do."""
+"""The maximum number of addresses of a host that are tried."""
 OK = 200
 
 
 class OutboundRequestFailed(Exception):
-    """A server gave no answer that can be used. The message says why, in plain words and without any address."""
+    """A server gave no usable response. The message says why, in plain words and without any address."""
 
 
 class Unreachable(OutboundRequestFailed):
-    """No connection was made, so the server got nothing."""
+    """No connection was made, so the server received nothing."""
 
 
 class Interrupted(OutboundRequestFailed):
-    """The connection ended before the answer did, or the answer is not HTTP."""
+    """The connection ended before the response did, or the response is not HTTP."""
 
 
 class UnexpectedStatus(OutboundRequestFailed):
-    """The server answered with another status than 200."""
+    """The status of the response is not 200."""
 
     def __init__(self, status: int) -> None:
         super().__init__(f"It answered with status {status} instead of 200.")
@@ -44,7 +44,7 @@ class UnexpectedStatus(OutboundRequestFailed):
 
 
 class UnusableBody(OutboundRequestFailed):
-    """The body of the answer is too large or compressed. `problem` is the predicate of the sentence that says so."""
+    """The body of the response is too large or compressed. `problem` is the predicate of the message."""
 
     def __init__(self, problem: str) -> None:
         super().__init__(f"Its answer {problem}")
@@ -53,9 +53,10 @@ class UnusableBody(OutboundRequestFailed):
 
 @dataclass(frozen=True, slots=True)
 class OutboundClient:
-    """POST requests with JSON to one destination, within one deadline. Open it by `async with OutboundClient.open(…)`.
+    """A client that sends JSON by POST to one destination, within one deadline; opened by `async with
+    OutboundClient.open(…)`.
 
-    `seconds` are those that it had when it was opened.
+    `seconds` is the time that it had when it was opened.
     """
 
     destination: Destination
@@ -75,9 +76,10 @@ class OutboundClient:
         max_bytes: int = MAX_BODY_BYTES,
         concurrency: int | None = None,
     ) -> AsyncIterator[Self]:
-        """Look up the host and yield a client. Raises AddressRefused; TimeoutError for what takes longer than that.
+        """Look up the host and yield a client. Raises AddressRefused, and TimeoutError if that takes longer than
+        `seconds`.
 
-        A secret is sent as a bearer token. `concurrency` counts requests that may be under way at once.
+        A secret is sent as a bearer token. `concurrency` is the maximum number of concurrent requests.
         """
         async with asyncio.timeout(seconds):
             destination = await find_destination(url, allowed)
@@ -95,7 +97,7 @@ class OutboundClient:
     async def post(
         self, body: str, *, address: str, headers: Mapping[str, str] | None = None, connect_seconds: float | None = None
     ) -> bytes:
-        """Return the body of the answer of that address. Raises OutboundRequestFailed."""
+        """Return the body of the response of the address. Raises OutboundRequestFailed."""
         async with self._response(body, address, headers, connect_seconds) as response:
             if response.status_code != OK:
                 raise UnexpectedStatus(response.status_code)
@@ -107,9 +109,9 @@ class OutboundClient:
         return answer
 
     async def post_to_any(self, body: str) -> bytes:
-        """Return the body of the answer of the first address that can be reached. Raises OutboundRequestFailed.
+        """Return the body of the response of the first address that can be reached. Raises OutboundRequestFailed.
 
-        The addresses share the seconds: one that swallows every attempt to connect leaves the others their part.
+        The addresses share the seconds, so one that does not answer leaves time for the others.
         """
         *others, last = self.destination.addresses[:MAX_ADDRESSES]
         patience = self.seconds / (len(others) + 1)
@@ -121,7 +123,9 @@ class OutboundClient:
         return await self.post(body, address=last, connect_seconds=patience)
 
     async def post_for_status(self, body: str, *, address: str, headers: Mapping[str, str]) -> tuple[int, bytes]:
-        """Return any status, and of the answer the first `max_bytes`. Raises OutboundRequestFailed."""
+        """Return the status, whatever it is, and the first `max_bytes` of the response. Raises
+        OutboundRequestFailed.
+        """
         async with self._response(body, address, headers, None) as response:
             return response.status_code, await _first_bytes(response, self.max_bytes)
 
@@ -167,18 +171,18 @@ async def _first_bytes(response: httpx2.Response, number: int) -> bytes:
 
 
 def _tls_fault(error: httpx2.TransportError) -> str:
-    """Return what TLS objects to, "" for nothing. The error's own words may repeat addresses and headers."""
+    """Return the TLS error in plain words, "" for none. The error's own message may repeat addresses and headers."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, ssl.SSLCertVerificationError):
-            return "Its certificate is not valid for its host, or comes from nobody known."
+            return "Its certificate is not valid for its host, or its issuer is unknown."
         if isinstance(cause, ssl.SSLError):
-            return "A secure connection could not be made."
+            return "A secure connection failed."
         cause = cause.__cause__ or cause.__context__
     return ""
 
 
 @cache  # reading the certificates that the system trusts takes 50 ms
 def tls_context() -> ssl.SSLContext:
-    """Return the certificates by which servers are recognised."""
+    """Return the TLS context with the trusted certificates."""
     return ssl.create_default_context()

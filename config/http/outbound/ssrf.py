@@ -1,6 +1,6 @@
-"""The guard against requests into private networks: a URL's host is looked up and every address is checked.
+"""This module prevents requests into private networks: a URL's host is looked up, and every address is checked.
 
-The request then goes to exactly the addresses that were checked. Operators may allow networks on purpose.
+The request is then sent to exactly the checked addresses. Operators may allow networks.
 """
 
 import asyncio
@@ -34,7 +34,9 @@ IPV4_BITS = 0xFFFFFFFF
 
 
 def parse_address(text: str) -> Address:
-    """The address that is meant: the IPv4 address itself where it is only wrapped in an IPv6 one (mapped, NAT64)."""
+    """Return the address in the text; an IPv4 address that is embedded in an IPv6 address (mapped,
+    NAT64) is unwrapped.
+    """
     address = ip_address(text)
     if isinstance(address, IPv6Address) and address.ipv4_mapped:
         return address.ipv4_mapped
@@ -45,7 +47,7 @@ def parse_address(text: str) -> Address:
 
 @dataclass(frozen=True, slots=True)
 class AllowedNetworks:
-    """Private networks that an operator opens for one purpose, by the setting of that name; None opens all."""
+    """Private networks that an operator allows for one purpose, by the name of the setting; None allows all."""
 
     setting: str | None
 
@@ -64,22 +66,22 @@ FOR_MODEL_SERVERS = AllowedNetworks(None)
 
 
 def is_public(address: Address) -> bool:
-    """Whether everybody can reach it: no private, local, shared, reserved, multicast or documentation address."""
+    """Return whether the address is public: not private, local, shared, reserved, multicast or for documentation."""
     if isinstance(address, IPv6Address) and address not in GLOBAL_UNICAST:
         return False
     return address.is_global and not any(address in network for network in NOT_PUBLIC)
 
 
 MAX_UNDER_WAY = 16
-"""Look-ups of this process that a slow name server holds up at most."""
+"""The maximum number of lookups of this process that wait for a slow name server."""
 
 _free_threads = BoundedSemaphore(MAX_UNDER_WAY)
 
 
 async def resolve_host(host: str) -> list[str]:
-    """All addresses of the host, as the system's resolver orders them; none where it knows none.
+    """Return all addresses of the host, in the order of the system's resolver; none for an unknown host.
 
-    The look-up runs in a thread of its own: it cannot be broken off, and asyncio's own pool would be waited for.
+    The lookup runs in a thread of its own, because it cannot be interrupted.
     """
     if not _free_threads.acquire(blocking=False):
         return []
@@ -110,16 +112,16 @@ HOST = re.compile(r"[A-Za-z0-9._-]+|[0-9A-Fa-f:.]+")
 UNPRINTABLE = re.compile(r"[^\x21-\x7e]")
 MAX_PORT = 65_535
 LOOK_UP_SECONDS = 5.0
-"""As long, at most, does somebody who registers a source wait for a name server."""
+"""The maximum time, in seconds, for which a person who registers a source waits for a name server."""
 
 
 class AddressRefused(Exception):
-    """This URL is not asked. The message says why, without any address."""
+    """The URL must not be requested. The message says why, without any address."""
 
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """A URL with the addresses of its host, at least one, each of them allowed. `is_public`: all of them are."""
+    """A URL with the allowed addresses of its host, at least one. `is_public`: all of them are public."""
 
     url: httpx2.URL
     addresses: tuple[str, ...]
@@ -127,33 +129,33 @@ class Destination:
 
     @property
     def host(self) -> str:
-        """As TLS names and checks it: ASCII, without the dot at the end that a full name may have."""
+        """The name of the host for TLS: in ASCII, without the dot at the end that a full name may have."""
         return self.url.raw_host.decode().rstrip(".")
 
     def at(self, address: str) -> httpx2.URL:
-        """The URL that leads to this address without another look-up."""
+        """Return the URL that leads to this address without another lookup."""
         return self.url.copy_with(host=address)
 
 
 def parse_url(text: str) -> httpx2.URL:
-    """The URL of an endpoint. Raises Refused."""
+    """Return the URL of an endpoint. Raises AddressRefused."""
     if UNPRINTABLE.search(text):
         raise AddressRefused("Write the URL without spaces, and a host or path of other letters in its encoded form.")
     try:
         url = httpx2.URL(text)
     except httpx2.InvalidURL:
-        raise AddressRefused("This is no URL. Write it like https://search.example.org/ask.") from None
+        raise AddressRefused("This is not a URL. Write it like https://search.example.org/ask.") from None
     if url.scheme not in {"https", "http"} or not HOST.fullmatch(url.raw_host.decode()):
         raise AddressRefused("Write the URL like https://search.example.org/ask.")
     if url.userinfo or "#" in text:
-        raise AddressRefused("Leave user, password and fragment out of the URL. What proves who asks is the secret.")
+        raise AddressRefused("Remove user, password and fragment from the URL. Use the secret for authentication.")
     if url.port is not None and not 1 <= url.port <= MAX_PORT:
         raise AddressRefused(f"The port of the URL must be from 1 to {MAX_PORT:,}.")
     return url
 
 
 async def find_destination(text: str, allowed: AllowedNetworks) -> Destination:
-    """Return the URL with its host's addresses, looked up once and all of them judged. Raises Refused.
+    """Return the URL with its host's addresses, looked up once and all checked. Raises AddressRefused.
 
     `allowed` are the private networks that may be connected to.
     """
@@ -173,7 +175,7 @@ async def find_destination(text: str, allowed: AllowedNetworks) -> Destination:
 
 
 def validate_url(text: str, allowed: AllowedNetworks) -> None:
-    """Raises Invalid for a URL that would not be connected to now."""
+    """Raise Invalid for a URL that would not be requested now."""
     try:
         look_up = partial(asyncio.wait_for, find_destination(text, allowed), LOOK_UP_SECONDS)
         run_in_background("look-up", look_up, seconds=LOOK_UP_SECONDS + 1)

@@ -33,7 +33,7 @@ SKIP_REASONS = {
 
 
 class Command(BaseCommand):
-    help = "Imports a folder or zip that `export` wrote; what is not in it stays. --dry-run only tells."
+    help = "Imports a folder or zip of `export`; items that are not in it are not changed. --dry-run only reports."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("source", type=Path, metavar="DIR|FILE.zip")
@@ -79,7 +79,7 @@ def _line(step: ImportStep) -> str:
 
 def _summary(steps: Sequence[ImportStep], same: int) -> str:
     if not steps:
-        return f"Nothing would change: {count_phrase(same, 'thing is', 'things are')} the same."
+        return f"No changes: {count_phrase(same, 'item', 'items')} unchanged."
     counts = Counter(STATE_LABELS[step.state].strip() for step in steps)
     parts = [f"{count:,} {word}" for word, count in sorted(counts.items())]
     return f"{', '.join(parts)}, {same:,} the same."

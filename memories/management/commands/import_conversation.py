@@ -17,7 +17,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path, metavar="FILE")
-        parser.add_argument("--agent", required=True, metavar="SLUG", help="made when there is none")
+        parser.add_argument("--agent", required=True, metavar="SLUG", help="created if it does not exist")
 
     def handle(self, *, file: Path, agent: str, **_: Any) -> None:
         try:

@@ -23,7 +23,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("folder", type=Path, metavar="DIR")
-        parser.add_argument("--agent", required=True, metavar="SLUG", help="made when there is none")
+        parser.add_argument("--agent", required=True, metavar="SLUG", help="created if it does not exist")
 
     def handle(self, *, folder: Path, agent: str, **_: Any) -> None:
         try:
@@ -34,7 +34,7 @@ class Command(BaseCommand):
             raise CommandError(error.detail) from error
         if records.ignored_names:
             names = names_phrase(records.ignored_names)
-            self.stdout.write(f"Left aside: {names}. They are no records, or hidden, or no text that can be kept.")
+            self.stdout.write(f"Skipped: {names}. They are not records, or hidden, or not valid text.")
         self.stdout.write(_summary(records, stored, agent))
         if stored.new["documents"] + stored.changed_documents:
             self.stdout.write(IN_THE_BACKGROUND)

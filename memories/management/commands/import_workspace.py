@@ -18,9 +18,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("folder", type=Path, metavar="DIR")
-        parser.add_argument("--agent", required=True, metavar="SLUG", help="made when there is none")
+        parser.add_argument("--agent", required=True, metavar="SLUG", help="created if it does not exist")
         parser.add_argument(
-            "--team", metavar="SLUG", help="gets GOALS.md, CONTEXT.md and RULES.md; made when there is none"
+            "--team", metavar="SLUG", help="gets GOALS.md, CONTEXT.md and RULES.md; created if it does not exist"
         )
 
     def handle(self, *, folder: Path, agent: str, team: str | None, **_: Any) -> None:

@@ -32,7 +32,7 @@ LINES = 10
 
 
 class Command(BaseCommand):
-    help = "Changes the embedder while everything is in use. Interrupted, it goes on when it is started again."
+    help = "Changes the embedder without downtime. If it is interrupted, start it again to continue."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         wanted = parser.add_mutually_exclusive_group(required=True)

@@ -10,7 +10,7 @@ from teams.principal import SYSTEM
 
 
 class Command(BaseCommand):
-    help = "Starts a job per agent, and one for the memories of all teams, that makes missing embeddings."
+    help = "Starts a job per agent, and one for the memories of all teams, that computes missing embeddings."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--agent", metavar="SLUG", help="this agent's alone")

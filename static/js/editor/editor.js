@@ -1,5 +1,6 @@
 // The editor: its parts, and the small things that belong to none of them.
 import { form, replaceText, text, token } from "./page.js";
+import "./formatted_view.js";
 import "./saving.js";
 import "./shortcuts.js";
 
@@ -8,13 +9,6 @@ example.addEventListener("click", () => {
   if (!text.value) replaceText(document.getElementById("example").textContent);
 });
 text.addEventListener("input", () => { example.hidden = text.value !== ""; });
-
-for (const button of document.querySelectorAll("[data-take]")) {
-  button.addEventListener("click", (event) => {
-    event.preventDefault();
-    replaceText(button.form.elements.content.value);
-  });
-}
 
 // That the size, or what agents will see, could not be told is no trouble: the line below the text says when the
 // connection is lost.

@@ -14,7 +14,7 @@ function tell(line, part, said) {
 export function hear(news) {
   tell(others, others, news.others);
   const is_newer = news.published > Number(form.elements.version.value);
-  newer.hidden = !is_newer || document.getElementById("stale") !== null;
+  newer.hidden = !is_newer;
   if (is_newer) tell(newer, newer.firstElementChild, news.newer);
 }
 

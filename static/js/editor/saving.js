@@ -96,7 +96,37 @@ text.addEventListener("input", () => {
   local.keep();
   if (!failures) later(QUIET);
 });
+
+// A failure of which nothing is left to save is over once Dossier answers.
+function recovered() {
+  if (failures && !dirty()) {
+    failures = 0;
+    state.saved();
+  }
+}
+
+// Whether Dossier answers; if not, the line below the text says so.
+async function reachable() {
+  await save();
+  if (failures && dirty()) return false;
+  try {
+    await fetch(form.action, { method: "HEAD", signal: AbortSignal.timeout(5000) });
+    recovered();
+    return true;
+  } catch {
+    failed("offline");
+    return false;
+  }
+}
+
+let checked = false;
 form.addEventListener("submit", async (event) => {
+  if (event.submitter?.value === "review" && !checked) {
+    event.preventDefault();
+    checked = await reachable();
+    return void (checked && form.requestSubmit(event.submitter));
+  }
+  checked = false;
   clearTimeout(timer);
   if (running) {
     event.preventDefault();
@@ -108,7 +138,7 @@ form.addEventListener("submit", async (event) => {
   if (dirty()) local.keep(); else local.forget();
 });
 window.addEventListener("pageshow", (event) => { if (event.persisted) { over = false; save(); } });
-window.addEventListener("online", save);
+window.addEventListener("online", () => { recovered(); save(); });
 document.addEventListener("visibilitychange", () => {
   if (over || !dirty()) return;
   local.keep();

@@ -45,6 +45,7 @@ export function trouble(kind, said) {
 
 export const hasDraft = (has) => {
   for (const part of form.querySelectorAll("[data-of-draft]")) part.hidden = !has;
+  for (const part of form.querySelectorAll("[data-of-published]")) part.hidden = has;
 };
 
 setInterval(() => { if (shown === "saved" && savedAt) draw(words.wordsSaved.replace("%s", since(savedAt))); }, 10000);

@@ -1,11 +1,11 @@
-"""`migrate` as the database's owner: the app's own role may not create tables."""
+"""`migrate` runs as the owner of the database, because the role of the app may not create tables."""
 
 from django.core.management.base import CommandParser
 from django.core.management.commands import migrate
 
 
 class Command(migrate.Command):
-    """Django's `migrate` with the database `owner` unless another one is named."""
+    """Django's `migrate`, which uses the database `owner` unless another one is named."""
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)

@@ -1,91 +1,190 @@
-"""Two texts that were made from the same one: both are shown, and a proposal that brings them together."""
+"""Two texts made from the same version are merged: a person chooses, place by place, what the merged text says."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count, groupby
 
+from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from teams.forms import DraftForm, normalise_line_endings
+from teams.forms import DraftForm, MergeForm, match_line_endings, normalise_line_endings
 from teams.templatetags.words import by
-from teams.versioned_text.drafts import StaleDraft
+from teams.text_diff.difference import DiffRun, diff_runs
+from teams.versioned_text.drafts import StaleDraft, draft_discard, draft_save
 from teams.versioned_text.editor.editor_session import EditorSession
-from teams.versioned_text.editor.writing import render_editor
-from teams.versioned_text.merging import ConflictMarkers, TooLongToMerge, format_merged, merge_texts
-from teams.versioned_text.versioned_file import VersionedFile
+from teams.versioned_text.editor.writing import show_errors
+from teams.versioned_text.merging import Lines, MergeChunk, TooLongToMerge, join_chunks, merge_texts
+from teams.versioned_text.versioned_file import StaleVersion
+
+FOLDED_LINES = 8
+"""Merged lines between two conflicts are folded away if there are more of them than this."""
+
+MAX_COMPARED_CHARACTERS = 100_000
+"""The maximum length of both texts of a conflict together, beyond which differing words are not marked."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictPlace:
+    """A place that both texts changed differently; `number` counts from 1."""
+
+    number: int
+    yours: Sequence[DiffRun]
+    theirs: Sequence[DiffRun]
+    both: str
+    choice: str = ""
+    own_text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MergedStretch:
+    """Lines that are merged already, and are folded away if they are many."""
+
+    text: str
+    line_count: int
+
+    @property
+    def is_folded(self) -> bool:
+        return self.line_count > FOLDED_LINES
 
 
 @dataclass(frozen=True, slots=True)
 class TextConflict:
-    """The person's own text, the other one, and both brought together. `conflict_count`: places where both changed it.
+    """A person's text and another one, which were both made from version `base`; `newest` is published.
 
-    `is_merged` is False for texts that are too long to be brought together: then the proposal is the person's own.
+    Texts with too many lines to be merged are one conflict from beginning to end. `other_window`: the other text is the
+    same person's draft, as another window saved it.
     """
 
+    base: int
+    newest: int
+    revision: int
     yours: str
     theirs: str
-    proposal: str
-    conflict_count: int
-    is_merged: bool = True
+    their_name: str
+    chunks: tuple[MergeChunk, ...]
+    other_window: bool = False
 
-    @classmethod
-    def of(cls, base: str, yours: str, theirs: str, name: str) -> "TextConflict":
-        """From the text that both were made from; `name` is whose the other text is."""
-        base, yours, theirs = map(normalise_line_endings, (base, yours, theirs))
-        try:
-            pieces = merge_texts(base, yours, theirs)
-        except TooLongToMerge:
-            return cls(yours, theirs, yours, 0, is_merged=False)
-        marks = ConflictMarkers(
-            yours=_("[Here both texts changed. Yours says:]"),
-            theirs=_("[%(name)s says:]") % {"name": name},
-            end=_("[Keep what is right, and take out these lines in brackets.]"),
-        )
-        return cls(yours, theirs, format_merged(pieces, marks), sum(piece.has_conflict for piece in pieces))
+    @property
+    def conflict_count(self) -> int:
+        return sum(chunk.has_conflict for chunk in self.chunks)
+
+    def parts(self, form: MergeForm | None = None) -> list[ConflictPlace | MergedStretch]:
+        """Return what the page shows in order, with the choices of the form that was sent."""
+        numbers, parts = count(1), list[ConflictPlace | MergedStretch]()
+        for has_conflict, chunks in groupby(self.chunks, key=lambda chunk: chunk.has_conflict):
+            if has_conflict:
+                parts += [_conflict_place(next(numbers), chunk.lines, chunk.theirs or (), form) for chunk in chunks]
+            else:
+                lines = [line for chunk in chunks for line in chunk.lines]
+                parts.append(MergedStretch("\n".join(lines), len(lines)))
+        return parts
 
 
-def show_conflict(editor: EditorSession, *, newest: VersionedFile | None = None, status: int = 200) -> HttpResponse:
-    """The draft beside the version that somebody published meanwhile. Without a draft, or with none that is older
-    than what is published, there is nothing to bring together."""
-    draft, newest = editor.draft(), newest or editor.document.file
-    if draft is None or draft.based_on == newest.version:
+def _conflict_place(number: int, yours: Lines, theirs: Lines, form: MergeForm | None) -> ConflictPlace:
+    mine, other = "\n".join(yours), "\n".join(theirs)
+    choice, own_text = form.sent_choice(number) if form else ("", "")
+    return ConflictPlace(number, _new_side(other, mine), _new_side(mine, other), f"{mine}\n{other}", choice, own_text)
+
+
+def _new_side(old: str, new: str) -> list[DiffRun]:
+    """Return the new text as runs, in which the words that the old text lacks are marked as added.
+
+    Very long texts are one run without marks.
+    """
+    if len(old) + len(new) > MAX_COMPARED_CHARACTERS:
+        return [DiffRun("equal", new)]
+    return [run for run in diff_runs(old, new) if run.kind != "removed"]
+
+
+def show_conflict(editor: EditorSession, *, status: int = 200) -> HttpResponse:
+    """Show the draft and the version that somebody else published since. Other drafts have no conflict to show."""
+    draft = editor.draft()
+    if draft is None or draft.based_on == editor.published:
         return redirect(editor.address)
-    conflict = TextConflict.of(_version_content(editor, draft.based_on), draft.content, newest.content, by(newest))
-    return render_editor(
-        editor,
-        template="teams/versioned_text/editor/conflict.html",
-        conflict=conflict,
-        newest=newest,
-        text=conflict.proposal,
-        based_on=newest.version,
-        revision=draft.revision,
-        status=status,
-    )
+    return _render_conflict(editor, _published_conflict(editor, draft.content, draft.based_on, draft.revision), status)
 
 
 def show_draft_conflict(editor: EditorSession, form: DraftForm, stale: StaleDraft) -> HttpResponse:
-    """The text that was sent beside the draft as the person left it in another window."""
-    sent, current = form.cleaned_data, stale.current
-    other = current.content if current else editor.document.file.content
-    conflict = TextConflict.of(
-        _version_content(editor, sent["version"]), sent["content"], other, _("Your other window")
-    )
-    return render_editor(
-        editor,
-        template="teams/versioned_text/editor/conflict.html",
-        conflict=conflict,
-        other_window=True,
-        text=conflict.proposal,
-        # Of two drafts that were made from different versions, the newer version is in both.
-        based_on=max(sent["version"], current.based_on if current else editor.published),
-        revision=current.revision if current else 0,
-        keeping=True,
-        status=stale.status,
-    )
+    """Show the text that was sent and the draft as the person saved it in another window."""
+    conflict = _window_conflict(editor, form.cleaned_data["content"], form.cleaned_data["version"], stale)
+    return _render_conflict(editor, conflict, stale.status)
+
+
+def save_merged(editor: EditorSession) -> HttpResponse:
+    """Make the person's draft of the merged text; what the draft said before can be restored for seven days."""
+    form = MergeForm(editor.request.POST, stored=editor.document.file, person=editor.person)
+    if not form.is_valid():
+        return show_errors(editor, form)
+    conflict = _current_conflict(editor, form)
+    if not conflict.chunks or form.is_outdated(conflict.newest, conflict.revision):
+        return _render_conflict(editor, conflict, StaleVersion.status)
+    chosen = form.chosen_lines(conflict.chunks)
+    if chosen is None:
+        return _render_conflict(editor, conflict, 422, form)
+    merged = match_line_endings(join_chunks(conflict.chunks, chosen), editor.document.file.content)
+    if merged == editor.document.file.content:
+        draft_discard(person_id=editor.person, about=editor.about, content=conflict.yours)
+        messages.success(editor.request, _("The published text is not changed. Your draft can be restored below."))
+        return redirect(editor.address)
+    try:
+        draft_save(
+            person_id=editor.person,
+            about=editor.about,
+            content=merged,
+            based_on=conflict.newest,
+            expected_revision=conflict.revision,
+            keeping=True,
+        )
+    except StaleDraft as stale:
+        return show_draft_conflict(editor, form, stale)
+    messages.success(editor.request, _("Both texts are merged in your draft. Review it, then publish."))
+    return redirect(editor.address)
+
+
+def _current_conflict(editor: EditorSession, form: MergeForm) -> TextConflict:
+    """Return the conflict of the text that was sent, as the draft and the published text are now."""
+    sent, draft = form.cleaned_data, editor.draft()
+    revision = draft.revision if draft else 0
+    if sent["other_window"] or revision != sent["revision"]:
+        return _window_conflict(editor, sent["content"], sent["base"], StaleDraft(draft))
+    return _published_conflict(editor, sent["content"], sent["base"], revision)
+
+
+def _published_conflict(editor: EditorSession, yours: str, base: int, revision: int) -> TextConflict:
+    file = editor.document.file
+    chunks = _merge(_version_content(editor, base), yours, file.content)
+    return TextConflict(base, editor.published, revision, yours, file.content, by(file), chunks)
+
+
+def _window_conflict(editor: EditorSession, yours: str, base: int, stale: StaleDraft) -> TextConflict:
+    draft = stale.current
+    theirs = draft.content if draft else editor.document.file.content
+    # Of two drafts that were made from different versions, the newer version is in both.
+    newest = max(base, draft.based_on if draft else editor.published)
+    chunks = _merge(_version_content(editor, base), yours, theirs)
+    revision = draft.revision if draft else 0
+    return TextConflict(base, newest, revision, yours, theirs, _("Your other window"), chunks, other_window=True)
+
+
+def _merge(base: str, yours: str, theirs: str) -> tuple[MergeChunk, ...]:
+    base, yours, theirs = map(normalise_line_endings, (base, yours, theirs))
+    try:
+        return merge_texts(base, yours, theirs)
+    except TooLongToMerge:
+        return (MergeChunk(tuple(yours.split("\n")), tuple(theirs.split("\n"))),)
+
+
+def _render_conflict(
+    editor: EditorSession, conflict: TextConflict, status: int, form: MergeForm | None = None
+) -> HttpResponse:
+    facts = {"document": editor.document, "conflict": conflict, "parts": conflict.parts(form), "form": form}
+    return render(editor.request, "teams/versioned_text/editor/conflict.html", facts, status=status)
 
 
 def _version_content(editor: EditorSession, number: int) -> str:
-    """What a version says; nothing where there was none yet."""
+    """Return the content of a version; an empty text if there is no such version."""
     if not number or not editor.document.exists:
         return ""
     found = editor.document.file.versions.filter(version=number).values_list("content", flat=True).first()

@@ -1,4 +1,4 @@
-"""Drafts in the editor: kept while they are written, discarded, and brought back."""
+"""The editor saves, discards and restores drafts."""
 
 from django.contrib import messages
 from django.http import HttpResponse, JsonResponse
@@ -21,7 +21,7 @@ from teams.views.confirmation import Confirmation, confirmation_page
 
 
 def save_draft(editor: EditorSession) -> HttpResponse:
-    """Keep the text as the person's draft; one that says what is published anyway is none."""
+    """Save the text as the person's draft; a text that equals the published one is not stored."""
     form = editor.form()
     if not form.is_valid():
         return _refuse(editor, form)
@@ -34,34 +34,34 @@ def save_draft(editor: EditorSession) -> HttpResponse:
             {"revision": draft.revision if draft else 0, "kept": draft is not None, **editor_updates(editor)}
         )
     if draft:
-        messages.success(editor.request, _("Draft saved. Nobody else sees it yet."))
+        messages.success(editor.request, _("Draft saved. Only you can see it."))
     else:
-        messages.info(editor.request, _("Nothing differs from what is published, so there is no draft."))
+        messages.info(editor.request, _("No changes, so there is no draft."))
     return redirect(editor.address)
 
 
 def discard_draft(editor: EditorSession) -> HttpResponse:
-    """Forget the draft; what it said is offered back beside the editor."""
+    """Discard the draft; its text is offered for restoring beside the editor."""
     form = editor.form()
     written = form.cleaned_data["content"] if form.is_valid() else ""
     draft_discard(person_id=editor.person, about=editor.about, content=written)
-    messages.success(editor.request, _("The draft is discarded. You can bring it back below."))
+    messages.success(editor.request, _("Draft discarded. You can restore it below."))
     return redirect(editor.address)
 
 
 def restore_draft(editor: EditorSession) -> HttpResponse:
-    """Make a draft of the text that was set aside; the draft there is takes its place."""
+    """Make the discarded text the draft again; an existing draft becomes the discarded text."""
     if draft_restore(person_id=editor.person, about=editor.about):
-        messages.success(editor.request, _("Your text is back as your draft."))
+        messages.success(editor.request, _("Your text is restored as your draft."))
     return redirect(editor.address)
 
 
 def confirm_delete(editor: EditorSession) -> HttpResponse:
-    """Ask before the text that was set aside is thrown away."""
+    """Ask for confirmation before the discarded text is deleted."""
     confirmation = Confirmation(
-        question=_("Throw away the text that was set aside?"),
-        consequences=[_("Your draft, if you have one, and what is published stay as they are.")],
-        button=_("Throw it away"),
+        question=_("Delete the discarded draft?"),
+        consequences=[_("Your current draft and the published text are not changed.")],
+        button=_("Delete permanently"),
         back=f"{editor.address}#aside",
         crumbs=editor.document.crumbs,
         hidden={"deed": "forget"},
@@ -71,9 +71,9 @@ def confirm_delete(editor: EditorSession) -> HttpResponse:
 
 
 def delete_discarded(editor: EditorSession) -> HttpResponse:
-    """Throw away the text that was set aside."""
+    """Delete the discarded text."""
     discarded_text_delete(person_id=editor.person, about=editor.about)
-    messages.success(editor.request, _("The text is thrown away."))
+    messages.success(editor.request, _("Draft deleted."))
     return redirect(editor.address)
 
 

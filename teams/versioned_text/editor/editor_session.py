@@ -1,4 +1,4 @@
-"""A text on somebody's desk: what every deed of the editor needs."""
+"""An editor session bundles what every action of the editor needs."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +14,7 @@ from teams.versioned_text.presentation import SaveText, TextPage
 
 @dataclass(frozen=True, slots=True)
 class EditorSession:
-    """Who writes, at which text, and how a version is made of it."""
+    """A request to the editor: the text, its author, and a function that publishes it."""
 
     request: HttpRequest
     document: TextPage
@@ -22,44 +22,44 @@ class EditorSession:
 
     @property
     def person(self) -> UUID:
-        """The id of who writes."""
+        """The id of the person who writes."""
         return principal_of(self.request).id
 
     @property
     def about(self) -> str:
-        """What names the text, as its draft is found by it."""
+        """The ref of the text, which is also stored in its draft."""
         return self.document.file.about
 
     @property
     def published(self) -> int:
-        """The version that everybody sees; 0 where there is none yet."""
+        """The number of the published version; 0 if there is none yet."""
         return self.document.file.version if self.document.exists else 0
 
     @property
     def address(self) -> str:
-        """Of the editor."""
+        """The address of the editor."""
         return self.document.edit_address
 
     @property
     def expects_json(self) -> bool:
-        """Whether a script of the page asks, which wants JSON."""
+        """Whether a script of the page sent the request and expects JSON."""
         return "application/json" in self.request.headers.get("Accept", "")
 
     def draft(self) -> Draft | None:
-        """What the person has written and not published."""
+        """Return the person's draft of the text."""
         return draft_of(self.person, self.about)
 
     def form(self) -> DraftForm:
-        """The text as it was sent."""
+        """Return the form with the text that was sent."""
         return DraftForm(self.request.POST, stored=self.document.file, person=self.person)
 
     def matches_published(self, form: DraftForm) -> bool:
-        """Whether the text that was sent differs in nothing from what everybody sees."""
+        """Return whether the text that was sent equals the published one."""
         sent: dict[str, Any] = form.cleaned_data
         return bool(sent["version"] == self.published and sent["content"] == self.document.file.content)
 
     def stored(self, form: DraftForm) -> Draft:
-        """The text that was sent as the person's draft. Raises StaleDraft."""
+        """Save the text that was sent as the person's draft. Raises StaleDraft."""
         sent = form.cleaned_data
         return draft_save(
             person_id=self.person,

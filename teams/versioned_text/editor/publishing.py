@@ -1,9 +1,12 @@
-"""From a draft to a version: first the changes are looked at, then they are published with a note."""
+"""A draft is published in two steps: the person reviews its changes, then publishes them with a note."""
+
+from dataclasses import replace
 
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from teams.forms import PublishForm
 from teams.text_diff.comparison import compare_texts
@@ -11,14 +14,20 @@ from teams.versioned_text.drafts import StaleDraft, draft_delete, draft_publish
 from teams.versioned_text.editor import conflict
 from teams.versioned_text.editor.editor_session import EditorSession
 from teams.versioned_text.editor.writing import show_errors
+from teams.versioned_text.merging import has_conflict_markers
 from teams.versioned_text.presentation import add_save_message, add_unchanged_message
 from teams.versioned_text.versioned_file import StaleVersion
 
+UNRESOLVED = gettext_lazy("The text contains conflict markers. Remove them before you publish.")
+
 
 def review_changes(editor: EditorSession) -> HttpResponse:
-    """On the way to publishing: the text is kept as the draft, then its changes are shown."""
+    """Save the text as the draft and redirect to the page that shows its changes."""
     form = editor.form()
     if not form.is_valid():
+        return show_errors(editor, form)
+    if has_conflict_markers(form.cleaned_data["content"]):
+        form.add_error("content", UNRESOLVED)
         return show_errors(editor, form)
     try:
         if editor.matches_published(form):
@@ -32,7 +41,7 @@ def review_changes(editor: EditorSession) -> HttpResponse:
 
 
 def show_changes(editor: EditorSession, form: PublishForm | None = None) -> HttpResponse:
-    """What publishing the draft would change, with a field for the note."""
+    """Show what publishing the draft would change, with a field for the note."""
     draft = editor.draft()
     if draft is None:
         return redirect(editor.address)
@@ -49,12 +58,16 @@ def show_changes(editor: EditorSession, form: PublishForm | None = None) -> Http
 
 
 def publish_draft(editor: EditorSession) -> HttpResponse:
-    """Make a version of the draft that was looked at."""
+    """Publish the draft as it was reviewed."""
     form = PublishForm(editor.request.POST)
     if form.has_error("revision"):
         return redirect(f"{editor.address}?step=publish")
     if not form.is_valid():
         return show_changes(editor, form)
+    draft = editor.draft()
+    if draft and has_conflict_markers(draft.content):
+        messages.error(editor.request, UNRESOLVED)
+        return redirect(editor.address)
     try:
         saved, based_on = draft_publish(
             person_id=editor.person,
@@ -63,11 +76,12 @@ def publish_draft(editor: EditorSession) -> HttpResponse:
             save=lambda content, expected: editor.publish(content, expected, form.cleaned_data["note"]),
         )
     except StaleDraft:
-        messages.warning(editor.request, _("The draft has changed since you looked at it. Nothing was published yet."))
+        messages.warning(editor.request, _("The draft has changed since you viewed it. Nothing was published yet."))
         return redirect(f"{editor.address}?step=publish")
     except StaleVersion as stale:
-        return conflict.show_conflict(editor, newest=stale.current, status=stale.status)
-    published = _("Published as version %(version)s. Agents read it from now on.")
+        newer = replace(editor, document=replace(editor.document, file=stale.current))
+        return conflict.show_conflict(newer, status=stale.status)
+    published = _("Published version %(version)s.")
     add_save_message(editor.request, saved.version, based_on, published)
     return redirect(editor.address)
 

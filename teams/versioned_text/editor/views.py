@@ -1,6 +1,6 @@
-"""The editor of every versioned text: writing and previewing, drafts, publishing, bringing two texts together.
+"""The editor of every versioned text: writing, previewing, drafts, publishing and merging.
 
-One address answers it all. A button says with its value of `deed` what is to be done; scripts ask for the same.
+All actions share one address; the value of `deed` names the action.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ ACTIONS: Mapping[str, Callable[[EditorSession], HttpResponse]] = {
     "preview": writing.show_preview,
     "review": publishing.review_changes,
     "publish": publishing.publish_draft,
-    "take": writing.use_text,
+    "merge": conflict.save_merged,
     "here": writing.note_presence,
     "leave": writing.end_presence,
 }
@@ -31,7 +31,7 @@ STEPS: Mapping[str, Callable[[EditorSession], HttpResponse]] = {
 
 
 def edit(request: HttpRequest, document: TextPage, publish: SaveText) -> HttpResponse:
-    """The editor of a text that the person may change; `publish` makes a version of it."""
+    """Show the editor of a text that the person may change, or perform an action; `publish` creates a version."""
     editor = EditorSession(request, document, publish)
     if request.method == "POST":
         return ACTIONS.get(request.POST.get("deed", ""), drafting.save_draft)(editor)

@@ -1,7 +1,4 @@
-"""Who else is at this text, and what they published meanwhile: asked by every open editor now and then.
-
-The page on which a text is written, and its preview.
-"""
+"""This module shows the editor and its preview, and tells it who else edits the text."""
 
 from typing import Any
 
@@ -18,35 +15,35 @@ from teams.versioned_text.presence import others_editing, presence_end, presence
 
 
 def note_presence(editor: EditorSession) -> HttpResponse:
-    """The person's editor is still open."""
+    """Note that the person's editor is still open."""
     presence_note(person_id=editor.person, about=editor.about)
     return JsonResponse(editor_updates(editor))
 
 
 def end_presence(editor: EditorSession) -> HttpResponse:
-    """The person closed the editor."""
+    """Note that the person closed the editor."""
     presence_end(person_id=editor.person, about=editor.about)
     return HttpResponse(status=204)
 
 
 def editor_updates(editor: EditorSession) -> dict[str, Any]:
-    """What an open editor should know of others: who is there, and the newest version with its author."""
+    """Return what an open editor should know about other people: who edits the text, and the newest version with its
+    author.
+    """
     return {
         "others": _editing_sentence(others_editing(editor.person, editor.about)),
         "published": editor.published,
-        "newer": _("%(name)s published version %(version)s while you were writing.")
+        "newer": _("%(name)s published version %(version)s.")
         % {"name": by(editor.document.file), "version": editor.published},
     }
 
 
 def _editing_sentence(names: list[str]) -> str:
-    """Tim and Edda are editing this text; nothing where nobody is."""
+    """Return a sentence like “Tim and Edda are editing this text, too.”; empty if there is nobody."""
     if not names:
         return ""
     listed = names[0] if len(names) == 1 else _("%(some)s and %(last)s") % _names_value(names)
-    return ngettext("%(names)s is editing this text, too.", "%(names)s are editing this text, too.", len(names)) % {
-        "names": listed
-    }
+    return ngettext("%(names)s is also editing", "%(names)s are also editing", len(names)) % {"names": listed}
 
 
 def _names_value(names: list[str]) -> dict[str, str]:
@@ -54,7 +51,7 @@ def _names_value(names: list[str]) -> dict[str, str]:
 
 
 def show_editor(editor: EditorSession) -> HttpResponse:
-    """The editor with the person's draft, or with what is published."""
+    """Show the editor with the person's draft, or with the published text."""
     draft = editor.draft()
     if draft is None:
         return render_editor(editor, text=editor.document.file.content, based_on=editor.published)
@@ -62,7 +59,7 @@ def show_editor(editor: EditorSession) -> HttpResponse:
 
 
 def show_preview(editor: EditorSession) -> HttpResponse:
-    """The text as people read it; nothing is kept."""
+    """Show the text formatted. Nothing is saved."""
     form = editor.form()
     if not form.is_valid():
         return show_errors(editor, form)
@@ -78,19 +75,8 @@ def show_preview(editor: EditorSession) -> HttpResponse:
     )
 
 
-def use_text(editor: EditorSession) -> HttpResponse:
-    """The editor with the text that was chosen of two; nothing is kept yet."""
-    form = editor.form()
-    if not form.is_valid():
-        return show_errors(editor, form)
-    sent = form.cleaned_data
-    return render_editor(
-        editor, text=sent["content"], based_on=sent["version"], revision=sent["revision"], keeping=True
-    )
-
-
 def show_errors(editor: EditorSession, form: DraftForm) -> HttpResponse:
-    """The text that was sent, and why it cannot be kept."""
+    """Show the editor with the text that was sent, and why it cannot be saved."""
     text, based_on = form.data.get("content", ""), form.cleaned_data.get("version", editor.published)
     revision = form.cleaned_data.get("revision", 0)
     return render_editor(editor, text=text, based_on=based_on, revision=revision, form=form, status=422)
@@ -99,7 +85,7 @@ def show_errors(editor: EditorSession, form: DraftForm) -> HttpResponse:
 def render_editor(
     editor: EditorSession, *, status: int = 200, template: str = "teams/versioned_text/editor/editor.html", **facts: Any
 ) -> HttpResponse:
-    """The editor with these facts; the person counts as being there."""
+    """Show the editor with the given context, and note that the person is editing."""
     presence_note(person_id=editor.person, about=editor.about)
     others = editor_updates(editor)
     context = {

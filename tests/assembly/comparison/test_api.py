@@ -52,7 +52,7 @@ def test_again_today_explains_each_difference(told: Assembly, team: Team, owner:
     (cause,) = document["causes"]
     assert (cause["kind"], cause["name"], cause["before"], cause["after"]) == ("file_changed", "GOALS", 2, 3)
     assert (cause["by"], cause["note"]) == ("Olga Owner", "for spring")
-    assert cause["message"].startswith("Goals was changed: version 2 became version 3 by Olga Owner on ")
+    assert cause["message"].startswith("Goals: version 2 → version 3 by Olga Owner on ")
     assert all(change["causes"] for change in document["changes"])
     assert "room_before" in {one["kind"] for change in document["changes"] for one in change["causes"]}
     assert document["before"]["sha256"] == bytes(told.sha256).hex()
@@ -66,7 +66,7 @@ def test_again_today_explains_each_difference(told: Assembly, team: Team, owner:
 def test_again_today_is_the_same_where_nothing_changed(told: Assembly, agent_api: Api) -> None:
     document = agent_api.get(f"assemblies/{told.id}/rerun").json()
     assert (document["same"], document["changes"], document["causes"]) == (True, [], [])
-    assert document["summary"] == "Both say the same, to the letter."
+    assert document["summary"] == "Both texts are identical."
     assert "content" not in document["after"]
 
 
@@ -150,7 +150,7 @@ def test_two_contexts_tell_what_changed_between_them(
         document = agent_api.get(f"assemblies/compare?before={before.id}&after={after.id}").json()
         (cause,) = document["causes"]
         assert (cause["kind"], cause["before"], cause["after"], cause["by"]) == ("file_changed", 2, 3, "Olga Owner")
-        assert cause["message"].startswith("Goals was changed: version 2 became version 3 by Olga Owner on ")
+        assert cause["message"].startswith("Goals: version 2 → version 3 by Olga Owner on ")
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def test_a_context_is_not_different_from_itself(gather_context: Situation) -> No
     found = diff_contexts(made, made)
     assert found.is_same
     assert (found.changes, found.newly_cut, found.tokens_before) == ((), (), found.tokens_after)
-    assert comparison_summary(found) == "The context stays as it is."
+    assert comparison_summary(found) == "The context is unchanged."
 
 
 @CALM
@@ -104,9 +104,9 @@ def test_what_it_costs_is_told_first() -> None:
     knows = {"knowledge_base": PARAGRAPHS}
     now = told(240, identity="I am.", **knows)
     assert comparison_summary(diff_contexts(now, told(240, identity="I am.", team_goals="Ship it.", **knows))) == (
-        "Nothing is pushed out by this change. Team Goals would be in."
+        "No content is displaced. Goals would be included."
     )
     goals = "Ship the demo by the middle of March. " * 10
     assert comparison_summary(diff_contexts(now, told(240, identity="I am.", team_goals=goals, **knows))) == (
-        "Knowledge Base would be cut: the last paragraph of 9 would be missing. Team Goals would be in."
+        "Knowledge would be truncated: the last paragraph of 9 would be missing. Goals would be included."
     )

@@ -51,7 +51,7 @@ def test_a_file_is_told_in_the_versions_of_the_two_and_not_of_today(kept: Kept, 
     for found in (compare_records(earlier, later), compare_records(later, earlier)):
         (cause,) = found.causes
         assert (cause.kind, cause.before, cause.after, cause.by) == ("file_changed", 2, 3, "Ruth")
-        assert "Goals was changed: version 2 became version 3 by Ruth on" in sentences(found)
+        assert "Goals: version 2 → version 3 by Ruth on" in sentences(found)
         assert "paper is dear" in sentences(found)
 
 
@@ -97,7 +97,7 @@ def test_what_was_deleted_since_is_told_by_what_is_on_record(kept: Kept, ruth: P
     memory_delete(memory=Memory.objects.get(id=memory.id), principal=ruth)
     (cause,) = compare_records(earlier, later).causes
     assert (cause.kind, cause.before, cause.after, cause.by, cause.at) == ("memory_changed", 1, 2, "", None)
-    assert cause_sentence(cause) == "This memory was changed: version 1 became version 2."
+    assert cause_sentence(cause) == "This memory: version 1 → version 2."
     assert {cause.kind for cause in compare_records(earlier, told(kept)).causes} == {"memory_deleted"}
 
 

@@ -53,7 +53,7 @@ def test_each_decision_has_its_reason_in_words(agent_api: Api, agent: Agent) -> 
     assert {code: len(found) for code, found in by_code.items()} == {
         "empty": 2, "required": 1, "fits": 5, "outranked": 2,
     }  # fmt: skip
-    assert by_code["outranked"][0]["reason"].startswith("6th of the top 5 in Personal Memories.")
+    assert by_code["outranked"][0]["reason"].startswith("Ranked 6; the limit of Personal Memories is 5.")
     assert sum(decision["tokens"] for decision in page["results"]) == assembly["tokens"]
 
 

@@ -16,7 +16,7 @@ from tests.assembly.failing_sources import dying, leaving_nothing_behind, locked
 from tests.assembly.one_of_each import everything
 from tests.client import Api, problem
 
-LATE = "It did not answer in time, so nothing of it is in the context."
+LATE = "It timed out, so its items are missing in the context."
 BODY = {"agent": "mira", "team": "press", "profile": "coding", "topic": "Is the ink dry on the Paper?"}
 
 
@@ -103,7 +103,7 @@ def test_what_takes_too_long_in_all_returns_what_there_is(api: Api, monkeypatch:
         replaced(patch, "patterns", slow)
         document = asked(api, time_ms=1_500)
     assert [warning["code"] for warning in document["warnings"]] == ["SOURCE_TIMEOUT", "TIME_EXCEEDED"]
-    assert document["warnings"][1]["message"] == "Putting it together took longer than it should."
+    assert document["warnings"][1]["message"] == "Assembling took longer than its deadline."
     assert reports(document)["patterns"].items() >= {"code": None, "count": 1}.items()
     late = {"code": "SOURCE_TIMEOUT", "count": 0, "fault": "TimeoutError"}
     assert reports(document)["tools"].items() >= late.items()

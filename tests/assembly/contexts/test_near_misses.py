@@ -24,11 +24,11 @@ def left_out(code: Code, ref: str = "memory:1@1", **facts: Any) -> Decision:
     [
         (
             left_out(Code.OVER_TOTAL_BUDGET, detail={"needed": 312}),
-            "It would have fitted with 312 more tokens.",
+            "It would fit with 312 more tokens.",
         ),
         (
             left_out(Code.OVER_SECTION_BUDGET, detail={"needed": 1}),
-            "It would have fitted with 1 more token.",
+            "It would fit with 1 more token.",
         ),
         (left_out(Code.OVER_TOTAL_BUDGET, detail={"dropped_for": "event:1"}), ""),
         (
@@ -37,20 +37,20 @@ def left_out(code: Code, ref: str = "memory:1@1", **facts: Any) -> Decision:
         ),
         (
             left_out(Code.OUTRANKED, rank=6, score=0.58, detail={"top_k": 5, "last_score": 0.61}),
-            "It needed a score above .61.",
+            "The cut-off score is .61.",
         ),
         (
             left_out(Code.OUTRANKED, rank=7, detail={"top_k": 5, "last_score": None}),
-            "It came 2 places too late.",
+            "Missed by 2 ranks.",
         ),
         (
             left_out(Code.BELOW_RELEVANCE, score=0.1, detail={"threshold": 0.2}),
-            "It needed a score of at least .20.",
+            "The cut-off score is .20.",
         ),
         (left_out(Code.BELOW_RELEVANCE, detail={"threshold": 0.2}), ""),
         (
             left_out(Code.TRUNCATED, detail={"steps": [{"step": "truncate", "before": 40, "after": 30}]}),
-            "About 10 more tokens would have told it whole.",
+            "About 10 more tokens would include it in full.",
         ),
         (left_out(Code.RULE_EXCLUDED, detail={"rule": "quiet@1"}), ""),
         (left_out(Code.FITS), ""),
@@ -66,8 +66,8 @@ def test_what_others_would_have_had_first_is_said_so() -> None:
         for number in range(2)
     )
     assert said(first, second) == [
-        "It would have fitted with 20 more tokens.",
-        "21 tokens were missing when its turn came; others would have had them first.",
+        "It would fit with 20 more tokens.",
+        "21 tokens were missing when it was considered; items with a higher score come first.",
     ]
 
 
@@ -75,15 +75,15 @@ def test_in_a_contest_those_with_a_better_score_come_first() -> None:
     weak = left_out(Code.OVER_TOTAL_BUDGET, score=0.2, detail={"needed": 5})
     strong = left_out(Code.OVER_TOTAL_BUDGET, section="t", score=0.8, detail={"needed": 50})
     assert said(weak, strong) == [
-        "5 tokens were missing when its turn came; others would have had them first.",
-        "50 tokens were missing when its turn came; others would have had them first.",
+        "5 tokens were missing when it was considered; items with a higher score come first.",
+        "50 tokens were missing when it was considered; items with a higher score come first.",
     ]
 
 
 def test_no_score_helps_where_pinned_ones_have_all_places() -> None:
     pinned = left_out(Code.PINNED, ref="memory:2@1", rank=1, score=0.1)
     outranked = left_out(Code.OUTRANKED, rank=2, score=0.9, detail={"top_k": 1, "last_score": 0.1})
-    assert said(pinned, outranked) == ["", "Pinned ones had all the places."]
+    assert said(pinned, outranked) == ["", "Pinned items used all places."]
 
 
 def test_with_as_many_tokens_more_it_does_fit() -> None:
@@ -92,6 +92,6 @@ def test_with_as_many_tokens_more_it_does_fit() -> None:
     short = run(profile, *items, budget=23)
     (nearest,) = [one for one in short.decisions if one.ref == "memory:2@1"]
     (sentence,) = near_misses(short.decisions, [nearest]).values()
-    assert sentence == f"It would have fitted with {nearest.detail['needed']} more tokens."
+    assert sentence == f"It would fit with {nearest.detail['needed']} more tokens."
     longer = run(profile, *items, budget=23 + nearest.detail["needed"])
     assert next(one for one in longer.decisions if one.ref == nearest.ref).included

@@ -46,5 +46,5 @@ def test_a_share_has_a_row_and_a_bar_unless_it_counts_nothing() -> None:
     assert '<svg class="part against" viewBox="0 0 1000 8"' in against
     assert f'<rect width="400" height="8"/></svg></td><td class="num">{MINUS_SIGN}1.25</td>' in against
     assert nothing == (
-        '<tr><th scope="row">Steps away <span class="of"></span></th><td></td><td class="num">counts nothing</td></tr>'
+        '<tr><th scope="row">Steps away <span class="of"></span></th><td></td><td class="num">no weight</td></tr>'
     )

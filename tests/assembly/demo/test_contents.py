@@ -3,12 +3,13 @@
 from typing import Any
 
 import pytest
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from agents.models import Agent, AgentFile, DailyLog
 from assembly.demo.loading import FOLDER, demo_load, load_plan
 from assembly.engine.codes import Code
-from assembly.models import Assembly, StoredRule
+from assembly.models import Alert, Assembly, DayCount, FileLoss, Purpose, StoredRule
 from assembly.records.reader import load_record, replay
 from assembly.rules.catalogue import parse_described_rule
 from assembly.simulation.rule_backtest.services import rule_backtest
@@ -45,8 +46,14 @@ def demo() -> None:
     demo_load(plan=load_plan(), now=timezone.now(), advance=lambda _: None)
 
 
+def present() -> QuerySet[Assembly]:
+    """The contexts that the demo ends with, after its thirty days of past."""
+    newest = Assembly.objects.order_by("-created", "-id").values("id")[: len(load_plan().contexts)]
+    return Assembly.objects.filter(id__in=newest)
+
+
 def codes(section: str, **of: Any) -> set[str]:
-    return {one.code for assembly in Assembly.objects.filter(**of) for one in decided(assembly, section=section)}
+    return {one.code for assembly in present().filter(**of) for one in decided(assembly, section=section)}
 
 
 def test_it_has_teams_agents_and_people(demo: None) -> None:
@@ -143,28 +150,28 @@ def test_their_documents_are_split_without_a_worker(demo: None, slug: str) -> No
 
 
 def test_every_section_of_its_other_profiles_is_filled(demo: None) -> None:
-    others = Assembly.objects.exclude(profile_name="conversation")
+    others = present().exclude(profile_name="conversation")
     assert sorted(others.values_list("profile_name", flat=True)) == ["coding", "operations", "research", "stack"]
     for assembly in others:
         assert [section["key"] for section in assembly.sections if not section["included"]] == [], assembly.profile_name
 
 
 def test_its_contexts_show_what_dossier_does(demo: None) -> None:
-    assert Assembly.objects.count() == len(load_plan().contexts)
+    assert present().count() == len(load_plan().contexts)
     luna = {"agent_slug": "luna", "budget": 16_000, "profile_name": "conversation"}
     assert codes("knowledge", **luna) == {Code.TRUNCATED}
     assert Code.SUPERSEDED in codes("team_knowledge", **luna)
     assert Code.OUTRANKED in codes("personal_memories", **luna, topic="")
     assert codes("knowledge", agent_slug="luna", budget=2_500) == {Code.OVER_TOTAL_BUDGET}
     assert codes("recent_activity", agent_slug="wren") == {Code.FITS, Code.OVER_SECTION_BUDGET}  # the very long day
-    assert not Assembly.objects.exclude(warnings=[]).exists()
+    assert not present().exclude(warnings=[]).exists()
     assert (
         Memory.objects.filter(team__slug="story-room").count() <= LIMIT
     )  # or the superseded one may not be considered
 
 
 def test_a_search_in_it_finds_what_one_would_hope_for(demo: None) -> None:
-    ferry = Assembly.objects.get(agent_slug="edda", profile_name="conversation")
+    ferry = present().get(agent_slug="edda", profile_name="conversation")
     (best,) = decided(ferry, section="personal_memories", rank=1)
     assert "rowing ferry across the Harrow" in Memory.objects.get(id=best.ref[7:43]).text
 
@@ -172,12 +179,41 @@ def test_a_search_in_it_finds_what_one_would_hope_for(demo: None) -> None:
 def test_its_rule_applies_to_one_context_and_can_be_tried_there(demo: None) -> None:
     rule = StoredRule.objects.get()
     assert (rule.name, rule.scope, rule.editor_name) == ("refunds", "team", "Priya Raman")
-    (told,) = [assembly for assembly in Assembly.objects.all() if assembly.request["rules"]]
+    (told,) = [assembly for assembly in present() if assembly.request["rules"]]
     assert (told.agent_slug, told.topic.split()[4]) == ("otis", "refund")
     assert all(told.request["rules"][0]["did"].values()), "it includes, weighs and leaves out"
     trials = rule_backtest(rule=parse_described_rule(rule.content).rule, owner=rule.owner, principal=SYSTEM)
-    assert (len(trials.trials), trials.applying) == (3, 1)
+    assert trials.applying > 3
 
 
 def test_its_contexts_can_be_replayed(demo: None) -> None:
     assert all(replay(load_record(assembly)).identical for assembly in Assembly.objects.all())
+
+
+def test_its_past_answers_the_questions_of_an_admin(demo: None) -> None:
+    today = timezone.now().date()
+    days = {(today - created.date()).days for created in Assembly.objects.values_list("created", flat=True)}
+    assert len(days) >= 20
+    assert max(days) in {28, 29, 30}
+    purposes = set(Assembly.objects.values_list("purpose", flat=True))
+    assert {Purpose.AGENT, Purpose.PREVIEW} <= purposes
+    assert Assembly.objects.filter(requested_by__startswith="key:").count() > 20
+    assert Assembly.objects.filter(warnings__contains=["SOURCE_FAILED"]).count() == 2
+    losses = FileLoss.objects.filter(ref__startswith="agent_file:").dates("created", "day")
+    assert len(losses) >= 5, "Luna's KNOWLEDGE is cut on several days, by several amounts"
+    assert FileLoss.objects.values("tokens_lost").distinct().count() >= 2
+    assert DayCount.objects.exists()
+    assert Alert.objects.exclude(closed=None).exists()
+    assert not Alert.objects.filter(created__gte=timezone.now()).exists()
+    rule = StoredRule.objects.get()
+    assert [one.version for one in rule.versions.order_by("version")] == [1, 2]
+    draft = drafts_of(User.objects.get(username="priya.raman").id)[0]
+    goals = TeamFile.objects.get(team__slug="visitor-care", file_key="GOALS")
+    assert draft.based_on < goals.version, "publishing it leads to the page of conflicts"
+
+
+def test_nothing_was_told_before_it_was_known(demo: None) -> None:
+    for assembly in Assembly.objects.all():
+        for decision, candidate in load_record(assembly).decided:
+            if decision.included and candidate.occurred_at:
+                assert candidate.occurred_at <= assembly.created

@@ -59,7 +59,10 @@ def test_moments_are_those_of_the_agents_clock() -> None:
 
 def test_the_command_loads_once(capsys: Any) -> None:
     call_command("load_demo")
-    assert "Loaded 2 teams, 4 agents, 3 people who cannot sign in, and 12 contexts." in capsys.readouterr().out
+    assert (
+        "Loaded 2 teams, 4 agents, 3 people who cannot sign in, and 12 contexts after 30 days of past."
+        in capsys.readouterr().out
+    )
     before = Memory.objects.count()
     call_command("load_demo")
     assert "There are teams or agents here already. Nothing was loaded." in capsys.readouterr().out

@@ -35,8 +35,8 @@ from tests.assembly.failing_sources import (
 from tests.assembly.one_of_each import everything
 from tests.postgres import cloned_database, connected_to
 
-LATE = "It did not answer in time, so nothing of it is in the context."
-FAILED = "It could not be read, so nothing of it is in the context."
+LATE = "It timed out, so its items are missing in the context."
+FAILED = "It failed, so its items are missing in the context."
 TIME_MS = 4_000
 
 Pair = tuple[Agent, Team]

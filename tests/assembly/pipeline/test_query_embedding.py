@@ -25,8 +25,8 @@ from tests.http_endpoints import Endpoint, Handler, closed_port, giving, serving
 Behave = Callable[[Handler], None]
 DIMENSIONS = 3
 TIME_MS = 3_000
-LATE = "What the topic means was not known in time, so words and dates alone decided."
-FAILED = "What the topic means could not be found out, so words and dates alone decided."
+LATE = "The embedder timed out, so items were found by words and dates only."
+FAILED = "The embedder failed, so items were found by words and dates only."
 
 
 def embedding(handler: Handler) -> None:
@@ -126,9 +126,9 @@ def test_without_a_time_of_the_request_its_own_is_the_limit(ferry: Agent, settin
     [
         (giving({"error": "overloaded"}, 500), "answered 500 instead of 200"),
         (giving(b"<html>Welcome</html>"), "is not JSON"),
-        (giving({"data": "none"}), "holds no vector for each text"),
+        (giving({"data": "none"}), "The embedding server's answer is JSON, but has no vector for each text."),
         (vector(1.0, 0.0), "gives 2 dimensions now and gave 3 before"),
-        (vector(float("nan"), 0.0, 1.0), "vectors that are none"),
+        (vector(float("nan"), 0.0, 1.0), "The embedding server's answer has invalid vectors."),
     ],
     ids=["500", "garbage", "nothing", "size", "nan"],
 )

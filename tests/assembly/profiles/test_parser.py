@@ -110,7 +110,7 @@ FAULTS: list[tuple[str, str, int, str]] = [
     ("cap: 500", "kap: 500", 19, "“kap” is not known here. A section has: key, heading"),
     ("{recency: 0.5", "{zeal: 0.5", 6, "“zeal” is not known here"),
     ("    heading: Identity\n", "", 8, "“heading” is missing. A section needs it."),
-    ("depth_limit: 1", "budget: 1", 5, "for the second time"),
+    ("depth_limit: 1", "budget: 1", 5, "is used twice"),
     ("name: mine", "name: yours", 1, "says yours, but this is the profile mine"),
     ("name: mine", "name: 7", 1, "must be a text"),
     ("name: mine", "name: [mine]", 1, "must be a text"),
@@ -170,14 +170,14 @@ FAULTS: list[tuple[str, str, int, str]] = [
     ("required: true", "required: true\n    cap: 5", 8, "gives a cap to a required section"),
     ("overflow: drop", "required: true", 14, "gives a cap to a required section"),
     ("required: true", "required: false\n  - {key: instructions, heading: I, layer: L1, source: agent_files, "
-     "shape: text, required: true}", 14, "required sections must stand first"),
+     "shape: text, required: true}", 14, "the required sections must come first."),
     ("  - key: recent_events", "  - {key: recent_events, heading: B, layer: L6, source: tools, shape: blocks}\n"
-     "  - key: recent_events", 15, "stands on line 14 already"),
+     "  - key: recent_events", 15, "is used on line 14 already"),
     ("  - key: recent_events", "  - {key: turns, heading: Turns, layer: L6, source: turns, shape: turns}\n"
-     "  - key: recent_events", 14, "Turns must stand last"),
+     "  - key: recent_events", 14, "Turns must come last"),
     ("  - key: recent_events", "  - {key: tools, heading: Tools, layer: L6, source: tools, shape: blocks}\n"
      "  - {key: goals, heading: Goals, layer: L2, source: team_files, shape: text}\n"
-     "  - key: recent_events", 16, "blocks must stand together"),
+     "  - key: recent_events", 16, "the sections of blocks must be adjacent."),
     ("sections:", "sections: &all", 7, "Anchors"),
     ("budget: 8_000", "budget: *all", 3, "aliases"),
     ("budget: 8_000", "budget: !!int 8000", 3, "Tags"),
@@ -189,8 +189,8 @@ FAULTS: list[tuple[str, str, int, str]] = [
     ("budget: 8_000", "budget: [", 5, "This is no YAML"),
     ("budget: 8_000", "\tbudget: 8000", 3, "This is no YAML"),
     ("budget: 8_000", 'budget: "\\U00110000"', 1, "an escape or a number that means nothing"),
-    ("budget: 8_000", "budget: \x00", 3, "no text can hold"),
-    ("budget: 8_000", "budget: \ud800", 3, "no text can hold"),
+    ("budget: 8_000", "budget: \x00", 3, "The line contains an invalid character. Type the line again."),
+    ("budget: 8_000", "budget: \ud800", 3, "The line contains an invalid character. Type the line again."),
     ("sections:", "---\nsections:", 7, "This is no YAML: but found another document"),
 ]  # fmt: skip
 

@@ -77,11 +77,15 @@ def test_percents_for_a_source_go_to_each_of_its_sections_but_those_that_are_nam
 @pytest.mark.parametrize(
     ("strategy", "field", "words"),
     [
-        ({"omit": ["identity"]}, "strategy.omit", "Identity is always in"),
-        ({"caps": {"identity": 5}}, "strategy.caps", "Identity is always in whole"),
-        ({"top_k": {"identity": 1}}, "strategy.top_k", "Identity is always in whole"),
-        ({"budget_allocation": {"identity": 5}}, "strategy.budget_allocation", "Identity is always in whole"),
-        ({"budget_allocation": {"agent_files": 5}}, "strategy.budget_allocation", "Identity is always in whole"),
+        ({"omit": ["identity"]}, "strategy.omit", "Identity is "),
+        ({"caps": {"identity": 5}}, "strategy.caps", "required and has no limit"),
+        ({"top_k": {"identity": 1}}, "strategy.top_k", "required and has no limit"),
+        ({"budget_allocation": {"identity": 5}}, "strategy.budget_allocation", "required and has no limit"),
+        (
+            {"budget_allocation": {"agent_files": 5}},
+            "strategy.budget_allocation",
+            "required and has no limit",
+        ),
         ({"caps": {"moon": 5}}, "strategy.caps", "It has: identity, ours, mine, root, path, tools."),
         ({"top_k": {"moon": 5}}, "strategy.top_k", "It has: identity"),
         ({"omit": ["moon"]}, "strategy.omit", "It has: identity"),

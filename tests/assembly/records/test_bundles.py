@@ -83,7 +83,7 @@ def test_it_needs_no_database(bundle: bytes, records: list[Assembly], tmp_path: 
     )
     lines = told.stdout.splitlines()
     assert [line[:38] for line in lines[:3]] == [f"✓ {record.id}" for record in records], "with what one repeats"
-    assert "replayed byte for byte, as seal 1 holds it" in lines[0]
+    assert "replayed byte for byte, as in seal 1" in lines[0]
     assert "The newest seal in it is 2:" in lines[3]
 
 
@@ -143,9 +143,9 @@ def empty_body(files: Files) -> None:
 
 CHANGED: list[tuple[Change, str]] = [
     (change_text, "is not what its own hash says"),
-    (change_topic, "It is not what seal 1 holds"),
+    (change_topic, "It differs from seal 1"),
     (change_piece, "is not what its own hash says"),
-    (lose_piece, "Something that it is made of is missing"),
+    (lose_piece, "A part of it is missing or differs."),
     (swap_seal, "The list of seal 2 is not the one that was sealed"),
     (change_link, "Seal 1 is not what its own hash says"),
     (lose_link, "The list of seal 1 is not the one that was sealed"),

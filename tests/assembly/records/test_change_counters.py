@@ -33,10 +33,12 @@ OF_AGENTS = {
 COUNTED = sorted(OF_TEAMS | OF_ORGANISATION | OF_AGENTS)
 
 NOT_COUNTED = {
+    "activities": "what was done by admins, of which nothing is made",
     "alerts": "what follows from records, and nothing is made of it",
     "api_keys": "who may ask is looked up before the cache is",
     "assemblies": "the record is made of all the others, and nothing is made of it",
     "context_counts": "what follows from records, and nothing is made of it",
+    "file_losses": "what follows from records, and nothing is made of it",
     "jobs": "work to be done; what it does is written to counted tables",
     "memberships": "who may ask is looked up before the cache is",
     "proposals": "nothing is made of one until somebody publishes it",

@@ -83,7 +83,7 @@ def test_a_policy_that_is_changed_meanwhile_is_not_followed_any_more(
 
 def test_what_is_flagged_stays_where_the_policy_says_so(agent: Agent, ago: Ago) -> None:
     flagged = ago(agent, 40)
-    assembly_flag(assembly=flagged, note="asked for by the auditor", principal=SYSTEM)
+    assembly_flag(assembly=flagged, note="requested by: the auditor", principal=SYSTEM)
     policy = keep(30)
     assert records_prune().records == 0
     retention_set(

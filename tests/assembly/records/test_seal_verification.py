@@ -121,7 +121,7 @@ def test_a_chain_that_was_cut_short_shows_in_its_records_and_in_the_head(as_owne
     as_owner("assemblies", "DELETE FROM assemblies WHERE decided_in IS NOT NULL")
     as_owner("assemblies", "DELETE FROM assemblies WHERE topic IN ('tea', 'milk')")
     assert kinds() == [], "a tail that is gone whole shows only to who noted the head"
-    with pytest.raises(CommandError, match="1 things"):
+    with pytest.raises(CommandError, match="1 parts"):
         run(f"--expect={head}")
 
 
@@ -175,7 +175,7 @@ def test_the_command_says_it_to_people_and_to_programs(sealed: list[Assembly], a
     assert f"The newest seal is 2:{bytes(newest.sha256).hex()}." in run(f"--expect={run('--head').strip()}")
     as_owner("assemblies", "UPDATE assemblies SET budget = budget + 1 WHERE id = %s", [sealed[5].id])
     told = StringIO()
-    with pytest.raises(CommandError, match="1 things are not as they were sealed"):
+    with pytest.raises(CommandError, match="1 parts differ from their seals"):
         call_command("verify_records", "--json", stdout=told)
     finding, summary = map(json.loads, told.getvalue().splitlines())
     assert (finding["kind"], finding["about"]) == ("record_altered", str(sealed[5].id))

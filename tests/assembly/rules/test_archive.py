@@ -103,7 +103,7 @@ def test_a_rule_for_an_agent_that_is_gone_is_for_nobody(house: None, agent: Agen
 def test_the_profile_that_never_changes_stays(house: None) -> None:
     [[name, reason]] = done(packed({"profiles/conversation.yaml": SHIPPED["conversation"] + "# x\n"}))
     assert name == "profiles/conversation.yaml"
-    assert "stays as it is for good" in reason
+    assert "cannot be changed. Copy it under another name and change the copy." in reason
 
 
 def test_only_admins_import_them(house: None, owner: User) -> None:

@@ -113,7 +113,7 @@ def test_a_file_of_the_team_was_changed_twice(kept: Kept, ruth: Principal) -> No
     cause = only(found)
     assert (cause.kind, cause.name, cause.before, cause.after) == ("file_changed", "GOALS", 2, 4)
     assert (cause.by, cause.note, cause.ref) == ("Ruth", "the new press", goals.about)
-    assert cause_sentence(cause).startswith("Goals was changed: version 2 became version 4, the last by Ruth on ")
+    assert cause_sentence(cause).startswith("Goals: version 2 → version 4, last changed by Ruth on ")
     assert "(“the new press”)" in cause_sentence(cause)
     assert "Print in colour." in found.beside.after.content
 
@@ -124,7 +124,7 @@ def test_what_a_longer_file_pushes_out_is_explained_by_the_room(kept: Kept) -> N
     file_save(file=file, content=LONG, expected_version=2, author=SYSTEM.author)
     found = rerun_today(assembly)
     assert kinds(found) == {"file_changed", "room_before"}
-    assert "Team Goals, which comes first, takes " in sentences(found)
+    assert "Team Goals, which comes first, uses " in sentences(found)
     assert only(found).kind == "file_changed"
 
 
@@ -133,7 +133,7 @@ def test_a_file_of_the_agent_was_changed(kept: Kept, ruth: Principal) -> None:
     file = kept[0].files.get(file_key="KNOWLEDGE")
     file_save(file=file, content="Ink dries in an hour.", expected_version=2, author=ruth.author)
     assert only(rerun_today(assembly)).name == "KNOWLEDGE"
-    assert "version 2 became version 3 by Ruth on" in sentences(rerun_today(assembly))
+    assert "version 2 → version 3 by Ruth on" in sentences(rerun_today(assembly))
 
 
 def test_a_log_was_written_and_a_new_day_begun(kept: Kept, ruth: Principal) -> None:
@@ -165,7 +165,7 @@ def test_days_moved_on(kept: Kept) -> None:
     found = rerun_today(assembly)
     assert "Set the type." in found.beside.before.content
     assert kinds(found) == {"day_passed"}
-    assert "is not among the last seven days on both sides" in sentences(found)
+    assert "is in the last 7 days of only one of the contexts." in sentences(found)
     assert "day" in {setting.name for setting in found.beside.settings}
 
 
@@ -220,7 +220,7 @@ def test_new_memories_move_the_others(kept: Kept, ruth: Principal) -> None:
     found = rerun_today(assembly)
     assert kinds(found) == {"memory_added", "others_in_section"}
     assert "It was" not in sentences(found)
-    assert "6 other items of Personal Memories are new, gone or changed" in sentences(found)
+    assert "6 other items of Personal Memories were added, removed or changed" in sentences(found)
 
 
 def test_a_thing_was_added_changed_or_deleted(kept: Kept) -> None:
@@ -245,9 +245,9 @@ LOUD = "then: {always_include: [{memory_kind: fact}]}\n"
 
 def test_a_rule_is_new(kept: Kept) -> None:
     assembly = told(kept)
-    rule("hush", HUSH, note="too long")
+    rule("hush", HUSH, note="over limit")
     cause = only(rerun_today(assembly))
-    assert (cause.kind, cause.name, cause.after, cause.note) == ("rule_added", "hush", 1, "too long")
+    assert (cause.kind, cause.name, cause.after, cause.note) == ("rule_added", "hush", 1, "over limit")
     assert "The rule “hush” is new: it was written by Dossier on" in cause_sentence(cause)
 
 
@@ -376,3 +376,24 @@ def test_every_kind_is_worded() -> None:
             kind, "2026-03-01" if kind.startswith(("log", "day")) else "thing", "ref", 1, 2, "Ruth", moment, "why"
         )
         assert cause_sentence(cause)
+
+
+@pytest.mark.finding("E14")
+def test_a_restored_text_is_no_change(kept: Kept, ruth: Principal) -> None:
+    file = kept[0].files.get(file_key="KNOWLEDGE")
+    text, number = file.content, file.version
+    assembly = told(kept)
+    file_save(file=file, content="Another text.", expected_version=number, author=ruth.author)
+    file_save(file=file, content=text, expected_version=number + 1, author=ruth.author)
+    found = rerun_today(assembly)
+    assert found.changes == ()
+    assert found.beside.is_same
+
+
+@pytest.mark.finding("E14")
+def test_a_memory_that_was_pinned_and_reworded_has_both_causes(kept: Kept, ruth: Principal) -> None:
+    assembly = told(kept)
+    memory = update(first_memory(kept[0]), facts=MemoryFacts(kind="fact", text="Ink dries in an hour"))
+    update(memory, pinned=True, principal=ruth)
+    found = kinds(rerun_today(assembly))
+    assert {"memory_pinned", "memory_changed"} <= found

@@ -62,16 +62,16 @@ def test_it_says_where_it_ranked_what_beat_it_and_what_would_bring_it_in(
 ) -> None:
     answer = asked(agent_api, told, f"ref=memory:{memories[0].id}")
     assert (answer["considered"], answer["decision"]["included"]) == (True, False)
-    assert answer["reason"].startswith("8th of the top 5 in Team Knowledge.")
+    assert answer["reason"].startswith("Ranked 8; the limit of Team Knowledge is 5.")
     around = answer["standing"]["around"]
     assert [one["rank"] for one in around] == [3, 4, 5, 6, 7, 8]
     assert around[-1]["ref"] == f"memory:{memories[0].id}@1"
     assert (answer["standing"]["above"], answer["standing"]["below"]) == (2, 0)
     remedies = {remedy["changes"][-1]["kind"]: remedy for remedy in answer["remedies"]}
-    assert remedies["top_k"]["sentence"] == "It would be in if Team Knowledge took the best 8 rather than 5."
+    assert remedies["top_k"]["sentence"] == "It would be included if Team memories had a limit of 8 items instead of 5."
     assert len(remedies["top_k"]["newly_in"]) == 3
     assert remedies["pin"]["pushed_out"] == [f"memory:{memories[3].id}@1"]
-    assert remedies["pin"]["cost"] == "“The stage number 3 is free” would go for it."
+    assert remedies["pin"]["cost"] == "Replaces: “The stage number 3 is free”."
     assert all(brings_it_in(told, answer, remedy) for remedy in answer["remedies"])
 
 
@@ -115,7 +115,7 @@ def test_what_is_in_has_a_standing_and_needs_no_remedy(agent_api: Api, told: Ass
     answer = asked(agent_api, told, "q=instructions")
     assert answer["decision"]["code"] == "required"
     assert answer["remedies"] == []
-    assert answer["reason"] == "Always in: Instructions is never cut or left out."
+    assert answer["reason"] == "Required: Instructions is always included in full."
 
 
 def test_words_that_fit_several_answer_for_the_best_and_name_the_others(agent_api: Api, told: Assembly) -> None:

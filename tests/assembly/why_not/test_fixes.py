@@ -48,8 +48,8 @@ def test_outranked_more_places_a_higher_score_a_boost_or_a_pin() -> None:
     by_kind = remedies(given, "memory:3@1")
     assert {"top_k", "score", "pin"} <= by_kind.keys()
     assert (by_kind["top_k"].change.value, by_kind["score"].change.value) == (4, 0.2001)
-    assert sentence(given, by_kind["top_k"]) == "It would be in if Memories took the best 4 rather than 2."
-    assert sentence(given, by_kind["score"]) == "It would be in with a score of 0.6001 rather than 0.4."
+    assert sentence(given, by_kind["top_k"]) == "It would be included if Memories had a limit of 4 items instead of 2."
+    assert sentence(given, by_kind["score"]) == "It would be included with a score of 0.6001 instead of 0.4."
     assert [change.decision.ref for change in by_kind["pin"].comparison.pushed_out] == ["memory:1@1"]
 
 
@@ -59,7 +59,7 @@ def test_a_boost_is_for_as_little_else_as_can_be() -> None:
     given = inputs(profile_of(LINES), one, two, mine)
     boost = remedies(given, "memory:9@1")["boost"]
     assert (boost.change.name, boost.change.value) == ("tag:blue", 1.3)
-    assert sentence(given, boost) == "It would be in if a rule for the tag “blue” let it count 1.3 times as much."
+    assert sentence(given, boost) == "It would be included if a rule boosted the tag “blue” by 1.3."
 
 
 def test_below_relevance_a_lower_threshold_or_a_higher_score() -> None:
@@ -67,7 +67,7 @@ def test_below_relevance_a_lower_threshold_or_a_higher_score() -> None:
     by_kind = remedies(given, "memory:1@1")
     assert (by_kind["threshold"].change.value, by_kind["score"].change.value) == (0.15, 0.05)
     assert sentence(given, by_kind["threshold"]) == (
-        "It would be in if a similarity of 0.15 were near enough to the topic, rather than .20."
+        "It would be included with a minimum similarity of 0.15 instead of .20."
     )
 
 
@@ -116,8 +116,8 @@ def test_a_text_that_is_left_out_may_come_in_part_or_whole() -> None:
     given = inputs(profile, goals, knowledge, budget=40)
     found = [one for one in found_for(given, decision_of(given, "agent_file:1@1")).found if one.change.kind == "budget"]
     assert [(one.after.code, one.whole) for one in found] == [(Code.TRUNCATED, False), (Code.FITS, True)]
-    assert sentence(given, found[0]).startswith("Its beginning would be in with ")
-    assert sentence(given, found[1]).startswith("All of it would be in with ")
+    assert sentence(given, found[0]).startswith("Its beginning would be included with ")
+    assert sentence(given, found[1]).startswith("It would be included in full with ")
     included = remedies(given, "agent_file:1@1")["always_include"]
     assert included.after.section == "always_included"
     assert sentence(given, included).endswith("if a rule always included “KNOWLEDGE”.")
@@ -141,23 +141,23 @@ def test_without_all_the_rules_that_exclude_it() -> None:
     given = inputs(profile_of(LINES), candidate("memory:1@1", "Hello", labels={"tag": ("blue",)}), rules=rules)
     without = remedies(given, "memory:1@1")["without_rule"]
     assert without.change.value == 2
-    assert sentence(given, without) == "It would be in if the rules “quiet”, “still” did not leave it out."
+    assert sentence(given, without) == "It would be included if the rules “quiet”, “still” did not exclude it."
 
 
 @pytest.mark.parametrize(
     ("facts", "wishes", "kind", "said"),
     [
-        ({"superseded_by": "memory:2"}, {}, "not_superseded", "if nothing newer had taken its place"),
-        ({"retired": "It was moved"}, {}, "not_retired", "if it were not retired"),
+        ({"superseded_by": "memory:2"}, {}, "not_superseded", "if it were not superseded"),
+        ({"retired": "It was moved"}, {}, "not_retired", "if it were not archived"),
         ({}, {"exclude": ("1",)}, "without_exclusion", "if the request did not exclude it"),
-        ({"text": " "}, {}, "text", "if there were a text in it"),
+        ({"text": " "}, {}, "text", "if it had a text"),
     ],
 )
 def test_past_what_gives_it_no_chance(facts: dict[str, Any], wishes: dict[str, Any], kind: str, said: str) -> None:
     one = candidate("memory:1@1", facts.pop("text", "Hello"), **facts)
     given = inputs(profile_of(LINES), one, **wishes)
     remedy = remedies(given, "memory:1@1")[kind]
-    assert sentence(given, remedy) == f"It would be in {said}."
+    assert sentence(given, remedy) == f"It would be included {said}."
 
 
 BLOCKS = (
@@ -175,7 +175,7 @@ def test_blocks_compete_by_score_and_what_says_the_same_makes_room() -> None:
     given = inputs(profile, one, same, other, budget=60)
     without = remedies(given, "chunk:1@1#0")["without_other"]
     assert remedy_sentence(without, given, {"event:1@1": "“The walk”"}) == (
-        "It would be in if “The walk” did not say the same."
+        "It would be included if “The walk” did not have the same text."
     )
     found = found_for(given, decision_of(given, "chunk:1@1#1"))
     check(given, decision_of(given, "chunk:1@1#1"), found)
@@ -199,8 +199,8 @@ def test_two_things_at_once_where_one_is_not_enough() -> None:
     found = found_for(given, decision)
     check(given, decision, found)
     assert {tuple(change.kind for change in one.changes) for one in found.found} >= {("not_retired", "pin")}
-    assert "if it were not retired and if somebody pinned it" in {
-        remedy_sentence(one, given, {}).removeprefix("It would be in ").removesuffix(".") for one in found.found
+    assert "if it were not archived and if it were pinned" in {
+        remedy_sentence(one, given, {}).removeprefix("It would be included ").removesuffix(".") for one in found.found
     }
 
 

@@ -9,6 +9,7 @@ from config.http.middleware import PageCompressionMiddleware
 GZIP = {"Accept-Encoding": "gzip"}
 
 
+@pytest.mark.finding("E10")
 @pytest.mark.finding("6.4")
 @pytest.mark.parametrize("status", [204, 304])
 def test_an_answer_without_a_body_keeps_none(status: int) -> None:

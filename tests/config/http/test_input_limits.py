@@ -35,7 +35,7 @@ def test_a_form_of_twenty_megabytes_is_refused_with_a_page(
     client.force_login(editor)
     response = client.post("/agents/ada/files/IDENTITY/", {"version": 1, "content": "x" * 20_000_000})
     assert response.status_code == 413
-    assert "This is too much at once" in response.content.decode()
+    assert "The request is too large" in response.content.decode()
 
 
 def test_a_chunked_body_is_asked_for_its_length(admin_api: Api) -> None:

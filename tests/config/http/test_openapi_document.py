@@ -24,13 +24,33 @@ def test_the_document_is_valid_and_complete(tmp_path: Any) -> None:
 
 
 def test_every_address_is_in_the_document(document: dict[str, Any]) -> None:
-    addresses = {re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", route) for route in ROUTES} - {"schema", "docs", ""}
+    addresses = {re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", route).replace("{id_}", "{id}") for route in ROUTES} - {
+        "schema",
+        "docs",
+        "",
+    }
     assert {path.removeprefix("/api/v1/") for path in document["paths"]} == addresses
 
 
 def test_operation_ids_are_unique(document: dict[str, Any]) -> None:
     ids = [operation["operationId"] for path in document["paths"].values() for operation in path.values()]
     assert len(ids) == len(set(ids))
+
+
+def test_every_operation_has_a_summary_of_its_own_and_a_tag_that_is_described(document: dict[str, Any]) -> None:
+    operations = [operation for path in document["paths"].values() for operation in path.values()]
+    summaries = [operation["summary"] for operation in operations]
+    assert len(summaries) == len(set(summaries))
+    assert max(map(len, summaries)) <= 60
+    described = {tag["name"] for tag in document["tags"]}
+    assert {tag for operation in operations for tag in operation["tags"]} == described
+
+
+def test_no_name_shows_how_the_document_was_generated(document: dict[str, Any]) -> None:
+    schemas = document["components"]["schemas"]
+    assert not [name for name in schemas if "RequestRequest" in name or name in {"NullEnum", "NameEnum"}]
+    parameters = [one for path in document["paths"].values() for op in path.values() for one in op["parameters"]]
+    assert not [one["name"] for one in parameters if one["name"].endswith("_")]
 
 
 def test_every_operation_tells_its_errors_and_every_post_its_key(document: dict[str, Any]) -> None:

@@ -129,7 +129,7 @@ def test_what_is_there_already_is_named(noun: str, things: Things, agent_api: Ap
     assert agent_api.post(f"agents/ada/{noun}", body).status_code == 201
     again = agent_api.post(f"agents/ada/{noun}", body)
     assert problem(again) == (409, "conflict")
-    assert again.json()["detail"].startswith(f"This {NAMED[noun].word} is there already: ")
+    assert again.json()["detail"].startswith(f"This {NAMED[noun].word} exists already: ")
     other = {**body, **_otherwise(noun)}
     batch = agent_api.post(f"agents/ada/{noun}/batch", {"items": [other, body, other]})
     assert problem(batch) == (409, "conflict")

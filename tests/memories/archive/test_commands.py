@@ -71,7 +71,7 @@ def test_a_dry_run_tells_and_changes_nothing(agent: Agent, tmp_path: Path) -> No
     assert agent.files.get(file_key="IDENTITY").content == ""
     assert "Imported: 1 change." in run("import_bundle", tmp_path)
     assert agent.files.get(file_key="IDENTITY").content == "I am Ada."
-    assert "Nothing would change: 18 things are the same." in run("import_bundle", tmp_path, "--dry-run")
+    assert "No changes: 18 items unchanged." in run("import_bundle", tmp_path, "--dry-run")
 
 
 def test_what_is_newer_here_is_replaced_when_asked_for(agent: Agent, tmp_path: Path) -> None:

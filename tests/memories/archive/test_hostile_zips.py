@@ -69,9 +69,9 @@ def cut() -> bytes:
 
 
 REFUSED: dict[str, tuple[Any, str]] = {
-    "nothing": (lambda: b"", "no zip that can be read"),
-    "no zip": (lambda: b"hello" * 100, "no zip that can be read"),
-    "cut": (cut, "no zip that can be read"),
+    "nothing": (lambda: b"", "This file is not a valid zip. Create it again and choose it again."),
+    "no zip": (lambda: b"hello" * 100, "This file is not a valid zip. Create it again and choose it again."),
+    "cut": (cut, "This file is not a valid zip. Create it again and choose it again."),
     "leads out": (lambda: packed({"agents/../../x.md": "x"}), "leads out of the archive"),
     "leads out, the other way": (lambda: packed({"agents\\..\\..\\x.md": "x"}), "leads out of the archive"),
     "from the root": (lambda: packed({"/agents/ada/IDENTITY.md": "x"}), "leads out of the archive"),
@@ -82,7 +82,10 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "link": (linked, "is a link"),
     "password": (encrypted, "protected by a password"),
     "twice": (doubled, "the same name"),
-    "twice in capitals": (lambda: packed({NAME: "x", NAME.lower(): "y"}), "is there twice"),
+    "twice in capitals": (
+        lambda: packed({NAME: "x", NAME.lower(): "y"}),
+        "” is in the archive twice. Remove one of them.",
+    ),
     "another method": (otherwise_packed, "not known here"),
     "too many": (many, "more than 20,000 files"),
     "far too many": (hundred_thousand, "more than 20,000 files"),

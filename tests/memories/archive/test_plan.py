@@ -126,7 +126,7 @@ def test_a_bullet_that_was_copied_with_its_comment_is_told(agent: Agent) -> None
     archive = edited(zipped(scope_of_agent(agent, SYSTEM)), "agents/ada/MEMORY.md", lambda text: text + copied)
     [step] = shown(archive).steps
     assert step["state"] == "refused"
-    assert "names a memory that stands further up. Remove the comment" in step["reason"]
+    assert "names a memory that is further up. Remove the comment" in step["reason"]
 
 
 def test_bullets_without_their_comments_are_the_same_memories(agent: Agent) -> None:

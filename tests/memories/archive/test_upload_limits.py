@@ -58,7 +58,7 @@ def test_owners_are_looked_up_at_once(who: str, team: Team, editor: Principal) -
 
 @pytest.mark.finding("5.5a")
 def test_many_owners_are_refused(editor: Principal) -> None:
-    with pytest.raises(ImportRefused, match="There are 19,000 agents and teams in it; an import holds at most 500"):
+    with pytest.raises(ImportRefused, match="It has 19,000 agents and teams; the maximum is 500"):
         shown(archive_of_owners(), editor)
     assert not ImportPlan.objects.exists()
 
@@ -72,7 +72,10 @@ def test_many_profiles_are_refused() -> None:
 @pytest.mark.finding("5.5a")
 def test_who_is_in_no_team_is_refused_before_anything_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(services, "read_zip", None)
-    with pytest.raises(Forbidden, match="You belong to no team"):
+    with pytest.raises(
+        Forbidden,
+        match="You are in no team, so there is nothing to import into",
+    ):
         shown(b"no zip", User.objects.create_user("nobody").principal)
 
 
@@ -115,7 +118,7 @@ def test_more_memories_than_one_import_holds_are_refused(agent: Agent) -> None:
 def test_what_unpacks_to_many_times_its_size_is_refused(agent: Agent, editor: Principal) -> None:
     archive = archive_of_logs("ada")
     assert len(archive) < 400_000
-    with pytest.raises(ImportRefused, match="Unpacked, it would have 190 MB; an import holds at most 50 MB"):
+    with pytest.raises(ImportRefused, match="Unpacked, it would have 190 MB; the maximum is 50 MB"):
         shown(archive, editor)
     with pytest.raises(ImportRefused, match="times as large as the zip"):
         shown(archive_of_logs("ada", count=40), editor)
@@ -130,7 +133,7 @@ def test_an_import_counts_as_texts_of_the_day(agent: Agent, editor: Principal, m
     for number in range(2):
         import_begin(plan=shown(archive, editor), chosen=(), principal=editor)
         assert uses.stored_today(editor.ref)[0] == (number + 1) * (21_000 - len(archive)), "the request counts the rest"
-    with pytest.raises(TooManyRequests, match=r"This holds 0\.0 MB of texts\. 0\.1 MB per day are allowed") as caught:
+    with pytest.raises(TooManyRequests, match=r"This request stores 0\.0 MB of text\.") as caught:
         shown(archive, editor)
     assert caught.value.extra["violated-policies"] == ["text-bytes-per-day"]
     assert shown(archive).status == ImportStatus.SHOWN, "others are not held up"

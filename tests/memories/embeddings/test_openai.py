@@ -115,14 +115,17 @@ def test_many_and_long_texts_are_sent_as_servers_take_them(server_of: ServerOf) 
         (giving(b"<html>Welcome</html>"), "is not JSON"),
         (giving(gzip.compress(b"{}"), Content_Encoding="gzip"), "server's answer is compressed"),
         (giving(b"\xff\xfe"), "is not JSON"),
-        (giving([]), "holds no vector for each text"),
-        (giving({"data": None}), "holds no vector for each text"),
-        (answering([]), "holds no vector for each text"),
-        (answering([{"index": 0}]), "holds no vector for each text"),
-        (answering([{"index": 0, "embedding": "AAAA"}]), "holds no vector for each text"),
-        (answering([{"index": 0, "embedding": []}]), "vectors that are none"),
-        (answering([{"index": 0, "embedding": 7}]), "vectors that are none"),
-        (answering([{"index": 0, "embedding": [1e39, 1]}]), "vectors that are none"),
+        (giving([]), "The embedding server's answer is JSON, but has no vector for each text."),
+        (giving({"data": None}), "The embedding server's answer is JSON, but has no vector for each text."),
+        (answering([]), "The embedding server's answer is JSON, but has no vector for each text."),
+        (answering([{"index": 0}]), "The embedding server's answer is JSON, but has no vector for each text."),
+        (
+            answering([{"index": 0, "embedding": "AAAA"}]),
+            "The embedding server's answer is JSON, but has no vector for each text.",
+        ),
+        (answering([{"index": 0, "embedding": []}]), "The embedding server's answer has invalid vectors."),
+        (answering([{"index": 0, "embedding": 7}]), "The embedding server's answer has invalid vectors."),
+        (answering([{"index": 0, "embedding": [1e39, 1]}]), "The embedding server's answer has invalid vectors."),
         (lambda handler: handler.wfile.write(b"nonsense\r\n\r\n"), "not HTTP"),
         (lambda _: None, "not HTTP"),
     ],
@@ -174,7 +177,7 @@ def test_whoever_has_less_time_waits_less_and_without_any_asks_nobody(server_of:
     with server_of(sleeping) as endpoint, embedder_deadline(0.2), embedder_deadline(60):
         with pytest.raises(EmbedderTimeout, match="did not answer within"):
             embedder.embed(["abc"])
-        with pytest.raises(EmbedderTimeout, match="No time was left"):
+        with pytest.raises(EmbedderTimeout, match="The time was too short to query"):
             embedder.embed(["abc"])
     assert len(endpoint.seen) == 1
     with server_of(embedding):

@@ -18,7 +18,7 @@ from teams.versioned_text.versioned_file import StaleVersion
 
 PATHS = ["a.md", "a.markdown", "a.py", "a.js", "a.ts", "a.tsx", "a.go", "a.rs", "a.java", "a.c", "a.h", "a.sh", "a.txt"]
 
-PYTHON = '''"""What is in stock."""
+PYTHON = '''"""Included stock."""
 
 
 def counted(items: list[str]) -> dict[str, int]:
@@ -94,7 +94,7 @@ def test_code_is_split_between_its_parts() -> None:
     text = PYTHON * 4
     for path, language in (("shop/stock.py", ""), ("stock", "Python"), ("stock.txt", "python")):
         firsts = {piece.text.partition("\n")[0] for piece in split_text(path=path, language=language, text=text)}
-        assert firsts <= {'"""What is in stock."""', "class Shelf:", "def counted(items: list[str]) -> dict[str, int]:"}
+        assert firsts <= {'"""Included stock."""', "class Shelf:", "def counted(items: list[str]) -> dict[str, int]:"}
 
 
 def test_the_language_goes_before_the_ending() -> None:

@@ -146,8 +146,8 @@ BROKEN: dict[str, tuple[str, str]] = {
     "no id": (with_turn(dia_id=""), "turn 1 of session_4 has no dia_id"),
     "id too long": (with_turn(dia_id="D" * 101), "its dia_id has more than 100 characters"),
     "same id twice": (with_turn(dia_id="D1:2"), "two turns have the dia_id D1:2"),
-    "nul": (with_turn(text="a\0b"), "its text holds a character that cannot be stored"),
-    "lone surrogate": (with_turn(text="\ud800"), "its text holds a character that cannot be stored"),
+    "nul": (with_turn(text="a\0b"), "its text has a character that cannot be stored"),
+    "lone surrogate": (with_turn(text="\ud800"), "its text has a character that cannot be stored"),
     "caption is a list": (with_turn(blip_caption=["x"]), "turn 1 of session_4 has no blip_caption"),
     "turn too long": (with_turn(text="x" * 20_000), "has more than 20,000 characters"),
 }

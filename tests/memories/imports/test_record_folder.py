@@ -120,9 +120,9 @@ def test_what_is_no_record_is_left_aside_and_named(folder: Path, capsys: Any) ->
         (documents / name).write_bytes(data)
     (documents / "long.txt").write_text("x" * (MAX_CONTENT_CHARACTERS + 1))
     (documents / "again").symlink_to("notes")
-    (folder / "README.md").write_text("no record")
+    (folder / "README.md").write_text(". They are not records, or hidden, or not valid text.")
     said = load(folder, capsys)
-    assert "Left aside: README.md, documents/.git/, documents/again/, documents/.env, documents/logo.png and" in said
+    assert "Skipped: README.md, documents/.git/, documents/again/, documents/.env, documents/logo.png and" in said
     assert set(Document.objects.values_list("path", flat=True)) == {"plan.md", "notes/sum.py"}
     names = load_records(folder).ignored_names
     assert {"documents/null.txt", "documents/long.txt"} < set(names)

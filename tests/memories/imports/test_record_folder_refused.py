@@ -64,7 +64,7 @@ BROKEN: dict[str, tuple[str, str | bytes, str]] = {
     "services": ("patterns", '{"name": "A", "guidance": "B", "successes": 2}', "line 1: successes: There are more"),
     "schema": ("tools", '{"name": "a", "schema": {"type": 3}}', "tools.jsonl, line 1: schema: At “type” it breaks"),
     "no tool": ("events", '{"type": "tool_result", "content": {}}', "events.jsonl, line 1: tool: Name the tool"),
-    "twice": ("entities", json.dumps(ONE) + "\n" + json.dumps({**ONE, "salience": 1}), "line 2: name: This entity is"),
+    "twice": ("entities", json.dumps(ONE) + "\n" + json.dumps({**ONE, "salience": 1}), "line 2: name: This entity"),
     "no such task": ("events", '{"type": "a", "content": {}, "task_key": "x"}', "line 1: task_key: There is no task"),
     "own parent": ("tasks", '{"goal": "A", "external_id": "a", "parent_key": "a"}', "tasks.jsonl, line 1: parent_key"),
     "no end": ("relations", '{"type": "a", "source_name": "London"}', "line 1: target_name: Name the entity by"),
@@ -74,7 +74,7 @@ BROKEN: dict[str, tuple[str, str | bytes, str]] = {
     "type of a key": (
         "relations",
         '{"type": "a", "source_key": "place-1", "source_type": "Place", "target_key": "place-1"}',
-        "line 1: source_type: This goes with source_name.",
+        "line 1: source_type: This requires source_name.",
     ),
     "ambiguous": (
         "relations",

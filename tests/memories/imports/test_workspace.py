@@ -124,7 +124,7 @@ def test_a_link_within_the_folder_is_followed(folder: Path, capsys: Any) -> None
 
 BROKEN: dict[str, tuple[str, bytes | str, str]] = {
     "not utf-8": ("KNOWLEDGE.md", b"one\ntw\xff", "KNOWLEDGE.md, line 2: the byte at offset 6 is not UTF-8"),
-    "nul": ("IDENTITY.md", b"one\n\ntw\0", "IDENTITY.md, line 3 holds a NUL"),
+    "nul": ("IDENTITY.md", b"one\n\ntw\0", "IDENTITY.md, line 3 has a NUL"),
     "too large": ("IDENTITY.md", "ü" * (MAX_FILE_CHARACTERS + 1), "IDENTITY.md has more than 1,000,000 characters"),
     "far too large": ("IDENTITY.md", b"x" * (4 * MAX_FILE_CHARACTERS + 4), "IDENTITY.md has more than 1,000,000"),
     "no such date": ("memory/2026-02-30.md", "x", "memory/2026-02-30.md: there is no such date"),

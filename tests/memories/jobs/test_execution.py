@@ -270,9 +270,9 @@ def test_the_sweep_sends_again_what_was_silent_for_too_long() -> None:
     due += [Job.objects.create(kind="lost", leased_until=past)]
     due += [Job.objects.create(kind="dead", leased_until=past, status=JobStatus.RUNNING, attempts=1)]
     Job.objects.create(kind="just sent", leased_until=future)
-    Job.objects.create(kind="at work", leased_until=future, status=JobStatus.RUNNING)
+    Job.objects.create(kind="running", leased_until=future, status=JobStatus.RUNNING)
     Job.objects.create(kind="done", status=JobStatus.DONE)
-    Job.objects.create(kind="given up", status=JobStatus.PARKED)
+    Job.objects.create(kind="abandoned", status=JobStatus.PARKED)
     assert sum(at_once([jobs_resend_overdue] * 4)) == 3
     assert sorted(messages()) == sorted([str(job.id)] for job in due)
     assert jobs_resend_overdue() == 0

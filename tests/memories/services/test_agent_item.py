@@ -64,7 +64,7 @@ def test_a_name_that_is_taken_is_a_conflict_and_the_transaction_goes_on(agent: A
     ada, bob = entities(agent, "Ada", "Bob")
     with pytest.raises(Conflict, match="type “Person”, name “Ada”"):
         entities(agent, "Carl", "Ada")
-    with pytest.raises(Conflict, match="This entity is there already"):
+    with pytest.raises(Conflict, match="This entity exists already"):
         entities(agent, "Dora", "Dora")
     with pytest.raises(Conflict):
         agent_item_update(thing=bob, expected_version=1, changes={"name": "Ada"}, principal=SYSTEM)

@@ -23,9 +23,9 @@ def test_the_page_shows_files_days_memories_and_contexts(
     page = text_of(signed_in(teammate).get("/agents/luna/"))
     for words in (
         "Who this agent is",
-        "Nothing written yet",
-        "missing",
-        "3 of 16,000 tokens, never cut",
+        "Empty",
+        "empty",
+        "6 tokens · always included",
         "Likes tea",
         "about tea",
     ):
@@ -66,8 +66,8 @@ def test_an_admin_makes_an_agent(signed_in: SignedIn, admin: User, team: Team) -
 @pytest.mark.parametrize(
     ("name", "slug", "fault"),
     [
-        ("Luna", "", "with this short name already"),
-        ("月", "", "Choose one."),
+        ("Luna", "", "An agent with this slug exists."),
+        ("月", "", "No slug can be derived from this name. Enter one."),
         ("Kit", "Not A Slug", "single hyphens"),
         ("", "", "required"),
     ],

@@ -65,7 +65,7 @@ def test_limits_are_set_in_megabytes(owner: User, admin: User, address: str) -> 
     assert 'value="20"' in text(signed_in(owner), address)
     refused = signed_in(owner).post(address, {**facts, "text_bytes_per_day": "501"})
     assert refused.status_code == 422
-    assert "what the organisation allows" in refused.content.decode()
+    assert "Empty: limit of the organisation," in refused.content.decode()
     assert signed_in(admin).post(address, {**facts, "text_bytes_per_day": "0"}).status_code == 302
     assert QuotaLimit.objects.get(by_organisation=True).text_bytes_per_day == 0
 
@@ -73,14 +73,16 @@ def test_limits_are_set_in_megabytes(owner: User, admin: User, address: str) -> 
 def test_use_is_a_chart_and_a_table_and_near_the_limit_it_warns(owner: User, address: str, settings: Any) -> None:
     settings.QUOTA_TEXT_BYTES_PER_DAY = 1_000_000
     subject = f"key:{address.split('/')[4]}"
-    assert "There was no request" in text(signed_in(owner), address)
+    assert "No requests in this period. New requests appear here within seconds." in text(signed_in(owner), address)
     uses = UseCounter()
     uses.add([subject], requests=1_234, refused=5, text_bytes=900_000)
     uses.flush()
     page = text(signed_in(owner), address)
     assert page.count("half part") == DAYS
     assert "1,234" in page
-    assert "most of it is used" in page
+    assert (
+        ": nearly used up. When the limit is reached, requests that store more are rejected until midnight UTC." in page
+    )
     assert "near its limit" in text(signed_in(owner), "/limits/")
 
 

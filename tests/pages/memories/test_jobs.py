@@ -37,8 +37,8 @@ def test_a_running_job_shows_its_progress_and_asks_again(job: Job, signed_in: Si
 def test_a_finished_job_asks_no_more(job: Job, signed_in: SignedIn, teammate: User) -> None:
     Job.objects.update(status="done", steps_done=1_500)
     page = text_of(signed_in(teammate).get(f"/jobs/{job.id}/"))
-    assert "All 1,500 are done." in page
-    assert "hx-trigger" not in page
+    assert "All 1,500 steps are done." in page
+    assert 'hx-trigger="every' not in page
 
 
 def test_a_job_given_up_says_why_and_is_started_anew(
@@ -47,14 +47,14 @@ def test_a_job_given_up_says_why_and_is_started_anew(
     Job.objects.update(status="parked", attempts=5, error="MemoryError: <script>")
     address = f"/jobs/{job.id}/"
     page = text_of(signed_in(owner).get(address))
-    assert "given up after 5 attempts" in page
+    assert "Failed after 5 attempts" in page
     assert "MemoryError: &lt;script&gt;" in page
-    assert "Try again" in page
-    assert "Try again" not in text_of(signed_in(teammate).get(address))
+    assert "Retry" in page
+    assert "Retry" not in text_of(signed_in(teammate).get(address))
     assert signed_in(outsider).get(address).status_code == 404
     answers = [signed_in(person).post(f"{address}retry/").status_code for person in (outsider, teammate)]
     assert answers == [404, 403]
-    for said in ("It is started anew.", "It was started anew already."):
+    for said in ("Restarted.", "The job was restarted already."):
         assert said in text_of(signed_in(owner).post(f"{address}retry/", follow=True))
     assert Job.objects.get().status == "queued"
     assert signed_in(owner).get(f"{address}retry/").status_code == 405

@@ -77,7 +77,7 @@ def test_who_may_not_see_the_owner_learns_nothing_of_it(signed_in: SignedIn, out
 def test_who_may_only_read_sees_no_way_to_change(signed_in: SignedIn, teammate: User, path: str) -> None:
     shown = text_of(signed_in(teammate).get(path))
     assert "Tours start at the stage." in shown
-    assert not [word for word in ("Edit", "Retire", ">Pin<") if word in shown]
+    assert not [word for word in ("Edit", "Archive", ">Pin<") if word in shown]
 
 
 def test_editing_makes_a_version_with_its_note(signed_in: SignedIn, editor: User, path: str, memory: Memory) -> None:
@@ -96,7 +96,7 @@ def test_of_two_at_once_nobody_loses_a_word(
     response = signed_in(editor).post(f"{path}edit/", {**WRITTEN, "version": 1})
     assert response.status_code == 412
     shown = text_of(response)
-    assert "Olga Owner saved a newer version while you were writing" in shown
+    assert "Olga Owner saved a newer version" in shown
     assert "Tours start at the loft." in shown
     assert ">\nTours start at the chapel.</textarea>" in shown
     assert 'name="version" value="2"' in shown
@@ -115,16 +115,16 @@ def test_opening_and_saving_changes_nothing(signed_in: SignedIn, agent: Agent, e
     shown: dict[str, Any] = {name: form.fields[name].prepare_value(value) for name, value in values.items()}
     shown["occurred_at"] = f"{facts.occurred_at:%Y-%m-%dT%H:%M:%S}"
     shown["note"] = ""
-    assert "Nothing had changed" in text_of(browser.post(address, shown, follow=True))
+    assert "No changes, so there is no new version." in text_of(browser.post(address, shown, follow=True))
 
 
 def test_a_memory_is_pinned_and_unpinned(signed_in: SignedIn, editor: User, path: str, memory: Memory) -> None:
     browser = signed_in(editor)
-    assert "told first from now on" in text_of(browser.post(f"{path}pin/", {"version": 1}, follow=True))
+    assert "Memory pinned." in text_of(browser.post(f"{path}pin/", {"version": 1}, follow=True))
     memory.refresh_from_db()
     assert memory.pinned
     assert browser.post(f"{path}pin/", {"version": 1}).status_code == 412
-    assert "not pinned any more" in text_of(browser.post(f"{path}pin/", {"version": 2}, follow=True))
+    assert "Memory unpinned." in text_of(browser.post(f"{path}pin/", {"version": 2}, follow=True))
 
 
 def test_one_pin_too_many_is_explained(
@@ -146,9 +146,9 @@ def test_a_memory_is_retired_with_a_reason_and_comes_back(
     browser = signed_in(editor)
     assert browser.post(f"{path}retire/", {"version": 1, "reason": " "}).status_code == 422
     shown = text_of(browser.post(f"{path}retire/", {"version": 1, "reason": "The stage burnt down."}, follow=True))
-    assert "Retired: “The stage burnt down.”" in shown
+    assert "Archived: “The stage burnt down.”" in shown
     assert ">Pin<" not in shown
-    assert "It holds again." in text_of(browser.post(f"{path}bring-back/", {"version": 2}, follow=True))
+    assert "Memory restored." in text_of(browser.post(f"{path}bring-back/", {"version": 2}, follow=True))
     memory.refresh_from_db()
     assert memory.stands
 
@@ -173,9 +173,11 @@ def test_the_contexts_that_used_it_are_those_that_one_may_see(
         assemble(agent=agent, team=at, asked=AssemblyRequest(topic=topic), principal=SYSTEM)
     assemble(agent=agent, team=team, asked=AssemblyRequest(topic="Nothing", max_tokens=1), principal=SYSTEM)
     shown = text_of(signed_in(teammate).get(path))
-    assert "Told in <b>2</b> contexts, left out of <b>1</b>." in " ".join(shown.split())
+    assert "Included in <b>2</b> contexts, excluded from <b>1</b>." in " ".join(shown.split())
     assert "A secret" not in shown
-    assert "Told in <b>3</b> contexts, left out of <b>1</b>." in " ".join(text_of(signed_in(admin).get(path)).split())
+    assert "Included in <b>3</b> contexts, excluded from <b>1</b>." in " ".join(
+        text_of(signed_in(admin).get(path)).split()
+    )
 
 
 def test_the_page_takes_as_many_queries_for_many_uses_as_for_few(
@@ -195,7 +197,7 @@ def test_a_context_leads_to_the_version_that_it_told(
     *, signed_in: SignedIn, agent: Agent, team: Team, owner: User, teammate: User, path: str
 ) -> None:
     told = assemble(agent=agent, team=team, asked=AssemblyRequest(), principal=owner.principal).assembly
-    assert f"{path}versions/1/" in text_of(signed_in(teammate).get(f"/contexts/{told.id}/"))
+    assert f"{path}versions/1/" in text_of(signed_in(teammate).get(f"/contexts/{told.id}/exact/"))
 
 
 def test_the_language_is_shown_and_corrected(

@@ -32,15 +32,15 @@ def memories(agent: Agent, owner: User) -> dict[str, Memory]:
 
 
 SHOWN = {
-    "": ({"decision", "fact", "preference"}, "All, the newest first"),
-    "?which=pinned": ({"decision"}, "The pinned, the newest first"),
-    "?which=retired": ({"fact"}, "The retired, the newest first"),
-    "?which=standing": ({"decision", "preference"}, "Those that hold, the newest first"),
-    "?kind=fact": ({"fact"}, "All of kind “fact”, the newest first"),
-    "?q=bell&by=words": ({"fact"}, "All, with the words “bell”, the newest first"),
-    "?q=bell&by=words&which=pinned": (set(), "The pinned, with the words “bell”, the newest first"),
-    "?q=chimes&which=retired": ({"fact"}, "The retired, those nearest to “chimes” first"),
-    "?which=nonsense&kind=none": ({"decision", "fact", "preference"}, "All, the newest first"),
+    "": ({"decision", "fact", "preference"}, "All, newest first"),
+    "?which=pinned": ({"decision"}, "Pinned memories, newest first"),
+    "?which=retired": ({"fact"}, "Archived memories, newest first"),
+    "?which=standing": ({"decision", "preference"}, "Active memories, newest first"),
+    "?kind=fact": ({"fact"}, "All memories of kind “fact”, newest first"),
+    "?q=bell&by=words": ({"fact"}, "All with the words “bell”, newest first"),
+    "?q=bell&by=words&which=pinned": (set(), "Pinned memories with the words “bell”, newest first"),
+    "?q=chimes&which=retired": ({"fact"}, "Archived memories, results for “chimes”"),
+    "?which=nonsense&kind=none": ({"decision", "fact", "preference"}, "All, newest first"),
 }
 
 
@@ -81,7 +81,7 @@ def test_a_memory_is_written_on_a_form(signed_in: SignedIn, editor: User, team: 
     browser = signed_in(editor)
     written = {"version": 0, "text": "We meet on Mondays.", "kind": "fact", "salience": "0.7", "credibility": "1"}
     response = browser.post("/teams/demo/memories/new/", written, follow=True)
-    assert "It is kept now." in text_of(response)
+    assert "Saved." in text_of(response)
     memory = Memory.objects.get(team=team)
     assert (memory.text, memory.salience, memory.occurred_at) == ("We meet on Mondays.", 0.7, None)
     refused = browser.post("/teams/demo/memories/new/", {**written, "kind": "Not one word", "salience": "7"})
@@ -92,8 +92,8 @@ def test_a_memory_is_written_on_a_form(signed_in: SignedIn, editor: User, team: 
 def test_a_page_says_what_memories_are_for_before_there_are_any(
     signed_in: SignedIn, editor: User, teammate: User, team: Team
 ) -> None:
-    assert "Write the first one" in text_of(signed_in(editor).get("/teams/demo/memories/"))
-    assert "Write the first one" not in text_of(signed_in(teammate).get("/teams/demo/memories/"))
+    assert "Create a memory" in text_of(signed_in(editor).get("/teams/demo/memories/"))
+    assert "Create a memory" not in text_of(signed_in(teammate).get("/teams/demo/memories/"))
 
 
 def test_a_changed_memory_is_found_by_its_new_words(
@@ -103,3 +103,14 @@ def test_a_changed_memory_is_found_by_its_new_words(
     facts = replace(facts_of(memory), text="Mara likes tables")
     memory_update(memory=memory, expected_version=1, facts=facts, superseded_by=None, principal=owner.principal)
     assert str(memory.id) in text_of(signed_in(owner).get(f"{MEMORIES}?q=tables&by=words"))
+
+
+@pytest.mark.finding("E21")
+def test_a_semantic_search_offers_no_other_order(
+    signed_in: SignedIn, teammate: User, memories: dict[str, Memory]
+) -> None:
+    browser = signed_in(teammate)
+    found = text_of(browser.get(f"{MEMORIES}?q=bell&order=salience"))
+    assert ">Similarity</option>" in found
+    assert ">Importance</option>" not in found
+    assert ">Importance</option>" in text_of(browser.get(f"{MEMORIES}?q=bell&by=words"))

@@ -67,18 +67,18 @@ def test_one_stays_and_takes_the_pin_and_all_can_be_undone(
     one, other, _ = alike
     browser = signed_in(editor)
     response = browser.post(chosen(one, other), filled(one, other, text="Tours start at the ferry stage."), follow=True)
-    assert "this one took the place of 1 other" in text_of(response)
+    assert "this memory supersedes 1 other" in text_of(response)
     one.refresh_from_db()
     other.refresh_from_db()
     assert (one.text, one.pinned, one.version) == ("Tours start at the ferry stage.", True, 2)
     assert (other.superseded_by, other.pinned) == (one, False)
     undone = text_of(browser.post(f"/memories/{one.id}/separate/", {"version": 2}, follow=True))
-    assert "The merging is undone" in undone
+    assert "Merge undone: all memories are active again." in undone
     one.refresh_from_db()
     other.refresh_from_db()
     assert one.text == "The tour starts at the ferry stage, not at the chapel steps."
     assert (other.superseded_by, other.stands) == (None, True)
-    assert "Undo the merging" not in undone
+    assert "Undo merge" not in undone
     assert "Nothing was merged" in text_of(browser.post(f"/memories/{one.id}/separate/", {"version": 3}, follow=True))
 
 
@@ -115,7 +115,7 @@ def test_where_one_was_changed_meanwhile_nothing_is_merged_and_nothing_lost(
     response = browser.post(chosen(one, other), sent)
     assert response.status_code == 412
     page = text_of(response)
-    assert "Somebody changed one of them meanwhile." in page
+    assert "Someone changed one of them meanwhile." in page
     assert "Changed meanwhile." in page
     assert "What I typed.</textarea>" in page
     again = {**sent, "seen": response.context["form"]["seen"].value()}

@@ -21,7 +21,7 @@ def kept(agent: Agent, owner: User) -> Kept:
 
 def test_the_own_stack_comes_first_and_the_path_is_marked(signed_in: SignedIn, teammate: User, kept: Kept) -> None:
     page = text_of(signed_in(teammate).get(TASKS))
-    assert page.index("Its own stack") < page.index("Plan the spring tour")
+    assert page.index("General stack") < page.index("Plan the spring tour")
     order = [page.index(text) for text in ("Prepare the spring tour", "Find halls", "Three halls", "Ask the caterer")]
     assert order == sorted(order)
     assert page.count('class="on-path"') == 3
@@ -63,7 +63,7 @@ def test_a_goal_that_is_current_no_more_is_not_finished(
     response = browser.post(f"{TASKS}pop/", {"frame": kept.task.pk, "result": "My words."})
     page = text_of(response)
     assert response.status_code == 422
-    assert "works on something else by now" in page
+    assert "The current task has changed meanwhile. Nothing was saved; review the task again." in page
     assert "My words." in page
     assert "Something new" in page
     assert TaskFrame.objects.get(goal="Something new").status == "active"
@@ -91,6 +91,6 @@ def test_many_roots_come_page_by_page(
     browser = signed_in(owner)
     with django_assert_num_queries(9):
         page = text_of(browser.get(TASKS))
-    assert (page.count("Goal "), "Show all of its own" in page) == (10, True)
+    assert (page.count("Goal "), "Show all of the general stack" in page) == (10, True)
     page = text_of(browser.get(f"{TASKS}?stack=own"))
-    assert (page.count("Goal "), "Show older ones" in page) == (25, True)
+    assert (page.count("Goal "), "Show older" in page) == (25, True)

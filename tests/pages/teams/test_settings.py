@@ -76,7 +76,7 @@ def test_settings_that_somebody_changed_meanwhile_are_not_overwritten(
     browser = signed_in(owner)
     response = browser.post(AGENT, before)
     assert response.status_code == 422
-    assert "Somebody changed these settings meanwhile." in text_of(response)
+    assert "Someone changed these settings meanwhile." in text_of(response)
     assert 'value="Mine"' in text_of(response)
     assert 'name="version" value="2"' in text_of(response)
     assert Agent.objects.get().name == "Theirs"
@@ -108,7 +108,7 @@ def test_a_team_is_renamed(signed_in: SignedIn, owner: User, team: Team) -> None
     team_update(team=team, expected_version=2, name="Theirs")
     response = browser.post(TEAM, {"version": 2, "name": "Mine"})
     assert response.status_code == 422
-    assert "Somebody named it “Theirs” meanwhile." in text_of(response)
+    assert "Someone renamed it to “Theirs” meanwhile." in text_of(response)
     assert 'name="version" value="3"' in text_of(response)
     browser.post(TEAM, {"version": 3, "name": "Mine"})
     assert Team.objects.get().name == "Mine"
@@ -124,7 +124,7 @@ def test_deleting_takes_the_short_name(address: str, slug: str, signed_in: Signe
         assert 'class="fault"' in text_of(response)
     assert (Agent.objects.count(), Team.objects.count()) == (1, 1)
     response = browser.post(address, {"typed": slug}, follow=True)
-    assert "is deleted" in text_of(response)
+    assert "deleted" in text_of(response)
     assert Agent.objects.count() + Team.objects.count() == 1
 
 
@@ -150,7 +150,7 @@ def test_a_shared_agent_is_deleted_by_an_admin_of_all_its_teams_alone(
     browser = signed_in(mixed)
     page = text_of(browser.get("/agents/shared/delete/"))
     assert (other.name in page, "Odin Other" in page, "Unseen" in page) == (True, True, False)
-    assert "A team that you do not belong to" in page
+    assert "A team of which you are not a member" in page
     response = browser.post("/agents/shared/delete/", {"typed": "shared"})
     assert response.status_code == 403
     assert "an admin of all its teams" in text_of(response)

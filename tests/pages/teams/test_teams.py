@@ -33,12 +33,12 @@ def test_an_admin_makes_a_team(signed_in: SignedIn, admin: User) -> None:
 def test_a_name_that_is_taken_is_explained(signed_in: SignedIn, admin: User, team: Team) -> None:
     response = signed_in(admin).post("/teams/new/", {"name": "Other", "slug": "demo"})
     assert response.status_code == 422
-    assert "with this short name already" in text_of(response)
+    assert "A team with this slug exists. Choose another slug." in text_of(response)
 
 
 def test_somebody_is_added_by_username(signed_in: SignedIn, admin: User, team: Team, outsider: User) -> None:
     response = signed_in(admin).post(MEMBERS, {"username": "otto", "role": "editor"}, follow=True)
-    assert "Otto Outsider is in the team now." in text_of(response)
+    assert "Otto Outsider added." in text_of(response)
     assert role_of(outsider) == "editor"
 
 
@@ -61,7 +61,7 @@ def test_a_team_keeps_an_admin(signed_in: SignedIn, owner: User, admin: User, te
     for person in (owner, admin):
         for address, data in ((f"{MEMBERS}{owner.id}/role/", {"role": "viewer"}), (f"{MEMBERS}{owner.id}/remove/", {})):
             page = text_of(signed_in(person).post(address, data, follow=True))
-            assert "Make somebody else an admin first" in page
+            assert "is the only admin of this team. Make someone else an admin first." in page
     response = signed_in(owner).post(MEMBERS, {"username": "olga", "role": "viewer"})
     assert response.status_code == 422
     assert list(admins_of(team)) == [owner]
@@ -79,7 +79,7 @@ def test_an_unknown_username_is_explained(
 
 def test_a_role_is_changed(signed_in: SignedIn, owner: User, teammate: User) -> None:
     response = signed_in(owner).post(f"{MEMBERS}{teammate.id}/role/", {"role": "editor"}, follow=True)
-    assert "Tim is editor now." in text_of(response)
+    assert "The role of Tim is now editor." in text_of(response)
     assert role_of(teammate) == "editor"
 
 
@@ -117,3 +117,13 @@ def test_the_pages_take_few_queries(
         browser.get("/teams/demo/")
     with django_assert_num_queries(5):
         browser.get("/teams/")
+
+
+@pytest.mark.finding("E8")
+def test_removing_somebody_asks_first(signed_in: SignedIn, owner: User, editor: User, teammate: User) -> None:
+    browser = signed_in(owner)
+    assert f'href="{MEMBERS}{teammate.id}/remove/"' in text_of(browser.get(MEMBERS))
+    page = text_of(browser.get(f"{MEMBERS}{teammate.id}/remove/"))
+    assert "Remove Tim from Demo?" in page
+    assert role_of(teammate) == "viewer"
+    assert signed_in(editor).get(f"{MEMBERS}{teammate.id}/remove/").status_code == 403

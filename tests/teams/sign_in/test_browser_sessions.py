@@ -100,7 +100,7 @@ def test_the_page_lists_where_one_is_signed_in(priya: User) -> None:
     signed_in(address=OTHER_PLACE, browser=SAFARI)
     page = signed_in().get(PAGE).content.decode()
     assert page.index("Firefox on Linux") < page.index("this one") < page.index("Safari on iPhone")
-    assert all(text in page for text in (HERE, OTHER_PLACE, "signed in", "last seen"))
+    assert all(text in page for text in (HERE, OTHER_PLACE, "last sign-in", "last active"))
     User.objects.create_user("otis", PASSWORD)
     other = Client()
     assert sign_in(other, name="otis") == "in"
@@ -136,7 +136,7 @@ def test_nobody_ends_the_session_of_another(priya: User) -> None:
 def test_all_others_are_ended_at_once(priya: User) -> None:
     here, *others = (signed_in(address=f"192.0.2.{number}") for number in range(4))
     page = here.post(f"{PAGE}end-others/", follow=True).content.decode()
-    assert "Signed out in 3 other browsers." in page
+    assert "Signed out in 3 other sessions." in page
     assert is_in(here)
     assert not any(is_in(browser) for browser in others)
 

@@ -48,12 +48,12 @@ def test_a_change_names_its_place_and_its_words() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "summary"),
     [
-        ("a\n", "a\n", "Both are the same, to the letter."),
-        ("a b\n", "a  b\n", "Nothing but white space changed."),
-        ("a\r\nb\r\n", "a\nb\n", "Nothing but white space changed."),
-        ("a b\n", "a c d\n", "1 place changed: 2 words added, 1 word removed."),
-        ("a\nb\nc\n", "x\nb\ny\n", "2 places changed: 2 words added, 2 words removed."),
-        ("word\n", "**word**\n", "1 place changed, but no words: signs or formatting alone."),
+        ("a\n", "a\n", "No differences"),
+        ("a b\n", "a  b\n", "Only white space changed."),
+        ("a\r\nb\r\n", "a\nb\n", "Only white space changed."),
+        ("a b\n", "a c d\n", "1 change: 2 words added, 1 word removed."),
+        ("a\nb\nc\n", "x\nb\ny\n", "2 changes: 2 words added, 2 words removed."),
+        ("word\n", "**word**\n", "1 change, but no words: only punctuation or formatting."),
     ],
 )
 def test_the_summary(old: str, new: str, summary: str) -> None:

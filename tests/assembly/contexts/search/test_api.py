@@ -92,8 +92,10 @@ def test_one_damaged_record_does_not_hide_the_others(facts: dict[str, Any], admi
     assert (sound["topic"], sound["warnings"], damaged["topic"]) == ("sound", [], "damaged")
     (source, time) = damaged["warnings"]
     assert source["code"] == "SOURCE_TIMEOUT"
-    assert source["message"].startswith("Which source it was cannot be read any more")
-    assert time["message"] == "Putting it together took longer than it should."
+    assert source["message"].startswith(
+        "The name of the source cannot be read, because the record was changed outside of Dossier."
+    )
+    assert time["message"] == "Assembling took longer than its deadline."
 
 
 def test_sources_that_were_late_are_named_by_one_query(

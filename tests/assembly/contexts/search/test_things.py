@@ -58,5 +58,5 @@ def test_what_names_nothing_is_refused(text: str) -> None:
 
 
 def test_what_one_may_not_see_is_not_there(agent: Agent, outsider: User) -> None:
-    with pytest.raises(ValueError, match="no page"):
+    with pytest.raises(ValueError, match="not a page"):
         parse_reference("/agents/ada/files/KNOWLEDGE/", outsider.principal)

@@ -46,7 +46,7 @@ def test_a_file_that_is_cut_is_one_alert_however_often(luna: Agent, demo_team: T
     assert (alert.kind, alert.name, alert.thing) == ("file_cut", "Knowledge", f"agent_file:{knowledge.id}")
     assert (alert.cause, alert.context, alert.opened, alert.times) == ("3", contexts[0].id, contexts[0].created, 1)
     assert (alert.agent_slug, alert.team_slug, alert.profile_name) == ("luna", "demo", "conversation")
-    assert alert.detail["why"].startswith("Cut to fit:")
+    assert alert.detail["why"].startswith("Truncated:")
     assert announced() == ["alert.opened"]
     assert Job.objects.get().kind == "webhook_delivery"
 
@@ -125,7 +125,7 @@ def test_more_than_the_budget_and_files_without_room(luna: Agent, demo_team: Tea
     found = [told(luna, demo_team, max_tokens=budget) for budget in (1, 2)]
     follow_assemblies(found)
     kinds = [(kind, name) for kind, name, _ in alerts()]
-    assert ("budget_exceeded", "What is never cut") in kinds
+    assert ("budget_exceeded", "Required sections") in kinds
     assert ("file_left_out", "Goals") in kinds
     assert ("file_left_out", "Knowledge") in kinds
     assert len(kinds) == len(set(kinds)), "another budget is no other cause"

@@ -10,9 +10,10 @@ import pytest
 from django.db import transaction
 
 from agents.models import Agent
-from assembly.models import Assembly, DayCount, MemoryTelling
+from assembly.models import Assembly, DayCount, FileLoss, MemoryTelling
 from assembly.monitoring.new_contexts import follow_assemblies
 from assembly.monitoring.trends.counting import bound_of
+from assembly.monitoring.trends.file_losses import file_losses_store
 from assembly.monitoring.trends.recount import load_with_records
 from assembly.records.reader import StoredAssembly, load_record
 from memories.models import Memory
@@ -42,6 +43,7 @@ def test_a_context_is_counted_in_all_its_parts(luna: Agent, demo_team: Team, lon
         "team_id": demo_team.id,
         "contexts": 1,
         "repeats": 0,
+        "contexts_with_file_loss": 1,
         "tokens": assembly.tokens,
         "budget": 16_000,
         "assembly_ms": assembly.assembly_ms,
@@ -173,3 +175,29 @@ def test_a_batch_is_read_at_once(
 
 def with_records_of(assemblies: list[Assembly]) -> list[StoredAssembly]:
     return [recording for _, recording in load_with_records(assemblies)]
+
+
+@pytest.mark.finding("E15")
+def test_a_file_that_was_excluded_is_counted_like_one_that_was_truncated(
+    luna: Agent, demo_team: Team, long_knowledge: None
+) -> None:
+    truncated, excluded = told(luna, demo_team, topic="acts"), told(luna, demo_team, max_tokens=3)
+    repeated = told(luna, demo_team, topic="acts")
+    follow_assemblies([truncated, excluded, repeated])
+    knowledge = f"agent_file:{luna.files.get(file_key='KNOWLEDGE').id}"
+    rows = {row.assembly_id: row for row in FileLoss.objects.filter(ref=knowledge)}
+    assert {id_: row.is_excluded for id_, row in rows.items()} == {
+        truncated.id: False, excluded.id: True, repeated.id: False,
+    }  # fmt: skip
+    decision = next(one for one in load_record(truncated).decisions if one.ref.startswith(knowledge))
+    assert rows[truncated.id].tokens_lost == decision.tokens_full - decision.tokens > 1_000
+    assert rows[excluded.id].tokens_lost > rows[truncated.id].tokens_lost
+    assert sum(row["contexts_with_file_loss"] for row in counts()) == 3
+    with transaction.atomic():
+        follow_assemblies([])
+        file_losses_store([FileLoss(**{**vars_of(rows[truncated.id]), "tokens_lost": 1})])
+    assert FileLoss.objects.get(assembly_id=truncated.id, ref=knowledge).tokens_lost > 1_000
+
+
+def vars_of(row: FileLoss) -> dict[str, Any]:
+    return {field.name: getattr(row, field.name) for field in FileLoss._meta.fields if field.name != "id"}

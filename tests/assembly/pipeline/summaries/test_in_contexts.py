@@ -29,8 +29,8 @@ sections:
   - {key: identity, heading: Identity, layer: L1, source: agent_files, shape: text, required: true}
   - {key: results, heading: Tool Results, layer: L6, source: tool_results, shape: blocks}
 """
-LATE = "The summaries did not come in time, so texts are told in some of their own sentences."
-FAILED = "The summaries could not be made, so texts are told in some of their own sentences."
+LATE = "The summariser timed out, so extracts of the texts are used."
+FAILED = "The summariser failed, so extracts of the texts are used."
 
 
 @pytest.fixture
@@ -77,7 +77,10 @@ def test_what_a_model_says_is_told_and_kept(walker: Agent, server_of: ServerOf, 
 @pytest.mark.parametrize(
     ("behave", "outcome"),
     [
-        (lambda handler: handler.wait_until_gone(30), ("SOURCE_TIMEOUT", "It did not answer in time", LATE)),
+        (
+            lambda handler: handler.wait_until_gone(30),
+            ("SOURCE_TIMEOUT", "It did not answer in time", LATE),
+        ),
         (saying("A nul\x00."), ("SOURCE_FAILED", "It answered with characters that belong in no text.", FAILED)),
     ],
     ids=["asleep", "nonsense"],

@@ -47,7 +47,7 @@ def test_the_answer_says_what_would_change(goals: str, agent_api: Api) -> None:
     )
     assert document["now"] == "2026-03-02T12:00:00Z"
     assert not document["same"]
-    assert "Knowledge Base would be" in document["summary"]
+    assert "Knowledge would be" in document["summary"]
     sections = {section["key"]: section for section in document["sections"]}
     assert sections["knowledge"]["before"]["status"] == "whole"
     assert sections["knowledge"]["after"]["status"] in {"cut", "left_out"}
@@ -63,7 +63,7 @@ def test_the_answer_says_what_would_change(goals: str, agent_api: Api) -> None:
 def test_nothing_to_try_changes_nothing(goals: str, agent_api: Api) -> None:
     document = agent_api.post("draft-previews", {**WISHES, "files": {"GOALS": goals}}).json()
     assert (document["same"], document["changes"]) == (True, [])
-    assert document["summary"] == "The context stays as it is."
+    assert document["summary"] == "The context is unchanged."
     assert "content" not in document["before"]
 
 

@@ -114,8 +114,9 @@ def test_what_is_told_is_what_the_engine_does_once_the_rule_is_on(
     assert not trial.applied
 
 
+@pytest.mark.finding("E16")
 @pytest.mark.parametrize("content", RULES.values(), ids=RULES)
-def test_trying_a_rule_that_had_applied_as_it_was_changes_nothing(content: str, kept: tuple[Agent, Team]) -> None:
+def test_a_rule_in_force_is_compared_with_its_absence(content: str, kept: tuple[Agent, Team]) -> None:
     rule = rule_create(name="tried", content=content, owner=kept[1], principal=SYSTEM)
     other = "then: {always_include: [{path: '*'}], exclude: [{source: turns}]}"
     rule_create(name="other", content=other, owner=kept[0], principal=SYSTEM)
@@ -125,8 +126,9 @@ def test_trying_a_rule_that_had_applied_as_it_was_changes_nothing(content: str, 
     entry = entry_of_row(rule)
     assert entry.described
     trial = only(rule_backtest(rule=entry.described.rule, owner=rule.owner, principal=SYSTEM))
-    assert (trial.changes, trial.tokens) == ((), trial.assembly.tokens)
+    assert trial.tokens == trial.assembly.tokens
     assert trial.applied is trial.applies is ("moon" not in content)
+    assert bool(trial.changes) is trial.applied
 
 
 @pytest.mark.parametrize("profile", ["conversation", "coding"])
@@ -137,14 +139,15 @@ def test_a_changed_text_takes_the_place_of_the_one_that_had_applied(
     rule = rule_create(name="tried", content=RULES["all"], owner=None, principal=SYSTEM)
     rule_create(name="z-other", content="then: {always_include: [{path: RULES}]}", owner=None, principal=SYSTEM)
     told(kept, profile=profile)
-    trial = only(rule_backtest(rule=drafted(content, version=2), owner=None, principal=SYSTEM))
+    number = 1 if content == RULES["all"] else 2
+    trial = only(rule_backtest(rule=drafted(content, version=number), owner=None, principal=SYSTEM))
     rule_save(rule=rule, content=content, enabled=True, expected_version=1, principal=SYSTEM)
     after = told(kept, profile=profile)
     assert trial.applied
     assert trial.tokens == after.assembly.tokens
     real = {(item.section, item.ref): item for item in after.decisions}
     assert all(change.after == real[change.after.section, change.ref] for change in trial.changes if change.after)
-    assert bool(trial.changes) is (content != RULES["all"])
+    assert trial.changes
 
 
 def effects(trial: ContextBacktest) -> dict[str, set[str]]:

@@ -78,7 +78,7 @@ def test_where_nothing_was_changed_only_what_is_of_today_is_named(kept: Kept) ->
     agent_update(agent=agent, expected_version=1, name="Mira R.", timezone="UTC", teams=[kept[1]], principal=SYSTEM)
     agent.refresh_from_db()
     alone = assemble_as_of(agent=agent, asked=AssemblyRequest(), moment=NOW, principal=SYSTEM)
-    assert "Mira R., its time zone" in said(alone, "agent_of_today")
+    assert "teams of Mira R. are the current ones" in said(alone, "agent_of_today")
 
 
 def test_what_keeps_no_history_is_told_as_it_is_now(kept: Kept) -> None:
@@ -88,7 +88,7 @@ def test_what_keeps_no_history_is_told_as_it_is_now(kept: Kept) -> None:
     for thing in Entity.objects.filter(agent=agent):
         agent_item_update(thing=thing, expected_version=1, changes={"salience": 0.9}, principal=SYSTEM)
     found = then(kept, profile="stack", topic="Is the ink on the paper dry?")
-    assert said(found, "changed_since").startswith("1 of the tasks was changed since then. It is told as it is now.")
+    assert said(found, "changed_since").startswith("1 of the tasks was changed since then. Its current text is used.")
     assert "events, tasks" in said(found, "deleted_without_trace")
 
 
@@ -101,7 +101,7 @@ def test_what_was_made_since_is_not_there_and_what_was_deleted_is_missing(kept: 
     assert not any(str(thread.id) in ref for ref in refs for thread in Thread.objects.filter(title="The fair"))
     for event in Event.objects.filter(agent=agent):
         agent_item_delete(thing=event, principal=SYSTEM)
-    assert "leaves no trace" in said(then(kept, **wishes), "deleted_without_trace")
+    assert "Deleted items of these kinds leave no trace:" in said(then(kept, **wishes), "deleted_without_trace")
 
 
 def test_deletions_are_counted_for_admins_alone(kept: Kept) -> None:
@@ -110,7 +110,7 @@ def test_deletions_are_counted_for_admins_alone(kept: Kept) -> None:
         memory = memories_of(owner).first()
         assert memory
         memory_delete(memory=memory, principal=SYSTEM)
-    assert "by anybody: 2 memories." in said(then(kept), "deleted")
+    assert "(of all agents): 2 memories." in said(then(kept), "deleted")
     assert said(then(kept, SOMEBODY), "deleted").startswith("Something was deleted since then.")
 
 
@@ -128,7 +128,7 @@ def test_memories_beyond_the_bound_are_found_by_their_words_alone(kept: Kept, mo
         facts = MemoryFacts(kind="fact", text=f"Otherwise {memory.text}")
         memory_update(memory=memory, expected_version=1, facts=facts, superseded_by=None, principal=SYSTEM)
     found = then(kept, topic="paper on Mondays")
-    assert said(found, "meaning_unknown").startswith("1 memory was reworded since then")
+    assert said(found, "meaning_unknown").startswith("1 memory was changed since then")
     assert "Paper comes on Mondays" in found.context.content
     assert "Otherwise" not in found.context.content
     assert "meaning_unknown" not in codes(then(kept))
@@ -148,7 +148,7 @@ def test_an_embedder_on_a_server_is_not_waited_for_longer_than_a_source(
     memory_update(memory=memory, expected_version=1, facts=facts, superseded_by=None, principal=SYSTEM)
     monkeypatch.setattr(shadow_tables, "embed_texts", late)
     found = then(kept, topic="paper on Mondays")
-    assert said(found, "meaning_unknown").startswith("1 memory was reworded since then")
+    assert said(found, "meaning_unknown").startswith("1 memory was changed since then")
     assert "Paper comes on Mondays" in found.context.content
     (seconds,) = waited
     assert 0 < seconds < SECONDS

@@ -110,10 +110,10 @@ def test_all_that_an_agent_keeps_is_read_as_ever(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     ("moment", "said"),
     [
-        (datetime.datetime(1, 1, 1, tzinfo=datetime.UTC), "was made on 2026-03-01 19:00:00 (Pacific/Auckland)"),
-        (datetime.datetime(9999, 12, 31, tzinfo=datetime.UTC), "still to come"),
-        (BEGUN - datetime.timedelta(seconds=1), "Choose a later moment"),
-        (BEGUN + datetime.timedelta(days=9), "still to come"),
+        (datetime.datetime(1, 1, 1, tzinfo=datetime.UTC), "was created on 2026-03-01 19:00:00 (Pacific/Auckland)"),
+        (datetime.datetime(9999, 12, 31, tzinfo=datetime.UTC), "This time is in the future. Choose an earlier one."),
+        (BEGUN - datetime.timedelta(seconds=1), "Choose a later time"),
+        (BEGUN + datetime.timedelta(days=9), "This time is in the future. Choose an earlier one."),
     ],
 )
 def test_a_moment_that_cannot_be_looked_back_to(

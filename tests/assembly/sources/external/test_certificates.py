@@ -97,7 +97,7 @@ def test_the_name_is_asked_for_and_checked(certificate: Path, monkeypatch: pytes
     assert set(names) == {HOST, "other.example.org", None}
     for told in (elsewhere, by_address):
         assert (told.code, told.fault) == (
-            SourceCode.SOURCE_FAILED, "Its certificate is not valid for its host, or comes from nobody known.",
+            SourceCode.SOURCE_FAILED, "Its certificate is not valid for its host, or its issuer is unknown.",
         )  # fmt: skip
     assert len(endpoint.seen) == 2
 

@@ -255,7 +255,7 @@ def test_what_nobody_thought_of_costs_one_source_alone(monkeypatch: pytest.Monke
 
     monkeypatch.setattr("assembly.sources.external.http_queries.parse_answer", fail)
     with serving(giving(GOOD)) as endpoint:
-        assert fault_of(told_by(endpoint)) == (FAILED, "It could not be asked (KeyError).")
+        assert fault_of(told_by(endpoint)) == (FAILED, "It could not be reached (KeyError).")
 
 
 def test_log_lines_name_the_source_and_nothing_that_was_sent_or_told(caplog: pytest.LogCaptureFixture) -> None:

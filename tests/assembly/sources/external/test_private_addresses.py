@@ -61,14 +61,14 @@ NO_URLS = {
     "https://search.example.org/\n": "without spaces",
     "https://①②⑦.0.0.1/": "without spaces",
     "https://search。example。org/": "without spaces",
-    "https://ada:secret@search.example.org/": "Leave user",
-    "https://127.0.0.1\\@search.example.org/": "Leave user",
-    "https://search.example.org/#ask": "Leave user",
+    "https://ada:secret@search.example.org/": "Remove user, password",
+    "https://127.0.0.1\\@search.example.org/": "Remove user, password",
+    "https://search.example.org/#ask": "Remove user, password",
     "https://search.example.org:0/": "The port",
     "https://search.example.org:99999/": "The port",
-    "https://search.example.org:port/": "This is no URL",
-    "https://[::1/": "This is no URL",
-    "https://0177.0.0.1/": "This is no URL",
+    "https://search.example.org:port/": "This is not a URL. Write it like https://search.example.org/ask.",
+    "https://[::1/": "This is not a URL. Write it like https://search.example.org/ask.",
+    "https://0177.0.0.1/": "This is not a URL. Write it like https://search.example.org/ask.",
 }
 
 

@@ -57,7 +57,7 @@ def test_what_could_not_be_used_is_counted_in_the_record(luna: Agent, profile: s
     (row,) = (row for row in source_rows(told.assembly) if row.left_out)
     assert (row.label, row.count, row.left_out) == ("tickets", 2, 2)
     page = render_to_string("assembly/contexts/_sources.html", {"sources": [row]})
-    assert "2 more results were left out, as they are not as they must be or beyond the limit." in page
+    assert "2 more results were ignored, because they are invalid or exceed the limit." in page
 
 
 def test_without_the_endpoint_there_is_a_context_all_the_same(luna: Agent, profile: str) -> None:

@@ -67,37 +67,37 @@ def test_every_included_item_is_one_part(team: Team, agent: Agent, owner: User) 
 
 def test_items_and_text_lead_to_each_other(signed_in: SignedIn, owner: User, team: Team, agent: Agent) -> None:
     assembly = context_of_many(agent, team, owner.principal, candidates=60)
-    page = text_of(signed_in(owner).get(f"/contexts/{assembly.id}/"))
-    ids = set(re.findall(r'id="((?:item|text)-\d+)"', page))
-    told = re.findall(rf'href="/contexts/{assembly.id}/#((?:item|text)-\d+)"', page)
-    assert told
-    assert set(told) <= ids, "what is led to is on the page"
-    further = re.findall(rf'href="(/contexts/{assembly.id}/items/\?which=in&amp;at=(\d+)#item-\2)"', page)
-    assert further, "there are more pieces in the text than items on the page"
-    address, position = further[-1]
-    listed = text_of(signed_in(owner).get(html.unescape(address)))
-    assert f'id="item-{position}"' in listed
-    assert f'href="/contexts/{assembly.id}/#text-{position}"' in listed
+    browser = signed_in(owner)
+    text = text_of(browser.get(f"/contexts/{assembly.id}/exact/"))
+    items = re.findall(rf'href="(/contexts/{assembly.id}/items/\?item=(\d+)#item-\2)"', text)
+    assert items
+    for address, position in (items[0], items[-1]):
+        listed = text_of(browser.get(html.unescape(address)))
+        assert f'id="item-{position}"' in listed
+        assert f'href="/contexts/{assembly.id}/exact/#text-{position}"' in listed
+        assert f'id="text-{position}"' in text
 
 
 def test_each_piece_leads_to_the_version_that_it_came_from(
     signed_in: SignedIn, owner: User, team: Team, agent: Agent
 ) -> None:
     assembly = context_of_text(agent, team, owner.principal, "Be kind.")
-    page = text_of(signed_in(owner).get(f"/contexts/{assembly.id}/"))
+    page = text_of(signed_in(owner).get(f"/contexts/{assembly.id}/exact/"))
     assert 'class="sign source" href="/agents/luna/files/IDENTITY/history/1/"' in page
 
 
 def test_a_long_text_goes_on_when_it_is_asked_for(signed_in: SignedIn, owner: User, team: Team, agent: Agent) -> None:
     assembly = context_of_text(agent, team, owner.principal, "harbour <walk> opens\n" * 9_524)
     browser, told = signed_in(owner), load_record(assembly)
-    page = text_of(browser.get(f"/contexts/{assembly.id}/"))
+    page = text_of(browser.get(f"/contexts/{assembly.id}/exact/"))
     assert f'data-copy-from="/contexts/{assembly.id}/text/"' in page
     assert len(page) < 150_000
     shown, address = "", f"/contexts/{assembly.id}/exact/"
     while address:
         part = text_of(browser.get(address))
-        shown += html.unescape(TAGS.sub("", part.split('<code class="text exact">')[1].split("</code>")[0]))
+        shown += html.unescape(
+            TAGS.sub("", part.split('<code class="text exact"')[1].split(">", 1)[1].split("</code>")[0])
+        )
         following = re.search(r'href="(/contexts/[^"]*\?begin=\d+)"', part)
         address = following.group(1) if following else ""
         partial = text_of(browser.get(address, headers={"HX-Request": "true"})) if address else ""
@@ -116,4 +116,4 @@ def test_a_place_that_is_not_in_the_text_is_not_found(
 
 def test_an_empty_text_has_a_page(signed_in: SignedIn, owner: User, team: Team, agent: Agent) -> None:
     assembly = context_of_text(agent, team, owner.principal, "")
-    assert "An empty text." in text_of(signed_in(owner).get(f"/contexts/{assembly.id}/exact/"))
+    assert "The text is empty." in text_of(signed_in(owner).get(f"/contexts/{assembly.id}/exact/"))

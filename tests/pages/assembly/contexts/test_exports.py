@@ -34,7 +34,7 @@ def rows_of(content: bytes) -> list[dict[str, str]]:
 
 def test_the_page_says_what_is_in_the_file(signed_in: SignedIn, teammate: User, listed: list[Assembly]) -> None:
     page = text_of(signed_in(teammate).get("/contexts/download/?agent=luna&only=left_out"))
-    assert "Of Luna, with something left out, the newest first" in page
+    assert "Agent: Luna, with excluded items, newest first" in page
     assert "<code>assembly_ms</code>" in page
     assert 'href="/contexts/?agent=luna&amp;only=left_out"' in page
 
@@ -78,7 +78,7 @@ def test_what_cannot_be_made_is_told(
 ) -> None:
     response = signed_in(teammate).post(f"/contexts/download/?{query}", {"format": kind})
     assert response.status_code == 422
-    assert "Download a list of contexts" in text_of(response)
+    assert "Export contexts" in text_of(response)
 
 
 @pytest.fixture
@@ -98,14 +98,14 @@ def test_a_long_list_is_prepared_in_the_background(
 ) -> None:
     browser = signed_in(teammate)
     address = browser.post("/contexts/download/?agent=luna", {"format": kind})["Location"]
-    assert "Being prepared" in text_of(browser.get(address))
+    assert "Export in progress" in text_of(browser.get(address))
     assert browser.get(f"{address}file/")["Location"] == address
     context(agent, topic="later than the file", created=timezone.now())
     file, advanced = ContextFile.objects.get(), list[int]()
     assert file.job
     done(file.job, advanced)
     assert (sum(advanced), Job.objects.get().steps) == (6, 6)
-    assert "The list is ready" in text_of(browser.get(address))
+    assert "The export is ready" in text_of(browser.get(address))
     content = browser.get(f"{address}file/").content
     rows = rows_of(content) if kind == "csv" else json.loads(content)
     assert [row["id"] for row in rows] == [str(one.id) for one in listed]

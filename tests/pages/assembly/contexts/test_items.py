@@ -20,19 +20,19 @@ def many(agent: Agent, team: Team, owner: User) -> Assembly:
 
 
 def positions_on(page: str) -> list[int]:
-    return [int(number) for number in re.findall(r'<li id="item-(\d+)"', page)]
+    return [int(number) for number in re.findall(r'<tr id="item-(\d+)"', page)]
 
 
 def following(page: str) -> str:
     """The address of what comes next; empty at the end."""
-    found = re.search(r'class="following"><a class="btn small" href="([^"]+)"', page)
+    found = re.search(r'<a class="btn small" href="([^"]+)">Next</a>', page)
     return html.unescape(found.group(1)) if found else ""
 
 
-def all_from(browser: Any, address: str, **headers: str) -> list[int]:
+def all_from(browser: Any, address: str) -> list[int]:
     found = []
     while address:
-        page = text_of(browser.get(address, headers=headers))
+        page = text_of(browser.get(address))
         found += positions_on(page)
         address = following(page)
     return found
@@ -48,25 +48,34 @@ def test_page_by_page_everything_comes_once(signed_in: SignedIn, teammate: User,
     assert told == sorted(set(range(240)) - set(out), key=lambda position: decisions[position].start or 0)
 
 
-def test_what_the_page_shows_goes_on_where_it_ends(signed_in: SignedIn, owner: User, many: Assembly) -> None:
-    browser = signed_in(owner)
-    page = text_of(browser.get(f"/contexts/{many.id}/"))
-    left_out = page.split('id="left-out"')[1].split("</section>")[0]
-    shown = positions_on(left_out)
-    rest = all_from(browser, following(left_out), **{"HX-Request": "true"})
-    assert shown + rest == [place for place, one in enumerate(load_record(many).decisions) if not one.included]
-
-
-def test_with_htmx_only_the_next_items_come_and_the_first_takes_the_focus(
+def test_the_summary_shows_the_first_excluded_items_and_leads_to_all(
     signed_in: SignedIn, owner: User, many: Assembly
 ) -> None:
-    headers = {"HX-Request": "true"}
-    part = text_of(signed_in(owner).get(f"/contexts/{many.id}/items/?which=out&begin=8", headers=headers))
-    assert "<html" not in part
-    assert (
-        part.startswith('<div id="following-out-8" data-announce="Items 9 to 58 of ') or 'id="following-out-8"' in part
-    )
-    assert part.count("data-focus") == 1
+    page = text_of(signed_in(owner).get(f"/contexts/{many.id}/"))
+    left_out = page.split('id="left-out"')[1].split("</section>")[0]
+    shown = [int(number) for number in re.findall(r'<li id="item-(\d+)"', left_out)]
+    out = [place for place, one in enumerate(load_record(many).decisions) if not one.included]
+    assert shown == out[:8]
+    assert f'href="/contexts/{many.id}/items/?which=out"' in left_out
+
+
+@pytest.mark.parametrize(("column", "of"), [("tokens", "tokens_full"), ("score", "score"), ("rank", "rank")])
+def test_columns_sort_all_items(column: str, of: str, signed_in: SignedIn, owner: User, many: Assembly) -> None:
+    browser, decisions = signed_in(owner), load_record(many).decisions
+    address = f"/contexts/{many.id}/items/?which=out&section=events&sort="
+    for sign in ("", "-"):
+        values = [getattr(decisions[position], of) or 0 for position in all_from(browser, address + sign + column)]
+        assert values == sorted(values, reverse=bool(sign))
+    assert 'aria-sort="descending"' in text_of(browser.get(f"{address}-{column}"))
+
+
+def test_the_selected_item_is_told_beside_the_list(signed_in: SignedIn, owner: User, many: Assembly) -> None:
+    page = text_of(signed_in(owner).get(f"/contexts/{many.id}/items/?which=out&item=170"))
+    details = page.split('id="item-details"')[1].split("</aside>")[0]
+    title = re.search(r'<tr id="item-170" aria-current="true">.*?<a[^>]*>([^<]+)</a>', page, re.DOTALL)
+    if title:
+        assert title[1].strip() in details
+    assert "Explain" in details
 
 
 def test_filters_narrow_and_say_so(signed_in: SignedIn, owner: User, many: Assembly) -> None:
@@ -81,22 +90,32 @@ def test_filters_narrow_and_say_so(signed_in: SignedIn, owner: User, many: Assem
     assert positions_on(page) == [
         place for place, one in enumerate(told.inputs.candidates) if one.text.startswith("Memory 117:")
     ]
-    assert "Show all" in page
+    assert "Clear filters" in page
     assert 'value="MEMORY 117:"' in page
 
 
 @pytest.mark.parametrize(
-    "query", ["section=nonsense", "code=nope", "which=maybe", "q=%00", "q=zeppelin", "q=" + "x" * 201]
+    "query",
+    [
+        "section=nonsense",
+        "sort=nonsense",
+        "sort=--rank",
+        "code=nope",
+        "which=maybe",
+        "q=%00",
+        "q=zeppelin",
+        "q=" + "x" * 201,
+    ],
 )
 def test_what_matches_nothing_says_so_and_keeps_the_words(
     query: str, signed_in: SignedIn, owner: User, many: Assembly
 ) -> None:
     response = signed_in(owner).get(f"/contexts/{many.id}/items/?{query}")
     assert response.status_code == 200
-    assert "Nothing was found" in text_of(response)
+    assert "No matches" in text_of(response)
 
 
-@pytest.mark.parametrize("query", ["begin=x", "begin=-1", "begin=%00", "at=%D9%A1", "begin=99999999999", "at="])
+@pytest.mark.parametrize("query", ["begin=x", "begin=-1", "begin=%00", "item=%D9%A1", "begin=99999999999", "item="])
 def test_a_place_that_is_no_number_is_refused(query: str, signed_in: SignedIn, owner: User, many: Assembly) -> None:
     response = signed_in(owner).get(f"/contexts/{many.id}/items/?{query}")
     assert response.status_code == 422
@@ -104,18 +123,19 @@ def test_a_place_that_is_no_number_is_refused(query: str, signed_in: SignedIn, o
 
 
 def test_beyond_the_end_there_is_nothing(signed_in: SignedIn, owner: User, many: Assembly) -> None:
-    assert "Nothing was found" in text_of(signed_in(owner).get(f"/contexts/{many.id}/items/?begin=999"))
+    assert "No matches" in text_of(signed_in(owner).get(f"/contexts/{many.id}/items/?begin=999"))
 
 
 def test_an_item_is_on_the_page_that_is_asked_for_it(signed_in: SignedIn, owner: User, many: Assembly) -> None:
-    page = text_of(signed_in(owner).get(f"/contexts/{many.id}/items/?at=170"))
+    page = text_of(signed_in(owner).get(f"/contexts/{many.id}/items/?item=170"))
     assert 170 in positions_on(page)
-    assert "Show those before" in page
+    assert ">Previous</a>" in page
 
 
 def test_what_nearly_got_in_says_what_it_needed(signed_in: SignedIn, owner: User, many: Assembly) -> None:
-    page = text_of(signed_in(owner).get(f"/contexts/{many.id}/items/?which=out&section=events"))
-    assert re.search(r"It would have fitted with [\d,]+ more tokens|others would have had them first", page)
+    out = all_from(browser := signed_in(owner), f"/contexts/{many.id}/items/?which=out&section=events")
+    page = text_of(browser.get(f"/contexts/{many.id}/items/?item={out[0]}"))
+    assert re.search(r"It would fit with [\d,]+ more tokens|items with a higher score come first", page)
 
 
 def test_two_thousand_candidates_make_no_heavier_page(

@@ -106,7 +106,7 @@ def test_the_page_says_what_was_lent(signed_in: SignedIn, owner: User, team: Tea
     (row,) = (row for row in _rows(small) if row.layer == "l4")
     assert row.room == CapUsage(3_000, 0, small.tokens, 1_000 - small.tokens)
     assert f'data-label="lent">{small.tokens}</td>' in page
-    assert f'data-label="unused">{1_000 - small.tokens}</td>' in page
+    assert f'data-label="free">{1_000 - small.tokens}</td>' in page
 
 
 def test_headings_of_many_sections_are_counted() -> None:

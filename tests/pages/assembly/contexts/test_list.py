@@ -12,6 +12,8 @@ from agents.services import agent_create, daily_log_append
 from assembly.contexts.search import search
 from assembly.contexts.search.db import SearchTooBroad
 from assembly.models import Assembly
+from assembly.pipeline.request import AssemblyRequest
+from assembly.pipeline.services import assemble
 from memories.models import Entity
 from memories.services import MemoryFacts, memories_create, memory_create
 from teams.models import Team, User
@@ -39,27 +41,27 @@ def shown(signed_in: SignedIn, who: User, query: str) -> tuple[set[str], str]:
 
 def test_a_row_says_what_became_of_a_context(signed_in: SignedIn, teammate: User, listed: list[Assembly]) -> None:
     page = text_of(signed_in(teammate).get("/contexts/"))
-    for said in ("Luna · Demo", "about ferries", "900 of 16,000", "1,204", "1,350 ms", "a source was late", "research"):
+    for said in ("Luna · Demo", "about ferries", "900 of 16,000", "1,204", "1,350 ms", "source timed out", "research"):
         assert said in page
-    assert "All contexts, the newest first" in page
+    assert "All contexts, newest first" in page
 
 
 @pytest.mark.parametrize(
     ("query", "topics", "sentence"),
     [
-        ("agent=luna", {"ferries", "kites", "tides"}, "Of Luna"),
-        ("agent=luna&team=demo&only=left_out", {"ferries"}, "Of Luna, in Demo, with something left out"),
-        ("only=cut", {"kites", "tides"}, "Cut or with a warning"),
-        ("profile=research", {"kites"}, "By the profile research"),
-        ("warning=SOURCE_TIMEOUT", {"kites"}, "With the warning “a source was late”"),
-        ("reason=duplicate", {"tides"}, "Where something was left out: it was there already"),
-        ("contains=/agents/luna/files/KNOWLEDGE/", {"ferries"}, "That contain Knowledge of Luna"),
-        ("omits=/agents/luna/files/KNOWLEDGE/history/1/", {"tides"}, "That leave out Knowledge of Luna, version 1"),
-        ("q=ferry", {"ferries"}, "With the words “ferry”"),
+        ("agent=luna", {"ferries", "kites", "tides"}, "Agent: Luna"),
+        ("agent=luna&team=demo&only=left_out", {"ferries"}, "Agent: Luna, team: Demo, with excluded items"),
+        ("only=cut", {"kites", "tides"}, "Truncated or with a warning"),
+        ("profile=research", {"kites"}, "Profile: research"),
+        ("warning=SOURCE_TIMEOUT", {"kites"}, "Warning: “source timed out”"),
+        ("reason=duplicate", {"tides"}, "Decision: Excluded: duplicate"),
+        ("contains=/agents/luna/files/KNOWLEDGE/", {"ferries"}, "Contains: Knowledge of Luna"),
+        ("omits=/agents/luna/files/KNOWLEDGE/history/1/", {"tides"}, "Excludes: Knowledge of Luna, version 1"),
+        ("q=ferry", {"ferries"}, "Words: “ferry”"),
         ("since=2026-11-20&until=2026-11-20", {"ferries", "kites", "tides"}, "From 2026-11-20 to 2026-11-20"),
-        ("until=2026-11-19&when=week", set(), "No context matches"),
-        ("requested_by=me", set(), "No context matches"),
-        ("requested_by=system", {"ferries", "kites", "tides"}, "Asked for by system"),
+        ("until=2026-11-19&when=week", set(), "No contexts match"),
+        ("requested_by=me", set(), "No contexts match"),
+        ("requested_by=system", {"ferries", "kites", "tides"}, "Requested by: system"),
     ],
 )
 @pytest.mark.usefixtures("listed")
@@ -74,8 +76,8 @@ def test_the_filters_of_the_address_read_as_a_sentence(
     [
         ("agent=nobody", "no agent with this slug"),
         ("since=yesterday", "Use a date like"),
-        ("contains=what:", "Choose below which one you mean"),
-        (f"contains=memory:{'1' * 200}", "Paste the address of the page"),
+        ("contains=what:", "Select a match below, or paste the URL of its page."),
+        (f"contains=memory:{'1' * 200}", "Paste the URL of the page of a file, memory or other item, or its ref."),
         ("contains=/agents/nobody/files/KNOWLEDGE/", "that you may read"),
         ("reason=because", "Use one of"),
         ("q=%00", "Null characters"),
@@ -88,7 +90,7 @@ def test_a_filter_that_means_nothing_says_so_beside_it(
     page = text_of(signed_in(teammate).get(f"/contexts/?{query}"))
     assert fault in page
     is_answered = "what:" in query
-    assert ("A filter means nothing" in page) is not is_answered
+    assert ("Invalid filter" in page) is not is_answered
     assert fault in page.partition('id="found"')[2] or is_answered, "htmx shows no more than that part"
 
 
@@ -129,7 +131,7 @@ def test_a_choice_leads_back_with_its_filter_set(signed_in: SignedIn, teammate: 
     assert "agent=luna" in address
     assert shown(signed_in, teammate, address.partition("?")[2]) == (
         {"ferries"},
-        "Of Luna, that contain Knowledge of Luna",
+        "Agent: Luna, contains: Knowledge of Luna",
     )
 
 
@@ -177,7 +179,7 @@ def test_names_that_no_search_takes_are_no_error(signed_in: SignedIn, teammate: 
 
 
 def test_who_may_see_nothing_finds_nothing(signed_in: SignedIn, outsider: User, listed: list[Assembly]) -> None:
-    assert shown(signed_in, outsider, "q=ferry") == (set(), "No context matches")
+    assert shown(signed_in, outsider, "q=ferry") == (set(), "No contexts match")
     assert shown(signed_in, outsider, "") == (set(), "No contexts yet")
 
 
@@ -213,11 +215,11 @@ def test_a_search_that_came_only_so_far_offers_to_go_on(
     for age in range(9):
         context(agent, team, age=age, left_out=int(age == 8), topic="about kelp")
     page = text_of(signed_in(teammate).get("/contexts/?only=left_out"))
-    assert "None so far" in page
-    address = re.findall(r'href="([^"]*)">Search older ones', page)[0].replace("&amp;", "&")
+    assert "No contexts yet" in page
+    address = re.findall(r'href="([^"]*)">Search older contexts', page)[0].replace("&amp;", "&")
     page = text_of(signed_in(teammate).get(address))
-    assert "None so far" in page
-    address = re.findall(r'href="([^"]*)">Search older ones', page)[0].replace("&amp;", "&")
+    assert "No contexts yet" in page
+    address = re.findall(r'href="([^"]*)">Search older contexts', page)[0].replace("&amp;", "&")
     assert "about kelp" in text_of(signed_in(teammate).get(address))
 
 
@@ -229,7 +231,7 @@ def test_a_search_that_takes_too_long_says_what_to_do(
 
     monkeypatch.setattr("assembly.contexts.list_views.search_contexts", slow)
     page = text_of(signed_in(teammate).get("/contexts/?q=ferry"))
-    assert "This search takes too long" in page
+    assert "Search timed out" in page
     assert "Narrow the time" in page
 
 
@@ -247,3 +249,22 @@ def test_the_list_takes_few_queries(
     # Besides, the pieces with the words; the one that is found has no body to read.
     with django_assert_num_queries(14):
         viewer.get("/contexts/?q=ferry")
+
+
+def test_two_selected_contexts_are_compared_the_older_one_first(
+    signed_in: SignedIn, owner: User, outsider: User, agent: Agent, team: Team
+) -> None:
+    first, second = (
+        assemble(agent=agent, team=team, principal=SYSTEM, asked=AssemblyRequest(topic=topic)).assembly
+        for topic in ("one", "two")
+    )
+    browser = signed_in(owner)
+    assert f'name="pick" value="{first.id}"' in text_of(browser.get("/contexts/"))
+    answer = browser.get(f"/contexts/compare/?pick={second.id}&pick={first.id}")
+    assert answer["Location"] == f"/contexts/compare/?before={first.id}&after={second.id}"
+    for wrong in (f"pick={first.id}", f"pick={first.id}&pick=x", f"pick={first.id}&pick={second.id}&pick={first.id}"):
+        assert "Select two contexts to compare them." in text_of(
+            browser.get(f"/contexts/compare/?{wrong}", follow=True)
+        )
+    refused = signed_in(outsider).get(f"/contexts/compare/?pick={first.id}&pick={second.id}")
+    assert refused["Location"] == "/contexts/"

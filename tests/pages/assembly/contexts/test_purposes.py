@@ -21,7 +21,7 @@ def preview(agent: Agent, team: Team, owner: User, signed_in: SignedIn) -> Assem
 
 def test_the_page_of_a_preview_says_so(preview: Assembly, signed_in: SignedIn, owner: User) -> None:
     assert preview.purpose == "preview"
-    assert "Preview: Luna would have been told" in text_of(signed_in(owner).get(f"/contexts/{preview.id}/"))
+    assert "Preview for Luna:" in text_of(signed_in(owner).get(f"/contexts/{preview.id}/"))
 
 
 def test_the_list_marks_previews_and_can_leave_them_out(

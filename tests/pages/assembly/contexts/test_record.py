@@ -41,10 +41,10 @@ def test_each_value_is_written_as_the_api_writes_it() -> None:
 def test_the_page_shows_the_beginning_of_a_long_one(signed_in: SignedIn, owner: User, team: Team, agent: Agent) -> None:
     large = context_of_many(agent, team, owner.principal, candidates=500)
     page = text_of(signed_in(owner).get(f"/contexts/{large.id}/json/"))
-    assert "more characters are in the file" in page
+    assert "more characters. Copy or download the full JSON." in page
     assert f'data-copy-from="/contexts/{large.id}/json/file/"' in page
     small = context_of_many(agent, team, owner.principal, candidates=3)
     page = text_of(signed_in(owner).get(f"/contexts/{small.id}/json/"))
     assert "more characters" not in page
     assert 'data-copy="#document"' in page
-    assert "all its 3 decisions" in page
+    assert "all 3 decisions" in page

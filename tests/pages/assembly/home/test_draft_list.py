@@ -54,7 +54,7 @@ def test_others_do_not_see_it(signed_in: SignedIn, owner: User, admin: User, of_
 def test_the_card_of_a_file_says_that_one_has_a_draft(signed_in: SignedIn, editor: User, of_goals: Draft) -> None:
     page = text_of(signed_in(editor).get("/teams/demo/"))
     assert page.count(">draft</span>") == 1
-    assert "Go on writing" in page
+    assert "Continue editing" in page
 
 
 @pytest.mark.parametrize("became", ["deleted", "forbidden", "of another kind"])
@@ -68,10 +68,10 @@ def test_what_was_written_outlives_its_text(
     elif became == "forbidden":
         Membership.objects.filter(user=editor).update(role=Role.VIEWER)
     browser = signed_in(editor)
-    assert "A text that is gone, or that you may not edit any more" in text_of(browser.get("/"))
+    assert "A text that was deleted, or that you may no longer edit" in text_of(browser.get("/"))
     page = text_of(browser.get(f"/drafts/{kept.id}/"))
     assert "&lt;b&gt;Luna&lt;/b&gt; is" in page
-    assert "Go on writing" not in page
+    assert "Continue editing" not in page
 
 
 @pytest.mark.finding("6.1")
@@ -119,7 +119,7 @@ def test_drafts_of_who_left_do_not_come_back_when_the_team_is_deleted(
 
 def test_it_is_forgotten_on_purpose(signed_in: SignedIn, editor: User, of_goals: Draft) -> None:
     response = signed_in(editor).post(f"/drafts/{of_goals.id}/forget/", {"revision": of_goals.revision}, follow=True)
-    assert "The draft is forgotten." in text_of(response)
+    assert "Draft deleted. The published text is not changed." in text_of(response)
     assert draft_of(editor.id, of_goals.about) is None
 
 
@@ -129,7 +129,7 @@ def test_it_is_not_forgotten_when_its_author_went_on(signed_in: SignedIn, editor
     browser = signed_in(editor)
     for sent in ({"revision": str(seen)}, {}, {"revision": "x"}):
         response = browser.post(f"/drafts/{of_goals.id}/forget/", sent, follow=True)
-        assert "nothing was forgotten" in text_of(response)
+        assert "The draft was changed meanwhile, so it was not deleted. Its current text is below." in text_of(response)
         assert "More" in text_of(response)
     kept = draft_of(editor.id, of_goals.about)
     assert kept is not None
@@ -146,4 +146,4 @@ def test_all_drafts_are_on_a_page_of_their_own(
     assert "All drafts" in text_of(browser.get("/"))
     with django_assert_num_queries(5):
         page = text_of(browser.get("/drafts/"))
-    assert page.count("Go on writing") == 6
+    assert page.count("Continue editing") == 6

@@ -1,7 +1,10 @@
 """Home: what is mine, what changed, what may need a look."""
 
 import datetime
+import re
 from typing import Any
+
+import pytest
 
 from agents.models import Agent
 from agents.services import agent_create, daily_log_append, daily_log_replace
@@ -31,7 +34,7 @@ def test_somebody_without_a_team_is_told_the_first_step(signed_in: SignedIn, out
 
 
 def test_an_admin_of_an_empty_installation_makes_the_first_team(signed_in: SignedIn, admin: User) -> None:
-    assert "Make the first team" in text_of(signed_in(admin).get("/"))
+    assert "Create a team" in text_of(signed_in(admin).get("/"))
 
 
 def test_changes_name_who_made_them(signed_in: SignedIn, teammate: User, owner: User, team: Team, agent: Agent) -> None:
@@ -45,12 +48,12 @@ def test_changes_name_who_made_them(signed_in: SignedIn, teammate: User, owner: 
 def test_what_one_person_did_to_one_text_on_one_day_is_one_line(
     signed_in: SignedIn, owner: User, editor: User, team: Team
 ) -> None:
-    for text, note in (("A", "Begun"), ("B", "Shorter"), ("C", "")):
+    for text, note in (("A", "Started"), ("B", "Shorter"), ("C", "")):
         write(team, text, owner, note=note)
     write(team, "D", editor)
     page = text_of(signed_in(owner).get("/"))
     assert "versions 2 to 4," in page
-    assert "“Shorter” · “Begun”" in page
+    assert "“Shorter” · “Started”" in page
     assert "history/compare/?from=1&amp;to=4" in page
     assert "history/compare/?from=4&amp;to=5" in page
 
@@ -72,16 +75,16 @@ def test_files_without_room_are_shown_to_those_who_can_shorten_them(
 ) -> None:
     write_knowledge(agent, "word " * 2_500, owner)
     page = text_of(signed_in(editor).get("/"))
-    assert "2,501 of 2,000 tokens: the end would be cut" in page
+    assert "/ 2,000 tokens: the end is truncated" in page
     assert "/agents/luna/files/KNOWLEDGE/" in page
-    assert "Too long" not in text_of(signed_in(teammate).get("/"))
+    assert "Files over the limit" not in text_of(signed_in(teammate).get("/"))
 
 
 def test_a_file_of_many_letters_and_few_tokens_has_room(signed_in: SignedIn, owner: User, agent: Agent) -> None:
     write_knowledge(agent, "internationalisation " * 300, owner)  # more than 2,000 bytes
     page = text_of(signed_in(owner).get("/"))
-    assert "Too long" not in page
-    assert "Nothing waits for you" in page
+    assert "Files over the limit" not in page
+    assert "You're all caught up." in page
 
 
 def test_nothing_of_other_teams_is_shown(signed_in: SignedIn, outsider: User, owner: User, agent: Agent) -> None:
@@ -114,3 +117,18 @@ def test_home_takes_few_queries(
     draft_save(person_id=owner.id, about=about, content="x", based_on=0, expected_revision=0)
     with django_assert_num_queries(16):
         browser.get("/")
+
+
+@pytest.mark.finding("E25")
+def test_a_text_has_the_same_number_of_tokens_on_every_page(signed_in: SignedIn, owner: User, agent: Agent) -> None:
+    browser = signed_in(owner)
+    file_save(
+        file=agent.files.get(file_key="IDENTITY"),
+        content="You are Luna.",
+        expected_version=1,
+        author=owner.principal.author,
+    )
+    size = text_of(browser.post("/size/IDENTITY/", {"content": "You are Luna."}))
+    tokens = re.search(r"(\d+) tokens? · always included", size)
+    assert tokens
+    assert f"{tokens[1]} tokens · always included" in text_of(browser.get("/agents/luna/"))

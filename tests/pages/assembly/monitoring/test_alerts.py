@@ -29,14 +29,14 @@ def browser(signed_in: SignedIn, editor: User) -> Client:
 def test_an_alert_leads_to_where_it_can_be_put_right(browser: Client, alert: Alert) -> None:
     page = text_of(browser.get(LIST))
     for words in (
-        "One thing is wrong with the contexts",
-        '<a href="/agents/luna/files/KNOWLEDGE/">Knowledge is cut for Luna</a>',
-        "in Demo",
+        "1 alert is open.",
+        '<a href="/agents/luna/files/KNOWLEDGE/">Luna: Knowledge truncated</a>',
+        "Demo · conversation",
         "Cut to fit: 3 of 9 paragraphs are in whole.",
         f'href="/contexts/{alert.context}/"',
     ):
         assert words in page
-    assert "One alert waits for somebody" in text_of(browser.get("/"))
+    assert "1 open alert" in text_of(browser.get("/"))
 
 
 @pytest.mark.parametrize(
@@ -44,19 +44,19 @@ def test_an_alert_leads_to_where_it_can_be_put_right(browser: Client, alert: Ale
     [
         (
             {"kind": "section_missing", "thing": "identity", "name": "Identity"},
-            '<a href="/agents/luna/files/IDENTITY/">Identity is missing for Luna</a>',
+            '<a href="/agents/luna/files/IDENTITY/">Luna: Identity missing</a>',
         ),
         (
             {"kind": "file_left_out", "name": "Goals", "detail": {"why": "x", "file": "goals", "of": "team"}},
-            '<a href="/teams/demo/files/GOALS/">Goals has no room for Luna</a>',
+            '<a href="/teams/demo/files/GOALS/">Luna: Goals excluded</a>',
         ),
         (
             {"kind": "rule_not_kept", "name": "likes", "detail": {"why": "x", "rule": "likes"}},
-            '<a href="/rules/likes/">The rule likes is not kept for Luna</a>',
+            '<a href="/rules/likes/">Luna: rule likes not satisfied</a>',
         ),
         (
-            {"kind": "budget_exceeded", "name": "What is never cut"},
-            '<p class="what">What is never cut is more than the budget for Luna',
+            {"kind": "budget_exceeded", "name": "Required sections"},
+            '<p class="what">Luna: Required sections exceeds the budget',
         ),
     ],
 )
@@ -66,22 +66,22 @@ def test_each_kind_has_its_words(facts: dict[str, Any], link: str, browser: Clie
 
 
 def test_it_is_looked_after_settled_and_taken_up(browser: Client, alert: Alert) -> None:
-    assert "Edda looks after it" in text_of(browser.post(f"{LIST}{alert.id}/acknowledge/", follow=True))
+    assert "acknowledged by Edda" in text_of(browser.post(f"{LIST}{alert.id}/acknowledge/", follow=True))
     page = text_of(browser.post(f"{LIST}{alert.id}/resolve/", follow=True))
-    assert "Settled: Knowledge is cut for Luna." in page
-    assert "All is well" in page
-    assert "settled by Edda" in text_of(browser.get(f"{LIST}?state=settled"))
-    assert "Nothing waits for you" in text_of(browser.get("/"))
+    assert "Resolved: Luna: Knowledge truncated." in page
+    assert "No alerts" in page
+    assert "resolved by Edda" in text_of(browser.get(f"{LIST}?state=settled"))
+    assert "open alert" not in text_of(browser.get("/"))
     browser.post(f"{LIST}{alert.id}/reopen/")
     assert Alert.objects.waiting().count() == 1
 
 
 def test_what_is_so_no_more_waits_for_nobody(browser: Client, alert: Alert) -> None:
     Alert.objects.update(closed=NOON, closed_in=alert.context, times=3)
-    assert "Knowledge is cut" not in text_of(browser.get(LIST))
+    assert "Knowledge truncated" not in text_of(browser.get(LIST))
     page = text_of(browser.get(f"{LIST}?state=closed"))
-    assert "so no more since" in page
-    assert "came 3 times" in page
+    assert "cleared since" in page
+    assert "3 occurrences" in page
 
 
 ACTIONS = ("acknowledge", "resolve", "reopen")
@@ -90,7 +90,7 @@ ACTIONS = ("acknowledge", "resolve", "reopen")
 def test_who_may_only_read_has_no_buttons(alert: Alert, signed_in: SignedIn, teammate: User) -> None:
     reader = signed_in(teammate)
     page = text_of(reader.get(LIST))
-    assert "Knowledge is cut for Luna" in page
+    assert "Luna: Knowledge truncated" in page
     assert "/resolve/" not in page
     assert {reader.post(f"{LIST}{alert.id}/{done}/").status_code for done in ACTIONS} == {403}
 
@@ -108,7 +108,7 @@ def test_filters_that_name_nothing_say_so(browser: Client, alert: Alert) -> None
     for query in ("?agent=nobody", "?state=odd", "?team=nobody"):
         answer = browser.get(f"{LIST}{query}")
         assert answer.status_code == 200
-        assert "No alert matches" in text_of(answer)
+        assert "No alerts match" in text_of(answer)
     assert browser.get(f"{LIST}?cursor=odd").status_code == 422
 
 
@@ -130,3 +130,22 @@ def test_many_alerts_take_as_many_queries_as_one(
     # Session, person; choices of agents and teams; count, alerts; their agents, teams, what may be edited; webhooks.
     with django_assert_max_num_queries(10):
         browser.get(LIST)
+
+
+@pytest.mark.finding("E23")
+def test_an_acknowledgement_is_undone(browser: Client, alert: Alert) -> None:
+    page = text_of(browser.post(f"{LIST}{alert.id}/acknowledge/", follow=True))
+    assert "Undo acknowledge" in page
+    assert "acknowledged by Edda" not in text_of(browser.post(f"{LIST}{alert.id}/reopen/", follow=True))
+    alert.refresh_from_db()
+    assert (alert.seen, alert.seen_by) == (None, "")
+
+
+@pytest.mark.finding("E23")
+def test_alerts_of_several_profiles_are_told_apart(browser: Client, agent: Agent, team: Team) -> None:
+    for profile in ("conversation", "coding"):
+        alert_on(agent, team, profile_name=profile)
+    page = text_of(browser.get(LIST))
+    assert "Demo · conversation" in page
+    assert "Demo · coding" in page
+    assert "<h1>Alerts</h1>" in text_of(browser.get(f"{LIST}?state=closed"))

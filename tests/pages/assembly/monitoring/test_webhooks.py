@@ -48,13 +48,13 @@ def test_one_is_registered_changed_switched_and_deleted(browser: Client) -> None
     assert secret_of(webhook) in text_of(answer)
     changed = {**FORM, "label": "Pager", "version": 1, "events": ["alert.opened", "alert.closed"]}
     assert "Pager" in text_of(browser.post(f"{one}edit/", changed, follow=True))
-    assert "It is off." in text_of(browser.post(f"{one}switch/", {"version": 2}, follow=True))
+    assert "Webhook disabled." in text_of(browser.post(f"{one}switch/", {"version": 2}, follow=True))
     assert browser.post(f"{one}switch/", {"version": 2, "on": "on"}).status_code == 412
-    assert "It is on." in text_of(browser.post(f"{one}switch/", {"version": 3, "on": "on"}, follow=True))
+    assert "Webhook enabled." in text_of(browser.post(f"{one}switch/", {"version": 3, "on": "on"}, follow=True))
     assert browser.post(f"{one}switch/", {"version": "odd"}).status_code == 412
     row = Webhook.objects.get()
     assert (row.label, row.events, row.editor_name) == ("Pager", ["alert.closed", "alert.opened"], "Olga Owner")
-    assert "is deleted." in text_of(browser.post(f"{one}delete/", follow=True))
+    assert "deleted." in text_of(browser.post(f"{one}delete/", follow=True))
     assert not Webhook.objects.exists()
 
 
@@ -71,7 +71,7 @@ def test_the_secret_is_on_its_page_alone(browser: Client, webhook: Webhook) -> N
 def test_a_new_secret_counts_beside_the_old_one_for_a_day(browser: Client, webhook: Webhook) -> None:
     before = secret_of(webhook)
     page = text_of(browser.post(f"{LIST}{webhook.id}/secret/change/", {"version": 1}, follow=True))
-    assert "The one before still counts until" in page
+    assert "It was changed recently. The previous one is valid until" in page
     assert before not in page
     assert secret_of(Webhook.objects.get()) in page
     assert browser.post(f"{LIST}{webhook.id}/secret/change/", {"version": 1}).status_code == 412
@@ -89,16 +89,18 @@ def test_a_test_says_what_came_of_it(
     address = f"{LIST}{webhook.id}/test/"
     with serving(giving(b"<script>alert(1)</script>")) as endpoint:
         Webhook.objects.update(url=endpoint.url)
-        assert "It took the test." in text_of(browser.post(address, follow=True)), "a team's, in a private network"
+        assert "The test message was delivered." in text_of(browser.post(address, follow=True)), (
+            "a team's, in a private network"
+        )
         Webhook.objects.update(team=None)
         browser = signed_in(admin)
         page = text_of(browser.post(address, follow=True))
-    assert "It took the test within" in page
+    assert "The test message was delivered in" in page
     assert escape("<script>alert(1)</script>") in page
     with serving(giving({}, 404)) as endpoint:
         Webhook.objects.update(url=endpoint.url)
         page = text_of(browser.post(address, follow=True))
-    assert "The test did not arrive. It answered with status 404" in page
+    assert "The test message was not delivered. It answered with status 404" in page
     assert [row.event for row in WebhookDelivery.objects.all()] == ["webhook.test"] * 3
 
 
@@ -114,21 +116,21 @@ def given_up(webhook: Webhook) -> WebhookDelivery:
 
 def test_what_was_given_up_is_sent_again(browser: Client, webhook: Webhook, given_up: WebhookDelivery) -> None:
     one = f"{LIST}{webhook.id}/"
-    assert "given up" in text_of(browser.get(one))
+    assert "abandoned" in text_of(browser.get(one))
     address = f"{one}messages/{given_up.id}/resend/"
     assert address in text_of(browser.get(one))
     page = text_of(browser.post(address, follow=True))
-    assert "It is sent again" in page
-    assert "Sent again by Olga Owner" in page
+    assert "It will be sent again until it is delivered." in page
+    assert "Resent by Olga Owner" in page
     assert "5 attempts" in page, "the history stays"
     assert address not in page
-    assert "on its way already" in text_of(browser.post(address, follow=True))
+    assert "It is delivered or being delivered already." in text_of(browser.post(address, follow=True))
     assert list(Job.objects.values_list("status", "attempts")) == [("queued", 0)]
 
 
 def test_nothing_is_sent_again_while_it_is_off(browser: Client, webhook: Webhook, given_up: WebhookDelivery) -> None:
     Webhook.objects.update(active=False)
-    assert "To send it again, switch the webhook on first." in text_of(browser.get(f"{LIST}{webhook.id}/"))
+    assert "To resend it, enable the webhook first." in text_of(browser.get(f"{LIST}{webhook.id}/"))
     assert browser.post(f"{LIST}{webhook.id}/messages/{given_up.id}/resend/").status_code == 409
     assert Job.objects.get().status == JobStatus.PARKED
 
@@ -140,7 +142,7 @@ def test_the_log_is_read_in_as_many_queries_however_long(
         event_announce(event=WebhookEvent.ALERT_OPENED, data={}, team_id=webhook.team_id)
     browser.get(f"{LIST}{webhook.id}/")
     with django_assert_max_num_queries(10):
-        assert text_of(browser.get(f"{LIST}{webhook.id}/")).count("A worker sends it soon.") == 12
+        assert text_of(browser.get(f"{LIST}{webhook.id}/")).count("A worker will send it soon.") == 12
 
 
 @pytest.mark.parametrize(
@@ -168,7 +170,10 @@ def test_two_who_change_it_at_once_both_know(browser: Client, webhook: Webhook) 
     browser.post(edit, {**FORM, "version": 1, "label": "Theirs"})
     answer = browser.post(edit, {**FORM, "version": 1, "label": "Mine", "events": ["alert.closed", "alert.opened"]})
     page = text_of(answer)
-    assert (answer.status_code, "Somebody changed it while you did." in page) == (422, True)
+    assert (
+        answer.status_code,
+        "Someone changed it meanwhile. Review the current values, then save again to replace them." in page,
+    ) == (422, True)
     assert 'value="Mine"' in page
     assert 'name="version" value="2"' in page
     assert page.count("checked") == 2
@@ -194,9 +199,16 @@ def test_others_neither_see_nor_change_it(
 def test_one_of_the_organisation_is_not_there_for_admins_of_teams(browser: Client, webhook: Webhook) -> None:
     Webhook.objects.update(team=None)
     assert browser.get(f"{LIST}{webhook.id}/").status_code == 404
-    assert "No webhook yet" in text_of(browser.get(LIST))
+    assert "No webhooks" in text_of(browser.get(LIST))
 
 
 def test_who_is_not_signed_in_is_sent_to_sign_in(client: Client, webhook: Webhook) -> None:
     for address in (LIST, NEW, *pages_of(webhook)[0]):
         assert client.get(address).status_code == 302
+
+
+@pytest.mark.finding("E8")
+def test_deleting_asks_first(browser: Client, webhook: Webhook) -> None:
+    assert f'href="/webhooks/{webhook.id}/delete/"' in text_of(browser.get(f"/webhooks/{webhook.id}/"))
+    assert "Its secret and its deliveries are deleted." in text_of(browser.get(f"/webhooks/{webhook.id}/delete/"))
+    assert Webhook.objects.exists()

@@ -58,9 +58,9 @@ def test_a_page_names_what_ranks_the_passages_of_documents(signed_in: SignedIn, 
     line = "{key: a, heading: A, layer: L6, source: semantic_content, shape: blocks, top_k: 3}"
     profile_create(name="plain", content=f"sections: [{line}]", principal=admin.principal)
     pages = {name: text_of(signed_in(teammate).get(f"/profiles/{name}/")) for name in ("research", "plain")}
-    assert "Passages of documents · by the ranker default" in pages["research"]
-    assert "Passages of documents · the best 3 · by the ranker seed" in pages["plain"]
-    assert pages["research"].count("by the ranker") == 1
+    assert "Passages of documents · ranker default" in pages["research"]
+    assert "Passages of documents · best 3 · ranker seed" in pages["plain"]
+    assert pages["research"].count(" · ranker") == 1
     assert "default, similarity, words or seed" in text_of(signed_in(admin).get("/profiles/new/"))
 
 
@@ -117,13 +117,13 @@ def test_the_list_takes_few_queries(
 
 def test_a_profile_is_shown_as_a_table(signed_in: SignedIn, teammate: User) -> None:
     page = text_of(signed_in(teammate).get("/profiles/conversation/"))
-    assert "16,000 tokens in all" in page
+    assert "16,000 tokens in total" in page
     assert '<tr class="l3">' in page
-    assert "Memories of the team · the best 5" in page
-    assert "never cut" in page
-    assert "what remains" in page
-    assert "Stays as it is for good" in page
-    assert "Edit" not in page
+    assert "Memories of the team · best 5" in page
+    assert "required" in page
+    assert "no limit" in page
+    assert "Read-only. Duplicate to edit." in page
+    assert ">Edit<" not in page
     assert "Copy" not in page
 
 
@@ -131,17 +131,17 @@ def test_a_profile_says_what_becomes_of_what_has_no_room(signed_in: SignedIn, te
     profile_create(name="strict", content=f"quality_min: 0.4\n{BRIEF}", principal=SYSTEM)
     browser = signed_in(teammate)
     plain, eager = text_of(browser.get("/profiles/strict/")), text_of(browser.get("/profiles/coding/"))
-    assert "What is still too long is cut where the room ends." in plain
-    assert "All else is left out." in plain
-    assert "The weakest hits go first." not in plain
-    assert "Called weak below a mean relevance of</dt><dd>0.4<" in plain
-    assert "Called weak" not in eager
+    assert "Texts that are still too long are truncated." in plain
+    assert "Everything else is excluded." in plain
+    assert "Items with the lowest scores are excluded first." not in plain
+    assert "Minimum quality</dt><dd>0.4<" in plain
+    assert "Minimum quality" not in eager
     lines = [
-        "The weakest hits go first.",
-        "Long memories are told by a passage that bears on the topic, and older turns are made shorter.",
-        "Long results, and then the weakest items, are summarised.",
-        "What is still too long is cut at the end of a paragraph.",
-        "All else is left out, and gets another chance, shorter,",
+        "Items with the lowest scores are excluded first.",
+        "Long memories are reduced to a relevant passage, and older turns are shortened.",
+        "Long results, then items with the lowest scores, are summarised.",
+        "Texts that are still too long are truncated at the end of a paragraph.",
+        "Everything else is excluded, and included in a shorter form if a tenth of the budget is free.",
     ]
     places = [eager.find(line) for line in lines]
     assert -1 not in places
@@ -151,11 +151,27 @@ def test_a_profile_says_what_becomes_of_what_has_no_room(signed_in: SignedIn, te
 @pytest.mark.parametrize(
     ("steps", "turns", "said"),
     [
-        ("", False, "gets another chance where"),
-        ("over_budget: [drop]\n", False, "gets another chance where"),
-        ("over_budget: [compact]\n", False, "gets another chance where"),
-        ("over_budget: [compact]\n", True, "gets another chance, shorter, where"),
-        ("over_budget: [summarise]\n", False, "gets another chance, shorter, where"),
+        ("", False, "Everything else is excluded, and included after all if a tenth of the budget is free."),
+        (
+            "over_budget: [drop]\n",
+            False,
+            "Everything else is excluded, and included after all if a tenth of the budget is free.",
+        ),
+        (
+            "over_budget: [compact]\n",
+            False,
+            "Everything else is excluded, and included after all if a tenth of the budget is free.",
+        ),
+        (
+            "over_budget: [compact]\n",
+            True,
+            "Everything else is excluded, and included in a shorter form if a tenth of the budget is free.",
+        ),
+        (
+            "over_budget: [summarise]\n",
+            False,
+            "Everything else is excluded, and included in a shorter form if a tenth of the budget is free.",
+        ),
     ],
 )
 def test_another_chance_is_a_shorter_one_only_where_something_makes_it_shorter(
@@ -176,13 +192,13 @@ def test_shares_of_more_than_the_whole_are_warned_of(
     )
     profile_create(name="wide", content=BRIEF + shared, principal=SYSTEM)
     page = text_of(signed_in(teammate).get("/profiles/wide/"))
-    assert ("The shares add up to 120 %: when all sections" in page) is warned
+    assert ("The shares add up to 120 %. If all sections" in page) is warned
     assert ("The shares add up to 100 %." in page) is not warned
 
 
 def test_a_profile_that_cannot_be_read_says_why(signed_in: SignedIn, teammate: User, admin: User) -> None:
     file_create(file=StoredProfile(name="gone", content=GONE), author=SYSTEM.author)
-    assert "cannot be used" in text_of(signed_in(teammate).get("/profiles/"))
+    assert "invalid" in text_of(signed_in(teammate).get("/profiles/"))
     page = text_of(signed_in(teammate).get("/profiles/gone/"))
     assert "Line 5: “source” must be one of" in page
     assert "An admin of the organisation can correct it." in page

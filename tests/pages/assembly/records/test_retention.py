@@ -56,6 +56,7 @@ def test_nobody_else_changes_anything(signed_in: SignedIn, everybody: tuple[User
     assert not RetentionPolicy.objects.exists()
 
 
+@pytest.mark.finding("E5")
 def test_an_owner_says_for_how_long_and_learns_what_goes(
     signed_in: SignedIn, owner: User, agent: Agent, team: Team
 ) -> None:
@@ -65,15 +66,15 @@ def test_an_owner_says_for_how_long_and_learns_what_goes(
         assemble(agent=agent, team=team, asked=AssemblyRequest(), principal=SYSTEM)
     asked = browser.post(TEAM, DAYS)
     assert (asked.status_code, RetentionPolicy.objects.count()) == (422, 0)
-    assert "1 context is older than that. It is deleted within the hour, for good." in text_of(asked)
+    assert "1 context is older and will be deleted permanently within the hour." in text_of(asked)
     assert 'name="confirmed" value="on"' in text_of(asked)
     saved = browser.post(TEAM, {**DAYS, "confirmed": "on"}, follow=True)
-    assert "1 context is older than that: it goes within the hour." in text_of(saved)
+    assert "1 older context will be deleted within the hour." in text_of(saved)
     policy = RetentionPolicy.objects.get()
     assert (policy.days, policy.keep_flagged, policy.editor_name) == (30, True, owner.name)
     browser.post(TEAM, {"version": "1", "rule": "for_ever"})
     assert RetentionPolicy.objects.get().days is None
-    assert "The organisation&#x27;s rule holds" in text_of(
+    assert "Saved. The team now uses the default of the organisation." in text_of(
         browser.post(TEAM, {"version": "2", "rule": "default"}, follow=True)
     )
     assert not RetentionPolicy.objects.exists()
@@ -93,7 +94,10 @@ def test_two_admins_at_once_do_not_overwrite_each_other_unseen(signed_in: Signed
     browser = signed_in(admin)
     browser.post(PAGE, DAYS)
     late = browser.post(PAGE, {**DAYS, "days": "7"})
-    assert (late.status_code, "Somebody changed this" in text_of(late)) == (422, True)
+    assert (
+        late.status_code,
+        "Someone changed this meanwhile. Your choice is below and not saved. Save again to apply it." in text_of(late),
+    ) == (422, True)
     assert 'name="version" value="1"' in text_of(late)
     assert RetentionPolicy.objects.get().days == 30
     browser.post(PAGE, {**DAYS, "days": "7", "version": "1"})
@@ -102,18 +106,18 @@ def test_two_admins_at_once_do_not_overwrite_each_other_unseen(signed_in: Signed
 
 def test_the_page_tells_how_sealing_goes(signed_in: SignedIn, admin: User, record: Assembly) -> None:
     browser = signed_in(admin)
-    assert "1 waits" in text_of(browser.get(PAGE))
+    assert "1 waiting" in text_of(browser.get(PAGE))
     new_assemblies_follow()
-    assert "Everything is sealed" in text_of(browser.get(PAGE))
+    assert "Up to date" in text_of(browser.get(PAGE))
     id_ = uuid4()
     NewAssembly.objects.create(assembly=id_)
     FollowFailure.objects.create(
         assembly=id_, attempts=MAX_BATCH, error="<b>Broken</b>", at=timezone.now(), parked=True
     )
     failed = text_of(browser.get(PAGE))
-    assert "Something failed" in failed
+    assert "Failures" in failed
     assert "&lt;b&gt;Broken" in failed
-    assert "1 context is tried again." in text_of(browser.post(f"{PAGE}retry/", follow=True))
+    assert "1 context is processed again." in text_of(browser.post(f"{PAGE}retry/", follow=True))
     assert not FollowFailure.objects.get().parked
 
 
@@ -128,7 +132,7 @@ def test_a_context_is_flagged_and_let_go(
     assert browser.post(address, keep)["Location"] == f"/contexts/{record.id}/"
     assert AssemblyFlag.objects.get().note == "for the auditor"
     let_go = browser.post(address, {}, headers={"HX-Request": "true"})
-    assert "Kept as long as others" in text_of(let_go)
+    assert "Not flagged" in text_of(let_go)
     assert not AssemblyFlag.objects.exists()
     kept = text_of(browser.post(address, keep, headers={"HX-Request": "true"}))
     assert "for the auditor" in kept
@@ -143,3 +147,19 @@ def test_a_bundle_is_taken_away(signed_in: SignedIn, teammate: User, outsider: U
     assert set(read_bundle(answer.content).records) == {record.id}
     assert signed_in(outsider).get(address).status_code == 404
     assert Client().get(address).status_code == 302
+
+
+@pytest.mark.finding("E4")
+@pytest.mark.parametrize("rule", ["for_ever", "default"])
+def test_days_without_their_choice_are_an_error(rule: str, signed_in: SignedIn, owner: User, team: Team) -> None:
+    answer = signed_in(owner).post(TEAM, {**DAYS, "rule": rule})
+    assert answer.status_code == 422
+    assert "Choose “Custom” to use these days, or clear the number." in text_of(answer)
+    assert "Saved." not in text_of(answer)
+
+
+@pytest.mark.finding("E4")
+def test_saving_without_a_change_says_so(signed_in: SignedIn, owner: User, team: Team) -> None:
+    page = text_of(signed_in(owner).post(TEAM, {"version": "0", "rule": "default"}, follow=True))
+    assert "Nothing has changed." in page
+    assert "Saved" not in page

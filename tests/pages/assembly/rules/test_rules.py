@@ -109,7 +109,9 @@ def test_the_list_says_whom_each_is_for_and_what(
     for words in ("No logs.", ">Luna</a>", ">Demo</a>", '<span class="tag plain">off</span>', "Version 1 by Dossier,"):
         assert words in page
     assert "New rule" not in page
-    assert "There is no rule yet." in text_of(signed_in(outsider).get("/rules/"))
+    assert "No rules yet. Example: if the topic is signing in, always include security decisions." in text_of(
+        signed_in(outsider).get("/rules/")
+    )
 
 
 def test_the_list_takes_few_queries(
@@ -127,21 +129,21 @@ def test_the_list_takes_few_queries(
 
 def test_a_rule_says_what_it_does(browser: Client, rule: StoredRule) -> None:
     page = text_of(browser.get("/rules/quiet/"))
-    assert "<dt>Leaves out</dt><dd>Daily logs</dd>" in page
-    assert "Switch off" in page
+    assert "<dt>Excludes</dt><dd>Daily logs</dd>" in page
+    assert "Disable" in page
     content = "then: {always_include: [{path: 'docs/**'}], boost: [{tag: ops, weight: 0.5}]}"
     rule_save(rule=rule, content=content, enabled=False, expected_version=1, principal=SYSTEM)
     page = text_of(browser.get("/rules/quiet/"))
     assert "<dt>Always includes</dt><dd>files at docs/**</dd>" in page
-    assert "<dt>Counts 0.5 times</dt><dd>what is tagged ops</dd>" in page
-    assert "Switch on" in page
+    assert "<dt>Boosts by 0.5</dt><dd>items with tag ops</dd>" in page
+    assert "Enable" in page
 
 
 def test_a_rule_is_switched_off_and_on(browser: Client, rule: StoredRule) -> None:
-    assert "The rule is off." in text_of(browser.post("/rules/quiet/switch/", {"version": 1}, follow=True))
+    assert "Rule disabled." in text_of(browser.post("/rules/quiet/switch/", {"version": 1}, follow=True))
     assert not StoredRule.objects.get().enabled
     assert browser.post("/rules/quiet/switch/", {"version": 1, "on": ""}).status_code == 412
-    assert "The rule is on." in text_of(browser.post("/rules/quiet/switch/", {"version": 2, "on": ""}, follow=True))
+    assert "Rule enabled." in text_of(browser.post("/rules/quiet/switch/", {"version": 2, "on": ""}, follow=True))
     assert StoredRule.objects.get().version == 3
 
 
@@ -150,7 +152,9 @@ def test_saving_makes_a_version_and_shows_it(browser: Client, rule: StoredRule) 
     assert response.redirect_chain == [("/rules/quiet/", 302)]
     assert "Saved as version 2." in text_of(response)
     assert StoredRule.objects.get().content == LOUD
-    assert "Nothing had changed" in text_of(browser.post(EDIT, {"version": 2, "content": LOUD}, follow=True))
+    assert "No changes, so there is no new version." in text_of(
+        browser.post(EDIT, {"version": 2, "content": LOUD}, follow=True)
+    )
 
 
 @pytest.mark.parametrize(
@@ -179,7 +183,7 @@ def test_somebody_elses_newer_version_is_shown_and_nothing_is_lost(browser: Clie
     stale = browser.post(EDIT, {"version": 1, "content": mine})
     page = text_of(stale)
     assert stale.status_code == 412
-    assert "Dossier saved a newer version while you were writing" in page
+    assert "Dossier saved a newer version" in page
     assert "More logs." in page
     assert f">\n{mine}</textarea>" in page
     assert browser.post(EDIT, {"version": 2, "content": mine}).status_code == 302
@@ -189,7 +193,7 @@ def test_a_new_text_begins_as_an_example(browser: Client, rule: StoredRule) -> N
     page = text_of(browser.get("/rules/new/?as=text"))
     assert "docs/security-decisions.md" in page
     assert '<option value="agent:luna">Luna</option>' in page
-    assert "Every agent of the organisation" not in page
+    assert "All agents of the organisation" not in page
     data = {"name": "own", "owner": "team:demo", "content": QUIET.replace("\n", "\r\n")}
     made = browser.post("/rules/new/", data, follow=True)
     assert made.redirect_chain == [("/rules/own/", 302)]
@@ -228,7 +232,7 @@ def test_what_makes_no_rule_is_explained_and_kept(
 
 def test_the_text_is_checked_while_it_is_written(browser: Client) -> None:
     good, bad = (text_of(browser.post("/rules/check/", {"content": text})) for text in (QUIET, GONE))
-    assert "can be used" in good
+    assert "valid" in good
     assert "line 3" in bad
     assert "then: {exclude: [{source: moons}]}" in bad
     assert not StoredRule.objects.exists()
@@ -240,14 +244,14 @@ def test_an_old_version_is_read_and_restored(browser: Client, rule: StoredRule) 
     assert "No logs." in page
     assert "Restore version 1" in page
     restored = browser.post(f"{HISTORY}1/restore/", {"version": 2}, follow=True)
-    assert "Version 1 is back, as version 3." in text_of(restored)
+    assert "Restored version 1 as version 3." in text_of(restored)
     assert StoredRule.objects.get().content == QUIET
 
 
 def test_a_rule_is_deleted(browser: Client, rule: StoredRule) -> None:
     response = browser.post("/rules/quiet/delete/", follow=True)
     assert response.redirect_chain == [("/rules/", 302)]
-    assert "The rule quiet is deleted." in text_of(response)
+    assert "Rule quiet deleted." in text_of(response)
     assert not StoredRule.objects.exists()
 
 
@@ -262,8 +266,9 @@ def test_a_context_shows_what_its_rules_did_and_which_promise_was_broken(
     agent.files.filter(file_key="KNOWLEDGE").update(content="Stories have a beginning. " * 20)
     told = assemble(agent=agent, principal=SYSTEM, asked=AssemblyRequest(max_tokens=9)).assembly
     page = text_of(browser.get(f"/contexts/{told.id}/"))
-    assert "A rule says that something is always in, but there was no room for it." in page
+    assert "An item that a rule always includes did not fit." in page
+    page = text_of(browser.get(f"/contexts/{told.id}/rules-and-sources/"))
     assert ">promise</a>, version 1" in page
-    assert "The rule moonlight cannot be read: Line 3" in page
+    assert "The rule moonlight has an error: Line 3" in page
     list_page = text_of(browser.get("/rules/moonlight/"))
-    assert "This rule cannot be used." in list_page
+    assert "This rule is invalid." in list_page

@@ -72,16 +72,16 @@ def test_a_draft_is_looked_at_by_its_author_alone(
 ) -> None:
     drafted(editor, goals_of(team), LONG)
     page = text_of(browser.get(GOALS, {"topic": "", "agent": "luna", "max_tokens": "1000", "profile": ""}))
-    assert "Knowledge Base would be cut: the last " in page
-    assert "Team Goals would be in." in page
-    assert "<h2>Newly cut</h2>" in page
-    assert "Your draft of Goals in the context" in page
+    assert "Knowledge would be truncated: the last " in page
+    assert "Goals would be included." in page
+    assert "<h2>Truncated</h2>" in page
+    assert "The context with your draft of Goals" in page
     assert re.search(r'<tr class="added">.*Goal 0', page, re.DOTALL)
     assert '<tr class="removed">' in page
     others = text_of(signed_in(owner).get(GOALS))
     assert "Goal 0" not in others.partition("Both contexts")[0]
     assert "You have no draft of Goals" in others
-    assert "The context stays as it is." in others
+    assert "The context is unchanged." in others
     assert not Assembly.objects.exists()
 
 
@@ -91,7 +91,7 @@ def test_without_javascript_the_text_comes_from_the_editor_and_goes_back(
     drafted(editor, goals_of(team), "An older draft.")
     text = "\r\n  Ship <b>it</b>.\r\n\r\nAnd more."
     page = text_of(browser.post(GOALS, {"version": "1", "content": text}))
-    assert "Goals as you wrote it" in page
+    assert "your text of Goals" in page
     assert "An older draft" not in page
     assert "Ship &lt;b&gt;it&lt;/b&gt;." in page
     assert '<textarea name="content" hidden>\n\n  Ship &lt;b&gt;it&lt;/b&gt;.\n\nAnd more.</textarea>' in page
@@ -102,14 +102,17 @@ def test_without_javascript_the_text_comes_from_the_editor_and_goes_back(
 
 
 def test_a_text_that_cannot_be_used_is_not_lost(browser: Client, team: Team) -> None:
-    for content, words in (("x" * (MAX_FILE_CHARACTERS + 1), "at most 1,000,000 fit"), ("a\x00b", "Null characters")):
+    for content, words in (
+        ("x" * (MAX_FILE_CHARACTERS + 1), "the maximum is 1,000,000"),
+        ("a\x00b", "Null characters"),
+    ):
         response = browser.post(GOALS, {"version": "1", "content": content})
         assert response.status_code == 422
         assert words in text_of(response)
         assert f">\n{content}</textarea>" in text_of(response)
     incomplete = browser.post(GOALS, {"content": "Mine."})
     assert incomplete.status_code == 422
-    assert "The page was incomplete." in text_of(incomplete)
+    assert "The request was incomplete. Go back to the text and try again." in text_of(incomplete)
     assert ">\nMine.</textarea>" in text_of(incomplete)
 
 
@@ -132,10 +135,10 @@ def test_wishes_that_cannot_be_fulfilled_come_back_with_the_form(wishes: dict[st
 
 def test_the_agent_of_the_newest_context_comes_first(browser: Client, team: Team, agent: Agent) -> None:
     agent_create(slug="ada", name="Ada", teams=[team])
-    assert "<h1>What will Ada see?</h1>" in text_of(browser.get(GOALS))
+    assert "<h1>Impact on contexts: Ada</h1>" in text_of(browser.get(GOALS))
     assemble(agent=agent, team=team, asked=AssemblyRequest(), principal=SYSTEM)
     page = text_of(browser.get(GOALS))
-    assert "<h1>What will Luna see?</h1>" in page
+    assert "<h1>Impact on contexts: Luna</h1>" in page
     assert [*re.findall(r'<option value="([^"]+)"', page)][:3] == ["luna", "ada", "*"]
 
 
@@ -147,10 +150,10 @@ def test_an_agents_text_is_looked_at_in_one_of_its_teams_or_none(
     AgentTeam.objects.create(agent=agent, team=hidden)
     drafted(editor, agent.files.get(file_key="KNOWLEDGE"), "Short.")
     page = text_of(browser.get(KNOWLEDGE))
-    assert "Team Goals" in page
+    assert "Goals" in page
     assert '<option value="demo" selected>' in page
     assert "Hidden" not in page
-    assert "Team Goals" not in text_of(browser.get(KNOWLEDGE, {"topic": "", "team": ""}))
+    assert "Goals" not in text_of(browser.get(KNOWLEDGE, {"topic": "", "team": ""}))
     assert browser.get(KNOWLEDGE, {"topic": "", "team": "hidden"}).status_code == 422
 
 
@@ -159,7 +162,7 @@ def test_a_day_without_a_log_can_be_looked_at(browser: Client, editor: User, age
     drafted(editor, DailyLog(agent=agent, date=today, version=0), "Rehearsed twice.")
     page = text_of(browser.get(f"/agents/luna/logs/{today}/preview/"))
     assert "Rehearsed twice." in page
-    assert "Recent Activity would be in." in page
+    assert "Daily logs would be included." in page
 
 
 def test_all_agents_of_a_team_are_told_in_one_list(
@@ -169,21 +172,21 @@ def test_all_agents_of_a_team_are_told_in_one_list(
         agent_create(slug=f"a-{number}", name=f"Agent {number}", teams=[team])
     drafted(editor, goals_of(team), "Ship it.")
     page = text_of(browser.get(GOALS, {"topic": "the & demo", "agent": "*"}))
-    assert page.count("Nothing is pushed out by this change.") == 4
+    assert page.count("No content is displaced.") == 4
     assert "topic=the%20%26%20demo" in page
     monkeypatch.setattr(services, "MAX_AGENTS", 2)
-    assert "no time for 2 more agents" in text_of(browser.get(GOALS, {"topic": "", "agent": "*"}))
+    assert "2 more agents were not calculated in time" in text_of(browser.get(GOALS, {"topic": "", "agent": "*"}))
     monkeypatch.setattr(services, "SECONDS", -1.0)
-    assert "no time for 3 more agents" in text_of(browser.get(GOALS, {"topic": "", "agent": "*"}))
+    assert "3 more agents were not calculated in time" in text_of(browser.get(GOALS, {"topic": "", "agent": "*"}))
 
 
 def test_a_team_without_agents_says_so(signed_in: SignedIn, editor: User) -> None:
     membership_set(team=team_create(slug="new", name="New"), user=editor, role=Role.EDITOR)
     browser = signed_in(editor)
     address = "/teams/new/files/GOALS/preview/"
-    assert "Nobody would be told this yet" in text_of(browser.get(address))
-    assert "Nobody would be told this yet" in text_of(browser.post(address, {"version": "1", "content": "x"}))
-    assert "No agent works in this team yet" in text_of(browser.get(address, headers=HTMX))
+    assert "No agent uses this text yet" in text_of(browser.get(address))
+    assert "No agent uses this text yet" in text_of(browser.post(address, {"version": "1", "content": "x"}))
+    assert "There are no agents in this team yet, so" in text_of(browser.get(address, headers=HTMX))
 
 
 def test_the_editor_has_a_panel_that_sends_the_text_without_javascript(browser: Client) -> None:
@@ -199,11 +202,11 @@ def test_the_editor_has_a_panel_that_sends_the_text_without_javascript(browser: 
 
 def test_the_panel_tells_the_draft_in_a_few_lines(browser: Client, editor: User, team: Team) -> None:
     empty = text_of(browser.get(GOALS, headers=HTMX))
-    assert "You have no draft of this text." in empty
+    assert "You have no draft. See what" in empty
     assert "<html" not in empty
     drafted(editor, goals_of(team), "Ship it.")
     panel = text_of(browser.get(GOALS, headers=HTMX))
-    assert "Nothing is pushed out by this change. Team Goals would be in." in panel
+    assert "No content is displaced. Goals would be included." in panel
     assert "data-announce" in panel
     assert "data-focus" not in panel
     said = re.search(r"\?said=([0-9a-f]+)", panel)
@@ -215,7 +218,7 @@ def test_the_topic_chosen_last_is_kept_for_the_next_text(browser: Client, editor
     browser.get(GOALS, {"topic": "the demo", "agent": "luna"})
     assert 'value="the demo"' in text_of(browser.get(KNOWLEDGE))
     drafted(editor, goals_of(team), "Ship it.")
-    assert "For Luna, about “the demo”." in text_of(browser.get(GOALS, headers=HTMX))
+    assert "For Luna, topic “the demo”." in text_of(browser.get(GOALS, headers=HTMX))
 
 
 def test_more_agents_cost_the_panel_no_more_queries(

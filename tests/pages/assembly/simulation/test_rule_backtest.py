@@ -53,15 +53,13 @@ def test_who_reads_a_rule_may_try_it(
 ) -> None:
     for person in (teammate, admin):
         panel = tried(text_of(signed_in(person).post("/rules/quiet/backtest/")))
-        assert "It would have applied to 2 of the last 2 contexts. 1 would have been different." in panel
-        assert "It would have applied, and changed nothing." in panel
-        assert '<span class="tag bad">goes</span>' in panel
-        assert "Left out, because the rule “quiet” says so." in panel
+        assert "The rule matches 2 of the last 2 contexts. 1 would change." in panel
+        assert "The rule matches, but changes nothing." in panel
+        assert '<span class="tag bad">removed</span>' in panel
+        assert "Excluded by the rule “quiet”." in panel
     assert signed_in(outsider).post("/rules/quiet/backtest/").status_code == 404
     rule_create(name="all", content=QUIET, owner=None, principal=SYSTEM)
-    assert "There is no context yet on which it could be tried." in text_of(
-        signed_in(outsider).post("/rules/all/backtest/")
-    )
+    assert "There is no context to test the rule on yet." in text_of(signed_in(outsider).post("/rules/all/backtest/"))
 
 
 @pytest.mark.parametrize("data", [filled(GOALS, **WHO), {**WHO, "content": "then: {always_include: [{path: GOALS}]}"}])
@@ -69,9 +67,11 @@ def test_a_new_rule_is_tried_before_it_is_made(data: dict[str, Any], browser: Cl
     response = browser.post("/rules/new/backtest/", {**data, "name": ""})
     panel = tried(text_of(response))
     assert response.status_code == 200
-    assert '<p class="what">Goals</p><span class="tag plain">moves</span>' in panel
-    assert "Always Included: In, because a rule says so." in panel
-    assert "What is always included is taken as it is today" in panel
+    assert '<p class="what">Goals</p><span class="tag plain">moved</span>' in panel
+    assert "Always Included: Included by a rule." in panel
+    assert (
+        "Items that are always included are used as they are today, unless the context contained them already." in panel
+    )
     assert 'class="fault"' not in text_of(response)
     assert not StoredRule.objects.exists()
 
@@ -80,7 +80,7 @@ def test_the_next_version_is_tried_before_it_is_saved(browser: Client, rule: Sto
     for data in (filled(GOALS, version=1), {"version": 1, "content": "then: {always_include: [{path: GOALS}]}"}):
         panel = tried(text_of(browser.post("/rules/quiet/edit/backtest/", data)))
         assert ">Goals<" in panel
-        assert "goes" not in panel
+        assert "removed" not in panel
     assert StoredRule.objects.get().content == QUIET
 
 
@@ -90,9 +90,9 @@ def test_what_had_applied_is_taken_out_where_it_would_not_any_more(
     assemble(agent=agent, principal=SYSTEM, team=team, asked=AssemblyRequest(topic="the stage"))
     data = {"version": 1, "content": f"when: {{task_contains: moon}}\n{QUIET}"}
     panel = tried(text_of(browser.post("/rules/quiet/edit/backtest/", data)))
-    assert "It would have applied to none of the last 3 contexts. 1 would have been different." in panel
-    assert "It had applied, and would not now" in panel
-    assert '<span class="tag good">comes in</span>' in panel
+    assert "The rule matches none of the last 3 contexts. 1 would change." in panel
+    assert "The rule matched, but no longer does:" in panel
+    assert '<span class="tag good">added</span>' in panel
 
 
 def test_a_boost_says_how_the_score_changes(browser: Client, agent: Agent, team: Team) -> None:
@@ -101,22 +101,22 @@ def test_a_boost_says_how_the_score_changes(browser: Client, agent: Agent, team:
     assemble(agent=agent, principal=SYSTEM, team=team, asked=AssemblyRequest(topic="the stage"))
     line = {"what": "boost", "by": "memory_kind", "value": "fact", "weight": "2"}
     panel = tried(text_of(browser.post("/rules/new/backtest/", filled(line, **WHO))))
-    assert "Team Knowledge: it scores" in panel
+    assert "Team memories: score" in panel
 
 
 def test_a_promise_that_would_be_broken_is_told(browser: Client, agent: Agent, team: Team, told: Assembly) -> None:
     assemble(agent=agent, principal=SYSTEM, team=team, asked=AssemblyRequest(max_tokens=1))
     panel = tried(text_of(browser.post("/rules/new/backtest/", filled(GOALS, **WHO))))
-    assert "promise broken" in panel
+    assert "not satisfied" in panel
 
 
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (filled({"by": "path"}, **WHO), "Some of what is filled in cannot be used"),
+        (filled({"by": "path"}, **WHO), "Some values are invalid"),
         ({**WHO, "content": "then: ["}, "Line 1: This is no YAML"),
-        (filled(GOALS, name="own", owner="agent:nobody"), "Choose whom the rule is for."),
-        (filled(GOALS, name="own", owner="everywhere"), "Choose whom the rule is for."),
+        (filled(GOALS, name="own", owner="agent:nobody"), "Choose the scope of the rule."),
+        (filled(GOALS, name="own", owner="everywhere"), "Choose the scope of the rule."),
     ],
 )
 def test_what_cannot_be_tried_says_why(data: dict[str, Any], words: str, browser: Client, told: Assembly) -> None:
@@ -130,7 +130,7 @@ def test_what_cannot_be_tried_says_why(data: dict[str, Any], words: str, browser
 def test_a_rule_that_cannot_be_read_cannot_be_tried(browser: Client, agent: Agent) -> None:
     file_create(file=StoredRule(name="lost", content="", agent=agent), author=SYSTEM.author)
     page = text_of(browser.get("/rules/lost/"))
-    assert "Try it" not in page
+    assert "Test rule" not in page
     assert browser.post("/rules/lost/backtest/").status_code == 422
 
 

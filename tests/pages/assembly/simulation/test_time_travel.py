@@ -57,7 +57,7 @@ def test_it_offers_the_last_noon_where_the_agent_works(browser: Client, agent: A
     form = page.context["form"]
     assert (form["day"].value(), form["time"].value()) == (datetime.date(2026, 3, 2), datetime.time(12))
     assert "In Pacific/Auckland" in text_of(page)
-    assert "would have been told" not in text_of(page)
+    assert "would have used" not in text_of(page)
 
 
 def test_an_agent_without_a_noon_is_offered_the_present(browser: Client, clock: Clock, agent: Agent) -> None:
@@ -70,10 +70,10 @@ def test_it_says_what_would_have_been_told_with_its_versions(browser: Client, to
     rows = Assembly.objects.count()
     page = browser.get(THEN)
     said = text_of(page)
-    assert f"On Sunday, 1 March 2026 at 08:00, Luna would have been told {told.tokens} of a possible 16,000" in said
+    assert f"On Sunday, 1 March 2026 at 08:00, the context of Luna would have used {told.tokens} of 16,000" in said
     assert "Ship the demo." in said
     assert "Celebrate." not in said
-    assert "What is not as of then" in said
+    assert "Limitations" in said
     assert b'href="/teams/demo/files/GOALS/history/2/"' in page.content
     memory = Agent.objects.get(slug="luna").memories.get()
     assert f'href="/memories/{memory.id}/versions/1/"'.encode() in page.content
@@ -82,12 +82,12 @@ def test_it_says_what_would_have_been_told_with_its_versions(browser: Client, to
 
 
 def test_beside_it_stands_what_is_different_now(browser: Client) -> None:
-    assert "What is different now" not in text_of(browser.get(THEN))
+    assert "Differences from now" not in text_of(browser.get(THEN))
     said = text_of(browser.get(f"{THEN}&beside=on"))
     assert "Version 2 then, version 3 now." in said
     assert "Celebrate" in said
     alone = text_of(browser.get(f"{THEN.replace('team=demo', 'team=')}&beside=on"))
-    assert "it would be told the same now" in alone
+    assert "None: the same request would give the same context now." in alone
 
 
 def test_what_was_cut_is_marked(browser: Client, clock: Clock, agent: Agent) -> None:
@@ -97,28 +97,28 @@ def test_what_was_cut_is_marked(browser: Client, clock: Clock, agent: Agent) -> 
     day = f"{ADDRESS}?day={clock.now:%Y-%m-%d}&time={clock.now:%H:%M}&team=demo"
     clock.goes_on(hours=1)
     page = browser.get(day)
-    assert "1 text would have been cut." in text_of(page)
+    assert "1 text would have been truncated." in text_of(page)
     assert b'<mark class="cut">... [truncated]</mark>' in page.content
 
 
 def test_without_a_time_it_is_noon(browser: Client) -> None:
-    assert "at 12:00, Luna" in text_of(browser.get(THEN.replace("time=08:00", "time=")))
+    assert "at 12:00, the context of Luna" in text_of(browser.get(THEN.replace("time=08:00", "time=")))
 
 
 def test_the_second_it_was_made_in_is_not_too_early(browser: Client, clock: Clock, agent: Agent) -> None:
     Agent.objects.filter(id=agent.id).update(created=clock.now + datetime.timedelta(microseconds=300))
     moment = f"{ADDRESS}?day={clock.now:%Y-%m-%d}&time={clock.now:%H:%M:%S}"
     clock.goes_on(seconds=0.5)
-    assert "would have been told" in text_of(browser.get(moment))
+    assert "would have used" in text_of(browser.get(moment))
 
 
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ("day=2026-03-01&time=05:00&team=demo", "Luna was made on 2026-03-01 06:00:00 (UTC). Choose a later moment."),
-        ("day=0001-01-01&team=demo", "Choose a later moment."),
-        ("day=9999-12-31&time=23:59&team=demo", "This moment is still to come. Choose one that has passed."),
-        ("day=2026-03-02&time=10:01&team=demo", "This moment is still to come."),
+        ("day=2026-03-01&time=05:00&team=demo", "Luna was created on 2026-03-01 06:00:00 (UTC). Choose a later time."),
+        ("day=0001-01-01&team=demo", "). Choose a later time."),
+        ("day=9999-12-31&time=23:59&team=demo", "This time is in the future. Choose an earlier one."),
+        ("day=2026-03-02&time=10:01&team=demo", "This time is in the future. Choose an earlier one."),
         ("day=tomorrow", "Enter a valid date."),
         ("day=", "This field is required."),
         ("day=2026-03-01&time=noon", "Enter a valid time."),

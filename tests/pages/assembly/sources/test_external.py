@@ -99,28 +99,30 @@ def test_readers_see_the_name_and_the_label_and_no_more(
         page = text_of(signed_in(outsider).get(address))
         assert "tickets" in page
         assert "Open tickets" in page
-        assert not any(words in page for words in (URL, "93.184", "Register", "Ask it now", "Switch off", "Delete"))
+        assert not any(words in page for words in (URL, "93.184", "Register", "Test source", "Disable", "Delete"))
 
 
 def test_an_empty_list_says_what_it_is_for(browser: Client, signed_in: SignedIn, outsider: User) -> None:
-    assert "Register the first one" in text_of(browser.get(LIST))
-    assert "Admins of the organisation register them." in text_of(signed_in(outsider).get(LIST))
+    assert "Add webhook" in text_of(browser.get(LIST))
+    assert "Admins of the organisation can add them." in text_of(signed_in(outsider).get(LIST))
 
 
 def test_one_is_registered_changed_switched_and_deleted(browser: Client) -> None:
     response = browser.post(NEW, FORM, follow=True)
     assert response.redirect_chain == [(PAGE, 302)]
-    assert "It is registered." in text_of(response)
+    assert "External source created. Test it to see its results." in text_of(response)
     response = browser.post(EDIT, CHANGED, follow=True)
     assert response.redirect_chain == [(PAGE, 302)]
     row = ExternalSource.objects.get()
     assert (row.label, row.limit, row.timeout_ms, row.version) == ("All tickets", 5, 300, 2)
     assert (row.editor_name, decrypt(row.sealed_secret)) == ("Ada Admin", SECRET)
-    assert "It is off." in text_of(browser.post(f"{PAGE}switch/", {"version": 2}, follow=True))
+    assert "The source is disabled. Contexts are assembled without it." in text_of(
+        browser.post(f"{PAGE}switch/", {"version": 2}, follow=True)
+    )
     assert browser.post(f"{PAGE}switch/", {"version": 2, "on": "on"}).status_code == 412
     assert browser.post(f"{PAGE}switch/", {"version": "nonsense", "on": "on"}).status_code == 412
-    assert "It is on." in text_of(browser.post(f"{PAGE}switch/", {"version": 3, "on": "on"}, follow=True))
-    assert "is deleted." in text_of(browser.post(f"{PAGE}delete/", follow=True))
+    assert "Webhook enabled." in text_of(browser.post(f"{PAGE}switch/", {"version": 3, "on": "on"}, follow=True))
+    assert "deleted." in text_of(browser.post(f"{PAGE}delete/", follow=True))
     assert not ExternalSource.objects.exists()
 
 
@@ -130,9 +132,9 @@ def test_no_page_shows_the_secret(browser: Client, source: ExternalSource) -> No
     pages.append(browser.post(EDIT, {**CHANGED, "secret": "another-secret", "limit": 0}))
     for page in pages:
         assert not any(word in text_of(page) for word in (SECRET, "another-secret", source.sealed_secret))
-    assert "there is one, never shown" in text_of(pages[1])
+    assert "set, never shown" in text_of(pages[1])
     for refused in pages[3:]:
-        assert "Enter it once more" in text_of(refused), "it must not be taken for kept"
+        assert "Enter it again; it is not shown anywhere." in text_of(refused), "it must not be taken for kept"
 
 
 def test_a_secret_is_replaced_or_removed(browser: Client, source: ExternalSource) -> None:
@@ -140,7 +142,7 @@ def test_a_secret_is_replaced_or_removed(browser: Client, source: ExternalSource
     assert decrypt(ExternalSource.objects.get().sealed_secret) == "another-secret"
     browser.post(EDIT, {**CHANGED, "version": 2, "without_secret": "on"})
     assert ExternalSource.objects.get().sealed_secret == ""
-    assert "Remove the secret" not in text_of(browser.get(EDIT))
+    assert "Remove secret" not in text_of(browser.get(EDIT))
 
 
 @pytest.mark.parametrize(
@@ -174,7 +176,7 @@ def test_two_who_change_it_at_once_both_know(browser: Client, source: ExternalSo
     response = browser.post(EDIT, {**CHANGED, "label": "Mine"})
     assert response.status_code == 422
     page = text_of(response)
-    assert "Somebody changed it while you did." in page
+    assert "Someone changed it meanwhile. Your values are below and not saved." in page
     assert 'value="Mine"' in page
     assert 'name="version" value="2"' in page
     browser.post(EDIT, {**CHANGED, "version": 2, "label": "Mine"})
@@ -188,10 +190,10 @@ def test_asking_it_now_shows_what_came_back(browser: Client, source: ExternalSou
         browser.post(EDIT, {**CHANGED, "url": endpoint.url, "secret": SECRET, "timeout_ms": 10_000})
         page = text_of(browser.post(f"{PAGE}query/", {"query": "ferry"}))
     for words in (
-        "It told 3 things in",
+        "3 results in",
         "The ferry is cancelled.",
         "score 0.90",
-        "One more result was left out",
+        "1 more result was ignored, because it is invalid or exceeds the limit.",
         'value="ferry"',
     ):
         assert words in page
@@ -214,7 +216,7 @@ def test_a_profile_says_which_section_nobody_fills(browser: Client, source: Exte
     content = "sections:\n" + section % "tickets" + section % "weather"
     file_create(file=StoredProfile(name="town", content=content), author=SYSTEM.author)
     page = text_of(browser.get("/profiles/town/"))
-    assert "No external source is registered for this section: weather." in page
+    assert "There is no external source for this section: weather." in page
     ExternalSource.objects.create(name="weather", label="Weather", url=URL)
     assert "No external source" not in text_of(browser.get("/profiles/town/"))
 
@@ -222,7 +224,7 @@ def test_a_profile_says_which_section_nobody_fills(browser: Client, source: Exte
 @pytest.mark.parametrize("label", ["Open tickets", "Tickets: open", "“All” # of them", "- yes", "12"])
 def test_the_section_on_the_page_can_be_taken_over(label: str, browser: Client, source: ExternalSource) -> None:
     browser.post(EDIT, {**CHANGED, "label": label})
-    shown = text_of(browser.get(PAGE)).partition('In a profile">')[2].partition("</pre>")[0]
+    shown = text_of(browser.get(PAGE)).partition('Use in a profile">')[2].partition("</pre>")[0]
     content = "sections:\n" + unescape(shown)
     (section,) = parse_described_profile(content, name="town", version=1, sources=["external"]).profile.sections
     assert (section.key, section.label, section.source) == ("tickets", label, "external")

@@ -30,10 +30,10 @@ def address(told: Assembly, query: str = "") -> str:
 
 def test_a_viewer_is_told_why_and_what_would_bring_it_in(signed_in: SignedIn, teammate: User, told: Assembly) -> None:
     page = text_of(signed_in(teammate).get(address(told, "?q=the+stage+number+0")))
-    assert "It was considered, and left out." in page
-    assert "of the top 5 in Team Knowledge" in page
-    assert "It would be in if Team Knowledge took the best 8 rather than 5." in page
-    assert "It would be in if somebody pinned it." in page
+    assert "Considered, but excluded." in page
+    assert "the limit of Team memories is 5" in page
+    assert "It would be included if Team memories had a limit of 8 items instead of 5." in page
+    assert "It would be included if it were pinned." in page
     assert "The stage number 4 is &lt;free&gt;" in page, "what stood around it"
     assert "<free>" not in page
 
@@ -49,21 +49,21 @@ def test_without_a_question_it_lists_what_is_left_out(signed_in: SignedIn, owner
     decisions = load_record(told).decisions
     assert len(links) == sum(not decision.included and decision.tokens_full > 0 for decision in decisions)
     followed = text_of(signed_in(owner).get(links[0].replace("&amp;", "&")))
-    assert "It was considered, and left out." in followed
+    assert "Considered, but excluded." in followed
 
 
 def test_what_is_in_says_why_it_is_in(signed_in: SignedIn, owner: User, told: Assembly) -> None:
     page = text_of(signed_in(owner).get(address(told, "?q=instructions")))
-    assert "It is in, whole." in page
-    assert "Always in: Instructions is never cut or left out." in page
-    assert "What would bring it in" not in page
+    assert "Included in full." in page
+    assert "Required: Instructions is always included in full." in page
+    assert "How to include it" not in page
 
 
 def test_what_was_written_later_was_not_there_yet(signed_in: SignedIn, owner: User, team: Team, told: Assembly) -> None:
     memory_create(owner=team, facts=MemoryFacts(kind="fact", text="The curtain is red"), principal=owner.principal)
     page = text_of(signed_in(owner).get(address(told, "?q=curtain")))
-    assert "It was not considered at all." in page
-    assert "It was not there yet: it was written after this context was made." in page
+    assert "Not considered." in page
+    assert "It did not exist yet: it was written after this context." in page
 
 
 def test_what_belongs_to_others_is_as_if_it_were_not_there(
@@ -76,7 +76,7 @@ def test_what_belongs_to_others_is_as_if_it_were_not_there(
         by_ref = text_of(signed_in(person).get(address(told, f"?ref=memory:{secret.id}")))
         nothing = text_of(signed_in(person).get(address(told, "?q=nowhere")))
         for page in (by_words, by_ref, nothing):
-            assert "Nothing of that name was considered, and there is nothing of it today." in page
+            assert "No candidate has this name, and no item has it today." in page
             assert "Velvet" not in page
 
 
@@ -100,4 +100,4 @@ def test_the_agent_may_be_gone(signed_in: SignedIn, admin: User, team: Team, own
     told = assemble(agent=other, team=team, principal=owner.principal, asked=AssemblyRequest()).assembly
     agent_delete(agent=other, principal=admin.principal)
     page = text_of(signed_in(admin).get(address(told, "?q=instructions")))
-    assert "There is no text in it." in page
+    assert "Empty." in page

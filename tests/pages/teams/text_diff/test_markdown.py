@@ -13,7 +13,7 @@ from teams.principal import SYSTEM
 from teams.text_diff.markdown import MAX_CHARACTERS, render_markdown
 from tests.pages.conftest import SignedIn
 
-AS_WRITTEN = "shown as it was written"
+AS_WRITTEN = "This text is too long or complex to be formatted, so its source is shown."
 INTRICATE = "> ```\n===\n"
 """Repeated, markdown-it needs time by the square of its length: a minute for 100,000 characters."""
 
@@ -92,3 +92,11 @@ def test_the_page_of_a_huge_day_answers(signed_in: SignedIn, editor: User, agent
     page = signed_in(editor).get(f"/agents/{agent.slug}/logs/{date}/")
     assert page.status_code == 200
     assert AS_WRITTEN in page.content.decode()
+
+
+@pytest.mark.finding("E27")
+def test_headings_of_texts_are_below_the_title_of_their_page() -> None:
+    html = render_markdown("# Luna\n\n## Tone\n\n###### Small")
+    assert "<h1" not in html
+    assert "<h2>Luna</h2>" in html
+    assert "<h3>Tone</h3>" in html

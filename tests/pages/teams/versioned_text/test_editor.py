@@ -37,7 +37,7 @@ def test_line_ends_stay_as_they_are_stored(sent: str, stored: str, saved: str) -
 
 @pytest.mark.parametrize(
     ("bad", "words"),
-    [("nul \x00 in it", "Null characters"), ("word " * (MAX_FILE_CHARACTERS // 5) + "!", "at most 1,000,000 fit")],
+    [("nul \x00 in it", "Null characters"), ("word " * (MAX_FILE_CHARACTERS // 5) + "!", "the maximum is 1,000,000")],
 )
 def test_what_cannot_be_saved_is_explained_and_kept(
     bad: str, words: str, signed_in: SignedIn, owner: User, team: Team
@@ -93,17 +93,18 @@ def test_a_form_from_elsewhere_is_refused(owner: User, team: Team) -> None:
 
 def test_the_agents_files_have_the_same_editor(signed_in: SignedIn, editor: User, agent: Agent) -> None:
     page = publish(signed_in(editor), "You are Luna.", address="/agents/luna/files/IDENTITY/")
-    assert "Published as version 2." in text_of(page)
+    assert "Published version 2." in text_of(page)
     assert agent.files.get(file_key="IDENTITY").content == "You are Luna."
 
 
+@pytest.mark.finding("E6")
 @pytest.mark.parametrize(
     ("key", "said"),
     [
-        ("GOALS", "7 tokens. It shares 16,000"),
-        ("IDENTITY", "6 tokens, always told whole."),
-        ("KNOWLEDGE", "7 of 2,000 tokens. There is room for about 1,993 more"),
-        ("RECENT_ACTIVITY", "of 3,000 tokens. There is room"),
+        ("GOALS", "7 tokens (of a budget of 16,000)"),
+        ("IDENTITY", "6 tokens · always included in full"),
+        ("KNOWLEDGE", "7 / 2,000 tokens: about 1,993 more are available"),
+        ("RECENT_ACTIVITY", "tokens; the last 7 days share 3,000."),
     ],
 )
 def test_the_size_of_what_is_being_written(key: str, said: str, signed_in: SignedIn, owner: User) -> None:
@@ -117,7 +118,7 @@ def test_what_would_be_cut_is_told_and_shown(signed_in: SignedIn, owner: User, a
     text = "\n\n".join(f"Paragraph {number}: " + "story and stage " * 40 for number in range(20))
     browser = signed_in(owner)
     size = text_of(browser.post("/size/KNOWLEDGE/", {"content": text}))
-    assert "of 2,000 tokens: the last 5 paragraphs would be cut." in size
+    assert "/ 2,000 tokens: the last 5 paragraphs are truncated." in size
     preview = text_of(browser.post(address, {"version": 1, "content": text, "deed": "preview"}))
     before, after = preview.split('<div class="prose"', 1)[1].split("cut-line")
     assert ("Paragraph 15:" in before, "Paragraph 16:" in after) == (True, True)

@@ -76,7 +76,7 @@ def test_restoring_makes_a_new_version_and_says_why(signed_in: SignedIn, owner: 
     write(team, "Good", owner)
     write(team, "Bad", owner)
     response = restored(signed_in(owner), 2, 3, note="the demo  moved")
-    assert "Version 2 is back, as version 4." in text_of(response)
+    assert "Restored version 2 as version 4." in text_of(response)
     assert goals(team).content == "Good"
     assert TeamFile.objects.get(pk=goals(team).pk).versions.count() == 4
     assert newest_note(team) == "Restored version 2: the demo moved"
@@ -86,7 +86,7 @@ def test_restoring_can_be_undone(signed_in: SignedIn, owner: User, team: Team) -
     write(team, "Good", owner)
     write(team, "Better", owner)
     browser = signed_in(owner)
-    assert "Undo: bring back version 3" in text_of(restored(browser, 2, 3))
+    assert "Undo restore (version 3)" in text_of(restored(browser, 2, 3))
     restored(browser, 3, 4)
     assert goals(team).content == "Better"
     assert newest_note(team) == "Restored version 3"
@@ -95,7 +95,7 @@ def test_restoring_can_be_undone(signed_in: SignedIn, owner: User, team: Team) -
 
 def test_restoring_what_stands_there_makes_no_version(signed_in: SignedIn, owner: User, team: Team) -> None:
     write(team, "Good", owner)
-    assert "Nothing had changed" in text_of(restored(signed_in(owner), 2, 2))
+    assert "No changes, so there is no new version." in text_of(restored(signed_in(owner), 2, 2))
     assert goals(team).version == 2
 
 
@@ -103,7 +103,7 @@ def test_a_draft_survives_restoring(signed_in: SignedIn, owner: User, team: Team
     write(team, "Good", owner)
     draft = draft_save(person_id=owner.id, about=goals(team).about, content="Mine", based_on=2, expected_revision=0)
     page = text_of(restored(signed_in(owner), 1, 2))
-    assert "Your draft is kept as it was" in page
+    assert "Your draft is not changed; only you can see it." in page
     draft.refresh_from_db()
     assert draft.content == "Mine"
 

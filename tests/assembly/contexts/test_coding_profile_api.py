@@ -215,7 +215,7 @@ def test_where_there_is_no_room_the_lowest_scores_go(admin_api: Api, mira: Agent
     assert max(scores[ref] for ref in dropped) <= min(scores[ref] for ref in scores.keys() - dropped)
     decisions = admin_api.get(f"assemblies/{child['id']}/decisions?limit=200").json()["results"]
     assert {one["ref"] for one in decisions if one["code"] == "over_total_budget"} == dropped
-    assert all("made room" in one["reason"] for one in decisions if one["ref"] in dropped)
+    assert all("Excluded for" in one["reason"] for one in decisions if one["ref"] in dropped)
 
 
 def test_an_event_that_is_kept_already_can_be_appended_by_its_id(admin_api: Api, mira: Agent) -> None:

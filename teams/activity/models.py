@@ -1,0 +1,71 @@
+"""An entry of the activity log, which is never changed or deleted."""
+
+from typing import ClassVar
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+from uuid_utils.compat import uuid7
+
+
+class ActivityAction(models.TextChoices):
+    """What was done; the code is the kind of the target, a point and the verb."""
+
+    PERSON_CREATED = "person.created", _("Account created")
+    PERSON_CHANGED = "person.changed", _("Account changed")
+    PERSON_PASSWORD = "person.password_reset", _("Password reset")
+    TEAM_CREATED = "team.created", _("Team created")
+    TEAM_CHANGED = "team.changed", _("Team settings changed")
+    TEAM_DELETED = "team.deleted", _("Team deleted")
+    MEMBER_SET = "member.set", _("Role set")
+    MEMBER_REMOVED = "member.removed", _("Member removed")
+    AGENT_CREATED = "agent.created", _("Agent created")
+    AGENT_CHANGED = "agent.changed", _("Agent settings changed")
+    AGENT_DELETED = "agent.deleted", _("Agent deleted")
+    KEY_CREATED = "key.created", _("API key created")
+    KEY_REVOKED = "key.revoked", _("API key revoked")
+    KEY_GRANTED = "key.granted", _("API key access granted")
+    KEY_WITHDRAWN = "key.withdrawn", _("API key access withdrawn")
+    RETENTION_SET = "retention.set", _("Data retention set")
+    RETENTION_CLEARED = "retention.cleared", _("Data retention removed")
+    LIMITS_SET = "limits.set", _("Limits set")
+    WEBHOOK_CREATED = "webhook.created", _("Webhook created")
+    WEBHOOK_CHANGED = "webhook.changed", _("Webhook changed")
+    WEBHOOK_SECRET = "webhook.secret_changed", _("Webhook secret changed")
+    WEBHOOK_DELETED = "webhook.deleted", _("Webhook deleted")
+    SOURCE_CREATED = "source.created", _("External source created")
+    SOURCE_CHANGED = "source.changed", _("External source changed")
+    SOURCE_DELETED = "source.deleted", _("External source deleted")
+    PROFILE_DELETED = "profile.deleted", _("Profile deleted")
+    RULE_DELETED = "rule.deleted", _("Rule deleted")
+    MEMORY_DELETED = "memory.deleted", _("Memory deleted")
+    EXPORT_DOWNLOADED = "export.downloaded", _("Export downloaded")
+    BUNDLE_DOWNLOADED = "bundle.downloaded", _("Audit bundle downloaded")
+    IMPORT_BEGUN = "import.begun", _("Import started")
+
+
+class Activity(models.Model):
+    """Who did what to what, and when. `detail` has the new values by name, and under `before` the old ones.
+
+    `team_id` is the team whose admins may read the entry, besides the organisation's admins; it may be deleted since.
+    """
+
+    append_only = True
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    created = models.DateTimeField(auto_now_add=True)
+    actor = models.CharField(max_length=80)
+    """The ref of the principal, such as person:<id>."""
+    actor_name = models.CharField(max_length=120, blank=True)
+    action = models.CharField(max_length=40, choices=ActivityAction.choices)
+    target = models.CharField(max_length=200, blank=True)
+    """The name of what was changed."""
+    team_id = models.UUIDField(null=True)
+    detail = models.JSONField(default=dict)
+
+    class Meta:
+        db_table = "activities"
+        ordering: ClassVar[list[str]] = ["-created", "-id"]
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(fields=["-created", "-id"], name="activities_newest"),
+            models.Index(fields=["team_id", "-created", "-id"], name="activities_of_team"),
+        ]
