@@ -49,7 +49,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
 
 
 def test_they_share_the_connections_and_count_together(server: Server) -> None:
-    until(lambda: len(server.web()) == 2 and server.answers(), seconds=60)
+    until(lambda: len(server.web()) == 2 and server.answers(), seconds=180)
     route = 'route="/accounts/login/",status="2xx"'
 
     def counted() -> float:
@@ -77,20 +77,20 @@ def seconds_of(pid: int) -> int:
 
 
 def test_one_that_dies_is_replaced_while_the_other_goes_on(server: Server) -> None:
-    until(lambda: len(server.web()) == 2 and server.answers(), seconds=60)
+    until(lambda: len(server.web()) == 2 and server.answers(), seconds=180)
     first, second = server.web()
     kill(first)
-    until(lambda: first not in server.web(), seconds=30)  # what was on its way to it is lost with it
+    until(lambda: first not in server.web(), seconds=120)  # what was on its way to it is lost with it
     assert all(server.answers() for _ in range(6))
-    until(lambda: len(server.web()) == 2, seconds=30)
+    until(lambda: len(server.web()) == 2, seconds=120)
     assert second in server.web()
     kill(*server.web())
-    until(server.answers, seconds=60)
+    until(server.answers, seconds=180)
     assert "the web process ended with code -9: starting another" in server.stop()
 
 
 def test_none_outlives_a_server_that_is_killed(server: Server) -> None:
-    until(lambda: len(server.web()) == 2 and server.answers(), seconds=60)
+    until(lambda: len(server.web()) == 2 and server.answers(), seconds=180)
     os.kill(server.process.pid, signal.SIGKILL)
     assert server.end() == ""
 
@@ -103,7 +103,7 @@ def test_it_stops_when_it_is_asked_to_at_any_moment(name: signal.Signals, when: 
         "warming up": lambda: len(server.web()) == 2,
         "listening": lambda: server.answers() and len(server.web()) == 2,
     }
-    until(moments[when], seconds=60)
+    until(moments[when], seconds=180)
     server.family()
     os.kill(server.process.pid, name)
     os.kill(server.process.pid, name)
@@ -127,7 +127,7 @@ def python_gave_up(server: Server, logged: str) -> bool:
 
 
 def test_a_request_under_way_is_answered_before_the_end(server: Server) -> None:
-    until(lambda: len(server.web()) == 2 and server.answers(), seconds=60)
+    until(lambda: len(server.web()) == 2 and server.answers(), seconds=180)
     host, port = server.address.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=30) as client:
         client.send(b"POST /api/v1/tokens HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n")

@@ -42,12 +42,12 @@ def test_five_hundred_documents_survive_kills_of_their_workers(agent: Agent, com
     documents_create(agent=agent, facts=facts, principal=SYSTEM)
     for moment in KILLS:
         commands.append(Command("work", "--concurrency=2"))
-        until(lambda moment=moment: _split() >= moment, seconds=60)  # type: ignore[misc]
+        until(lambda moment=moment: _split() >= moment, seconds=180)  # type: ignore[misc]
         commands[-1].kill()
         assert _split() < DOCUMENTS
         assert Job.objects.filter(status=JobStatus.RUNNING).exists()
     commands.append(Command("work", "--concurrency=2"))
-    until(lambda: not Job.objects.exclude(status=JobStatus.DONE).exists(), seconds=60)
+    until(lambda: not Job.objects.exclude(status=JobStatus.DONE).exists(), seconds=180)
     commands[-1].stop()
 
     assert _chunks() == {
@@ -69,7 +69,7 @@ def test_a_job_that_kills_its_workers_is_given_up_and_harms_no_other(commands: l
     failing = job_create(kind="fail", arguments={}, agent=None, principal=SYSTEM)
     unsent = Job.objects.create(kind="embed_missing")  # as after a crash between commit and message
     commands.append(Command("work", "--concurrency=2"))
-    until(lambda: not Job.objects.filter(status__in=("queued", "running")).exists(), seconds=60)
+    until(lambda: not Job.objects.filter(status__in=("queued", "running")).exists(), seconds=180)
     logged = commands[-1].stop()
     for job in (deadly, failing, unsent):
         job.refresh_from_db()
@@ -82,7 +82,7 @@ def test_a_job_that_kills_its_workers_is_given_up_and_harms_no_other(commands: l
 def test_a_worker_stops_when_it_is_asked_to(commands: list[Command]) -> None:
     commands.append(Command("work"))
     job = job_create(kind="embed_missing", arguments={}, agent=None, principal=SYSTEM)
-    until(lambda: Job.objects.filter(id=job.id, status="done").exists(), seconds=30)
+    until(lambda: Job.objects.filter(id=job.id, status="done").exists(), seconds=120)
     assert commands[-1].stop() == ""
     assert commands[-1].process.returncode == 0
 
@@ -91,7 +91,7 @@ def test_workers_and_senders_outlive_their_connections(commands: list[Command]) 
     commands.append(Command("work"))
     for _ in range(2):
         job = job_create(kind="embed_missing", arguments={}, agent=None, principal=SYSTEM)
-        until(lambda job=job: Job.objects.filter(id=job.id, status="done").exists(), seconds=90)  # type: ignore[misc]
+        until(lambda job=job: Job.objects.filter(id=job.id, status="done").exists(), seconds=180)  # type: ignore[misc]
         with connection.cursor() as cursor:
             cursor.execute(
                 "SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity"
@@ -106,12 +106,12 @@ def test_the_server_keeps_a_worker_that_ends_with_it(
 ) -> None:
     server = Command("serve", "--port=0", DOSSIER_DATA_DIR=str(tmp_path))
     commands.append(server)
-    until(lambda: len(server.workers()) == 1, seconds=60)
+    until(lambda: len(server.workers()) == 1, seconds=180)
     [first] = server.workers()
     kill(first)
-    until(lambda: len(server.workers()) == 1, seconds=30)
+    until(lambda: len(server.workers()) == 1, seconds=120)
     job = job_create(kind="embed_missing", arguments={}, agent=None, principal=SYSTEM)
-    until(lambda: Job.objects.filter(id=job.id, status="done").exists(), seconds=30)
+    until(lambda: Job.objects.filter(id=job.id, status="done").exists(), seconds=120)
     server.family()
     os.kill(server.process.pid, signal.SIGKILL)
     logged = server.end()
@@ -122,7 +122,7 @@ def test_the_server_keeps_a_worker_that_ends_with_it(
 def test_a_server_that_is_asked_to_stop_takes_its_worker_along(commands: list[Command], tmp_path: Path) -> None:
     server = Command("serve", "--port=0", DOSSIER_DATA_DIR=str(tmp_path))
     commands.append(server)
-    until(lambda: len(server.workers()) == 1, seconds=60)
+    until(lambda: len(server.workers()) == 1, seconds=180)
     assert server.stop() == ""
 
 
