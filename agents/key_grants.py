@@ -64,7 +64,9 @@ def key_grant(*, key: ApiKey, team: Team, principal: Principal) -> bool:
     _, created = KeyGrant.objects.get_or_create(key=key, link=link, defaults={"granted_by": principal.ref})
     if created:
         detail = {"team": team.name}
-        activity_record(principal, ActivityAction.KEY_GRANTED, key.name or key.lookup, team_id=team.id, detail=detail)
+        activity_record(
+            principal, ActivityAction.KEY_GRANTED, key.name or key.lookup, team_ids=[team.id], detail=detail
+        )
     return created
 
 
@@ -78,5 +80,7 @@ def key_withdraw(*, key: ApiKey, team: Team, principal: Principal) -> bool:
     deleted, _ = KeyGrant.objects.filter(key=key, link__team=team).delete()
     if deleted:
         detail = {"team": team.name}
-        activity_record(principal, ActivityAction.KEY_WITHDRAWN, key.name or key.lookup, team_id=team.id, detail=detail)
+        activity_record(
+            principal, ActivityAction.KEY_WITHDRAWN, key.name or key.lookup, team_ids=[team.id], detail=detail
+        )
     return bool(deleted)

@@ -59,14 +59,13 @@ def api_key_create(
         "scopes": list(scopes),
         "expires": expires.isoformat() if expires else None,
     }
-    activity_record(principal, ActivityAction.KEY_CREATED, name or lookup, team_id=_team_id(agent), detail=detail)
+    activity_record(principal, ActivityAction.KEY_CREATED, name or lookup, team_ids=_team_ids(agent), detail=detail)
     return row, key
 
 
-def _team_id(agent: Agent | None) -> UUID | None:
-    """Return the id of the team whose admins read of an act on a key of the agent."""
-    link = AgentTeam.objects.filter(agent=agent).order_by("team_id").first() if agent else None
-    return link.team_id if link else None
+def _team_ids(agent: Agent | None) -> list[UUID]:
+    """Return the ids of the teams whose admins read of an act on a key of the agent."""
+    return list(AgentTeam.objects.filter(agent=agent).values_list("team_id", flat=True)) if agent else []
 
 
 def _creator_ref(principal: Principal) -> str:
@@ -100,15 +99,17 @@ def api_key_revoke(*, key: ApiKey, principal: Principal = SYSTEM) -> bool:
     revoked = bool(ApiKey.objects.filter(pk=key.pk, revoked=None).update(revoked=timezone.now()))
     if revoked:
         detail = {"agent": key.agent.name if key.agent else None}
-        target, of = key.name or key.lookup, _team_id(key.agent)
-        activity_record(principal, ActivityAction.KEY_REVOKED, target, team_id=of, detail=detail)
+        target, of = key.name or key.lookup, _team_ids(key.agent)
+        activity_record(principal, ActivityAction.KEY_REVOKED, target, team_ids=of, detail=detail)
     return revoked
 
 
-def admin_keys_revoke_of(*, person: User, **_: object) -> int:
+def admin_keys_revoke_of(*, person: User, principal: Principal, **_: object) -> int:
     """Revoke the admin keys that the person created. Return how many there were.
 
     Otherwise they would still give rights that their creator lost. Keys of agents belong to the agents and remain.
     """
-    made = ApiKey.objects.filter(agent=None, created_by=person.principal.ref, revoked=None)
-    return made.update(revoked=timezone.now())
+    made = list(ApiKey.objects.filter(agent=None, created_by=person.principal.ref, revoked=None))
+    for key in made:
+        api_key_revoke(key=key, principal=principal)
+    return len(made)

@@ -2,7 +2,6 @@
 
 import datetime
 from collections.abc import Sequence
-from uuid import UUID
 
 from django.db import IntegrityError, transaction
 from django.db.models import Q
@@ -43,14 +42,15 @@ def agent_create(
         raise Conflict(f"There is an agent “{slug}” already. Choose another slug.") from None
     AgentTeam.objects.bulk_create(AgentTeam(agent=agent, team=team) for team in teams)
     agent_files_provision([agent])
-    detail = {"teams": [team.name for team in teams]}
-    activity_record(principal, ActivityAction.AGENT_CREATED, name, team_id=_first_id(teams), detail=detail)
+    activity_record(principal, ActivityAction.AGENT_CREATED, name, team_ids=[team.id for team in teams])
+    for team in teams:
+        _record_team(principal, ActivityAction.AGENT_JOINED, agent, team)
     return agent
 
 
-def _first_id(teams: Sequence[Team]) -> UUID | None:
-    """Return the id of the team whose admins read of an act on an agent that works in these teams."""
-    return teams[0].id if teams else None
+def _record_team(principal: Principal, action: ActivityAction, agent: Agent, team: Team) -> None:
+    """Record that the agent joined or left the team, for this team alone: others may not know that the team exists."""
+    activity_record(principal, action, agent.name, team_ids=[team.id], detail={"team": team.name})
 
 
 @transaction.atomic
@@ -95,12 +95,13 @@ def agent_update(
     require_manager(principal, before ^ after)
     if (current.name, current.timezone, before) == (name, timezone, after):
         return current
-    detail = changed_values(
-        {"name": current.name, "timezone": current.timezone, "teams": sorted(team.name for team in before)},
-        {"name": name, "timezone": timezone, "teams": sorted(team.name for team in after)},
-    )
-    of = _first_id([*teams, *before])
-    activity_record(principal, ActivityAction.AGENT_CHANGED, current.name, team_id=of, detail=detail)
+    old = {"name": current.name, "timezone": current.timezone}
+    if detail := changed_values(old, {"name": name, "timezone": timezone}):
+        of = [team.id for team in before | after]
+        activity_record(principal, ActivityAction.AGENT_CHANGED, current.name, team_ids=of, detail=detail)
+    for team in sorted(before ^ after, key=lambda team: team.name):
+        action = ActivityAction.AGENT_JOINED if team in after else ActivityAction.AGENT_LEFT
+        _record_team(principal, action, current, team)
     current.name, current.timezone, current.version = name, timezone, current.version + 1
     current.save()
     current.teams.set(after)
@@ -119,9 +120,9 @@ def agent_delete(*, agent: Agent, principal: Principal) -> None:
         abouts=Q(about__in=files) | Q(about__startswith=f"daily_log:{agent.id}/"),
         readers=readers_of(agent.teams.values_list("id", flat=True)),
     )
-    of = _first_id(list(agent.teams.all()))
+    of = list(agent.teams.values_list("id", flat=True))
     erase("agents", agent.id, principal)
-    activity_record(principal, ActivityAction.AGENT_DELETED, agent.name, team_id=of)
+    activity_record(principal, ActivityAction.AGENT_DELETED, agent.name, team_ids=of)
 
 
 @transaction.atomic

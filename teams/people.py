@@ -14,7 +14,9 @@ from teams.models import Membership, Team, User, teams_administered_alone
 from teams.principal import SYSTEM, Principal
 from teams.sign_in.browser_sessions import sessions_end
 
-admin_rights_ended = Signal()  # sender: User; person: who is no admin of the organisation any more, or switched off
+admin_rights_ended = (
+    Signal()
+)  # sender: User; person: who is no admin of the organisation any more, or deactivated; principal: who did it
 
 
 @transaction.atomic
@@ -80,7 +82,7 @@ def person_update(
     current.name, current.is_admin, current.is_active = name, is_admin, is_active
     current.save(update_fields=["name", "is_admin", "is_active"])
     if was_admin and not (is_admin and is_active):
-        admin_rights_ended.send(sender=User, person=current)
+        admin_rights_ended.send(sender=User, person=current, principal=principal)
     return current
 
 
@@ -102,6 +104,13 @@ def person_password_renew(*, person: User, principal: Principal = SYSTEM) -> str
     sessions_end(person=person)
     activity_record(principal, ActivityAction.PERSON_PASSWORD, str(person))
     return password
+
+
+@transaction.atomic
+def person_sign_out(*, person: User, except_digest: str, principal: Principal) -> int:
+    """End all sessions of a person but the one with this digest. Return how many ended."""
+    activity_record(principal, ActivityAction.PERSON_SIGNED_OUT, str(person))
+    return sessions_end(person=person, except_digest=except_digest)
 
 
 def _new_password() -> str:

@@ -27,7 +27,7 @@ def team_create(*, slug: str, name: str, principal: Principal = SYSTEM) -> Team:
     team_files_provision([team])
     if principal.kind == "person":
         Membership.objects.create(team=team, user_id=principal.id, role=Role.ADMIN)
-    activity_record(principal, ActivityAction.TEAM_CREATED, name, team_id=team.id)
+    activity_record(principal, ActivityAction.TEAM_CREATED, name, team_ids=[team.id])
     return team
 
 
@@ -71,7 +71,7 @@ def team_update(
         return current
     before = {"name": current.name, "agents_may_change_texts": current.agents_may_change_texts}
     detail = changed_values(before, {"name": name, "agents_may_change_texts": may_change})
-    activity_record(principal, ActivityAction.TEAM_CHANGED, current.name, team_id=team.id, detail=detail)
+    activity_record(principal, ActivityAction.TEAM_CHANGED, current.name, team_ids=[team.id], detail=detail)
     current.name, current.agents_may_change_texts, current.version = name, may_change, current.version + 1
     current.save()
     return current
@@ -108,7 +108,7 @@ def membership_set(*, team: Team, user: User, role: str, principal: Principal = 
     membership, _ = Membership.objects.update_or_create(team=current, user=user, defaults={"role": role})
     if before != role:
         detail = {"team": current.name, "role": role, "before": {"role": before}}
-        activity_record(principal, ActivityAction.MEMBER_SET, str(user), team_id=current.id, detail=detail)
+        activity_record(principal, ActivityAction.MEMBER_SET, str(user), team_ids=[current.id], detail=detail)
     return membership
 
 
@@ -121,7 +121,7 @@ def membership_remove(*, team: Team, user: User, principal: Principal = SYSTEM) 
     if not deleted:
         raise NotFound("This membership")
     detail = {"team": current.name}
-    activity_record(principal, ActivityAction.MEMBER_REMOVED, str(user), team_id=current.id, detail=detail)
+    activity_record(principal, ActivityAction.MEMBER_REMOVED, str(user), team_ids=[current.id], detail=detail)
 
 
 def _require_another_admin(team: Team, user: User) -> None:

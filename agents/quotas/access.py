@@ -8,7 +8,7 @@ from django.db.models import Q
 from django.urls import reverse
 
 from agents.access import agent_for, require_manager_of_all_teams
-from agents.models import Agent, ApiKey
+from agents.models import Agent, AgentTeam, ApiKey
 from config.http.errors import Forbidden, NotFound
 from teams.access import require_admin, team_for
 from teams.models import Team, User
@@ -48,6 +48,14 @@ class Subject:
             if self.slug
             else reverse("key_limits", args=[self.id])
         )
+
+
+def team_ids_of(subject: Subject) -> list[UUID]:
+    """Return the ids of the teams whose admins read in the activity log of the subject's limits."""
+    if subject.kind == "team":
+        return [subject.id]
+    of = Q(agent=subject.id) if subject.kind == "agent" else Q(agent__slug=subject.slug)
+    return list(AgentTeam.objects.filter(of).values_list("team_id", flat=True))
 
 
 def team_subject(principal: Principal, slug: str) -> Subject:

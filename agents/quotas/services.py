@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
-from agents.quotas.access import Subject, require_limit_setter
+from agents.quotas.access import Subject, require_limit_setter, team_ids_of
 from agents.quotas.headers import rate_limit_headers
 from agents.quotas.limits import (
     DAY_LIMIT_ADVICE,
@@ -22,7 +22,7 @@ from agents.quotas.models import LIMIT_NAMES, DailyUse, QuotaLimit
 from agents.quotas.uses import today, uses
 from config.http.errors import Invalid, TooManyRequests
 from config.server.request_counts import SubjectCounts
-from teams.activity.log import activity_record
+from teams.activity.log import activity_record, changed_values
 from teams.activity.models import ActivityAction
 from teams.principal import Principal
 
@@ -101,11 +101,14 @@ def limits_set(*, subject: Subject, limits: Mapping[str, int | None], principal:
     require_limit_setter(principal, subject)
     if not principal.is_admin:
         _require_allowed(quotas_of([subject], days=1)[0].allowed, limits)
-    QuotaLimit.objects.update_or_create(
-        subject=subject.ref, by_organisation=principal.is_admin, defaults={name: limits[name] for name in LIMIT_NAMES}
-    )
-    detail = {**{name: limits[name] for name in LIMIT_NAMES}, "by_organisation": principal.is_admin}
-    activity_record(principal, ActivityAction.LIMITS_SET, subject.name, detail=detail)
+    stored = QuotaLimit.objects.filter(subject=subject.ref, by_organisation=principal.is_admin).first()
+    after = {name: limits[name] for name in LIMIT_NAMES}
+    QuotaLimit.objects.update_or_create(subject=subject.ref, by_organisation=principal.is_admin, defaults=after)
+    if detail := changed_values(stored.values() if stored else dict.fromkeys(LIMIT_NAMES), after):
+        detail["by_organisation"] = principal.is_admin
+        activity_record(
+            principal, ActivityAction.LIMITS_SET, subject.name, team_ids=team_ids_of(subject), detail=detail
+        )
     return quotas_of([subject])[0]
 
 

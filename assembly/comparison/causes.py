@@ -9,6 +9,8 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from assembly.records.item_titles import file_title
+
 CauseKind = Literal[
     "file_changed",
     "log_written",
@@ -139,7 +141,7 @@ def _plain_sentence(sentence: str) -> Callable[[Cause], str]:
 
 
 def _file(cause: Cause) -> str:
-    return _version_sentence(cause, cause.name.capitalize())
+    return _version_sentence(cause, file_title(cause.name))
 
 
 def _log(cause: Cause) -> str:

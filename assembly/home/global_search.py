@@ -6,8 +6,7 @@ from itertools import islice
 from typing import Any
 from uuid import UUID
 
-from django.db.models import F, Q, QuerySet, TextField
-from django.db.models.functions import Cast, Coalesce
+from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.formats import date_format
 from django.utils.functional import Promise
@@ -15,22 +14,19 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agents.models import Agent, AgentFile, DailyLog
+from agents.models import Agent, AgentFile
 from assembly.contexts.search.db import bounded_search
+from assembly.contexts.search.item_rows import files_with_names, logs_with_words, memories_with_words, rows_with_words
 from assembly.contexts.search.parameters import parse_context_query
 from assembly.contexts.search.search import search_contexts
 from assembly.contexts.search.visible_owners import VisibleOwners
 from assembly.models import Assembly, ExternalSource, StoredRule
 from assembly.profiles.catalogue import all_profiles
 from assembly.rules.forms import owner_choices
-from assembly.sources.kinds import search_memories
-from memories.embeddings.active_model import SLOTS
-from memories.models import Memory
 from teams.models import Team, TeamFile, User
 from teams.principal import Principal
 
 MAX_CHARACTERS = 200
-MAX_WORDS = 8
 MAX_FOUND = 5
 """Most results of a group."""
 TITLE_CHARACTERS = 90
@@ -55,7 +51,7 @@ class FoundGroup:
 
 @dataclass(frozen=True, slots=True)
 class _Searcher:
-    """Who searches for which words."""
+    """A search by these words for what the principal may see."""
 
     principal: Principal
     words: str
@@ -70,9 +66,7 @@ class _Searcher:
 
     def matching(self, rows: QuerySet[Any], *columns: str) -> QuerySet[Any]:
         """Return the rows in which each word occurs in one of the columns."""
-        for word in self.words.split()[:MAX_WORDS]:
-            rows = rows.filter(Q(*((f"{column}__icontains", word) for column in columns), _connector=Q.OR))
-        return rows
+        return rows_with_words(rows, self.words, *columns)
 
     def matches(self, text: str) -> bool:
         """Return whether each word occurs in the text."""
@@ -107,27 +101,13 @@ def _teams(searcher: _Searcher) -> Iterator[Found]:
 
 
 def _files(searcher: _Searcher) -> Iterator[Found]:
-    """Yield files whose label and owner's name have all words, then files whose text contains the whole phrase."""
-    team_files = TeamFile.objects.filter(team__in=searcher.teams).select_related("team").defer("content")
-    agent_files = AgentFile.objects.filter(agent__in=searcher.agents).select_related("agent").defer("content")
-    both = (
-        (team_files, _is_named(searcher, "team", TeamFile.Key)),
-        (agent_files, _is_named(searcher, "agent", AgentFile.Key)),
-    )
+    """Yield files that the words name, then files whose text contains the whole phrase."""
+    both = files_with_names(searcher.words, agents=searcher.agents, teams=searcher.teams)
     for rows, is_named in both:
         yield from map(_file, rows.filter(is_named).order_by("file_key", "id")[:MAX_FOUND])
     for rows, is_named in both:
         containing = rows.filter(content__icontains=searcher.words).exclude(is_named)
         yield from map(_file, containing.order_by("file_key", "id")[:MAX_FOUND])
-
-
-def _is_named(searcher: _Searcher, owner: str, keys: Any) -> Q:
-    """Return the condition that the file's label has some of the words, and its owner's name all others."""
-    found = Q(pk=None)
-    for key, label in keys.choices:
-        others = [word for word in searcher.words.split()[:MAX_WORDS] if word.casefold() not in label.casefold()]
-        found |= Q(*((f"{owner}__name__icontains", word) for word in others), file_key=key)
-    return found
 
 
 def _file(row: TeamFile | AgentFile) -> Found:
@@ -136,18 +116,13 @@ def _file(row: TeamFile | AgentFile) -> Found:
 
 
 def _logs(searcher: _Searcher) -> Iterator[Found]:
-    """Yield daily logs in whose date (as 2026-11-22) or agent's name each word occurs, newest first."""
-    dated = DailyLog.objects.filter(agent__in=searcher.agents).annotate(day=Cast("date", TextField()))
-    rows = searcher.matching(dated, "day", "agent__name").select_related("agent").defer("content").order_by("-date")
-    for row in rows[:MAX_FOUND]:
+    for row in logs_with_words(searcher.words, searcher.agents)[:MAX_FOUND]:
         address = reverse("daily_log", args=[row.agent.slug, row.date])
         yield Found(date_format(row.date, "j F Y"), address, row.agent.name)
 
 
 def _memories(searcher: _Searcher) -> Iterator[Found]:
-    seen = Memory.objects.filter(Q(agent__in=searcher.agents) | Q(team__in=searcher.teams)).defer(*SLOTS, "search")
-    named = seen.annotate(owner_name=Coalesce(F("agent__name"), F("team__name")))
-    for row in search_memories(named, searcher.words)[:MAX_FOUND]:
+    for row in memories_with_words(searcher.words, agents=searcher.agents, teams=searcher.teams)[:MAX_FOUND]:
         title = Truncator(" ".join(row.text.split())).chars(TITLE_CHARACTERS)
         yield Found(title, reverse("memory", args=[row.id]), row.owner_name)
 

@@ -118,8 +118,8 @@ class RecordBundle:
 def record_bundle_download(assembly: Assembly, principal: Principal) -> None:
     """Record in the activity log that the principal downloaded the bundle of this context."""
     detail = {"context": str(assembly.id)}
-    of = assembly.team_id
-    activity_record(principal, ActivityAction.BUNDLE_DOWNLOADED, assembly.agent_name, team_id=of, detail=detail)
+    action = ActivityAction.BUNDLE_DOWNLOADED
+    activity_record(principal, action, assembly.agent_name, team_ids=[assembly.team_id], detail=detail)
 
 
 def zip_bundle(bundle: RecordBundle) -> bytes:

@@ -28,8 +28,8 @@ def title_of(candidate: Candidate) -> str:
 
 
 def file_title(kind: str) -> str:
-    """Return the name on pages of a file with this kind of candidate: "Background" for `context`."""
-    return TEAM_FILE_TITLES.get(kind, kind.capitalize())
+    """Return the name on pages of a file with this key, or kind of candidate: "Background" for `context`."""
+    return TEAM_FILE_TITLES.get(kind.lower(), kind.capitalize())
 
 
 def short_title(title: str) -> str:

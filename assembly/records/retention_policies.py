@@ -1,6 +1,6 @@
 """Retention says how long records are stored: by the organisation's rule or a team's own. A flag protects one."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -12,7 +12,7 @@ from assembly.models import Assembly, AssemblyFlag, RetentionPolicy
 from assembly.models.retention import MAX_DAYS
 from config.http.errors import Forbidden, Invalid, NotFound
 from teams.access import is_permitted, require_admin
-from teams.activity.log import activity_record
+from teams.activity.log import activity_record, changed_values
 from teams.activity.models import ActivityAction
 from teams.models import Team
 from teams.principal import Action, Principal
@@ -73,11 +73,12 @@ def retention_set(
     if current.version != expected_version:
         raise StaleVersion(current, expected_version)
     if RetentionRule(current.days, current.keep_flagged) != keeping:
+        before = RetentionRule(current.days, current.keep_flagged)
         current.days, current.keep_flagged = keeping.days, keeping.keep_flagged
         current.version += 1
         current.signed_by(principal.author)
         current.save(force_update=True)
-        _record(principal, team, keeping)
+        _record(principal, team, keeping, before)
     return current
 
 
@@ -96,14 +97,16 @@ def retention_clear(*, team: Team | None, expected_version: int, principal: Prin
         raise StaleVersion(policy, expected_version)
     policy.delete()
     name, of = _activity_owner(team)
-    activity_record(principal, ActivityAction.RETENTION_CLEARED, name, team_id=of)
+    activity_record(principal, ActivityAction.RETENTION_CLEARED, name, team_ids=[of])
 
 
-def _record(principal: Principal, team: Team | None, keeping: RetentionRule) -> None:
-    """Record the new rule in the activity log."""
+def _record(
+    principal: Principal, team: Team | None, keeping: RetentionRule, before: RetentionRule | None = None
+) -> None:
+    """Record the new rule in the activity log, with the one that it replaces."""
     name, of = _activity_owner(team)
-    detail = {"days": keeping.days, "keep_flagged": keeping.keep_flagged}
-    activity_record(principal, ActivityAction.RETENTION_SET, name, team_id=of, detail=detail)
+    detail = changed_values(asdict(before), asdict(keeping)) if before else asdict(keeping)
+    activity_record(principal, ActivityAction.RETENTION_SET, name, team_ids=[of], detail=detail)
 
 
 def _activity_owner(team: Team | None) -> tuple[str, UUID | None]:

@@ -127,7 +127,7 @@ def rule_delete(*, rule: StoredRule, principal: Principal) -> None:
     """
     require_change_allowed(principal, rule.team, rule.versions.all())
     erase("rules", rule.id, principal)
-    activity_record(principal, ActivityAction.RULE_DELETED, rule.name, team_id=rule.team_id)
+    activity_record(principal, ActivityAction.RULE_DELETED, rule.name, team_ids=[rule.team_id])
 
 
 def _refuse_unreadable(content: str, name: str, version: int, scope: Scope) -> None:

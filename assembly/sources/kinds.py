@@ -137,7 +137,7 @@ def _search_relations(rows: Rows, words: str) -> Rows:
 
 
 def _file_title(row: AgentFile | TeamFile) -> str:
-    return row.file_key.capitalize()
+    return row.get_file_key_display()
 
 
 def _agent_file_phrase(row: AgentFile) -> str:

@@ -133,8 +133,8 @@ ZIP = "application/zip"
 
 def zip_download(scope: ExportScope) -> HttpResponseBase:
     """Return a response that downloads the zip of the scope."""
-    of = scope.teams[0].id if scope.teams and not scope.organisation else None
-    activity_record(scope.principal, ActivityAction.EXPORT_DOWNLOADED, f"{scope.name}.zip", team_id=of)
+    of = [] if scope.organisation else [team.id for team in scope.teams]
+    activity_record(scope.principal, ActivityAction.EXPORT_DOWNLOADED, f"{scope.name}.zip", team_ids=of)
     return file_response(build_zip(entries_of(scope)), f"{scope.name}.zip", ZIP)
 
 

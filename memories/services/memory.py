@@ -269,10 +269,9 @@ def memory_delete(*, memory: Memory, principal: Principal) -> None:
     """
     require_changeable(principal, memory)
     erase("memories", memory.id, principal)
-    name = owner_of(memory).name
-    activity_record(
-        principal, ActivityAction.MEMORY_DELETED, name, team_id=memory.team_id, detail={"id": str(memory.id)}
-    )
+    owner = owner_of(memory)
+    of = owner.teams.values_list("id", flat=True) if isinstance(owner, Agent) else [owner.id]
+    activity_record(principal, ActivityAction.MEMORY_DELETED, owner.name, team_ids=of, detail={"id": str(memory.id)})
 
 
 def require_changeable(principal: Principal, *memories: Memory) -> None:

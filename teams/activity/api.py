@@ -26,7 +26,6 @@ class ActivitySerializer(serializers.Serializer[Any]):
     actor = ActorSerializer()
     action = serializers.ChoiceField(choices=ActivityAction.values)
     target = serializers.CharField(allow_blank=True, help_text="The name of what was changed.")
-    team_id = serializers.UUIDField(allow_null=True, help_text="Its admins may read the entry; it may be deleted.")
     detail = serializers.DictField(help_text="The new values by name, and under `before` the old ones.")
 
 

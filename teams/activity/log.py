@@ -1,6 +1,6 @@
 """This module writes the activity log, in the transaction of the act."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -16,16 +16,20 @@ def activity_record(
     action: ActivityAction,
     target: str,
     *,
-    team_id: UUID | None = None,
+    team_ids: Iterable[UUID | None] = (),
     detail: Mapping[str, Any] | None = None,
 ) -> Activity:
-    """Record that the principal did this. The values in `detail` must be JSON; no secret belongs there."""
+    """Record that the principal did this. The values in `detail` must be JSON.
+
+    Admins of each team of `team_ids` will read the entry, and it can never be deleted: it must have no secret, no URL
+    (they may have tokens), and no name of another team. None among the ids is the organisation.
+    """
     return Activity.objects.create(
         actor=principal.ref,
         actor_name=(principal.name or SYSTEM_NAME)[:MAX_NAME_CHARACTERS],
         action=action,
         target=target[:MAX_TARGET_CHARACTERS],
-        team_id=team_id,
+        team_ids=sorted(id_ for id_ in team_ids if id_),
         detail=dict(detail or {}),
     )
 

@@ -2,17 +2,21 @@
 
 from typing import ClassVar
 
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 from uuid_utils.compat import uuid7
 
 
 class ActivityAction(models.TextChoices):
-    """What was done; the code is the kind of the target, a point and the verb."""
+    """The kinds of administrative acts; a code is the kind of the target, a point and the verb."""
 
     PERSON_CREATED = "person.created", _("Account created")
     PERSON_CHANGED = "person.changed", _("Account changed")
     PERSON_PASSWORD = "person.password_reset", _("Password reset")
+    PERSON_FACTOR = "person.second_factor_removed", _("Second factor removed")
+    PERSON_SIGNED_OUT = "person.signed_out", _("Signed out by an admin")
     TEAM_CREATED = "team.created", _("Team created")
     TEAM_CHANGED = "team.changed", _("Team settings changed")
     TEAM_DELETED = "team.deleted", _("Team deleted")
@@ -20,6 +24,8 @@ class ActivityAction(models.TextChoices):
     MEMBER_REMOVED = "member.removed", _("Member removed")
     AGENT_CREATED = "agent.created", _("Agent created")
     AGENT_CHANGED = "agent.changed", _("Agent settings changed")
+    AGENT_JOINED = "agent.team_added", _("Agent added to team")
+    AGENT_LEFT = "agent.team_removed", _("Agent removed from team")
     AGENT_DELETED = "agent.deleted", _("Agent deleted")
     KEY_CREATED = "key.created", _("API key created")
     KEY_REVOKED = "key.revoked", _("API key revoked")
@@ -44,9 +50,11 @@ class ActivityAction(models.TextChoices):
 
 
 class Activity(models.Model):
-    """Who did what to what, and when. `detail` has the new values by name, and under `before` the old ones.
+    """An entry says who did what to what, and when. `detail` has the new values by name, and under `before` the old
+    ones; it has neither secrets nor names of teams other than those of `team_ids`.
 
-    `team_id` is the team whose admins may read the entry, besides the organisation's admins; it may be deleted since.
+    `team_ids` are the teams whose admins may read the entry, besides the organisation's admins; a team may be deleted
+    since.
     """
 
     append_only = True
@@ -59,7 +67,7 @@ class Activity(models.Model):
     action = models.CharField(max_length=40, choices=ActivityAction.choices)
     target = models.CharField(max_length=200, blank=True)
     """The name of what was changed."""
-    team_id = models.UUIDField(null=True)
+    team_ids = ArrayField(models.UUIDField(), default=list)
     detail = models.JSONField(default=dict)
 
     class Meta:
@@ -67,5 +75,5 @@ class Activity(models.Model):
         ordering: ClassVar[list[str]] = ["-created", "-id"]
         indexes: ClassVar[list[models.Index]] = [
             models.Index(fields=["-created", "-id"], name="activities_newest"),
-            models.Index(fields=["team_id", "-created", "-id"], name="activities_of_team"),
+            GinIndex(fields=["team_ids"], name="activities_of_teams"),
         ]

@@ -13,19 +13,18 @@ def readable_activities(principal: Principal) -> QuerySet[Activity]:
     """Return the entries that the principal may read: all for admins, else those of the teams that it manages."""
     if principal.is_admin:
         return Activity.objects.all()
-    managed = Team.objects.permitting(Action.MANAGE, principal)
-    return Activity.objects.filter(team_id__in=managed.values("id"))
+    managed = Team.objects.permitting(Action.MANAGE, principal).values_list("id", flat=True)
+    return Activity.objects.filter(team_ids__overlap=list(managed))
 
 
 def activity_document(activity: Activity) -> dict[str, Any]:
-    """Return an entry as JSON."""
+    """Return an entry as the API shows it."""
     return {
         "id": activity.id,
         "created_at": activity.created,
         "actor": {"ref": activity.actor, "name": activity.actor_name},
         "action": activity.action,
         "target": activity.target,
-        "team_id": activity.team_id,
         "detail": activity.detail,
     }
 

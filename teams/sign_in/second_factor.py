@@ -14,7 +14,10 @@ from allauth.mfa.utils import is_mfa_enabled
 from django.db import transaction
 
 from config.http.encryption import decrypt, encrypt
+from teams.activity.log import activity_record
+from teams.activity.models import ActivityAction
 from teams.models import User
+from teams.principal import SYSTEM, Principal
 from teams.sign_in.browser_sessions import sessions_end
 
 LAST_STEP = "last_step"
@@ -76,11 +79,13 @@ def has_second_factor(person: User) -> bool:
 
 
 @transaction.atomic
-def second_factor_remove(*, person: User) -> bool:
+def second_factor_remove(*, person: User, principal: Principal = SYSTEM) -> bool:
     """Remove the authenticator app and the recovery codes of a person who lost them, and end their sessions.
 
     Return whether there were any.
     """
     removed, _ = Authenticator.objects.filter(user=person).delete()
     sessions_end(person=person)
+    if removed:
+        activity_record(principal, ActivityAction.PERSON_FACTOR, str(person))
     return bool(removed)

@@ -19,10 +19,10 @@ from config.http.shown_once import show_once, take_shown_once
 from teams.access import principal_of, require_admin, team_for
 from teams.forms import NewPersonForm, PersonForm
 from teams.models import Team, User, teams_administered_alone
-from teams.people import person_create, person_password_renew, person_update
+from teams.people import person_create, person_password_renew, person_sign_out, person_update
 from teams.principal import Action, Role
 from teams.services import membership_set
-from teams.sign_in.browser_sessions import current_digest, present_sessions, sessions_end
+from teams.sign_in.browser_sessions import current_digest, present_sessions
 from teams.sign_in.second_factor import has_second_factor, second_factor_remove
 from teams.versioned_text.presentation import Crumb
 from teams.views.confirmation import Confirmation, confirmation_page
@@ -100,7 +100,7 @@ def sign_out(request: HttpRequest, id_: UUID) -> HttpResponse:
     """End all sessions of a person, except the current one of the admin who does this."""
     require_admin(principal_of(request))
     found = get_object_or_404(User, pk=id_)
-    sessions_end(person=found, except_digest=current_digest(request))
+    person_sign_out(person=found, except_digest=current_digest(request), principal=principal_of(request))
     messages.success(request, _("%(name)s is signed out everywhere.") % {"name": found})
     return redirect("person", id_=found.pk)
 
@@ -124,7 +124,7 @@ def second_factor(request: HttpRequest, id_: UUID) -> HttpResponse:
                 crumbs=[Crumb(_("People"), reverse("people"))],
             ),
         )
-    second_factor_remove(person=found)
+    second_factor_remove(person=found, principal=principal_of(request))
     messages.success(request, _("%(name)s can now sign in with the password alone.") % {"name": found})
     return redirect("person", id_=found.pk)
 

@@ -56,7 +56,7 @@ GUARDED: Mapping[str, str] = {
         "memory_for find": "memory_update memory_delete",
         "team_for": "team_update team_delete membership_set membership_remove key_grant key_withdraw",
         "team_for require_admin": "retention_set retention_clear",
-        "require_admin": """team_create agent_create person_create person_update person_password_renew sessions_end
+        "require_admin": """team_create agent_create person_create person_update person_password_renew person_sign_out
             second_factor_remove failures_retry profile_create profile_save profile_delete external_source_create""",
         "external_source_for": "external_source_update external_source_delete",
         "assembly_for": "record_bundle_download assembly_flag assembly_unflag rerun_today run_what_if proposal_create",

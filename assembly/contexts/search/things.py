@@ -8,24 +8,22 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
-from django.db.models import F, Q, QuerySet, TextField
-from django.db.models.functions import Cast, Coalesce
 from django.urls import Resolver404, resolve
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agents.access import agent_for
-from agents.models import AgentFile, DailyLog
 from assembly.contexts.search.criteria import ContextQuery, ReferenceQuery
 from assembly.contexts.search.db import bounded_search
+from assembly.contexts.search.item_rows import files_with_names, logs_with_words, memories_with_words
 from assembly.contexts.search.owned_things import excerpt
 from assembly.contexts.search.visible_owners import VisibleOwners
 from assembly.engine.refs import without_version
-from assembly.sources.kinds import ITEM_KINDS, ItemKind, column_search, search_memories
+from assembly.sources.kinds import ITEM_KINDS, ItemKind, column_search
 from config.http.errors import NotFound
 from memories.embeddings.active_model import SLOTS
-from memories.models import Entity, Memory
+from memories.models import Entity
 from teams.access import team_for
 from teams.models import TeamFile
 from teams.principal import Principal
@@ -92,9 +90,6 @@ def _id_on_page(kind: ItemKind, principal: Principal, address: Mapping[str, Any]
 
 MAX_MATCHES = 3
 """Most matches shown per group; further matches are found by typing more words."""
-MAX_WORDS = 8
-
-Rows = QuerySet[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,32 +139,20 @@ def _match_group(label: object, found: Iterator[ReferenceMatch]) -> ReferenceMat
 
 
 def _find_files(owners: SearchOwners, words: str) -> Iterator[ReferenceMatch]:
-    """Yield files in whose key or owner's name each word occurs, files of teams first."""
-    for rows, owner in (
-        (TeamFile.objects.filter(team__in=owners.teams), "team"),
-        (AgentFile.objects.filter(agent__in=owners.agents), "agent"),
-    ):
-        called = _rows_with_words(rows, words, "file_key", f"{owner}__name").select_related(owner)
-        for row in called.order_by(f"{owner}__name", "file_key")[: MAX_MATCHES + 1]:
-            yield ReferenceMatch(row.about, row.file_key.capitalize(), getattr(row, owner).name)
+    """Yield files that the words name, files of teams first."""
+    for rows, is_named in files_with_names(words, agents=owners.agents, teams=owners.teams):
+        for row in rows.filter(is_named).order_by("file_key", "id")[: MAX_MATCHES + 1]:
+            owner = row.team if isinstance(row, TeamFile) else row.agent
+            yield ReferenceMatch(row.about, row.get_file_key_display(), owner.name)
 
 
 def _find_logs(owners: SearchOwners, words: str) -> Iterator[ReferenceMatch]:
-    """Yield daily logs in whose date (as 2026-11-22) or agent's name each word occurs, newest first."""
-    dated = DailyLog.objects.filter(agent__in=owners.agents).annotate(day=Cast("date", TextField()))
-    for row in (
-        _rows_with_words(dated, words, "day", "agent__name")
-        .select_related("agent")
-        .order_by("-date")[: MAX_MATCHES + 1]
-    ):
+    for row in logs_with_words(words, owners.agents)[: MAX_MATCHES + 1]:
         yield ReferenceMatch(f"daily_log:{row.id}", date_format(row.date, "j F Y"), row.agent.name)
 
 
 def _find_memories(owners: SearchOwners, words: str) -> Iterator[ReferenceMatch]:
-    """Yield memories that contain the words, newest first."""
-    seen = Memory.objects.filter(Q(agent__in=owners.agents) | Q(team__in=owners.teams)).defer(*SLOTS, "search")
-    named = seen.annotate(owner_name=Coalesce(F("agent__name"), F("team__name")))
-    for row in search_memories(named, words)[: MAX_MATCHES + 1]:
+    for row in memories_with_words(words, agents=owners.agents, teams=owners.teams)[: MAX_MATCHES + 1]:
         yield ReferenceMatch(f"memory:{row.id}", excerpt(row.text), row.owner_name)
 
 
@@ -178,13 +161,6 @@ def _find_entities(owners: SearchOwners, words: str) -> Iterator[ReferenceMatch]
     rows = Entity.objects.filter(agent__in=owners.agents).defer(*SLOTS).select_related("agent")
     for row in column_search("name")(rows, words)[: MAX_MATCHES + 1]:
         yield ReferenceMatch(f"entity:{row.id}", row.name, row.agent.name)
-
-
-def _rows_with_words(rows: Rows, words: str, *columns: str) -> Rows:
-    """Return the rows in which each word occurs in one of the columns."""
-    for word in words.split()[:MAX_WORDS]:
-        rows = rows.filter(Q(*((f"{column}__icontains", word) for column in columns), _connector=Q.OR))
-    return rows
 
 
 REFERENCE_FINDERS: Sequence[tuple[object, Callable[[SearchOwners, str], Iterator[ReferenceMatch]]]] = (

@@ -14,6 +14,7 @@ from assembly.engine.types import Candidate, Decision, SectionResult
 from assembly.models import AlertKind
 from assembly.models.monitoring import MAX_NAME_CHARACTERS
 from assembly.monitoring.trends.file_losses import FILE_PREFIXES
+from assembly.records.item_titles import file_title
 from assembly.records.reader import StoredAssembly
 
 NO_ROOM = {Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET}
@@ -65,7 +66,7 @@ def _files(told: StoredAssembly) -> Iterator[Finding]:
 def _of_file(kind: AlertKind, decision: Decision, candidate: Candidate, why: str) -> Finding:
     ref = Ref.parse(decision.ref)
     facts = {"file": candidate.kind, "version": ref.version, "of": ref.kind.removesuffix("_file")}
-    return Finding(kind, ref.item, ref.version, candidate.kind.capitalize(), why, facts)
+    return Finding(kind, ref.item, ref.version, file_title(candidate.kind), why, facts)
 
 
 def _sections(told: StoredAssembly) -> Iterator[Finding]:

@@ -5,6 +5,7 @@ else sees it. Secrets are generated here, never entered.
 """
 
 import datetime
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 from uuid import UUID
@@ -20,9 +21,9 @@ from assembly.models.external_source import MAX_LABEL_CHARACTERS, MAX_URL_CHARAC
 from assembly.monitoring.webhooks.http_post import secret_new
 from config.http.encryption import decrypt, encrypt
 from config.http.errors import Conflict, Forbidden, Invalid, NotFound
-from config.http.outbound.ssrf import FOR_WEBHOOKS, validate_url
+from config.http.outbound.ssrf import FOR_WEBHOOKS, host_of, validate_url
 from teams.access import require_admin, team_for
-from teams.activity.log import activity_record
+from teams.activity.log import activity_record, changed_values
 from teams.activity.models import ActivityAction
 from teams.forms import validate_storable
 from teams.models import Team
@@ -116,10 +117,22 @@ def webhook_create(*, facts: WebhookFacts, team: str | None, principal: Principa
     return row
 
 
-def _record(principal: Principal, action: ActivityAction, webhook: Webhook) -> None:
+def _record(
+    principal: Principal, action: ActivityAction, webhook: Webhook, detail: Mapping[str, Any] | None = None
+) -> None:
     """Record the act in the activity log."""
-    detail = {"url": webhook.url, "events": webhook.events, "active": webhook.active}
-    activity_record(principal, action, webhook.label or webhook.url, team_id=webhook.team_id, detail=detail)
+    target = webhook.label or host_of(webhook.url)
+    activity_record(
+        principal,
+        action,
+        target,
+        team_ids=[webhook.team_id],
+        detail=_public_facts(webhook) if detail is None else detail,
+    )
+
+
+def _public_facts(webhook: Webhook) -> dict[str, Any]:
+    return {"host": host_of(webhook.url), "events": webhook.events, "active": webhook.active}
 
 
 @transaction.atomic
@@ -130,9 +143,11 @@ def webhook_update(*, webhook: Webhook, facts: WebhookFacts, expected_version: i
     current = _locked_version(webhook, expected_version)
     if facts == WebhookFacts.of(current):
         return current
+    before, url = _public_facts(current), current.url
     for name, value in _columns(facts).items():
         setattr(current, name, value)
-    _record(principal, ActivityAction.WEBHOOK_CHANGED, current)
+    detail = changed_values(before, _public_facts(current)) | {"url_changed": current.url != url}
+    _record(principal, ActivityAction.WEBHOOK_CHANGED, current, detail)
     return _save_version(current, principal)
 
 

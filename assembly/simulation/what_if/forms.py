@@ -14,6 +14,7 @@ from assembly.engine.tokenizers import available_tokenizers
 from assembly.models.proposal import MAX_NOTE_CHARACTERS
 from assembly.pipeline.request import MAX_TOKENS, MAX_TOPIC_CHARACTERS
 from assembly.profiles.catalogue import all_profiles
+from assembly.records.item_titles import file_title
 from assembly.records.reader import StoredAssembly
 from assembly.records.section_names import section_name
 from assembly.simulation.simulate import Overrides, is_file
@@ -157,7 +158,7 @@ def _version_field(key: str, versions: Sequence[tuple[int, Version]]) -> forms.C
     ((was, _first), *_rest) = versions
     choices = [("", _("Unchanged (v%(number)s)") % {"number": was})]
     choices += [(str(version.version), _version_label(version)) for _was, version in versions if version.version != was]
-    return forms.ChoiceField(label=key.capitalize(), choices=choices, required=False)
+    return forms.ChoiceField(label=file_title(key), choices=choices, required=False)
 
 
 def _version_label(version: Version) -> str:

@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 
 from agents.models import AgentFile
 from assembly.models import Proposal
+from assembly.records.item_titles import file_title
 from assembly.simulation.simulate import Overrides
 
 
@@ -32,7 +33,7 @@ def override_rows(wishes: Overrides, proposal: Proposal | None = None, profile: 
         for key, cap in wishes.caps.items()
     ]
     files = [
-        OverrideRow(key.capitalize(), _("version %(number)s") % {"number": number}, _file(key, number, proposal))
+        OverrideRow(file_title(key), _("version %(number)s") % {"number": number}, _file(key, number, proposal))
         for key, number in wishes.files.items()
     ]
     rules = [

@@ -3,9 +3,10 @@
 Everyone sees names and labels, organisation admins see everything. A test queries one endpoint and stores nothing.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
+from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -20,9 +21,9 @@ from assembly.sources.external.questions import EXTERNAL_SOURCE, ExternalAnswer,
 from config.http.encryption import UndecryptableSecret, decrypt, encrypt
 from config.http.errors import Conflict, Invalid, NotFound
 from config.http.outbound.background_call import BackgroundCall
-from config.http.outbound.ssrf import FOR_SOURCES, AddressRefused, parse_url, validate_url
+from config.http.outbound.ssrf import FOR_SOURCES, AddressRefused, host_of, parse_url, validate_url
 from teams.access import require_admin
-from teams.activity.log import activity_record
+from teams.activity.log import activity_record, changed_values
 from teams.activity.models import ActivityAction
 from teams.principal import Principal
 from teams.versioned_text.versioned_file import StaleVersion, lock_row
@@ -69,9 +70,16 @@ def external_source_create(
     return row
 
 
-def _record(principal: Principal, action: ActivityAction, source: ExternalSource) -> None:
+def _record(
+    principal: Principal, action: ActivityAction, source: ExternalSource, detail: Mapping[str, Any] | None = None
+) -> None:
     """Record the act in the activity log."""
-    activity_record(principal, action, source.name, detail={"url": source.url, "enabled": source.enabled})
+    activity_record(principal, action, source.name, detail=_public_facts(source) if detail is None else detail)
+
+
+def _public_facts(source: ExternalSource) -> dict[str, Any]:
+    facts = asdict(ExternalSourceConfig.of(source))
+    return {"host": host_of(facts.pop("url")), **facts}
 
 
 def external_source_update(
@@ -115,11 +123,14 @@ def _save_source(
 ) -> ExternalSource:
     if facts == ExternalSourceConfig.of(current) and (secret is None or _is_secret_of(current, secret)):
         return current
+    before, url = _public_facts(current), current.url
     for name, value in asdict(facts).items():
         setattr(current, name, value)
     if secret is not None:
         current.sealed_secret = encrypt(secret)
-    _record(principal, ActivityAction.SOURCE_CHANGED, current)
+    changed = {"url_changed": current.url != url, "secret_changed": secret is not None}
+    detail = changed_values(before, _public_facts(current)) | changed
+    _record(principal, ActivityAction.SOURCE_CHANGED, current, detail)
     current.version += 1
     current.signed_by(principal.author)
     current.save(force_update=True)

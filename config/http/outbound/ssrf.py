@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from threading import BoundedSemaphore, Thread
+from urllib.parse import urlsplit
 
 import httpx2
 from django.conf import settings
@@ -152,6 +153,11 @@ def parse_url(text: str) -> httpx2.URL:
     if url.port is not None and not 1 <= url.port <= MAX_PORT:
         raise AddressRefused(f"The port of the URL must be from 1 to {MAX_PORT:,}.")
     return url
+
+
+def host_of(text: str) -> str:
+    """Return the host of a stored URL, which tells no token of its path or query; empty if it has none."""
+    return urlsplit(text).hostname or ""
 
 
 async def find_destination(text: str, allowed: AllowedNetworks) -> Destination:

@@ -3,18 +3,32 @@
 import csv
 import io
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from allauth.mfa.models import Authenticator
 from django.db import DatabaseError, transaction
 from django.test import Client
 
 from agents.keys import api_key_create
 from agents.models import Agent, ApiKey
+from agents.quotas.access import agent_subject, team_subject
+from agents.quotas.models import LIMIT_NAMES
+from agents.quotas.services import limits_set
+from agents.services import agent_create, agent_update
 from assembly.models import Assembly
+from assembly.monitoring.webhooks.services import WebhookFacts, webhook_create, webhook_update
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
+from assembly.sources.external.services import (
+    ExternalSourceConfig,
+    external_source_create,
+    external_source_update,
+)
+from teams.activity.reading import readable_activities
 from teams.models import Activity, Membership, Role, Team, User
+from teams.people import person_update
 from teams.principal import SYSTEM
 from teams.services import membership_set, team_create
 from tests.pages.conftest import SignedIn, text_of
@@ -30,6 +44,11 @@ def context_of(agent: Agent) -> Assembly:
     return assemble(agent=agent, principal=SYSTEM, asked=AssemblyRequest()).assembly
 
 
+def with_second_factor(person: User) -> bool:
+    """Set up an authenticator app for the person."""
+    return bool(Authenticator.objects.create(user=person, type=Authenticator.Type.TOTP, data={}))
+
+
 Act = Callable[[Client, Agent, User], Any]
 
 
@@ -41,6 +60,11 @@ ACTS: dict[str, tuple[Act, str]] = {
     "person.created": (posted("/people/", username="newbie", name="New"), "New"),
     "person.changed": (posted("/people/{mate}/", name="Timothy", is_active="on"), "Tim"),
     "person.password_reset": (posted("/people/{mate}/password/"), "Tim"),
+    "person.signed_out": (posted("/people/{mate}/sign-out/"), "Tim"),
+    "person.second_factor_removed": (
+        lambda browser, _agent, mate: with_second_factor(mate) and browser.post(f"/people/{mate.id}/second-factor/"),
+        "Tim",
+    ),
     "team.created": (posted("/teams/new/", name="Care"), "Care"),
     "team.deleted": (posted("/teams/demo/delete/", typed="demo"), "Demo"),
     "member.set": (posted("/teams/demo/members/{mate}/role/", role="admin"), "Tim"),
@@ -98,6 +122,65 @@ def test_who_manages_a_team_reads_of_it_and_nobody_else_does(
         assert "No activity yet" in text_of(browser.get(LOG))
         assert browser.get("/activity/log.csv").content.count(b"\n") == 1
     assert Client().get(LOG).status_code == 302
+
+
+def test_an_admin_of_one_team_reads_of_its_agents_and_no_name_of_another_team(
+    *, signed_in: SignedIn, admin: User, owner: User, agent: Agent, team: Team
+) -> None:
+    secret = team_create(slug="secret", name="Secret merger", principal=SYSTEM)
+    nova = agent_create(slug="nova", name="Nova", teams=[secret, team], principal=admin.principal)
+    agent_update(agent=nova, expected_version=1, name="Nova 2", timezone="UTC", teams=[team], principal=admin.principal)
+    api_key_create(agent=nova, name="Night", principal=admin.principal)
+    page = text_of(signed_in(owner).get(LOG))
+    assert "Secret" not in page
+    for entry in ("Agent created", "Agent added to team", "Nova → Nova 2", "Night"):
+        assert entry in page
+    assert "<td>Agent removed from team</td>" not in page
+    assert "Secret merger" in text_of(signed_in(admin).get(LOG))
+    for joined in (team, secret):  # whichever of the teams of an agent comes first
+        assert Activity.objects.filter(action="agent.created", team_ids__contains=[joined.id]).exists()
+
+
+def test_tokens_in_addresses_are_not_recorded(signed_in: SignedIn, admin: User, team: Team) -> None:
+    facts = WebhookFacts("", "https://8.8.8.8/hook/s3cret?key=s3cret", ("alert.opened",))
+    webhook = webhook_create(facts=facts, team=team.slug, principal=admin.principal)
+    webhook_update(
+        webhook=webhook,
+        facts=replace(facts, url="https://8.8.8.8/hook/s3cret2"),
+        expected_version=1,
+        principal=admin.principal,
+    )
+    source = ExternalSourceConfig("", "https://8.8.8.8/ask?token=s3cret")
+    row = external_source_create(name="wiki", facts=source, secret="s3cret", principal=admin.principal)
+    external_source_update(
+        source=row,
+        facts=replace(source, limit=7),
+        secret="s3cret2",
+        expected_version=1,
+        principal=admin.principal,
+    )
+    entries = str(list(Activity.objects.values()))
+    assert "8.8.8.8" in entries
+    assert "s3cret" not in entries
+    page = text_of(signed_in(admin).get(LOG))
+    assert "url changed: yes" in page
+    assert "secret changed: yes" in page
+
+
+def test_admin_keys_that_end_with_the_rights_of_their_creator_are_recorded(admin: User, owner: User) -> None:
+    changed = person_update(person=owner, name="Olga", is_admin=True, is_active=True, principal=admin.principal)
+    api_key_create(agent=None, name="Audit", principal=changed.principal)
+    person_update(person=owner, name="Olga", is_admin=False, is_active=True, principal=admin.principal)
+    entry = Activity.objects.get(action="key.revoked")
+    assert (entry.target, entry.actor) == ("Audit", admin.principal.ref)
+
+
+def test_limits_are_recorded_for_the_teams_of_their_subject(admin: User, owner: User, team: Team, agent: Agent) -> None:
+    subjects = [team_subject(admin.principal, team.slug), agent_subject(admin.principal, agent.slug)]
+    for subject in subjects:
+        for _ in range(2):  # the second time nothing is changed
+            limits_set(subject=subject, limits=dict.fromkeys(LIMIT_NAMES, 5), principal=admin.principal)
+    assert readable_activities(owner.principal).filter(action="limits.set").count() == 2
 
 
 def test_entries_cannot_be_changed_or_deleted(admin: User) -> None:
