@@ -13,7 +13,7 @@ from config.server.memory_settings import configure_garbage_collector
 from teams.models import User
 from tests import personas
 from tests.client import Api
-from tests.postgres import cloned_database, connected_to, rows_left_behind, watched
+from tests.postgres import cloned_database, connected_to
 
 
 @pytest.hookimpl(trylast=True)
@@ -41,18 +41,13 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_blocker: Any) -> Iterator[None]:
-    """pytest-django's hook: instead of making test databases, this worker's clone of the template."""
-    with django_db_blocker.unblock(), cloned_database() as name, connected_to(name), watched(name):
+def django_db_setup() -> Iterator[None]:
+    """pytest-django's hook: instead of making test databases, this worker's clone of the template.
+
+    It is not unblocked here: a test without the fixture `db` would commit its rows, for all tests that follow to find.
+    """
+    with cloned_database() as name, connected_to(name):
         yield
-
-
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_teardown() -> Generator[None, Any, Any]:
-    """The test that leaves rows in its worker's database fails, and not one that runs there an hour later."""
-    result = yield
-    assert (left := rows_left_behind()) == [], f"rows are left in the worker's database, in {', '.join(left)}"
-    return result
 
 
 @pytest.fixture

@@ -78,8 +78,8 @@ def _server() -> EmbeddedPostgres:
     return EmbeddedPostgres(Path(os.environ[FOLDER]))
 
 
-def _connect(server: EmbeddedPostgres, role: Role = "owner", dbname: str = "postgres") -> psycopg.Connection[Any]:
-    facts = server.connection(role, dbname)
+def _connect(server: EmbeddedPostgres, role: Role = "owner") -> psycopg.Connection[Any]:
+    facts = server.connection(role, "postgres")
     named = {"host": "HOST", "port": "PORT", "dbname": "NAME", "user": "USER", "password": "PASSWORD"}
     return psycopg.connect(make_conninfo(**{ours: facts[django] for ours, django in named.items()}), autocommit=True)
 
@@ -113,32 +113,6 @@ def cloned_database(template: str = TEMPLATE) -> Iterator[str]:
         yield name
     finally:
         _drop(server, name)
-
-
-_watchers: list[psycopg.Connection[Any]] = []
-_watched_tables = {"users", "teams", "agents", "assemblies"}  # most tests write one of them
-
-
-@contextmanager
-def watched(name: str) -> Iterator[None]:
-    """Lets `rows_left_behind` look into the database from outside all transactions of the tests."""
-    with _connect(_server(), dbname=name) as connection:
-        _watchers.append(connection)
-        yield
-        _watchers.clear()
-
-
-def rows_left_behind() -> list[str]:
-    """Tables of the watched database with a committed row; each is named once, to blame the one test that left it."""
-    query = sql.SQL("SELECT 1 FROM {} LIMIT 1")
-    found = [
-        table
-        for connection in _watchers
-        for table in sorted(_watched_tables)
-        if connection.execute(query.format(sql.Identifier(table))).fetchone()
-    ]
-    _watched_tables.difference_update(found)
-    return found
 
 
 @contextmanager

@@ -127,6 +127,7 @@ def test_moments_a_microsecond_apart_are_two_questions(kept: Pair) -> None:
     assert not is_repeat(context(kept, now=NOON + datetime.timedelta(microseconds=1))[0])
 
 
+@pytest.mark.usefixtures("db")
 def test_over_rest_a_repeat_is_created_as_well(agent_api: Api) -> None:
     answers = [agent_api.post("assemblies", {"agent": "ada", "team": "care"}) for _ in range(2)]
     documents = [answer.json() for answer in answers]
