@@ -3,7 +3,8 @@
 from django.urls import path
 
 from assembly.comparison import views as comparison_views
-from assembly.contexts import item_views, list_views, page_views, preview
+from assembly.contexts import item_views, list_views, page_views, preview, selection
+from assembly.monitoring.alerts import selection as alerts_selection
 from assembly.monitoring.alerts import views as alerts_views
 from assembly.monitoring.trends import views as trends_views
 from assembly.monitoring.webhooks import views as webhooks_views
@@ -24,6 +25,7 @@ urlpatterns = [
     path("preview/", preview.preview, name="preview"),
     path("contexts/", list_views.contexts, name="context_list"),
     path("contexts/compare/", comparison_views.compare, name="context_compare"),
+    path("contexts/selected/", selection.selection, name="context_selection"),
     path("contexts/download/", list_views.context_list_download, name="context_list_download"),
     path("contexts/lists/<uuid:id_>/", list_views.context_file, name="context_file"),
     path("contexts/lists/<uuid:id_>/file/", list_views.context_file_download, name="context_file_download"),
@@ -92,6 +94,7 @@ urlpatterns = [
     path("teams/<slug:slug>/trends/", trends_views.team_trends, name="team_trends"),
     path("agents/<slug:slug>/trends/", trends_views.agent_trends, name="agent_trends"),
     path("alerts/", alerts_views.alert_list, name="alert_list"),
+    path("alerts/selected/", alerts_selection.selection, name="alert_selection"),
     path("alerts/<uuid:id_>/acknowledge/", alerts_views.acknowledge, name="alert_acknowledge"),
     path("alerts/<uuid:id_>/resolve/", alerts_views.resolve, name="alert_resolve"),
     path("alerts/<uuid:id_>/reopen/", alerts_views.reopen, name="alert_reopen"),

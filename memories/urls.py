@@ -16,6 +16,7 @@ from memories.views import (
     memories,
     memory,
     memory_merging,
+    memory_selection,
     memory_versions,
     task_stack,
     threads,
@@ -43,6 +44,7 @@ def memory_paths(owner: str, find: FindOwner) -> list[URLPattern]:
     return [
         path("memories/", memories.memory_list, given, name=f"{owner}_memories"),
         path("memories/new/", memories.memory_new, given, name=f"{owner}_memory_new"),
+        path("memories/selected/", memory_selection.selection, given, name=f"{owner}_memory_selection"),
         path("memories/merge/", memory_merging.merge, given, name=f"{owner}_memory_merge"),
     ]
 

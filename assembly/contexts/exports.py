@@ -24,7 +24,7 @@ from assembly.contexts.search.search import SearchPage, matching_count, search_c
 from assembly.contexts.search.sql import ListPosition, parse_cursor
 from assembly.contexts.search.visible_owners import VisibleOwners
 from assembly.models import Assembly, ContextFile, ContextFilePart
-from config.http.csv_files import csv_text
+from config.http.csv_files import CSV_TYPE, csv_text
 from config.http.cursors import encode_cursor
 from config.http.errors import DossierError, NotFound
 from memories.archive.zip_file import IN_MEMORY_BYTES, file_response
@@ -96,7 +96,7 @@ def _json_rows(rows: Rows) -> str:
 
 
 EXPORT_FORMATS: Mapping[str, ExportFormat] = {
-    "csv": ExportFormat("text/csv; charset=utf-8", ",".join(COLUMNS) + "\r\n", _csv_rows, "", ""),
+    "csv": ExportFormat(CSV_TYPE, ",".join(COLUMNS) + "\r\n", _csv_rows, "", ""),
     "json": ExportFormat("application/json", "[\n", _json_rows, ",\n", "\n]\n"),
 }
 

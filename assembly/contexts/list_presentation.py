@@ -21,7 +21,7 @@ from assembly.contexts.links import ANY_ID, address_pattern
 from assembly.contexts.search.criteria import ANY_FILE, ReferenceQuery
 from assembly.engine.reasons import warning_label
 from assembly.engine.refs import Ref
-from assembly.models import Assembly, Purpose
+from assembly.models import Assembly, AssemblyFlag, Purpose
 from assembly.records.warnings import load_outcome_bodies, shortage_sentence
 from assembly.sources.kinds import KINDS, ItemKind
 from teams.models import Team
@@ -52,11 +52,14 @@ class ContextRow:
 def context_rows(contexts: Sequence[Assembly]) -> list[ContextRow]:
     """Return a row of the list for each context, in their order."""
     load_outcome_bodies(contexts)
+    flagged = (
+        set(AssemblyFlag.objects.filter(assembly__in=contexts).values_list("pk", flat=True)) if contexts else set()
+    )
     address = address_pattern("context", ANY_ID)
-    return [_context_row(context, address.format(context.id)) for context in contexts]
+    return [_context_row(context, address.format(context.id), context.id in flagged) for context in contexts]
 
 
-def _context_row(context: Assembly, address: str) -> ContextRow:
+def _context_row(context: Assembly, address: str, is_flagged: bool) -> ContextRow:
     return ContextRow(
         id=str(context.id),
         address=address,
@@ -68,7 +71,7 @@ def _context_row(context: Assembly, address: str) -> ContextRow:
         is_over=context.tokens > context.budget,
         tokens=_("%(tokens)s of %(budget)s") % {"tokens": intcomma(context.tokens), "budget": intcomma(context.budget)},
         left_out=intcomma(context.left_out),
-        outcomes=outcome_tags(context),
+        outcomes=((OutcomeTag(_("flagged"), "plain"),) if is_flagged else ()) + outcome_tags(context),
         took=_("%(ms)s ms") % {"ms": intcomma(context.assembly_ms)},
     )
 
@@ -115,9 +118,8 @@ FilterPhrase = Callable[[ContextFilterForm, str], str]
 
 def filter_sentence(form: ContextFilterForm) -> str:
     """Return the sentence that says which contexts the filters select; empty without filters."""
-    values = form.cleaned_data
+    values, said = form.cleaned_data, filter_phrases(form)
     when = [_when(values)] if any(values.get(name) for name in ("when", "since", "until")) else []
-    said = {name: words(form, str(values[name])) for name, words in FILTER_PHRASES.items() if values.get(name)}
     parts = (
         [said[name] for name in FILTERS_BEFORE_NOUN if name in said]
         + when
@@ -125,6 +127,12 @@ def filter_sentence(form: ContextFilterForm) -> str:
     )
     whole = ", ".join(parts)
     return whole[:1].upper() + whole[1:]
+
+
+def filter_phrases(form: ContextFilterForm) -> dict[str, str]:
+    """Return the phrase of each filter that is set, by its name, but for those of the time."""
+    values = form.cleaned_data
+    return {name: words(form, str(values[name])) for name, words in FILTER_PHRASES.items() if values.get(name)}
 
 
 def _when(values: Mapping[str, str]) -> str:

@@ -25,7 +25,7 @@ from assembly.contexts.exports import (
     require_same_access,
 )
 from assembly.contexts.forms import REFERENCE_FIELDS, ContextFilterForm
-from assembly.contexts.list_presentation import context_rows, filter_sentence
+from assembly.contexts.list_presentation import context_rows, filter_phrases, filter_sentence
 from assembly.contexts.search.db import SearchTooBroad
 from assembly.contexts.search.search import SearchPage, search_contexts
 from assembly.contexts.search.sql import parse_cursor
@@ -33,6 +33,7 @@ from assembly.contexts.search.things import ReferenceMatchGroup, find_references
 from assembly.contexts.search.visible_owners import VisibleOwners
 from assembly.models import ContextFile
 from config.http.cursors import encode_cursor, limit_of, next_page_url
+from config.http.filter_chips import filter_chips
 from memories.jobs.services import UNFINISHED
 from teams.access import principal_of
 
@@ -99,6 +100,7 @@ def contexts(request: HttpRequest) -> HttpResponse:
         "questions": choosing,
         "is_typing": request.headers.get("HX-Trigger-Name") in REFERENCE_FIELDS,
         "rows": context_rows(page.contexts),
+        "chips": filter_chips(request, form, filter_phrases(form)) if form.is_valid() else (),
         "too_broad": too_broad,
         "filtered": bool(narrowed),
         "is_first": "cursor" not in asked,

@@ -1,5 +1,6 @@
 """Retention says how long records are stored: by the organisation's rule or a team's own. A flag protects one."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from uuid import UUID
 
@@ -172,6 +173,30 @@ def assembly_unflag(*, assembly: Assembly, principal: Principal) -> None:
     """Remove the flag of a record, so that its retention applies again. Raises Forbidden."""
     _require_may_flag(principal, assembly)
     AssemblyFlag.objects.filter(assembly=assembly).delete()
+
+
+def assemblies_flag(*, assemblies: Sequence[Assembly], principal: Principal) -> int:
+    """Flag those of the records that the principal may flag, and return their number. Existing flags remain."""
+    flags = [
+        AssemblyFlag(assembly=assembly, by_ref=principal.ref, by_name=principal.name)
+        for assembly in _may_be_flagged(principal, assemblies)
+    ]
+    AssemblyFlag.objects.bulk_create(flags, ignore_conflicts=True)
+    return len(flags)
+
+
+def assemblies_unflag(*, assemblies: Sequence[Assembly], principal: Principal) -> int:
+    """Remove the flags of those of the records that the principal may flag, and return the number of these records."""
+    found = _may_be_flagged(principal, assemblies)
+    AssemblyFlag.objects.filter(assembly__in=[assembly.pk for assembly in found]).delete()
+    return len(found)
+
+
+def _may_be_flagged(principal: Principal, assemblies: Sequence[Assembly]) -> list[Assembly]:
+    """Return the records that the principal may flag, with a check for each agent and team, not for each record."""
+    by_owner = {(assembly.team_id, assembly.agent_id): assembly for assembly in assemblies}
+    allowed = {owner for owner, assembly in by_owner.items() if may_flag(principal, assembly)}
+    return [assembly for assembly in assemblies if (assembly.team_id, assembly.agent_id) in allowed]
 
 
 def _require_may_flag(principal: Principal, assembly: Assembly) -> None:

@@ -5,11 +5,15 @@ commas, or reads line by line, can begin a cell within a text.
 """
 
 import csv
+import datetime
 import io
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
+from django.http import HttpResponse
+
+CSV_TYPE = "text/csv; charset=utf-8"
 FORMULA_SIGNS = frozenset("=+-@\N{MINUS SIGN}")
 QUOTES = frozenset("\"'`")
 GUARD = "'"
@@ -53,7 +57,20 @@ def csv_text(rows: Iterable[Sequence[object]]) -> str:
     return written.getvalue()
 
 
+def csv_response(file_name: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> HttpResponse:
+    """Return a response that downloads the rows as a CSV file, with the columns' names as its first line."""
+    return HttpResponse(
+        ",".join(columns) + "\r\n" + csv_text(rows),
+        content_type=CSV_TYPE,
+        headers={"Content-Disposition": f'attachment; filename="{file_name}"', "Cache-Control": "no-store"},
+    )
+
+
 def _cell(value: object) -> str:
+    if value is None:
+        return ""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, datetime.datetime):
+        return value.isoformat()
     return safe_cell(" ".join(value) if isinstance(value, list) else str(value))

@@ -29,7 +29,6 @@ from memories.forms.memory import (
     MergeForm,
     RetireForm,
     format_seen_versions,
-    parse_ids,
 )
 
 __all__ = [
@@ -59,5 +58,4 @@ __all__ = [
     "ToolSearch",
     "VersionForm",
     "format_seen_versions",
-    "parse_ids",
 ]

@@ -1,6 +1,7 @@
 """These forms create, edit, retire and merge memories, and filter lists of memories."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -116,7 +117,7 @@ class RetireForm(VersionForm):
     )
 
 
-ORDERS = {"": ("created", "id"), "salience": ("salience", "id")}
+ORDERS = {"": ("created", "id"), "salience": ("salience", "id"), "credibility": ("credibility", "id")}
 MAX_SAMPLED_ROWS = 2_000
 """The number of newest memories whose kinds are offered as choices; more rows hardly add kinds."""
 
@@ -127,6 +128,16 @@ def kinds_of(owner: Owner) -> list[str]:
         memories_of(owner).order_by(Coalesce("occurred_at", "created").desc()).values_list("kind")[:MAX_SAMPLED_ROWS]
     )
     return sorted({kind for (kind,) in newest})
+
+
+@dataclass(frozen=True, slots=True)
+class SortColumn:
+    """The head of a column: its label, the value of `order` that sorts by it, and whether the list is sorted by it."""
+
+    label: str
+    order: str
+    is_current: bool
+    can_sort: bool
 
 
 class MemoryListForm(forms.Form):
@@ -155,7 +166,7 @@ class MemoryListForm(forms.Form):
     )
     order = forms.ChoiceField(
         label=lazy("Sort by"),
-        choices=[("", lazy("Newest")), ("salience", lazy("Importance"))],
+        choices=[("", lazy("Newest")), ("salience", lazy("Importance")), ("credibility", lazy("Confidence"))],
         required=False,
     )
 
@@ -181,6 +192,12 @@ class MemoryListForm(forms.Form):
     def keys(self) -> tuple[str, ...]:
         """The columns by which the list is ordered."""
         return ORDERS[self.value("order")]
+
+    def sorted_columns(self) -> list["SortColumn"]:
+        """Return the heads of the columns that sort the list; while it is sorted by similarity, none of them does."""
+        columns = (("salience", gettext("Importance")), ("credibility", gettext("Confidence")), ("", gettext("Time")))
+        current = None if self.meaning else self.value("order")
+        return [SortColumn(label, order, order == current, not self.meaning) for order, label in columns]
 
     def rows(self) -> QuerySet[Memory]:
         """Return the owner's memories that match the filters and the search by words, but not the search by meaning."""
@@ -208,8 +225,12 @@ class MemoryListForm(forms.Form):
             return gettext("%(shown)s, results for “%(q)s”") % {"shown": shown, "q": self.meaning}
         if self.value("q"):
             shown = gettext("%(shown)s with the words “%(q)s”") % {"shown": shown, "q": self.value("q")}
-        first = gettext("most important first") if self.value("order") else gettext("newest first")
-        return f"{shown}, {first}"
+        first = {
+            "": gettext("newest first"),
+            "salience": gettext("most important first"),
+            "credibility": gettext("most confident first"),
+        }
+        return f"{shown}, {first[self.value('order')]}"
 
 
 def _filter_by_state(rows: QuerySet[Memory], which: str) -> QuerySet[Memory]:
@@ -218,17 +239,6 @@ def _filter_by_state(rows: QuerySet[Memory], which: str) -> QuerySet[Memory]:
     if which == "retired":
         return rows.exclude(retired_because="")
     return rows.filter(superseded_by=None, retired_because="")
-
-
-def parse_ids(values: Sequence[str]) -> list[UUID]:
-    """Return the valid UUIDs among the values, without duplicates, in order."""
-    found = []
-    for value in values:
-        try:
-            found.append(UUID(value))
-        except ValueError:
-            continue
-    return list(dict.fromkeys(found))
 
 
 class MergeForm(forms.Form):

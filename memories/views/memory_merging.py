@@ -11,10 +11,11 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
 from config.http.errors import Conflict, Invalid
+from config.http.selection import parse_ids
 from memories.access import memory_for
 from memories.embeddings.active_model import SLOTS
 from memories.embeddings.vectors import embed_query
-from memories.forms import MergeForm, SearchForm, VersionForm, format_seen_versions, parse_ids
+from memories.forms import MergeForm, SearchForm, VersionForm, format_seen_versions
 from memories.models import Memory
 from memories.search.duplicates import likely_duplicates
 from memories.search.memory_search import IS_CURRENT, nearest

@@ -10,8 +10,9 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from config.http.csv_files import csv_text
+from config.http.csv_files import csv_response
 from config.http.cursors import next_page_url, page_of
+from config.http.filter_chips import filter_chips
 from teams.access import principal_of
 from teams.activity.models import ActivityAction
 from teams.activity.reading import detail_phrases, readable_activities
@@ -56,6 +57,7 @@ def activity_log(request: HttpRequest) -> HttpResponse:
     shown, cursor = page_of(found, request.GET)
     facts: dict[str, Any] = {
         "form": form,
+        "chips": filter_chips(request, form),
         "filtered": any(request.GET.get(name) for name in form.fields),
         "rows": [(activity, list(detail_phrases(activity.detail))) for activity in shown],
         "next": next_page_url(request.path, request.GET.dict(), cursor),
@@ -68,7 +70,7 @@ def activity_csv(request: HttpRequest) -> HttpResponse:
     _form, found = _filtered(request)
     rows = (
         (
-            one.created.isoformat(),
+            one.created,
             one.actor,
             one.actor_name,
             one.action,
@@ -77,11 +79,7 @@ def activity_csv(request: HttpRequest) -> HttpResponse:
         )
         for one in found[:MAX_CSV_ROWS].iterator()
     )
-    return HttpResponse(
-        ",".join(CSV_COLUMNS) + "\r\n" + csv_text(rows),
-        content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": 'attachment; filename="activity.csv"', "Cache-Control": "no-store"},
-    )
+    return csv_response("activity.csv", CSV_COLUMNS, rows)
 
 
 def _filtered(request: HttpRequest) -> tuple[ActivityFilterForm, QuerySet[Activity]]:

@@ -55,6 +55,7 @@ teams/<slug:slug>/export/                                               read    
 teams/<slug:slug>/export/download/                                      read          =
 teams/<slug:slug>/memories/                                             read          =
 teams/<slug:slug>/memories/new/                                         write         write
+teams/<slug:slug>/memories/selected/                                    -             write
 teams/<slug:slug>/memories/merge/                                       write         write
 teams/<slug:slug>/retention/                                            manage        manage
 teams/<slug:slug>/trends/                                               read          =
@@ -99,6 +100,7 @@ agents/<slug:slug>/export/                                              read    
 agents/<slug:slug>/export/download/                                     read          =
 agents/<slug:slug>/memories/                                            read          =
 agents/<slug:slug>/memories/new/                                        write         write
+agents/<slug:slug>/memories/selected/                                   -             write
 agents/<slug:slug>/memories/merge/                                      write         write
 agents/<slug:slug>/as-of/                                               read          -
 agents/<slug:slug>/trends/                                              read          =
@@ -166,6 +168,7 @@ contexts/<uuid:id_>/exact/                                              read    
 contexts/<uuid:id_>/rules-and-sources/                                  read          =
 contexts/<uuid:id_>/json/                                               read          =
 contexts/<uuid:id_>/json/file/                                          read          =
+contexts/selected/                                                      -             anyone
 contexts/<uuid:id_>/flag/                                               -             write
 contexts/<uuid:id_>/bundle/                                             read          =
 contexts/<uuid:id_>/rerun/                                              read          =
@@ -215,6 +218,7 @@ activity/log.csv                                                        anyone  
 trends/                                                                 anyone        =
 trends/files-over-limit.csv                                             anyone        =
 alerts/                                                                 anyone        =
+alerts/selected/                                                        -             anyone
 alerts/<uuid:id_>/acknowledge/                                                  -             edit
 alerts/<uuid:id_>/resolve/                                               -             edit
 alerts/<uuid:id_>/reopen/                                              -             edit
@@ -276,6 +280,13 @@ BODIES: Mapping[str, Body] = {
     "teams/<slug:slug>/files/<team_file_key:key>/preview/": _version(2, content="New"),
     "teams/<slug:slug>/memories/new/": _version(0, text="New", kind="fact", salience=0.5, credibility=0.5),
     "teams/<slug:slug>/memories/merge/": lambda owned, world: _merge(owned, world, "teams"),
+    "teams/<slug:slug>/memories/selected/": lambda owned, _world: {
+        "action": "export", "pick": f"{owned.ids['teams/one']}:1",
+    },
+    "agents/<slug:slug>/memories/selected/": lambda owned, _world: {
+        "action": "export", "pick": f"{owned.ids['agents/one']}:1",
+    },
+    "contexts/selected/": lambda owned, _world: {"action": "export", "pick": str(owned.ids["contexts"])},
     "teams/<slug:slug>/retention/": _version(rule="days", days=30),
     "keys/": _plain(name="New"),
     "people/": _plain(name="New", username="new"),

@@ -22,6 +22,7 @@ from assembly.monitoring.alerts.services import (
     alerts_selected,
 )
 from config.http.cursors import next_page_url, page_of
+from config.http.filter_chips import filter_chips
 from teams.access import principal_of
 from teams.models import Team
 from teams.principal import Principal
@@ -100,7 +101,9 @@ def alert_list(request: HttpRequest) -> HttpResponse:
     found, cursor = page_of(chosen, request.GET)
     context = {
         "form": form,
-        "lines": alert_rows(principal, found),
+        "lines": (lines := alert_rows(principal, found)),
+        "may_select": any(line.may_settle for line in lines),
+        "chips": filter_chips(request, form),
         "waiting": visible.waiting().count(),
         "narrowed": any(request.GET.get(name) for name in form.fields),
         "may_tell": Team.objects.manageable_by(principal).exists() or principal.is_admin,

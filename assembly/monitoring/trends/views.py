@@ -20,7 +20,7 @@ from assembly.monitoring.trends.presentation import (
     unused_sentence,
 )
 from assembly.monitoring.trends.reading import Period, Trend, find_unused_memories, load_file_losses, load_trend
-from config.http.csv_files import csv_text
+from config.http.csv_files import csv_response
 from config.http.errors import Invalid
 from teams.access import principal_of, team_for
 
@@ -52,11 +52,7 @@ def file_losses_csv(request: HttpRequest) -> HttpResponse:
     period = Period.last(form.cleaned_data["days"])
     losses = load_file_losses(principal_of(request), period, **form.scope, ref=form.cleaned_data["file"])
     rows = [_csv_row(row) for row in file_loss_rows(losses, form.asked)]
-    return HttpResponse(
-        ",".join(CSV_COLUMNS) + "\r\n" + csv_text(rows),
-        content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": 'attachment; filename="files-over-limit.csv"', "Cache-Control": "no-store"},
-    )
+    return csv_response("files-over-limit.csv", CSV_COLUMNS, rows)
 
 
 def _csv_row(row: FileLossRow) -> tuple[object, ...]:

@@ -33,7 +33,6 @@ OF_AGENTS = {
 COUNTED = sorted(OF_TEAMS | OF_ORGANISATION | OF_AGENTS)
 
 NOT_COUNTED = {
-    "activities": "what was done by admins, of which nothing is made",
     "alerts": "what follows from records, and nothing is made of it",
     "api_keys": "who may ask is looked up before the cache is",
     "assemblies": "the record is made of all the others, and nothing is made of it",
