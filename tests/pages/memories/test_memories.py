@@ -20,7 +20,7 @@ def memories(agent: Agent, owner: User) -> None:
 def test_without_a_search_the_newest_come_first(signed_in: SignedIn, teammate: User, memories: None) -> None:
     page = text_of(signed_in(teammate).get(MEMORIES))
     assert "All, newest first" in page
-    assert page.count("<li><p>") == 3
+    assert page.count('<th scope="row">') == 3
 
 
 def test_a_search_puts_the_nearest_first(signed_in: SignedIn, teammate: User, memories: None) -> None:

@@ -240,14 +240,14 @@ def test_the_list_takes_few_queries(
 ) -> None:
     viewer, boss = signed_in(teammate), signed_in(admin)
     # Session, person, agents, teams, people, profiles; the search's limits and plan, the walk, its end, the rows; twice
-    # the transaction around these; the bodies of those in which a section is full, or of which a source failed.
-    with django_assert_num_queries(14):
+    # the transaction around these; the bodies of those in which a section is full, or of which a source failed; the flags.
+    with django_assert_num_queries(15):
         viewer.get("/contexts/")
     # Besides, agents and teams of which there are contexts only.
-    with django_assert_num_queries(16):
+    with django_assert_num_queries(17):
         boss.get("/contexts/")
     # Besides, the pieces with the words; the one that is found has no body to read.
-    with django_assert_num_queries(14):
+    with django_assert_num_queries(15):
         viewer.get("/contexts/?q=ferry")
 
 
