@@ -16,6 +16,7 @@ from assembly.models.monitoring import MAX_NAME_CHARACTERS
 from assembly.monitoring.trends.file_losses import FILE_PREFIXES
 from assembly.records.item_titles import file_title
 from assembly.records.reader import StoredAssembly
+from assembly.records.section_names import section_name
 
 NO_ROOM = {Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET}
 CONTEXT = "context"
@@ -52,7 +53,7 @@ def findings(told: StoredAssembly) -> list[Finding]:
 
 def _files(told: StoredAssembly) -> Iterator[Finding]:
     """Yield files that are truncated or excluded for lack of budget."""
-    labels = {section.key: section.label for section in told.sections}
+    labels = {section.key: section_name(section) for section in told.sections}
     for decision, candidate in told.decided:
         if not decision.ref.startswith(FILE_PREFIXES) or decision.section == ALWAYS_INCLUDED.key:
             continue
@@ -80,15 +81,16 @@ def _sections(told: StoredAssembly) -> Iterator[Finding]:
 
 def _missing(told: StoredAssembly, section: Section, result: SectionResult | None) -> Finding:
     mine = [decision.ref for decision in told.decisions if decision.section == section.key]
+    label = section_name(section)
     troubled = _trouble(told, section)
     if troubled:
-        why = f"Its source did not answer, so nothing of {section.label} is in the context."
+        why = f"Its source did not answer, so nothing of {label} is in the context."
     elif mine:
-        why = f"There is no text in {section.label}, which must always be there."
+        why = f"There is no text in {label}, which must always be there."
     else:
-        why = f"There is no {section.label} at all, and it must always be there."
+        why = f"There is no {label} at all, and it must always be there."
     cause = troubled or _digest(mine)
-    name = (result.label if result else section.label)[:MAX_NAME_CHARACTERS]
+    name = (section_name(result) if result else label)[:MAX_NAME_CHARACTERS]
     return Finding(AlertKind.SECTION_MISSING, section.key, cause, name, why)
 
 
