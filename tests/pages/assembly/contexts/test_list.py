@@ -240,7 +240,7 @@ def test_the_list_takes_few_queries(
 ) -> None:
     viewer, boss = signed_in(teammate), signed_in(admin)
     # Session, person, agents, teams, people, profiles; the search's limits and plan, the walk, its end, the rows; twice
-    # the transaction around these; the bodies of those in which a section is full, or of which a source failed; the flags.
+    # the transaction around these; the bodies of those in which a section is full, or of which a source failed; flags.
     with django_assert_num_queries(15):
         viewer.get("/contexts/")
     # Besides, agents and teams of which there are contexts only.
