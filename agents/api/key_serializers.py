@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from agents.models import ApiKey
 from config.http.serializers import Line, Moment, StrictSerializer
-from teams.api.serializers import MAX_NAME_CHARACTERS
+from teams.api.serializers import MAX_NAME_CHARACTERS, ActorField
 
 
 class FutureMoment(Moment):
@@ -24,7 +24,9 @@ class FutureMoment(Moment):
 
 class AdminKeyCreateSerializer(StrictSerializer):
     name = Line(max_length=MAX_NAME_CHARACTERS, help_text="What the key is for; the author of what it writes.")
-    expires = FutureMoment(required=False, allow_null=True, default=None, help_text="null: it does not expire.")
+    expires_at = FutureMoment(
+        source="expires", required=False, allow_null=True, default=None, help_text="null: it does not expire."
+    )
 
 
 class AgentKeyCreateSerializer(AdminKeyCreateSerializer):
@@ -46,11 +48,11 @@ class KeySerializer(serializers.Serializer[Any]):
     agent = serializers.CharField(source="agent.slug", allow_null=True, help_text="null: an admin's key.")
     name = serializers.CharField()
     scopes = serializers.ListField(child=serializers.CharField())
-    created = serializers.DateTimeField()
-    created_by = serializers.CharField(source="creator_name", help_text="Empty if a command created it.")
-    expires = serializers.DateTimeField(allow_null=True)
-    last_used = serializers.DateTimeField(allow_null=True, help_text="Right to five minutes.")
-    revoked = serializers.DateTimeField(allow_null=True)
+    created_at = serializers.DateTimeField(source="created")
+    created_by = ActorField("creator", ref="created_by")
+    expires_at = serializers.DateTimeField(source="expires", allow_null=True)
+    last_used_at = serializers.DateTimeField(source="last_used", allow_null=True, help_text="Right to five minutes.")
+    revoked_at = serializers.DateTimeField(source="revoked", allow_null=True)
     teams = serializers.SerializerMethodField(help_text="Slugs of the teams that it reaches.")
 
     def get_teams(self, key: ApiKey) -> list[str]:
@@ -67,10 +69,10 @@ class TeamKeySerializer(serializers.Serializer[Any]):
     agent = serializers.CharField(source="agent.slug")
     name = serializers.CharField()
     scopes = serializers.ListField(child=serializers.CharField())
-    created = serializers.DateTimeField()
-    created_by = serializers.CharField(source="creator_name", help_text="Empty if a command created it.")
-    expires = serializers.DateTimeField(allow_null=True)
-    last_used = serializers.DateTimeField(allow_null=True, help_text="Right to five minutes.")
+    created_at = serializers.DateTimeField(source="created")
+    created_by = ActorField("creator", ref="created_by")
+    expires_at = serializers.DateTimeField(source="expires", allow_null=True)
+    last_used_at = serializers.DateTimeField(source="last_used", allow_null=True, help_text="Right to five minutes.")
     reaches = serializers.SerializerMethodField(help_text="Whether it reaches this team.")
 
     def get_reaches(self, key: ApiKey) -> bool:

@@ -48,7 +48,7 @@ class AgentSerializer(serializers.Serializer[Any]):
     timezone = serializers.CharField()
     teams = serializers.SerializerMethodField(help_text="Slugs of its teams that you may see.")
     version = serializers.IntegerField()
-    created = serializers.DateTimeField()
+    created_at = serializers.DateTimeField(source="created")
 
     def get_teams(self, agent: Agent) -> list[str]:
         return [team.slug for team in agent.teams.all()]

@@ -3,6 +3,7 @@
 import datetime
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from assembly.comparison.causes import Cause, CauseKind
 from assembly.comparison.interval import ComparisonInterval
@@ -32,9 +33,11 @@ def profile_cause(before: Profile, after: Profile) -> Cause | None:
     changed = Cause("profile_changed", after.name, f"profile:{after.name}", before.version, after.version)
     if row is None:
         return changed
-    return Cause(
-        changed.kind, changed.name, changed.ref, before.version, after.version, row.editor_name, row.created, row.note
-    )
+    return replace(changed, **_version_facts(row))
+
+
+def _version_facts(row: StoredProfileVersion | StoredRuleVersion) -> dict[str, Any]:
+    return {"by": row.editor_name, "by_ref": row.editor_ref, "at": row.created, "note": row.note}
 
 
 def affects_section(section: str, before: Profile, after: Profile) -> bool:
@@ -71,7 +74,7 @@ def _cause(
         return Cause("rule_deleted", name, f"rule:{name}", *versions)
     kind = _kind(old, new, newest, then)
     after = new.version if new else newest.version
-    return Cause(kind, name, f"rule:{name}", versions[0], after, newest.editor_name, newest.created, newest.note)
+    return Cause(kind, name, f"rule:{name}", versions[0], after, **_version_facts(newest))
 
 
 def _kind(old: Rule | None, new: Rule | None, newest: StoredRuleVersion, then: datetime.datetime) -> CauseKind:
@@ -80,10 +83,10 @@ def _kind(old: Rule | None, new: Rule | None, newest: StoredRuleVersion, then: d
     if new:
         if newest.file.created > then:
             return "rule_added"
-        return "rule_changed" if newest.created > then else "rule_applies"
+        return "rule_changed" if newest.created > then else "rule_matches"
     if not newest.file.enabled and newest.version == newest.file.version:
         return "rule_switched_off"
-    return "rule_changed" if old and newest.version != old.version else "rule_applies_no_more"
+    return "rule_changed" if old and newest.version != old.version else "rule_no_longer_matches"
 
 
 def _version(rules: Mapping[str, Rule], name: str) -> int | None:
@@ -150,7 +153,7 @@ class RecordCauses:
         if day and not (pair.before and pair.after) and not _both_include_day(day, self.original_days, self.days):
             return [Cause("day_passed", name=day.isoformat(), ref=pair.ref.item)]
         if pair.after is None and pair.ref.item not in self.things:
-            return [Cause("log_gone", name=day.isoformat() if day else "", ref=pair.ref.item)]
+            return [Cause("log_deleted", name=day.isoformat() if day else "", ref=pair.ref.item)]
         return self._changed(pair, "log_written")
 
     def _of_memory(self, pair: ChangePair) -> list[Cause]:
@@ -166,10 +169,10 @@ class RecordCauses:
     def _of_other_record(self, pair: ChangePair) -> list[Cause]:
         thing = self.things.get(pair.ref.item, MISSING_RECORD)
         if thing is MISSING_RECORD and pair.after is None and pair.ref.kind in KINDS:
-            return [Cause("thing_deleted", ref=pair.ref.item)]
+            return [Cause("item_deleted", ref=pair.ref.item)]
         if pair.before is None and thing.begun and thing.begun > self.then:
-            return [self._cause("thing_added", pair, thing)]
-        return [self._cause("thing_changed", pair, thing)] if self._is_newer(pair, thing) else []
+            return [self._cause("item_added", pair, thing)]
+        return [self._cause("item_changed", pair, thing)] if self._is_newer(pair, thing) else []
 
     def _changed(self, pair: ChangePair, kind: CauseKind) -> list[Cause]:
         thing = self.things.get(pair.ref.item, MISSING_RECORD)
@@ -185,8 +188,8 @@ class RecordCauses:
         candidate = pair.candidate
         name = candidate.date.isoformat() if candidate.date else candidate.kind
         versions = version_of(pair.before), version_of(pair.after) or thing.version
-        cause = Cause(kind, name, pair.ref.item, *versions, thing.by, thing.at)
-        return replace(cause, note=thing.retired_because if kind == "memory_retired" else thing.note)
+        cause = Cause(kind, name, pair.ref.item, *versions, thing.by, thing.at, thing.by_ref)
+        return replace(cause, note=thing.retired_because if kind == "memory_archived" else thing.note)
 
 
 def version_of(candidate: Candidate | None) -> int | None:
@@ -208,9 +211,9 @@ def _memory_action(thing: RecordState, before: Candidate | None) -> CauseKind:
     if thing.superseded_by and not (before and before.superseded_by):
         return "memory_superseded"
     if thing.retired_because and not (before and before.retired):
-        return "memory_retired"
+        return "memory_archived"
     if before and before.retired and not thing.retired_because:
-        return "memory_brought_back"
+        return "memory_restored"
     if before and before.pinned != thing.pinned:
         return "memory_pinned" if thing.pinned else "memory_unpinned"
     return "memory_changed"
@@ -253,10 +256,10 @@ class RequestCauses:
         if self.interval.late is None:
             return
         if pair.candidate.ref.startswith(REQUEST_SOURCES):
-            yield Cause("brought_along")
+            yield Cause("request_context")
         codes = {one.code for one in (pair.change.before, pair.change.after) if one}
         if Code.FILTERED in codes and codes != {Code.FILTERED}:
-            yield Cause("left_out_by_request")
+            yield Cause("excluded_by_request")
 
     def topic(self, source: str) -> Iterator[Cause]:
         """Yield the cause that the source was searched for another topic."""
@@ -268,14 +271,14 @@ class RequestCauses:
         old, new = self.before.request.budget, self.after.request.budget
         if old != new:
             given = (self.before.profile.budget, self.after.profile.budget) == (old, new)
-            yield Cause("budget_changed" if given else "budget_asked", before=old, after=new)
+            yield Cause("budget_changed" if given else "budget_requested", before=old, after=new)
         if self.before.request.tokenizer != self.after.request.tokenizer:
             yield Cause("tokenizer_changed", self.after.request.tokenizer)
 
     def otherwise(self) -> Iterator[Cause]:
         """Yield the causes that may explain the change if nothing else does."""
         if self.interval.differ("session", "filters", "exclude"):
-            yield Cause("asked_otherwise")
+            yield Cause("request_differs")
         if self.before.request.engine_version != self.after.request.engine_version:
             yield Cause("engine_changed")
 

@@ -14,56 +14,56 @@ from assembly.records.item_titles import file_title
 CauseKind = Literal[
     "file_changed",
     "log_written",
-    "log_gone",
+    "log_deleted",
     "day_passed",
     "memory_added",
     "memory_changed",
-    "memory_retired",
-    "memory_brought_back",
+    "memory_archived",
+    "memory_restored",
     "memory_superseded",
     "memory_pinned",
     "memory_unpinned",
     "memory_deleted",
-    "thing_added",
-    "thing_changed",
-    "thing_deleted",
+    "item_added",
+    "item_changed",
+    "item_deleted",
     "rule_added",
     "rule_changed",
     "rule_switched_off",
     "rule_deleted",
-    "rule_applies",
-    "rule_applies_no_more",
+    "rule_matches",
+    "rule_no_longer_matches",
     "profile_changed",
     "budget_changed",
-    "source_failed_then",
+    "source_failed_before",
     "source_failed_now",
-    "source_failed_later",
+    "source_failed_after",
     "added_afterwards",
-    "added_to_one",
+    "added_to_one_side",
     "another_agent",
     "another_team",
     "topic_changed",
     "profile_chosen",
     "strategy_changed",
-    "budget_asked",
+    "budget_requested",
     "tokenizer_changed",
-    "left_out_by_request",
-    "brought_along",
-    "asked_otherwise",
+    "excluded_by_request",
+    "request_context",
+    "request_differs",
     "engine_changed",
     "time_passed",
-    "others_in_section",
-    "room_before",
+    "peer_items_changed",
+    "preceding_sections",
     "unknown",
 ]
 CAUSE_KINDS: tuple[CauseKind, ...] = get_args(CauseKind)
 
-INDIRECT_KINDS = frozenset({"others_in_section", "room_before", "time_passed", "unknown"})
+INDIRECT_KINDS = frozenset({"peer_items_changed", "preceding_sections", "time_passed", "unknown"})
 """Causes that follow from other changes, or that no person or program made."""
 
 REQUEST_KINDS = frozenset({
-    "another_agent", "another_team", "topic_changed", "profile_chosen", "strategy_changed", "budget_asked",
-    "tokenizer_changed", "left_out_by_request", "brought_along", "asked_otherwise",
+    "another_agent", "another_team", "topic_changed", "profile_chosen", "strategy_changed", "budget_requested",
+    "tokenizer_changed", "excluded_by_request", "request_context", "request_differs",
 })  # fmt: skip
 """Causes in requests, which only occur when two different requests are compared, not when one is run again."""
 
@@ -73,7 +73,7 @@ class Cause:
     """A cause is one reason for a difference between two contexts; `cause_sentence` returns its sentence.
 
     `name` is the key of a file, a day, the name of a rule or a profile, the label of a source or the heading of a
-    section, by `kind`. `before` and `after` are versions or tokens; for `others_in_section`, `after` is a number of
+    section, by `kind`. `before` and `after` are versions or tokens; for `peer_items_changed`, `after` is a number of
     items. `by` and `at` are the author and the time of the newest version; both are empty if they are unknown.
     """
 
@@ -85,6 +85,8 @@ class Cause:
     after: int | None = None
     by: str = ""
     at: datetime.datetime | None = None
+    by_ref: str = ""
+    """The ref of the author, `person:<id>` or `key:<id>`."""
     note: str = ""
     """The author's note on the change; for a retired memory the reason; for a chosen profile the previous one."""
 
@@ -165,7 +167,7 @@ def _profile(cause: Cause) -> str:
 def _budget(cause: Cause) -> str:
     given = _("The budget of the profile: %(before)s → %(after)s tokens.")
     asked = _("The requested budget: %(before)s → %(after)s tokens.")
-    return (asked if cause.kind == "budget_asked" else given) % {
+    return (asked if cause.kind == "budget_requested" else given) % {
         "before": f"{cause.before:,}",
         "after": f"{cause.after:,}",
     }
@@ -190,40 +192,40 @@ def _room_sentence(cause: Cause) -> str:
 _SENTENCES: Mapping[CauseKind, Callable[[Cause], str]] = {
     "file_changed": _file,
     "log_written": _log,
-    "log_gone": lambda cause: _("The log of %(day)s was deleted.") % {"day": _day(cause)},
+    "log_deleted": lambda cause: _("The log of %(day)s was deleted.") % {"day": _day(cause)},
     "day_passed": lambda cause: _("%(day)s is in the last 7 days of only one of the contexts.") % {"day": _day(cause)},
     "memory_added": _action_sentence("This memory is new: it was added%(whom)s."),
     "memory_changed": lambda cause: _version_sentence(cause, _("This memory")),
-    "memory_retired": _retired,
-    "memory_brought_back": _action_sentence("This memory had been archived and was restored%(whom)s."),
+    "memory_archived": _retired,
+    "memory_restored": _action_sentence("This memory had been archived and was restored%(whom)s."),
     "memory_superseded": _action_sentence("Another memory took the place of this one%(whom)s."),
     "memory_pinned": _action_sentence("This memory was pinned%(whom)s."),
     "memory_unpinned": _action_sentence("This memory was pinned, and is no longer: changed%(whom)s."),
     "memory_deleted": _plain_sentence("This memory was deleted."),
-    "thing_added": _action_sentence("It is new: it was added%(whom)s."),
-    "thing_changed": lambda cause: _version_sentence(cause, _("It")),
-    "thing_deleted": _plain_sentence("It was deleted."),
+    "item_added": _action_sentence("It is new: it was added%(whom)s."),
+    "item_changed": lambda cause: _version_sentence(cause, _("It")),
+    "item_deleted": _plain_sentence("It was deleted."),
     "rule_added": _action_sentence("The rule “%(name)s” is new: it was written%(whom)s."),
     "rule_changed": lambda cause: _version_sentence(cause, _("The rule “%(name)s”") % {"name": cause.name}),
     "rule_switched_off": _action_sentence("The rule “%(name)s” was switched off%(whom)s."),
     "rule_deleted": _plain_sentence("The rule “%(name)s” was deleted."),
-    "rule_applies": _plain_sentence(
+    "rule_matches": _plain_sentence(
         "The rule “%(name)s” matches only the later context, because its condition depends on the time."
     ),
-    "rule_applies_no_more": _plain_sentence(
+    "rule_no_longer_matches": _plain_sentence(
         "The rule “%(name)s” applied before, and not later: its condition does not hold then."
     ),
     "profile_changed": _profile,
     "budget_changed": _budget,
-    "source_failed_then": _plain_sentence("%(name)s could not be read then, so its items are missing."),
+    "source_failed_before": _plain_sentence("%(name)s could not be read then, so its items are missing."),
     "source_failed_now": _plain_sentence(
         "%(name)s could not be read now. Try again to see whether its items are still included."
     ),
-    "source_failed_later": _plain_sentence(
+    "source_failed_after": _plain_sentence(
         "%(name)s could not be read for the later context, so its items are missing there."
     ),
     "added_afterwards": _plain_sentence("It was appended to the recorded context only."),
-    "added_to_one": _plain_sentence("It was added to one of the contexts after that was put together."),
+    "added_to_one_side": _plain_sentence("It was added to one of the contexts after that was put together."),
     "another_agent": _plain_sentence("It is of %(name)s: the other context is of another agent."),
     "another_team": _plain_sentence("It is of %(name)s: the other context is of another team, or of none."),
     "topic_changed": _plain_sentence("The topics differ, so other items are found, in another order."),
@@ -231,16 +233,16 @@ _SENTENCES: Mapping[CauseKind, Callable[[Cause], str]] = {
         _("The requested profile: %(before)s → %(after)s.") % {"after": cause.name, "before": cause.note}
     ),
     "strategy_changed": _plain_sentence("The request changed the profile %(name)s for itself."),
-    "budget_asked": _budget,
+    "budget_requested": _budget,
     "tokenizer_changed": _plain_sentence("The tokenizers differ: %(name)s."),
-    "left_out_by_request": _plain_sentence("One of the requests excludes it."),
-    "brought_along": _plain_sentence("The request brought it along."),
-    "asked_otherwise": _plain_sentence("The requests name another session, or other filters."),
+    "excluded_by_request": _plain_sentence("One of the requests excludes it."),
+    "request_context": _plain_sentence("The request brought it along."),
+    "request_differs": _plain_sentence("The requests name another session, or other filters."),
     "engine_changed": _plain_sentence(
         "One of the contexts was assembled by an earlier version of Dossier, which selected differently."
     ),
     "time_passed": _plain_sentence("Time has passed: it is less recent."),
-    "others_in_section": _competitors_sentence,
-    "room_before": _room_sentence,
+    "peer_items_changed": _competitors_sentence,
+    "preceding_sections": _room_sentence,
     "unknown": _plain_sentence("What was recorded does not tell why this is different."),
 }

@@ -11,6 +11,7 @@ from assembly.contexts.documents import decision_summary_document
 from assembly.engine.diff import DecisionChange, SectionChange
 from assembly.engine.reasons import decision_sentence
 from assembly.engine.types import SectionResult
+from teams.api.serializers import actor_document
 from teams.text_diff.difference import diff_texts
 from teams.versioned_text.serializers import hunk_document
 
@@ -37,7 +38,7 @@ def change_document(change: DecisionChange, labels: Mapping[str, str]) -> dict[s
     return {
         "ref": change.decision.ref,
         "effect": change.effect,
-        "cut": change.is_cut,
+        "truncated": change.is_cut,
         "reason": decision_sentence(change.after, labels[change.after.section]) if change.after else None,
         "before": decision_summary_document(change.before),
         "after": decision_summary_document(change.after),
@@ -89,8 +90,8 @@ def cause_document(cause: Cause) -> dict[str, Any]:
         "name": cause.name or None,
         "before": cause.before,
         "after": cause.after,
-        "by": cause.by or None,
-        "at": cause.at,
+        "changed_by": actor_document(cause.by_ref, cause.by) if cause.at else None,
+        "changed_at": cause.at,
         "note": cause.note,
     }
 

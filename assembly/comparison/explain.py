@@ -117,15 +117,15 @@ class _ChangeExplainer:
         """Yield the cause that the source failed, so that all its items are missing."""
         earlier, late = _in_time_order(self.beside.before, self.beside.after, self.interval)
         if past.before is None and source in earlier.missing:
-            yield Cause("source_failed_then", recorded_source_label(source))
+            yield Cause("source_failed_before", recorded_source_label(source))
         if past.after is None and source in late.missing:
             yield Cause(
-                "source_failed_later" if self.interval.late else "source_failed_now", recorded_source_label(source)
+                "source_failed_after" if self.interval.late else "source_failed_now", recorded_source_label(source)
             )
 
     def _causes_since(self, pair: ChangePair) -> Iterator[Cause]:
         if pair.is_in_one_context and pair.change.decision.section == LATEST_SECTION.key:
-            yield Cause("added_to_one" if self.interval.late else "added_afterwards")
+            yield Cause("added_to_one_side" if self.interval.late else "added_afterwards")
 
     def _rules(self, pair: ChangePair) -> Iterator[Cause]:
         decisions = [one for one in (pair.change.before, pair.change.after) if one]
@@ -161,7 +161,7 @@ class _ChangeExplainer:
             self.others[key] = _competitor_refs(key, self.beside)
         if others := self.others[key] - {without_version(pair.candidate.ref)}:
             label = next(one.section.label for one in self.beside.comparison.sections if one.section.key == key)
-            yield Cause("others_in_section", label, after=len(others))
+            yield Cause("peer_items_changed", label, after=len(others))
 
     def _room(self, pair: ChangePair) -> Iterator[Cause]:
         """Yield the cause that previous sections use more or less of the budget."""
@@ -171,7 +171,9 @@ class _ChangeExplainer:
             if section.section.key == pair.change.decision.section:
                 return
             if section.tokens_before != section.tokens_after:
-                yield Cause("room_before", section.section.label, "", section.tokens_before, section.tokens_after)
+                yield Cause(
+                    "preceding_sections", section.section.label, "", section.tokens_before, section.tokens_after
+                )
 
     def _source_of(self, pair: ChangePair) -> str:
         """Return the name under which the source of the change's section reports."""

@@ -28,7 +28,7 @@ from teams.text_diff.comparison import compare_texts
 WIDTH = 1000  # of a bar, in the units of its SVG
 
 
-UNNAMED = frozenset(kind for kind in CAUSE_KINDS if kind.startswith(("memory", "thing")))
+UNNAMED = frozenset(kind for kind in CAUSE_KINDS if kind.startswith(("memory", "item")))
 """The kinds of causes whose sentence does not name the item."""
 SHOWN = 12
 """The number of changes that are shown at once; the others are folded."""
@@ -40,7 +40,7 @@ SETTINGS: Mapping[ParameterName, str] = {
     "section": "Section",
     "rules": "Rules that applied",
     "day": "Day",
-    "left_out_by_request": "Excluded by the request",
+    "excluded_by_request": "Excluded by the request",
 }
 
 

@@ -10,6 +10,7 @@ from assembly.comparison.side_by_side import PARAMETER_NAMES
 from assembly.contexts.serializers import WarningSerializer
 from assembly.engine.diff import CHANGE_EFFECTS
 from assembly.engine.types import SECTION_STATUSES
+from teams.api.serializers import ActorSerializer
 from teams.models import TeamFile
 from teams.versioned_text.serializers import HunkSerializer
 
@@ -48,7 +49,7 @@ class TrialChangeSerializer(serializers.Serializer[Any]):
         choices=list(CHANGE_EFFECTS),
         help_text=("in: added; out: removed; moved: to another section; changed: its text, score, rank or truncation."),
     )
-    cut = serializers.BooleanField(help_text="It stays in, with more missing than before.")
+    truncated = serializers.BooleanField(help_text="It stays in, with more missing than before.")
     reason = serializers.CharField(allow_null=True, help_text="Why, in a plain sentence.")
     before = DecisionSummarySerializer(allow_null=True, help_text="null: it was not considered there.")
     after = DecisionSummarySerializer(allow_null=True, help_text="null: it would not be considered there.")
@@ -107,8 +108,8 @@ class CauseSerializer(serializers.Serializer[Any]):
     name = serializers.CharField(allow_null=True)
     before = serializers.IntegerField(allow_null=True, help_text="The earlier version; tokens, for limits and budgets.")
     after = serializers.IntegerField(allow_null=True)
-    by = serializers.CharField(allow_null=True, help_text="The author of the newest version; null: Dossier.")
-    at = serializers.DateTimeField(allow_null=True)
+    changed_by = ActorSerializer(allow_null=True, help_text="The author of the newest version.")
+    changed_at = serializers.DateTimeField(allow_null=True)
     note = serializers.CharField(allow_blank=True)
 
 

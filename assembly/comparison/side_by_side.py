@@ -89,7 +89,7 @@ def compared_from_result(
     )
 
 
-ParameterName = Literal["topic", "budget", "tokenizer", "profile", "section", "rules", "day", "left_out_by_request"]
+ParameterName = Literal["topic", "budget", "tokenizer", "profile", "section", "rules", "day", "excluded_by_request"]
 PARAMETER_NAMES: tuple[ParameterName, ...] = get_args(ParameterName)
 PROFILE_FACTS = ("similarity_threshold", "weights", "depth_limit", "over_budget", "fill", "cut_at", "quality_min")
 """The profile's settings for the context as a whole, beside its budget."""
@@ -116,7 +116,7 @@ def parameter_diffs(before: EngineInput, after: EngineInput) -> tuple[ParameterD
         ("profile", _profile(before.profile), _profile(after.profile)),
         ("rules", _rules(before), _rules(after)),
         ("day", f"{old.now:%Y-%m-%d}", f"{new.now:%Y-%m-%d}"),
-        ("left_out_by_request", ", ".join(old.exclude), ", ".join(new.exclude)),
+        ("excluded_by_request", ", ".join(old.exclude), ", ".join(new.exclude)),
     ]
     found = [ParameterDiff(name, was, now) for name, was, now in pairs if was != now]
     return (*found, *_sections(before.profile, after.profile))

@@ -26,6 +26,7 @@ class RecordState:
     version: int
     at: datetime.datetime | None
     by: str
+    by_ref: str
     note: str = ""
     begun: datetime.datetime | None = None
     superseded_by: UUID | None = None
@@ -33,7 +34,7 @@ class RecordState:
     pinned: bool = False
 
 
-MISSING_RECORD = RecordState(0, None, "")
+MISSING_RECORD = RecordState(0, None, "", "")
 """The state of an item that does not exist today."""
 
 
@@ -59,12 +60,13 @@ def _load_versioned(kind: ItemKind, ids: set[str], moment: datetime.datetime | N
     newest = versions.order_by(FILE_ID, "-version").distinct(FILE_ID)
     begun = _creation_times(ids) if kind.model is Memory else {}
     facts = {name for name in ("superseded_by", "retired_because", "pinned") if kind.model is Memory}
-    names = {"version", "created", "editor_name", "note", *facts}
+    names = {"version", "created", "editor_name", "editor_ref", "note", *facts}
     return {
         row[FILE_ID]: RecordState(
             version=row["version"],
             at=row["created"],
             by=row["editor_name"],
+            by_ref=row["editor_ref"],
             note=row["note"],
             begun=begun.get(row[FILE_ID]),
             **{name: row[name] for name in facts},
@@ -79,10 +81,10 @@ def _creation_times(ids: set[str]) -> dict[UUID, datetime.datetime]:
 
 def _load_unversioned(kind: ItemKind, ids: set[str], moment: datetime.datetime | None) -> dict[UUID, RecordState]:
     rows: QuerySet[Any] = kind.model.objects.filter(id__in=ids)
-    names = (ID, "version", "updated", "editor_name", "created")
+    names = (ID, "version", "updated", "editor_name", "editor_ref", "created")
     return {
         id_: replace(MISSING_RECORD, begun=created)
         if moment and updated > moment
-        else RecordState(version=version, at=updated, by=by, begun=created)
-        for id_, version, updated, by, created in rows.values_list(*names)
+        else RecordState(version=version, at=updated, by=by, by_ref=by_ref, begun=created)
+        for id_, version, updated, by, by_ref, created in rows.values_list(*names)
     }

@@ -34,7 +34,7 @@ from teams.principal import Principal
 
 COLUMNS = (
     "id",
-    "created",
+    "created_at",
     "agent",
     "agent_name",
     "team",
@@ -50,11 +50,13 @@ COLUMNS = (
     "budget",
     "tokens",
     "truncated",
-    "left_out",
+    "excluded",
     "warnings",
     "assembly_ms",
 )
 COLUMN_NAMES_IN_RECORD = {
+    "created_at": "created",
+    "excluded": "left_out",
     "agent": "agent_slug",
     "team": "team_slug",
     "profile": "profile_name",
@@ -66,7 +68,7 @@ COLUMN_NAMES_IN_RECORD = {
 def row_of(context: Assembly) -> Mapping[str, Any]:
     """Return the context's exported values by column name; moments are RFC 3339 texts in UTC."""
     values = {column: getattr(context, COLUMN_NAMES_IN_RECORD.get(column, column)) for column in COLUMNS}
-    moments = {name: values[name].isoformat().replace("+00:00", "Z") for name in ("created", "now")}
+    moments = {name: values[name].isoformat().replace("+00:00", "Z") for name in ("created_at", "now")}
     return {**values, **moments, "id": str(context.id)}
 
 

@@ -103,7 +103,7 @@ REFERENCE_ATTRIBUTES = {
     "hx-include": "closest form",
 }
 """Attributes of a field whose text is looked up with htmx while it is typed."""
-REFERENCE_FIELDS = ("contains", "omits")
+REFERENCE_FIELDS = ("included_ref", "excluded_ref")
 CHOOSE_HELP = _("Select a match below, or paste the URL of its page.")
 ADVANCED_FIELDS = (
     "requested_by",
@@ -113,8 +113,8 @@ ADVANCED_FIELDS = (
     "reason",
     "since",
     "until",
-    "contains",
-    "omits",
+    "included_ref",
+    "excluded_ref",
     "file_loss",
 )
 """Fields that are folded away until one of them is used."""
@@ -159,14 +159,14 @@ class ContextFilterForm(forms.Form):
             ("month", _("The last 30 days")),
         ],
     )
-    only = forms.CharField(
+    outcome = forms.CharField(
         label=_("Outcome"),
         required=False,
         widget=FastSelect(
             choices=[
                 ("", _("All")),
-                ("cut", _("Truncated or with a warning")),
-                ("left_out", _("With excluded items")),
+                ("truncated", _("Truncated or with a warning")),
+                ("excluded", _("With excluded items")),
             ]
         ),
     )
@@ -189,13 +189,13 @@ class ContextFilterForm(forms.Form):
     )
     since = forms.CharField(label=_("From"), required=False, widget=forms.DateInput({"type": "date"}))
     until = forms.CharField(label=_("To"), required=False, widget=forms.DateInput({"type": "date"}))
-    contains = forms.CharField(
+    included_ref = forms.CharField(
         label=_("Contains"),
         required=False,
         validators=[validate_storable],
         widget=forms.TextInput(REFERENCE_ATTRIBUTES),
     )
-    omits = forms.CharField(
+    excluded_ref = forms.CharField(
         label=_("Excluded item"),
         required=False,
         validators=[validate_storable],

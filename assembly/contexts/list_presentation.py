@@ -174,8 +174,8 @@ def _words(_form: ContextFilterForm, value: str) -> str:
     return _("words: “%s”") % value
 
 
-def _only(_form: ContextFilterForm, value: str) -> str:
-    return _("truncated or with a warning") if value == "cut" else _("with excluded items")
+def _outcome(_form: ContextFilterForm, value: str) -> str:
+    return _("truncated or with a warning") if value == "truncated" else _("with excluded items")
 
 
 def _warning(_form: ContextFilterForm, value: str) -> str:
@@ -206,18 +206,28 @@ def _title(form: ContextFilterForm, thing: ReferenceQuery | None) -> str:
 
 
 FILTERS_BEFORE_NOUN = ("agent", "team", "requested_by")
-FILTERS_AFTER_NOUN = ("purpose", "profile", "only", "warning", "reason", "contains", "omits", "file_loss", "q")
+FILTERS_AFTER_NOUN = (
+    "purpose",
+    "profile",
+    "outcome",
+    "warning",
+    "reason",
+    "included_ref",
+    "excluded_ref",
+    "file_loss",
+    "q",
+)
 FILTER_PHRASES: Mapping[str, FilterPhrase] = {
     "agent": _agent,
     "team": _team,
     "requested_by": _requested_by,
     "purpose": _purpose,
     "profile": _profile,
-    "only": _only,
+    "outcome": _outcome,
     "warning": _warning,
     "reason": _reason,
-    "contains": _contains,
-    "omits": _omits,
+    "included_ref": _contains,
+    "excluded_ref": _omits,
     "file_loss": _file_loss,
     "q": _words,
 }

@@ -29,6 +29,7 @@ from assembly.rules.serializers import FiredRuleSerializer, UnreadableRuleSerial
 from assembly.sources.base import Component, ConversationTurn, RequestFilters
 from config.http.serializers import ExactText, Moment, StrictSerializer
 from memories.api.events import EventCreateSerializer
+from teams.api.serializers import ActorSerializer
 
 MAX_TEXT_CHARACTERS = 300_000
 MAX_WORDS = 50
@@ -230,8 +231,8 @@ class SourceSerializer(serializers.Serializer[Any]):
     started_ms = serializers.IntegerField(help_text="From the beginning of the assembly.")
     deadline_ms = serializers.IntegerField(allow_null=True, help_text="By when it had to be done, from the beginning.")
     code = serializers.ChoiceField(choices=list(SourceCode), allow_null=True, help_text="null: it answered.")
-    fault = serializers.CharField(allow_blank=True, help_text="What failed, in plain words.")
-    left_out = serializers.IntegerField(help_text="Results of an external source that could not be used.")
+    error = serializers.CharField(allow_blank=True, help_text="What failed, in plain words.")
+    skipped = serializers.IntegerField(help_text="Results of an external source that could not be used.")
 
 
 class SummariesSerializer(serializers.Serializer[Any]):
@@ -256,7 +257,7 @@ class MetadataSerializer(serializers.Serializer[Any]):
     chunks_searched = serializers.IntegerField()
     considered = serializers.IntegerField()
     included = serializers.IntegerField()
-    left_out = serializers.IntegerField()
+    excluded = serializers.IntegerField()
     sources = SourceSerializer(many=True)
     rules = FiredRuleSerializer(many=True, help_text="Those that fired, and what each did.")
     unreadable_rules = UnreadableRuleSerializer(many=True, help_text="Those that were passed over.")
@@ -271,7 +272,8 @@ class MetadataSerializer(serializers.Serializer[Any]):
 
 class AssemblySummarySerializer(serializers.Serializer[Any]):
     id = serializers.UUIDField()
-    created = serializers.DateTimeField()
+    created_at = serializers.DateTimeField()
+    requested_by = ActorSerializer()
     agent = serializers.CharField()
     team = serializers.CharField(allow_null=True)
     purpose = serializers.ChoiceField(
@@ -286,10 +288,10 @@ class AssemblySummarySerializer(serializers.Serializer[Any]):
     tokens = serializers.IntegerField()
     truncated = serializers.BooleanField(help_text="A text was truncated, or an item was excluded for lack of budget.")
     warnings = WarningSerializer(many=True)
-    parent = serializers.UUIDField(  # type: ignore[assignment]  # as for `label`
-        allow_null=True, help_text="The assembly that this one grew from by an event."
+    parent_id = serializers.UUIDField(allow_null=True, help_text="The assembly that this one grew from by an event.")
+    repeat_of_id = serializers.UUIDField(
+        allow_null=True, help_text="The assembly whose cached result this one repeats."
     )
-    repeats = serializers.UUIDField(allow_null=True, help_text="The assembly that this one repeats, from the cache.")
     sha256 = serializers.CharField(help_text="Of the content in UTF-8, hexadecimal.")
 
 

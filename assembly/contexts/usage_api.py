@@ -20,19 +20,19 @@ from teams.principal import Action
 
 
 class MemoryUseSerializer(serializers.Serializer[Any]):
-    assembly = serializers.UUIDField()
-    created = serializers.DateTimeField()
+    assembly_id = serializers.UUIDField()
+    created_at = serializers.DateTimeField()
     agent = serializers.CharField()
     team = serializers.CharField(allow_null=True)
     topic = serializers.CharField()
-    told = serializers.BooleanField(help_text="Whether the memory is in its content.")
+    included = serializers.BooleanField(help_text="Whether the memory is in its content.")
     ref = serializers.CharField(help_text="With the version that was considered.")
     code = serializers.ChoiceField(choices=DECISION_CODES)
 
 
 class MemoryUsesSerializer(serializers.Serializer[Any]):
-    told = serializers.IntegerField(help_text="Number of visible assemblies whose content includes it.")
-    left_out = serializers.IntegerField(help_text="Number of visible assemblies that excluded it.")
+    included_count = serializers.IntegerField(help_text="Number of visible assemblies whose content includes it.")
+    excluded_count = serializers.IntegerField(help_text="Number of visible assemblies that excluded it.")
     results = MemoryUseSerializer(many=True)
     next = serializers.CharField(allow_null=True)
 
@@ -50,18 +50,20 @@ class MemoryUses(ApiView):
         decided = uses.decisions_by_context(found)
         documents = [use_document(context, decided[context.id]) for context in found]
         following = next_page_url(request.path, query, cursor)
-        return Response({"told": uses.told, "left_out": uses.left_out, "results": documents, "next": following})
+        return Response(
+            {"included_count": uses.told, "excluded_count": uses.left_out, "results": documents, "next": following}
+        )
 
 
 def use_document(context: Assembly, use: MemoryUse) -> dict[str, Any]:
     """Return a context as JSON values with its decision about the memory."""
     return {
-        "assembly": context.id,
-        "created": context.created,
+        "assembly_id": context.id,
+        "created_at": context.created,
         "agent": context.agent_slug,
         "team": context.team_slug or None,
         "topic": context.topic,
-        "told": use.told,
+        "included": use.told,
         "ref": use.ref,
         "code": use.code,
     }

@@ -68,8 +68,10 @@ class Alert(models.Model):
     closed_in = models.UUIDField(null=True)
     seen = models.DateTimeField(null=True)
     seen_by = models.CharField(max_length=200, blank=True, default="")
+    seen_by_ref = models.CharField(max_length=80, blank=True, default="", db_default="")
     settled = models.DateTimeField(null=True)
     settled_by = models.CharField(max_length=200, blank=True, default="")
+    settled_by_ref = models.CharField(max_length=80, blank=True, default="", db_default="")
 
     objects = AlertQuerySet.as_manager()
 

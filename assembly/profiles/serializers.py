@@ -13,7 +13,7 @@ from assembly.profiles.yaml_reader import UnreadableDocument
 from config.http.cursors import limit_of
 from config.http.errors import Invalid
 from config.http.serializers import ExactText, StrictSerializer
-from teams.api.serializers import SlugField, VersionSerializer
+from teams.api.serializers import ActorSerializer, SlugField, VersionSerializer, actor_document
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 
 YAML = "YAML, stored as sent. A fault is named with its line."
@@ -31,14 +31,13 @@ class ProfileSummarySerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     version = serializers.IntegerField()
     description = serializers.CharField(help_text="What it is for.")
-    shipped = serializers.BooleanField(help_text="Dossier has a built-in profile of this name.")
+    builtin = serializers.BooleanField(help_text="Dossier has a built-in profile of this name.")
     editable = serializers.BooleanField()
-    fault = serializers.CharField(
+    error = serializers.CharField(
         allow_null=True, help_text="Why it cannot be used, with the line: say, a source is gone. null: it can be."
     )
     updated_at = serializers.DateTimeField(allow_null=True, help_text="null: the built-in version.")
-    updated_by = serializers.ChoiceField(choices=["user", "system"])
-    editor = serializers.CharField(help_text="The person or key; empty for the system.")
+    updated_by = ActorSerializer()
 
 
 class ProfileWeightsSerializer(serializers.Serializer[Any]):
@@ -90,21 +89,21 @@ class ProfileSerializer(ProfileSummarySerializer):
 
 
 class ProfileVersionSerializer(VersionSerializer):
-    created = serializers.DateTimeField(allow_null=True, help_text="null: built-in.")
+    created_at = serializers.DateTimeField(source="created", allow_null=True, help_text="null: built-in.")
 
 
 class ProfileVersionContentSerializer(ProfileVersionSerializer):
     content = serializers.CharField()
 
 
-class ProfileFaultSerializer(serializers.Serializer[Any]):
+class ProfileErrorSerializer(serializers.Serializer[Any]):
     line = serializers.IntegerField(help_text="From 1.")
     message = serializers.CharField()
 
 
 class ProfileCheckSerializer(serializers.Serializer[Any]):
     valid = serializers.BooleanField()
-    errors = ProfileFaultSerializer(many=True)  # type: ignore[assignment]  # DRF has an attribute of this name
+    errors = ProfileErrorSerializer(many=True)  # type: ignore[assignment]  # DRF has an attribute of this name
 
 
 def check_document(fault: UnreadableDocument | None) -> dict[str, Any]:
@@ -148,12 +147,11 @@ def _summary_fields(entry: ProfileEntry) -> dict[str, Any]:
         "name": entry.name,
         "version": entry.version,
         "description": entry.description,
-        "shipped": entry.shipped,
+        "builtin": entry.shipped,
         "editable": entry.editable,
-        "fault": entry.fault.detail if entry.fault else None,
+        "error": entry.fault.detail if entry.fault else None,
         "updated_at": entry.row.updated_at,
-        "updated_by": entry.row.updated_by,
-        "editor": entry.row.editor_name,
+        "updated_by": actor_document(entry.row.editor_ref, entry.row.editor_name),
     }
 
 

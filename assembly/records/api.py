@@ -30,6 +30,7 @@ from config.http.serializers import ExactText, FastJSONRenderer, Flag, StrictSer
 from memories.api.archive import ZIP, ZipRenderer
 from memories.api.fields import Count
 from teams.access import require_admin, team_for
+from teams.api.serializers import ActorField, ActorSerializer, actor_document
 from teams.api.view import ApiView
 from teams.models import Team
 from teams.principal import Action
@@ -46,12 +47,12 @@ class RetentionUpdateSerializer(StrictSerializer):
 class RetentionSerializer(serializers.Serializer[object]):
     days = serializers.IntegerField(allow_null=True, help_text=DAYS)
     keep_flagged = serializers.BooleanField()
-    own = serializers.BooleanField(
-        help_text="Whether it was set here; otherwise the default of the organisation applies."
+    inherited = serializers.BooleanField(
+        help_text="Whether it was not set here, so that the default of the organisation applies."
     )
     version = serializers.IntegerField(help_text="0 where nothing was said here.")
     updated_at = serializers.DateTimeField(allow_null=True)
-    editor = serializers.CharField()
+    updated_by = ActorSerializer(allow_null=True)
 
 
 class FlagUpdateSerializer(StrictSerializer):
@@ -62,8 +63,8 @@ class FlagUpdateSerializer(StrictSerializer):
 
 class FlagSerializer(serializers.Serializer[object]):
     note = serializers.CharField()
-    by = serializers.CharField()
-    created = serializers.DateTimeField()
+    created_by = ActorField("by")
+    created_at = serializers.DateTimeField(source="created")
 
 
 class RetentionView(VersionedView):
@@ -77,10 +78,10 @@ class RetentionView(VersionedView):
         facts = {
             "days": held.keeping.days,
             "keep_flagged": held.keeping.keep_flagged,
-            "own": policy is not None,
+            "inherited": policy is None,
             "version": held.version,
             "updated_at": policy.updated_at if policy else None,
-            "editor": policy.editor_name if policy else "",
+            "updated_by": actor_document(policy.editor_ref, policy.editor_name) if policy else None,
         }
         return dict(RetentionSerializer(facts).data)
 
@@ -124,7 +125,7 @@ class RetentionView(VersionedView):
 
 def flag_document(flag: AssemblyFlag) -> dict[str, Any]:
     """Return a flag on an assembly as JSON values."""
-    return dict(FlagSerializer({"note": flag.note, "by": flag.by_name or flag.by_ref, "created": flag.created}).data)
+    return dict(FlagSerializer(flag).data)
 
 
 class AssemblyFlagView(ApiView):

@@ -23,7 +23,7 @@ from config.http.etags import etag
 from config.http.idempotency import idempotent
 from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, LOCATION, PAGE
 from teams.access import team_for
-from teams.api.serializers import VersionContentSerializer, VersionSerializer, page_serializer
+from teams.api.serializers import VersionContentSerializer, VersionSerializer, actor_document, page_serializer
 from teams.api.view import ApiView
 from teams.principal import Action
 from teams.versioned_text.api import VersionedView, VersionList
@@ -45,12 +45,11 @@ def rule_document(row: StoredRule) -> dict[str, Any]:
         "team": row.team.slug if row.team else None,
         "enabled": row.enabled,
         "description": entry.description,
-        "fault": entry.fault.detail if entry.fault else None,
+        "error": entry.fault.detail if entry.fault else None,
         "content": row.content,
-        "created": row.created,
+        "created_at": row.created,
         "updated_at": row.updated_at,
-        "updated_by": row.updated_by,
-        "editor": row.editor_name,
+        "updated_by": actor_document(row.editor_ref, row.editor_name),
     }
     return dict(RuleSerializer(facts).data)
 

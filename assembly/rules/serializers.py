@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from assembly.profiles.serializers import YAML
 from config.http.serializers import ExactText, StrictSerializer
-from teams.api.serializers import SlugField
+from teams.api.serializers import ActorSerializer, SlugField
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 
 SCOPES = ["agent", "team", "everywhere"]
@@ -38,14 +38,13 @@ class RuleSerializer(serializers.Serializer[Any]):
     team = serializers.CharField(allow_null=True)
     enabled = serializers.BooleanField()
     description = serializers.CharField(help_text="What it is for.")
-    fault = serializers.CharField(
+    error = serializers.CharField(
         allow_null=True, help_text="Why it cannot be used, with the line: say, a source is gone. null: it can be."
     )
     content = serializers.CharField(help_text="YAML.")
-    created = serializers.DateTimeField()
+    created_at = serializers.DateTimeField()
     updated_at = serializers.DateTimeField()
-    updated_by = serializers.ChoiceField(choices=["user", "system"])
-    editor = serializers.CharField(help_text="The person or key; empty for the system.")
+    updated_by = ActorSerializer()
 
 
 class RuleEffectsSerializer(serializers.Serializer[Any]):
@@ -58,9 +57,9 @@ class FiredRuleSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     version = serializers.IntegerField()
     scope = serializers.ChoiceField(choices=SCOPES)
-    did = RuleEffectsSerializer(help_text="To how many items it did what.")
+    effects = RuleEffectsSerializer(help_text="To how many items it did what.")
 
 
 class UnreadableRuleSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
-    fault = serializers.CharField(help_text="Why it was passed over, with the line.")
+    error = serializers.CharField(help_text="Why it was passed over, with the line.")

@@ -27,7 +27,7 @@ class OwnerDeleted(DossierError):
     """The agent or the team of a context was deleted, so nothing can be gathered for it any more."""
 
     status = 409
-    code = "nobody_left"
+    code = "agent_deleted"
     title = "The agent or team was deleted"
 
 

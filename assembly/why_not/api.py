@@ -57,24 +57,24 @@ class RemedyChangeSerializer(serializers.Serializer[Any]):
 
 
 class RemedySerializer(serializers.Serializer[Any]):
-    sentence = serializers.CharField()
+    message = serializers.CharField()
     changes = RemedyChangeSerializer(many=True, help_text="Applied together, in this order, they include it.")
-    least = serializers.BooleanField(help_text="One step less of the last was tried, and does not bring it in.")
-    whole = serializers.BooleanField(help_text="It is what brings in all of it; less may bring in a part.")
+    minimal = serializers.BooleanField(help_text="One step less of the last was tried, and does not bring it in.")
+    complete = serializers.BooleanField(help_text="It is what brings in all of it; less may bring in a part.")
     code = serializers.ChoiceField(choices=DECISION_CODES, help_text="What then becomes of it.")
-    awaits_summary = serializers.BooleanField(help_text="It would be included as a summary that does not exist yet.")
+    needs_summary = serializers.BooleanField(help_text="It would be included as a summary that does not exist yet.")
     tokens = serializers.IntegerField(help_text="Tokens of the whole context then.")
-    cost = serializers.CharField(help_text="What it does to the others, in a sentence.")
-    pushed_out = serializers.ListField(child=serializers.CharField(), help_text="Refs of what would go.")
-    newly_cut = serializers.ListField(child=serializers.CharField(), help_text="Refs of items that would be shortened.")
-    newly_in = serializers.ListField(
+    side_effects = serializers.CharField(help_text="What it does to the others, in a sentence.")
+    excluded_refs = serializers.ListField(child=serializers.CharField(), help_text="Refs of what would go.")
+    truncated_refs = serializers.ListField(child=serializers.CharField(), help_text="Refs of what would be truncated.")
+    included_refs = serializers.ListField(
         child=serializers.CharField(), help_text="Refs of items that would be added, including itself."
     )
 
 
 class NotConsideredSerializer(serializers.Serializer[Any]):
-    why = serializers.ChoiceField(choices=NOT_CONSIDERED_CODES)
-    sentence = serializers.CharField()
+    code = serializers.ChoiceField(choices=NOT_CONSIDERED_CODES)
+    message = serializers.CharField()
     ref = serializers.CharField(allow_null=True, help_text="Of an item that exists today.")
     name = serializers.CharField(allow_null=True)
 
@@ -83,13 +83,13 @@ class WhyNotSerializer(serializers.Serializer[Any]):
     considered = serializers.BooleanField()
     reason = serializers.CharField(help_text="The answer in a sentence.")
     decision = DecisionSerializer(allow_null=True, help_text="What became of it; null where it was not considered.")
-    standing = RankContextSerializer(allow_null=True)
+    ranking = RankContextSerializer(allow_null=True)
     remedies = RemedySerializer(many=True, help_text="What would bring it in, each proved by running the engine.")
     untried = serializers.ListField(
         child=serializers.ChoiceField(choices=CHANGE_KINDS), help_text="What there was no time to try."
     )
     matches = MatchSerializer(many=True, help_text="All that could be meant, the one of this answer first.")
-    unconsidered = NotConsideredSerializer(many=True, help_text="Why what could be meant was not considered.")
+    not_considered = NotConsideredSerializer(many=True, help_text="Why what could be meant was not considered.")
 
 
 PARAMETERS = [
@@ -140,11 +140,11 @@ def _document(found: WhyNotAnswer) -> dict[str, Any]:
         told = {"considered": True, "reason": sentence, "decision": _decision_document(found, rank_context)}
     return {
         **told,
-        "standing": _rank_context_document(rank_context) if rank_context else None,
+        "ranking": _rank_context_document(rank_context) if rank_context else None,
         "remedies": [_remedy_document(one, found, titles) for one in found.remedies.found],
         "untried": found.remedies.untried,
         "matches": matches,
-        "unconsidered": unconsidered,
+        "not_considered": unconsidered,
     }
 
 
@@ -175,20 +175,20 @@ def _remedy_document(remedy: Remedy, found: WhyNotAnswer, titles: Titles) -> dic
     decision = found.matches[0].decision
     comparison = remedy.comparison
     return {
-        "sentence": remedy_sentence(remedy, found.told.inputs, titles),
+        "message": remedy_sentence(remedy, found.told.inputs, titles),
         "changes": [
             {name: getattr(change, name) for name in ("kind", "section", "ref", "value", "name")}
             for change in remedy.changes
         ],
-        "least": remedy.is_least,
-        "whole": remedy.whole,
+        "minimal": remedy.is_least,
+        "complete": remedy.whole,
         "code": remedy.after.code,
-        "awaits_summary": remedy.awaits_summary,
+        "needs_summary": remedy.awaits_summary,
         "tokens": comparison.tokens_after,
-        "cost": cost_sentence(remedy, (decision.section, decision.ref), titles),
-        "pushed_out": _refs(comparison.pushed_out),
-        "newly_cut": _refs(comparison.newly_cut),
-        "newly_in": _refs(comparison.newly_in),
+        "side_effects": cost_sentence(remedy, (decision.section, decision.ref), titles),
+        "excluded_refs": _refs(comparison.pushed_out),
+        "truncated_refs": _refs(comparison.newly_cut),
+        "included_refs": _refs(comparison.newly_in),
     }
 
 
@@ -199,8 +199,8 @@ def _refs(changes: tuple[DecisionChange, ...]) -> list[str]:
 def _not_considered_document(one: NotConsidered) -> dict[str, Any]:
     thing = one.thing
     return {
-        "why": one.why,
-        "sentence": one.sentence,
+        "code": one.why,
+        "message": one.sentence,
         "ref": thing.ref if thing else None,
         "name": thing.name if thing else None,
     }

@@ -71,17 +71,18 @@ def _heaviest_feature(ranker: Ranker | None, candidate: Candidate) -> tuple[str,
 
 
 ChangeKind = Literal[
-    "budget", "cap", "top_k", "threshold", "reach", "score", "source_score", "boost", "pin", "always_include",
-    "without_rule", "without_exclusion", "not_superseded", "not_retired", "without_other", "shorter", "text",
+    "budget", "cap", "top_k", "threshold", "score_distance", "score", "source_score", "boost", "pin", "always_include",
+    "without_rule", "without_exclusion", "not_superseded", "not_archived", "without_duplicate", "shorter", "text",
 ]  # fmt: skip
 """The kinds of changes, with the meaning of `RemedyChange.value` if they have one.
 
-budget, cap, top_k, threshold, reach: the new value of the token budget, the section's limit in tokens, its number of
-items, the lowest similarity, or the greatest distance to the best score of a ranker; score, source_score: the increase
-of the score; boost: the factor of a rule that boosts the item; pin: the memory is pinned; always_include: a rule always
-includes the item; without_rule: the number of rules, the narrowest first, that no longer exclude it; without_exclusion:
-the request no longer excludes it; not_superseded, not_retired: it has no successor, or is not retired; without_other:
-its duplicate is missing; shorter: the number of characters that its text is cut to; text: its text is not empty.
+budget, cap, top_k, threshold, score_distance: the new value of the token budget, the section's limit in tokens, its
+number of items, the lowest similarity, or the greatest distance to the best score of a ranker; score, source_score: the
+increase of the score; boost: the factor of a rule that boosts the item; pin: the memory is pinned; always_include: a
+rule always includes the item; without_rule: the number of rules, the narrowest first, that no longer exclude it;
+without_exclusion: the request no longer excludes it; not_superseded, not_archived: it has no successor, or is not
+archived; without_duplicate: its duplicate is missing; shorter: the number of characters that its text is cut to; text:
+its text is not empty.
 """
 
 CHANGE_KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
@@ -289,7 +290,7 @@ _APPLIERS: Mapping[ChangeKind, Callable[[EngineInput, RemedyChange], EngineInput
     "cap": _with_cap,
     "top_k": _with_top_k,
     "threshold": _with_threshold,
-    "reach": _with_reach,
+    "score_distance": _with_reach,
     "score": _with_score,
     "source_score": _with_source_score,
     "boost": _with_boost,
@@ -298,8 +299,8 @@ _APPLIERS: Mapping[ChangeKind, Callable[[EngineInput, RemedyChange], EngineInput
     "without_rule": _without_rule,
     "without_exclusion": _without_exclusion,
     "not_superseded": _not_superseded,
-    "not_retired": _not_retired,
-    "without_other": _without_other,
+    "not_archived": _not_retired,
+    "without_duplicate": _without_other,
     "shorter": _shorter,
     "text": _with_text,
 }

@@ -104,11 +104,11 @@ def _not_superseded(situation: FixSituation) -> Fix:
 
 
 def _not_retired(situation: FixSituation) -> Fix:
-    return Fix(lambda _: situation.change("not_retired"))
+    return Fix(lambda _: situation.change("not_archived"))
 
 
 def _without_other(situation: FixSituation) -> Fix:
-    return Fix(lambda _: situation.change("without_other", name=str(situation.decision.detail["by"])))
+    return Fix(lambda _: situation.change("without_duplicate", name=str(situation.decision.detail["by"])))
 
 
 def _text(situation: FixSituation) -> Fix:
@@ -160,7 +160,7 @@ def longer_reach(situation: FixSituation) -> Iterator[Fix]:
     if ranker is None or situation.decision.score is None or least is None:
         return
     start, missing = math.floor(ranker.reach * STEPS_PER_SCORE_UNIT), _steps(least - _unboosted(situation.decision))
-    yield Fix(lambda n: situation.change("reach", (start + n) / STEPS_PER_SCORE_UNIT), missing + 2, missing)
+    yield Fix(lambda n: situation.change("score_distance", (start + n) / STEPS_PER_SCORE_UNIT), missing + 2, missing)
 
 
 def higher_score(situation: FixSituation) -> Iterator[Fix]:

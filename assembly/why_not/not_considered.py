@@ -13,12 +13,14 @@ from assembly.models import Assembly
 from assembly.records.warnings import recorded_source_label
 from assembly.sources.files import DAYS
 
-NotConsideredCode = Literal["unknown", "later", "no_section", "source_late", "source_failed", "too_old", "passed_over"]
+NotConsideredCode = Literal[
+    "unknown", "created_later", "no_section", "source_late", "source_failed", "outside_window", "not_selected"
+]
 """The reasons why an item was not considered.
 
-unknown: no item of this name exists that the principal may see; later: the item was created after the context;
+unknown: no item of this name exists that the principal may see; created_later: the item was created after the context;
 no_section: the profile has no section for its kind; source_late, source_failed: its source timed out or failed;
-too_old: its day precedes the included days of the daily logs; passed_over: its source returned other items.
+outside_window: its day precedes the included days of the daily logs; not_selected: its source returned other items.
 """
 
 NOT_CONSIDERED_CODES: tuple[NotConsideredCode, ...] = get_args(NotConsideredCode)
@@ -50,7 +52,7 @@ def explain_not_considered(assembly: Assembly, thing: OwnedRecord) -> NotConside
 def _reasons(assembly: Assembly, thing: OwnedRecord) -> Iterator[tuple[NotConsideredCode, str]]:
     """Yield the reasons that apply, the most decisive first."""
     if thing.created > assembly.created:
-        yield "later", _("It did not exist yet: it was written after this context.")
+        yield "created_later", _("It did not exist yet: it was written after this context.")
     reports = _reports(assembly, thing)
     if not reports:
         yield "no_section", _("The profile “%(profile)s” has no section for it.") % {"profile": assembly.profile_name}
@@ -58,8 +60,8 @@ def _reasons(assembly: Assembly, thing: OwnedRecord) -> Iterator[tuple[NotConsid
         if report.get("code"):
             yield _no_answer_reason(report)
     if thing.day and _is_too_old(thing.day, assembly.now):
-        yield "too_old", _("Only the last %(days)s days are included, and this one is older.") % {"days": DAYS}
-    yield "passed_over", " ".join(_limit_sentence(report) for report in reports)
+        yield "outside_window", _("Only the last %(days)s days are included, and this one is older.") % {"days": DAYS}
+    yield "not_selected", " ".join(_limit_sentence(report) for report in reports)
 
 
 def _reports(assembly: Assembly, thing: OwnedRecord) -> list[Mapping[str, Any]]:

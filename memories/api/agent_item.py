@@ -34,7 +34,7 @@ class BatchSerializer(serializers.Serializer[Any]):
     """What a batch did. `ids` are in the order of the items; null stands for one passed over."""
 
     created = serializers.IntegerField()
-    passed_over = serializers.IntegerField(help_text="Those whose external id was there already.")
+    skipped = serializers.IntegerField(help_text="Those whose external id was there already.")
     ids = serializers.ListField(child=serializers.UUIDField(allow_null=True))
 
 
@@ -187,7 +187,7 @@ class ItemBatch(ApiView):
 def batch_response(items: Sequence[dict[str, Any]], created: Sequence[AgentItem | Memory]) -> Response:
     """Return the response to a batch, with the ids in the order of the items."""
     ids = ids_in_order(items, created)
-    document = {"created": len(created), "passed_over": len(items) - len(created), "ids": ids}
+    document = {"created": len(created), "skipped": len(items) - len(created), "ids": ids}
     return Response(document, status.HTTP_201_CREATED)
 
 

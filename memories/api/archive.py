@@ -92,7 +92,7 @@ class ImportStepSerializer(serializers.Serializer[Any]):
     reason = serializers.CharField(help_text="Why it is not possible.")
 
 
-class SkippedSerializer(serializers.Serializer[Any]):
+class NotAppliedSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     reason = serializers.CharField()
 
@@ -105,14 +105,14 @@ class ImportSerializer(serializers.Serializer[Any]):
     )
     steps = ImportStepSerializer(many=True)
     same = serializers.IntegerField(help_text="Number of unchanged items.")
-    aside = serializers.ListField(
+    skipped = serializers.ListField(
         child=serializers.CharField(), help_text="Names that are no part of an archive; the first 1,000."
     )
-    stored = serializers.IntegerField()
-    left = SkippedSerializer(many=True, help_text="What was to be imported and was not.")
-    refusal = serializers.CharField(help_text="Why it was refused after it was read; empty when it was not.")
-    job = serializers.UUIDField(allow_null=True, help_text="What does it in the background.")
-    created = serializers.DateTimeField()
+    applied = serializers.IntegerField()
+    not_applied = NotAppliedSerializer(many=True, help_text="What was to be imported and was not.")
+    error = serializers.CharField(help_text="Why it was refused after it was read; empty when it was not.")
+    job_id = serializers.UUIDField(allow_null=True, help_text="What does it in the background.")
+    created_at = serializers.DateTimeField()
 
 
 class ApplySerializer(StrictSerializer):
@@ -134,12 +134,12 @@ def import_document(plan: ImportPlan) -> dict[str, Any]:
         "status": plan.status,
         "steps": (),
         "same": plan.same,
-        "refusal": plan.refusal,
-        "aside": plan.aside,
-        "stored": sum(part["stored"] for part in parts),
-        "left": [{"name": name, "reason": reason} for part in parts for name, reason in part["left"]],
-        "job": plan.job_id,
-        "created": plan.created,
+        "error": plan.refusal,
+        "skipped": plan.aside,
+        "applied": sum(part["stored"] for part in parts),
+        "not_applied": [{"name": name, "reason": reason} for part in parts for name, reason in part["left"]],
+        "job_id": plan.job_id,
+        "created_at": plan.created,
     }
     # Steps are stored as they are shown; serializing thousands of them again would take seconds.
     return {**ImportSerializer(facts).data, "steps": plan.steps}

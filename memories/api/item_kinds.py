@@ -15,6 +15,7 @@ from config.http.serializers import StrictSerializer
 from memories.api.filters import Filter, parse_id
 from memories.models.agent_item import AgentItem
 from memories.services import agent_item_update
+from teams.api.serializers import ActorField
 
 
 class AgentItemSerializer(serializers.Serializer[Any]):
@@ -23,9 +24,9 @@ class AgentItemSerializer(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     external_id = serializers.CharField(help_text="Its id elsewhere; empty without one.")
     version = serializers.IntegerField()
-    created = serializers.DateTimeField()
-    updated = serializers.DateTimeField()
-    updated_by = serializers.ChoiceField(choices=["user", "system"])
+    created_at = serializers.DateTimeField(source="created")
+    updated_at = serializers.DateTimeField(source="updated")
+    updated_by = ActorField("editor")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,7 @@ class JobSerializer(serializers.Serializer[Any]):
     steps_done = serializers.IntegerField()
     attempts = serializers.IntegerField()
     error = serializers.CharField(help_text="Why the last attempt failed; empty when it did not.")
-    created = serializers.DateTimeField()
+    created_at = serializers.DateTimeField(source="created")
     started_at = serializers.DateTimeField(allow_null=True)
     finished_at = serializers.DateTimeField(allow_null=True)
 

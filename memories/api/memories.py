@@ -153,17 +153,17 @@ class MemoryDetail(VersionedView):
 
 
 def _requested_retirement(memory: Memory, changes: dict[str, Any]) -> str | None:
-    """Remove `retired` and `reason` from the changes, and return the reason for retirement that they request.
+    """Remove `archived` and `archive_reason` from the changes, and return the reason for retirement that they request.
 
     Returns "" for a restored memory, and None where nothing changes. Raises Invalid.
     """
-    retired, reason = changes.pop("retired", None), changes.pop("reason", None)
+    retired, reason = changes.pop("archived", None), changes.pop("archive_reason", None)
     if retired is False or (retired is None and reason is None):
         return "" if retired is False else None
     if reason is None and not memory.retired_because:
-        raise Invalid("reason", "Give a reason for archiving it.", "required")
+        raise Invalid("archive_reason", "Give a reason for archiving it.", "required")
     if retired is None and not memory.retired_because:
-        raise Invalid("retired", "A reason requires `retired`. Send it as well.", "required")
+        raise Invalid("archived", "A reason requires `archived`. Send it as well.", "required")
     return None if reason is None else str(reason)
 
 

@@ -11,7 +11,7 @@ from memories.models import Memory, MemoryVersion
 from memories.models.memory import MAX_REASON_CHARACTERS, MAX_TEXT_CHARACTERS
 from memories.search.languages import LANGUAGES
 from memories.services import MAX_MERGED
-from teams.api.serializers import VersionSerializer
+from teams.api.serializers import ActorField, VersionSerializer
 from teams.versioned_text.versioned_file import MAX_NOTE_CHARACTERS
 
 valid_kind = RegexValidator(  # a context shows memories as `- [kind] text`
@@ -32,10 +32,11 @@ class MemoryUpdateSerializer(StrictSerializer):
         error_messages={"invalid": "Use the id of a memory."},
     )
     pinned = Flag(required=False, help_text="Included before all others, whatever the topic.")
-    retired = Flag(
-        required=False, help_text="Archived: no longer included. Give the reason in `reason`; false restores it."
+    archived = Flag(
+        required=False,
+        help_text="No longer included. Give the reason in `archive_reason`; false restores it.",
     )
-    reason = Line(
+    archive_reason = Line(
         max_length=MAX_REASON_CHARACTERS, required=False, help_text="Why it is archived; removed when it is restored."
     )
     language = choice_field(
@@ -67,15 +68,17 @@ class MemorySerializer(serializers.Serializer[Any]):
     credibility = serializers.FloatField()
     superseded_by = serializers.UUIDField(source="superseded_by_id", allow_null=True)
     pinned = serializers.BooleanField()
-    retired = serializers.SerializerMethodField()
-    reason = serializers.CharField(source="retired_because", help_text="Why it is archived; empty if it is not.")
+    archived = serializers.SerializerMethodField()
+    archive_reason = serializers.CharField(
+        source="retired_because", help_text="Why it is archived; empty if it is not."
+    )
     external_id = serializers.CharField()
     language = serializers.CharField()
     version = serializers.IntegerField()
-    created = serializers.DateTimeField()
-    updated_by = serializers.ChoiceField(choices=["user", "system"])
+    created_at = serializers.DateTimeField(source="created")
+    updated_by = ActorField("editor")
 
-    def get_retired(self, memory: Memory) -> bool:
+    def get_archived(self, memory: Memory) -> bool:
         return bool(memory.retired_because)
 
 
@@ -95,15 +98,15 @@ class MemoryVersionSerializer(VersionSerializer):
     credibility = serializers.FloatField()
     superseded_by = serializers.UUIDField(allow_null=True)
     pinned = serializers.BooleanField()
-    retired = serializers.SerializerMethodField()
-    reason = serializers.CharField(source="retired_because")
+    archived = serializers.SerializerMethodField()
+    archive_reason = serializers.CharField(source="retired_because")
     language = serializers.CharField(help_text="Empty in versions from before memories had languages.")
     note = serializers.CharField()
     merged = serializers.ListField(
         child=serializers.UUIDField(), help_text="The memories that it took the place of by this version."
     )
 
-    def get_retired(self, version: MemoryVersion) -> bool:
+    def get_archived(self, version: MemoryVersion) -> bool:
         return bool(version.retired_because)
 
 

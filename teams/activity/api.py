@@ -10,14 +10,10 @@ from rest_framework.response import Response
 from config.http.errors import Invalid
 from config.http.openapi import PAGE
 from teams.activity.models import ActivityAction
-from teams.activity.reading import activity_document, readable_activities
-from teams.api.serializers import page_serializer
+from teams.activity.reading import readable_activities
+from teams.api.serializers import ActorSerializer, actor_document, page_serializer
 from teams.api.view import ApiView
-
-
-class ActorSerializer(serializers.Serializer[Any]):
-    ref = serializers.CharField()
-    name = serializers.CharField(allow_blank=True)
+from teams.models import Activity
 
 
 class ActivitySerializer(serializers.Serializer[Any]):
@@ -27,6 +23,18 @@ class ActivitySerializer(serializers.Serializer[Any]):
     action = serializers.ChoiceField(choices=ActivityAction.values)
     target = serializers.CharField(allow_blank=True, help_text="The name of what was changed.")
     detail = serializers.DictField(help_text="The new values by name, and under `before` the old ones.")
+
+
+def activity_document(activity: Activity) -> dict[str, Any]:
+    """Return an entry as the API shows it."""
+    return {
+        "id": activity.id,
+        "created_at": activity.created,
+        "actor": actor_document(activity.actor, activity.actor_name),
+        "action": activity.action,
+        "target": activity.target,
+        "detail": activity.detail,
+    }
 
 
 class ActivityList(ApiView):

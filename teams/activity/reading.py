@@ -17,18 +17,6 @@ def readable_activities(principal: Principal) -> QuerySet[Activity]:
     return Activity.objects.filter(team_ids__overlap=list(managed))
 
 
-def activity_document(activity: Activity) -> dict[str, Any]:
-    """Return an entry as the API shows it."""
-    return {
-        "id": activity.id,
-        "created_at": activity.created,
-        "actor": {"ref": activity.actor, "name": activity.actor_name},
-        "action": activity.action,
-        "target": activity.target,
-        "detail": activity.detail,
-    }
-
-
 def detail_phrases(detail: Mapping[str, Any]) -> Iterator[str]:
     """Return each value of an entry's detail as “name: old → new”."""
     before = detail.get("before") or {}

@@ -3,11 +3,12 @@
 from functools import cache
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from config.http.serializers import ExactText, Flag, Line, StrictSerializer
 from teams.models import valid_slug
-from teams.principal import Role
+from teams.principal import SYSTEM, Role
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS, MAX_NOTE_CHARACTERS
 
 AGENTS_MAY_CHANGE = "Whether agents' keys may change and delete what people wrote in the team."
@@ -42,6 +43,39 @@ class NoteField(Line):
         return "" if data == "" else super().to_internal_value(data)
 
 
+ACTOR_TYPES = ("person", "key", "system")
+
+
+class ActorSerializer(serializers.Serializer[Any]):
+    type = serializers.ChoiceField(choices=ACTOR_TYPES, help_text="system: Dossier itself, or a command.")
+    ref = serializers.CharField(help_text="person:<id>, key:<id> or system; empty in old records that have names only.")
+    name = serializers.CharField(allow_blank=True)
+
+
+def actor_document(ref: str, name: str) -> dict[str, str]:
+    """Return a person, a key or the system as JSON.
+
+    Rows that the system wrote have no ref, and neither have alerts that a person acknowledged before refs were stored.
+    """
+    if not ref and name in {"", SYSTEM.name}:
+        return {"type": "system", "ref": SYSTEM.ref, "name": SYSTEM.name}
+    kind, _, _id = ref.partition(":")
+    return {"type": kind or "person", "ref": ref, "name": name or (SYSTEM.name if kind == "system" else "")}
+
+
+@extend_schema_field(ActorSerializer)
+class ActorField(serializers.Field[Any, Any, Any, Any]):
+    """The actor whose ref and name are in the columns `<prefix>_ref`, or `ref` if given, and `<prefix>_name`."""
+
+    def __init__(self, prefix: str, *, ref: str = "", **options: Any) -> None:
+        super().__init__(**{"source": "*", "read_only": True, **options})
+        self.ref = ref or f"{prefix}_ref"
+        self.name = f"{prefix}_name"
+
+    def to_representation(self, row: Any) -> dict[str, str]:
+        return actor_document(getattr(row, self.ref), getattr(row, self.name))
+
+
 class TeamCreateSerializer(StrictSerializer):
     slug = SlugField()
     name = Line(max_length=MAX_NAME_CHARACTERS)
@@ -58,7 +92,7 @@ class TeamSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     agents_may_change_texts = serializers.BooleanField(help_text=AGENTS_MAY_CHANGE)
     version = serializers.IntegerField()
-    created = serializers.DateTimeField()
+    created_at = serializers.DateTimeField(source="created")
 
 
 class RoleSerializer(StrictSerializer):
@@ -71,13 +105,12 @@ class MemberSerializer(serializers.Serializer[Any]):
     username = serializers.CharField(source="user.username")
     name = serializers.CharField(source="user.name")
     role = serializers.ChoiceField(choices=Role.values)
-    created = serializers.DateTimeField()
+    created_at = serializers.DateTimeField(source="created")
 
 
 class SignedSerializer(serializers.Serializer[Any]):
     version = serializers.IntegerField()
-    updated_by = serializers.ChoiceField(choices=["user", "system"])
-    editor = serializers.CharField(source="editor_name", help_text="The person or key; empty for the system.")
+    updated_by = ActorField("editor")
 
 
 class FileSerializer(SignedSerializer):
@@ -94,7 +127,7 @@ class ContentSerializer(StrictSerializer):
 class VersionSerializer(SignedSerializer):
     sha256 = serializers.CharField(help_text="Of the content in UTF-8, hexadecimal.")
     note = serializers.CharField(help_text="What its author says of it; may be empty.")
-    created = serializers.DateTimeField()
+    created_at = serializers.DateTimeField(source="created")
 
 
 class VersionContentSerializer(VersionSerializer):

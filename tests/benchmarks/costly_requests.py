@@ -190,7 +190,7 @@ def _contexts() -> list[CostlyRequest]:
             "event": {"type": "message", "content": {"text": distinct(99_000)}},
         }),
         _api("rules try", "rules/backtest", lambda: {"agent": LADEN, "content": RULE}),
-        _api("proposal", "proposals", lambda: {"assembly": "{assembly}", "wishes": {"max_tokens": 200_000}}),
+        _api("proposal", "proposals", lambda: {"assembly_id": "{assembly}", "overrides": {"max_tokens": 200_000}}),
         _api("proposal try", "proposals/{proposal}/rerun", dict),
     ]  # fmt: skip
 

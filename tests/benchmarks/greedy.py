@@ -159,7 +159,7 @@ def _costly(address: str, key: str, names: dict[str, str]) -> list[_Request]:
     with _client(address, key) as client:
         for name in ("assembly", "other"):
             names[name] = _assembled(client, name)
-        wanted = {"assembly": names["assembly"], "wishes": {"max_tokens": 200_000}}
+        wanted = {"assembly_id": names["assembly"], "overrides": {"max_tokens": 200_000}}
         names["proposal"] = client.post("/api/v1/proposals", json=wanted).raise_for_status().json()["id"]
     return [_Request(one.name, one.method, one.sent(names)) for one in costly_requests() if not one.is_page]
 

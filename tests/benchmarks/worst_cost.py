@@ -86,7 +86,7 @@ class _Asker:
             return self._created("assemblies", body)
 
     def _proposed(self, assembly: str) -> UUID:
-        return self._created("proposals", {"assembly": assembly, "wishes": {"max_tokens": 200_000}})
+        return self._created("proposals", {"assembly_id": assembly, "overrides": {"max_tokens": 200_000}})
 
     def _created(self, path: str, body: dict[str, Any]) -> UUID:
         answer = self._api.post(f"/api/v1/{path}", body, content_type="application/json")

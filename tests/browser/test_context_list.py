@@ -33,12 +33,12 @@ def heading(page: Page, text: str) -> None:
 def test_filters_read_as_a_sentence_and_the_list_is_taken_away(listed: Page, tmp_path: Path) -> None:
     page = listed
     page.get_by_label("Agent", exact=True).select_option("luna")
-    page.get_by_label("Outcome", exact=True).select_option("left_out")
+    page.get_by_label("Outcome", exact=True).select_option("excluded")
     page.get_by_role("searchbox", name="Search").fill("stage")
     page.keyboard.press("Enter")
     heading(page, "Agent: Luna, with excluded items, words: “stage”")
     expect(page.locator("#found tbody tr")).to_have_count(1)
-    assert "only=left_out" in page.url
+    assert "outcome=excluded" in page.url
     page.reload()
     expect(page.get_by_role("searchbox", name="Search")).to_have_value("stage")
     page.get_by_role("link", name="Export").click()
@@ -60,7 +60,7 @@ def test_a_thing_is_chosen_by_a_part_of_its_name(listed: Page) -> None:
     expect(page.locator("#found h2")).to_have_text("Select a match for “knowl”")
     expect(told).to_be_focused()
     expect(page.locator("#live")).to_have_text("Select a match for “knowl”")
-    assert "contains" not in page.url, "nothing is chosen yet"
+    assert "included_ref" not in page.url, "nothing is chosen yet"
     assert violations_in_both_schemes(page) == []
     assert too_wide(page, 320, 1280) == []
     choice = page.locator("#found").get_by_role("link", name="Knowledge")

@@ -53,6 +53,7 @@ def test_items_are_filtered_sorted_and_selected_on_the_page(
     page.get_by_role("link", name="Tokens").click()
     expect(page.locator("th[aria-sort=descending]")).to_have_text("Tokens")
     expect(page).to_have_url(re.compile("sort=-tokens&which=out"))
+    expect(page.locator(".htmx-settling")).to_have_count(0)  # before that, its links load whole pages
     rows.nth(3).get_by_role("link").press("Enter")
     expect(page.locator("#item-details")).to_be_focused()
     expect(rows.nth(3)).to_have_attribute("aria-current", "true")

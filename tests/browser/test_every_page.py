@@ -174,7 +174,7 @@ PAGES = (
     "/preview/?agent=luna",
     "/contexts/",
     "/contexts/?agent=nobody",
-    "/contexts/?agent=luna&when=week&only=left_out&contains=/agents/luna/files/KNOWLEDGE/",
+    "/contexts/?agent=luna&when=week&outcome=excluded&included_ref=/agents/luna/files/KNOWLEDGE/",
     "/contexts/lists/{list}/",
     "/contexts/download/?agent=luna",
     "/contexts/{context}/",

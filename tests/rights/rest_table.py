@@ -169,7 +169,7 @@ BODIES: dict[tuple[str, str], Body] = {
     ("assemblies/<uuid:id_>/flag", "PUT"): _plain({"note": "Look"}),
     ("draft-previews", "POST"): _context(files={"GOALS": "New"}),
     ("proposals", "POST"): lambda owned, _world: {
-        "assembly": str(owned.ids["assemblies"]), "wishes": {"max_tokens": 300},
+        "assembly_id": str(owned.ids["assemblies"]), "overrides": {"max_tokens": 300},
     },
     ("proposals/<uuid:id_>/decision", "POST"): _plain({"status": "accepted"}),
     ("retention", "PUT"): _plain({"days": 30}),

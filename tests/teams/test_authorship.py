@@ -32,7 +32,7 @@ RULE = "then: {exclude: [{source: daily_logs}]}\n"
 CHANGES: list[tuple[str, dict[str, Any] | None]] = [
     ("PATCH", {"text": "Forged."}),
     ("PATCH", {"pinned": True}),
-    ("PATCH", {"retired": True, "reason": "Wrong."}),
+    ("PATCH", {"archived": True, "archive_reason": "Wrong."}),
     ("PATCH", {"superseded_by": "other"}),
     ("PATCH", {"salience": 0.0}),
     ("DELETE", None),

@@ -87,7 +87,7 @@ def test_pages_and_rest_answer_for_an_old_record(api: Api, signed_in: Client, nu
     for path in ("", "/decisions", "/rerun", "/why-not?q=ferry", "/bundle"):
         answer = api.get(f"assemblies/{id_}{path}")
         # A deleted agent gets no context today.
-        assert answer.status_code == 200 or (path == "/rerun" and answer.json()["code"] == "nobody_left"), path
+        assert answer.status_code == 200 or (path == "/rerun" and answer.json()["code"] == "agent_deleted"), path
     for page in ("", "items/", "exact/", "text/", "json/", "why-not/?q=ferry", "what-if/"):
         assert signed_in.get(f"/contexts/{id_}/{page}").status_code == 200, page
 

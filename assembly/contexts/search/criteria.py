@@ -9,8 +9,8 @@ from assembly.engine.refs import Ref
 
 ANY_FILE = "any"
 """The value of `ContextQuery.file_loss` for any file."""
-OutcomeFilter = Literal["", "cut", "left_out"]
-"""A filter by outcome. cut: an item was cut to fit, or there is a warning. left_out: an item was excluded."""
+OutcomeFilter = Literal["", "truncated", "excluded"]
+"""A filter by outcome. truncated: an item was truncated, or there is a warning. excluded: an item was excluded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,5 +49,5 @@ class ContextQuery:
     omits: ReferenceQuery | None = None
     file_loss: str = ""
     """Ref of a file, without its version, that was truncated or excluded for lack of budget; `any` for any file."""
-    only: OutcomeFilter = ""
+    outcome: OutcomeFilter = ""
     words: str = ""

@@ -27,7 +27,7 @@ class SearchTooBroad(DossierError):
     """The search was cancelled by its statement timeout (422)."""
 
     status = 422
-    code = "too_broad"
+    code = "query_too_broad"
     title = "Search timed out"
 
 

@@ -114,7 +114,7 @@ def _schema(values: tuple[str, ...]) -> Mapping[str, Any]:
     return {"type": "string", "enum": list(values)}
 
 
-ONLY = ("cut", "left_out")
+OUTCOMES = ("truncated", "excluded")
 PURPOSES = tuple(Purpose.values)
 PARAMETERS: Mapping[str, Parameter] = {
     "agent": Parameter("agent", _agent, "Only of the agent with this slug.", TEXT),
@@ -135,10 +135,10 @@ PARAMETERS: Mapping[str, Parameter] = {
     "reason": Parameter(
         "reason", _one_of(DECISION_CODES), "Only where this reason was given.", _schema(DECISION_CODES)
     ),
-    "contains": Parameter(
+    "included_ref": Parameter(
         "contains", _parse_reference, "Only contexts that include this item: a ref, of any version without its @.", TEXT
     ),
-    "omits": Parameter(
+    "excluded_ref": Parameter(
         "omits", _parse_reference, "Only contexts that exclude this item: a ref, of any version without its @.", TEXT
     ),
     "file_loss": Parameter(
@@ -147,11 +147,11 @@ PARAMETERS: Mapping[str, Parameter] = {
         "Only contexts that truncated this file, or excluded it for lack of budget: a ref; any: any file.",
         TEXT,
     ),
-    "only": Parameter(
-        "only",
-        _one_of(ONLY),
-        "cut: a text was truncated, or there is a warning. left_out: an item was excluded.",
-        _schema(ONLY),
+    "outcome": Parameter(
+        "outcome",
+        _one_of(OUTCOMES),
+        "truncated: a text was truncated, or there is a warning. excluded: an item was excluded.",
+        _schema(OUTCOMES),
     ),
     "q": Parameter("words", _words, "Words in the topic, in a name, or in the included texts.", TEXT),
 }

@@ -142,8 +142,8 @@ def _outcome_conditions(wanted: ContextQuery) -> list[SqlCondition]:
     if wanted.file_loss:
         given = WITH_ANY_LOSS if wanted.file_loss == ANY_FILE else WITH_LOSS_OF_FILE
         found.append(SqlCondition(given, {"file_loss": wanted.file_loss}, indexed=given))
-    if wanted.only:
-        found.append(SqlCondition(CUT if wanted.only == "cut" else "left_out > 0"))
+    if wanted.outcome:
+        found.append(SqlCondition(CUT if wanted.outcome == "truncated" else "left_out > 0"))
     return found
 
 
@@ -271,7 +271,7 @@ def _ordered_paths(wanted: ContextQuery, limits: Mapping[str, Any] | None) -> li
         name: AccessPath([sql], {name: getattr(wanted, name)}) for name, sql in EQUAL.items() if getattr(wanted, name)
     }
     by_profile = [equal.pop("profile")] if wanted.profile else []
-    cut = [AccessPath([CUT])] if wanted.only == "cut" else []
+    cut = [AccessPath([CUT])] if wanted.outcome == "truncated" else []
     seen = [_agent_condition(limits["seen_agents"])] if limits and not wanted.agent else []
     return [*equal.values(), *seen, *cut, *by_profile] or [AccessPath([EVERYTHING])]
 

@@ -24,7 +24,7 @@ from config.http.errors import Invalid
 from config.http.idempotency import idempotent
 from config.http.openapi import PAGE
 from teams.access import team_for
-from teams.api.serializers import page_serializer
+from teams.api.serializers import ActorSerializer, actor_document, page_serializer
 from teams.api.view import ApiView
 
 
@@ -32,30 +32,50 @@ class AlertSerializer(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     kind = serializers.ChoiceField(choices=AlertKind.values)
     name = serializers.CharField(help_text="The name of the item for people.")
-    thing = serializers.CharField(help_text="What it is about: the ref of a file or a rule, or the key of a section.")
-    cause = serializers.CharField(help_text="The version of the item, or another cause; each cause has its own alert.")
-    why = serializers.CharField()
+    resource = serializers.CharField(
+        help_text="The ref of the file or rule, or the key of the section, that it is about."
+    )
+    version = serializers.CharField(help_text="The version of the item, or another cause. Each has its own alert.")
+    reason = serializers.CharField()
     agent = serializers.CharField()
     team = serializers.CharField(allow_null=True)
     profile = serializers.CharField()
-    context = serializers.UUIDField(help_text="The assembly that showed it.")  # type: ignore[assignment]
-    opened = serializers.DateTimeField()
-    times = serializers.IntegerField(help_text="Number of occurrences without a change in between.")
-    closed = serializers.DateTimeField(allow_null=True)
-    closed_in = serializers.UUIDField(allow_null=True, help_text="The assembly in which the problem was gone.")
-    seen = serializers.DateTimeField(allow_null=True)
-    seen_by = serializers.CharField()
-    settled = serializers.DateTimeField(allow_null=True)
-    settled_by = serializers.CharField()
-    created = serializers.DateTimeField()
+    assembly_id = serializers.UUIDField(help_text="The assembly that showed it.")
+    opened_at = serializers.DateTimeField()
+    occurrences = serializers.IntegerField(help_text="Number of occurrences without a change in between.")
+    closed_at = serializers.DateTimeField(allow_null=True)
+    closed_by_assembly_id = serializers.UUIDField(allow_null=True, help_text="The first assembly without the problem.")
+    acknowledged_at = serializers.DateTimeField(allow_null=True)
+    acknowledged_by = ActorSerializer(allow_null=True)
+    resolved_at = serializers.DateTimeField(allow_null=True)
+    resolved_by = ActorSerializer(allow_null=True)
+    created_at = serializers.DateTimeField()
 
 
 def alert_document(alert: Alert) -> dict[str, Any]:
     """Return an alert as JSON."""
-    same = set(AlertSerializer().fields) - {"why", "agent", "team", "profile"}
-    facts = {name: getattr(alert, name) for name in same}
-    told = {"why": alert.detail["why"], "agent": alert.agent_slug, "team": alert.team_slug or None}
-    return dict(AlertSerializer({**facts, **told, "profile": alert.profile_name}).data)
+    facts = {
+        "id": alert.id,
+        "kind": alert.kind,
+        "name": alert.name,
+        "resource": alert.thing,
+        "version": alert.cause,
+        "reason": alert.detail["why"],
+        "agent": alert.agent_slug,
+        "team": alert.team_slug or None,
+        "profile": alert.profile_name,
+        "assembly_id": alert.context,
+        "opened_at": alert.opened,
+        "occurrences": alert.times,
+        "closed_at": alert.closed,
+        "closed_by_assembly_id": alert.closed_in,
+        "acknowledged_at": alert.seen,
+        "acknowledged_by": actor_document(alert.seen_by_ref, alert.seen_by) if alert.seen else None,
+        "resolved_at": alert.settled,
+        "resolved_by": actor_document(alert.settled_by_ref, alert.settled_by) if alert.settled else None,
+        "created_at": alert.created,
+    }
+    return dict(AlertSerializer(facts).data)
 
 
 class AlertList(ApiView):

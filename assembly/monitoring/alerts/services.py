@@ -24,8 +24,8 @@ def alert_acknowledge(*, alert: Alert, principal: Principal) -> Alert:
     """Acknowledge the alert. A second call does not change who acknowledged it first."""
     current = lock_row(alert)
     if current.seen is None:
-        current.seen, current.seen_by = timezone.now(), principal.name
-        current.save(update_fields=["seen", "seen_by"])
+        current.seen, current.seen_by, current.seen_by_ref = timezone.now(), principal.name, principal.ref
+        current.save(update_fields=["seen", "seen_by", "seen_by_ref"])
     return current
 
 
@@ -36,8 +36,8 @@ def alert_resolve(*, alert: Alert, principal: Principal) -> Alert:
     """
     current = lock_row(alert)
     if current.settled is None:
-        current.settled, current.settled_by = timezone.now(), principal.name
-        current.save(update_fields=["settled", "settled_by"])
+        current.settled, current.settled_by, current.settled_by_ref = timezone.now(), principal.name, principal.ref
+        current.save(update_fields=["settled", "settled_by", "settled_by_ref"])
     return current
 
 
@@ -45,8 +45,9 @@ def alert_resolve(*, alert: Alert, principal: Principal) -> Alert:
 def alert_reopen(*, alert: Alert) -> Alert:
     """Reopen the alert: undo that it was resolved or acknowledged."""
     current = lock_row(alert)
-    current.settled, current.settled_by, current.seen, current.seen_by = None, "", None, ""
-    current.save(update_fields=["settled", "settled_by", "seen", "seen_by"])
+    current.settled, current.settled_by, current.settled_by_ref = None, "", ""
+    current.seen, current.seen_by, current.seen_by_ref = None, "", ""
+    current.save(update_fields=["settled", "settled_by", "settled_by_ref", "seen", "seen_by", "seen_by_ref"])
     return current
 
 

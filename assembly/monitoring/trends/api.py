@@ -18,6 +18,9 @@ from teams.access import team_for
 from teams.api.view import ApiView
 
 DAYS = 30
+COUNTED = tuple(field.name for field in fields(Tally) if field.name != "durations")
+NAMES = {"cut": "file_losses", "left_out": "excluded", "late": "sources_late", "failed": "sources_failed"}
+"""Names in the API of counts that have other names in `Tally`."""
 
 
 class CountsSerializer(serializers.Serializer[Any]):
@@ -33,10 +36,12 @@ class CountsSerializer(serializers.Serializer[Any]):
     contexts_with_file_loss = serializers.IntegerField(
         help_text="Contexts that truncated a file, or excluded it for lack of budget."
     )
-    cut = serializers.DictField(child=serializers.IntegerField(), help_text="The same by the ref of the file.")
-    left_out = serializers.DictField(child=serializers.IntegerField(), help_text="Items by reason code.")
-    late = serializers.DictField(child=serializers.IntegerField(), help_text="Contexts without it, by source.")
-    failed = serializers.DictField(child=serializers.IntegerField(), help_text="Contexts without it, by source.")
+    file_losses = serializers.DictField(child=serializers.IntegerField(), help_text="The same by the ref of the file.")
+    excluded = serializers.DictField(child=serializers.IntegerField(), help_text="Items by reason code.")
+    sources_late = serializers.DictField(child=serializers.IntegerField(), help_text="Contexts without it, by source.")
+    sources_failed = serializers.DictField(
+        child=serializers.IntegerField(), help_text="Contexts without it, by source."
+    )
     warnings = serializers.DictField(child=serializers.IntegerField(), help_text="Contexts by warning code.")
 
 
@@ -45,9 +50,9 @@ class DaySerializer(CountsSerializer):
 
 
 class UnusedMemoriesSerializer(serializers.Serializer[Any]):
-    kept = serializers.IntegerField(help_text="Active memories.")
+    total = serializers.IntegerField(help_text="Active memories.")
     unused = serializers.IntegerField(help_text="Of these, in no context since the first day.")
-    oldest = serializers.ListField(child=serializers.UUIDField(), help_text="The oldest of the unused, 10 at most.")
+    oldest_ids = serializers.ListField(child=serializers.UUIDField(), help_text="The oldest of the unused, 10 at most.")
 
 
 class TrendsSerializer(serializers.Serializer[Any]):
@@ -105,9 +110,9 @@ def _period(since: datetime.date | None, until: datetime.date | None) -> Period:
 
 
 def _counts(day: DayCounts) -> dict[str, Any]:
-    sums = {field.name: getattr(day.tally, field.name) for field in fields(Tally) if field.name != "durations"}
+    sums = {NAMES.get(name, name): getattr(day.tally, name) for name in COUNTED}
     return {**sums, "p50_ms": day.duration_percentile_ms(0.5), "p95_ms": day.duration_percentile_ms(0.95)}
 
 
 def _unused(unused: UnusedMemories) -> dict[str, Any]:
-    return {"kept": unused.kept, "unused": unused.unused, "oldest": [memory.id for memory in unused.oldest]}
+    return {"total": unused.kept, "unused": unused.unused, "oldest_ids": [memory.id for memory in unused.oldest]}

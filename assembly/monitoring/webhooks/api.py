@@ -29,7 +29,7 @@ from config.http.etags import etag
 from config.http.idempotency import idempotent
 from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, LOCATION, PAGE
 from config.http.serializers import ExactText, Flag, Line, StrictSerializer
-from teams.api.serializers import MAX_SLUG_CHARACTERS, page_serializer
+from teams.api.serializers import MAX_SLUG_CHARACTERS, ActorField, page_serializer
 from teams.api.view import ApiView
 from teams.versioned_text.api import VersionedView
 
@@ -77,46 +77,45 @@ class WebhookSerializer(serializers.Serializer[Any]):
     url = serializers.CharField()
     events = serializers.ListField(child=serializers.ChoiceField(choices=WebhookEvent.values))
     active = serializers.BooleanField()
-    before_until = serializers.DateTimeField(
-        allow_null=True, help_text="Until then messages are signed with the secret before, too."
+    previous_secret_expires_at = serializers.DateTimeField(
+        source="before_until", allow_null=True, help_text="Until then messages are signed with the secret before, too."
     )
     version = serializers.IntegerField()
-    created = serializers.DateTimeField()
+    created_at = serializers.DateTimeField(source="created")
     updated_at = serializers.DateTimeField()
-    updated_by = serializers.ChoiceField(choices=["user", "system"])
-    editor = serializers.CharField(source="editor_name", help_text="The person or key; empty for the system.")
+    updated_by = ActorField("editor")
 
 
 class SecretSerializer(serializers.Serializer[Any]):
     secret = serializers.CharField(help_text="whsec_ and base64, as Standard Webhooks has it.")
 
 
-class SentAgainSerializer(serializers.Serializer[Any]):
-    by = serializers.CharField(help_text="The person or key.")
-    at = serializers.DateTimeField()
+class ResendSerializer(serializers.Serializer[Any]):
+    requested_by = ActorField("by")
+    requested_at = serializers.DateTimeField(source="at")
 
 
 class DeliverySerializer(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     event = serializers.CharField()
     body = serializers.CharField(help_text="Exactly what was signed and sent.")
-    created = serializers.DateTimeField()
+    created_at = serializers.DateTimeField(source="created")
     attempts = serializers.IntegerField()
-    attempted = serializers.DateTimeField(allow_null=True)
+    attempted_at = serializers.DateTimeField(source="attempted", allow_null=True)
     delivered = serializers.BooleanField()
     status = serializers.IntegerField(allow_null=True, help_text="Of HTTP, of the last attempt.")
-    answer = serializers.CharField(help_text="Its first 500 characters.")
+    response_body = serializers.CharField(source="answer", help_text="Its first 500 characters.")
     ms = serializers.IntegerField(allow_null=True)
-    fault = serializers.CharField(help_text="The error; empty if it was delivered.")
-    given_up = serializers.SerializerMethodField(help_text="It is not retried until someone resends it.")
-    sent_again = serializers.SerializerMethodField(help_text="Who had it sent once more after it was given up.")
+    error = serializers.CharField(source="fault", help_text="The error; empty if it was delivered.")
+    abandoned = serializers.SerializerMethodField(help_text="It is not retried until someone resends it.")
+    resends = serializers.SerializerMethodField(help_text="Who had it sent again after it was abandoned.")
 
-    def get_given_up(self, delivery: WebhookDelivery) -> bool:
+    def get_abandoned(self, delivery: WebhookDelivery) -> bool:
         return delivery_status(delivery).given_up
 
-    @extend_schema_field(SentAgainSerializer(many=True))
-    def get_sent_again(self, delivery: WebhookDelivery) -> Any:
-        return SentAgainSerializer(delivery_status(delivery).sent_again, many=True).data
+    @extend_schema_field(ResendSerializer(many=True))
+    def get_resends(self, delivery: WebhookDelivery) -> Any:
+        return ResendSerializer(delivery_status(delivery).sent_again, many=True).data
 
 
 def webhook_document(webhook: Webhook) -> dict[str, Any]:

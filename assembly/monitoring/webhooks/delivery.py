@@ -44,18 +44,18 @@ def event_announce(*, event: WebhookEvent, data: Mapping[str, Any], team_id: UUI
 def alert_announce(*, event: WebhookEvent, alert: Alert) -> None:
     """Announce an alert. The message says what the alert is about, but has no text of the context."""
     data = {
-        "alert": alert.id,
+        "alert_id": alert.id,
         "kind": alert.kind,
         "name": alert.name,
-        "thing": alert.thing,
-        "cause": alert.cause,
-        "why": alert.detail["why"],
+        "resource": alert.thing,
+        "version": alert.cause,
+        "reason": alert.detail["why"],
         "agent": alert.agent_slug,
         "team": alert.team_slug or None,
         "profile": alert.profile_name,
-        "context": alert.closed_in or alert.context,
-        "opened": alert.opened,
-        "closed": alert.closed,
+        "assembly_id": alert.closed_in or alert.context,
+        "opened_at": alert.opened,
+        "closed_at": alert.closed,
     }
     event_announce(event=event, data=data, team_id=alert.team_id)
 
@@ -132,7 +132,7 @@ class DeliveryNotGivenUp(DossierError):
     """Only an abandoned message can be sent again."""
 
     status = 409
-    code = "delivery_not_given_up"
+    code = "delivery_not_abandoned"
     title = "This delivery was not abandoned"
 
 
@@ -140,7 +140,8 @@ class DeliveryNotGivenUp(DossierError):
 class DeliveryResend:
     """Who sent an abandoned message again, and when."""
 
-    by: str
+    by_ref: str
+    by_name: str
     at: datetime.datetime
 
 
@@ -169,7 +170,7 @@ def delivery_status(delivery: WebhookDelivery) -> DeliveryStatus:
     """Return what the page and the API show of a message of `deliveries_of`, or of a test, which has no job."""
     facts = vars(delivery)
     again = [
-        DeliveryResend(asked["by"], datetime.datetime.fromisoformat(asked["at"]))
+        DeliveryResend(asked["ref"], asked["by"], datetime.datetime.fromisoformat(asked["at"]))
         for asked in facts.get("asked_again") or ()
     ]
     return DeliveryStatus(delivery, facts.get("job_status") == JobStatus.PARKED, again)

@@ -29,15 +29,15 @@ from config.http.errors import Invalid, NotFound
 from config.http.idempotency import idempotent
 from config.http.openapi import LOCATION, PAGE
 from config.http.serializers import ExactText, StrictSerializer
-from teams.api.serializers import page_serializer
+from teams.api.serializers import ActorSerializer, actor_document, page_serializer
 from teams.api.view import ApiView
 
 DECISIONS = [Proposal.Status.ACCEPTED.value, Proposal.Status.DISMISSED.value]
 
 
 class ProposalCreateSerializer(StrictSerializer):
-    assembly = serializers.UUIDField(error_messages={"invalid": "Use the id of an assembly."})
-    wishes = OverridesSerializer(help_text="What should be different, as `what-if` takes it.")
+    assembly_id = serializers.UUIDField(error_messages={"invalid": "Use the id of an assembly."})
+    overrides = OverridesSerializer(help_text="What should be different, as `what-if` takes it.")
     note = ExactText(max_length=MAX_NOTE_CHARACTERS, required=False, allow_blank=True, default="", help_text="Why.")
 
 
@@ -47,34 +47,38 @@ class ProposalDecisionSerializer(StrictSerializer):
 
 class ProposalSerializer(serializers.Serializer[Any]):
     id = serializers.UUIDField()
-    created = serializers.DateTimeField()
-    assembly = serializers.UUIDField(help_text="The context on which it was simulated; it may have been deleted.")
+    created_at = serializers.DateTimeField()
+    created_by = ActorSerializer()
+    assembly_id = serializers.UUIDField(help_text="The context on which it was simulated; it may have been deleted.")
     agent = serializers.CharField()
     team = serializers.CharField(allow_null=True)
-    wishes = serializers.DictField()
+    overrides = serializers.DictField()
     note = serializers.CharField(allow_blank=True)
     basis = serializers.ChoiceField(choices=list(WHAT_IF_BASES))
     tokens_before = serializers.IntegerField()
     tokens_after = serializers.IntegerField()
-    came_in = serializers.IntegerField(help_text="Items.")
-    went = serializers.IntegerField(help_text="Items.")
-    proposer = serializers.CharField(allow_blank=True)
+    added = serializers.IntegerField(help_text="Items.")
+    removed = serializers.IntegerField(help_text="Items.")
     status = serializers.ChoiceField(choices=Proposal.Status.values)
-    decided = serializers.DateTimeField(allow_null=True)
-    decider = serializers.CharField(allow_null=True)
+    decided_at = serializers.DateTimeField(allow_null=True)
+    decided_by = ActorSerializer(allow_null=True)
 
 
 def proposal_document(proposal: Proposal) -> dict[str, Any]:
     """Return a proposal as JSON."""
-    names = ("id", "created", "wishes", "note", "basis", "tokens_before", "tokens_after", "came_in", "went", "status")
+    names = ("id", "note", "basis", "tokens_before", "tokens_after", "status")
     return {
         **{name: getattr(proposal, name) for name in names},
-        "assembly": proposal.assembly_id,
+        "created_at": proposal.created,
+        "created_by": actor_document(proposal.proposed_by, proposal.proposer_name),
+        "assembly_id": proposal.assembly_id,
+        "overrides": proposal.wishes,
+        "added": proposal.came_in,
+        "removed": proposal.went,
         "agent": proposal.agent_slug,
         "team": proposal.team_slug or None,
-        "proposer": proposal.proposer_name,
-        "decided": proposal.decided,
-        "decider": proposal.decider_name or None,
+        "decided_at": proposal.decided,
+        "decided_by": actor_document(proposal.decided_by, proposal.decider_name) if proposal.decided else None,
     }
 
 
@@ -113,9 +117,12 @@ class ProposalList(ApiView):
         """Save a proposal: overrides that were simulated on a recorded context, for an admin to decide on."""
         self.query()
         asked = self.validated(ProposalCreateSerializer)
-        assembly = assembly_for(self.principal, asked["assembly"])
+        assembly = assembly_for(self.principal, asked["assembly_id"])
         proposal, _ = proposal_create(
-            assembly=assembly, wishes=Overrides.from_dict(asked["wishes"]), note=asked["note"], principal=self.principal
+            assembly=assembly,
+            wishes=Overrides.from_dict(asked["overrides"]),
+            note=asked["note"],
+            principal=self.principal,
         )
         location = f"/api/v1/proposals/{proposal.id}"
         return Response(proposal_document(proposal), status.HTTP_201_CREATED, headers={"Location": location})

@@ -16,10 +16,10 @@ from teams.api.view import ApiView
 
 
 class RerunSerializer(SideBySideSerializer):
-    assembly = serializers.UUIDField()
+    assembly_id = serializers.UUIDField()
     causes = CauseSerializer(many=True, help_text="The changes since then, each item once.")
     changes = ExplainedChangeSerializer(many=True)
-    session_gone = serializers.BooleanField(help_text="The session of the request was deleted.")
+    session_deleted = serializers.BooleanField(help_text="The session of the request was deleted.")
 
 
 class AssemblyRerun(ApiView):
@@ -37,8 +37,8 @@ class AssemblyRerun(ApiView):
         whole = wants_content(self.query("include"))
         found = rerun_today(assembly_for(self.principal, id_))
         document = {
-            "assembly": found.assembly.id,
-            "session_gone": found.session_gone,
+            "assembly_id": found.assembly.id,
+            "session_deleted": found.session_gone,
             **explained_document(found, with_content=whole),
         }
         return Response(RerunSerializer(document).data)

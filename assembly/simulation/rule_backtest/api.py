@@ -54,7 +54,7 @@ class RuleBacktestChangeSerializer(serializers.Serializer[Any]):
 
 class RuleBacktestContextSerializer(serializers.Serializer[Any]):
     id = serializers.UUIDField()
-    created = serializers.DateTimeField()
+    created_at = serializers.DateTimeField()
     agent = serializers.CharField()
     team = serializers.CharField(allow_null=True)
     topic = serializers.CharField()
@@ -67,11 +67,11 @@ class RuleBacktestContextSerializer(serializers.Serializer[Any]):
 
 
 class RuleBacktestSerializer(serializers.Serializer[Any]):
-    tried = serializers.IntegerField(help_text="How many of the last contexts were tried.")
-    applying = serializers.IntegerField(help_text="In how many of them the rule would have applied.")
+    evaluated = serializers.IntegerField(help_text="How many of the last contexts were tried.")
+    matched = serializers.IntegerField(help_text="In how many of them the rule would have applied.")
     changed = serializers.IntegerField(help_text="How many of them would have been different.")
-    damaged = serializers.IntegerField(help_text="How many were passed over: their record could not be replayed.")
-    untried = serializers.IntegerField(help_text="For how many there was no time: trying stops after two seconds.")
+    unreadable = serializers.IntegerField(help_text="How many were passed over: their record could not be replayed.")
+    skipped = serializers.IntegerField(help_text="For how many there was no time: trying stops after two seconds.")
     contexts = RuleBacktestContextSerializer(many=True, help_text="Those that were tried, the newest first.")
 
 
@@ -106,11 +106,11 @@ class RuleBacktestRun(ApiView):
 
 def _backtest_document(trials: RuleBacktest) -> dict[str, Any]:
     return {
-        "tried": len(trials.trials),
-        "applying": trials.applying,
+        "evaluated": len(trials.trials),
+        "matched": trials.applying,
         "changed": trials.changed,
-        "damaged": trials.damaged,
-        "untried": trials.untried,
+        "unreadable": trials.damaged,
+        "skipped": trials.untried,
         "contexts": [_context_document(trial) for trial in trials.trials],
     }
 
@@ -119,7 +119,7 @@ def _context_document(trial: ContextBacktest) -> dict[str, Any]:
     assembly = trial.assembly
     return {
         "id": assembly.id,
-        "created": assembly.created,
+        "created_at": assembly.created,
         "agent": assembly.agent_slug,
         "team": assembly.team_slug or None,
         "topic": assembly.topic,

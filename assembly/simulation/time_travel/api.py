@@ -76,7 +76,7 @@ class AsOfSectionSerializer(serializers.Serializer[Any]):
 
 class NearbyContextSerializer(serializers.Serializer[Any]):
     id = serializers.UUIDField()
-    created = serializers.DateTimeField()
+    created_at = serializers.DateTimeField(source="created")
     topic = serializers.CharField()
 
 

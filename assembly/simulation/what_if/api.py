@@ -26,11 +26,11 @@ MAX_VERSION = 2**31 - 1
 
 
 class WhatIfSerializer(SideBySideSerializer):
-    assembly = serializers.UUIDField()
+    assembly_id = serializers.UUIDField()
     basis = serializers.ChoiceField(
         choices=list(WHAT_IF_BASES), help_text="record: the recorded candidates; today: the sources were read again."
     )
-    session_gone = serializers.BooleanField(help_text="The session of the request was deleted.")
+    session_deleted = serializers.BooleanField(help_text="The session of the request was deleted.")
 
 
 class OverridesSerializer(StrictSerializer):
@@ -81,7 +81,7 @@ class WhatIfRequestSerializer(OverridesSerializer):
 
 def what_if_document(found: WhatIfResult, *, with_content: bool) -> dict[str, Any]:
     """Return a recorded context and the one with overrides as JSON."""
-    facts = {"assembly": found.assembly.id, "basis": found.basis, "session_gone": found.session_gone}
+    facts = {"assembly_id": found.assembly.id, "basis": found.basis, "session_deleted": found.session_gone}
     return {**facts, **comparison_document(found.beside, with_content=with_content)}
 
 

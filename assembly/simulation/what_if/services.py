@@ -45,7 +45,7 @@ def run_what_if(*, assembly: Assembly, overrides: Overrides) -> WhatIfResult:
     data is needed and the agent or its team was deleted; RecordDamaged. The caller checks permissions.
     """
     if overrides == NO_OVERRIDES:
-        raise Invalid("wishes", "Nothing would change. Change at least one parameter.", "empty")
+        raise Invalid("overrides", "Nothing would change. Change at least one parameter.", "empty")
     record = load_record(assembly)
     before = compared_from_record(record)
     basis = _gather_basis(record, overrides) if _needs_gathering(record, overrides) else record_basis(record)

@@ -41,7 +41,7 @@ from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, LOCATION, PAGE
 from config.http.serializers import ExactText, Flag, Line, StrictSerializer
 from memories.api.fields import Count
 from teams.access import require_admin
-from teams.api.serializers import page_serializer
+from teams.api.serializers import ActorSerializer, actor_document, page_serializer
 from teams.api.view import ApiView
 from teams.principal import Principal
 from teams.versioned_text.api import VersionedView
@@ -91,10 +91,9 @@ class ExternalSourceSerializer(serializers.Serializer[Any]):
     limit = serializers.IntegerField(allow_null=True, help_text=FOR_ADMINS)
     timeout_ms = serializers.IntegerField(allow_null=True, help_text=FOR_ADMINS)
     version = serializers.IntegerField()
-    created = serializers.DateTimeField()
+    created_at = serializers.DateTimeField()
     updated_at = serializers.DateTimeField()
-    updated_by = serializers.ChoiceField(choices=["user", "system"])
-    editor = serializers.CharField(help_text="The person or key; empty for the system.")
+    updated_by = ActorSerializer()
 
 
 class QuerySerializer(StrictSerializer):
@@ -112,10 +111,10 @@ class ExternalResultSerializer(serializers.Serializer[Any]):
 
 class ExternalAnswerSerializer(serializers.Serializer[Any]):
     results = ExternalResultSerializer(many=True)
-    left_out = serializers.IntegerField(help_text="Results that could not be used.")
+    skipped = serializers.IntegerField(help_text="Results that could not be used.")
     ms = serializers.IntegerField(help_text="Milliseconds until the answer, or until it was given up.")
     code = serializers.ChoiceField(choices=[code.value for code in SourceCode], allow_null=True)
-    fault = serializers.CharField(help_text="The error; empty if it answered.")
+    error = serializers.CharField(help_text="The error; empty if it answered.")
 
 
 def external_source_document(principal: Principal, row: ExternalSource) -> dict[str, Any]:
@@ -129,10 +128,9 @@ def external_source_document(principal: Principal, row: ExternalSource) -> dict[
         "limit": row.limit,
         "timeout_ms": row.timeout_ms,
         "version": row.version,
-        "created": row.created,
+        "created_at": row.created,
         "updated_at": row.updated_at,
-        "updated_by": row.updated_by,
-        "editor": row.editor_name,
+        "updated_by": actor_document(row.editor_ref, row.editor_name),
     }
     if not principal.is_admin:
         facts |= dict.fromkeys(("url", "has_secret", "limit", "timeout_ms"))
@@ -152,7 +150,7 @@ def answer_document(told: ExternalAnswer) -> dict[str, Any]:
         }
         for candidate in told.candidates
     ]
-    facts = {"results": results, "left_out": told.left_out, "ms": told.ms, "code": told.code, "fault": told.fault}
+    facts = {"results": results, "skipped": told.left_out, "ms": told.ms, "code": told.code, "error": told.fault}
     return dict(ExternalAnswerSerializer(facts).data)
 
 

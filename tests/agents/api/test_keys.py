@@ -153,7 +153,7 @@ def test_admins_list_and_revoke_all_keys(admin_api: Api, agent_api: Api, agent: 
     assert errors_of(admin_api.get("keys?kind=x")) == {"kind"}
     assert errors_of(admin_api.get("keys?state=")) == {"state"}
     key = key_of(agent)
-    assert admin_api.get(f"keys/{key.id}").json()["revoked"] is None
+    assert admin_api.get(f"keys/{key.id}").json()["revoked_at"] is None
     assert admin_api.delete(f"keys/{key.id}").status_code == 204
     assert admin_api.delete(f"keys/{key.id}").status_code == 204
     assert problem(agent_api.get("agents/ada")) == (401, "not_authenticated")
@@ -189,7 +189,7 @@ def test_an_agents_keys_are_made_by_admins_of_all_its_teams(
         {team.id},
         {"files:write"},
     )
-    assert (made["created_by"], made["expires"], made["teams"]) == ("Olga Owner", None, ["care"])
+    assert (made["created_by"]["name"], made["expires_at"], made["teams"]) == ("Olga Owner", None, ["care"])
     assert "key" not in api.get(answer["Location"]).json()
     assert [row["name"] for row in api.get("agents/ada/keys").json()["results"]] == ["CI"]
     agent.teams.add(team_create(slug="other", name="Other"))
@@ -215,9 +215,9 @@ def test_a_service_makes_and_revokes_no_key_for_those_who_may_not(owner: User, m
     [
         ({}, "name"),
         ({"name": ""}, "name"),
-        ({"name": "x", "expires": "2020-01-01T00:00:00Z"}, "expires"),
-        ({"name": "x", "expires": "soon"}, "expires"),
-        ({"name": "x", "expires": 7}, "expires"),
+        ({"name": "x", "expires_at": "2020-01-01T00:00:00Z"}, "expires_at"),
+        ({"name": "x", "expires_at": "soon"}, "expires_at"),
+        ({"name": "x", "expires_at": 7}, "expires_at"),
         ({"name": "x", "agent": "ada"}, "agent"),
         ({"name": "x", "scopes": ["files:write"]}, "scopes"),
     ],
@@ -228,7 +228,7 @@ def test_what_cannot_be_a_key_is_named(body: dict[str, object], field: str, admi
 
 
 def test_a_repeat_makes_no_second_key_and_repeats_no_secret(admin_api: Api) -> None:
-    body = {"name": "Script", "expires": "2100-01-01T00:00:00Z"}
+    body = {"name": "Script", "expires_at": "2100-01-01T00:00:00Z"}
     first = admin_api.post("keys", body, idempotency_key="once").json()
     again = admin_api.post("keys", body, idempotency_key="once")
     assert again["Idempotency-Replayed"] == "true"

@@ -51,10 +51,10 @@ def test_again_today_explains_each_difference(told: Assembly, team: Team, owner:
     document = answer.json()
     (cause,) = document["causes"]
     assert (cause["kind"], cause["name"], cause["before"], cause["after"]) == ("file_changed", "GOALS", 2, 3)
-    assert (cause["by"], cause["note"]) == ("Olga Owner", "for spring")
+    assert (cause["changed_by"]["name"], cause["note"]) == ("Olga Owner", "for spring")
     assert cause["message"].startswith("Goals: version 2 → version 3 by Olga Owner on ")
     assert all(change["causes"] for change in document["changes"])
-    assert "room_before" in {one["kind"] for change in document["changes"] for one in change["causes"]}
+    assert "preceding_sections" in {one["kind"] for change in document["changes"] for one in change["causes"]}
     assert document["before"]["sha256"] == bytes(told.sha256).hex()
     assert "Be quick." in document["before"]["content"]
     assert document["after"]["tokens"] <= 600
@@ -104,7 +104,7 @@ def test_all_wishes_at_once(told: Assembly, team: Team, owner: User, agent_api: 
 @pytest.mark.parametrize(
     ("wishes", "field"),
     [
-        ({}, "wishes"),
+        ({}, "overrides"),
         ({"max_tokens": 200_001}, "max_tokens"),
         ({"max_tokens": None}, "max_tokens"),
         ({"tokenizer": "abacus"}, "tokenizer"),
@@ -149,7 +149,8 @@ def test_two_contexts_tell_what_changed_between_them(
     for before, after in ((told, other), (other, told)):
         document = agent_api.get(f"assemblies/compare?before={before.id}&after={after.id}").json()
         (cause,) = document["causes"]
-        assert (cause["kind"], cause["before"], cause["after"], cause["by"]) == ("file_changed", 2, 3, "Olga Owner")
+        assert (cause["kind"], cause["before"], cause["after"]) == ("file_changed", 2, 3)
+        assert cause["changed_by"]["name"] == "Olga Owner"
         assert cause["message"].startswith("Goals: version 2 → version 3 by Olga Owner on ")
 
 
@@ -199,8 +200,8 @@ def test_a_context_that_is_not_there_is_not_found(told: Assembly, agent_api: Api
 
 def test_nobody_left_is_a_clear_answer(told: Assembly, agent: Agent, admin_api: Api) -> None:
     agent_delete(agent=agent, principal=SYSTEM)
-    assert problem(admin_api.get(f"assemblies/{told.id}/rerun")) == (409, "nobody_left")
-    assert problem(admin_api.post(f"assemblies/{told.id}/what-if", {"topic": "x"})) == (409, "nobody_left")
+    assert problem(admin_api.get(f"assemblies/{told.id}/rerun")) == (409, "agent_deleted")
+    assert problem(admin_api.post(f"assemblies/{told.id}/what-if", {"topic": "x"})) == (409, "agent_deleted")
     assert admin_api.post(f"assemblies/{told.id}/what-if", {"max_tokens": 9}).status_code == 200
 
 

@@ -109,7 +109,7 @@ def test_what_keeps_no_versions_is_told_without_who_changed_it_since(kept: Kept)
     Event.objects.filter(id=added.id).update(updated=timezone.now() + datetime.timedelta(hours=1))
     found = compare_records(earlier, later)
     (cause,) = [cause for cause in found.causes if cause.ref == f"event:{added.id}"]
-    assert (cause.kind, cause.at) == ("thing_added", None)
+    assert (cause.kind, cause.at) == ("item_added", None)
 
 
 def test_rules_are_told_as_they_were(kept: Kept, ruth: Principal) -> None:
@@ -129,7 +129,7 @@ def test_rules_are_told_as_they_were(kept: Kept, ruth: Principal) -> None:
 
 ASKED: dict[str, dict[str, Any]] = {
     "topic_changed": {"topic": "Does the ink dry?"},
-    "budget_asked": {"max_tokens": 60},
+    "budget_requested": {"max_tokens": 60},
     "profile_chosen": {"profile": "research"},
 }
 
@@ -147,9 +147,9 @@ def test_what_a_request_brought_along_or_left_out_is_said(kept: Kept) -> None:
     memory = Memory.objects.filter(agent=kept[0]).order_by("id")[0]
     plain = told(kept)
     without = told(kept, filters=RequestFilters(exclude=(f"memory:{memory.id}",)))
-    assert "left_out_by_request" in kinds(compare_records(plain, without))
+    assert "excluded_by_request" in kinds(compare_records(plain, without))
     brief = told(kept, profile="coding", additional_context="It rains.")
-    assert "brought_along" in kinds(compare_records(told(kept, profile="coding"), brief))
+    assert "request_context" in kinds(compare_records(told(kept, profile="coding"), brief))
 
 
 def test_tokens_that_are_counted_otherwise_are_said(kept: Kept) -> None:
@@ -164,9 +164,13 @@ def test_contexts_of_two_agents_and_of_two_teams(kept: Kept) -> None:
     far = team_create(slug="far", name="Far")
     AgentTeam.objects.create(agent=agent, team=far)
     found = compare_records(told(kept), told((other, team)))
-    assert {"another_agent"} <= kinds(found) <= {"another_agent", "room_before"}
+    assert {"another_agent"} <= kinds(found) <= {"another_agent", "preceding_sections"}
     assert "It is of Mira: the other context is of another agent." in sentences(found)
-    assert {"another_team"} <= kinds(compare_records(told(kept), told((agent, far)))) <= {"another_team", "room_before"}
+    assert (
+        {"another_team"}
+        <= kinds(compare_records(told(kept), told((agent, far))))
+        <= {"another_team", "preceding_sections"}
+    )
 
 
 def test_a_source_that_failed_in_either(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,16 +178,16 @@ def test_a_source_that_failed_in_either(kept: Kept, monkeypatch: pytest.MonkeyPa
     with monkeypatch.context() as patch:
         replaced(patch, "daily_logs", raising)
         broken = told(kept, max_tokens=15_000)
-    assert "source_failed_later" in kinds(compare_records(whole, broken))
-    assert "source_failed_later" in kinds(compare_records(broken, whole)), "the later one is the same"
-    assert "source_failed_then" in kinds(compare_records(broken, told(kept, max_tokens=14_000)))
+    assert "source_failed_after" in kinds(compare_records(whole, broken))
+    assert "source_failed_after" in kinds(compare_records(broken, whole)), "the later one is the same"
+    assert "source_failed_before" in kinds(compare_records(broken, told(kept, max_tokens=14_000)))
 
 
 def test_an_event_that_was_added_to_one(kept: Kept) -> None:
     plain = told(kept)
     grown = append_event(assembly=plain, event=Event.objects.get(agent=kept[0]), principal=SYSTEM).assembly
     for found in (compare_records(plain, grown), compare_records(grown, plain)):
-        assert "added_to_one" in kinds(found)
+        assert "added_to_one_side" in kinds(found)
         assert "profile_changed" not in kinds(found)
 
 

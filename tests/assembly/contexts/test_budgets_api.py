@@ -47,9 +47,9 @@ def test_codes_of_several_kinds_stand_together(admin_api: Api, mira: Agent, monk
 def test_a_whole_answer_is_told_again_for_the_same_budgets_alone(admin_api: Api, mira: Agent) -> None:
     same = {**BODY, "budgets": {"time_ms": 20_000, "quality_min": 0.1}}
     first, again = (admin_api.post("assemblies", same).json() for _ in range(2))
-    assert (first["repeats"], again["repeats"]) == (None, first["id"])
+    assert (first["repeat_of_id"], again["repeat_of_id"]) == (None, first["id"])
     other = admin_api.post("assemblies", {**BODY, "budgets": {"time_ms": 20_001, "quality_min": 0.1}}).json()
-    assert other["repeats"] is None
+    assert other["repeat_of_id"] is None
 
 
 @pytest.mark.parametrize(

@@ -190,7 +190,7 @@ def test_a_session_of_another_agent_is_not_there(admin_api: Api, mira: Agent, ag
 def test_an_appended_event_comes_first_and_the_assembly_is_linked_to_its_parent(admin_api: Api, mira: Agent) -> None:
     parent = asked(admin_api, topic="ink", history=HISTORY, format="messages")
     child = event_of(admin_api, parent)
-    assert child["parent"] == parent["id"]
+    assert child["parent_id"] == parent["id"]
     assert labels(child)[:3] == ["Identity", "Instructions", "Latest Activity"]
     assert "Error: It jams." in child["content"]
     assert child["messages"][2:] == HISTORY

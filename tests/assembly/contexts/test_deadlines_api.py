@@ -54,7 +54,7 @@ def test_a_table_that_is_locked_costs_its_source(api: Api, headers: dict[str, st
         name: 0 if name == "patterns" else report["count"] for name, report in whole.items()
     }
     late = reports(document)["patterns"]
-    assert (late["code"], late["fault"]) == ("SOURCE_TIMEOUT", "OperationalError")
+    assert (late["code"], late["error"]) == ("SOURCE_TIMEOUT", "OperationalError")
     assert 0 < late["started_ms"] < late["deadline_ms"] <= 3_200
     assert api.post(f"assemblies/{document['id']}/replay").json()["identical"]
     if headers:
@@ -105,10 +105,10 @@ def test_what_takes_too_long_in_all_returns_what_there_is(api: Api, monkeypatch:
     assert [warning["code"] for warning in document["warnings"]] == ["SOURCE_TIMEOUT", "TIME_EXCEEDED"]
     assert document["warnings"][1]["message"] == "Assembling took longer than its deadline."
     assert reports(document)["patterns"].items() >= {"code": None, "count": 1}.items()
-    late = {"code": "SOURCE_TIMEOUT", "count": 0, "fault": "TimeoutError"}
+    late = {"code": "SOURCE_TIMEOUT", "count": 0, "error": "TimeoutError"}
     assert reports(document)["tools"].items() >= late.items()
     assert "## Identity" in document["content"]
-    assert asked(api, time_ms=1_500)["repeats"] is None
+    assert asked(api, time_ms=1_500)["repeat_of_id"] is None
 
 
 def test_hardly_any_time_is_no_error(api: Api) -> None:

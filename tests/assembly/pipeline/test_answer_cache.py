@@ -131,12 +131,12 @@ def test_moments_a_microsecond_apart_are_two_questions(kept: Pair) -> None:
 def test_over_rest_a_repeat_is_created_as_well(agent_api: Api) -> None:
     answers = [agent_api.post("assemblies", {"agent": "ada", "team": "care"}) for _ in range(2)]
     documents = [answer.json() for answer in answers]
-    assert [document["repeats"] for document in documents] == [None, documents[0]["id"]]
+    assert [document["repeat_of_id"] for document in documents] == [None, documents[0]["id"]]
     assert [answer.status_code for answer in answers] == [201, 201]
     assert documents[0]["id"] != documents[1]["id"]
     for document in documents:
         assert agent_api.get(f"assemblies/{document.pop('id')}").status_code == 200
-        del document["created"], document["repeats"], document["metadata"]["assembly_ms"]
+        del document["created_at"], document["repeat_of_id"], document["metadata"]["assembly_ms"]
     assert documents[0] == documents[1]
 
 

@@ -31,8 +31,8 @@ def test_the_story_of_a_profile(admin_api: Api) -> None:
     assert (made.status_code, made["ETag"], made["Location"]) == (201, '"1"', "/api/v1/profiles/brief")
     assert made.json() == admin_api.get("profiles/brief").json()
     assert made.json().items() >= {
-        "name": "brief", "version": 1, "description": "Who it is, and no more.", "shipped": False, "editable": True,
-        "fault": None, "updated_by": "user", "editor": "Ops", "content": BRIEF, "budget": 500, "depth_limit": 2,
+        "name": "brief", "version": 1, "description": "Who it is, and no more.", "builtin": False, "editable": True,
+        "error": None, "content": BRIEF, "budget": 500, "depth_limit": 2,
         "over_budget": [], "fill": False, "cut_at": "anywhere", "quality_min": 0,
     }.items()  # fmt: skip
     assert made.json()["sections"] == [
@@ -54,20 +54,20 @@ def test_the_story_of_a_profile(admin_api: Api) -> None:
 
 def test_what_dossier_comes_with_is_there_without_a_row(agent_api: Api) -> None:
     document = agent_api.get("profiles/coding").json()
-    facts = {"version": 1, "shipped": True, "editable": True, "updated_at": None, "updated_by": "system", "editor": ""}
+    facts = {"version": 1, "builtin": True, "editable": True, "updated_at": None}
     assert document.items() >= {**facts, "content": SHIPPED["coding"]}.items()
     steps = {"over_budget": ["drop", "compact", "summarise"], "fill": True, "cut_at": "paragraph"}
     assert document.items() >= steps.items()
     versions = agent_api.get("profiles/coding/versions").json()["results"]
-    assert [(row["version"], row["created"]) for row in versions] == [(1, None)]
+    assert [(row["version"], row["created_at"]) for row in versions] == [(1, None)]
     assert agent_api.get("profiles/coding/versions/1").json()["content"] == SHIPPED["coding"]
     assert problem(agent_api.get("profiles/coding/versions/2")) == (404, "not_found")
 
 
 def test_a_shipped_profile_is_changed_and_comes_back(admin_api: Api) -> None:
     assert admin_api.put("profiles/coding", {"content": BRIEF}, if_match='"1"').json()["version"] == 2
-    assert [row["updated_by"] for row in admin_api.get("profiles/coding/versions").json()["results"]] == [
-        "user",
+    assert [row["updated_by"]["type"] for row in admin_api.get("profiles/coding/versions").json()["results"]] == [
+        "key",
         "system",
     ]
     assert admin_api.delete("profiles/coding").status_code == 204
@@ -214,10 +214,10 @@ def test_a_bad_query_is_named(path: str, query: str, field: str, brief: StoredPr
 def test_a_profile_that_cannot_be_read_is_listed_with_the_reason(agent: Agent, agent_api: Api) -> None:
     file_create(file=StoredProfile(name="gone", content=GONE), author=SYSTEM.author)
     document = agent_api.get("profiles/gone").json()
-    assert document["fault"].startswith("Line 5: “source” must be one of")
+    assert document["error"].startswith("Line 5: “source” must be one of")
     assert (document["budget"], document["sections"], document["content"]) == (None, [], GONE)
     assert (document["over_budget"], document["cut_at"]) == (None, None)
-    assert [row["fault"] is None for row in agent_api.get("profiles").json()["results"] if row["name"] == "gone"] == [
+    assert [row["error"] is None for row in agent_api.get("profiles").json()["results"] if row["name"] == "gone"] == [
         False
     ]
     answer = agent_api.post("assemblies", {"agent": "ada", "profile": "gone"})

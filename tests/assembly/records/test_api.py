@@ -40,10 +40,10 @@ def test_a_team_has_the_organisations_time_until_it_has_its_own(
     assert admin_api.put("retention", {"days": 365}, if_none_match="*").json()["version"] == 1
     of_owner = as_person(owner)
     inherited = of_owner.get("teams/care/retention")
-    assert (inherited.json()["days"], inherited.json()["own"], inherited["ETag"]) == (365, False, '"0"')
+    assert (inherited.json()["days"], inherited.json()["inherited"], inherited["ETag"]) == (365, True, '"0"')
     saved = of_owner.put("teams/care/retention", {"days": 30, "keep_flagged": False}, if_none_match="*")
     assert (saved.status_code, saved["ETag"]) == (200, '"1"')
-    assert saved.json()["editor"] == "Olga Owner"
+    assert saved.json()["updated_by"]["name"] == "Olga Owner"
     for_ever = of_owner.put("teams/care/retention", {"days": None}, if_match='"1"').json()
     assert (for_ever["days"], for_ever["keep_flagged"], for_ever["version"]) == (None, True, 2)
     assert of_owner.delete("teams/care/retention").status_code == 204
@@ -85,7 +85,7 @@ def test_an_editor_flags_a_context_and_a_viewer_does_not(
     _, of_editor, viewer, _ = members
     assert problem(of_editor.get(address))[0] == 404
     flagged = of_editor.put(address, {"note": "for the auditor"})
-    assert (flagged.json()["note"], flagged.json()["by"]) == ("for the auditor", "Edda Editor")
+    assert (flagged.json()["note"], flagged.json()["created_by"]["name"]) == ("for the auditor", "Edda Editor")
     assert of_editor.put(address, {"note": "again"}).json()["note"] == "for the auditor"
     assert errors_of(of_editor.put(address, {"note": "x" * 201})) == {"note"}
     assert viewer.get(address).status_code == 200

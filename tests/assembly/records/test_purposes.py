@@ -74,7 +74,7 @@ def test_a_key_says_what_it_asks_for(agent_api: Api, agent: Agent, team: Team) -
         for more in ({}, {"purpose": "test"}, {"purpose": "preview"})
     ]
     assert [one["purpose"] for one in made] == ["agent", "test", "preview"]
-    assert [one["repeats"] for one in made[1:]] == [made[0]["id"]] * 2, "the purpose changes nothing in the context"
+    assert [one["repeat_of_id"] for one in made[1:]] == [made[0]["id"]] * 2, "the purpose changes no byte"
     for purpose, one in zip(("agent", "test", "preview"), made, strict=True):
         [listed] = agent_api.get(f"assemblies?purpose={purpose}").json()["results"]
         assert (listed["id"], listed["purpose"]) == (one["id"], purpose)

@@ -34,7 +34,7 @@ def test_the_story_of_a_rule(agent: Agent, admin_api: Api) -> None:
     made = admin_api.post("rules", {"name": "quiet", "content": QUIET, "agent": "ada"})
     assert (made.status_code, made["Location"], made["ETag"]) == (201, "/api/v1/rules/quiet", '"1"')
     facts = {"name": "quiet", "version": 1, "scope": "agent", "agent": "ada", "team": None, "enabled": True}
-    assert made.json().items() >= {**facts, "description": "No logs.", "fault": None, "content": QUIET}.items()
+    assert made.json().items() >= {**facts, "description": "No logs.", "error": None, "content": QUIET}.items()
     saved = admin_api.put("rules/quiet", {"content": LOUD}, if_match='"1"')
     assert (saved.status_code, saved["ETag"], saved.json()["enabled"]) == (200, '"2"', True)
     off = admin_api.put("rules/quiet", {"content": LOUD, "enabled": False}, if_match='"2"')
@@ -201,7 +201,7 @@ def test_an_assembly_says_which_rules_fired_and_what_they_did(agent: Agent, agen
     rule_create(name="promise", content=content, owner=agent, principal=SYSTEM)
     answer = agent_api.post("assemblies", {"agent": "ada"}).json()
     did = {"included": 1, "boosted": 0, "excluded": 0}
-    assert answer["metadata"]["rules"] == [{"name": "promise", "version": 1, "scope": "agent", "did": did}]
+    assert answer["metadata"]["rules"] == [{"name": "promise", "version": 1, "scope": "agent", "effects": did}]
     assert answer["metadata"]["unreadable_rules"] == []
     assert "Lock the door." in answer["content"]
     small = agent_api.post("assemblies", {"agent": "ada", "max_tokens": 8}).json()

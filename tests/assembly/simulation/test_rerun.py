@@ -123,7 +123,7 @@ def test_what_a_longer_file_pushes_out_is_explained_by_the_room(kept: Kept) -> N
     file = kept[1].files.get(file_key="GOALS")
     file_save(file=file, content=LONG, expected_version=2, author=SYSTEM.author)
     found = rerun_today(assembly)
-    assert kinds(found) == {"file_changed", "room_before"}
+    assert kinds(found) == {"file_changed", "preceding_sections"}
     assert "Team Goals, which comes first, uses " in sentences(found)
     assert only(found).kind == "file_changed"
 
@@ -154,7 +154,7 @@ def test_a_log_was_deleted(kept: Kept) -> None:
     from teams.services import erase
 
     erase("daily_logs", DailyLog.objects.get(agent=kept[0]).id, SYSTEM)
-    assert only(rerun_today(assembly)).kind == "log_gone"
+    assert only(rerun_today(assembly)).kind == "log_deleted"
 
 
 def test_days_moved_on(kept: Kept) -> None:
@@ -173,7 +173,7 @@ MEMORY_DEEDS: dict[str, Callable[[Memory, Principal], object]] = {
     "memory_changed": lambda memory, by: update(
         memory, facts=MemoryFacts(kind="fact", text="Ink dries in two days"), principal=by
     ),
-    "memory_retired": lambda memory, by: update(memory, retired_because="The ink is gone.", principal=by),
+    "memory_archived": lambda memory, by: update(memory, retired_because="The ink is gone.", principal=by),
     "memory_pinned": lambda memory, by: update(memory, pinned=True, principal=by),
     "memory_superseded": lambda memory, by: update(
         memory, superseded_by=Memory.objects.filter(agent=memory.agent).exclude(id=memory.id)[0], principal=by
@@ -200,7 +200,7 @@ def test_what_became_of_a_memory(deed: str, topic: str, kept: Kept, ruth: Princi
     ("before", "after", "kind"),
     [
         ({"pinned": True}, {"pinned": False}, "memory_unpinned"),
-        ({"retired_because": "Gone."}, {"retired_because": ""}, "memory_brought_back"),
+        ({"retired_because": "Gone."}, {"retired_because": ""}, "memory_restored"),
     ],
 )
 def test_what_was_done_to_a_memory_was_undone(
@@ -218,7 +218,7 @@ def test_new_memories_move_the_others(kept: Kept, ruth: Principal) -> None:
         facts = MemoryFacts(kind="fact", text=f"Roll {number} is on the rack")
         memory_create(owner=kept[0], facts=facts, principal=ruth)
     found = rerun_today(assembly)
-    assert kinds(found) == {"memory_added", "others_in_section"}
+    assert kinds(found) == {"memory_added", "peer_items_changed"}
     assert "It was" not in sentences(found)
     assert "6 other items of Personal Memories were added, removed or changed" in sentences(found)
 
@@ -229,10 +229,10 @@ def test_a_thing_was_added_changed_or_deleted(kept: Kept) -> None:
     message = {"role": "user", "text": "And the paper?"}
     added = Event.objects.create(agent=agent, type="message", content=message, size=40, occurred_at=timezone.now())
     found = rerun_today(assembly)
-    assert "thing_added" in kinds(found)
+    assert "item_added" in kinds(found)
     assert f"event:{added.id}" in {cause.ref for cause in found.causes}
     Event.objects.all().delete()
-    assert "thing_deleted" in kinds(rerun_today(assembly))
+    assert "item_deleted" in kinds(rerun_today(assembly))
 
 
 def rule(name: str, content: str, **options: Any) -> StoredRule:
@@ -295,12 +295,12 @@ def test_a_rule_applies_at_another_time_alone(kept: Kept) -> None:
     daily_log_append(agent=kept[0], date=then.date(), text="Long ago.", principal=SYSTEM)
     rule("hush", window + "then: {exclude: [{path: GOALS}]}\n")
     found = rerun_today(told(kept, now=then))
-    assert "rule_applies_no_more" in kinds(found)
+    assert "rule_no_longer_matches" in kinds(found)
     rule(
         "later",
         window.replace("between", "not: {between").replace("}}\n", "}}}\n") + "then: {exclude: [{path: RULES}]}\n",
     )
-    assert "rule_applies" in kinds(rerun_today(told(kept, now=then)))
+    assert "rule_matches" in kinds(rerun_today(told(kept, now=then)))
 
 
 def test_the_profile_was_changed(kept: Kept, admin: User) -> None:
@@ -322,7 +322,7 @@ def test_a_source_failed_then_or_now(kept: Kept, monkeypatch: pytest.MonkeyPatch
         cause = only(rerun_today(whole))
         assert (cause.kind, cause.name) == ("source_failed_now", "Daily logs")
     cause = only(rerun_today(broken))
-    assert (cause.kind, cause.name) == ("source_failed_then", "Daily logs")
+    assert (cause.kind, cause.name) == ("source_failed_before", "Daily logs")
     assert "Daily logs could not be read then" in cause_sentence(cause)
 
 

@@ -63,15 +63,15 @@ def test_it_says_where_it_ranked_what_beat_it_and_what_would_bring_it_in(
     answer = asked(agent_api, told, f"ref=memory:{memories[0].id}")
     assert (answer["considered"], answer["decision"]["included"]) == (True, False)
     assert answer["reason"].startswith("Ranked 8; the limit of Team Knowledge is 5.")
-    around = answer["standing"]["around"]
+    around = answer["ranking"]["around"]
     assert [one["rank"] for one in around] == [3, 4, 5, 6, 7, 8]
     assert around[-1]["ref"] == f"memory:{memories[0].id}@1"
-    assert (answer["standing"]["above"], answer["standing"]["below"]) == (2, 0)
+    assert (answer["ranking"]["above"], answer["ranking"]["below"]) == (2, 0)
     remedies = {remedy["changes"][-1]["kind"]: remedy for remedy in answer["remedies"]}
-    assert remedies["top_k"]["sentence"] == "It would be included if Team memories had a limit of 8 items instead of 5."
-    assert len(remedies["top_k"]["newly_in"]) == 3
-    assert remedies["pin"]["pushed_out"] == [f"memory:{memories[3].id}@1"]
-    assert remedies["pin"]["cost"] == "Replaces: “The stage number 3 is free”."
+    assert remedies["top_k"]["message"] == "It would be included if Team memories had a limit of 8 items instead of 5."
+    assert len(remedies["top_k"]["included_refs"]) == 3
+    assert remedies["pin"]["excluded_refs"] == [f"memory:{memories[3].id}@1"]
+    assert remedies["pin"]["side_effects"] == "Replaces: “The stage number 3 is free”."
     assert all(brings_it_in(told, answer, remedy) for remedy in answer["remedies"])
 
 
@@ -82,7 +82,7 @@ def test_what_has_no_room_would_fit_with_so_many_tokens_more(agent_api: Api, age
     budgets = [remedy for remedy in answer["remedies"] if remedy["changes"][0]["kind"] == "budget"]
     (whole,) = [remedy for remedy in budgets if remedy["code"] == "fits"]
     more = int(whole["changes"][0]["value"]) - 12
-    assert f"with {more} more tokens" in whole["sentence"]
+    assert f"with {more} more tokens" in whole["message"]
     codes = [
         next(one.code for one in load_record(again).decisions if one.ref == answer["decision"]["ref"])
         for again in (assembled(agent, team, max_tokens=12 + tokens, now=NOW) for tokens in (more, more - 1))
@@ -108,7 +108,7 @@ def test_what_a_rule_a_filter_or_time_leaves_out(
         answer = asked(agent_api, told, f"ref={ref}")
         kinds[answer["decision"]["code"]] = answer["remedies"][0]["changes"][0]["kind"]
         assert all(brings_it_in(told, answer, remedy) for remedy in answer["remedies"])
-    assert kinds == {"rule_excluded": "without_rule", "expired": "not_retired", "filtered": "without_exclusion"}
+    assert kinds == {"rule_excluded": "without_rule", "expired": "not_archived", "filtered": "without_exclusion"}
 
 
 def test_what_is_in_has_a_standing_and_needs_no_remedy(agent_api: Api, told: Assembly) -> None:
@@ -137,7 +137,7 @@ def test_an_older_version_answers_for_the_thing(agent_api: Api, told: Assembly, 
 
 def reason(answer: Any) -> Any:
     assert (answer["considered"], answer["decision"], answer["remedies"]) == (False, None, [])
-    return answer["unconsidered"][0]["why"]
+    return answer["not_considered"][0]["code"]
 
 
 def test_what_was_not_considered_says_why(
@@ -149,9 +149,9 @@ def test_what_was_not_considered_says_why(
     told = assembled(agent, team, now=NOW)
     assert reason(asked(agent_api, told, f"ref=entity:{entity.id}")) == "no_section"
     assert reason(asked(agent_api, told, "q=hopper")) == "no_section"
-    assert reason(asked(agent_api, told, f"ref=memory:{memories[0].id}")) == "passed_over"
+    assert reason(asked(agent_api, told, f"ref=memory:{memories[0].id}")) == "not_selected"
     late = memory_create(owner=team, facts=MemoryFacts(kind="fact", text="Too late"), principal=SYSTEM)
-    assert reason(asked(agent_api, told, f"ref={late.id}")) == "later"
+    assert reason(asked(agent_api, told, f"ref={late.id}")) == "created_later"
     replaced(monkeypatch, "team_memories", raising)
     broken = assembled(agent, team, budgets=RequestBudgets(time_ms=5_000))
     assert reason(asked(agent_api, broken, f"ref=memory:{memories[0].id}")) == "source_failed"

@@ -77,7 +77,7 @@ def test_a_ranker_reaches_further() -> None:
     near = candidate("memory:3@1", "Near", measures={"length": 3.0, "words": 1.0})
     far = candidate("memory:1@1", "Far", measures={"length": 1.0})
     by_kind = remedies(inputs(profile, near, far), "memory:1@1")
-    assert (by_kind["reach"].change.value, by_kind["score"].change.value) == (4.0, 3.0)
+    assert (by_kind["score_distance"].change.value, by_kind["score"].change.value) == (4.0, 3.0)
 
 
 def test_no_room_in_the_section_or_in_the_whole() -> None:
@@ -148,7 +148,7 @@ def test_without_all_the_rules_that_exclude_it() -> None:
     ("facts", "wishes", "kind", "said"),
     [
         ({"superseded_by": "memory:2"}, {}, "not_superseded", "if it were not superseded"),
-        ({"retired": "It was moved"}, {}, "not_retired", "if it were not archived"),
+        ({"retired": "It was moved"}, {}, "not_archived", "if it were not archived"),
         ({}, {"exclude": ("1",)}, "without_exclusion", "if the request did not exclude it"),
         ({"text": " "}, {}, "text", "if it had a text"),
     ],
@@ -173,7 +173,7 @@ def test_blocks_compete_by_score_and_what_says_the_same_makes_room() -> None:
     same = Candidate("chunk:1@1#0", "b", said, measures={"relevance": 0.5})
     other = Candidate("chunk:1@1#1", "b", "Who keeps the lighthouse keys? " * 4, measures={"relevance": 0.3})
     given = inputs(profile, one, same, other, budget=60)
-    without = remedies(given, "chunk:1@1#0")["without_other"]
+    without = remedies(given, "chunk:1@1#0")["without_duplicate"]
     assert remedy_sentence(without, given, {"event:1@1": "“The walk”"}) == (
         "It would be included if “The walk” did not have the same text."
     )
@@ -198,7 +198,7 @@ def test_two_things_at_once_where_one_is_not_enough() -> None:
     decision = decision_of(given, "memory:9@1")
     found = found_for(given, decision)
     check(given, decision, found)
-    assert {tuple(change.kind for change in one.changes) for one in found.found} >= {("not_retired", "pin")}
+    assert {tuple(change.kind for change in one.changes) for one in found.found} >= {("not_archived", "pin")}
     assert "if it were not archived and if it were pinned" in {
         remedy_sentence(one, given, {}).removeprefix("It would be included ").removesuffix(".") for one in found.found
     }

@@ -36,11 +36,11 @@ def test_a_dry_run_shows_and_applying_does_it(agent: Agent, admin_api: Api) -> N
     assert answer.status_code == 201, answer.content
     plan = answer.json()
     assert answer["Location"] == f"/api/v1/import/{plan['id']}"
-    assert (plan["status"], plan["stored"], plan["file_name"]) == ("shown", 0, "mine.zip")
+    assert (plan["status"], plan["applied"], plan["file_name"]) == ("shown", 0, "mine.zip")
     assert [(step["name"], step["state"]) for step in plan["steps"]] == [(NAME, "new")]
     assert identity(agent) == ""
     done = admin_api.post(f"import/{plan['id']}/apply").json()
-    assert (done["status"], done["stored"], done["left"]) == ("done", 1, [])
+    assert (done["status"], done["applied"], done["not_applied"]) == ("done", 1, [])
     assert identity(agent) == "I am Ada."
     assert admin_api.get(f"import/{plan['id']}").json() == done
     assert problem(admin_api.post(f"import/{plan['id']}/apply")) == (409, "conflict")
@@ -69,7 +69,7 @@ def test_what_was_changed_here_needs_to_be_named(agent: Agent, admin_api: Api) -
     plan = admin_api.post("import?dry_run=true", packed(texts), **ZIP).json()
     assert plan["steps"][0]["state"] == "both"
     done = admin_api.post(f"import/{plan['id']}/apply", {"replace": ["agents/ada/INSTRUCTIONS.md"]}).json()
-    assert done["stored"] == 1
+    assert done["applied"] == 1
 
 
 def test_an_agents_key_imports_what_it_may(agent: Agent, agent_api: Api) -> None:
@@ -78,7 +78,7 @@ def test_an_agents_key_imports_what_it_may(agent: Agent, agent_api: Api) -> None
     assert states == {NAME: "refused", "agents/ada/memory/2026-03-01.md": "new"}
     assert (identity(agent), agent.daily_logs.get().content) == ("", "Rain.")
     writing = Api(api_key_create(agent=agent, scopes=[ApiKey.Scope.WRITE_FILES])[1])
-    assert writing.post("import", packed({NAME: "x"}), **ZIP).json()["stored"] == 1
+    assert writing.post("import", packed({NAME: "x"}), **ZIP).json()["applied"] == 1
 
 
 @pytest.mark.finding("5.5b")
@@ -94,7 +94,7 @@ def test_an_import_beyond_the_limit_of_the_day_is_429(agent: Agent, team: Team, 
     assert answer["RateLimit-Policy"] == '"text-bytes-per-day";q=1000;w=86400;qu="content-bytes"'
     assert answer["RateLimit"].startswith('"text-bytes-per-day";r=1000;t=')
     assert identity(agent) == ""
-    assert Api(secret).post("import", packed({NAME: "x" * 900}), **ZIP).json()["stored"] == 1
+    assert Api(secret).post("import", packed({NAME: "x" * 900}), **ZIP).json()["applied"] == 1
 
 
 def test_an_import_is_found_by_the_one_who_began_it_alone(agent: Agent, admin_api: Api, agent_api: Api) -> None:

@@ -51,7 +51,7 @@ def ids(answer: Any) -> list[str]:
 def test_a_job_tells_how_far_it_is(job: Job, agent_api: Api) -> None:
     Job.objects.update(status="running", steps_done=20, attempts=1)
     document = agent_api.get(f"jobs/{job.id}").json()
-    created = document.pop("created")
+    created = document.pop("created_at")
     assert created.endswith("Z")
     assert document == {
         "id": str(job.id), "kind": "split_documents", "agent": "ada", "status": "running", "steps": 50,

@@ -33,8 +33,8 @@ def test_the_story_of_a_memory(whose: str, agent: Agent, agent_api: Api) -> None
     assert made == agent_api.get(path).json() == agent_api.get(f"{whose}/memories").json()["results"][0]
     assert made.items() >= {
         "kind": "decision", "text": " Refund within 5 days.\n", "occurred_at": None, "salience": 0.5,
-        "credibility": 0.5, "superseded_by": None, "pinned": False, "retired": False, "reason": "",
-        "external_id": "", "version": 1, "updated_by": "user",
+        "credibility": 0.5, "superseded_by": None, "pinned": False, "archived": False, "archive_reason": "",
+        "external_id": "", "version": 1,
     }.items()  # fmt: skip
     changed = agent_api.patch(path, {"text": "Refund within 7 days.", "salience": 1}, if_match='"1"')
     assert changed.json().items() >= {"kind": "decision", "salience": 1.0, "version": 2}.items()
@@ -133,7 +133,7 @@ def test_many_memories_come_in_at_once_all_or_none(path: str, agent_api: Api) ->
     answer = agent_api.post(f"{path}/memories/batch", {"items": items})
     assert answer.status_code == 201, answer.content
     document = answer.json()
-    assert (document["created"], document["passed_over"], document["ids"][3]) == (3, 1, None)
+    assert (document["created"], document["skipped"], document["ids"][3]) == (3, 1, None)
     again = agent_api.post(f"{path}/memories/batch", {"items": items}).json()
     assert (again["created"], again["ids"]) == (0, [None] * 4)
     faulty = agent_api.post(f"{path}/memories/batch", {"items": [items[0], {"kind": "fact", "text": " "}, {}]})
@@ -160,22 +160,22 @@ def test_a_memory_is_pinned_and_unpinned(whose: str, agent: Agent, agent_api: Ap
 def test_a_memory_is_retired_with_a_reason_and_comes_back(whose: str, agent: Agent, agent_api: Api) -> None:
     path = f"{whose}/memories/{remember(agent_api, whose, 'The shop is in Elm Street.')['id']}"
     agent_api.patch(path, {"pinned": True}, if_match='"1"')
-    gone = agent_api.patch(path, {"retired": True, "reason": "We moved."}, if_match='"2"').json()
-    assert gone.items() >= {"retired": True, "reason": "We moved.", "pinned": False}.items()
+    gone = agent_api.patch(path, {"archived": True, "archive_reason": "We moved."}, if_match='"2"').json()
+    assert gone.items() >= {"archived": True, "archive_reason": "We moved.", "pinned": False}.items()
     assert errors_of(agent_api.patch(path, {"pinned": True}, if_match='"3"')) == {"pinned"}
-    other = agent_api.patch(path, {"reason": "We moved to Oak Street."}, if_match='"3"').json()
-    assert other["reason"] == "We moved to Oak Street."
-    back = agent_api.patch(path, {"retired": False}, if_match='"4"').json()
-    assert back.items() >= {"retired": False, "reason": "", "pinned": False}.items()
+    other = agent_api.patch(path, {"archive_reason": "We moved to Oak Street."}, if_match='"3"').json()
+    assert other["archive_reason"] == "We moved to Oak Street."
+    back = agent_api.patch(path, {"archived": False}, if_match='"4"').json()
+    assert back.items() >= {"archived": False, "archive_reason": "", "pinned": False}.items()
 
 
 @pytest.mark.parametrize(
     ("body", "field"),
     [
-        ({"retired": True}, "reason"),
-        ({"retired": True, "reason": " "}, "reason"),
-        ({"retired": True, "reason": "x" * 201}, "reason"),
-        ({"reason": "Gone."}, "retired"),
+        ({"archived": True}, "archive_reason"),
+        ({"archived": True, "archive_reason": " "}, "archive_reason"),
+        ({"archived": True, "archive_reason": "x" * 201}, "archive_reason"),
+        ({"archive_reason": "Gone."}, "archived"),
         ({"pinned": "yes"}, "pinned"),
         ({"note": "two\nlines"}, "note"),
     ],
@@ -228,7 +228,7 @@ def test_only_what_stands_and_is_the_owners_is_merged(agent: Agent, team: Team, 
     one, gone = remember(agent_api, "agents/ada", "One"), remember(agent_api, "agents/ada", "Two")
     others = remember(agent_api, "teams/care", "Three")
     path = f"agents/ada/memories/{gone['id']}"
-    gone = agent_api.patch(path, {"retired": True, "reason": "No."}, if_match='"1"').json()
+    gone = agent_api.patch(path, {"archived": True, "archive_reason": "No."}, if_match='"1"').json()
     merge = "agents/ada/memories/merge"
     assert errors_of(agent_api.post(merge, merge_of(one, gone))) == {"memories"}
     assert problem(agent_api.post(merge, merge_of(one, others))) == (404, "not_found")
@@ -243,18 +243,18 @@ def test_the_contexts_that_used_a_memory_are_told(
 ) -> None:
     made = remember(agent_api, whose, "Refund within 5 days.")
     uses = f"{whose}/memories/{made['id']}/uses"
-    assert agent_api.get(uses).json() == {"told": 0, "left_out": 0, "results": [], "next": None}
+    assert agent_api.get(uses).json() == {"included_count": 0, "excluded_count": 0, "results": [], "next": None}
     asked = {"agent": "ada", "team": "care"}
     first, again = (agent_api.post("assemblies", asked).json() for _ in range(2))
-    assert again["repeats"] == first["id"]
+    assert again["repeat_of_id"] == first["id"]
     agent_api.patch(f"{whose}/memories/{made['id']}", {"text": "Refund in 5 days."}, if_match='"1"')
     small = agent_api.post("assemblies", {**asked, "max_tokens": 1}).json()
     found = agent_api.get(f"{uses}?limit=2").json()
-    assert (found["told"], found["left_out"]) == (2, 1)
-    assert [row["assembly"] for row in found["results"]] == [small["id"], again["id"]]
-    assert found["results"][0].items() >= {"told": False, "code": "over_total_budget"}.items()
+    assert (found["included_count"], found["excluded_count"]) == (2, 1)
+    assert [row["assembly_id"] for row in found["results"]] == [small["id"], again["id"]]
+    assert found["results"][0].items() >= {"included": False, "code": "over_total_budget"}.items()
     assert found["results"][1]["ref"] == f"memory:{made['id']}@1"
-    assert [row["assembly"] for row in agent_api.get(found["next"]).json()["results"]] == [first["id"]]
+    assert [row["assembly_id"] for row in agent_api.get(found["next"]).json()["results"]] == [first["id"]]
     assert problem(other_agent_api.get(uses)) == (404, "not_found")
 
 

@@ -218,7 +218,7 @@ def test_the_api_lists_what_the_page_shows(admin: User, owner: User, team: Team,
     api = Client(headers={"authorization": f"Bearer {secret}"})
     found = api.get("/api/v1/activities?limit=2").json()
     assert [one["action"] for one in found["results"]] == ["key.created", "team.created"]
-    assert found["results"][0]["actor"] == {"ref": admin.principal.ref, "name": str(admin)}
+    assert found["results"][0]["actor"] == {"type": "person", "ref": admin.principal.ref, "name": str(admin)}
     assert secret not in str(found)
     assert api.get("/api/v1/activities?action=nope").status_code == 422
     assert api.get("/api/v1/activities?action=team.created").json()["results"][0]["target"] == "Secret"

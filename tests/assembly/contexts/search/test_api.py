@@ -25,13 +25,13 @@ def test_each_parameter_narrows_the_list(admin_api: Api, agent: Agent, team: Tea
     held = piece("memory:1@1", "Ferries leave at noon.")
     context(agent, team, topic="told", told=[held], codes=["fits"], profile_name="research")
     context(agent, age=1, topic="left", omitted=[held], codes=["outranked"], warnings=["TIME_EXCEEDED"], left_out=1)
-    assert topics(admin_api, "contains=memory:1") == ["told"]
-    assert topics(admin_api, "omits=memory:1@1") == ["left"]
-    assert topics(admin_api, "reason=outranked&warning=TIME_EXCEEDED&only=left_out") == ["left"]
+    assert topics(admin_api, "included_ref=memory:1") == ["told"]
+    assert topics(admin_api, "excluded_ref=memory:1@1") == ["left"]
+    assert topics(admin_api, "reason=outranked&warning=TIME_EXCEEDED&outcome=excluded") == ["left"]
     assert topics(admin_api, "profile=research&team=care&requested_by=system") == ["told"]
     assert topics(admin_api, "since=2026-11-20T11:59:30Z") == ["told"]
     assert topics(admin_api, "until=2026-11-20&q=ferry") == ["told"]
-    assert topics(admin_api, "contains=memory:2") == []
+    assert topics(admin_api, "included_ref=memory:2") == []
 
 
 def test_the_list_costs_few_queries_however_many_rows(
@@ -47,8 +47,8 @@ def test_the_list_costs_few_queries_however_many_rows(
 def test_pages_keep_their_parameters(admin_api: Api, agent: Agent) -> None:
     for number in range(3):
         context(agent, age=number, topic=str(number), left_out=1)
-    page = json.loads(admin_api.get("assemblies?only=left_out&limit=2").content)
-    assert "only=left_out" in page["next"]
+    page = json.loads(admin_api.get("assemblies?outcome=excluded&limit=2").content)
+    assert "outcome=excluded" in page["next"]
     page = json.loads(admin_api.get(page["next"]).content)
     assert ([one["topic"] for one in page["results"]], page["next"]) == (["2"], None)
 
@@ -60,9 +60,9 @@ def test_pages_keep_their_parameters(admin_api: Api, agent: Agent) -> None:
         ("since=soon", "since"),
         ("warning=LOUD", "warning"),
         ("reason=fits%20well", "reason"),
-        ("contains=what", "contains"),
-        ("omits=/contexts/", "omits"),
-        ("only=some", "only"),
+        ("included_ref=what", "included_ref"),
+        ("excluded_ref=/contexts/", "excluded_ref"),
+        ("outcome=some", "outcome"),
         ("q=" + "x" * 201, "q"),
         ("q=%00", "q"),
         ("limit=0", "limit"),
@@ -117,7 +117,7 @@ def test_sources_that_were_late_are_named_by_one_query(
 
 def test_a_key_finds_its_own_alone(agent_api: Api, other_agent_api: Api, agent: Agent, team: Team) -> None:
     context(agent, team, topic="mine", told=[piece("memory:1@1", "Ferries.")])
-    for query in ("", "contains=memory:1", "q=ferry"):
+    for query in ("", "included_ref=memory:1", "q=ferry"):
         assert topics(agent_api, query) == ["mine"]
         assert topics(other_agent_api, query) == []
     assert errors_of(other_agent_api.get("assemblies?agent=ada")) == {"agent"}

@@ -71,22 +71,22 @@ ALL = [
         ({"reason": "fits"}, ["cut", "old file"]),
         ({"reason": "outranked"}, ["ranked"]),
         ({"reason": "duplicate"}, []),
-        ({"contains": FILE}, ["old file", "new file"]),
-        ({"contains": f"{FILE}@2"}, ["new file"]),
-        ({"contains": f"{FILE}@3"}, []),
-        ({"contains": MEMORY}, ["new file"]),
-        ({"omits": MEMORY}, ["ranked"]),
-        ({"omits": FILE}, []),
-        ({"only": "cut"}, ["late", "over", "cut"]),
-        ({"only": "left_out"}, ["ranked"]),
+        ({"included_ref": FILE}, ["old file", "new file"]),
+        ({"included_ref": f"{FILE}@2"}, ["new file"]),
+        ({"included_ref": f"{FILE}@3"}, []),
+        ({"included_ref": MEMORY}, ["new file"]),
+        ({"excluded_ref": MEMORY}, ["ranked"]),
+        ({"excluded_ref": FILE}, []),
+        ({"outcome": "truncated"}, ["late", "over", "cut"]),
+        ({"outcome": "excluded"}, ["ranked"]),
         ({"q": "kettle"}, ["old file", "new file"]),
         ({"q": "silent kettle"}, ["new file"]),
         ({"q": "FILES"}, ["old file", "new file"]),
         ({"q": "eve"}, ["far away"]),
         ({"q": "the"}, []),
-        ({"q": "kettle", "contains": f"{FILE}@1"}, ["old file"]),
-        ({"agent": "ada", "only": "left_out", "omits": MEMORY, "reason": "outranked"}, ["ranked"]),
-        ({"agent": "eve", "contains": FILE}, []),
+        ({"q": "kettle", "included_ref": f"{FILE}@1"}, ["old file"]),
+        ({"agent": "ada", "outcome": "excluded", "excluded_ref": MEMORY, "reason": "outranked"}, ["ranked"]),
+        ({"agent": "eve", "included_ref": FILE}, []),
         ({"team": "care", "q": "file", "since": "2026-11-20T11:52:00Z"}, ["old file"]),
         ({"agent": "", "q": " "}, ALL),
     ],
@@ -107,10 +107,10 @@ def test_each_filter_finds_what_it_says(given: Mapping[str, str], expected: list
         {"profile": "x" * 61},
         {"warning": "LATE"},
         {"reason": "because"},
-        {"contains": "the knowledge file"},
-        {"contains": "/contexts/"},
-        {"omits": "memory:" + "x" * 160},
-        {"only": "some"},
+        {"included_ref": "the knowledge file"},
+        {"included_ref": "/contexts/"},
+        {"excluded_ref": "memory:" + "x" * 160},
+        {"outcome": "some"},
         {"q": "x" * 201},
     ],
 )
@@ -128,8 +128,8 @@ def test_each_sees_the_contexts_of_what_is_theirs(
     assert topics(teammate.principal) == mine
     assert topics(outsider.principal) == []
     assert topics(Principal(kind="agent_key", agent_id=agent.id)) == ["alone"]
-    assert topics(teammate.principal, contains=FILE) == ["old file", "new file"]
-    assert topics(outsider.principal, contains=FILE) == []
+    assert topics(teammate.principal, included_ref=FILE) == ["old file", "new file"]
+    assert topics(outsider.principal, included_ref=FILE) == []
     assert topics(outsider.principal, q="kettle") == []
     with pytest.raises(Invalid):
         topics(teammate.principal, agent="eve")

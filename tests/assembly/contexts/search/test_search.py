@@ -62,9 +62,9 @@ def matches(one: Assembly, given: Mapping[str, str], held: Mapping[str, int]) ->
         "profile": lambda value: one.profile_name == value,
         "warning": lambda value: value in one.warnings,
         "reason": lambda value: value in one.codes,
-        "only": lambda _value: one.truncated or bool(one.warnings),
-        "contains": lambda value: held[value] in one.told,
-        "omits": lambda value: held[value] in one.omitted,
+        "outcome": lambda _value: one.truncated or bool(one.warnings),
+        "included_ref": lambda value: held[value] in one.told,
+        "excluded_ref": lambda value: held[value] in one.omitted,
     }
     return all(checks[name](value) for name, value in given.items())
 
@@ -90,9 +90,9 @@ def test_all_pages_together_are_the_list(few_at_once: None, team: Team, agent: A
         "profile": ["research"],
         "warning": ["SOURCE_TIMEOUT"],
         "reason": ["fits"],
-        "only": ["cut"],
-        "contains": [*held],
-        "omits": [*held],
+        "outcome": ["truncated"],
+        "included_ref": [*held],
+        "excluded_ref": [*held],
     }
     for _ in range(60):
         given = {name: chance.choice(choices[name]) for name in chance.sample([*choices], chance.randrange(4))}
@@ -106,13 +106,15 @@ def test_what_is_rare_and_long_ago_is_on_the_first_page(few_at_once: None, team:
     for number in range(30):
         context(agent, team, age=number, told=[held] if number == 29 else [])
     visible = VisibleOwners(SYSTEM)
-    page = search_contexts(visible=visible, wanted=require_context_query({"contains": FILE}, visible), limit=5)
+    page = search_contexts(visible=visible, wanted=require_context_query({"included_ref": FILE}, visible), limit=5)
     assert len(page.contexts) == 1
     assert (page.next, page.reached) == (None, None)
 
 
 @pytest.mark.parametrize(
-    ("given", "reached"), [({"contains": FILE}, 8), ({"only": "left_out"}, 11)], ids=["in slices", "along all rows"]
+    ("given", "reached"),
+    [({"included_ref": FILE}, 8), ({"outcome": "excluded"}, 11)],
+    ids=["in slices", "along all rows"],
 )
 def test_where_no_way_ends_the_page_says_how_far_it_came(
     few_at_once: None, team: Team, agent: Agent, given: Mapping[str, str], reached: int
@@ -144,11 +146,11 @@ def test_many_pieces_are_searched_for_at_once_and_too_many_are_told(
     versions = [piece(f"{FILE}@{number}") for number in range(1, 13)]
     context(agent, team, topic="has it", told=versions[-1:])
     context(agent, team, age=1, topic="has not")
-    assert all_pages({"contains": FILE}, limit=5) == ["has it"]
+    assert all_pages({"included_ref": FILE}, limit=5) == ["has it"]
     monkeypatch.setattr("assembly.contexts.search.sql.MAX_PIECES", 12)
     visible = VisibleOwners(SYSTEM)
     assert search_contexts(
-        visible=visible, wanted=require_context_query({"contains": FILE}, visible), limit=5
+        visible=visible, wanted=require_context_query({"included_ref": FILE}, visible), limit=5
     ).is_partial_match
 
 
@@ -156,8 +158,8 @@ def test_a_document_is_found_by_its_chunks(team: Team, agent: Agent) -> None:
     document = "00000000-0000-7000-8000-000000000001"
     context(agent, team, topic="has it", told=[piece(f"chunk:{document}@2#7")])
     context(agent, team, age=1, topic="has another", told=[piece("chunk:00000000-0000-7000-8000-000000000002@2#7")])
-    assert all_pages({"contains": f"chunk:{document}"}, limit=5) == ["has it"]
-    assert all_pages({"contains": f"chunk:{document}@2#7"}, limit=5) == ["has it"]
+    assert all_pages({"included_ref": f"chunk:{document}"}, limit=5) == ["has it"]
+    assert all_pages({"included_ref": f"chunk:{document}@2#7"}, limit=5) == ["has it"]
 
 
 def test_a_search_that_takes_too_long_ends(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,12 +178,12 @@ def test_a_search_that_takes_too_long_ends(monkeypatch: pytest.MonkeyPatch) -> N
         {"profile": "research"},
         {"warning": "SOURCE_TIMEOUT"},
         {"reason": "duplicate"},
-        {"contains": FILE},
-        {"omits": FILE},
-        {"only": "cut"},
-        {"only": "left_out"},
+        {"included_ref": FILE},
+        {"excluded_ref": FILE},
+        {"outcome": "truncated"},
+        {"outcome": "excluded"},
         {"q": "kettle"},
-        {"agent": "ada", "contains": FILE, "reason": "duplicate"},
+        {"agent": "ada", "included_ref": FILE, "reason": "duplicate"},
         {"since": "2026-01-01", "until": "2026-02-01"},
     ],
 )

@@ -37,22 +37,23 @@ def test_an_alert_says_what_is_wrong(alert: Alert, agent_api: Api) -> None:
     document = agent_api.get(f"alerts/{alert.id}").json()
     assert document == agent_api.get("alerts").json()["results"][0]
     expected = {
-        "kind": "file_cut", "name": "Knowledge", "thing": "agent_file:1", "cause": "7", "agent": "ada", "team": "care",
-        "profile": "conversation", "why": "Cut to fit: 3 of 9 paragraphs are in whole.",
-        "opened": "2026-03-14T12:00:00Z", "closed": None, "seen": None, "settled": None, "times": 1,
+        "kind": "file_cut", "name": "Knowledge", "resource": "agent_file:1", "version": "7", "agent": "ada",
+        "team": "care", "profile": "conversation", "reason": "Cut to fit: 3 of 9 paragraphs are in whole.",
+        "opened_at": "2026-03-14T12:00:00Z", "closed_at": None, "acknowledged_at": None, "resolved_at": None,
+        "occurrences": 1,
     }  # fmt: skip
     assert document.items() >= expected.items()
 
 
 def test_it_is_seen_settled_and_taken_up_again(alert: Alert, editor: User, as_person: Callable[[User], Api]) -> None:
     api = as_person(editor)
-    assert api.post(f"alerts/{alert.id}/acknowledge").json()["seen_by"] == "Edda Editor"
+    assert api.post(f"alerts/{alert.id}/acknowledge").json()["acknowledged_by"]["name"] == "Edda Editor"
     settled = api.post(f"alerts/{alert.id}/resolve").json()
-    assert (settled["settled_by"], settled["closed"]) == ("Edda Editor", None)
-    assert api.post(f"alerts/{alert.id}/resolve").json()["settled"] == settled["settled"], "once"
+    assert (settled["resolved_by"]["name"], settled["closed_at"]) == ("Edda Editor", None)
+    assert api.post(f"alerts/{alert.id}/resolve").json()["resolved_at"] == settled["resolved_at"], "once"
     assert ids(api) == []
     assert ids(api, "?state=settled") == [str(alert.id)]
-    assert api.post(f"alerts/{alert.id}/reopen").json()["settled"] is None
+    assert api.post(f"alerts/{alert.id}/reopen").json()["resolved_at"] is None
     assert ids(api) == [str(alert.id)]
 
 
@@ -93,7 +94,7 @@ def test_who_may_only_read_settles_nothing(
 def test_an_agents_key_settles_where_it_may_write_files(agent: Agent) -> None:
     alert = alert_on(agent)
     api = Api(api_key_create(agent=agent, name="Chat", scopes=["files:write"])[1])
-    assert api.post(f"alerts/{alert.id}/resolve").json()["settled_by"] == "Chat"
+    assert api.post(f"alerts/{alert.id}/resolve").json()["resolved_by"]["name"] == "Chat"
 
 
 def test_a_key_is_needed(alert: Alert, anonymous_api: Api) -> None:

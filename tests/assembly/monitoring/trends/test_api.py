@@ -96,11 +96,11 @@ def test_memories_that_nobody_was_told(counted: None, agent: Agent, team: Team, 
     follow_assemblies([dated(told(agent, team, topic="ferry"), NOON)])
     memory_create(owner=agent, facts=MemoryFacts(kind="fact", text="New"), principal=SYSTEM)
     unused = admin_api.get(f"trends?{MARCH}").json()["unused_memories"]
-    assert (unused["kept"], unused["unused"]) == (3, 1)
+    assert (unused["total"], unused["unused"]) == (3, 1)
     later = admin_api.get("trends?since=2026-03-15&until=2026-03-16&agent=ada").json()["unused_memories"]
-    assert (later["kept"], later["unused"]) == (2, 2)
-    assert later["oldest"][0] == str(known.id)
-    assert str(told_of.id) not in later["oldest"]
+    assert (later["total"], later["unused"]) == (2, 2)
+    assert later["oldest_ids"][0] == str(known.id)
+    assert str(told_of.id) not in later["oldest_ids"]
 
 
 def test_it_takes_as_many_queries_for_many_agents(

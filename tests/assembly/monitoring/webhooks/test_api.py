@@ -49,7 +49,7 @@ def test_the_story_of_a_webhook(owner_api: Api) -> None:
     made = owner_api.post("webhooks", BODY)
     one = f"webhooks/{made.json()['id']}"
     assert (made.status_code, made["Location"], made["ETag"]) == (201, f"/api/v1/{one}", '"1"')
-    assert made.json().items() >= {**BODY, "active": True, "version": 1, "before_until": None}.items()
+    assert made.json().items() >= {**BODY, "active": True, "version": 1, "previous_secret_expires_at": None}.items()
     changed = owner_api.patch(one, {"active": False, "events": ["alert.closed", "alert.opened"]}, if_match='"1"')
     assert (changed.json()["active"], changed.json()["version"]) == (False, 2)
     assert owner_api.patch(one, {"active": False}, if_match='"2"').json()["version"] == 2, "nothing new, no version"
@@ -67,7 +67,7 @@ def test_a_secret_is_read_and_changed(webhook: Webhook, owner_api: Api) -> None:
     before = answer.json()["secret"]
     assert (before[:6], answer["Cache-Control"]) == ("whsec_", "no-store")
     changed = owner_api.post(f"webhooks/{webhook.id}/secret", idempotency_key="k").json()
-    assert (changed["version"], changed["before_until"] is None) == (2, False)
+    assert (changed["version"], changed["previous_secret_expires_at"] is None) == (2, False)
     owner_api.post(f"webhooks/{webhook.id}/secret", idempotency_key="k")
     now = owner_api.get(f"webhooks/{webhook.id}/secret").json()["secret"]
     assert now != before
@@ -97,7 +97,7 @@ def test_a_test_is_sent_and_stands_in_the_log(webhook: Webhook, admin_api: Api, 
     with serving(giving({"ok": 1})) as endpoint:
         admin_api.patch(f"webhooks/{webhook.id}", {"url": endpoint.url}, if_match='"1"')
         sent = admin_api.post(f"webhooks/{webhook.id}/test").json()
-    assert (sent["delivered"], sent["status"], sent["answer"], sent["event"]) == (
+    assert (sent["delivered"], sent["status"], sent["response_body"], sent["event"]) == (
         True,
         200,
         '{"ok": 1}',
@@ -110,23 +110,23 @@ def test_a_test_is_sent_and_stands_in_the_log(webhook: Webhook, admin_api: Api, 
 def test_a_message_that_was_given_up_is_sent_again_once(webhook: Webhook, owner_api: Api) -> None:
     event_announce(event=WebhookEvent.ALERT_OPENED, data={}, team_id=webhook.team_id)
     (waits,) = owner_api.get(f"webhooks/{webhook.id}/deliveries").json()["results"]
-    assert (waits["given_up"], waits["sent_again"]) == (False, [])
+    assert (waits["abandoned"], waits["resends"]) == (False, [])
     send = f"webhooks/{webhook.id}/deliveries/{waits['id']}/resend"
-    assert problem(owner_api.post(send)) == (409, "delivery_not_given_up")
+    assert problem(owner_api.post(send)) == (409, "delivery_not_abandoned")
     Job.objects.update(status=JobStatus.PARKED, attempts=MAX_ATTEMPTS)
-    assert owner_api.get(f"webhooks/{webhook.id}/deliveries").json()["results"][0]["given_up"]
+    assert owner_api.get(f"webhooks/{webhook.id}/deliveries").json()["results"][0]["abandoned"]
     sent = owner_api.post(send, idempotency_key="k")
-    assert (sent.status_code, sent.json()["given_up"]) == (202, False)
-    assert [again["by"] for again in sent.json()["sent_again"]] == ["Olga Owner"]
+    assert (sent.status_code, sent.json()["abandoned"]) == (202, False)
+    assert [again["requested_by"]["name"] for again in sent.json()["resends"]] == ["Olga Owner"]
     assert owner_api.post(send, idempotency_key="k").json() == sent.json()
-    assert problem(owner_api.post(send)) == (409, "delivery_not_given_up")
+    assert problem(owner_api.post(send)) == (409, "delivery_not_abandoned")
     assert problem(owner_api.post(f"webhooks/{webhook.id}/deliveries/{UUID(int=7)}/resend")) == (404, "not_found")
 
 
 def test_a_test_is_not_sent_again(webhook: Webhook, owner_api: Api) -> None:
     sent = WebhookDelivery.objects.create(webhook=webhook, event="webhook.test", body="{}", attempts=1)
     send = f"webhooks/{webhook.id}/deliveries/{sent.id}/resend"
-    assert problem(owner_api.post(send)) == (409, "delivery_not_given_up")
+    assert problem(owner_api.post(send)) == (409, "delivery_not_abandoned")
 
 
 ONE = [("GET", ""), ("PATCH", ""), ("DELETE", ""), ("GET", "/secret"), ("POST", "/secret"), ("POST", "/test")]

@@ -204,7 +204,7 @@ def test_what_was_given_up_arrives_as_the_same_message_once(webhook: Webhook) ->
     assert [seen.headers["webhook-id"] for seen in healed.seen] == [endpoint.seen[0].headers["webhook-id"]]
     told = delivery_status(deliveries_of(webhook).get(id=delivery.id))
     assert (told.delivery.delivered, told.delivery.attempts, told.given_up) == (True, 2, False)
-    assert [again.by for again in told.sent_again] == ["Dossier"]
+    assert [again.by_name for again in told.sent_again] == ["Dossier"]
 
 
 def test_a_test_is_sent_at_once_also_while_it_is_off(webhook: Webhook) -> None:

@@ -56,7 +56,7 @@ def test_the_answer_says_what_would_change(goals: str, agent_api: Api) -> None:
         assert sum(section[side]["tokens"] for section in document["sections"]) == document[side]["tokens"]
     changed = {change["after"]["section"]: change for change in document["changes"]}
     assert changed["goals"]["ref"].endswith("@draft")
-    assert changed["knowledge"]["cut"] or changed["knowledge"]["effect"] == "out"
+    assert changed["knowledge"]["truncated"] or changed["knowledge"]["effect"] == "out"
     assert Assembly.objects.count() == rows + 1
 
 

@@ -35,14 +35,15 @@ def proposal(told: Assembly, editor: User) -> Proposal:
 
 
 def test_a_proposal_is_made_and_read(told: Assembly, agent_api: Api) -> None:
-    body = {"assembly": str(told.id), "wishes": {"max_tokens": 300, "caps": {"recent_activity": 9}}, "note": "Shorter"}
+    overrides = {"max_tokens": 300, "caps": {"recent_activity": 9}}
+    body = {"assembly_id": str(told.id), "overrides": overrides, "note": "Shorter"}
     answer = agent_api.post("proposals", body)
     assert answer.status_code == 201, answer.content
     document = answer.json()
     assert answer["Location"] == f"/api/v1/proposals/{document['id']}"
-    assert document["wishes"] == body["wishes"]
+    assert document["overrides"] == body["overrides"]
     assert (document["status"], document["basis"], document["note"]) == ("open", "record", "Shorter")
-    assert (document["agent"], document["team"], document["proposer"]) == ("ada", "care", "Ada's key")
+    assert (document["agent"], document["team"], document["created_by"]["name"]) == ("ada", "care", "Ada's key")
     assert document["tokens_before"] == told.tokens
     assert agent_api.get(f"proposals/{document['id']}").json() == document
     assert agent_api.get("proposals?agent=ada&status=open").json()["results"] == [document]
@@ -51,7 +52,7 @@ def test_a_proposal_is_made_and_read(told: Assembly, agent_api: Api) -> None:
 
 
 def test_a_repeated_request_makes_one(told: Assembly, agent_api: Api) -> None:
-    body = {"assembly": str(told.id), "wishes": {"max_tokens": 300}}
+    body = {"assembly_id": str(told.id), "overrides": {"max_tokens": 300}}
     first, again = (agent_api.post("proposals", body, idempotency_key="one") for _ in range(2))
     assert first.json() == again.json()
     assert Proposal.objects.count() == 1
@@ -65,32 +66,32 @@ def test_it_is_tried_again(proposal: Proposal, agent_api: Api) -> None:
 def test_a_context_that_is_no_longer_kept_is_said(proposal: Proposal, agent_api: Api) -> None:
     Proposal.objects.update(assembly_id=NOBODY)
     assert problem(agent_api.post(f"proposals/{proposal.id}/rerun")) == (404, "not_found")
-    assert agent_api.get(f"proposals/{proposal.id}").json()["assembly"] == NOBODY
+    assert agent_api.get(f"proposals/{proposal.id}").json()["assembly_id"] == NOBODY
 
 
 def test_an_open_one_is_decided_once(proposal: Proposal, owner: User, as_person: Callable[[User], Api]) -> None:
     api = as_person(owner)
     document = api.post(f"proposals/{proposal.id}/decision", {"status": "accepted"}).json()
-    assert (document["status"], document["decider"]) == ("accepted", "Olga Owner")
-    assert document["decided"]
+    assert (document["status"], document["decided_by"]["name"]) == ("accepted", "Olga Owner")
+    assert document["decided_at"]
     assert problem(api.post(f"proposals/{proposal.id}/decision", {"status": "dismissed"})) == (409, "conflict")
 
 
 @pytest.mark.parametrize(
     ("body", "field"),
     [
-        ({}, "assembly"),
-        ({"assembly": "x"}, "assembly"),
-        ({"wishes": {}}, "wishes"),
-        ({"wishes": {"max_tokens": -1}}, "wishes.max_tokens"),
-        ({"wishes": {"include": ["content"]}}, "wishes.include"),
-        ({"wishes": {"tokenizer": "abacus"}}, "tokenizer"),
+        ({}, "assembly_id"),
+        ({"assembly_id": "x"}, "assembly_id"),
+        ({"overrides": {}}, "overrides"),
+        ({"overrides": {"max_tokens": -1}}, "overrides.max_tokens"),
+        ({"overrides": {"include": ["content"]}}, "overrides.include"),
+        ({"overrides": {"tokenizer": "abacus"}}, "tokenizer"),
         ({"note": "x" * 1_001}, "note"),
         ({"status": "accepted"}, "status"),
     ],
 )
 def test_what_cannot_be_proposed_is_named(body: Any, field: str, told: Assembly, agent_api: Api) -> None:
-    whole = {"assembly": str(told.id), "wishes": {"max_tokens": 9}, **body} if body else {"wishes": {"max_tokens": 9}}
+    whole = {"overrides": {"max_tokens": 9}, **({"assembly_id": str(told.id), **body} if body else {})}
     assert errors_of(agent_api.post("proposals", whole)) == {field}
 
 
@@ -119,7 +120,7 @@ def test_everybody_is_answered_as_the_table_says(
 ) -> None:
     asking = request.getfixturevalue(who)
     api = asking if isinstance(asking, Api) else as_person(asking)
-    body = {"assembly": str(proposal.assembly_id), "wishes": {"max_tokens": 9}}
+    body = {"assembly_id": str(proposal.assembly_id), "overrides": {"max_tokens": 9}}
     address = f"proposals/{proposal.id}"
     found = (
         api.get(address).status_code,

@@ -32,8 +32,8 @@ def test_the_answer_says_what_would_have_changed(told: str, admin_api: Api) -> N
     answer = admin_api.post("rules/backtest", {"content": INSTRUCTED, "team": "care"})
     assert answer.status_code == 200
     document = answer.json()
-    counts = {name: document[name] for name in ("tried", "applying", "changed", "damaged", "untried")}
-    assert counts == {"tried": 1, "applying": 1, "changed": 1, "damaged": 0, "untried": 0}
+    counts = {name: document[name] for name in ("evaluated", "matched", "changed", "unreadable", "skipped")}
+    assert counts == {"evaluated": 1, "matched": 1, "changed": 1, "unreadable": 0, "skipped": 0}
     (context,) = document["contexts"]
     facts = {"id": told, "agent": "ada", "team": "care", "topic": "refunds", "applied": False, "applies": True}
     assert context.items() >= {**facts, "warnings": []}.items()
@@ -49,7 +49,7 @@ def test_a_stored_rule_is_tried_as_it_is_or_with_another_text(told: str, admin_a
     rule_create(name="quiet", content=INSTRUCTED, owner=team, enabled=False, principal=SYSTEM)
     assert admin_api.post("rules/backtest", {"name": "quiet"}).json()["changed"] == 1
     other = {"name": "quiet", "content": f"when: {{task_contains: [moon]}}\n{INSTRUCTED}"}
-    assert admin_api.post("rules/backtest", other).json()["applying"] == 0
+    assert admin_api.post("rules/backtest", other).json()["matched"] == 0
 
 
 # Who may try: a text for the agent, the team, everybody; the stored rule of the team as it is, and with another text.

@@ -126,4 +126,4 @@ def test_for_others_there_is_nothing(
 def test_once_the_agent_is_gone_there_is_nothing_to_look_back_to(told: str, agent: Agent, admin_api: Api) -> None:
     assert admin_api.delete("agents/ada", if_match='"1"').status_code == 204
     assert admin_api.get(f"assemblies/{told}").status_code == 200
-    assert problem(admin_api.get(f"assemblies/{told}/as-of?at={THEN}")) == (409, "nobody_left")
+    assert problem(admin_api.get(f"assemblies/{told}/as-of?at={THEN}")) == (409, "agent_deleted")

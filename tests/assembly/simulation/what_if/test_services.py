@@ -170,7 +170,7 @@ def test_a_context_that_grew_is_tried_too(kept: Kept) -> None:
 @pytest.mark.parametrize(
     ("wishes", "field"),
     [
-        ({}, "wishes"),
+        ({}, "overrides"),
         ({"tokenizer": "abacus"}, "tokenizer"),
         ({"profile": "nope"}, "profile"),
         ({"caps": {"nope": 1}}, "caps"),

@@ -225,11 +225,11 @@ def test_the_list_is_filtered_by_its_address(signed_in: SignedIn, owner: User, t
     assert "about kites" in text_of(browser.get("/contexts/"))
     assert "about kites" not in text_of(browser.get("/contexts/?agent=luna"))
     assert "about kites" not in text_of(browser.get("/contexts/?team=demo"))
-    assert "about kites" not in text_of(browser.get("/contexts/?only=cut"))
-    assert "about kites" in text_of(browser.get("/contexts/?agent=kit&team=&only="))
+    assert "about kites" not in text_of(browser.get("/contexts/?outcome=truncated"))
+    assert "about kites" in text_of(browser.get("/contexts/?agent=kit&team=&outcome="))
 
 
-@pytest.mark.parametrize("query", ["agent=nobody", "agent=%00", "only=nonsense", "team=' OR 1=1"])
+@pytest.mark.parametrize("query", ["agent=nobody", "agent=%00", "outcome=nonsense", "team=' OR 1=1"])
 def test_a_filter_that_means_nothing_lists_nothing(
     query: str, signed_in: SignedIn, owner: User, full: Assembly
 ) -> None:

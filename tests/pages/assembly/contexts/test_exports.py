@@ -33,10 +33,10 @@ def rows_of(content: bytes) -> list[dict[str, str]]:
 
 
 def test_the_page_says_what_is_in_the_file(signed_in: SignedIn, teammate: User, listed: list[Assembly]) -> None:
-    page = text_of(signed_in(teammate).get("/contexts/download/?agent=luna&only=left_out"))
+    page = text_of(signed_in(teammate).get("/contexts/download/?agent=luna&outcome=excluded"))
     assert "Agent: Luna, with excluded items, newest first" in page
     assert "<code>assembly_ms</code>" in page
-    assert 'href="/contexts/?agent=luna&amp;only=left_out"' in page
+    assert 'href="/contexts/?agent=luna&amp;outcome=excluded"' in page
 
 
 def test_the_list_links_to_its_download(signed_in: SignedIn, teammate: User, listed: list[Assembly]) -> None:
@@ -55,7 +55,7 @@ def test_a_short_list_comes_at_once_and_is_safe_to_open(
         "plain", "'=1+1", "'@say \"hi\", all", "'-2\nlines", "late", "warned",
     ]  # fmt: skip
     assert rows[-1]["warnings"] == "SOURCE_TIMEOUT TIME_EXCEEDED"
-    assert (rows[0]["created"], rows[0]["truncated"], rows[0]["tokens"]) == ("2026-11-20T12:00:00Z", "false", "900")
+    assert (rows[0]["created_at"], rows[0]["truncated"], rows[0]["tokens"]) == ("2026-11-20T12:00:00Z", "false", "900")
     assert rows[0]["id"] == str(listed[0].id)
 
 

@@ -50,13 +50,13 @@ def test_a_row_says_what_became_of_a_context(signed_in: SignedIn, teammate: User
     ("query", "topics", "sentence"),
     [
         ("agent=luna", {"ferries", "kites", "tides"}, "Agent: Luna"),
-        ("agent=luna&team=demo&only=left_out", {"ferries"}, "Agent: Luna, team: Demo, with excluded items"),
-        ("only=cut", {"kites", "tides"}, "Truncated or with a warning"),
+        ("agent=luna&team=demo&outcome=excluded", {"ferries"}, "Agent: Luna, team: Demo, with excluded items"),
+        ("outcome=truncated", {"kites", "tides"}, "Truncated or with a warning"),
         ("profile=research", {"kites"}, "Profile: research"),
         ("warning=SOURCE_TIMEOUT", {"kites"}, "Warning: “source timed out”"),
         ("reason=duplicate", {"tides"}, "Decision: Excluded: duplicate"),
-        ("contains=/agents/luna/files/KNOWLEDGE/", {"ferries"}, "Contains: Knowledge of Luna"),
-        ("omits=/agents/luna/files/KNOWLEDGE/history/1/", {"tides"}, "Excludes: Knowledge of Luna, version 1"),
+        ("included_ref=/agents/luna/files/KNOWLEDGE/", {"ferries"}, "Contains: Knowledge of Luna"),
+        ("excluded_ref=/agents/luna/files/KNOWLEDGE/history/1/", {"tides"}, "Excludes: Knowledge of Luna, version 1"),
         ("q=ferry", {"ferries"}, "Words: “ferry”"),
         ("since=2026-11-20&until=2026-11-20", {"ferries", "kites", "tides"}, "From 2026-11-20 to 2026-11-20"),
         ("until=2026-11-19&when=week", set(), "No contexts match"),
@@ -76,9 +76,9 @@ def test_the_filters_of_the_address_read_as_a_sentence(
     [
         ("agent=nobody", "no agent with this slug"),
         ("since=yesterday", "Use a date like"),
-        ("contains=what:", "Select a match below, or paste the URL of its page."),
-        (f"contains=memory:{'1' * 200}", "Paste the URL of the page of a file, memory or other item, or its ref."),
-        ("contains=/agents/nobody/files/KNOWLEDGE/", "that you may read"),
+        ("included_ref=what:", "Select a match below, or paste the URL of its page."),
+        (f"included_ref=memory:{'1' * 200}", "Paste the URL of the page of a file, memory or other item, or its ref."),
+        ("included_ref=/agents/nobody/files/KNOWLEDGE/", "that you may read"),
         ("reason=because", "Use one of"),
         ("q=%00", "Null characters"),
         ("when=tomorrow", "not one of the available choices"),
@@ -122,12 +122,12 @@ def things(agent: Agent, team: Team) -> None:
 )
 @pytest.mark.usefixtures("things")
 def test_a_name_offers_what_it_may_mean(words: str, titles: set[str], signed_in: SignedIn, teammate: User) -> None:
-    for name in ("contains", "omits"):
+    for name in ("included_ref", "excluded_ref"):
         assert set(offered(signed_in, teammate, urlencode({name: words}))) == titles
 
 
 def test_a_choice_leads_back_with_its_filter_set(signed_in: SignedIn, teammate: User, listed: list[Assembly]) -> None:
-    (address,) = offered(signed_in, teammate, "contains=knowledge&agent=luna").values()
+    (address,) = offered(signed_in, teammate, "included_ref=knowledge&agent=luna").values()
     assert "agent=luna" in address
     assert shown(signed_in, teammate, address.partition("?")[2]) == (
         {"ferries"},
@@ -140,14 +140,14 @@ def test_the_other_filters_say_whose_things_are_offered(
     signed_in: SignedIn, admin: User, listed: list[Assembly]
 ) -> None:
     agent_create(slug="kit", name="Kit")
-    assert len(offered(signed_in, admin, "contains=knowledge")) == 2
-    assert set(offered(signed_in, admin, "contains=knowledge&agent=kit")) == {"Knowledge · Kit"}
+    assert len(offered(signed_in, admin, "included_ref=knowledge")) == 2
+    assert set(offered(signed_in, admin, "included_ref=knowledge&agent=kit")) == {"Knowledge · Kit"}
 
 
 @pytest.mark.usefixtures("things")
 def test_what_others_keep_is_not_offered(signed_in: SignedIn, outsider: User) -> None:
     for words in ("luna", "demo", "ferry", "2026", "knowledge"):
-        assert offered(signed_in, outsider, f"contains={words}") == {}
+        assert offered(signed_in, outsider, f"included_ref={words}") == {}
 
 
 def test_of_each_kind_some_are_offered(signed_in: SignedIn, teammate: User, agent: Agent, team: Team) -> None:
@@ -158,16 +158,16 @@ def test_of_each_kind_some_are_offered(signed_in: SignedIn, teammate: User, agen
     )
     for day in range(5):
         daily_log_append(agent=agent, date=NOON.date() - timedelta(days=day), text="x", principal=SYSTEM)
-    assert len(offered(signed_in, teammate, "contains=luna")) == 12
-    assert "There are more" in text_of(signed_in(teammate).get("/contexts/?contains=luna"))
+    assert len(offered(signed_in, teammate, "included_ref=luna")) == 12
+    assert "There are more" in text_of(signed_in(teammate).get("/contexts/?included_ref=luna"))
 
 
 def test_while_somebody_types_neither_focus_nor_address_move(
     signed_in: SignedIn, teammate: User, listed: list[Assembly]
 ) -> None:
-    typing = {"HX-Request": "true", "HX-Trigger-Name": "contains"}
+    typing = {"HX-Request": "true", "HX-Trigger-Name": "included_ref"}
     for words in ("know", "", "kelp"):
-        response = signed_in(teammate).get("/contexts/", {"contains": words}, headers=typing)
+        response = signed_in(teammate).get("/contexts/", {"included_ref": words}, headers=typing)
         assert "HX-Push-Url" not in response
         assert "data-focus" not in text_of(response)
         assert "data-announce" in text_of(response)
@@ -175,7 +175,7 @@ def test_while_somebody_types_neither_focus_nor_address_move(
 
 def test_names_that_no_search_takes_are_no_error(signed_in: SignedIn, teammate: User) -> None:
     for words in ("%", "_", "'", '"', "\\", "a" * 9_000, "a b " * 400, "-", "or", "é̀"):
-        assert signed_in(teammate).get("/contexts/", {"contains": words, "omits": words}).status_code == 200
+        assert signed_in(teammate).get("/contexts/", {"included_ref": words, "excluded_ref": words}).status_code == 200
 
 
 def test_who_may_see_nothing_finds_nothing(signed_in: SignedIn, outsider: User, listed: list[Assembly]) -> None:
@@ -214,7 +214,7 @@ def test_a_search_that_came_only_so_far_offers_to_go_on(
         monkeypatch.setattr(search, name, few)  # so that a page looks at four rows
     for age in range(9):
         context(agent, team, age=age, left_out=int(age == 8), topic="about kelp")
-    page = text_of(signed_in(teammate).get("/contexts/?only=left_out"))
+    page = text_of(signed_in(teammate).get("/contexts/?outcome=excluded"))
     assert "No contexts yet" in page
     address = re.findall(r'href="([^"]*)">Search older contexts', page)[0].replace("&amp;", "&")
     page = text_of(signed_in(teammate).get(address))
