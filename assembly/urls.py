@@ -8,6 +8,7 @@ from assembly.monitoring.alerts import selection as alerts_selection
 from assembly.monitoring.alerts import views as alerts_views
 from assembly.monitoring.trends import views as trends_views
 from assembly.monitoring.webhooks import views as webhooks_views
+from assembly.notifications import views as notifications_views
 from assembly.profiles import views as profiles_views
 from assembly.records import views as records_views
 from assembly.rules import edit_views
@@ -45,6 +46,9 @@ urlpatterns = [
     path("teams/<slug:slug>/retention/", records_views.team_retention, name="team_retention"),
     path("contexts/<uuid:id_>/rerun/", rerun_views.rerun, name="context_rerun"),
     path("contexts/<uuid:id_>/what-if/", what_if_views.what_if_page, name="context_what_if"),
+    path("notifications/", notifications_views.notification_list, name="notification_list"),
+    path("notifications/read/", notifications_views.read_all, name="notifications_read_all"),
+    path("notifications/<uuid:id_>/", notifications_views.notification, name="notification"),
     path("proposals/", proposals_views.proposal_list, name="proposal_list"),
     path("proposals/<uuid:id_>/", proposals_views.proposal, name="proposal"),
     path("proposals/<uuid:id_>/decide/", proposals_views.decide, name="proposal_decide"),

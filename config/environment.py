@@ -74,6 +74,20 @@ def api_address(name: str) -> str:
     return value.rstrip("/")
 
 
+def site_address(name: str, *, needed_for: str) -> str:
+    """Return the address of this installation without a slash at its end; "" if it is not set.
+
+    Raises ImproperlyConfigured for other values, and if it is missing although the other variable is set.
+    """
+    value = text(name)
+    parts = urlsplit(value)
+    if not value and text(needed_for):
+        raise ImproperlyConfigured(f"{needed_for} is set, but {name} is not. Set it to the address people use.")
+    if value and not (parts.scheme in {"http", "https"} and parts.netloc and not parts.query):
+        raise ImproperlyConfigured(f"{name} must look like https://dossier.example.org. Correct it, or leave it out.")
+    return value.rstrip("/")
+
+
 def printable(name: str, *, maximum: int, needed_for: str = "") -> str:
     """Return a line of limited length.
 

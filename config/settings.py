@@ -144,7 +144,18 @@ MFA_FORMS = {
 }
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_TOTP_ISSUER = "Dossier"
-EMAIL_BACKEND = environment.text("EMAIL_BACKEND", "django.core.mail.backends.console.EmailBackend")
+
+# --- E-mail: notifications, for those who want them. Without a server, none is sent. ---
+
+EMAIL_HOST = environment.text("EMAIL_HOST")
+EMAIL_PORT = environment.number("EMAIL_PORT", 587, minimum=1, maximum=65_535)
+EMAIL_HOST_USER = environment.text("EMAIL_HOST_USER")
+EMAIL_HOST_PASSWORD = environment.text("EMAIL_HOST_PASSWORD")
+EMAIL_USE_SSL = environment.flag("EMAIL_USE_SSL")
+EMAIL_USE_TLS = environment.flag("EMAIL_USE_TLS", default=not EMAIL_USE_SSL)
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = environment.printable("DEFAULT_FROM_EMAIL", maximum=254, needed_for="EMAIL_HOST")
+SITE_URL = environment.site_address("SITE_URL", needed_for="EMAIL_HOST")
 
 SESSION_ENGINE = "teams.sign_in.session_store"
 SESSION_IDLE_HOURS = environment.number("SESSION_IDLE_HOURS", 24, minimum=1, maximum=24 * 90)

@@ -75,6 +75,10 @@ class User(AbstractBaseUser):
     """The colours of pages; empty to follow the device."""
     hides_first_steps = models.BooleanField(default=False)
     """Whether the person hid the checklist of first steps, which admins see on the start page."""
+    email_notifications = models.BooleanField(default=False, db_default=False)
+    """Whether the person gets notifications by e-mail, too."""
+    unread_notifications = models.PositiveIntegerField(default=0, db_default=0)
+    """The number that the menu shows; it is counted anew when the page of notifications is opened."""
     is_admin = models.BooleanField(default=False)
     is_active = models.BooleanField(default=True)
     created = models.DateTimeField(auto_now_add=True)
@@ -88,6 +92,11 @@ class User(AbstractBaseUser):
 
     def __str__(self) -> str:
         return self.name or self.username
+
+    @property
+    def wants_mail(self) -> bool:
+        """Whether notifications are also sent to the person's e-mail address."""
+        return bool(self.is_active and self.email and self.email_notifications)
 
     @property
     def principal(self) -> Principal:

@@ -1,4 +1,4 @@
-"""The settings of one's own account: name, e-mail address, time zone and colours."""
+"""The settings of one's own account: name, e-mail address, notifications, time zone and colours."""
 
 from collections.abc import Callable
 from functools import cache
@@ -6,6 +6,7 @@ from typing import Any, cast
 from zoneinfo import ZoneInfo, available_timezones
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -45,12 +46,30 @@ class UserSettingsForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscr
 
     class Meta:
         model = User
-        fields = ("name", "email", "time_zone", "theme")
-        labels = {"name": gettext_lazy("Name"), "email": gettext_lazy("Email address")}
+        fields = ("name", "email", "email_notifications", "time_zone", "theme")
+        labels = {
+            "name": gettext_lazy("Name"),
+            "email": gettext_lazy("Email address"),
+            "email_notifications": gettext_lazy("Email me notifications"),
+        }
         help_texts = {
             "name": gettext_lazy("Shown to others as the author of your changes."),
-            "email": gettext_lazy("Shown to admins. Dossier sends no mail to it."),
+            "email": gettext_lazy("Shown to admins."),
+            "email_notifications": gettext_lazy("New alerts and suggestions of your teams, several in one message."),
         }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not settings.EMAIL_HOST:
+            self.fields["email_notifications"].help_text = gettext_lazy(
+                "No mail server is configured yet, so notifications are shown in Dossier only."
+            )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        if cleaned.get("email_notifications") and not cleaned.get("email") and "email" not in self.errors:
+            self.add_error("email", _("Enter the address to which notifications should be sent."))
+        return cleaned
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]

@@ -14,6 +14,7 @@ from assembly.models.monitoring import (
     WebhookDelivery,
     WebhookEvent,
 )
+from assembly.models.notification import Notification, NotificationKind
 from assembly.models.proposal import Proposal
 from assembly.models.retention import AssemblyFlag, Pruning, RetentionPolicy, UnusedPiece
 from assembly.models.seal import FollowFailure, Seal
@@ -34,6 +35,8 @@ __all__ = [
     "FollowFailure",
     "MemoryTelling",
     "NewAssembly",
+    "Notification",
+    "NotificationKind",
     "Piece",
     "Proposal",
     "Pruning",

@@ -12,8 +12,7 @@ function remember(off) {
 }
 
 function open(change) {
-  const fold = change.closest("details");
-  if (fold) fold.open = true;
+  for (let fold = change.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
 }
 
 // From where the focus is, or else from what was gone to last.

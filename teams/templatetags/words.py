@@ -4,7 +4,7 @@ import datetime
 from typing import Any
 
 from django import template
-from django.contrib.humanize.templatetags.humanize import naturaltime
+from django.contrib.humanize.templatetags.humanize import intcomma, naturaltime
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import Promise
@@ -45,12 +45,17 @@ def by(signed: Any) -> str:
 
 
 @register.simple_tag(takes_context=True)
-def nav_link(context: dict[str, Any], name: str, label: str) -> SafeString:
-    """Return a link of the main navigation, which is marked as current on all pages below its address."""
+def nav_link(context: dict[str, Any], name: str, label: str, new: int = 0) -> SafeString:
+    """Return a link of the main navigation, which is marked as current on all pages below its address.
+
+    `new` is a number that stands behind the label, unless it is 0.
+    """
     address = reverse(name)
     path = context["request"].path if "request" in context else ""
     current = path == address or (address != "/" and path.startswith(address))
-    return format_html('<a href="{}"{}>{}</a>', address, SafeString(' aria-current="page"') if current else "", label)
+    count = format_html(' <span class="count">{}</span>', intcomma(new)) if new else ""
+    link = '<a href="{}"{}>{}{}</a>'
+    return format_html(link, address, SafeString(' aria-current="page"') if current else "", label, count)
 
 
 TERMS: dict[str, tuple[str | Promise, str | Promise]] = {

@@ -190,6 +190,7 @@ PAGES = (
     "/contexts/{context}/what-if/",
     "/contexts/compare/?before={context}",
     "/contexts/compare/?before={context}&after={over}",
+    "/notifications/",
     "/proposals/",
     "/proposals/{proposal}/?try=1",
     "/proposals/{proposal}/delete/",

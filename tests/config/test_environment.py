@@ -99,3 +99,16 @@ def test_what_is_no_network_is_refused(nonsense: str, monkeypatch: pytest.Monkey
     monkeypatch.setenv("EXTERNAL_ALLOWED_NETWORKS", nonsense)
     with pytest.raises(ImproperlyConfigured, match=r"Write networks like 10\.20\.0\.0/16"):
         environment.networks("EXTERNAL_ALLOWED_NETWORKS")
+
+
+def test_the_address_of_the_installation_is_needed_for_mail(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HERE", "https://dossier.example.org/")
+    assert environment.site_address("HERE", needed_for="EMAIL_HOST") == "https://dossier.example.org"
+    monkeypatch.setenv("HERE", "dossier.example.org")
+    with pytest.raises(ImproperlyConfigured, match="HERE must look like https://"):
+        environment.site_address("HERE", needed_for="EMAIL_HOST")
+    monkeypatch.delenv("HERE")
+    assert environment.site_address("HERE", needed_for="EMAIL_HOST") == ""
+    monkeypatch.setenv("EMAIL_HOST", "mail.example.org")
+    with pytest.raises(ImproperlyConfigured, match="EMAIL_HOST is set, but HERE is not"):
+        environment.site_address("HERE", needed_for="EMAIL_HOST")

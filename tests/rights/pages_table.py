@@ -241,6 +241,9 @@ import/<uuid:id_>/apply/                                                -       
 jobs/                                                                   anyone        =
 jobs/<uuid:id_>/                                                        read          =
 jobs/<uuid:id_>/retry/                                                  -             write
+notifications/                                                          anyone        =
+notifications/read/                                                     -             anyone
+notifications/<uuid:id_>/                                               own           =
 drafts/                                                                 anyone        =
 drafts/<uuid:id_>/                                                      own           =
 drafts/<uuid:id_>/forget/                                               own           own

@@ -78,6 +78,9 @@ THEMSELVES = {
     "limits_set": "asks `require_limit_setter` who may set those of the subject",
     "zip_download": "writes what its scope holds, which is made for who exports",
     "context_file_create": "the list holds what its requester sees",
+    "recount_unread": "counts the person's own notifications",
+    "notification_read": "marks one that is the person's own",
+    "notifications_read_all": "marks the person's own notifications",
     "session_end": "takes the person's own sessions alone",
     "other_sessions_end": "takes the person's own sessions alone",
 }

@@ -17,7 +17,16 @@ from agents.keys import api_key_create
 from agents.models import Agent, ApiKey
 from agents.services import agent_create, daily_log_append, daily_log_replace
 from assembly.contexts.exports import context_file_create
-from assembly.models import ExternalSource, StoredProfile, Webhook, WebhookDelivery, WebhookEvent
+from assembly.models import (
+    Alert,
+    ExternalSource,
+    Notification,
+    NotificationKind,
+    StoredProfile,
+    Webhook,
+    WebhookDelivery,
+    WebhookEvent,
+)
 from assembly.monitoring.webhooks.delivery import DELIVERY
 from assembly.monitoring.webhooks.http_post import secret_new
 from assembly.pipeline.request import AssemblyRequest
@@ -235,6 +244,8 @@ def _ids(mixed: User, led: Owned) -> dict[str, Any]:
     about = led.team.files.get(file_key="GOALS").about
     draft = draft_save(person_id=mixed.id, about=about, content="Half", based_on=2, expected_revision=0)
     listed = context_file_create(parameters={}, kind="csv", principal=mixed.principal)
+    alert = Alert.objects.get(id=led.ids["alerts"])
+    notification = Notification.objects.create(user=mixed, kind=NotificationKind.ALERT_OPENED, alert=alert)
     archive = packed({f"teams/{led.team.slug}/GOALS.md": "# Other goals"})
     plan = import_create(archive=archive, file_name="led.zip", principal=mixed.principal)
     return {
@@ -242,6 +253,7 @@ def _ids(mixed: User, led: Owned) -> dict[str, Any]:
         "external-sources": "weather",
         "drafts": draft.id,
         "draft revision": draft.revision,
+        "notifications": notification.id,
         "lists": listed.id,
         "list job": listed.job.id if listed.job else uuid.UUID(int=0),
         "import": plan.id,

@@ -21,6 +21,7 @@ from assembly.monitoring.alerts.services import (
     alert_to_resolve,
     alerts_selected,
 )
+from assembly.notifications.sentences import alert_title
 from config.http.cursors import next_page_url, page_of
 from config.http.filter_chips import filter_chips
 from teams.access import principal_of
@@ -55,19 +56,6 @@ def alert_rows(principal: Principal, alerts: Iterable[Alert]) -> list[AlertRow]:
         )
         for alert in rows
     ]
-
-
-def alert_title(alert: Alert) -> str:
-    """Return the problem as a short sentence."""
-    facts = {"name": alert.name, "agent": alert.agent_name}
-    told = {
-        AlertKind.FILE_CUT: _("%(agent)s: %(name)s truncated"),
-        AlertKind.FILE_LEFT_OUT: _("%(agent)s: %(name)s excluded"),
-        AlertKind.SECTION_MISSING: _("%(agent)s: %(name)s missing"),
-        AlertKind.BUDGET_EXCEEDED: _("%(agent)s: %(name)s exceeds the budget"),
-        AlertKind.RULE_NOT_KEPT: _("%(agent)s: rule %(name)s not satisfied"),
-    }
-    return told[AlertKind(alert.kind)] % facts
 
 
 def _address(alert: Alert, agent: Agent | None, team: Team | None) -> str:

@@ -10,6 +10,7 @@ from assembly.engine.types import field_values
 from assembly.models import Alert, Assembly, WebhookEvent
 from assembly.monitoring.alerts.findings import Finding, findings
 from assembly.monitoring.webhooks.delivery import alert_announce
+from assembly.notifications.services import alert_notify
 from assembly.records.reader import StoredAssembly
 from assembly.records.record import RecordOwners
 from config.db.statements import lock_until_commit
@@ -93,6 +94,8 @@ class AlertUpdates:
             Alert.objects.bulk_update(changed, ["opened", "closed", "closed_in", "times", "context", "detail"])
         for event, alert in self._events:
             alert_announce(event=event, alert=alert)
+            if event == WebhookEvent.ALERT_OPENED:
+                alert_notify(alert)
 
     def _open(self, assembly: Assembly, finding: Finding) -> Alert:
         kind, thing, cause = finding.key

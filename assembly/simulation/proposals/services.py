@@ -9,6 +9,7 @@ from agents.access import is_permitted as may_with_agent
 from agents.models import Agent
 from assembly.engine.types import field_values
 from assembly.models import Assembly, Proposal
+from assembly.notifications.services import decision_notify, suggestion_notify
 from assembly.records.record import RecordOwners
 from assembly.simulation.simulate import Overrides
 from assembly.simulation.what_if.services import WhatIfResult, run_what_if
@@ -86,19 +87,21 @@ def proposal_create(
         raise Conflict(f"{MAX_OPEN} proposals on this agent are open. Decide on some of them first.")
     found = run_what_if(assembly=assembly, overrides=wishes)
     comparison = found.beside.comparison
-    proposal = Proposal.objects.create(
-        **field_values(RecordOwners.recorded(assembly)),
-        assembly_id=assembly.id,
-        wishes=wishes.to_dict(),
-        note=note,
-        basis=found.basis,
-        tokens_before=comparison.tokens_before,
-        tokens_after=comparison.tokens_after,
-        came_in=len(comparison.newly_in),
-        went=len(comparison.pushed_out),
-        proposed_by=principal.ref,
-        proposer_name=principal.name,
-    )
+    with transaction.atomic():
+        proposal = Proposal.objects.create(
+            **field_values(RecordOwners.recorded(assembly)),
+            assembly_id=assembly.id,
+            wishes=wishes.to_dict(),
+            note=note,
+            basis=found.basis,
+            tokens_before=comparison.tokens_before,
+            tokens_after=comparison.tokens_after,
+            came_in=len(comparison.newly_in),
+            went=len(comparison.pushed_out),
+            proposed_by=principal.ref,
+            proposer_name=principal.name,
+        )
+        suggestion_notify(proposal)
     return proposal, found
 
 
@@ -114,6 +117,7 @@ def proposal_decide(*, proposal: Proposal, status: str, principal: Principal) ->
     current.status, current.decided = status, timezone.now()
     current.decided_by, current.decider_name = principal.ref, principal.name
     current.save(force_update=True)
+    decision_notify(current)
     return current
 
 

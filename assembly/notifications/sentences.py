@@ -1,0 +1,45 @@
+"""A notification is shown as one sentence with a link."""
+
+from typing import cast
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from assembly.models import Alert, AlertKind, Notification, NotificationKind, Proposal
+
+
+def notification_sentence(notification: Notification) -> str:
+    """Return what happened, in one sentence without a full stop."""
+    if notification.proposal is not None:
+        return _of_suggestion(NotificationKind(notification.kind), notification.proposal)
+    return alert_title(cast("Alert", notification.alert))
+
+
+def _of_suggestion(kind: NotificationKind, proposal: Proposal) -> str:
+    if kind == NotificationKind.SUGGESTION_CREATED:
+        told, who = _("%(who)s suggests a change for %(agent)s"), proposal.proposer_name
+    elif proposal.status == Proposal.Status.ACCEPTED:
+        told, who = _("%(who)s accepted your suggestion for %(agent)s"), proposal.decider_name
+    else:
+        told, who = _("%(who)s dismissed your suggestion for %(agent)s"), proposal.decider_name
+    return told % {"who": who or "Dossier", "agent": proposal.agent_name}
+
+
+def notification_address(notification: Notification) -> str:
+    """Return the path of the page that the notification is about."""
+    if notification.alert:
+        return f"{reverse('alert_list')}?state=all&agent={notification.alert.agent_slug}#alert-{notification.alert_id}"
+    return reverse("proposal", args=[notification.proposal_id])
+
+
+def alert_title(alert: Alert) -> str:
+    """Return the problem as a short sentence."""
+    facts = {"name": alert.name, "agent": alert.agent_name}
+    told = {
+        AlertKind.FILE_CUT: _("%(agent)s: %(name)s truncated"),
+        AlertKind.FILE_LEFT_OUT: _("%(agent)s: %(name)s excluded"),
+        AlertKind.SECTION_MISSING: _("%(agent)s: %(name)s missing"),
+        AlertKind.BUDGET_EXCEEDED: _("%(agent)s: %(name)s exceeds the budget"),
+        AlertKind.RULE_NOT_KEPT: _("%(agent)s: rule %(name)s not satisfied"),
+    }
+    return told[AlertKind(alert.kind)] % facts
