@@ -30,8 +30,8 @@ WIDTH = 1000  # of a bar, in the units of its SVG
 
 UNNAMED = frozenset(kind for kind in CAUSE_KINDS if kind.startswith(("memory", "item")))
 """The kinds of causes whose sentence does not name the item."""
-SHOWN = 12
-"""The number of changes that are shown at once; the others are folded."""
+SHOWN, SHOWN_EDITS = 8, 6
+"""The numbers of changes and of edits that are shown at once; the others are folded."""
 SETTINGS: Mapping[ParameterName, str] = {
     "topic": "Topic",
     "budget": "Budget in tokens",
@@ -86,7 +86,11 @@ def explained_page(found: ExplainedComparison, agent: Agent | None, team: Team |
     causes = [mine for _change, mine in found.changes]
     addresses = cause_addresses({one for mine in causes for one in mine}, agent, team)
     since = edit_rows(found.beside, found.changes, addresses)
-    return {"since": since, **comparison_page(found.beside, causes, addresses)}
+    return {
+        "since": since[:SHOWN_EDITS],
+        "more_since": since[SHOWN_EDITS:],
+        **comparison_page(found.beside, causes, addresses),
+    }
 
 
 def change_rows(beside: SideBySide, causes: Sequence[tuple[Cause, ...]], addresses: Addresses) -> list[ChangedItem]:

@@ -13,6 +13,7 @@ from assembly.engine.rule_effects import ALWAYS_INCLUDED
 from assembly.engine.types import Candidate, Decision, EngineResult, SectionResult, candidate_text_bytes, field_values
 from assembly.pipeline.summaries.resolve import SummarisedResult
 from assembly.records.reader import EngineInput, StoredAssembly, content_of
+from assembly.records.section_names import section_name
 from assembly.sources.base import SourceReport
 
 
@@ -98,7 +99,7 @@ ADDED_SECTION_KEYS = frozenset({ALWAYS_INCLUDED.key, LATEST_SECTION.key})
 
 @dataclass(frozen=True, slots=True)
 class ParameterDiff:
-    """A parameter that differs. `of` is the section's heading if it belongs to a section. Values are text."""
+    """A parameter that differs. `of` is the section's name if it belongs to a section. Values are text."""
 
     name: ParameterName
     before: str
@@ -145,14 +146,14 @@ def _sections(before: Profile, after: Profile) -> list[ParameterDiff]:
     """Return the settings of a section that differ between the profiles: its limit, its share, its number of items."""
     old, new = sections_of(before), sections_of(after)
     both = [(old[key], new[key]) for key in new if key in old and old[key] != new[key]]
-    return [ParameterDiff("section", _limits(was, now), _limits(now, was), now.label) for was, now in both]
+    return [ParameterDiff("section", _limits(was, now), _limits(now, was), section_name(now)) for was, now in both]
 
 
 def _limits(section: Section, other: Section) -> str:
     """Return the section's settings that the other section has differently."""
     facts = {**field_values(section), "ranker": section.ranker_name}
     told = [field.name for field in fields(section) if getattr(section, field.name) != getattr(other, field.name)]
-    return ", ".join(f"{name.replace('_', ' ')} {_value(facts[name])}" for name in told)
+    return ", ".join(f"{'limit' if name == 'cap' else name.replace('_', ' ')} {_value(facts[name])}" for name in told)
 
 
 def _value(value: object) -> str:

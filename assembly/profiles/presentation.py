@@ -121,7 +121,7 @@ PROFILE_GUIDANCE = Guidance(
     advice=(
         _("One section per heading of the context, in order."),
         _("Required sections come first and are never truncated; turns of the conversation come last."),
-        _("A section uses at most its cap in tokens and its share of the budget in percent."),
+        _("A section uses at most its limit (cap) in tokens and its share of the budget in percent."),
         _("Sections of blocks are adjacent: their items compete by the weights."),
         _(
             "over_budget lists the steps for items that do not fit: drop, compact and summarise, in "

@@ -1,4 +1,6 @@
-"""The tasks that a newcomer tried, with the clicks that they may take; Enter on a result counts as a click.
+"""The tasks that a newcomer tried, with the clicks that they may take, and by the keyboard alone.
+
+Enter on a result counts as a click.
 
 The clicks before are those of a newcomer in the first house: identity 11, correcting a memory 6, an account 7, which
 days a file was cut 6 and one more for each context, a remedy could not be applied at all.
@@ -20,14 +22,25 @@ pytestmark = pytest.mark.browser
 
 
 class Hand:
-    """Somebody with a mouse and a keyboard, whose clicks are counted."""
+    """Somebody with a mouse, whose clicks are counted."""
 
     def __init__(self, page: Page, server: str) -> None:
         self.page, self.server, self.count = page, server, 0
 
     def click(self, on: Locator) -> None:
-        on.click()
+        self.press(on)
         self.page.wait_for_load_state()
+        self.count += 1
+
+    def press(self, on: Locator) -> None:
+        on.click()
+
+    def fill(self, on: Locator, text: str) -> None:
+        on.fill(text)
+
+    def choose(self, on: Locator, option: str) -> None:
+        """Choose an option of a list, which counts as a click."""
+        on.select_option(label=option)
         self.count += 1
 
     def find(self, words: str, result: str) -> None:
@@ -41,15 +54,44 @@ class Hand:
         self.count += 1
 
 
+class Keyboard(Hand):
+    """Somebody who has no mouse, and goes to everything with Tab."""
+
+    def press(self, on: Locator) -> None:
+        self._go_to(on)
+        self.page.keyboard.press("Enter")
+
+    def fill(self, on: Locator, text: str) -> None:
+        self._go_to(on)
+        self.page.keyboard.press("Control+a")
+        self.page.keyboard.type(text)
+
+    def choose(self, on: Locator, option: str) -> None:
+        self._go_to(on)
+        self.page.keyboard.type(option)
+        expect(on.locator("option:checked")).to_have_text(option)
+        self.count += 1
+
+    def _go_to(self, on: Locator) -> None:
+        expect(on).to_be_visible()
+        for _ in range(MOST_STOPS):
+            if on.evaluate("element => element === document.activeElement"):
+                return
+            self.page.keyboard.press("Tab")
+        raise AssertionError(f"Tab does not reach {on}.")
+
+
+MOST_STOPS = 250
 Begin = Callable[[str], Hand]
 
 
-@pytest.fixture
-def begin(page: Page, server: str, team: Team, complaints: list[str]) -> Begin:
+@pytest.fixture(params=[Hand, Keyboard])
+def begin(request: pytest.FixtureRequest, page: Page, server: str, team: Team, complaints: list[str]) -> Begin:
     def signed_in(username: str) -> Hand:
         sign_in(page, server, username)
         page.goto(f"{server}/")
-        return Hand(page, server)
+        hand: Hand = request.param(page, server)
+        return hand
 
     return signed_in
 
@@ -59,10 +101,10 @@ def test_the_story_of_an_identity_takes_seven(begin: Begin) -> None:
     page = hand.page
     hand.find("luna ident", "Identity")
     page.wait_for_load_state("networkidle")
-    page.locator("#text").fill("You are Luna, and you listen.")
+    hand.fill(page.locator("#text"), "You are Luna, and you listen.")
     expect(page.locator("#draft-preview .told")).to_be_visible(timeout=20_000)  # what it changes stands beside the text
     hand.click(page.get_by_role("button", name="Review and publish"))
-    page.get_by_label("Change summary").fill("She listens")
+    hand.fill(page.get_by_label("Change summary"), "She listens")
     hand.click(page.get_by_role("button", name="Publish", exact=True))
     hand.click(page.get_by_role("link", name="History"))
     hand.click(page.get_by_role("button", name="Compare selected"))
@@ -76,8 +118,9 @@ def test_a_memory_is_corrected_in_three(begin: Begin) -> None:
     page = hand.page
     hand.find("number 6", "The stage number 6 is free")
     hand.click(page.get_by_role("link", name="Edit", exact=True))
-    page.get_by_label("Memory", exact=True).fill("The stage number 6 is taken")
+    hand.fill(page.get_by_label("Memory", exact=True), "The stage number 6 is taken")
     hand.click(page.get_by_role("button", name="Save"))
+    expect(page.locator("[data-message]")).to_be_visible()
     assert Memory.objects.filter(text="The stage number 6 is taken").exists()
     assert hand.count <= 3
 
@@ -87,11 +130,10 @@ def test_an_account_with_a_role_takes_four(begin: Begin) -> None:
     hand = begin("olga")
     page = hand.page
     hand.click(page.locator(".side").get_by_role("link", name="People"))
-    page.get_by_label("Name", exact=True).fill("Maya Brandt")
-    page.get_by_label("Username", exact=True).fill("maya")
-    page.locator("#id_team").select_option(label="Demo")
-    page.locator("#id_role").select_option(label="Editor")
-    hand.count += 2  # the two choices
+    hand.fill(page.get_by_label("Name", exact=True), "Maya Brandt")
+    hand.fill(page.get_by_label("Username", exact=True), "maya")
+    hand.choose(page.locator("#id_team"), "Demo")
+    hand.choose(page.locator("#id_role"), "Editor")
     hand.click(page.get_by_role("button", name="Create user"))
     expect(page.get_by_role("heading", level=1)).to_contain_text("Sign-in details of Maya Brandt")
     assert Membership.objects.get(user__username="maya").role == "editor"
@@ -103,8 +145,7 @@ def test_on_which_days_a_file_was_cut_and_by_how_much_takes_three(begin: Begin) 
     hand = begin("olga")
     page = hand.page
     hand.click(page.locator(".side").get_by_role("link", name="Trends"))
-    page.get_by_label("Agent", exact=True).select_option("Luna")
-    hand.count += 1
+    hand.choose(page.get_by_label("Agent", exact=True), "Luna")
     hand.click(page.get_by_role("button", name="Apply"))
     row = page.get_by_role("row").filter(has_text="Knowledge of Luna")
     expect(row).to_be_visible()
@@ -116,7 +157,7 @@ def test_a_remedy_is_applied_as_a_draft_in_three(begin: Begin) -> None:
     hand = begin("olga")
     page = hand.page
     page.goto(f"{hand.server}/contexts/")
-    page.get_by_role("row").filter(has_text="the stage").get_by_role("link").click()  # the context is open
+    hand.press(page.get_by_role("row").filter(has_text="the stage").get_by_role("link"))  # the context is open
     left_out = page.locator("#left-out .items > li").filter(has_text="the limit of Team memories is 5").first
     hand.click(left_out.get_by_role("link", name="Explain"))
     hand.click(page.get_by_role("button", name="Pin memory").first)

@@ -83,9 +83,9 @@ def test_a_cap_of_one_section(kept: Kept) -> None:
     (setting,) = found.beside.settings
     assert (setting.name, setting.of, setting.before, setting.after) == (
         "section",
-        "Knowledge Base",
-        "cap 2,000",
-        "cap 50",
+        "Knowledge",
+        "limit 2,000",
+        "limit 50",
     )
 
 

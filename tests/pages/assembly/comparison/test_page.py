@@ -112,7 +112,7 @@ def test_files_rules_and_caps_are_tried(browser: Client, told: Assembly) -> None
     page = text_of(browser.post(f"/contexts/{told.id}/what-if/", sent))
     assert "hush, version 1" in page
     assert "tried, version 1" in page
-    assert "cap 40" in page
+    assert "limit 40" in page
 
 
 @pytest.mark.parametrize(
