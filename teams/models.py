@@ -54,6 +54,15 @@ class UserManager(BaseUserManager["User"]):
         """Create an organisation admin."""
         return self.create_user(username, password, is_admin=True, **fields)
 
+    def permitted(self, action: Action, team_ids: Iterable[UUID]) -> models.QuerySet["User"]:
+        """Return the active people whose role in one of the teams permits the action, or else the organisation's
+        admins.
+        """
+        active = self.filter(is_active=True)
+        members = Membership.objects.filter(team_id__in=team_ids, role__in=ROLES_FOR[action])
+        people = active.filter(id__in=members.values("user_id"))
+        return people if people.exists() else active.filter(is_admin=True)
+
 
 class Theme(models.TextChoices):
     """The colours of pages."""

@@ -17,6 +17,7 @@ from assembly.contexts.items import included_positions, label_of_code, left_out_
 from assembly.contexts.page import ContextPage, ListedItem, head_facts, load_context_page
 from assembly.records.reader import StoredAssembly
 from config.http.errors import Invalid
+from config.http.sorting import ColumnHead, SortableColumn, column_heads
 
 ITEMS_PER_PAGE = 50
 MOST_DIGITS = 9
@@ -32,25 +33,13 @@ SORT_KEYS: Mapping[str, SortKey] = {
 }
 """The key by which each column sorts the items at these positions."""
 COLUMNS = (
-    ("title", gettext_lazy("Item"), ""),
-    ("section", gettext_lazy("Section"), "minor section"),
-    ("outcome", gettext_lazy("Outcome"), "outcome"),
-    ("tokens", gettext_lazy("Tokens"), "num"),
-    ("score", gettext_lazy("Score"), "num minor"),
-    ("rank", gettext_lazy("Rank"), "num minor"),
+    SortableColumn("title", gettext_lazy("Item")),
+    SortableColumn("section", gettext_lazy("Section"), "minor section"),
+    SortableColumn("outcome", gettext_lazy("Outcome"), "outcome"),
+    SortableColumn("tokens", gettext_lazy("Tokens"), "num", is_ascending=False),
+    SortableColumn("score", gettext_lazy("Score"), "num minor", is_ascending=False),
+    SortableColumn("rank", gettext_lazy("Rank"), "num minor"),
 )
-LARGEST_FIRST = {"tokens", "score"}
-
-
-@dataclass(frozen=True, slots=True)
-class ItemColumn:
-    """A column of the table; `address` sorts by it, or reverses the order if it is sorted by it already."""
-
-    label: str
-    css: str
-    address: str
-    order: str
-    """The value of `aria-sort`: ascending, descending, or empty if another column sorts the table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,16 +148,8 @@ def _number(request: HttpRequest, name: str) -> int:
     raise Invalid(name, _("Use a whole number from 0."))
 
 
-def _columns(request: HttpRequest, id_: UUID) -> list[ItemColumn]:
-    sort = request.GET.get("sort", "")
-    columns = []
-    for key, label, css in COLUMNS:
-        order = {key: "ascending", f"-{key}": "descending"}.get(sort, "")
-        first, other = (f"-{key}", key) if key in LARGEST_FIRST else (key, f"-{key}")
-        columns.append(
-            ItemColumn(str(label), css, _address(request, id_, sort=other if sort == first else first), order)
-        )
-    return columns
+def _columns(request: HttpRequest, id_: UUID) -> list[ColumnHead]:
+    return column_heads(COLUMNS, request.GET.get("sort", ""), lambda sort: _address(request, id_, sort=sort))
 
 
 def _row(request: HttpRequest, page: ContextPage, listed: ListedItem) -> ItemRow:

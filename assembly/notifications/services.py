@@ -4,7 +4,7 @@ Recipients of an alert are the editors and admins of its team, and of a suggesti
 team, those of the agent's teams. If there are none, they are the admins of the organisation.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from smtplib import SMTPException
 from uuid import UUID
@@ -22,8 +22,8 @@ from assembly.models import Alert, Notification, NotificationKind, Proposal
 from assembly.notifications.sentences import notification_sentence
 from memories.jobs.services import Advance, RetryLater, job_create, job_kind
 from memories.models import Job
-from teams.models import Membership, User
-from teams.principal import SYSTEM, Role
+from teams.models import User
+from teams.principal import SYSTEM, Action
 
 MAIL = "mail_notifications"
 RETRY_PAUSE = timedelta(minutes=10)
@@ -35,13 +35,13 @@ RETENTION = timedelta(days=90)
 
 def alert_notify(alert: Alert) -> None:
     """Notify the people who can solve the problem that an alert was opened."""
-    people = _responsible(alert.agent_id, alert.team_id, (Role.EDITOR, Role.ADMIN))
+    people = _responsible(alert.agent_id, alert.team_id, Action.EDIT)
     _notify(people, NotificationKind.ALERT_OPENED, alert=alert)
 
 
 def suggestion_notify(proposal: Proposal) -> None:
     """Notify the people who may decide on a new suggestion, except its author."""
-    people = _responsible(proposal.agent_id, proposal.team_id, (Role.ADMIN,))
+    people = _responsible(proposal.agent_id, proposal.team_id, Action.MANAGE)
     _notify(people.exclude(id__in=_person_ids(proposal)), NotificationKind.SUGGESTION_CREATED, proposal=proposal)
 
 
@@ -77,12 +77,12 @@ def _person_ids(proposal: Proposal) -> list[UUID]:
     return [UUID(id_)] if kind == "person" else []
 
 
-def _responsible(agent_id: UUID, team_id: UUID | None, roles: Iterable[Role]) -> QuerySet[User]:
-    """Return the people with one of the roles in the team, or else the admins of the organisation."""
-    teams = [team_id] if team_id else Agent.objects.filter(id=agent_id).values_list("teams", flat=True)
-    members = Membership.objects.filter(team_id__in=teams, role__in=[*roles]).values("user_id")
-    people = User.objects.filter(id__in=members, is_active=True)
-    return people if people.exists() else User.objects.filter(is_admin=True, is_active=True)
+def _responsible(agent_id: UUID, team_id: UUID | None, action: Action) -> QuerySet[User]:
+    """Return the people who may perform the action in the team, or in the agent's teams if there is no team."""
+    teams = (
+        [team_id] if team_id else Agent.objects.filter(id=agent_id, teams__isnull=False).values_list("teams", flat=True)
+    )
+    return User.objects.permitted(action, teams)
 
 
 @transaction.atomic

@@ -4,6 +4,7 @@ from functools import partial
 from typing import Any
 
 from django.contrib import messages
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -17,22 +18,33 @@ from assembly.rules.catalogue import entry_of_row, rule_fault
 from assembly.rules.forms import owner_choices
 from assembly.rules.presentation import RULE_GUIDANCE, action_lines, condition_sentences
 from assembly.rules.services import may_edit, rule_delete, rule_for, rule_save
-from config.http.cursors import next_page_url, page_of
+from config.http.sorting import SortableColumn, sorted_by_request
 from teams.access import principal_of
 from teams.forms import TextForm
 from teams.principal import Action, Principal
 from teams.versioned_text.presentation import Crumb
 from teams.views.confirmation import Confirmation, confirmation_page
 
+PER_PAGE = 60
+COLUMNS = (
+    SortableColumn("name", gettext_lazy("Rule"), fields=("name",)),
+    SortableColumn("scope", gettext_lazy("Scope"), fields=("team__name", "agent__name", "name")),
+    SortableColumn("status", gettext_lazy("Status"), fields=("enabled", "name"), is_ascending=False),
+    SortableColumn("version", gettext_lazy("Version"), "num minor", fields=("version", "name"), is_ascending=False),
+    SortableColumn("updated", gettext_lazy("Updated"), "num minor", fields=("updated_at",), is_ascending=False),
+)
+
 
 def rule_list(request: HttpRequest) -> HttpResponse:
-    """Show the rules that the person may see, newest first."""
+    """Show the rules that the person may see, the last updated first unless another column sorts them."""
     principal = principal_of(request)
     rules = StoredRule.objects.visible_to(principal).select_related("agent", "team")
-    found, cursor = page_of(rules, request.GET)
+    found, heads = sorted_by_request(rules, request, COLUMNS, "-updated")
+    page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
     context = {
-        "entries": [entry_of_row(row) for row in found],
-        "next": next_page_url(request.path, request.GET.dict(), cursor),
+        "page": page,
+        "entries": [entry_of_row(row) for row in page],
+        "heads": heads,
         "may_write": bool(owner_choices(principal)),
     }
     return render(request, "assembly/rules/list.html", context)

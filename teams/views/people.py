@@ -11,11 +11,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from config.http.errors import Conflict
 from config.http.shown_once import show_once, take_shown_once
+from config.http.sorting import SortableColumn, sorted_by_request
 from teams.access import principal_of, require_admin, team_for
 from teams.forms import NewPersonForm, PersonForm
 from teams.models import Team, User, teams_administered_alone
@@ -28,6 +30,13 @@ from teams.versioned_text.presentation import Crumb
 from teams.views.confirmation import Confirmation, confirmation_page
 
 PER_PAGE = 60
+COLUMNS = (
+    SortableColumn("name", gettext_lazy("Name"), fields=("name", "username")),
+    SortableColumn("username", gettext_lazy("Username"), "minor", fields=("username",)),
+    SortableColumn("status", gettext_lazy("Status"), fields=("is_active", "is_admin", "name"), is_ascending=False),
+    SortableColumn("teams", gettext_lazy("Teams"), "num minor", fields=("team_count", "name"), is_ascending=False),
+    SortableColumn("seen", gettext_lazy("Last sign-in"), "num", fields=("last_login",), is_ascending=False),
+)
 
 
 @never_cache  # it may show a password
@@ -42,10 +51,12 @@ def people(request: HttpRequest) -> HttpResponse:
             form.add_error("username", _("This username is taken. Choose another."))
         else:
             return _show_invitation(request, made, password)
-    everybody = User.objects.annotate(team_count=Count("memberships")).order_by("-is_active", "name", "username")
-    found = everybody.filter(_matches_words(request.GET.get("q", "")))
+    everybody = User.objects.annotate(team_count=Count("memberships"))
+    matching = everybody.filter(_matches_words(request.GET.get("q", "")))
+    found, heads = sorted_by_request(matching, request, COLUMNS, "name")
     page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
-    return render(request, "teams/people.html", {"page": page, "form": form}, status=422 if form.errors else 200)
+    context = {"page": page, "heads": heads, "form": form}
+    return render(request, "teams/people.html", context, status=422 if form.errors else 200)
 
 
 @transaction.atomic

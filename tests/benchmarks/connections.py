@@ -68,15 +68,22 @@ def attack(address: str, server: list[int], seconds: float, halves: int, bodies:
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as load:
         while load.poll() is None:
             begun = time.perf_counter()
-            try:
-                errors += httpx.get(f"{address}/accounts/login/", timeout=30).status_code != httpx.codes.OK
-            except httpx.TransportError:
-                errors += 1
+            errors += not _comes(f"{address}/accounts/login/")
             took.append((time.perf_counter() - begun) * 1000)
             most = max(most, temporary_mb(server))
             time.sleep(PACE_SECONDS)
         assert load.stdout
         return Seen(took, errors, most, json.loads(load.stdout.read()))
+
+
+def _comes(address: str) -> bool:
+    """Return whether a page comes. As a browser does, a connection that is closed without an answer is tried once more:
+    one whose request has not arrived yet may be the oldest of a burst from the same client.
+    """
+    for _ in range(2):
+        with suppress(httpx.TransportError):
+            return httpx.get(address, timeout=30).status_code == httpx.codes.OK
+    return False
 
 
 def temporary_mb(pids: list[int]) -> float:

@@ -48,6 +48,7 @@ def test_today_explains_what_changed_since(page: Page, server: str, told: Assemb
     since = page.locator(".since li")
     expect(since.filter(has_text="Goals: version 1 → version 2 by Olga Owner")).to_be_visible()
     expect(since.filter(has_text="This memory was archived by Olga Owner")).to_contain_text("It was sold.")
+    page.locator(".text-diff > summary").click()
     expect(page.locator("tr.added").filter(has_text="Open the stage in May").first).to_be_visible()
     assert violations_in_both_schemes(page) == []
     since.first.get_by_role("link").click()

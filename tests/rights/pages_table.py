@@ -243,7 +243,7 @@ jobs/<uuid:id_>/                                                        read    
 jobs/<uuid:id_>/retry/                                                  -             write
 notifications/                                                          anyone        =
 notifications/read/                                                     -             anyone
-notifications/<uuid:id_>/                                               own           =
+notifications/<uuid:id_>/                                               own           -
 drafts/                                                                 anyone        =
 drafts/<uuid:id_>/                                                      own           =
 drafts/<uuid:id_>/forget/                                               own           own

@@ -166,3 +166,22 @@ def test_an_unknown_team_or_role_makes_no_account(
     data = {"username": "newbie", "name": "New", "team": str(team.id), "role": "viewer", **change}
     assert signed_in(admin).post("/people/", data).status_code == 422
     assert not User.objects.filter(username="newbie").exists()
+
+
+@pytest.mark.usefixtures("owner", "team")
+@pytest.mark.parametrize(
+    ("sort", "ends"),
+    [
+        ("name", ("Ada Admin", "Olga Owner")),
+        ("-name", ("Olga Owner", "Ada Admin")),
+        ("-seen", ("Ada Admin", "Nora Never")),
+        ("seen", ("Ada Admin", "Nora Never")),
+        ("-teams", ("Olga Owner", "Ada Admin")),
+    ],
+)
+def test_each_column_sorts_the_list(sort: str, ends: tuple[str, str], signed_in: SignedIn, admin: User) -> None:
+    browser = signed_in(admin)
+    if "name" not in sort:
+        User.objects.create_user("nora", name="Nora Never")
+    people = list(browser.get(PEOPLE, {"sort": sort}).context["page"])
+    assert (str(people[0]), str(people[-1])) == ends

@@ -106,7 +106,7 @@ def test_the_list_says_whom_each_is_for_and_what(
     rule_create(name="loud", content=LOUD, owner=team, enabled=False, principal=SYSTEM)
     page = text_of(signed_in(teammate).get("/rules/"))
     assert page.index("loud</a>") < page.index("quiet</a>")
-    for words in ("No logs.", ">Luna</a>", ">Demo</a>", '<span class="tag plain">off</span>', "Version 1 by Dossier,"):
+    for words in ("No logs.", ">Luna</a>", ">Demo</a>", '<span class="tag plain">off</span>', "by Dossier"):
         assert words in page
     assert "New rule" not in page
     assert "No rules yet. Example: if the topic is signing in, always include security decisions." in text_of(
@@ -123,8 +123,25 @@ def test_the_list_takes_few_queries(
     for number in range(20):
         rule_create(name=f"r-{number}", content=QUIET, owner=agent, principal=SYSTEM)
     browser = signed_in(teammate)
-    with django_assert_num_queries(5):  # session, person, rules, and for whom the person may write: teams, agents
+    with django_assert_num_queries(
+        6
+    ):  # session, person, rules, their number, and for whom the person may write: teams, agents
         browser.get("/rules/")
+
+
+@pytest.mark.parametrize(
+    ("sort", "names"),
+    [
+        ("", ["loud", "quiet"]), ("-updated", ["loud", "quiet"]), ("updated", ["quiet", "loud"]),
+        ("-name", ["quiet", "loud"]), ("-status", ["quiet", "loud"]), ("scope", ["loud", "quiet"]),
+        ("nothing", ["loud", "quiet"]),
+    ],
+)  # fmt: skip
+def test_each_column_sorts_the_list(sort: str, names: list[str], browser: Client, rule: StoredRule, team: Team) -> None:
+    rule_create(name="loud", content=LOUD, owner=team, enabled=False, principal=SYSTEM)
+    response = browser.get("/rules/", {"sort": sort})
+    assert [entry.name for entry in response.context["entries"]] == names
+    assert text_of(response).count("aria-sort=") == 1
 
 
 def test_a_rule_says_what_it_does(browser: Client, rule: StoredRule) -> None:
