@@ -48,7 +48,7 @@ chance = random.Random(1)
 
 
 def fill(rows: int) -> "tuple[list[Team], list[User]]":
-    """Make the teams, their agents, and so many contexts. Return the teams, and the people who asked."""
+    """Create the teams, their agents, and this many contexts. Return the teams, and the people who requested them."""
     teams = [create_team(number) for number in range(TEAMS)]
     for era in range(ERAS):
         assemble_era(teams, era)
@@ -62,7 +62,7 @@ def text(words: int) -> str:
 
 
 def create_team(number: int) -> "Team":
-    """With its agents and what they remember."""
+    """Create a team with its agents and their memories."""
     from agents.services import agent_create
     from memories.services import MemoryFacts, memories_create
     from teams.principal import SYSTEM
@@ -78,7 +78,7 @@ def create_team(number: int) -> "Team":
 
 
 def assemble_era(teams: "list[Team]", era: int) -> None:
-    """Save the files anew, and put together a context of each agent."""
+    """Save new versions of the files, and assemble a context of each agent."""
     from assembly.pipeline.request import AssemblyRequest
     from assembly.pipeline.services import assemble
     from teams.principal import SYSTEM
@@ -94,7 +94,7 @@ def assemble_era(teams: "list[Team]", era: int) -> None:
 
 
 def create_people(teams: "list[Team]") -> "list[User]":
-    """Fifty who ask; the first is an admin, the others may see a team each."""
+    """Create fifty people who request contexts: the first is an admin, each other one may see one team."""
     from teams.models import User
     from teams.principal import Role
     from teams.services import membership_set
@@ -107,7 +107,7 @@ def create_people(teams: "list[Team]") -> "list[User]":
 
 
 def copy_contexts(rows: int, people: list[str]) -> None:
-    """Fill the table; indexes are made afterwards, as one does with so many."""
+    """Fill the table without its indexes, and build them afterwards, which is faster for so many rows."""
     from django.db import connections
     from django.utils import timezone
 

@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 
 from agents.models import Agent
-from assembly.models import Assembly, AssemblyFlag
+from assembly.models import Alert, Assembly, AssemblyFlag
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from memories.models import Memory
 from memories.services import MemoryFacts, memories_create
 from teams.models import Team, User
 from teams.principal import SYSTEM
+from tests.assembly.monitoring.alerts.alert_factories import alert_on
 from tests.pages.conftest import SignedIn, text_of
 
 MEMORIES = "/agents/luna/memories/"
@@ -190,3 +191,45 @@ def test_chips_remove_one_filter_each(signed_in: SignedIn, owner: User, contexts
     assert chips["words: “tides”"] == "/contexts/?agent=luna&when=week"
     assert len(chips) == 3
     assert contexts
+
+
+@pytest.fixture
+def alerts(agent: Agent, team: Team) -> list[Alert]:
+    return [alert_on(agent, team, cause=str(number)) for number in range(3)]
+
+
+def test_selected_alerts_are_acknowledged_resolved_and_reopened(
+    signed_in: SignedIn, owner: User, alerts: list[Alert]
+) -> None:
+    browser, picked = signed_in(owner), [str(alert.id) for alert in alerts[:2]]
+    for action, message, facts in (
+        ("acknowledge", "Acknowledged: 2.", {"seen_by": owner.name}),
+        ("resolve", "Resolved: 2.", {"settled_by": owner.name}),
+        ("reopen", "Reopened: 2.", {"seen_by": "", "settled_by": ""}),
+    ):
+        answer = browser.post("/alerts/selected/?state=all", {"action": action, "pick": picked})
+        assert answer["Location"] == "/alerts/?state=all"
+        assert message in text_of(browser.get(answer["Location"]))
+        assert Alert.objects.filter(id__in=picked, **facts).count() == 2
+    assert Alert.objects.filter(id=alerts[2].id, seen=None, settled=None).exists()
+
+
+def test_who_may_not_resolve_an_alert_changes_none_of_a_selection(
+    signed_in: SignedIn, teammate: User, outsider: User, alerts: list[Alert]
+) -> None:
+    body = {"action": "resolve", "pick": [str(alert.id) for alert in alerts]}
+    browser = signed_in(teammate)
+    browser.post("/alerts/selected/", body)
+    assert "Your role does not allow this for 3 of the selected alerts." in text_of(browser.get("/alerts/"))
+    signed_in(outsider).post("/alerts/selected/", body)
+    assert Alert.objects.filter(settled=None).count() == 3
+
+
+@pytest.mark.parametrize("body", [{"action": "delete", "pick": ["x"]}, {"action": "resolve"}, {"pick": ["x"]}])
+def test_what_is_no_action_on_alerts_is_refused_with_a_sentence(
+    body: dict[str, Any], signed_in: SignedIn, owner: User, alerts: list[Alert]
+) -> None:
+    browser = signed_in(owner)
+    assert browser.post("/alerts/selected/", body).status_code == 302
+    assert 'class="message error"' in text_of(browser.get("/alerts/"))
+    assert Alert.objects.filter(settled=None).count() == 3

@@ -4,6 +4,7 @@ import html
 import re
 
 import pytest
+from django.test import Client
 
 from agents.models import Agent
 from assembly.models import Assembly, StoredProfile, StoredRule
@@ -25,13 +26,13 @@ def outranked(agent: Agent, team: Team, owner: User) -> Assembly:
     return assemble(agent=agent, team=team, principal=owner.principal, asked=AssemblyRequest(topic="stage")).assembly
 
 
-def answer(browser: object, context: Assembly) -> str:
+def answer(browser: Client, context: Assembly) -> str:
     missing = re.search(
         r"\?ref=([^\"&]+)",
-        text_of(browser.get(f"/contexts/{context.id}/items/?code=outranked&item=" + _excluded(context))),  # type: ignore[attr-defined]
+        text_of(browser.get(f"/contexts/{context.id}/items/?code=outranked&item=" + _excluded(context))),
     )
     assert missing
-    return text_of(browser.get(f"/contexts/{context.id}/why-not/?ref={missing[1]}"))  # type: ignore[attr-defined]
+    return text_of(browser.get(f"/contexts/{context.id}/why-not/?ref={missing[1]}"))
 
 
 def _excluded(context: Assembly) -> str:
