@@ -19,6 +19,7 @@ from config.http.serializers import StrictSerializer, VisibleText
 from memories.api.agent_item import BatchSerializer, batch_response, items_serializer
 from memories.api.serializers import (
     MemoryCreateSerializer,
+    MemoryNewSerializer,
     MemorySerializer,
     MemoryUpdateSerializer,
     MemoryVersionSerializer,
@@ -39,6 +40,7 @@ from memories.services import (
     memories_of,
     memory_create,
     memory_delete,
+    memory_supersede,
     memory_update,
 )
 from teams.access import team_for
@@ -71,16 +73,30 @@ class MemoryList(ApiView):
         memories = memories_of(self.find(self.principal, slug, Action.READ)).defer(*SLOTS)
         return self.page(memories, lambda memory: dict(MemorySerializer(memory).data), query=query)
 
-    @extend_schema(parameters=[ETAG, LOCATION], request=MemoryCreateSerializer, responses={201: MemorySerializer})
+    @extend_schema(parameters=[ETAG, LOCATION], request=MemoryNewSerializer, responses={201: MemorySerializer})
     @idempotent
     def post(self, request: Request, slug: str) -> Response:
-        """Create a memory. An agent's key may write the agent's memories and those of its teams."""
+        """Create a memory, which may supersede others. An agent's key may write the agent's memories and those of its
+        teams.
+        """
         self.query()
         owner = self.find(self.principal, slug, Action.WRITE)
-        facts = MemoryFacts(**self.validated(MemoryCreateSerializer))
-        memory = memory_create(owner=owner, facts=facts, principal=self.principal)
+        asked = self.validated(MemoryNewSerializer)
+        superseded: list[UUID] = asked.pop("supersedes")
+        if superseded:
+            asked.setdefault("kind", _kind_of(owner, superseded[0]))
+            memory = memory_supersede(
+                owner=owner, facts=MemoryFacts(**asked), superseded=superseded, principal=self.principal
+            )
+        else:
+            memory = memory_create(owner=owner, facts=MemoryFacts(**asked), principal=self.principal)
         headers = {"Location": f"{request.path}/{memory.id}", "ETag": etag(memory.version)}
         return Response(MemorySerializer(memory).data, status.HTTP_201_CREATED, headers=headers)
+
+
+def _kind_of(owner: Owner, id_: UUID) -> str:
+    """Return the kind of a memory, or any if the owner has none with this id: it cannot be superseded then."""
+    return str(memories_of(owner).filter(id=id_).values_list("kind", flat=True).first() or "fact")
 
 
 class MemoryBatch(ApiView):

@@ -59,6 +59,27 @@ class MemoryCreateSerializer(StrictSerializer):
     )
 
 
+class MemoryNewSerializer(MemoryCreateSerializer):
+    kind = ExactText(
+        max_length=40,
+        validators=[valid_kind],
+        required=False,
+        help_text="decision, context, preference, learning, …; by default that of the first superseded memory.",
+    )
+    supersedes = serializers.ListField(
+        child=serializers.UUIDField(error_messages={"invalid": "Use the id of a memory."}),
+        required=False,
+        default=list,
+        max_length=MAX_MERGED - 1,
+        help_text="Memories of the same owner that it takes the place of; the new memory is at version 2 then.",
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if "kind" not in attrs and not attrs["supersedes"]:
+            raise serializers.ValidationError({"kind": self.fields["kind"].error_messages["required"]}, "required")
+        return attrs
+
+
 class MemorySerializer(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     kind = serializers.CharField()

@@ -18,7 +18,14 @@ from memories.services.memory import (
     memory_update,
     owner_of,
 )
-from memories.services.memory_merging import MAX_MERGED, MergeRequest, last_merge, memories_merge, memories_unmerge
+from memories.services.memory_merging import (
+    MAX_MERGED,
+    MergeRequest,
+    last_merge,
+    memories_merge,
+    memories_unmerge,
+    memory_supersede,
+)
 from memories.services.task_stack import task_path, task_peek, task_pop, task_push
 
 __all__ = [
@@ -45,6 +52,7 @@ __all__ = [
     "memories_unmerge",
     "memory_create",
     "memory_delete",
+    "memory_supersede",
     "memory_update",
     "owner_of",
     "task_path",

@@ -1,6 +1,6 @@
-"""This module merges memories of the same meaning into one, which supersedes the others; a merge can be undone."""
+"""This module merges memories of the same meaning into one, or supersedes them by a new one. Both can be undone."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -8,7 +8,16 @@ from django.db import transaction
 
 from config.http.errors import Conflict, Invalid, NotFound
 from memories.models import Memory, MemoryVersion
-from memories.services.memory import Owner, lock_expected, memories_of, owner_of, require_changeable, store_next_version
+from memories.services.memory import (
+    MemoryFacts,
+    Owner,
+    lock_expected,
+    memories_of,
+    memory_create,
+    owner_of,
+    require_changeable,
+    store_next_version,
+)
 from teams.principal import Principal
 from teams.versioned_text.versioned_file import lock_row
 
@@ -50,6 +59,32 @@ def memories_merge(*, owner: Owner, merging: MergeRequest, principal: Principal)
     changed, kept.text, kept.pinned = text != kept.text, text, pinned
     store_next_version(kept, principal, says_something_else=changed, merged=list(memories))
     return kept
+
+
+@transaction.atomic
+def memory_supersede(*, owner: Owner, facts: MemoryFacts, superseded: Collection[UUID], principal: Principal) -> Memory:
+    """Create a memory that supersedes other memories of its owner, and return its version 2, which names them.
+
+    It is pinned where any of them was. `memories_unmerge` makes them active again, and leaves the new memory. Raises
+    Invalid for memories that cannot be superseded, Conflict where the owner has the external id already, and Forbidden
+    for an agent's key in a team whose memories by people it must not change.
+    """
+    if len(superseded) >= MAX_MERGED:
+        raise Invalid("supersedes", f"Name at most {MAX_MERGED - 1} memories.")
+    lock_row(owner)  # concurrent merges wait for each other
+    others = [lock_row(one) for one in memories_of(owner).filter(id__in=superseded).order_by("id")]
+    if missing := set(superseded) - {one.id for one in others}:
+        raise Invalid("supersedes", f"The memory {min(missing)} does not exist, or has another owner.", "unknown")
+    if not all(one.stands for one in others):
+        raise Invalid("supersedes", "One of them is archived or superseded already.", "not_active")
+    require_changeable(principal, *others)
+    created = memory_create(owner=owner, facts=facts, principal=principal)
+    created.pinned = any(one.pinned for one in others)
+    for one in others:
+        one.superseded_by, one.pinned = created, False
+        store_next_version(one, principal, f"Superseded by: {created.text}"[:200])
+    store_next_version(created, principal, merged=[one.id for one in others])
+    return created
 
 
 @transaction.atomic

@@ -69,7 +69,7 @@ def unmerge(request: HttpRequest, id_: UUID) -> HttpResponse:
         except Conflict as refused:
             messages.info(request, refused.detail)
         else:
-            messages.success(request, _("Merge undone: all memories are active again."))
+            messages.success(request, _("Restored: all memories are active again."))
     return redirect("memory", id_=id_)
 
 

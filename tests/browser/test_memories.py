@@ -80,8 +80,8 @@ def look_back(page: Page, server: str) -> None:
     page.get_by_role("region", name="Used in contexts").get_by_role("link").first.click()
     expect(page).to_have_url(f"{server}/contexts/{kept_context()}/")
     page.goto(f"{server}/memories/{kept.id}/")
-    page.get_by_role("button", name="Undo merge").click()
-    expect(page.get_by_text("Merge undone").first).to_be_visible()
+    page.get_by_role("button", name="Restore them").click()
+    expect(page.get_by_text("Restored: all").first).to_be_visible()
 
 
 def kept_context() -> str:

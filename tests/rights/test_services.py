@@ -48,7 +48,7 @@ GUARDED: Mapping[str, str] = {
             agent_items_create agent_item_update agent_item_delete thread_update task_push task_pop
     agent_update agent_delete
             events_create document_update documents_create""",
-        "agent_for team_for find": "file_save memories_create memories_merge memory_create",
+        "agent_for team_for find": "file_save memories_create memories_merge memory_create memory_supersede",
         "agent_for team_for": "preview_drafts preview_drafts_by_agent",
         "agent_for assembly_for": "assemble_as_of assembly_append",
         "agent_for require_admin": "api_key_create api_key_revoke",

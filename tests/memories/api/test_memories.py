@@ -7,8 +7,8 @@ import pytest
 
 from agents.models import Agent
 from memories.models import Memory
-from memories.services import MemoryFacts, memory_create
-from teams.models import Team
+from memories.services import MemoryFacts, memories_unmerge, memory_create
+from teams.models import Team, User
 from teams.principal import SYSTEM
 from tests.client import Api, errors_of, problem
 
@@ -281,3 +281,57 @@ def test_an_unknown_language_is_refused_with_those_that_are_known(language: Any,
     assert errors_of(response) == {"language"}
     if language == "klingon":
         assert "english, german, spanish" in str(response.json())
+
+
+@OWNERS
+def test_a_new_memory_supersedes_others_in_one_call_and_this_is_undone(
+    whose: str, agent: Agent, agent_api: Api, owner: User
+) -> None:
+    old = [remember(agent_api, whose, text, kind="decision")["id"] for text in ("Open at nine", "Opens at 9")]
+    agent_api.patch(f"{whose}/memories/{old[1]}", {"pinned": True}, if_match='"1"')
+    response = agent_api.post(f"{whose}/memories", {"text": "Opens at ten", "supersedes": old})
+    assert response.status_code == 201, response.content
+    new = response.json()
+    assert (new["kind"], new["pinned"], new["version"], response["ETag"]) == ("decision", True, 2, '"2"')
+    path = f"{whose}/memories"
+    assert [agent_api.get(f"{path}/{id_}").json()["superseded_by"] for id_ in old] == [new["id"]] * 2
+    assert [row["merged"] for row in agent_api.get(f"{path}/{new['id']}/versions").json()["results"]] == [
+        sorted(old),
+        [],
+    ]
+    [note, *_] = [row["note"] for row in agent_api.get(f"{path}/{old[0]}/versions").json()["results"]]
+    assert note == "Superseded by: Opens at ten"
+    memories_unmerge(memory=Memory.objects.get(id=new["id"]), expected_version=2, principal=owner.principal)
+    assert [agent_api.get(f"{path}/{id_}").json()["superseded_by"] for id_ in old] == [None] * 2
+    assert [agent_api.get(f"{path}/{id_}").json()["pinned"] for id_ in (*old, new["id"])] == [False, True, False]
+
+
+@OWNERS
+def test_what_cannot_be_superseded_is_refused_and_nothing_is_written(whose: str, agent: Agent, agent_api: Api) -> None:
+    mine, gone = remember(agent_api, whose, "Mine")["id"], remember(agent_api, whose, "Gone")
+    agent_api.patch(f"{whose}/memories/{gone['id']}", {"archived": True, "archive_reason": "Old"}, if_match='"1"')
+    others = "teams/care" if whose == "agents/ada" else "agents/ada"
+    foreign = remember(agent_api, others, "Foreign")["id"]
+    count = Memory.objects.count()
+    for wrong in ([foreign], [str(uuid.uuid4())], [mine, gone["id"]], ["x"], "x", [mine] * 20):
+        answer = agent_api.post(f"{whose}/memories", {"kind": "fact", "text": "New", "supersedes": wrong})
+        assert {field.partition(".")[0] for field in errors_of(answer)} == {"supersedes"}
+    assert errors_of(agent_api.post(f"{whose}/memories", {"text": "New"})) == {"kind"}
+    assert Memory.objects.count() == count
+    assert not Memory.objects.exclude(superseded_by=None).exists()
+
+
+def test_an_agents_key_does_not_supersede_what_a_person_wrote_in_a_team(
+    team: Team, owner: User, agent: Agent, agent_api: Api
+) -> None:
+    written = memory_create(owner=team, facts=MemoryFacts(kind="fact", text="By Olga"), principal=owner.principal)
+    body = {"kind": "fact", "text": "By the key", "supersedes": [str(written.id)]}
+    assert problem(agent_api.post("teams/care/memories", body)) == (403, "forbidden")
+    assert Memory.objects.count() == 1
+
+
+def test_a_repeated_request_supersedes_once(agent: Agent, agent_api: Api) -> None:
+    body = {"text": "New", "supersedes": [remember(agent_api, "agents/ada", "Old")["id"]]}
+    first, again = (agent_api.post("agents/ada/memories", body, idempotency_key="one").json() for _ in range(2))
+    assert first == again
+    assert Memory.objects.count() == 2

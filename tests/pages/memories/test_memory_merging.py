@@ -73,12 +73,12 @@ def test_one_stays_and_takes_the_pin_and_all_can_be_undone(
     assert (one.text, one.pinned, one.version) == ("Tours start at the ferry stage.", True, 2)
     assert (other.superseded_by, other.pinned) == (one, False)
     undone = text_of(browser.post(f"/memories/{one.id}/separate/", {"version": 2}, follow=True))
-    assert "Merge undone: all memories are active again." in undone
+    assert "Restored: all memories are active again." in undone
     one.refresh_from_db()
     other.refresh_from_db()
     assert one.text == "The tour starts at the ferry stage, not at the chapel steps."
     assert (other.superseded_by, other.stands) == (None, True)
-    assert "Undo merge" not in undone
+    assert "Restore them" not in undone
     assert "Nothing was merged" in text_of(browser.post(f"/memories/{one.id}/separate/", {"version": 3}, follow=True))
 
 
