@@ -6,11 +6,14 @@ from zoneinfo import available_timezones
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from agents.context_profiles import profile_choices
 from teams.forms import NamedForm, validate_storable
 from teams.models import Team
 from teams.principal import Principal
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 
+PROFILE = _("Context profile")
+PROFILE_HELP = _("How its contexts are assembled, unless a request names another profile.")
 IN_NO_TEAM = _("An agent without a team is only visible to admins of the organisation.")
 
 
@@ -36,6 +39,7 @@ class AgentForm(NamedForm):
     timezone = forms.ChoiceField(
         label=_("Time zone"), help_text=_("Determines when a new day of its daily log begins."), initial="UTC"
     )
+    profile = forms.ChoiceField(label=PROFILE, help_text=PROFILE_HELP, choices=profile_choices, required=False)
 
     def __init__(self, *args: Any, principal: Principal, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -58,6 +62,7 @@ class AgentSettingsForm(forms.Form):
     timezone = forms.ChoiceField(
         label=_("Time zone"), help_text=_("Determines when a new day of its daily log begins.")
     )
+    profile = forms.ChoiceField(label=PROFILE, help_text=PROFILE_HELP, choices=profile_choices, required=False)
     teams = forms.ModelMultipleChoiceField(
         Team.objects.none(),
         label=_("Teams"),

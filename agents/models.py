@@ -62,6 +62,8 @@ class Agent(models.Model):
     name = models.CharField(max_length=120)
     instructions = models.TextField(blank=True, default="")
     timezone = models.CharField(max_length=60, default="UTC", validators=[valid_timezone])
+    profile = models.CharField(max_length=60, blank=True, default="", db_default="")
+    """The name of the context profile for requests that name none; empty for the default."""
     teams = models.ManyToManyField(Team, through="AgentTeam", related_name="agents")
     version = models.PositiveIntegerField(default=1)
     created = models.DateTimeField(auto_now_add=True)

@@ -7,6 +7,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 
 from agents.access import require_manager_of_all_teams
+from agents.context_profiles import require_profile
 from agents.models import Agent, AgentFile, AgentTeam, DailyLog
 from config.http.errors import Conflict
 from config.http.etags import PreconditionFailed
@@ -28,16 +29,21 @@ def agent_create(
     teams: Sequence[Team] = (),
     instructions: str = "",
     timezone: str = "UTC",
+    profile: str = "",
     principal: Principal = SYSTEM,
 ) -> Agent:
     """Create an agent with its three files; `instructions` becomes its INSTRUCTIONS.
 
-    Raises Conflict, and NotFound or Forbidden for a team that the principal does not administer.
+    Raises Conflict, Invalid for an unknown profile, and NotFound or Forbidden for a team that the principal does not
+    administer.
     """
     require_manager(principal, teams)
+    require_profile(profile)
     try:
         with transaction.atomic():
-            agent = Agent.objects.create(slug=slug, name=name, instructions=instructions, timezone=timezone)
+            agent = Agent.objects.create(
+                slug=slug, name=name, instructions=instructions, timezone=timezone, profile=profile
+            )
     except IntegrityError:
         raise Conflict(f"There is an agent “{slug}” already. Choose another slug.") from None
     AgentTeam.objects.bulk_create(AgentTeam(agent=agent, team=team) for team in teams)
@@ -79,30 +85,42 @@ def agent_files_ensure(agent: Agent) -> None:
 
 @transaction.atomic
 def agent_update(
-    *, agent: Agent, expected_version: int, name: str, timezone: str, teams: Sequence[Team], principal: Principal
+    *,
+    agent: Agent,
+    expected_version: int,
+    name: str,
+    timezone: str,
+    teams: Sequence[Team],
+    profile: str | None = None,
+    principal: Principal,
 ) -> Agent:
-    """Change an agent's name, time zone and teams; a call that changes nothing creates no version.
+    """Change an agent's name, time zone, teams and context profile; a call that changes nothing creates no version.
+    Without a profile, it stays the same.
 
     The principal must administer each team to which the agent is added or from which it is removed, whatever the caller
     checked before.
 
-    Raises StaleVersion, and NotFound or Forbidden for such a team.
+    Raises StaleVersion, Invalid for an unknown profile, and NotFound or Forbidden for such a team.
     """
     current = lock_row(agent)
     if current.version != expected_version:
         raise StaleVersion(current, expected_version)
     before, after = set(current.teams.all()), set(teams)
     require_manager(principal, before ^ after)
-    if (current.name, current.timezone, before) == (name, timezone, after):
+    old = {"name": current.name, "timezone": current.timezone, "profile": current.profile}
+    new = {"name": name, "timezone": timezone, "profile": current.profile if profile is None else profile}
+    if (old, before) == (new, after):
         return current
-    old = {"name": current.name, "timezone": current.timezone}
-    if detail := changed_values(old, {"name": name, "timezone": timezone}):
+    if new["profile"] != current.profile:
+        require_profile(new["profile"])
+    if detail := changed_values(old, new):
         of = [team.id for team in before | after]
         activity_record(principal, ActivityAction.AGENT_CHANGED, current.name, team_ids=of, detail=detail)
     for team in sorted(before ^ after, key=lambda team: team.name):
         action = ActivityAction.AGENT_JOINED if team in after else ActivityAction.AGENT_LEFT
         _record_team(principal, action, current, team)
-    current.name, current.timezone, current.version = name, timezone, current.version + 1
+    current.name, current.timezone, current.profile = name, timezone, new["profile"]
+    current.version += 1
     current.save()
     current.teams.set(after)
     return current

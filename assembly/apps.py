@@ -20,5 +20,8 @@ class AssemblyConfig(AppConfig):
         seals = import_module("assembly.records.seals")
         monitoring = import_module("assembly.monitoring.new_contexts")
         followers[:] = [seals.records_seal, monitoring.follow_assemblies]  # in this order
+        import_module("agents.context_profiles").registered[:] = [
+            import_module("assembly.profiles.catalogue").usable_profile_names
+        ]
         import_module("assembly.monitoring.webhooks.delivery")  # a kind of job
         import_module("assembly.contexts.exports")  # which tells workers its kind of job

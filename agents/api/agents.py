@@ -78,7 +78,10 @@ class AgentDetail(VersionedView):
 
     @extend_schema(parameters=[ETAG, IF_MATCH], request=AgentUpdateSerializer, responses=AgentSerializer)
     def patch(self, request: Request, slug: str) -> Response:
-        """Change an agent's name, time zone or teams. To add or remove a team, you must be an admin of that team."""
+        """Change an agent's name, time zone, context profile or teams.
+
+        To add or remove a team, you must be an admin of that team.
+        """
         self.query()
         agent = agent_for(self.principal, slug, Action.MANAGE)
         expected = self.expected(agent)

@@ -25,6 +25,12 @@ def teams_field(**options: Any) -> serializers.ListField:
     )
 
 
+def profile_field(**options: Any) -> ExactText:
+    """Return the field of the context profile for requests that name none."""
+    said = "The context profile for requests that name none; empty: conversation."
+    return ExactText(max_length=60, allow_blank=True, required=False, help_text=said, **options)
+
+
 class AgentCreateSerializer(StrictSerializer):
     slug = SlugField()
     name = Line(max_length=MAX_NAME_CHARACTERS)
@@ -33,11 +39,13 @@ class AgentCreateSerializer(StrictSerializer):
         allow_blank=True, required=False, default="", max_length=MAX_FILE_CHARACTERS, help_text="Its INSTRUCTIONS file."
     )
     timezone = timezone_field(required=False, default="UTC")
+    profile = profile_field(default="")
 
 
 class AgentUpdateSerializer(StrictSerializer):
     name = Line(max_length=MAX_NAME_CHARACTERS, required=False)
     timezone = timezone_field(required=False)
+    profile = profile_field()
     teams = teams_field(required=False)
 
 
@@ -46,6 +54,7 @@ class AgentSerializer(serializers.Serializer[Any]):
     slug = serializers.CharField()
     name = serializers.CharField()
     timezone = serializers.CharField()
+    profile = serializers.CharField(help_text="The context profile for requests that name none; empty: conversation.")
     teams = serializers.SerializerMethodField(help_text="Slugs of its teams that you may see.")
     version = serializers.IntegerField()
     created_at = serializers.DateTimeField(source="created")

@@ -53,7 +53,7 @@ def agent_new(request: HttpRequest) -> HttpResponse:
 
 
 def agent_settings(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show and change an agent's name, time zone and teams."""
+    """Show and change an agent's name, time zone, context profile and teams."""
     principal = principal_of(request)
     agent = agent_for(principal, slug, Action.MANAGE)
     form = AgentSettingsForm(request.POST or None, initial=_form_values(agent), principal=principal)
@@ -115,7 +115,8 @@ def _with_newest_version(request: HttpRequest, version: int) -> QueryDict:
 
 
 def _form_values(agent: Agent) -> dict[str, Any]:
-    return {"version": agent.version, "name": agent.name, "timezone": agent.timezone, "teams": list(agent.teams.all())}
+    facts = {"version": agent.version, "name": agent.name, "timezone": agent.timezone, "profile": agent.profile}
+    return {**facts, "teams": list(agent.teams.all())}
 
 
 def _service_arguments(chosen: dict[str, Any], agent: Agent, principal: Principal) -> dict[str, Any]:
@@ -125,6 +126,7 @@ def _service_arguments(chosen: dict[str, Any], agent: Agent, principal: Principa
         "expected_version": chosen["version"],
         "name": chosen["name"],
         "timezone": chosen["timezone"],
+        "profile": chosen["profile"],
         "teams": [*others, *chosen["teams"]],
         "principal": principal,
     }

@@ -12,8 +12,7 @@ from agents.models import Agent
 from assembly.models import Purpose
 from assembly.pipeline.request import MAX_TOKENS, MAX_TOPIC_CHARACTERS, AssemblyRequest
 from assembly.pipeline.services import assemble
-from assembly.profiles.catalogue import all_profiles
-from assembly.profiles.shipped import CONVERSATION
+from assembly.profiles.catalogue import usable_profile_names
 from config.http.errors import Invalid
 from teams.access import principal_of
 from teams.forms import validate_storable
@@ -27,7 +26,6 @@ class ContextRequestForm(forms.Form):
     profile = forms.ChoiceField(
         label=_("Profile"),
         help_text=_("How the context is assembled."),
-        initial=CONVERSATION.name,
         required=False,
     )
     topic = forms.CharField(
@@ -50,12 +48,8 @@ class ContextRequestForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        usable = [entry.name for entry in all_profiles() if entry.described]
-        self.fields["profile"].choices = [(name, name) for name in usable]  # type: ignore[attr-defined]
-
-    def clean_profile(self) -> str:
-        """Return the name of the selected profile, `conversation` by default."""
-        return self.cleaned_data["profile"] or CONVERSATION.name
+        own = ("", _("The agent's profile"))
+        self.fields["profile"].choices = [own, *((name, name) for name in usable_profile_names())]  # type: ignore[attr-defined]
 
 
 class PreviewForm(ContextRequestForm):

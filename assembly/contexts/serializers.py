@@ -11,7 +11,6 @@ from assembly.engine.query_signals import Intent
 from assembly.engine.types import SECTION_STATUSES
 from assembly.models import Purpose
 from assembly.pipeline.request import (
-    DEFAULT_PROFILE,
     DEFAULT_TOKENIZER,
     MAX_ADDITIONAL_CHARACTERS,
     MAX_EXCLUDED,
@@ -92,8 +91,9 @@ class AssemblyRequestSerializer(StrictSerializer):
     profile = ExactText(
         max_length=60,
         required=False,
-        default=DEFAULT_PROFILE,
-        help_text=f"{', '.join(SHIPPED)}, or one that your admins wrote.",
+        allow_blank=True,
+        default="",
+        help_text=f"{', '.join(SHIPPED)}, or one that your admins wrote. Default: the agent's own, or conversation.",
     )
     max_tokens = serializers.IntegerField(
         min_value=0,

@@ -11,21 +11,22 @@ from django.db.models import Case, F, Func, IntegerField, QuerySet, Value, When
 from django.urls import reverse
 
 from agents.models import Agent, AgentFile
+from assembly.engine.profile import Profile
+from assembly.profiles.catalogue import profile_of_agent
 from assembly.profiles.shipped import CONVERSATION
-from assembly.simulation.draft_preview.size import measure_text
+from assembly.simulation.draft_preview.size import limit_of, measure_text, section_of
 from teams.guidance import Guidance
 from teams.models import Team, TeamFile
 from teams.principal import Principal
 from teams.versioned_text.drafts import Draft, drafts_of
 
-SECTIONS = {section.key.upper(): section for section in CONVERSATION.sections}
 COUNTED = 10
 """The maximum number of files of each kind whose tokens are counted per request."""
 
 
 @dataclass(frozen=True, slots=True)
 class SectionUsage:
-    """The size of a text compared with its section of the conversation profile, in tokens.
+    """The size of a text compared with its section of its agent's profile, in tokens.
 
     It includes the heading of the section, as the editor and the page of a context count it.
     """
@@ -43,14 +44,15 @@ class SectionUsage:
         return max(self.tokens - self.most, 0)
 
 
-def section_usage(key: str, text: str) -> SectionUsage:
-    """Return the size of the text of a file with this key."""
-    section = SECTIONS[key]
+def section_usage(key: str, text: str, profile: Profile) -> SectionUsage:
+    """Return the size of the text of a file with this key in contexts with the profile."""
+    measured = measure_text(text, key, profile)
+    section = measured.section
     return SectionUsage(
-        tokens=measure_text(text, key).tokens,
-        most=_section_limit(key),
+        tokens=measured.tokens,
+        most=measured.room,
         required=section.required,
-        capped=section.cap is not None,
+        capped=section.cap_within(profile.budget) is not None,
     )
 
 
@@ -69,38 +71,50 @@ def find_oversized_files(principal: Principal) -> list[OversizedFile]:
     they are counted.
     """
     agents, teams = Agent.objects.editable_by(principal), Team.objects.editable_by(principal)
-    agent_files = _possibly_oversized(
-        AgentFile.objects.filter(agent__in=agents).select_related("agent"), AgentFile.Key.values
-    )
-    team_files = _possibly_oversized(
-        TeamFile.objects.filter(team__in=teams).select_related("team"), TeamFile.Key.values
-    )
-    found = [_oversized_file(file, file.agent, "agent_file") for file in agent_files]
-    found += [_oversized_file(file, file.team, "team_file") for file in team_files]
+    of_agents = AgentFile.objects.filter(agent__in=agents).select_related("agent")
+    of_teams = TeamFile.objects.filter(team__in=teams).select_related("team")
+    profiles = {name: profile_of_agent(Agent(profile=name)) for name in _profiles_in_use(agents)}
+    agent_limits = [
+        When(agent__profile=name, file_key=key, then=Value(_section_limit(key, profile)))
+        for name, profile in profiles.items()
+        for key in AgentFile.Key.values
+    ]
+    team_limits = [When(file_key=key, then=Value(_section_limit(key, CONVERSATION))) for key in TeamFile.Key.values]
+    found = [
+        _oversized_file(file, file.agent, "agent_file", profiles.get(file.agent.profile, CONVERSATION))
+        for file in _possibly_oversized(of_agents, agent_limits)
+    ]
+    found += [
+        _oversized_file(file, file.team, "team_file", CONVERSATION)
+        for file in _possibly_oversized(of_teams, team_limits)
+    ]
     over = [file for file in found if file.room.over]
     return sorted(over, key=lambda file: file.room.tokens / file.room.most, reverse=True)
 
 
-def _possibly_oversized(files: QuerySet[Any], keys: list[str]) -> list[Any]:
+def _profiles_in_use(agents: QuerySet[Agent]) -> set[str]:
+    return {"", *agents.exclude(profile="").order_by().values_list("profile", flat=True).distinct()}
+
+
+def _possibly_oversized(files: QuerySet[Any], limits: list[When]) -> list[Any]:
     """Return the files that may be over the limit.
 
     A token has at least one byte, and PostgreSQL knows the size of a text without reading it.
     """
-    most = Case(*(When(file_key=key, then=Value(_section_limit(key))) for key in keys))
     size = Func(F("content"), function="octet_length", output_field=IntegerField())
-    measured = files.alias(size=size, most=most).filter(size__gt=F("most"))
+    measured = files.alias(size=size, most=Case(*limits)).filter(size__gt=F("most"))
     return list(measured.alias(fullness=F("size") * 100 / F("most")).order_by("-fullness", "id")[:COUNTED])
 
 
-def _oversized_file(file: Any, owner: Agent | Team, route: str) -> OversizedFile:
-    name = file.get_file_key_display()
+def _oversized_file(file: Any, owner: Agent | Team, route: str, profile: Profile) -> OversizedFile:
+    usage = section_usage(file.file_key, file.content, profile)
     return OversizedFile(
-        name, owner.name, reverse(route, args=[owner.slug, file.file_key]), section_usage(file.file_key, file.content)
+        file.get_file_key_display(), owner.name, reverse(route, args=[owner.slug, file.file_key]), usage
     )
 
 
-def _section_limit(key: str) -> int:
-    return SECTIONS[key].cap or CONVERSATION.budget
+def _section_limit(key: str, profile: Profile) -> int:
+    return limit_of(section_of(key, profile), profile)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,25 +131,23 @@ class FileCard:
 
 
 def file_cards(
-    principal: Principal, files: Iterable[Any], guidance: Mapping[str, Guidance], route: str, slug: str
+    principal: Principal, files: Iterable[Any], guidance: Mapping[str, Guidance], route: str, owner: Agent | Team
 ) -> list[FileCard]:
     """Return one card per kind of file, in the order of the guidance."""
+    profile = profile_of_agent(owner if isinstance(owner, Agent) else None)
     by_key = {file.file_key: file for file in files}
     own = drafts_of(principal.id).filter(about__in=[file.about for file in by_key.values()]).defer("content")
     drafts = {draft.about: draft for draft in own}
     return [
-        _card(file, words, route, slug, drafts.get(file.about))
-        for file, words in ((by_key[key], words) for key, words in guidance.items() if key in by_key)
+        FileCard(
+            file=file,
+            guidance=words,
+            room=section_usage(key, file.content, profile),
+            draft=drafts.get(file.about),
+            edit_address=reverse(route, args=[owner.slug, key]),
+            read_address=reverse(f"{route}_version", args=[owner.slug, key, file.version]),
+            history_address=reverse(f"{route}_history", args=[owner.slug, key]),
+        )
+        for key, words in guidance.items()
+        if (file := by_key.get(key))
     ]
-
-
-def _card(file: Any, words: Guidance, route: str, slug: str, draft: Draft | None) -> FileCard:
-    return FileCard(
-        file=file,
-        guidance=words,
-        room=section_usage(file.file_key, file.content),
-        draft=draft,
-        edit_address=reverse(route, args=[slug, file.file_key]),
-        read_address=reverse(f"{route}_version", args=[slug, file.file_key, file.version]),
-        history_address=reverse(f"{route}_history", args=[slug, file.file_key]),
-    )

@@ -101,7 +101,7 @@ def agent_page(request: HttpRequest, slug: str) -> HttpResponse:
         "agent": agent,
         "may_edit": may_agent(principal, agent, Action.EDIT),
         "may_manage": may_agent(principal, agent, Action.MANAGE),
-        "cards": file_cards(principal, agent.files.all(), AGENT_FILES, "agent_file", agent.slug),
+        "cards": file_cards(principal, agent.files.all(), AGENT_FILES, "agent_file", agent),
         "teams": Team.objects.visible_to(principal).filter(agent_links__agent=agent).order_by("name"),
         "days": _days(agent),
         "kept": item_counts(agent),
@@ -132,7 +132,7 @@ def team_page(request: HttpRequest, slug: str) -> HttpResponse:
         "team": team,
         "may_edit": may_team(principal, team, Action.EDIT),
         "may_manage": may_team(principal, team, Action.MANAGE),
-        "cards": file_cards(principal, team.files.all(), TEAM_FILES, "team_file", team.slug),
+        "cards": file_cards(principal, team.files.all(), TEAM_FILES, "team_file", team),
         "memberships": team.memberships.select_related("user").order_by("user__name", "user__username"),
         "agents": Agent.objects.filter(team_links__team=team).order_by("name"),
         "memories": memories_of(team)

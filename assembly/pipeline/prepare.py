@@ -12,6 +12,7 @@ from assembly.engine.types import EngineRequest
 from assembly.pipeline.gather import gather
 from assembly.pipeline.read_plan import GatherResult
 from assembly.pipeline.request import AssemblyRequest, find_session
+from assembly.pipeline.request_sections import add_request_sections
 from assembly.profiles.catalogue import find_profile
 from assembly.profiles.request_overrides import apply_strategy
 from assembly.rules.evaluation import add_inclusion_section
@@ -43,9 +44,10 @@ class PreparedAssembly:
 def prepare(agent: Agent, team: Team | None, asked: AssemblyRequest, now: datetime.datetime) -> PreparedAssembly:
     """Return the prepared request for the moment `now`.
 
-    Raises Invalid for an unknown profile or tokenizer, a strategy that the profile cannot follow, or turns or a text
-    for which the profile has no section; NotFound for a session that is not the agent's.
+    Raises Invalid for an unknown profile or tokenizer, or a strategy that the profile cannot follow; NotFound for a
+    session that is not the agent's.
     """
+    asked = asked.for_agent(agent)
     profile, counter = _requested_profile(asked), find_tokenizer(asked.tokenizer)
     request = _engine_request(asked, profile, now)
     return PreparedAssembly(request, profile, counter, _gather_context(agent, team, asked, profile, request))
@@ -90,19 +92,7 @@ def _requested_profile(asked: AssemblyRequest) -> Profile:
         profile = apply_strategy(profile, asked.strategy)
     if asked.budgets.quality_min is not None:
         profile = replace(profile, quality_min=asked.budgets.quality_min)
-    if asked.history and "turns" not in {section.source for section in profile.sections}:
-        raise Invalid(
-            "history",
-            f"The profile “{profile.name}” has no section for turns. Choose another profile, or leave the history out.",
-            "no_place",
-        )
-    if asked.additional_context and "additional_context" not in {section.source for section in profile.sections}:
-        raise Invalid(
-            "additional_context",
-            f"The profile “{profile.name}” has no section for it. Choose another profile, or leave it out.",
-            "no_place",
-        )
-    return profile
+    return add_request_sections(profile, asked) if asked.history or asked.additional_context else profile
 
 
 def _gather_context(

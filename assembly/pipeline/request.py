@@ -2,7 +2,7 @@
 
 import datetime
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Literal
 from uuid import UUID
@@ -53,7 +53,8 @@ class AssemblyRequest:
     """
 
     topic: str = ""
-    profile: str = DEFAULT_PROFILE
+    profile: str = ""
+    """The name of the profile; empty for the agent's own, or else the default."""
     max_tokens: int | None = None
     tokenizer: str = DEFAULT_TOKENIZER
     now: datetime.datetime | None = None
@@ -66,6 +67,10 @@ class AssemblyRequest:
     format: AnswerFormat = "markdown"
     purpose: Purpose | None = None
     """Purpose of the context; None for the caller's default. Not among the facts, because it changes no content."""
+
+    def for_agent(self, agent: Agent) -> "AssemblyRequest":
+        """Return the request with the profile that it gets for this agent."""
+        return self if self.profile else replace(self, profile=agent.profile or DEFAULT_PROFILE)
 
     def facts(self) -> dict[str, Any]:
         """Return the request as JSON-safe values in a fixed order; equal requests have equal facts."""

@@ -64,10 +64,11 @@ def assemble(*, agent: Agent, team: Team | None = None, asked: AssemblyRequest, 
     """Assemble and record the context of an agent, in one of its teams or in none.
 
     The same request within the last 30 seconds, with nothing changed since, is answered from the cache, with a record
-    of its own. Raises Invalid for an unknown profile or tokenizer, a strategy that the profile cannot follow, turns for
-    which the profile has no section, or a team in which the agent does not work; NotFound for a session that is not the
-    agent's. The caller must check that the principal may do this.
+    of its own. Raises Invalid for an unknown profile or tokenizer, a strategy that the profile cannot follow, or a team
+    in which the agent does not work; NotFound for a session that is not the agent's. The caller must check that the
+    principal may do this.
     """
+    asked = asked.for_agent(agent)
     time, purpose = TimeBudget.running(asked.budgets.time_ms), asked.purpose or Purpose.default_for(principal)
     wanted = cache_key(agent=agent, team=team, now=asked.now, asked=asked.facts())
     known = (

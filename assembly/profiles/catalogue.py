@@ -3,6 +3,7 @@
 from functools import lru_cache, partial
 from typing import cast
 
+from agents.models import Agent
 from assembly import sources
 from assembly.engine.profile import Profile
 from assembly.engine.rule_effects import ALWAYS_INCLUDED
@@ -43,6 +44,21 @@ class ProfileEntry(DocumentEntry[StoredProfile, DescribedProfile]):
             found: StoredProfileVersion | None = self.row.versions.filter(version=number).first()
             return found
         return cast("StoredProfileVersion", self.row.as_version()) if number == self.version else None
+
+
+def profile_of_agent(agent: Agent | None) -> Profile:
+    """Return the profile of the agent's contexts, unless a request names another one; of no agent, the default."""
+    if agent is None or not agent.profile:
+        return CONVERSATION
+    try:
+        return find_profile(agent.profile)
+    except Invalid:  # it cannot be parsed any more, which its page says
+        return CONVERSATION
+
+
+def usable_profile_names() -> list[str]:
+    """Return the names of all profiles that can be parsed."""
+    return [entry.name for entry in all_profiles() if entry.described]
 
 
 def find_profile(name: str) -> Profile:

@@ -2,6 +2,7 @@
 
 from django.db import IntegrityError, transaction
 
+from agents.models import Agent
 from assembly.models import StoredProfile
 from assembly.profiles.catalogue import find_profile_row, is_stored, known_sources
 from assembly.profiles.documents import document_create, name_taken, refuse_name
@@ -16,6 +17,7 @@ from teams.services import erase
 from teams.versioned_text.versioned_file import StaleVersion, file_create, file_save
 
 MAX_PROFILES = 200
+MAX_NAMED = 5
 RESERVED_NAMES = {"new", "check"}
 """Names that no profile can have, because they are parts of URLs."""
 
@@ -64,6 +66,9 @@ def profile_delete(*, name: str, principal: Principal) -> None:
     row = find_changeable_profile(name)
     if not is_stored(row):
         raise Conflict(f"The profile {name} has not been changed: there is nothing to delete.")
+    if name not in SHIPPED and (agents := list(Agent.objects.filter(profile=name).order_by("name")[:MAX_NAMED])):
+        users = ", ".join(agent.name for agent in agents)
+        raise Conflict(f"Agents use the profile {name}: {users}. Choose another profile for them first.")
     erase("profiles", row.id, principal)
     activity_record(principal, ActivityAction.PROFILE_DELETED, name)
 

@@ -17,13 +17,14 @@ from assembly.engine.tokenizers import get_tokenizer
 from assembly.engine.types import Candidate
 from assembly.pipeline.prepare import find_tokenizer
 from assembly.pipeline.read_plan import GatherResult
+from assembly.pipeline.request_sections import add_request_sections
 from assembly.pipeline.summaries.resolve import SummarisedResult, assemble_with_summaries
 from assembly.profiles.catalogue import find_profile
 from assembly.profiles.request_overrides import apply_strategy
 from assembly.records.reader import EngineInput, StoredAssembly
 from assembly.rules.catalogue import parse_draft_rule
 from assembly.rules.evaluation import add_inclusion_section
-from assembly.simulation.basis import SimulationBasis
+from assembly.simulation.basis import SimulationBasis, request_of_record
 from assembly.simulation.rule_overrides import CurrentOwners, facts_today, override_rules, recorded_facts
 from assembly.sources.base import GatherContext
 from assembly.sources.files import log_days
@@ -119,13 +120,15 @@ def override_inputs(basis: SimulationBasis, overrides: Overrides) -> EngineInput
 
 
 def load_overridden_profile(record: StoredAssembly, name: str) -> Profile:
-    """Return the current profile with a section for rule inclusions if the recorded rules need it.
+    """Return the current profile with sections for rule inclusions and for texts of the request, if the record needs
+    them.
 
     The request's strategy is applied if it is the requested profile. Raises Invalid for a profile that cannot be used.
     """
     profile = find_profile(name)
     if name == record.assembly.profile_name:
         profile = apply_strategy(profile, record.assembly.request.get("strategy") or {})
+    profile = add_request_sections(profile, request_of_record(record))
     return add_inclusion_section(profile, record.inputs.request.rules)
 
 

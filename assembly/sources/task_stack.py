@@ -13,6 +13,8 @@ from assembly.sources.base import GatherContext, SourceResult
 from memories.models import TaskFrame, TaskStatus
 from memories.services.task_stack import task_path
 
+ROOT = "task_root"
+"""The key of the section with the goal of all the work, which is the goal even if the task is complete."""
 SIBLING_LIMIT = 20
 """The number of newest completed siblings of the current task."""
 
@@ -36,10 +38,10 @@ def _frames(gather_context: GatherContext, task: TaskFrame, limit: int, keys: se
     """Return the tasks by the key of their section. A root that is also the current task appears once, as the root."""
     path = task_path(agent=gather_context.agent, session=gather_context.session)
     return {
-        "task_root": path[:1],
+        ROOT: path[:1],
         "task_path": path[1:-1],
         "sibling_results": _completed_siblings(task, limit),
-        "current_task": [] if len(path) == 1 and "task_root" in keys else path[-1:],
+        "current_task": [] if len(path) == 1 and ROOT in keys else path[-1:],
     }
 
 
@@ -55,7 +57,9 @@ def _candidate(section: Section, frame: TaskFrame, position: int) -> Candidate:
     return Candidate(
         ref=frame.ref,
         section=section.key,
-        text=format_task(goal=frame.goal, status=frame.status, result=frame.result),
+        text=frame.goal
+        if section.key == ROOT
+        else format_task(goal=frame.goal, status=frame.status, result=frame.result),
         kind=frame.status,
         occurred_at=frame.updated,
         measures={"depth": float(frame.depth)},

@@ -8,9 +8,10 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from assembly.contexts.layers import bar_width
+from assembly.engine.profile import Profile
 from assembly.engine.reasons import warning_label
 from assembly.engine.refs import Ref
-from assembly.profiles.shipped import CONVERSATION
+from assembly.profiles.catalogue import profile_of_agent
 from assembly.records.warnings import shortage_sentence
 from assembly.simulation.draft_preview.size import measure_text, rendered_with_cut
 from assembly.sources.kinds import KINDS
@@ -24,24 +25,36 @@ register.filter("shortage", shortage_sentence)
 
 
 @register.inclusion_tag("assembly/simulation/draft_preview/_size.html")
-def size_of(text: str, key: str) -> dict[str, Any]:
-    """Return the values for the size of a text, measured against its section in the conversation profile."""
-    measured = measure_text(text, key)
+def size_of(text: str, document: TextPage) -> dict[str, Any]:
+    """Return the values for the size of the text of a document, measured against its section of the agent's profile."""
+    return size_panel(text, document.key, _profile_of(document))
+
+
+def size_panel(text: str, key: str, profile: Profile) -> dict[str, Any]:
+    """Return the values for the size of a text, measured against the profile's section for texts with this key."""
+    measured = measure_text(text, key, profile)
     return {
         "key": key,
+        "profile": profile.name,
         "measure": measured,
         "section": measured.section,
         "shared": measured.section.shape == "entries",
+        "capped": measured.section.cap_within(profile.budget) is not None,
         "left": measured.room - measured.tokens,
         "width": bar_width(measured.tokens, measured.room),
-        "budget": CONVERSATION.budget,
+        "budget": profile.budget,
     }
 
 
+def _profile_of(document: TextPage) -> Profile:
+    """Return the profile of the agent that the text belongs to; of a team's file, the default."""
+    return profile_of_agent(getattr(document.file, "agent", None))
+
+
 @register.simple_tag
-def rendered_for(text: str, key: str) -> SafeString:
+def rendered_for(text: str, document: TextPage) -> SafeString:
     """Return the text as HTML, with a line where a context would cut it."""
-    kept = measure_text(text, key).included_characters
+    kept = measure_text(text, document.key, _profile_of(document)).included_characters
     return render_markdown(text) if kept is None else rendered_with_cut(text, kept)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Prefetch, Q, QuerySet
 from pgvector.django import VectorField
 from rest_framework import serializers
 
@@ -35,6 +35,7 @@ class ItemEndpoint:
     services.
 
     Lists use the serializer `listed`, in descending order of `order`, and do not read the columns `omitted_fields`.
+    `related` are the lookups of other rows that documents name.
     """
 
     name: str
@@ -49,12 +50,14 @@ class ItemEndpoint:
     filters: Mapping[str, Filter] = field(default_factory=dict)
     order: tuple[str, str] = ("created", "id")
     omitted_fields: tuple[str, ...] = ()
+    related: "tuple[Prefetch[Any], ...]" = ()
 
     def things_of(self, agent: Agent) -> QuerySet[Any]:
         """Return the agent's items of this kind, without their vectors, which the API never shows."""
         fields = self.model._meta.fields  # noqa: SLF001 - Django's documented introspection
         hidden = [column.name for column in fields if isinstance(column, VectorField)]
-        return self.model._default_manager.filter(agent=agent).defer(*hidden)  # noqa: SLF001
+        items = self.model._default_manager.filter(agent=agent).defer(*hidden)  # noqa: SLF001
+        return items.prefetch_related(*self.related)
 
     def filtered_queryset(self, agent: Agent, query: Mapping[str, str]) -> QuerySet[Any]:
         """Return the agent's items that match the filters in the query parameters. Raises Invalid."""

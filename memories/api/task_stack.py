@@ -1,9 +1,11 @@
 """This module holds the REST endpoint of task frames, and views of the task stack, which most agents use instead."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Prefetch, prefetch_related_objects
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
@@ -42,6 +44,20 @@ class TaskCreateSerializer(TaskUpdateSerializer):
     external_id = external_id_field()
 
 
+MAX_CHILDREN = 100
+CHILDREN = Prefetch(
+    "children",
+    TaskFrame.objects.only("id", "parent_id").order_by("-created", "-id")[:MAX_CHILDREN],
+    to_attr="newest_children",
+)
+
+
+def task_documents(frames: Sequence[TaskFrame]) -> list[dict[str, Any]]:
+    """Return tasks as JSON, with the ids of their parts, which take one query."""
+    prefetch_related_objects(frames, CHILDREN)
+    return [dict(TaskSerializer(frame).data) for frame in frames]
+
+
 class TaskSerializer(AgentItemSerializer):
     parent = serializers.UUIDField(source="parent_id", allow_null=True)  # type: ignore[assignment]  # as above
     session = serializers.UUIDField(source="session_id", allow_null=True)
@@ -49,6 +65,13 @@ class TaskSerializer(AgentItemSerializer):
     status = serializers.ChoiceField(choices=TaskStatus.values)
     result = serializers.CharField()
     depth = serializers.IntegerField(help_text="0 for a root.")
+    children = serializers.SerializerMethodField(
+        help_text=f"The ids of its parts, oldest first; of more than {MAX_CHILDREN} the newest. `?parent=` lists all."
+    )
+
+    def get_children(self, frame: TaskFrame) -> list[UUID]:
+        prefetch_related_objects([frame], CHILDREN)  # does nothing for the frames of a list, which have theirs
+        return [child.id for child in frame.newest_children][::-1]  # type: ignore[attr-defined]  # set by CHILDREN
 
 
 TASKS = ItemEndpoint(
@@ -60,6 +83,7 @@ TASKS = ItemEndpoint(
     create=TaskCreateSerializer,
     update=TaskUpdateSerializer,
     creates=partial(agent_items_create, model=TaskFrame),
+    related=(CHILDREN,),
     filters={
         "status": by_choice("status", TaskStatus.values, "Only with this status."),
         "session": by_id("session", description="Only of the session with this id."),
@@ -93,7 +117,7 @@ class PoppedSerializer(TaskStackSerializer):
 
 def stack_document(agent: Agent, session: Session | None) -> dict[str, Any]:
     """Return the JSON document of a task stack: the current task and the path to it from the root."""
-    path = [dict(TaskSerializer(frame).data) for frame in task_path(agent=agent, session=session)]
+    path = task_documents(task_path(agent=agent, session=session))
     return {"current": path[-1] if path else None, "path": path}
 
 
@@ -133,7 +157,7 @@ class TaskStackPush(ApiView):
         session = _session(agent, asked["session"])
         frame = task_push(agent=agent, session=session, goal=asked["goal"], principal=self.principal)
         headers = {"Location": f"/api/v1/agents/{slug}/tasks/{frame.id}", "ETag": etag(frame.version)}
-        return Response(TaskSerializer(frame).data, status.HTTP_201_CREATED, headers=headers)
+        return Response(task_documents([frame])[0], status.HTTP_201_CREATED, headers=headers)
 
 
 class TaskStackPop(ApiView):
@@ -151,4 +175,4 @@ class TaskStackPop(ApiView):
         asked = self.validated(PopSerializer)
         session = _session(agent, asked["session"])
         popped = task_pop(agent=agent, session=session, result=asked["result"], principal=self.principal)
-        return Response({"popped": dict(TaskSerializer(popped).data), **stack_document(agent, session)})
+        return Response({"popped": task_documents([popped])[0], **stack_document(agent, session)})

@@ -52,7 +52,12 @@ class AgentSection(OwnerSection[Agent]):
         for agent, slug in links.values_list("agent_id", "team__slug"):
             teams[agent].append(slug)
         return {
-            owner.id: {"name": owner.name, "timezone": owner.timezone, "teams": sorted(teams[owner.id])}
+            owner.id: {
+                "name": owner.name,
+                "timezone": owner.timezone,
+                **({"profile": owner.profile} if owner.profile else {}),
+                "teams": sorted(teams[owner.id]),
+            }
             for owner in owners
         }
 
@@ -82,6 +87,7 @@ class AgentSection(OwnerSection[Agent]):
             slug=slug,
             name=said.get("name") or readable_name(slug),
             timezone=said.get("timezone", "UTC"),
+            profile=said.get("profile", ""),
             teams=list(Team.objects.visible_to(principal).filter(slug__in=said.get("teams", ()))),
             principal=principal,
         )
@@ -97,6 +103,7 @@ class AgentSection(OwnerSection[Agent]):
             expected_version=change.version,
             name=wanted["name"],
             timezone=wanted["timezone"],
+            profile=wanted.get("profile"),
             teams=list(before | joining),
             principal=principal,
         )

@@ -17,7 +17,6 @@ from assembly.contexts.serializers import WarningSerializer
 from assembly.engine.codes import WarningCode
 from assembly.engine.reasons import warning_sentence
 from assembly.pipeline.request import (
-    DEFAULT_PROFILE,
     DEFAULT_TOKENIZER,
     MAX_TOKENS,
     MAX_TOPIC_CHARACTERS,
@@ -46,8 +45,9 @@ class DraftPreviewRequestSerializer(StrictSerializer):
     profile = ExactText(
         max_length=60,
         required=False,
-        default=DEFAULT_PROFILE,
-        help_text=f"{', '.join(SHIPPED)}, or one that your admins wrote.",
+        allow_blank=True,
+        default="",
+        help_text=f"{', '.join(SHIPPED)}, or one that your admins wrote. Default: the agent's own, or conversation.",
     )
     max_tokens = serializers.IntegerField(
         min_value=0, max_value=MAX_TOKENS, required=False, allow_null=True, default=None, help_text="The budget."

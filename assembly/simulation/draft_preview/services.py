@@ -39,6 +39,7 @@ def preview_drafts(
     `texts` are drafts by the ref of their file or log (`VersionedFile.about`); drafts of texts outside this context
     change nothing. Raises as `assembly.pipeline.services.assemble` does. The caller checks permissions.
     """
+    asked = asked.for_agent(agent)
     facts = {**asked.facts(), "texts": {about: _hash(text) for about, text in texts.items()}}
     wanted = cache_key(agent=agent, team=team, now=asked.now, asked=facts)
     known = kept.recall(wanted, load_preconditions(agent, team).changes) if kept.knows(wanted) else None

@@ -16,7 +16,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from assembly.engine.codes import Code
-from assembly.engine.profile import Section
+from assembly.engine.profile import Profile, Section
 from assembly.engine.ranking import RankedCandidate
 from assembly.engine.rendering import render_item, separator_before
 from assembly.engine.selection import fill_section
@@ -35,7 +35,7 @@ _SOME_DAY = datetime.date(2026, 1, 1)
 
 @dataclass(frozen=True, slots=True)
 class TextSize:
-    """The size of a text in its section of the profile `conversation`; its tokens include the heading."""
+    """The size of a text in its section of a profile; its tokens include the heading."""
 
     section: Section
     words: int
@@ -48,24 +48,42 @@ class TextSize:
     """The number of paragraphs that would be truncated."""
 
 
-def _by_digest(text: str, key: str) -> tuple[bytes, str]:
-    return sha256(text.encode(errors="surrogatepass")).digest(), key
+def section_of(key: str, profile: Profile) -> Section:
+    """Return the profile's section for texts that the default profile has in the section with this key.
+
+    A profile without such a section does not use these texts: they are measured against the default profile then.
+    Raises StopIteration if the default profile has none either.
+    """
+    default = next(section for section in CONVERSATION.sections if section.key.upper() == key)
+    alike = [section for section in profile.sections if section.source == default.source]
+    same = [section for section in alike if section.key == default.key or default.shape == "entries"]
+    return same[0] if same else default
+
+
+def limit_of(section: Section, profile: Profile) -> int:
+    """Return the most tokens of the section; for one without a limit, the budget of the profile."""
+    limit = section.cap_within(profile.budget)
+    return profile.budget if limit is None else limit
+
+
+def _by_digest(text: str, key: str, profile: Profile = CONVERSATION) -> tuple[bytes, str, str, int]:
+    return sha256(text.encode(errors="surrogatepass")).digest(), key, profile.name, profile.version
 
 
 # A page needs the size of the same text several times, and counting a million characters takes a second.
-@cached(LRUCache[tuple[bytes, str], TextSize](SIZE_CACHE_ENTRIES), key=_by_digest, lock=Lock())
-def measure_text(text: str, key: str) -> TextSize:
+@cached(LRUCache[tuple[bytes, str, str, int], TextSize](SIZE_CACHE_ENTRIES), key=_by_digest, lock=Lock())
+def measure_text(text: str, key: str, profile: Profile = CONVERSATION) -> TextSize:
     """Return the size of the text in the section with this key, such as GOALS.
 
     Raises StopIteration without such a section.
     """
-    section = next(section for section in CONVERSATION.sections if section.key.upper() == key)
+    section = section_of(key, profile)
     before = TokenLedger(get_tokenizer(DEFAULT_TOKENIZER)).append(_BEFORE)
     candidate = Candidate(ref="draft", section=section.key, text=text, date=_SOME_DAY)
-    words, room = len(text.split()), section.cap or CONVERSATION.budget
+    words, room = len(text.split()), limit_of(section, profile)
     if not words:
         return TextSize(section, words, 0, room)
-    _, (decision,) = fill_section(section, [RankedCandidate(candidate)], before, before.tokens + CONVERSATION.budget)
+    _, (decision,) = fill_section(section, [RankedCandidate(candidate)], before, before.tokens + profile.budget)
     opened = separator_before(section, first_section=False, first_item=True)
     tokens = before.tokens_with(opened + render_item(section, candidate).text) - before.tokens
     if decision.code is not Code.TRUNCATED:

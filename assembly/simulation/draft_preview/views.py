@@ -13,6 +13,8 @@ from django.views.decorators.vary import vary_on_headers
 from agents.models import Agent
 from assembly.comparison.presentation import section_diff_rows
 from assembly.comparison.side_by_side import SideBySide
+from assembly.profiles.catalogue import find_profile
+from assembly.profiles.shipped import CONVERSATION
 from assembly.simulation.draft_preview.forms import DraftPreviewForm
 from assembly.simulation.draft_preview.presentation import (
     preview_headline,
@@ -34,7 +36,7 @@ from assembly.simulation.draft_preview.subject import (
     store_topic,
     team_file_subject,
 )
-from assembly.templatetags.contexts import size_of
+from assembly.templatetags.contexts import size_panel
 from config.http.errors import Invalid, NotFound
 from teams.access import principal_of
 from teams.text_diff.comparison import compare_texts
@@ -157,9 +159,13 @@ def _agent_row(agent: Agent, found: SideBySide) -> AgentRow:
 
 @require_POST
 def size(request: HttpRequest, key: str) -> HttpResponse:
-    """Show the size panel of the editor for the text in the form; nothing is stored."""
+    """Show the size panel of the editor for the text in the form, measured against `?profile=`; nothing is stored."""
     text = request.POST.get("content", "")[: MAX_FILE_CHARACTERS + 1].replace("\r\n", "\n")
+    name = request.GET.get("profile") or CONVERSATION.name
+    if not name.isprintable():
+        raise NotFound
     try:
-        return render(request, "assembly/simulation/draft_preview/_size.html", size_of(text, key))
+        profile = find_profile(name)
+        return render(request, "assembly/simulation/draft_preview/_size.html", size_panel(text, key, profile))
     except StopIteration:
         raise NotFound from None

@@ -17,7 +17,6 @@ from assembly.engine.codes import DECISION_CODES
 from assembly.engine.reasons import decision_sentence, warning_sentence
 from assembly.engine.types import SECTION_STATUSES, Decision
 from assembly.pipeline.request import (
-    DEFAULT_PROFILE,
     DEFAULT_TOKENIZER,
     MAX_TOKENS,
     MAX_TOPIC_CHARACTERS,
@@ -45,8 +44,9 @@ class AsOfRequestSerializer(MomentSerializer):
     profile = ExactText(
         max_length=60,
         required=False,
-        default=DEFAULT_PROFILE,
-        help_text=f"{', '.join(SHIPPED)}, or one that your admins had written by then.",
+        allow_blank=True,
+        default="",
+        help_text=f"{', '.join(SHIPPED)}, or one that was written by then. Default: the agent's own, or conversation.",
     )
     max_tokens = serializers.IntegerField(
         min_value=0, max_value=MAX_TOKENS, required=False, default=None, help_text="The profile's own unless given."

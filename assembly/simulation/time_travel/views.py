@@ -15,7 +15,6 @@ from agents.models import Agent
 from assembly.comparison.side_by_side import ComparedContext
 from assembly.contexts.exact_text import TextSection, all_text_sections
 from assembly.engine.types import field_values
-from assembly.profiles.shipped import CONVERSATION
 from assembly.simulation.time_travel.forms import AsOfForm
 from assembly.simulation.time_travel.presentation import changes_since, headline, past_sections
 from assembly.simulation.time_travel.services import (
@@ -56,7 +55,6 @@ def as_of(request: HttpRequest, slug: str) -> HttpResponse:
 def _form(request: HttpRequest, agent: Agent, teams: Sequence[Team]) -> AsOfForm:
     """Return the form as it was sent, or initially with values from the query string."""
     sent = request.GET.copy()
-    sent.setdefault("profile", CONVERSATION.name)
     known = {name: sent[name] for name in ("team", "topic", "profile", "max_tokens") if name in sent}
     return AsOfForm(sent if "day" in sent else None, agent=agent, teams=teams, initial=known)
 

@@ -13,7 +13,6 @@ from assembly.comparison.side_by_side import SideBySide, compared_from_record, s
 from assembly.engine.profile import Profile, Section
 from assembly.models import Assembly
 from assembly.pipeline.request import AssemblyRequest
-from assembly.profiles.catalogue import find_profile
 from assembly.records.reader import StoredAssembly, load_record
 from assembly.simulation.basis import SimulationBasis, gather_basis, load_owners, record_basis, request_of_record
 from assembly.simulation.simulate import NO_OVERRIDES, Overrides, load_overridden_profile, simulate
@@ -86,18 +85,9 @@ def _gather_basis(record: StoredAssembly, overrides: Overrides) -> SimulationBas
 
 
 def _override_request(asked: AssemblyRequest, overrides: Overrides) -> AssemblyRequest:
-    """Return the request with the overrides that affect gathering, without filters and strategy for sections that
-    another profile lacks.
-    """
+    """Return the request with the overrides that affect gathering; another profile gets no strategy."""
     if overrides.topic is not None:
         asked = replace(asked, topic=overrides.topic)
     if overrides.profile is None or overrides.profile == asked.profile:
         return asked
-    sources = {section.source for section in find_profile(overrides.profile).sections}
-    return replace(
-        asked,
-        profile=overrides.profile,
-        strategy={},
-        history=asked.history if "turns" in sources else (),
-        additional_context=asked.additional_context if "additional_context" in sources else "",
-    )
+    return replace(asked, profile=overrides.profile, strategy={})

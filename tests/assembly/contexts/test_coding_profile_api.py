@@ -162,8 +162,6 @@ def test_a_strategy_changes_this_request_alone(admin_api: Api, mira: Agent) -> N
         ({"history": [{"role": "User", "content": "x"}]}, "history.0.role"),
         ({"history": [{"role": "user"}]}, "history.0.content"),
         ({"history": [{"role": "user", "content": "x"}] * 1_001}, "history"),
-        ({"history": HISTORY, "profile": "conversation"}, "history"),
-        ({"additional_context": "x", "profile": "conversation"}, "additional_context"),
         ({"additional_context": 5}, "additional_context"),
         ({"filters": {"since": "yesterday"}}, "filters.since"),
         ({"filters": {"event_types": "error"}}, "filters.event_types"),

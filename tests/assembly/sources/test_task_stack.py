@@ -107,3 +107,10 @@ def test_it_takes_two_queries_beside_the_one_for_the_current_task(
     stack(agent)
     with django_assert_num_queries(3):
         found("task_stack", gather_context(agent), *KEYS)
+
+
+def test_the_root_is_told_as_goal_although_it_is_complete(agent: Agent) -> None:
+    root = frame(agent, "Ship it", status="complete", result="Shipped.")
+    frame(agent, "Thank everybody", root)
+    (candidate,) = found("task_stack", completed_for(gather_context(agent)), "task_root")
+    assert candidate.text == "Ship it"

@@ -1,6 +1,7 @@
 """Tasks and the task stack over REST."""
 
 import uuid
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -31,10 +32,15 @@ def test_the_story_of_a_stack(agent: Agent, agent_api: Api) -> None:
         response = agent_api.post(f"{STACK}/push", {"goal": goal})
         frames.append(response.json())
         assert (response.status_code, response["ETag"]) == (201, '"1"')
-        assert agent_api.get(response["Location"]).json() == frames[-1]
+        assert agent_api.get(response["Location"]).json() == {**frames[-1], "children": []}
     assert [frame["depth"] for frame in frames] == [0, 1, 2]
     assert [frame["parent"] for frame in frames] == [None, frames[0]["id"], frames[1]["id"]]
+    for frame, child in pairwise(frames):
+        assert frame["children"] == []
+        frame["children"] = [child["id"]]
     assert agent_api.get(STACK).json() == {"current": frames[2], "path": frames}
+    listed = agent_api.get("agents/ada/tasks").json()["results"]
+    assert [frame["children"] for frame in listed] == [[], [frames[2]["id"]], [frames[1]["id"]]]
 
     popped = agent_api.post(f"{STACK}/pop", {"result": "It left on Monday."}).json()
     assert popped["popped"].items() >= {
@@ -65,12 +71,14 @@ def test_the_current_task_is_the_deepest_and_of_those_the_newest(agent: Agent, a
     task(agent_api, "Newest, but a root")
     assert agent_api.get(STACK).json()["current"] == newer
     agent_api.patch(f"agents/ada/tasks/{newer['id']}", {"status": "blocked"}, if_match='"1"')
+    root["children"] = [older["id"], newer["id"]]
     assert agent_api.get(STACK).json() == {"current": older, "path": [root, older]}
 
 
 def test_the_path_leads_through_what_is_not_active_any_more(agent: Agent, agent_api: Api) -> None:
     root = task(agent_api, "Root", status="complete", result="Done")
     part = task(agent_api, "Part", parent=root["id"])
+    root["children"] = [part["id"]]
     assert agent_api.get(STACK).json()["path"] == [root, part]
 
 
@@ -88,6 +96,7 @@ def test_the_list_can_be_narrowed(agent: Agent, agent_api: Api) -> None:
     root = task(agent_api, "Root", session=session)
     part = task(agent_api, "Part", parent=root["id"], status="blocked")
     task(agent_api, "Elsewhere")
+    root["children"] = [part["id"]]
     for query, expected in (
         (f"session={session}", [part, root]), (f"parent={root['id']}", [part]), ("status=blocked", [part]),
         (f"session={session}&status=active", [root]),
@@ -133,5 +142,5 @@ def test_the_same_key_pushes_once(agent: Agent, agent_api: Api) -> None:
 def test_a_path_costs_one_query(agent: Agent, agent_api: Api, django_assert_num_queries: Any) -> None:
     for number in range(20):
         agent_api.post(f"{STACK}/push", {"goal": str(number)})
-    with django_assert_num_queries(3):  # the key, the agent, the path
+    with django_assert_num_queries(4):  # the key, the agent, the path, the children of its frames
         assert len(agent_api.get(STACK).json()["path"]) == 20

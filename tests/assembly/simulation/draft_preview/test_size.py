@@ -3,6 +3,7 @@
 import datetime
 import re
 from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,9 +18,10 @@ from assembly.profiles.shipped import CONVERSATION
 from assembly.simulation.draft_preview import size
 from assembly.simulation.draft_preview.size import measure_text, rendered_with_cut
 from assembly.templatetags.contexts import rendered_for, size_of
-from teams.models import Team
+from teams.models import Team, TeamFile
 from teams.principal import SYSTEM
 from teams.text_diff.markdown import render_markdown
+from teams.versioned_text.presentation import TextPage
 from teams.versioned_text.versioned_file import file_save
 from tests.engine.factories import profile_of, run
 
@@ -100,6 +102,12 @@ def test_the_line_of_a_text_that_is_shown_edited_stands_in_what_was_written(key:
     assert len(shown) < 400
 
 
+def text_page(key: str) -> TextPage:
+    """The page of a team's file, as far as sizes need it."""
+    page: TextPage = SimpleNamespace(key=key, file=TeamFile(file_key=key))  # type: ignore[assignment]
+    return page
+
+
 @pytest.mark.finding("5.1b")
 def test_tokens_are_counted_once_for_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
     text = f"A text that no other test measures. {'a' * 50_000}"
@@ -110,9 +118,10 @@ def test_tokens_are_counted_once_for_a_page(monkeypatch: pytest.MonkeyPatch) -> 
         return fill_section(*arguments)
 
     monkeypatch.setattr(size, "fill_section", counting)
-    size_of(text, "GOALS")
-    rendered_for(text, "GOALS")
-    rendered_for(text, "GOALS")
+    goals, background = (text_page(key) for key in ("GOALS", "CONTEXT"))
+    size_of(text, goals)
+    rendered_for(text, goals)
+    rendered_for(text, goals)
     assert counted == [1]
-    size_of(text, "CONTEXT")
+    size_of(text, background)
     assert counted == [2], "another section has another room"
