@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
 from assembly.engine.linear_ranker import Ranker
+from assembly.engine.scopes import MemoryScope, scope_of
 from assembly.engine.types import InvalidAssembly, field_values
 
 Shape = Literal["text", "entries", "lines", "blocks", "sequence", "turns"]
@@ -94,6 +95,11 @@ class Section:
     def __hash__(self) -> int:
         """Return a hash of the key and the source, which suffice; hashing every field takes four times as long."""
         return hash((self.key, self.source))
+
+    @property
+    def scope(self) -> MemoryScope | None:
+        """The memory scope of the section's items; None if they belong to none."""
+        return scope_of(self.source, self.key)
 
     @property
     def is_trusted(self) -> bool:

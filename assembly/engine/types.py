@@ -15,7 +15,7 @@ from assembly.engine.codes import Code, WarningCode
 from assembly.engine.refs import exclusion_names
 from assembly.engine.rules import Rule
 
-ENGINE_VERSION = 5
+ENGINE_VERSION = 6
 """The version of the engine, recorded with each assembly; a replay uses the recorded version.
 
 The version is raised whenever equal input would give other bytes. Changes:
@@ -23,11 +23,20 @@ The version is raised whenever equal input would give other bytes. Changes:
 3: the selection of turns counts that separator, too, so that the turns selected are those with reserved tokens.
 4: untrusted text is escaped where it could pass for structure, and headings inside owners' files are shifted.
 5: long lines that do not fit are compacted to the passage that matches the topic, if the profile compacts.
+6: see MEMORY_LAYER_SINCE.
 """
 ESCAPED_SINCE = 4
 """The first version that escapes untrusted text which could pass for structure."""
 PASSAGES_SINCE = 5
 """The first version that compacts long lines to passages."""
+MEMORY_LAYER_SINCE = 6
+"""The first version with the selection rules of the memory layer: what may depend on it says so where it is decided."""
+
+Origin = Literal["person", "agent", "tool", "external"]
+"""Where a text comes from. person: somebody wrote it; agent: an agent inferred it; tool: a program returned it;
+external: it comes from outside of the organisation. In the order of trust, the most trusted first.
+"""
+ORIGINS: tuple[Origin, ...] = get_args(Origin)
 
 SectionStatus = Literal["whole", "cut", "partial", "left_out", "empty"]
 """The state of a filled section.
@@ -100,6 +109,8 @@ class Candidate:
     """Labels by which selectors of rules match the candidate: path, kg_entity, memory_kind, tag."""
     summary: Summary | None = None
     """A summary of the text, if one was requested before."""
+    origin: Origin | None = None
+    """Where the text comes from, as the server recorded it; None: unknown, as in records before version 6."""
     memo: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     """Cached values computed from the candidate alone, because the same candidates are used in many contexts."""
 
@@ -129,6 +140,7 @@ class Candidate:
             **({} if self.position is None else {"position": self.position}),
             **({"labels": {name: list(values) for name, values in self.labels.items()}} if self.labels else {}),
             **({"summary": self.summary.to_dict()} if self.summary else {}),
+            **({} if self.origin is None else {"origin": self.origin}),
         }
 
     @classmethod

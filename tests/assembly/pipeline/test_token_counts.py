@@ -137,6 +137,7 @@ def test_of_a_text_that_is_not_stored_or_not_counted_none_is_kept() -> None:
     assert not TokenCount.objects.exists()
 
 
+@pytest.mark.django_db
 def test_what_is_never_counted_alone_is_not_looked_up(django_assert_num_queries: Any) -> None:
     text = "- A memory.\n" * MIN_TOTAL_CHARACTERS
     with django_assert_num_queries(0):
