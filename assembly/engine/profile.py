@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, get_args
 
 from assembly.engine.linear_ranker import Ranker
 from assembly.engine.scopes import MemoryScope, scope_of
-from assembly.engine.types import InvalidAssembly, field_values
+from assembly.engine.types import InvalidAssembly, LevelPreference, Origin, field_values
 
 Shape = Literal["text", "entries", "lines", "blocks", "sequence", "turns"]
 """How the items of a section are arranged.
@@ -31,7 +31,15 @@ STEPS: tuple[Step, ...] = get_args(Step)
 CutAt = Literal["anywhere", "sentence", "paragraph", "heading"]
 """Where a text may end when it is cut."""
 
-TRUSTED_SOURCES = frozenset({"agent_files", "team_files"})
+Delimiter = Literal["headings", "tags"]
+"""What a section begins with: a Markdown heading, or a tag, which also ends it."""
+
+CutMark = Literal["seed", "source"]
+"""The mark of a cut. seed: that of the seed "Siestai", ... [truncated]; source: one that names where the rest is, as in
+[cut: 7 of 27 paragraphs, KNOWLEDGE v3].
+"""
+
+TRUSTED_SOURCES = frozenset({"agent_files", "team_files", "organisation_files"})
 """Sources of owners' files, the only trusted text; every other text in a context is data, not instructions."""
 
 RANKED_SOURCE = "semantic_content"
@@ -84,6 +92,14 @@ class Section:
     overflow: Overflow = "cut"
     ranker: Ranker | None = None
     """The ranker by which the source of these blocks selected them; None: the source used the formula of the seed."""
+    least_origin: Origin | None = None
+    """The least trusted origin that an item may have; None: any, and unknown ones too."""
+    relevance_floor: float = 0.0
+    """The least relevance, 0 to 1, of a block, if there is a topic; blocks below it do not fill free room."""
+    delimit: Delimiter = "headings"
+    """The delimiter of the section; the engine sets that of the profile."""
+    cut_mark: CutMark = "seed"
+    """The mark of a cut in the section; the engine sets that of the profile."""
 
     @property
     def ranker_name(self) -> str | None:
@@ -122,6 +138,17 @@ class Section:
         return min((cap for cap in (self.cap, allocated) if cap is not None), default=None)
 
 
+DOMAIN_WEIGHTS: Mapping[str, Weights] = {
+    "general": Weights(),
+    "code": Weights(relevance=0.4, recency=0.35, credibility=0.15, coherence=0.1),
+    "documentation": Weights(relevance=0.45, recency=0.1, credibility=0.3, coherence=0.15),
+    "research": Weights(relevance=0.45, recency=0.05, credibility=0.35, coherence=0.15),
+}
+"""Weights by the domain of the work. general: those of the seed "Memory Layer", which names domains without numbers. The
+others are this project's: code ages fast, documentation and research count by whom they come from.
+"""
+
+
 class UnescapedSection(Section):
     """A section as engine versions before 4 render it: its texts and labels are not escaped."""
 
@@ -139,7 +166,7 @@ class Profile:
 
     Raises InvalidAssembly if two sections share a key; if a required section follows one that is not required (which
     could then have used up its budget), is capped or has items that compete; if the sections of blocks are not
-    adjacent; if anything follows the turns; if the overflow steps are out of order.
+    adjacent; if anything follows the turns; if the overflow steps are out of order, or given besides levels of detail.
     """
 
     name: str
@@ -160,6 +187,20 @@ class Profile:
     """The least mean relevance of search results; below it, the context has the warning QUALITY_BELOW_MINIMUM."""
     ranker: Ranker | None = None
     """The ranker for lines when there is a topic; None: lines are ranked by similarity alone."""
+    lod: LevelPreference | None = None
+    """The level of detail of blocks; None: blocks have no levels, and the overflow steps shorten them."""
+    scope_limits: Mapping[MemoryScope, int] = field(default_factory=dict)
+    """How many of the best blocks of each scope may be selected; a scope that is not named has no limit."""
+    half_life: Mapping[MemoryScope, float] = field(default_factory=dict)
+    """The days in which the recency of a scope's blocks halves; a scope that is not named has the seed's exp(-h/24)."""
+    credibility: Mapping[MemoryScope, float] = field(default_factory=dict)
+    """The credibility, 0 to 1, of a scope's blocks that nobody has rated; a scope that is not named has 0.5."""
+    delimit: Delimiter = "headings"
+    cut_mark: CutMark = "seed"
+    deduplicate: bool = False
+    """Whether a text that is included already is excluded wherever it is offered again, in any shape."""
+    report_failures: bool = False
+    """Whether the context ends with a line that names the sources which failed or were late."""
 
     def __hash__(self) -> int:
         """Return a hash of name, version and budget, which suffice; hashing every field takes longer."""
@@ -181,6 +222,8 @@ class Profile:
             raise InvalidAssembly(f"In profile {self.name} the sections of blocks must be adjacent.")
         if "turns" in [section.shape for section in self.sections[:-1]]:
             raise InvalidAssembly(f"In profile {self.name} the turns of the conversation must come last.")
+        if self.lod and self.over_budget:
+            raise InvalidAssembly(f"Profile {self.name} has levels of detail, which replace the steps over budget.")
         if self.over_budget != tuple(step for step in STEPS if step in self.over_budget):
             raise InvalidAssembly(f"In profile {self.name} the steps for what is over budget are {', '.join(STEPS)}.")
 
@@ -192,8 +235,9 @@ class Profile:
         """Return the profile as JSON-safe data; from_dict restores an equal profile."""
         sections = [_section_document(section) for section in self.sections]
         facts = {**field_values(self), "sections": sections, "over_budget": list(self.over_budget)}
+        facts |= {name: dict(facts[name]) for name in ("scope_limits", "half_life", "credibility")}
         return {
-            **facts,
+            **_without_defaults(facts, PROFILE_DEFAULTS),
             "weights": field_values(self.weights),
             "ranker": self.ranker.to_dict() if self.ranker else None,
         }
@@ -201,7 +245,7 @@ class Profile:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Profile":
         """Return the profile that to_dict described; fields missing in older records get their defaults."""
-        known = {field.name for field in fields(cls)}
+        known = {one.name for one in fields(cls)}
         given = {name: value for name, value in data.items() if name in known}
         sections = tuple(_section_from_dict(section) for section in data["sections"])
         weights = Weights(**data.get("weights", {}))
@@ -211,9 +255,33 @@ class Profile:
         return cls(**{**given, **parsed})
 
 
+PROFILE_DEFAULTS: Mapping[str, Any] = {
+    "lod": None,
+    "scope_limits": {},
+    "half_life": {},
+    "credibility": {},
+    "delimit": "headings",
+    "cut_mark": "seed",
+    "deduplicate": False,
+    "report_failures": False,
+}
+"""Fields that a recorded profile omits if they have these values, as all records before engine version 6 do."""
+SECTION_DEFAULTS: Mapping[str, Any] = {
+    "least_origin": None,
+    "relevance_floor": 0.0,
+    "delimit": "headings",
+    "cut_mark": "seed",
+}
+"""The same for a recorded section."""
+
+
+def _without_defaults(facts: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in facts.items() if name not in defaults or value != defaults[name]}
+
+
 def _section_document(section: Section) -> dict[str, Any]:
     """Return the section as JSON-safe data; the key `ranker` is omitted if there is none, to save space in records."""
-    facts = field_values(section)
+    facts = _without_defaults(field_values(section), SECTION_DEFAULTS)
     ranker = facts.pop("ranker")
     return {**facts, "ranker": ranker.to_dict()} if ranker else facts
 

@@ -38,6 +38,16 @@ external: it comes from outside of the organisation. In the order of trust, the 
 """
 ORIGINS: tuple[Origin, ...] = get_args(Origin)
 
+Level = Literal["macro", "micro", "atomic"]
+"""A level of detail of a text (seed "Memory Layer"). macro: what it is about; micro: its most telling sentences;
+atomic: the text itself.
+"""
+LEVELS: tuple[Level, ...] = get_args(Level)
+LevelPreference = Literal["macro", "micro", "atomic", "adaptive"]
+"""The level of all items, or `adaptive`: each item as detailed as there is room for, the best items first."""
+LEVEL_PREFERENCES: tuple[LevelPreference, ...] = get_args(LevelPreference)
+ShorterLevel = Literal["macro", "micro"]
+
 SectionStatus = Literal["whole", "cut", "partial", "left_out", "empty"]
 """The state of a filled section.
 
@@ -111,6 +121,8 @@ class Candidate:
     """A summary of the text, if one was requested before."""
     origin: Origin | None = None
     """Where the text comes from, as the server recorded it; None: unknown, as in records before version 6."""
+    levels: Mapping[ShorterLevel, Summary] = field(default_factory=dict)
+    """Shorter forms of the text by level, with the names of their derivers; a text without one is included whole."""
     memo: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     """Cached values computed from the candidate alone, because the same candidates are used in many contexts."""
 

@@ -12,16 +12,20 @@ from assembly.engine.linear_ranker import Ranker
 from assembly.engine.profile import (
     MAX_PERCENT,
     RANKED_SOURCE,
+    SECTION_DEFAULTS,
     SEED_RANKER,
     STEPS,
     CutAt,
+    CutMark,
+    Delimiter,
     Overflow,
     Profile,
     Section,
     Shape,
     Weights,
 )
-from assembly.engine.types import InvalidAssembly, field_values
+from assembly.engine.scopes import SCOPES, MemoryScope
+from assembly.engine.types import LEVEL_PREFERENCES, ORIGINS, InvalidAssembly, field_values
 from assembly.profiles.documents import MAX_NAME_CHARACTERS
 from assembly.profiles.rankers import RANKERS
 from assembly.profiles.yaml_reader import UnreadableDocument, YamlFields, display_text, parse_yaml
@@ -38,6 +42,8 @@ SECTION_FIELDS = (
     "required",
     "overflow",
     "ranker",
+    "least_origin",
+    "relevance_floor",
 )
 LAYERS = ("L1", "L2", "L3", "L4", "L5", "L6", "L7")
 SECTION_KEY = re.compile(r"[a-z][a-z0-9_]{0,59}")
@@ -47,11 +53,11 @@ MAX_CAP = 200_000  # tokens
 MAX_TOP_K = 1_000
 
 SOURCE_SHAPES = {
-    "agent_files": ("text",),
-    "team_files": ("text",),
-    "daily_logs": ("entries",),
-    "team_memories": ("lines",),
-    "agent_memories": ("lines",),
+    "agent_files": ("text", "blocks"),
+    "team_files": ("text", "blocks"),
+    "daily_logs": ("entries", "blocks"),
+    "team_memories": ("lines", "blocks"),
+    "agent_memories": ("lines", "blocks"),
     "turns": ("turns",),
     "task_stack": ("sequence",),
     "additional_context": ("blocks", "text"),
@@ -85,6 +91,8 @@ def parse_section(node: yaml.Node, sources: Collection[str]) -> tuple[Section, i
         share=fields.number("share", MAX_PERCENT),
         overflow=_parse_overflow(fields),
         ranker=_parse_ranker(fields, source),
+        least_origin=fields.optional_choice("least_origin", ORIGINS),  # type: ignore[arg-type]
+        relevance_floor=fields.number("relevance_floor", 1) or 0.0,
     )
     return section, fields.line
 
@@ -122,9 +130,12 @@ def _parse_ranker(fields: YamlFields, source: str) -> Ranker | None:
     return None if name == SEED_RANKER else RANKERS[name]
 
 
+SCOPE_MAPS = {"scope_limits": 1_000, "half_life": 36_500, "credibility": 1}
+"""The options with a number for each memory scope, with its maximum: items, days, and 0 to 1."""
 PROFILE_FIELDS = (
     *("name", "description", "budget", "similarity_threshold", "depth_limit", "weights"),
-    *("over_budget", "fill", "cut_at", "quality_min", "ranker", "sections"),
+    *("over_budget", "fill", "cut_at", "quality_min", "ranker", "lod", *SCOPE_MAPS),
+    *("delimit", "cut_mark", "deduplicate", "report_failures", "sections"),
 )
 WEIGHTS = tuple(field.name for field in fields(Weights))
 MAX_DESCRIPTION_CHARACTERS = 300
@@ -168,6 +179,12 @@ def parse_described_profile(text: str, *, name: str | None, version: int, source
         "cut_at": root.choice("cut_at", get_args(CutAt), default="anywhere"),
         "quality_min": root.number("quality_min", 1),
         "ranker": RANKERS[root.choice("ranker", tuple(RANKERS))] if "ranker" in root.nodes else None,
+        "lod": root.optional_choice("lod", LEVEL_PREFERENCES),
+        **{name: _parse_scopes(root, name) for name in SCOPE_MAPS},
+        "delimit": root.choice("delimit", get_args(Delimiter), default="headings"),
+        "cut_mark": root.choice("cut_mark", get_args(CutMark), default="source"),
+        "deduplicate": root.flag("deduplicate", default=True),
+        "report_failures": root.flag("report_failures", default=True),
     }
     given = {option: value for option, value in options.items() if value is not None}
     sections = [parse_section(node, sources) for node in root.nodes_of("sections", MAX_SECTIONS)]
@@ -195,14 +212,18 @@ def _overflow_document(profile: Profile) -> dict[str, Any]:
         "cut_at": profile.cut_at,
         "quality_min": profile.quality_min,
     }
+    facts |= {name: dict(getattr(profile, name)) for name in SCOPE_MAPS}
+    facts |= {name: getattr(profile, name) for name in ("lod", "delimit", "cut_mark", "deduplicate", "report_failures")}
     left_out: dict[str, Any] = {"over_budget": [], "fill": False, "cut_at": "anywhere", "quality_min": 0}
-    return {key: value for key, value in facts.items() if value != left_out[key]}
+    left_out |= {"lod": None, "delimit": "headings", "cut_mark": "source", "deduplicate": True, "report_failures": True}
+    return {key: value for key, value in facts.items() if value != left_out.get(key, {})}
 
 
 def _section_document(section: Section) -> dict[str, Any]:
     facts = {"heading" if key == "label" else key: value for key, value in field_values(section).items()}
     facts["ranker"] = section.ranker.name if section.ranker else None
     left_out = {"cap": None, "share": None, "top_k": None, "required": False, "overflow": "cut", "ranker": None}
+    left_out |= SECTION_DEFAULTS
     return {key: value for key, value in facts.items() if key not in left_out or value != left_out[key]}
 
 
@@ -212,6 +233,18 @@ def _parse_weights(root: YamlFields) -> Weights | None:
     weights = YamlFields(root.nodes["weights"], WEIGHTS, "“weights”")
     given = {name: weights.number(name, MAX_WEIGHT) for name in WEIGHTS}
     return Weights(**{name: weight for name, weight in given.items() if weight is not None})
+
+
+def _parse_scopes(root: YamlFields, name: str) -> dict[MemoryScope, float] | None:
+    """Return the number of each named scope; None if the option is missing. A limit of items is a whole number."""
+    if name not in root.nodes:
+        return None
+    of_scopes, most = YamlFields(root.nodes[name], SCOPES, f"“{name}”"), SCOPE_MAPS[name]
+    least = 1 if name == "scope_limits" else 0
+    given = {scope: of_scopes.whole(scope, least, most) if least else of_scopes.number(scope, most) for scope in SCOPES}
+    if name == "half_life" and 0 in given.values():
+        raise root.fault(name, "must be days above 0.")
+    return {scope: number for scope, number in given.items() if number is not None}
 
 
 def _build_profile(sections: Sequence[tuple[Section, int]], facts: dict[str, Any]) -> Profile:

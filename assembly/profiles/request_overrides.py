@@ -10,10 +10,10 @@ from config.http.errors import Invalid
 
 Strategy = Mapping[str, Any]
 """The overrides of a request: weights, depth_limit, similarity_threshold, budget_allocation, caps, top_k, omit,
-over_budget, fill, cut_at; all are optional.
+over_budget, fill, cut_at, lod; all are optional.
 """
 
-PLAIN_FIELDS = ("depth_limit", "similarity_threshold", "fill", "cut_at")
+PLAIN_FIELDS = ("depth_limit", "similarity_threshold", "fill", "cut_at", "lod")
 """The overrides that replace a field of the profile as they are."""
 
 SectionOverrides = Mapping[str, Any]

@@ -149,6 +149,10 @@ class YamlFields:
             raise self.fault(key, f"must be one of: {', '.join(choices)}.")
         return value
 
+    def optional_choice(self, key: str, choices: Sequence[str]) -> str | None:
+        """Return one of the choices; None if it is missing or null."""
+        return None if self._is_absent(key) else self.choice(key, choices)
+
     def steps(self, key: str, steps: Sequence[str]) -> tuple[str, ...]:
         """Return a list of some of the steps, in their order; an empty one if it is missing, null or empty."""
         if self._is_absent(key):
@@ -160,10 +164,10 @@ class YamlFields:
             raise self.fault(key, f"must be a list of these, each once at most, in this order: {', '.join(steps)}.")
         return tuple(step for step in steps if step in named)
 
-    def flag(self, key: str) -> bool:
-        """Return yes or no; no if it is missing."""
+    def flag(self, key: str, *, default: bool = False) -> bool:
+        """Return yes or no; the default if it is missing."""
         if key not in self.nodes:
-            return False
+            return default
         value = (self._scalar(key, "bool") or "").lower()
         if value not in YES | NO:
             raise self.fault(key, "must be true or false.")
