@@ -17,14 +17,14 @@ from assembly.records.change_counters import load_change_counts
 from config.db.migration_helpers import ORGANISATION
 from memories.models import Entity, Memory, Pattern, Session
 from memories.services import MemoryFacts, memories_create
-from teams.models import Team
+from teams.models import OrganisationFile, Team
 from teams.principal import SYSTEM
 from teams.services import erase, team_delete
 from tests.assembly.one_of_each import everything
 from tests.concurrency import at_once
 
 OF_TEAMS = {"teams", "team_md_files"}
-OF_ORGANISATION = {"embedding_space", "external_sources", "profiles"}
+OF_ORGANISATION = {"embedding_space", "external_sources", "organisation_files", "profiles"}
 OF_AGENTS = {
     "agents", "agent_teams", "agent_md_files", "daily_logs", "memories", "sessions", "events", "entities", "relations",
     "patterns", "documents", "chunks", "threads", "tools", "task_frames",
@@ -98,6 +98,7 @@ def test_a_change_of_any_row_raises_the_count_of_its_owner_once(table: str, kept
 def deletion(kept: tuple[Agent, Team], table: str) -> Callable[[], object]:
     agent, team = kept
     ids = {"agents": agent.id, "teams": team.id, "profiles": StoredProfile.objects.get().id}
+    ids["organisation_files"] = OrganisationFile.objects.get().id
     ids["rules"] = StoredRule.objects.get().id
     if table in {"memories", "daily_logs"}:
         ids[table] = (agent.memories if table == "memories" else agent.daily_logs).all()[0].id
