@@ -11,6 +11,7 @@ class MemoriesConfig(AppConfig):
     verbose_name = "Memories"
 
     def ready(self) -> None:
+        import_module("memories.archive.organisation_section")
         import_module("memories.archive.team_section")  # before agents: an import creates teams first
         import_module("memories.archive.agent_section")
         import_module(settings.CELERY_APP)  # creates the Celery application, through which jobs are sent
