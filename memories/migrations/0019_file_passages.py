@@ -160,9 +160,7 @@ class Migration(migrations.Migration):
         counts_changes("file_passages", f"coalesce(agent_id, team_id, '{ORGANISATION}'::uuid)"),
         migrations.RunSQL(CREATE_DELETION, "DROP FUNCTION delete_file_passages()"),
         *(
-            migrations.RunSQL(
-                DELETE_WITH_FILE.format(table=table), f"DROP TRIGGER {table}_delete_passages ON {table}"
-            )
+            migrations.RunSQL(DELETE_WITH_FILE.format(table=table), f"DROP TRIGGER {table}_delete_passages ON {table}")
             for table in FILE_TABLES.values()
         ),
         migrations.RunSQL(CREATE_JOB, migrations.RunSQL.noop),

@@ -3,12 +3,11 @@
 import datetime
 from functools import partial
 from typing import Any
-from uuid import UUID
 
 import pytest
 from django.core.management import call_command
 
-from agents.models import Agent, AgentFile, DailyLog
+from agents.models import Agent
 from agents.services import agent_delete, daily_log_append
 from assembly.records.change_counters import load_change_counts
 from config.db.migration_helpers import ORGANISATION
@@ -23,7 +22,7 @@ from memories.embeddings.splitting import split_text
 from memories.embeddings.wordllama import MODEL_NAME
 from memories.jobs.execution import job_run
 from memories.models import FilePassage, Job
-from teams.models import OrganisationFile, Team, TeamFile
+from teams.models import Team
 from teams.organisation.services import organisation_file_create
 from teams.principal import SYSTEM
 from teams.services import erase, team_delete
@@ -43,9 +42,7 @@ def one_of_each(agent: Agent, team: Team) -> dict[str, VersionedFile]:
     return {
         "agent_file": saved(agent.files.get(file_key="KNOWLEDGE"), TEXT),
         "team_file": saved(team.files.get(file_key="GOALS"), TEXT),
-        "organisation_file": organisation_file_create(
-            key="tea", title="Tea", content=TEXT, principal=SYSTEM
-        ),
+        "organisation_file": organisation_file_create(key="tea", title="Tea", content=TEXT, principal=SYSTEM),
         "daily_log": daily_log_append(agent=agent, date=DAY, text=TEXT, principal=SYSTEM),
     }
 
@@ -113,7 +110,7 @@ def test_a_file_that_is_gone_counts_as_done(agent: Agent) -> None:
 def test_passages_of_prose_have_the_language_of_their_text() -> None:
     texts = [GERMAN, "# Tee", "The houses at the harbour were not sold to them."]
     text = "\n\n".join(f"{one}\n" + "~ " * 500 for one in texts)
-    languages = [(one.text.split("\n")[0], one.language) for one in passages_of_text(text) if "~" != one.text[0]]
+    languages = [(one.text.split("\n")[0], one.language) for one in passages_of_text(text) if one.text[0] != "~"]
     assert languages == [(texts[0], "german"), (texts[1], "german"), (texts[2], "english")]
 
 
