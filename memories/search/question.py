@@ -111,7 +111,7 @@ SELECT ARRAY(
     WHERE agent_id = %(owner)s AND names && string_to_array(%(names)s, chr(10)) AND numnode(named) > 0
     GROUP BY entities.id, salience ORDER BY salience DESC, entities.id LIMIT %(entities)s
 ), ARRAY(SELECT configuration::text FROM spoken ORDER BY place), 'memories'::regclass::oid = %(table)s::oid
-    OR EXISTS (SELECT FROM memories WHERE {{owner}} = %(owner)s OFFSET %(most)s), 'memories'::regclass::oid
+    OR EXISTS (SELECT FROM {{table}} WHERE {{owner}} = %(owner)s OFFSET %(most)s), 'memories'::regclass::oid
 """  # noqa: S608 - only constants are put in
 OR = " | "
 _LEXEME = re.compile(r"'((?:[^']|'')*)'")
@@ -156,7 +156,7 @@ def read_terms(
     languages_of: str = "memories",
     spoken: Collection[str] = (),
 ) -> tuple[QueryTerms, bool, int]:
-    """Return the terms of the question, whether the owner has more than `most` memories, and the oid of `memories`.
+    """Return the terms of the question, whether the owner has more than `most` rows, and the oid of `memories`.
 
     `column` holds the owner's id. The count is skipped for the table with the oid `table`, for which it is known that
     the owner has more. Entities are found in the graph of an owner that is an agent. Words have stems in each language
