@@ -11,7 +11,7 @@ from assembly.engine.refs import Ref, without_version
 from assembly.engine.types import Candidate
 from assembly.pipeline.read_plan import GatherResult
 from assembly.sources.base import GatherContext
-from assembly.sources.file_passages import DRAFT, draft_passages
+from assembly.sources.file_passages import DRAFT, passages_with_drafts
 from assembly.sources.files import log_days
 from assembly.sources.kinds import KINDS, ORGANISATION_FILE, ItemKind
 from config.http.serializers import parse_date
@@ -29,7 +29,7 @@ def with_texts(
     Sections that have passages of texts are filled anew, because passages are scored relative to each other.
     """
     blocks = [section for section in profile.sections if section.shape == "blocks"]
-    passages, filled = _passages_with_drafts(texts, gathered, blocks)
+    passages, filled = _filled_sections(texts, gathered, blocks)
     split = {section.key for section in blocks}
     placed = [
         one if one.section in split else _with_draft(one, texts.get(_about(one, gathered.gather_context)))
@@ -41,7 +41,7 @@ def with_texts(
     return (*placed, *named, *_new_logs(texts, gathered, profile))
 
 
-def _passages_with_drafts(
+def _filled_sections(
     texts: Mapping[str, str], gathered: GatherResult, blocks: Sequence[Section]
 ) -> tuple[list[Candidate], set[str]]:
     """Return the passages of all sections whose source has one of the drafts, and the keys of these sections.
@@ -60,7 +60,7 @@ def _passages_with_drafts(
     for kind, drafted in drafts.items():
         sections = [one for one in blocks if one.source in _sources_of(kind) and one.source not in failed]
         filled |= {section.key for section in sections}
-        passages += draft_passages(gathered.gather_context, sections, drafted) if sections else []
+        passages += passages_with_drafts(gathered.gather_context, sections, drafted) if sections else []
     return passages, filled
 
 

@@ -17,6 +17,7 @@ from assembly.sources.file_passages import agent_files, daily_logs, organisation
 from assembly.sources.files import agent_files_query, daily_logs_query, team_files_query
 from assembly.sources.memories import agent_memories, agent_memories_query, team_memories, team_memories_query
 from assembly.sources.patterns import patterns
+from assembly.sources.project_structure import project_structure
 from assembly.sources.relations import relations
 from assembly.sources.request_inputs import additional_context, turns
 from assembly.sources.rule_inclusions import rule_inclusions
@@ -42,6 +43,7 @@ SOURCES: dict[str, Source] = {
     "threads": Source(threads, "custom", "Narrative threads"),
     "external": Source(external_results, "custom", "External sources", remote=True),
     "open_files": Source(open_files, "custom", "Open documents"),
+    "project_structure": Source(project_structure, "custom", "Project structure"),
     "turns": Source(turns, "custom", "The conversation so far"),
     "rule_inclusions": Source(rule_inclusions, "custom", "What rules always include"),
     "additional_context": Source(additional_context, "custom", "The request itself"),

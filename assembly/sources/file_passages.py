@@ -64,7 +64,7 @@ def organisation_files(gather_context: GatherContext, sections: Sequence[Section
     return _passages(gather_context, sections, ORGANISATION_FILE)
 
 
-def draft_passages(
+def passages_with_drafts(
     gather_context: GatherContext, sections: Sequence[Section], drafts: Sequence[tuple[VersionedFile, str]]
 ) -> list[Candidate]:
     """Return the passages that the sections would have if the drafts, which are texts of files of the sections' source,

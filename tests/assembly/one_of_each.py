@@ -5,6 +5,7 @@ import datetime
 from agents.models import Agent
 from agents.services import agent_create, daily_log_append
 from assembly.models import ExternalSource, StoredProfile, StoredRule
+from memories.embeddings.file_splitting import file_split, files_without_passages
 from memories.embeddings.wordllama import MODEL_NAME, embed
 from memories.models import (
     Chunk,
@@ -41,6 +42,8 @@ def everything(now: datetime.datetime = NOW) -> tuple[Agent, Team]:
             memory_create(owner=owner, facts=MemoryFacts(kind="fact", text=text), principal=SYSTEM)
     _keep(agent, now)
     organisation_file_create(key="house-style", title="House style", content="Dates are written out.", principal=SYSTEM)
+    for kind, id_ in list(files_without_passages(None)):
+        file_split(kind=kind, id_=id_)
     content = "name: pressroom\n"
     file_create(file=StoredProfile(name="pressroom", content=content), author=SYSTEM.author)
     ExternalSource.objects.create(name="weather", label="Weather", url="https://weather.example.org/")

@@ -7,6 +7,8 @@ from django.test import Client
 
 from agents.models import Agent
 from agents.services import agent_create
+from assembly.pipeline.request import AssemblyRequest
+from assembly.pipeline.services import assemble
 from teams.models import OrganisationFile, Team, User
 from teams.organisation.services import organisation_file_create, organisation_file_delete
 from teams.principal import SYSTEM
@@ -176,3 +178,17 @@ def test_the_preview_shows_what_agents_would_receive(
 def test_there_may_be_no_agents(signed_in: SignedIn, admin: User, voice: OrganisationFile) -> None:
     page = text_of(signed_in(admin).get(f"{VOICE}preview/"))
     assert "There are no agents." in page
+
+
+def test_its_page_leads_to_the_contexts_that_considered_it(
+    signed_in: SignedIn, admin: User, agent: Agent, voice: OrganisationFile
+) -> None:
+    asked = AssemblyRequest(topic="How do we sound?", profile="memory")
+    context = assemble(agent=agent, principal=SYSTEM, asked=asked).assembly
+    browser = signed_in(admin)
+    page = text_of(browser.get(f"{VOICE}history/1/"))
+    address = page.split("Used in contexts")[0].rpartition('href="')[2].split('"')[0]
+    listed = text_of(browser.get(address.replace("&amp;", "&")))
+    assert "“Brand voice”, version 1" in listed
+    assert str(context.id) in listed
+    assert f'href="{VOICE}history/1/"' in text_of(browser.get(f"/contexts/{context.id}/"))
