@@ -2,7 +2,7 @@
 
 import datetime
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from agents.models import AgentFile, DailyLog
@@ -36,9 +36,8 @@ def with_texts(
         for one in candidates
         if one.section not in filled
     ]
-    published = {(one.section, Ref.parse(one.ref).item, one.text): one.ref for one in candidates}
-    named = [_with_published_ref(one, published) for one in passages]
-    return (*placed, *named, *_new_logs(texts, gathered, profile))
+    replaced = [one for one in candidates if one.section in filled]
+    return (*placed, *_with_published_refs(passages, replaced), *_new_logs(texts, gathered, profile))
 
 
 def _filled_sections(
@@ -85,10 +84,41 @@ def _drafted_file(about: str, gather_context: GatherContext) -> VersionedFile | 
     return OrganisationFile.objects.filter(id=ref.id).first() if ref.kind == ORGANISATION_FILE else None
 
 
-def _with_published_ref(passage: Candidate, published: Mapping[tuple[str, str, str], str]) -> Candidate:
-    """Return a passage of a draft with the ref of the published passage that has the same text, if there is one."""
-    ref = published.get((passage.section, Ref.parse(passage.ref).item, passage.text))
-    return replace(passage, ref=ref) if ref else passage
+def _with_published_refs(passages: Sequence[Candidate], published: Sequence[Candidate]) -> list[Candidate]:
+    """Return the passages, those of drafts with the ref of the published passage of which each is a version.
+
+    This is the passage with the same text, wherever it was; else the one at the same position, so that the difference
+    of the contexts says that it changed, not that one item is missing and another one is new.
+    """
+    free = {(one.section, one.ref): one for one in published}
+    for one in passages:
+        free.pop((one.section, one.ref), None)  # of a text without a draft
+    named = _renamed(passages, free, lambda one: (one.section, Ref.parse(one.ref).item, _body(one)))
+    return _renamed(named, free, lambda one: (one.section, Ref.parse(one.ref).item, Ref.parse(one.ref).part))
+
+
+def _renamed(
+    passages: Sequence[Candidate],
+    free: dict[tuple[str, str], Candidate],
+    key: Callable[[Candidate], tuple[str, ...]],
+) -> list[Candidate]:
+    """Return the passages, those of drafts with the ref of a free published passage with the same key, if there is one.
+
+    Each published passage is taken from `free` once.
+    """
+    by_key = {key(one): one for one in free.values()}
+    named = []
+    for one in passages:
+        match = by_key.pop(key(one), None) if Ref.parse(one.ref).version == DRAFT else None
+        if match:
+            del free[match.section, match.ref]
+        named.append(replace(one, ref=match.ref) if match else one)
+    return named
+
+
+def _body(passage: Candidate) -> str:
+    """Return the text without its first line, which may be the title of the file and the number of a line."""
+    return passage.text.partition("\n")[2] or passage.text
 
 
 def _with_draft(candidate: Candidate, text: str | None) -> Candidate:

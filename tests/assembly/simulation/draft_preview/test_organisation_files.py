@@ -19,6 +19,7 @@ from tests.client import Api, errors_of
 pytestmark = pytest.mark.django_db
 SOUND = "How do we sound?"
 LOCKED = "# Doors\n\nThe door of the archive is locked at six."
+PRICES = "Prices are in euros, with the tax. " * 60
 VOICE = "# How we sound\n\nPlain words.\n\n# Dates\n\nDates are written as 3 December."
 
 
@@ -57,11 +58,16 @@ def test_publishing_makes_the_context_that_the_preview_showed(
 
 def test_passages_that_stay_the_same_are_no_changes(agent: Agent, team: Team, voice: OrganisationFile) -> None:
     assert previewed(agent, team, voice, VOICE).comparison.is_same
-    longer = VOICE + "\n\n# Prices\n\n" + "Prices are in euros. " * 400
-    found = previewed(agent, team, voice, longer)
-    changed = {change.decision.ref for change in found.comparison.changes}
-    assert not {ref for ref in changed if "Doors" in ref}
-    assert f"{voice.ref}#0" not in {change.decision.ref for change in found.comparison.pushed_out}
+    below = f"# Prices\n\n{PRICES}\n\n{VOICE}"
+    found = previewed(agent, team, voice, below).comparison
+    assert found.pushed_out == ()
+    assert {change.decision.ref for change in found.newly_in} <= {f"{voice.about}@draft#{n}" for n in range(9)}
+
+
+def test_a_changed_passage_is_a_change_and_not_two(agent: Agent, team: Team, voice: OrganisationFile) -> None:
+    found = previewed(agent, team, voice, VOICE.replace("Plain words.", "Like foghorns.")).comparison
+    assert (found.pushed_out, found.newly_in) == ((), ())
+    assert [(change.effect, change.decision.ref) for change in found.changes] == [("changed", f"{voice.ref}#0")]
 
 
 def test_every_agent_is_previewed_in_its_team(agent: Agent, team: Team, voice: OrganisationFile) -> None:

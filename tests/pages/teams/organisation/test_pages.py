@@ -191,4 +191,3 @@ def test_its_page_leads_to_the_contexts_that_considered_it(
     listed = text_of(browser.get(address.replace("&amp;", "&")))
     assert "“Brand voice”, version 1" in listed
     assert str(context.id) in listed
-    assert f'href="{VOICE}history/1/"' in text_of(browser.get(f"/contexts/{context.id}/"))
