@@ -26,11 +26,6 @@ from teams.models import Team
 Component = Literal["recent", "semantic", "entity", "relation", "pattern", "custom"]
 """The type of a ContextComponent in the seed "Context Assembly Specification"."""
 
-Scope = Literal["noosphere", "library", "workshop", "experience"]
-"""A memory scope of the seed "Memory Layer", L1 to L4: general knowledge, project knowledge, results of work and tools,
-and the agent's own experience.
-"""
-
 Need = Literal["mentioned", "task"]
 """Data that several sources need and that is found before they run: the mentioned entities, the current task."""
 
@@ -146,7 +141,6 @@ class Source:
     component: Component
     label: str
     """The name of the source on pages."""
-    scope: Scope = field(kw_only=True)
     needs: frozenset[Need] = frozenset()
     remote: bool = False
     reading: Callable[[GatherContext, Sequence[Section]], SourceQuery | None] | None = None
