@@ -13,16 +13,11 @@ from assembly.sources.documents import open_files, semantic_content
 from assembly.sources.entities import entities
 from assembly.sources.events import recent_events, tool_results
 from assembly.sources.external.source import external_results
-from assembly.sources.files import (
-    agent_files,
-    agent_files_query,
-    daily_logs,
-    daily_logs_query,
-    team_files,
-    team_files_query,
-)
+from assembly.sources.file_passages import agent_files, daily_logs, organisation_files, team_files
+from assembly.sources.files import agent_files_query, daily_logs_query, team_files_query
 from assembly.sources.memories import agent_memories, agent_memories_query, team_memories, team_memories_query
 from assembly.sources.patterns import patterns
+from assembly.sources.project_structure import project_structure
 from assembly.sources.relations import relations
 from assembly.sources.request_inputs import additional_context, turns
 from assembly.sources.rule_inclusions import rule_inclusions
@@ -31,6 +26,7 @@ from assembly.sources.threads import threads
 from assembly.sources.tools import tools
 
 SOURCES: dict[str, Source] = {
+    "organisation_files": Source(organisation_files, "semantic", "Files of the organisation"),
     "agent_files": Source(agent_files, "custom", "Files of the agent", reading=agent_files_query),
     "team_files": Source(team_files, "custom", "Files of the team", reading=team_files_query),
     "daily_logs": Source(daily_logs, "recent", "Daily logs", reading=daily_logs_query),
@@ -47,6 +43,7 @@ SOURCES: dict[str, Source] = {
     "threads": Source(threads, "custom", "Narrative threads"),
     "external": Source(external_results, "custom", "External sources", remote=True),
     "open_files": Source(open_files, "custom", "Open documents"),
+    "project_structure": Source(project_structure, "custom", "Project structure"),
     "turns": Source(turns, "custom", "The conversation so far"),
     "rule_inclusions": Source(rule_inclusions, "custom", "What rules always include"),
     "additional_context": Source(additional_context, "custom", "The request itself"),

@@ -150,6 +150,11 @@ class Source:
     """
 
 
+def has_blocks(sections: Sequence[Section]) -> bool:
+    """Return whether a section has blocks, which are scored for the moment of the request and therefore not cached."""
+    return any(section.shape == "blocks" for section in sections)
+
+
 Row = TypeVar("Row")
 
 

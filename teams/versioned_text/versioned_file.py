@@ -170,6 +170,11 @@ def _store_version(file: FileType, content: str, author: Author, note: str = "")
     if len(content) > MAX_FILE_CHARACTERS:
         raise FileTooLarge(len(content))
     file.content = content
+    return store_version(file, author, note)
+
+
+def store_version(file: FileType, author: Author, note: str = "") -> FileType:
+    """Store the changed state of a locked row as its next version."""
     file.version += 1
     file.signed_by(author)
     file.save(force_update=True)

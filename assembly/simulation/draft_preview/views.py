@@ -33,6 +33,7 @@ from assembly.simulation.draft_preview.subject import (
     draft_preview_form,
     load_draft_text,
     options_of,
+    organisation_file_subject,
     store_topic,
     team_file_subject,
 )
@@ -74,7 +75,7 @@ def draft_preview_panel(request: HttpRequest, subject: DraftSubject, written: Dr
 
 @dataclass(frozen=True, slots=True)
 class AgentRow:
-    """The change of the context of one agent of the team."""
+    """The change of the context of one of several agents."""
 
     agent: Agent
     headline: str
@@ -86,6 +87,11 @@ class AgentRow:
 def team_file(request: HttpRequest, slug: str, key: str) -> HttpResponse:
     """Preview a team's file, for one of the agents that read it, or for all."""
     return _preview_page(request, team_file_subject(principal_of(request), slug, key))
+
+
+def organisation_file(request: HttpRequest, key: str) -> HttpResponse:
+    """Preview a file of the organisation, for one agent or for all."""
+    return _preview_page(request, organisation_file_subject(principal_of(request), key))
 
 
 def agent_file(request: HttpRequest, slug: str, key: str) -> HttpResponse:
@@ -135,7 +141,7 @@ def _preview_for_agent(subject: DraftSubject, written: DraftText, wish: DraftPre
         return {
             "seen": _preview_context(preview_drafts(agent=wish.agent, team=wish.team, asked=wish.asked, texts=texts))
         }
-    previews = preview_drafts_by_agent(agents=subject.agents, team=wish.team, asked=wish.asked, texts=texts)
+    previews = preview_drafts_by_agent(agents=subject.agents, team_of=subject.team_of, asked=wish.asked, texts=texts)
     rows = [_agent_row(agent, found) for agent, found in previews]
     return {"rows": rows, "not_looked_at": len(subject.agents) - len(rows)}
 
