@@ -32,9 +32,12 @@ def organisation_file_create(
 
 @transaction.atomic
 def organisation_file_rename(
-    *, file: OrganisationFile, title: str, expected_version: int, principal: Principal
+    *, file: OrganisationFile, title: str, expected_version: int, principal: Principal, note: str = ""
 ) -> OrganisationFile:
-    """Save the file with another title as a new version; the same title creates none. Raises StaleVersion."""
+    """Save the file with another title as a new version; the same title creates none. Raises StaleVersion.
+
+    The default note says that the file was renamed.
+    """
     current = lock_row(file)
     if current.version != expected_version:
         raise StaleVersion(current, expected_version)
@@ -43,7 +46,7 @@ def organisation_file_rename(
     before, current.title = current.title, title
     detail = {"title": title, "before": {"title": before}}
     activity_record(principal, ActivityAction.ORGANISATION_FILE_RENAMED, title, detail=detail)
-    return store_version(current, principal.author, f"Renamed to “{title}”")
+    return store_version(current, principal.author, note or f"Renamed to “{title}”")
 
 
 @transaction.atomic
