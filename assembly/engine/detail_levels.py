@@ -104,13 +104,9 @@ def derive_levels(text: str, tokenizer: Tokenizer) -> dict[ShorterLevel, str]:
     fewer tokens than the micro.
     """
     beginning = _beginning_of(text)
-    tokens = tokenizer.count(beginning)
-    if tokens < MIN_SHORTENED_TOKENS:
+    rooms = _rooms(tokenizer.count(beginning))
+    if not rooms:
         return {}
-    rooms: dict[ShorterLevel, int] = {
-        "macro": min(MAX_MACRO_TOKENS, tokens // MACRO_DIVISOR),
-        "micro": tokens // SHORTENED_DIVISOR,
-    }
     weights, outline = _term_weights(beginning), _Outline.of(beginning)
     levels = {
         level: _Derivation(beginning, level, room, tokenizer, weights, outline).derived()
@@ -119,6 +115,17 @@ def derive_levels(text: str, tokenizer: Tokenizer) -> dict[ShorterLevel, str]:
     if not tokenizer.count(levels["macro"]) < tokenizer.count(levels["micro"]):
         del levels["macro"]
     return {level: derived for level, derived in levels.items() if derived}
+
+
+def level_rooms(text: str, tokenizer: Tokenizer) -> dict[ShorterLevel, int]:
+    """Return the most tokens of each shorter level of the text; {} for a text that has none."""
+    return _rooms(tokenizer.count(_beginning_of(text)))
+
+
+def _rooms(tokens: int) -> dict[ShorterLevel, int]:
+    if tokens < MIN_SHORTENED_TOKENS:
+        return {}
+    return {"macro": min(MAX_MACRO_TOKENS, tokens // MACRO_DIVISOR), "micro": tokens // SHORTENED_DIVISOR}
 
 
 def _beginning_of(text: str) -> str:

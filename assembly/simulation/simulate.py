@@ -15,6 +15,7 @@ from assembly.engine.refs import Ref, without_version
 from assembly.engine.rules import Rule
 from assembly.engine.tokenizers import get_tokenizer
 from assembly.engine.types import Candidate
+from assembly.pipeline.levels import with_levels
 from assembly.pipeline.prepare import find_tokenizer
 from assembly.pipeline.read_plan import GatherResult
 from assembly.pipeline.request_sections import add_request_sections
@@ -92,6 +93,7 @@ def simulate(
             inputs.request, inputs.profile, inputs.candidates, tokenizer, basis.time, ask_model=False
         )
     else:
+        inputs = replace(inputs, candidates=tuple(with_levels(inputs.profile, inputs.candidates)))
         settled = SummarisedResult(inputs.assembled(), inputs.candidates)
     return compared_from_result(inputs, settled, basis.reports)
 
@@ -222,7 +224,7 @@ def _version_text(candidates: Sequence[Candidate], key: str, number: int) -> tup
 
 
 def _with_version(candidate: Candidate, ref: str, text: str) -> Candidate:
-    return candidate if candidate.ref == ref else replace(candidate, ref=ref, text=text, summary=None)
+    return candidate if candidate.ref == ref else replace(candidate, ref=ref, text=text, summary=None, levels={})
 
 
 def _with_texts(
@@ -236,7 +238,7 @@ def _with_texts(
 def _with_draft(candidate: Candidate, text: str | None) -> Candidate:
     if text is None or text == candidate.text:
         return candidate
-    return replace(candidate, text=text, ref=f"{without_version(candidate.ref)}@{DRAFT}")
+    return replace(candidate, text=text, ref=f"{without_version(candidate.ref)}@{DRAFT}", levels={})
 
 
 def _about(candidate: Candidate, gather_context: GatherContext) -> str:
