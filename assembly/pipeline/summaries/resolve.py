@@ -47,7 +47,8 @@ def assemble_with_summaries(
     a busy processor needs more time than a context may take, and TooCostly.
     """
     with wall_limit(time.hard_limit):
-        candidates = with_levels(profile, candidates)
+        if profile.lod:
+            candidates = with_levels(profile, candidates)
         return _assemble_in_rounds(request, profile, candidates, tokenizer, time, ask_model=ask_model)
 
 

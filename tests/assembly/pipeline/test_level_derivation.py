@@ -1,6 +1,5 @@
 """Levels of detail are made once after a write, in the background, and go with their item."""
 
-import json
 from typing import Any
 
 import pytest
@@ -12,8 +11,6 @@ from assembly.engine.detail_levels import EXTRACTIVE_LEVELS
 from assembly.engine.item_formats import format_chunk
 from assembly.engine.tokenizers import get_tokenizer
 from assembly.models import TextLevel
-from assembly.pipeline.levels import with_levels
-from assembly.profiles.shipped import SHIPPED
 from memories.embeddings.indexing import document_split
 from memories.models import Chunk, Document, Job, Memory
 from memories.services import MemoryFacts, agent_item_delete, memories_create, memory_create, memory_delete
@@ -103,7 +100,7 @@ def test_files_and_logs_have_levels_and_a_log_that_grows_has_one_job(agent: Agen
     day = agent.created.date()
     for paragraph in (LONG, OTHER, "Tea."):
         daily_log_append(agent=agent, date=day, text=paragraph, principal=SYSTEM)
-    assert [one["kind"] for one in waiting()] == ["daily_log", "team_file", "agent_file"]
+    assert [one["kind"] for one in waiting()] == ["agent_file", "team_file", "daily_log"]
     run_jobs()
     assert stored_levels(LONG, item=file.id) == extracted(LONG)
     assert stored_levels(f"# Goals\n\n{OTHER}", item=goals.id)
@@ -175,26 +172,26 @@ def test_the_command_makes_the_levels_of_everything_that_is_there(agent: Agent, 
 
 def answering(handler: Handler) -> None:
     """Answer with the first words of the text, and more than the limit allows for micro."""
-    asked = json.loads(handler.body)
+    asked = handler.endpoint.seen[-1].body
     text = asked["messages"][1]["content"].split("\n")[1]
-    giving(completion(text[:45] if asked["max_tokens"] < 20 else text[:300]))(handler)
+    giving(completion(text[:45] if asked["max_tokens"] < 40 else text[:300]))(handler)
 
 
 def test_a_configured_model_makes_better_levels_within_the_limits(agent: Agent, server_of: ServerOf) -> None:
     text = f"{LONG} {OTHER}"
     with server_of(answering) as endpoint:
         memory = memory_create(owner=agent, facts=facts(text)[0], principal=SYSTEM)
-        assert not endpoint.requests
+        assert not endpoint.seen
         run_jobs()
         assert stored_levels(text, deriver=EXTRACTIVE_LEVELS) == extracted(text)
         made = stored_levels(text, deriver=NAMED)
         assert made["macro"] == text[:45]
         tokenizer = get_tokenizer("cl100k_base")
         assert tokenizer.count(made["micro"]) <= tokenizer.count(text) / 3
-        asked = len(endpoint.requests)
+        asked = len(endpoint.seen)
         Job.objects.update(status="queued")
         run_jobs()
-        assert len(endpoint.requests) == asked, "what is stored is not asked again"
+        assert len(endpoint.seen) == asked, "what is stored is not asked again"
         assert stored_levels(text, item=memory.id, deriver=NAMED) == made
 
 
@@ -207,8 +204,3 @@ def test_without_an_answer_the_extracted_levels_stay(agent: Agent, server_of: Se
         run_jobs()
         assert stored_levels(LONG) == extracted(LONG)
         assert not TextLevel.objects.filter(deriver=NAMED)
-
-
-def test_the_shipped_profile_uses_levels() -> None:
-    assert with_levels(SHIPPED["conversation"], ()) == ()
-    assert SHIPPED["memory"].lod == "adaptive"
