@@ -18,9 +18,9 @@ beginning. Equal texts have equal levels.
 
 import math
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
@@ -107,11 +107,8 @@ def derive_levels(text: str, tokenizer: Tokenizer) -> dict[ShorterLevel, str]:
     rooms = _rooms(tokenizer.count(beginning))
     if not rooms:
         return {}
-    weights, outline = _term_weights(beginning), _Outline.of(beginning)
-    levels = {
-        level: _Derivation(beginning, level, room, tokenizer, weights, outline).derived()
-        for level, room in rooms.items()
-    }
+    parts = _TextParts.of(beginning, tokenizer)
+    levels = {level: _Derivation(parts, level, room, tokenizer).derived() for level, room in rooms.items()}
     if not tokenizer.count(levels["macro"]) < tokenizer.count(levels["micro"]):
         del levels["macro"]
     return {level: derived for level, derived in levels.items() if derived}
@@ -156,26 +153,54 @@ class _Outline:
 
 
 @dataclass(frozen=True, slots=True)
+class _TextParts:
+    """What all levels of a text are derived from: its lead, its sentences after the lead, and its terms."""
+
+    text: str
+    lead: Sentence | None
+    """What each level begins with: the speaker or the title."""
+    has_title: bool
+    sentences: Sequence[Sentence]
+    outline: _Outline
+    terms: Sequence[str]
+    positions: Sequence[int]
+    """Where the terms begin, in order."""
+    weights: Mapping[str, float]
+
+    @classmethod
+    def of(cls, text: str, tokenizer: Tokenizer) -> "_TextParts":
+        outline = _Outline.of(text)
+        speaker = _LABEL.match(text)
+        lead = Sentence(speaker.start(1), speaker.end(1)) if speaker else title_of(text, tokenizer)
+        sentences = list(_joined_lines(text, lead.end if lead else 0, outline))
+        found = list(_TERM.finditer(text))
+        terms = [one[0].casefold() for one in found]
+        has_title = lead is not None and not speaker
+        positions = [one.start() for one in found]
+        return cls(text, lead, has_title, sentences, outline, terms, positions, _term_weights(text, found, terms))
+
+    def terms_within(self, piece: Sentence) -> frozenset[str]:
+        """Return the telling terms of a piece of the text."""
+        first, last = bisect_left(self.positions, piece.start), bisect_left(self.positions, piece.end)
+        return frozenset(self.terms[first:last]) & self.weights.keys()
+
+
+@dataclass(frozen=True, slots=True)
 class _Derivation:
     """The derivation of one level of a text, in at most `room` tokens."""
 
-    text: str
+    parts: _TextParts
     level: ShorterLevel
     room: int
     tokenizer: Tokenizer
-    weights: Mapping[str, float]
-    outline: _Outline
 
     def derived(self) -> str:
         """Return the level; "" where nothing fits."""
-        lead, is_title = self._lead()
-        pieces = list(self._pieces(lead.end if lead else 0))
-        room = self.room - (self.tokenizer.count(self.text[lead.start : lead.end]) if lead else 0)
+        lead, pieces = self.parts.lead, list(self._pieces())
+        room = self.room - (self.tokenizer.count(self.parts.text[lead.start : lead.end]) if lead else 0)
         chosen = self._chosen(pieces, room)
-        spans = [(piece.start, piece.end) for piece in pieces]
-        while chosen or (lead and is_title):
-            places = sorted(chosen)
-            level = self._joined(lead, spans, places)
+        while chosen or self.parts.has_title:
+            level = self._joined(pieces, sorted(chosen))
             if self.tokenizer.count(level) <= self.room:
                 return level
             if not chosen:
@@ -183,30 +208,23 @@ class _Derivation:
             chosen.pop()
         return ""
 
-    def _lead(self) -> tuple[Sentence | None, bool]:
-        """Return what the level begins with, the speaker or the title, and whether it is a title."""
-        if speaker := _LABEL.match(self.text):
-            return Sentence(speaker.start(1), speaker.end(1)), False
-        title = title_of(self.text, self.tokenizer)
-        return title, title is not None
-
-    def _pieces(self, start: int) -> Iterator[_Piece]:
-        """Yield the pieces from that position on, in order."""
-        sentences = _joined_lines(self.text, start, self.outline)
-        clauses = [clause for one in sentences for clause in _clauses(self.text, one, LONG_PIECE[self.level])]
+    def _pieces(self) -> Iterator[_Piece]:
+        """Yield the pieces after the lead, in order."""
+        text, outline = self.parts.text, self.parts.outline
+        clauses = [clause for one in self.parts.sentences for clause in _clauses(text, one, LONG_PIECE[self.level])]
+        end = self.parts.lead.end if self.parts.lead else 0
         for place, piece in enumerate(_grouped(clauses)):
-            said = self.text[piece.start : piece.end]
-            terms = frozenset(term for term, _ in _terms(self.text, piece.start, piece.end)) & self.weights.keys()
+            said = text[piece.start : piece.end]
             factor = 1 + EARLY_WEIGHT * math.pow(0.5, place / EARLY_PIECES)
-            if piece.start in self.outline.headings or _DEFINITION.match(said):
+            if piece.start in outline.headings or _DEFINITION.match(said):
                 factor *= HEADING_FACTOR[self.level]
-            if self.outline.is_code(piece.start):
+            if outline.is_code(piece.start):
                 factor *= CODE_FACTOR
             # A piece that cannot fit need not be counted.
-            mark = LINE_GAP if "\n" in self.text[start : piece.start] else GAP
+            mark = LINE_GAP if "\n" in text[end : piece.start] else GAP
             tokens = len(said) if len(said) > 8 * self.room + 8 else self.tokenizer.count(mark + said)
-            start = piece.end
-            yield _Piece(piece.start, piece.end, terms, tokens, factor)
+            end = piece.end
+            yield _Piece(piece.start, piece.end, self.parts.terms_within(piece), tokens, factor)
 
     def _chosen(self, pieces: Sequence[_Piece], room: int) -> list[int]:
         """Return the places of the pieces with most telling words for their tokens, the best first.
@@ -217,8 +235,8 @@ class _Derivation:
 
         def gain(place: int) -> float:
             piece = pieces[place]
-            fresh = sorted(self.weights[term] for term in piece.terms - covered)
-            return piece.factor * math.fsum(fresh) / math.pow(max(1, piece.tokens), COST_POWER)
+            fresh = math.fsum(map(self.parts.weights.__getitem__, piece.terms - covered))
+            return piece.factor * fresh / math.pow(max(1, piece.tokens), COST_POWER)
 
         queue = [(-gain(place), place) for place, piece in enumerate(pieces) if piece.tokens <= room]
         heapify(queue)
@@ -240,19 +258,19 @@ class _Derivation:
             room -= pieces[place].tokens
         return chosen
 
-    def _joined(self, lead: Sentence | None, spans: Sequence[tuple[int, int]], places: Sequence[int]) -> str:
+    def _joined(self, pieces: Sequence[_Piece], places: Sequence[int]) -> str:
         """Return the lead and the pieces at these places as one text: neighbours as in the original, others with gaps
         between them.
         """
-        joined, before = ("", -1) if lead is None else (self.text[lead.start : lead.end], -1)
-        end = lead.end if lead else None
+        text, lead = self.parts.text, self.parts.lead
+        joined, before, end = ("", -1, None) if lead is None else (text[lead.start : lead.end], -1, lead.end)
         for place in places:
-            start = spans[place][0]
+            piece = pieces[place]
             if end is not None:
-                between = self.text[end:start]
+                between = text[end : piece.start]
                 joined += between if place == before + 1 else _gap(between)
-            joined += self.text[start : spans[place][1]]
-            before, end = place, spans[place][1]
+            joined += text[piece.start : piece.end]
+            before, end = place, piece.end
         return joined
 
 
@@ -310,18 +328,11 @@ def _grouped(pieces: Sequence[Sentence]) -> list[Sentence]:
     return [Sentence(group[0].start, group[-1].end) for group in groups]
 
 
-def _terms(text: str, start: int, end: int) -> Iterable[tuple[str, re.Match[str]]]:
-    """Yield the terms between these positions, in one case, with where they stand."""
-    return ((found[0].casefold(), found) for found in _TERM.finditer(text, start, end))
-
-
-def _term_weights(text: str) -> dict[str, float]:
-    """Return the weight of each term of the text that may be telling."""
-    weights: dict[str, float] = {}
-    often: Counter[str] = Counter()
-    for term, found in _terms(text, 0, len(text)):
-        often[term] += 1
-        if weight := _weight(text, found):
+def _term_weights(text: str, found: Sequence[re.Match[str]], terms: Sequence[str]) -> dict[str, float]:
+    """Return the weight of each term that may be telling; `found` says where each of the terms stands."""
+    often, weights = Counter(terms), dict[str, float]()
+    for term, one in zip(terms, found, strict=True):
+        if weight := _weight(text, one):
             weights[term] = max(weight, weights.get(term, 0.0))
     return {term: weight * (1 + REPETITION_WEIGHT * math.log(often[term])) for term, weight in weights.items()}
 

@@ -20,7 +20,7 @@ OTHER = LONG.replace("Laura", "Nora").replace("Lisbon", "Porto")
 
 
 def extracted(text: str) -> dict[str, str]:
-    return dict(derive_levels(text, get_tokenizer("cl100k_base")))
+    return {str(level): short for level, short in derive_levels(text, get_tokenizer("cl100k_base")).items()}
 
 
 def stored_levels(text: str, **fields: Any) -> dict[str, str]:
