@@ -86,7 +86,7 @@ def _with_published_ref(passage: Candidate, candidates: Sequence[Candidate]) -> 
 def _with_draft(candidate: Candidate, text: str | None) -> Candidate:
     if text is None or text == candidate.text:
         return candidate
-    return replace(candidate, text=text, ref=f"{without_version(candidate.ref)}@{DRAFT}")
+    return replace(candidate, text=text, ref=f"{without_version(candidate.ref)}@{DRAFT}", levels={})
 
 
 def _about(candidate: Candidate, gather_context: GatherContext) -> str:

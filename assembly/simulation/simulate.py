@@ -13,6 +13,7 @@ from assembly.engine.refs import Ref
 from assembly.engine.rules import Rule
 from assembly.engine.tokenizers import get_tokenizer
 from assembly.engine.types import Candidate
+from assembly.pipeline.levels import with_levels
 from assembly.pipeline.prepare import find_tokenizer
 from assembly.pipeline.request_sections import add_request_sections
 from assembly.pipeline.summaries.resolve import SummarisedResult, assemble_with_summaries
@@ -85,6 +86,7 @@ def simulate(
             inputs.request, inputs.profile, inputs.candidates, tokenizer, basis.time, ask_model=False
         )
     else:
+        inputs = replace(inputs, candidates=tuple(with_levels(inputs.profile, inputs.candidates)))
         settled = SummarisedResult(inputs.assembled(), inputs.candidates)
     return compared_from_result(inputs, settled, basis.reports)
 
@@ -215,4 +217,4 @@ def _version_text(candidates: Sequence[Candidate], key: str, number: int) -> tup
 
 
 def _with_version(candidate: Candidate, ref: str, text: str) -> Candidate:
-    return candidate if candidate.ref == ref else replace(candidate, ref=ref, text=text, summary=None)
+    return candidate if candidate.ref == ref else replace(candidate, ref=ref, text=text, summary=None, levels={})

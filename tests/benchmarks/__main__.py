@@ -12,7 +12,7 @@ from pathlib import Path
 
 BENCHMARKS = [
     "assembly_vs_floor", "turn", "http_assembly", "cache", "deadline", "evidence_recall", "document_recall", "passages",
-    "search", "write_paths", "growth", "record", "million", "pages", "worst_cost", "greedy", "connections",
+    "levels", "search", "write_paths", "growth", "record", "million", "pages", "worst_cost", "greedy", "connections",
 ]  # fmt: skip
 
 
