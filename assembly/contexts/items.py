@@ -137,6 +137,8 @@ class ItemView:
     score: str
     parts: Sequence[ScorePart]
     """Features of the score."""
+    origin: str
+    """Where the text comes from; empty in records that do not say."""
     address: str
     """Address of the version that the item came from; empty if it is no longer readable."""
 
@@ -184,6 +186,7 @@ class ItemViews:
             standing=_rank_sentence(decision, name) if is_one_of_many else "",
             score=floatformat(decision.score, 2),
             parts=score_parts(decision, self.told.inputs.profile.weights),
+            origin=candidate.origin or "",
             address=self.whereabouts.address_of(candidate),
         )
 

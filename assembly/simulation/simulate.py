@@ -14,7 +14,7 @@ from assembly.engine.profile import Profile
 from assembly.engine.refs import Ref, without_version
 from assembly.engine.rules import Rule
 from assembly.engine.tokenizers import get_tokenizer
-from assembly.engine.types import Candidate
+from assembly.engine.types import Candidate, Origin
 from assembly.pipeline.prepare import find_tokenizer
 from assembly.pipeline.read_plan import GatherResult
 from assembly.pipeline.request_sections import add_request_sections
@@ -26,7 +26,7 @@ from assembly.rules.catalogue import parse_draft_rule
 from assembly.rules.evaluation import add_inclusion_section
 from assembly.simulation.basis import SimulationBasis, request_of_record
 from assembly.simulation.rule_overrides import CurrentOwners, facts_today, override_rules, recorded_facts
-from assembly.sources.base import GatherContext
+from assembly.sources.base import GatherContext, origin_of
 from assembly.sources.files import log_days
 from assembly.sources.kinds import FILES, KINDS
 from config.http.errors import Invalid
@@ -208,21 +208,21 @@ def _with_versions(candidates: Sequence[Candidate], wanted: Mapping[str, int]) -
     )
 
 
-def _version_text(candidates: Sequence[Candidate], key: str, number: int) -> tuple[str, str]:
-    """Return the ref and the text of the version."""
+def _version_text(candidates: Sequence[Candidate], key: str, number: int) -> tuple[str, str, Origin]:
+    """Return the ref, the text and the origin of the version."""
     found = next((one for one in candidates if is_file(one) and one.kind == key), None)
     if found is None:
         raise Invalid(f"files.{key}", f"This context has no file {key}. Choose one of its files.", "unknown")
     ref = Ref.parse(found.ref)
     versions = KINDS[ref.kind].versions.objects.filter(file_id=ref.id, version=number)
-    text: str | None = versions.values_list("content", flat=True).first()
-    if text is None:
+    version = versions.only("content", "origin").first()
+    if version is None:
         raise Invalid(f"files.{key}", f"{key} has no version {number}. Look it up in its history.", "unknown")
-    return f"{ref.item}@{number}", text
+    return f"{ref.item}@{number}", version.content, origin_of(version)
 
 
-def _with_version(candidate: Candidate, ref: str, text: str) -> Candidate:
-    return candidate if candidate.ref == ref else replace(candidate, ref=ref, text=text, summary=None)
+def _with_version(candidate: Candidate, ref: str, text: str, origin: Origin) -> Candidate:
+    return candidate if candidate.ref == ref else replace(candidate, ref=ref, text=text, summary=None, origin=origin)
 
 
 def _with_texts(
@@ -236,7 +236,7 @@ def _with_texts(
 def _with_draft(candidate: Candidate, text: str | None) -> Candidate:
     if text is None or text == candidate.text:
         return candidate
-    return replace(candidate, text=text, ref=f"{without_version(candidate.ref)}@{DRAFT}")
+    return replace(candidate, text=text, ref=f"{without_version(candidate.ref)}@{DRAFT}", origin="person")
 
 
 def _about(candidate: Candidate, gather_context: GatherContext) -> str:
@@ -255,7 +255,9 @@ def _new_logs(texts: Mapping[str, str], gathered: GatherResult, profile: Profile
     days = map(datetime.date.fromordinal, range(first.toordinal(), last.toordinal() + 1))
     logs = [DailyLog(agent=gathered.gather_context.agent, date=day) for day in days if day not in known]
     return [
-        Candidate(ref=f"{log.about}@{DRAFT}", section=section.key, text=texts[log.about], date=log.date)
+        Candidate(
+            ref=f"{log.about}@{DRAFT}", section=section.key, text=texts[log.about], date=log.date, origin="person"
+        )
         for section in profile.sections
         if section.source == DAILY_LOGS
         for log in logs

@@ -7,7 +7,7 @@ from agents.models import Agent
 from assembly.engine.linear_ranker import Ranker
 from assembly.engine.profile import Section
 from assembly.engine.types import Candidate
-from assembly.sources.base import GatherContext, SourceQuery, SourceResult, candidates_for, memory_labels
+from assembly.sources.base import GatherContext, SourceQuery, SourceResult, candidates_for, memory_labels, origin_of
 from config.db.statements import Rows, Statement
 from memories.search.features import Weights
 from memories.search.memory_search import RECENT_SQL, FoundMemory, find_memories, search_memories
@@ -108,4 +108,5 @@ def _candidate(section: Section, memory: FoundMemory) -> Candidate:
         pinned=memory.pinned,
         measures=memory.measures,
         labels=memory_labels(memory.kind),
+        origin=origin_of(memory),
     )

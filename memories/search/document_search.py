@@ -31,7 +31,7 @@ substring(uuid_send(document_id), 9) || int8send(id) || int8send(position) || in
 """
 OWNED = "SELECT {row} FROM chunks WHERE {owner} = %(owner)s"
 TEXTS = """
-SELECT c.id, document_id, document_version, position, line, text, path, updated
+SELECT c.id, document_id, document_version, position, line, text, path, updated, d.origin
 FROM chunks c JOIN documents d ON d.id = document_id WHERE c.id = ANY(%(ids)s::bigint[])
 """
 
@@ -47,6 +47,7 @@ class FoundPassage:
     text: str
     path: str
     updated: datetime.datetime
+    origin: str
     similarity: float | None
     measures: Mapping[str, float] = field(default_factory=dict)
 
