@@ -33,6 +33,7 @@ from memories.imports.workspace import MEMORY_FILE
 from memories.models import Memory, MemoryVersion
 from memories.services import BATCH_ROWS, Owner, memories_of
 from memories.services.memory import require_changeable
+from teams.origin import Origin
 from teams.principal import Author, Principal
 from teams.versioned_text.versioned_file import StaleVersion, author_of_text, lock_row
 
@@ -145,7 +146,7 @@ def memory_import(*, change: ImportChange, principal: Principal, note: str) -> N
     require_changeable(principal, current)
     values = {**values, "text": clean_text(values["text"])}
     says_something_else = values["text"] != current.text
-    author = principal.author.limited_to(values.pop("origin"))
+    author = principal.author.limited_to(values.pop("origin", Origin.PERSON))
     if says_something_else:
         author = author_of_text(author, MemoryVersion.objects.filter(file=current), values["text"])
     for name, value in values.items():
