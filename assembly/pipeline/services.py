@@ -5,6 +5,7 @@ pieces of the first record.
 """
 
 from copy import copy
+from dataclasses import replace
 from functools import partial
 
 from django.utils import timezone
@@ -22,6 +23,7 @@ from assembly.pipeline.token_counts import load_token_counts, store_token_counts
 from assembly.records.change_counters import StaleRead
 from assembly.records.record import RecordOwners, record, warning_codes
 from assembly.rules.evaluation import rules_document
+from assembly.sources.base import origin_of
 from assembly.sources.time_budget import TimeBudget
 from config.db.statements import execute_sql
 from config.observability.tracing import span
@@ -68,7 +70,7 @@ def assemble(*, agent: Agent, team: Team | None = None, asked: AssemblyRequest, 
     in which the agent does not work; NotFound for a session that is not the agent's. The caller must check that the
     principal may do this.
     """
-    asked = asked.for_agent(agent)
+    asked = replace(asked.for_agent(agent), additional_origin=origin_of(principal.author))
     time, purpose = TimeBudget.running(asked.budgets.time_ms), asked.purpose or Purpose.default_for(principal)
     wanted = cache_key(agent=agent, team=team, now=asked.now, asked=asked.facts())
     known = (
