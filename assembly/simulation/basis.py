@@ -136,6 +136,7 @@ def request_of_record(record: StoredAssembly) -> AssemblyRequest:
         filters=_filters(stored.get("filters") or {}),
         budgets=RequestBudgets(**(stored.get("budgets") or {})),
         strategy=stored.get("strategy") or {},
+        entities=tuple(stored.get("entities") or ()),
         additional_context=next(
             (one.text for one in record.inputs.candidates if one.ref == ADDITIONAL_CONTEXT_REF), ""
         ),
