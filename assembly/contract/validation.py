@@ -20,8 +20,8 @@ MAX_VALUES = 500
 MAX_DEPTH = 5
 """The deepest nesting of the values of a field: a pattern of a kv_policy is three deep."""
 
-PRINTABLE_ASCII = "[^ -~]"
-"""The pattern by which the schema refuses all other characters."""
+OVERSIZED = ErrorDetail("It holds too many values. Send fewer.", "max_length")
+NO_UNICODE = ErrorDetail("A lone surrogate is no character. Remove it.", "surrogate_characters_not_allowed")
 
 _validator = Draft202012Validator(MEMORY_REQUEST.document)
 _fields: Mapping[str, Any] = MEMORY_REQUEST.document["properties"]
@@ -44,28 +44,35 @@ def require_memory_request(body: Any) -> dict[str, Any]:
 
 
 def _size_errors(body: dict[str, Any]) -> Errors:
-    """Return the errors of unknown fields, and of fields that are too large to be validated."""
+    """Return the errors of unknown fields, and of fields that the schema cannot be asked about."""
     unknown = [name for name in body if name not in _fields][:MAX_NAMED]
     if unknown:
         message = f"There is no such field. Known are: {', '.join(_fields)}."
         return {name: [ErrorDetail(message, "unknown")] for name in unknown}
-    return {
-        name: [ErrorDetail("It holds too many values. Send fewer.", "max_length")]
-        for name, value in body.items()
-        if _is_oversized(value)
-    }
+    return {name: [detail] for name, value in body.items() if (detail := _value_error(value))}
 
 
-def _is_oversized(value: Any) -> bool:
+def _value_error(value: Any) -> ErrorDetail | None:
+    """Return why a field cannot be validated: it holds too many values, or a text that is no Unicode; else None."""
     waiting, seen = [(value, 0)], 0
     while waiting:
         one, depth = waiting.pop()
         seen += 1
-        inside = list(one.values()) if isinstance(one, dict) else one if isinstance(one, list) else []
+        if isinstance(one, str) and not _is_unicode(one):
+            return NO_UNICODE
+        inside = [*one.values()] if isinstance(one, dict) else one if isinstance(one, list) else []
         if seen + len(inside) > MAX_VALUES or (inside and depth >= MAX_DEPTH):
-            return True
+            return OVERSIZED
         waiting += [(inner, depth + 1) for inner in inside]
-    return False
+    return None
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _schema_errors(body: dict[str, Any]) -> Errors:
@@ -114,9 +121,9 @@ def _detail_of(keyword: str, schema: Mapping[str, Any]) -> ErrorDetail:
             return ErrorDetail(f"Name at most {schema['maxItems']:,}.", "max_length")
         case "minItems":
             return ErrorDetail("Name at least one, or leave the field out.", "min_length")
-    if schema["not"]["pattern"] == PRINTABLE_ASCII:
-        return ErrorDetail("Use printable ASCII characters alone.", "invalid")
-    return ErrorDetail("NUL characters and lone surrogates cannot be used. Remove them.", "invalid")
+        case "not":
+            return ErrorDetail("Use printable ASCII characters alone.", "invalid")
+    return ErrorDetail("A NUL character cannot be used. Remove it.", "null_characters_not_allowed")
 
 
 def _type_sentence(schema: Mapping[str, Any]) -> str:

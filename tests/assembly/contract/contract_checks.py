@@ -1,4 +1,4 @@
-"""What every answer of the contract must be: valid by the published schema, exact in its tokens, one with its record."""
+"""What every answer of the contract must be: valid by the published schema, with numbers that agree."""
 
 import hashlib
 import json

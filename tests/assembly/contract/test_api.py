@@ -2,9 +2,8 @@
 
 import pytest
 
-from assembly.models import Assembly
-from tests.assembly.contract.contract_checks import ask, sent
-from tests.client import Api, problem
+from tests.assembly.contract.contract_checks import ask
+from tests.client import Api
 
 pytestmark = pytest.mark.django_db
 
