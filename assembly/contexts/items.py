@@ -29,6 +29,7 @@ REASON_TAGS = {
     Code.OVER_TOTAL_BUDGET: ("over limit", "warn"),
     Code.OUTRANKED: ("low rank", "plain"),
     Code.BELOW_RELEVANCE: ("low relevance", "plain"),
+    Code.UNTRUSTED_ORIGIN: ("untrusted origin", "plain"),
     Code.FILTERED: ("excluded by request", "plain"),
     Code.CONFLICT_LOST: ("conflict", "bad"),
     Code.RULE_EXCLUDED: ("excluded by rule", "plain"),

@@ -125,10 +125,10 @@ def _assemble_and_record(
     """Assemble and record a prepared request; with `trust_cache`, raises StaleRead if cached rows were out of date."""
     with span("query"):
         gathered = gather_candidates(prepared, time, trust_cache=trust_cache)
-    ruled = prepared.with_fired_rules(gathered.gather_context)
-    uncounted = load_token_counts(ruled.profile, gathered.candidates, ruled.tokenizer)
+    ruled, candidates = prepared.with_gathered(gathered)
+    uncounted = load_token_counts(ruled.profile, candidates, ruled.tokenizer)
     with span("rank") as ranking:
-        settled = assemble_with_summaries(ruled.request, ruled.profile, gathered.candidates, ruled.tokenizer, time)
+        settled = assemble_with_summaries(ruled.request, ruled.profile, candidates, ruled.tokenizer, time)
         if ranking.is_recording():
             ranking.set_attributes(engine_attributes(settled.assembled))
     assembled, reports = settled.assembled, [*gathered.reports, *([settled.report] if settled.report else [])]

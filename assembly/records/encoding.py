@@ -88,6 +88,8 @@ Columns = dict[str, Any]
 BARE, RANKED, CONTESTED, VERBATIM = range(4)
 """Encodings of a decision's signals relative to its candidate: see `_decode_signals`."""
 COHERENCE = "coherence"
+REPLACED_MEASURES = {COHERENCE, "recency", "credibility"}
+"""Measures for which the engine may use another value than the candidate's."""
 ADDED_SIGNALS = {COHERENCE, "boost", f"{SHARE_PREFIX}boost"}
 """Signals that the engine or a rule adds to those of the candidate; they are stored as they are."""
 NO_SIGNALS: tuple[Any, ...] = ({}, [])
@@ -187,11 +189,17 @@ def _signal_encoding(decision: Decision, candidate: Candidate, ranker: Ranker | 
     if not decision.signals and candidate.similarity is None:
         return BARE, []
     signals = dict(decision.signals)
-    more = [list(signal) for signal in decision.signals if signal[0] in ADDED_SIGNALS]
+    more = [list(signal) for signal in decision.signals if _is_added(signal, candidate)]
     for way in _possible_encodings(signals, len(more), candidate):
         if dict(_decode_signals(way, more, candidate, ranker)) == signals:
             return way, more
     return VERBATIM, [list(signal) for signal in decision.signals]
+
+
+def _is_added(signal: tuple[str, float], candidate: Candidate) -> bool:
+    """Return whether the signal is not one of the candidate's measures, or has another value."""
+    name, value = signal
+    return name in ADDED_SIGNALS or (name in REPLACED_MEASURES and candidate.measures.get(name) != value)
 
 
 def _possible_encodings(signals: Mapping[str, Any], added: int, candidate: Candidate) -> Iterator[int]:
@@ -216,8 +224,8 @@ def _decode_signals(way: int, more: Sequence[Any], candidate: Candidate, ranker:
         return (*base, *features, *share_signals(shares), *added)
     if way == CONTESTED:
         own = () if candidate.score is None else (("source_score", candidate.score),)
-        coherence = {name: value for name, value in added if name == COHERENCE}
-        measured = sorted({**candidate.measures, **coherence}.items())
+        replaced = {name: value for name, value in added if name in REPLACED_MEASURES}
+        measured = sorted({**candidate.measures, **replaced}.items())
         shares = source_share_signals(ranker, candidate)
-        return (*base, *own, *measured, *shares, *(one for one in added if one[0] != COHERENCE))
+        return (*base, *own, *measured, *shares, *(one for one in added if one[0] not in REPLACED_MEASURES))
     return (*base, *added)

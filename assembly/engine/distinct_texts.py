@@ -1,0 +1,52 @@
+"""Equal texts are included once, whatever their shape, their section and their source.
+
+Two texts are equal if they differ in white space alone. A passage repeats its document, if that is included whole.
+"""
+
+import hashlib
+from dataclasses import dataclass, field
+
+from assembly.engine.refs import document_of
+from assembly.engine.types import Candidate
+
+TextDigest = bytes
+"""The hash of a text without its white space; texts with equal digests are equal."""
+
+
+@dataclass(frozen=True, slots=True)
+class DistinctTexts:
+    """The texts that are included so far."""
+
+    across_shapes: bool = True
+    """Whether passages are compared without their place, and with whole documents; if not, only equal items repeat."""
+    refs: dict[TextDigest | str, str] = field(default_factory=dict)
+    """The ref of the item that has a text, by the digest of the text, and by its own ref."""
+    documents: set[str] = field(default_factory=set)
+    """The refs of items that are included whole."""
+
+    def copy(self) -> "DistinctTexts":
+        """Return a copy, to which texts can be added on trial."""
+        return DistinctTexts(self.across_shapes, dict(self.refs), set(self.documents))
+
+    def digest_of(self, candidate: Candidate) -> TextDigest:
+        """Return the digest of what the candidate says; cached in the candidate."""
+        form = DistinctTexts, self.across_shapes
+        known: TextDigest | None = candidate.memo.get(form)
+        if known is None:
+            is_passage = self.across_shapes and candidate.kind == "chunk"
+            text = candidate.text.partition("\n")[2] if is_passage else candidate.text
+            known = candidate.memo[form] = hashlib.sha256(" ".join(text.split()).encode()).digest()
+        return known
+
+    def repeated_by(self, candidate: Candidate) -> str | None:
+        """Return the ref of the included item that has the candidate's text, or contains it as a document."""
+        document = document_of(candidate.ref)
+        if self.across_shapes and document in self.documents:
+            return document
+        return self.refs.get(candidate.ref) or self.refs.get(self.digest_of(candidate))
+
+    def add(self, candidate: Candidate, *, is_whole: bool) -> None:
+        """Add an included item."""
+        self.refs[candidate.ref] = self.refs[self.digest_of(candidate)] = candidate.ref
+        if is_whole:
+            self.documents.add(candidate.ref)
