@@ -77,7 +77,7 @@ def fragments_of(
 
 
 def _fragment(content: str, decision: Decision, candidate: Candidate, section: Section) -> dict[str, Any]:
-    scope, signals = section.scope, dict(decision.signals)
+    scope, signals = _scope_of(section), dict(decision.signals)
     return {
         "id": decision.ref,
         "content": content[decision.start : decision.end],
@@ -95,6 +95,11 @@ def _fragment(content: str, decision: Decision, candidate: Candidate, section: S
             "section": section.key,
         },
     }
+
+
+def _scope_of(section: Section) -> MemoryScope | None:
+    """Return the scope of the section's items. The note about failed sources is no memory, so it covers no scope."""
+    return None if section.shape == "note" else section.scope
 
 
 def level_of(decision: Decision) -> Level:
@@ -145,7 +150,7 @@ def _coverage(
     sections: Mapping[str, Section],
 ) -> dict[str, dict[str, Any]]:
     """Return what became of each scope, by its name."""
-    fates = [(sections[decision.section].scope, decision.included) for decision, _ in decided]
+    fates = [(_scope_of(sections[decision.section]), decision.included) for decision, _ in decided]
     return {
         scope: {
             "layer": SCOPE_LAYERS[scope],

@@ -7,12 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assembly.contract.assembled_context import fragments_of, trims_of
-from assembly.engine.assemble import assemble
+from assembly.engine.assemble import FAILURE_NOTE, assemble
 from assembly.engine.codes import WarningCode
 from assembly.engine.profile import DOMAIN_WEIGHTS, Profile
 from assembly.engine.scopes import SCOPES
 from assembly.engine.tokenizers import get_tokenizer
 from assembly.engine.types import LEVEL_PREFERENCES, ORIGINS, Candidate, EngineRequest, ShorterLevel, Summary
+from assembly.pipeline.failure_note import FAILURE_NOTE_REF
 from assembly.profiles.catalogue import known_sources
 from assembly.profiles.parser import parse_described_profile
 from assembly.profiles.shipped import SHIPPED
@@ -29,9 +30,10 @@ def memories(draw: st.DrawFn) -> Profile:
     """The profile memory as requests change it: with another level, other weights, and without some of its scopes."""
     wanted = draw(st.sets(st.sampled_from(SCOPES), min_size=1))
     sections = tuple(section for section in MEMORY.sections if section.scope in wanted)
+    note = draw(st.sampled_from([(), (), (FAILURE_NOTE,)]))
     return replace(
         MEMORY,
-        sections=sections,
+        sections=(*sections, *note),
         lod=draw(st.sampled_from(LEVEL_PREFERENCES)),
         weights=draw(st.sampled_from([MEMORY.weights, *DOMAIN_WEIGHTS.values()])),
     )
@@ -40,10 +42,13 @@ def memories(draw: st.DrawFn) -> Profile:
 @st.composite
 def offered(draw: st.DrawFn, profile: Profile) -> list[Candidate]:
     """Candidates for the sections, of any origin, most with the levels of long texts."""
-    sections = st.lists(st.sampled_from(profile.sections), min_size=1, max_size=4, unique_by=lambda one: one.key)
-    filled = draw(sections) if profile.sections else []
+    memory = profile.without_note
+    some = st.lists(st.sampled_from(memory), min_size=1, max_size=4, unique_by=lambda one: one.key)
+    filled = draw(some) if memory else []
     chance = draw(st.randoms(use_true_random=False))
-    return [_with_levels(one, chance) for section in filled for one in draw(candidates_of(section))]
+    note = [Candidate(FAILURE_NOTE_REF, FAILURE_NOTE.key, "Not available: Patterns.", kind="note")]
+    items = [_with_levels(one, chance) for section in filled for one in draw(candidates_of(section))]
+    return items if profile.sections == memory else [*items, *note]
 
 
 def _with_levels(candidate: Candidate, chance: Random) -> Candidate:
@@ -77,7 +82,7 @@ def test_the_token_costs_of_fragments_are_the_exact_count_of_the_text(data: st.D
     for fragment in fragments:
         end = assembled.content.index(fragment["content"], end) + len(fragment["content"])
         assert 0 <= fragment["priority_score"] <= 1
-        assert fragment["source_layer"] in SCOPES
+        assert (fragment["source_layer"] in SCOPES) == (fragment["id"] != FAILURE_NOTE_REF)
         assert fragment["lod"] in {"macro", "micro", "atomic"}
     trimmed = {(trim["section"], trim["id"]): trim for trim in trims_of(profile, assembled.decisions)}
     for decision, _candidate in decided:
