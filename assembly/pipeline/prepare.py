@@ -111,6 +111,7 @@ def _gather_context(
         now=request.now,
         topic=asked.topic,
         signals=parse_signals(asked.topic) if asked.topic.strip() else NO_SIGNALS,
+        entities=asked.entities,
         session=find_session(agent, asked.session),
         history=asked.history,
         filters=asked.filters,

@@ -137,6 +137,7 @@ def request_of_record(record: StoredAssembly) -> AssemblyRequest:
         filters=_filters(stored.get("filters") or {}),
         budgets=RequestBudgets(**(stored.get("budgets") or {})),
         strategy=stored.get("strategy") or {},
+        entities=tuple(stored.get("entities") or ()),
         additional_context=additional.text if additional else "",
         additional_origin=(additional and additional.origin) or "agent",
     )

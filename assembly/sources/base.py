@@ -73,6 +73,8 @@ class GatherContext:
     vector: QueryVector | None = None
     topic: str = ""
     signals: QuerySignals = field(default_factory=QuerySignals)
+    entities: tuple[str, ...] = ()
+    """Names of entities that the request gives, in addition to those in the topic."""
     session: Session | None = None
     history: tuple[ConversationTurn, ...] = ()
     filters: RequestFilters = RequestFilters()
