@@ -8,7 +8,7 @@ from rest_framework import serializers
 from assembly.contexts.request_serializers import StrategySerializer
 from assembly.engine.codes import DECISION_CODES, SourceCode
 from assembly.engine.query_signals import Intent
-from assembly.engine.types import SECTION_STATUSES
+from assembly.engine.types import ORIGINS, SECTION_STATUSES
 from assembly.models import Purpose
 from assembly.pipeline.request import (
     DEFAULT_TOKENIZER,
@@ -333,6 +333,11 @@ class DecisionSerializer(serializers.Serializer[Any]):
     ref = serializers.CharField()
     section = serializers.CharField()
     source = serializers.CharField()  # type: ignore[assignment]  # of the candidate; DRF has an attribute of this name
+    origin = serializers.ChoiceField(
+        choices=ORIGINS,
+        allow_null=True,
+        help_text="Where the text comes from; null in records that do not say.",
+    )
     code = serializers.ChoiceField(choices=DECISION_CODES)
     included = serializers.BooleanField()
     reason = serializers.CharField(help_text="The code as a plain sentence.")

@@ -12,6 +12,7 @@ from statistics import fmean
 from msgspec import structs
 
 from assembly.engine.codes import Code, WarningCode
+from assembly.engine.distinct_texts import DistinctTexts
 from assembly.engine.overflow import OverflowPolicy, wanted_summaries
 from assembly.engine.profile import Profile, Section
 from assembly.engine.ranking import decision_relevance
@@ -32,6 +33,9 @@ from assembly.engine.types import (
 
 LATEST_SECTION = Section("latest_activity", "Latest Activity", "L6", "recent_events", "sequence")
 """The section of appended events: right after the required sections, the newest event first."""
+
+FAILURE_NOTE = Section("failure_note", "Unavailable Sources", "L6", "failure_note", "note", overflow="drop")
+"""The section of the line about sources that failed, at the end of a context."""
 
 SHORTENED_CODES = frozenset({Code.COMPACTED, Code.SUMMARISED})
 """Codes of items that are included as some of their sentences, or as a summary."""
@@ -144,7 +148,7 @@ def assemble(
 
 def profile_for_version(profile: Profile, engine_version: int) -> Profile:
     """Return the profile as the engine of that version renders its sections."""
-    return profile if engine_version >= ESCAPED_SINCE else profile.as_written()
+    return profile.formatted() if engine_version >= ESCAPED_SINCE else profile.as_written()
 
 
 def _with_section_caps(profile: Profile, budget: int) -> Profile:
@@ -159,9 +163,8 @@ def _run_engine(
     request: EngineRequest, profile: Profile, candidates: Sequence[Candidate], tokenizer: Tokenizer, budget: int
 ) -> EngineResult:
     ladder = OverflowPolicy.of(profile, request, tokenizer)
-    filling = SectionFiller(
-        request, profile, _candidates_by_section(profile, candidates), TokenLedger(tokenizer), budget, ladder
-    )
+    offered = _candidates_by_section(profile, candidates)
+    filling = SectionFiller(request, profile, offered, TokenLedger(tokenizer), budget, ladder, DistinctTexts())
     for section in profile.sections:
         filling.add(section)
     ledger, decisions = filling.ledger, [decision for filled in filling.filled for decision in filled.decisions]
@@ -231,5 +234,5 @@ def _candidates_by_section(profile: Profile, candidates: Iterable[Candidate]) ->
     return {key: list(by_ref.values()) for key, by_ref in grouped.items()}
 
 
-RESERVED_SECTION_KEYS = {ALWAYS_INCLUDED.key, LATEST_SECTION.key}
-"""Keys of the sections that rules and appended events add to a profile."""
+RESERVED_SECTION_KEYS = {ALWAYS_INCLUDED.key, LATEST_SECTION.key, FAILURE_NOTE.key}
+"""Keys of the sections that rules, appended events and failed sources add to a profile."""

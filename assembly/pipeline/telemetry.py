@@ -39,7 +39,7 @@ TOKENS = Counter("memory_assembly_tokens_total", "Tokens of the contexts that we
 LEFT_OUT = Counter("memory_left_out_total", "Excluded candidates, by reason code.", ["code"])
 COHERENCE = Histogram(
     "memory_coherence_score",
-    "Mean share of an item's longer words that occur before it, of contexts whose profile weights it: 0 to 1.",
+    "Mean share of the longer words of items that occur before them, if the profile weights coherence: 0 to 1.",
     buckets=[tenth / 10 for tenth in range(1, 11)],
 )
 LATENCY = Histogram(

@@ -124,7 +124,7 @@ def _body(passage: Candidate) -> str:
 def _with_draft(candidate: Candidate, text: str | None) -> Candidate:
     if text is None or text == candidate.text:
         return candidate
-    return replace(candidate, text=text, ref=f"{without_version(candidate.ref)}@{DRAFT}")
+    return replace(candidate, text=text, ref=f"{without_version(candidate.ref)}@{DRAFT}", levels={}, origin="person")
 
 
 def _about(candidate: Candidate, gather_context: GatherContext) -> str:
@@ -143,7 +143,9 @@ def _new_logs(texts: Mapping[str, str], gathered: GatherResult, profile: Profile
     days = map(datetime.date.fromordinal, range(first.toordinal(), last.toordinal() + 1))
     logs = [DailyLog(agent=gathered.gather_context.agent, date=day) for day in days if day not in known]
     return [
-        Candidate(ref=f"{log.about}@{DRAFT}", section=section.key, text=texts[log.about], date=log.date)
+        Candidate(
+            ref=f"{log.about}@{DRAFT}", section=section.key, text=texts[log.about], date=log.date, origin="person"
+        )
         for section in profile.sections
         if section.source == DAILY_LOGS and section.shape != "blocks"
         for log in logs

@@ -12,7 +12,8 @@ from assembly.engine.profile import Profile
 from assembly.engine.refs import Ref
 from assembly.engine.rules import Rule
 from assembly.engine.tokenizers import get_tokenizer
-from assembly.engine.types import Candidate
+from assembly.engine.types import Candidate, Origin
+from assembly.pipeline.levels import with_levels
 from assembly.pipeline.prepare import find_tokenizer
 from assembly.pipeline.request_sections import add_request_sections
 from assembly.pipeline.summaries.resolve import SummarisedResult, assemble_with_summaries
@@ -24,6 +25,7 @@ from assembly.rules.evaluation import add_inclusion_section
 from assembly.simulation.basis import SimulationBasis, request_of_record
 from assembly.simulation.draft_texts import with_texts
 from assembly.simulation.rule_overrides import CurrentOwners, facts_today, override_rules, recorded_facts
+from assembly.sources.base import origin_of
 from assembly.sources.kinds import FILES, KINDS
 from config.http.errors import Invalid
 
@@ -85,6 +87,7 @@ def simulate(
             inputs.request, inputs.profile, inputs.candidates, tokenizer, basis.time, ask_model=False
         )
     else:
+        inputs = replace(inputs, candidates=tuple(with_levels(inputs.profile, inputs.candidates)))
         settled = SummarisedResult(inputs.assembled(), inputs.candidates)
     return compared_from_result(inputs, settled, basis.reports)
 
@@ -201,18 +204,20 @@ def _with_versions(candidates: Sequence[Candidate], wanted: Mapping[str, int]) -
     )
 
 
-def _version_text(candidates: Sequence[Candidate], key: str, number: int) -> tuple[str, str]:
-    """Return the ref and the text of the version."""
+def _version_text(candidates: Sequence[Candidate], key: str, number: int) -> tuple[str, str, Origin]:
+    """Return the ref, the text and the origin of the version."""
     found = next((one for one in candidates if is_file(one) and one.kind == key), None)
     if found is None:
         raise Invalid(f"files.{key}", f"This context has no file {key}. Choose one of its files.", "unknown")
     ref = Ref.parse(found.ref)
     versions = KINDS[ref.kind].versions.objects.filter(file_id=ref.id, version=number)
-    text: str | None = versions.values_list("content", flat=True).first()
-    if text is None:
+    version = versions.only("content", "origin").first()
+    if version is None:
         raise Invalid(f"files.{key}", f"{key} has no version {number}. Look it up in its history.", "unknown")
-    return f"{ref.item}@{number}", text
+    return f"{ref.item}@{number}", version.content, origin_of(version)
 
 
-def _with_version(candidate: Candidate, ref: str, text: str) -> Candidate:
-    return candidate if candidate.ref == ref else replace(candidate, ref=ref, text=text, summary=None)
+def _with_version(candidate: Candidate, ref: str, text: str, origin: Origin) -> Candidate:
+    if candidate.ref == ref:
+        return candidate
+    return replace(candidate, ref=ref, text=text, summary=None, levels={}, origin=origin)

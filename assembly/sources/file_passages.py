@@ -16,7 +16,7 @@ from assembly.engine.linear_ranker import block_shares, relevance_of, score_of
 from assembly.engine.profile import Section
 from assembly.engine.scoring import candidate_measures, chunk_boost, keyword_matches, recency_score
 from assembly.engine.types import Candidate
-from assembly.sources.base import GatherContext, Labels, SourceQuery, SourceResult, has_blocks
+from assembly.sources.base import GatherContext, Labels, SourceQuery, SourceResult, has_blocks, origin_of
 from assembly.sources.files import agent_files_query, daily_logs_query, log_days, team_files_query
 from assembly.sources.memories import search_weights
 from config.db.migration_helpers import ORGANISATION
@@ -191,6 +191,7 @@ def _candidate(gather_context: GatherContext, kind: str, file: CurrentFile, pass
         similarity=passage.similarity,
         measures=passage.measures,
         labels=_labels(kind, file),
+        origin=origin_of(file),
     )
 
 

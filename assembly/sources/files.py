@@ -16,7 +16,7 @@ from config.db.statements import Rows, Statement
 from teams.models import TeamFile
 
 FILES_SQL = """
-SELECT id, version, file_key, content FROM {table}
+SELECT id, version, file_key, content, origin FROM {table}
 WHERE {owner} = %(owner)s AND file_key = ANY(string_to_array(%(keys)s, ' '))
 """
 
@@ -36,8 +36,9 @@ def files_query(
                 text=content,
                 kind=key,
                 labels=path_labels(key),
+                origin=origin,
             )
-            for file_id, version, key, content in rows
+            for file_id, version, key, content, origin in rows
         ]
         return SourceResult(candidates, len(section_of))
 
@@ -70,7 +71,7 @@ files (7 days)").
 
 
 LOGS_SQL = """
-SELECT id, version, date, content FROM (
+SELECT id, version, date, content, origin FROM (
     SELECT *, sum(octet_length(content)) OVER (ORDER BY date DESC) - octet_length(content) AS newer
     FROM daily_logs WHERE agent_id = %(agent)s AND date BETWEEN %(first)s AND %(last)s
 ) AS logs WHERE newer < %(most)s
@@ -89,9 +90,9 @@ def daily_logs_query(gather_context: GatherContext, sections: Sequence[Section])
 
     def gathered(rows: Rows) -> SourceResult:
         candidates = [
-            Candidate(ref=DailyLog.ref_of(log_id, version), section=section.key, text=content, date=date)
+            Candidate(ref=DailyLog.ref_of(log_id, version), section=section.key, text=content, date=date, origin=origin)
             for section in sections
-            for log_id, version, date, content in rows
+            for log_id, version, date, content, origin in rows
         ]
         return SourceResult(candidates, DAYS * len(sections))
 

@@ -13,7 +13,15 @@ from assembly.engine.linear_ranker import Ranker, block_shares, relevance_of, sc
 from assembly.engine.profile import Section
 from assembly.engine.scoring import candidate_measures, recency_score
 from assembly.engine.types import Candidate
-from assembly.sources.base import GatherContext, SourceQuery, SourceResult, candidates_for, has_blocks, memory_labels
+from assembly.sources.base import (
+    GatherContext,
+    SourceQuery,
+    SourceResult,
+    candidates_for,
+    has_blocks,
+    memory_labels,
+    origin_of,
+)
 from config.db.statements import Rows, Statement
 from memories.search.features import Weights
 from memories.search.memory_search import RECENT_SQL, FoundMemory, find_memories, search_memories
@@ -128,6 +136,7 @@ def _candidate(gather_context: GatherContext, section: Section, memory: FoundMem
         pinned=memory.pinned,
         measures=memory.measures,
         labels=memory_labels(memory.kind),
+        origin=origin_of(memory),
     )
     return _scored_block(gather_context, candidate, memory) if section.shape == "blocks" else candidate
 

@@ -16,7 +16,7 @@ from config.http.cpu_budget import TooCostly, TookTooLong
 from config.http.errors import DossierError
 from memories.archive.digests import ImportState, state_of, text_digest
 from memories.archive.sections import ArchiveEntry, ImportChange, ImportContext, ImportUnit, SkippedChange
-from memories.imports.base import BYTE_ORDER_MARK, Advance, ImportRefused, UnreadableText
+from memories.imports.base import Advance, ImportRefused, UnreadableText
 from teams.principal import Principal
 from teams.versioned_text.versioned_file import VersionedFile
 
@@ -29,8 +29,6 @@ def text_change(unit: ImportUnit, within: str, what: str, here: VersionedFile | 
         after = unit.contents.text(unit.files[within])
     except UnreadableText as fault:
         return ImportChange(name=name, what=what, state=ImportState.REFUSED, version=version, reason=fault.detail)
-    if exported == text_digest(BYTE_ORDER_MARK + after):
-        after = BYTE_ORDER_MARK + after  # the exported text had it; no editor added it
     mark = text_digest(here.content) if here else None
     state = state_of(exported=exported, incoming=text_digest(after), here=mark)
     return ImportChange(

@@ -9,16 +9,17 @@ from uuid import UUID
 from config.db.statements import Statement, run_statement
 from memories.embeddings.file_splitting import passages_of_text
 from memories.models import FilePassage
+from teams.origin import Origin
 
 # A text that is not split is read up to %(most)s characters in all, the last changed files first.
 READ = """
 SELECT id, version, key, title, at,
     CASE WHEN NOT is_split THEN left(content, greatest(0, %(most)s - newer)::integer) END AS content,
-    NOT is_split AND newer + characters > %(most)s AS is_cut
+    NOT is_split AND newer + characters > %(most)s AS is_cut, origin
 FROM (
     SELECT *, sum(characters) OVER (ORDER BY at DESC, id ROWS UNBOUNDED PRECEDING) - characters AS newer
     FROM (
-        SELECT id, version, {key} AS key, {title} AS title, updated_at AS at, content, is_split,
+        SELECT id, version, {key} AS key, {title} AS title, updated_at AS at, content, is_split, origin,
             CASE WHEN is_split THEN 0 ELSE length(content) END AS characters
         FROM {table} AS file, LATERAL (
             SELECT EXISTS (SELECT FROM file_passages WHERE file_id = file.id AND file_version = file.version)
@@ -62,6 +63,7 @@ class CurrentFile:
     updated: datetime.datetime
     content: str | None
     is_cut: bool = False
+    origin: str = Origin.PERSON
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ substring(uuid_send(document_id), 9) || int8send(id) || int8send(position) || in
     || lseg_send(lseg(point({similarity}, 0.5), point(0.5, octet_length(text))))
 """
 TEXTS = """
-SELECT c.id, document_id, document_version, position, line, text, path, updated
+SELECT c.id, document_id, document_version, position, line, text, path, updated, d.origin
 FROM chunks c JOIN documents d ON d.id = document_id WHERE c.id = ANY(%(ids)s::bigint[])
 """
 
@@ -63,6 +63,7 @@ class FoundPassage:
     text: str
     path: str
     updated: datetime.datetime
+    origin: str
     similarity: float | None
     measures: Mapping[str, float] = field(default_factory=dict)
 

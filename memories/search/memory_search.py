@@ -29,6 +29,7 @@ from memories.search.owner_sample import cached_sample, read_sample
 from memories.search.question import SearchQuestion, read_terms
 from memories.search.row_format import NOT_CURRENT, OCCURRED, PINNED, Columns, OwnerSearch, ids_literal, ids_of
 from memories.services import Owner
+from teams.origin import Origin
 
 IS_CURRENT = Q(superseded_by=None, retired_because="")
 
@@ -57,7 +58,7 @@ IS_CURRENT_SQL = "(superseded_by_id IS NULL AND retired_because = '')"
 CURRENT_FIRST = f"NOT {IS_CURRENT_SQL}"
 COLUMNS = """
 m.id, m.version, m.kind, m.text, at, similarity, m.superseded_by_id, m.pinned, m.retired_because, m.salience,
-m.credibility
+m.credibility, m.origin
 """
 
 # RECENT_SQL returns an owner's newest and pinned memories; `{owner}` is the column, `owner` an id, `recent` a number.
@@ -66,7 +67,7 @@ m.credibility
 RECENT_SQL = f"""
 WITH owned AS NOT MATERIALIZED (
     SELECT id, version, kind, text, coalesce(occurred_at, created) AS at, superseded_by_id, pinned, retired_because,
-        salience, credibility
+        salience, credibility, origin
     FROM memories WHERE {{owner}} = %(owner)s
 ), standing AS MATERIALIZED (
     SELECT * FROM owned WHERE {IS_CURRENT_SQL} ORDER BY at DESC, id LIMIT %(recent)s
@@ -79,7 +80,7 @@ WITH owned AS NOT MATERIALIZED (
         LIMIT greatest(0, %(recent)s - (SELECT count(*) FROM standing)))
 )
 SELECT id, version, kind, text, at, NULL::float8 AS similarity, superseded_by_id, pinned, retired_because,
-    salience, credibility
+    salience, credibility, origin
 FROM found ORDER BY {CURRENT_FIRST}, at DESC, id
 """  # noqa: S608 - only the constant names above are put in
 
@@ -120,6 +121,7 @@ class FoundMemory:
     retired_because: str = ""
     salience: float = 0.5
     credibility: float = 0.5
+    origin: str = Origin.PERSON
     measures: Mapping[str, float] = field(default_factory=dict)
 
     @property
@@ -159,7 +161,7 @@ def _find_memories(owner: Owner, similar: int, recent: int, vector: QueryVector 
 
 
 TEXTS = f"""
-SELECT id, version, kind, text, {OCCURRED}, superseded_by_id, pinned, retired_because, salience, credibility
+SELECT id, version, kind, text, {OCCURRED}, superseded_by_id, pinned, retired_because, salience, credibility, origin
 FROM memories WHERE id = ANY(%(ids)s::uuid[])
 """  # noqa: S608 - only the constant above is put in
 SURE_FACTOR = 2

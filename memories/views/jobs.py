@@ -22,6 +22,7 @@ PURPOSES = {
     "list_contexts": gettext_lazy("Export contexts"),
     "webhook_delivery": gettext_lazy("Deliver webhook"),
     "embed_missing": gettext_lazy("Index memories, entities and tools"),
+    "derive_levels": gettext_lazy("Derive levels of detail"),
 }
 
 

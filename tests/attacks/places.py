@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from assembly.engine import item_formats
-from assembly.engine.types import Candidate
+from assembly.engine.types import ORIGINS, Candidate, Summary
 from assembly.sources.project_structure import format_tree, path_in_tree
 
 NOW = dt.datetime(2026, 11, 20, 9, tzinfo=dt.UTC)
@@ -137,10 +137,13 @@ PLACES: dict[str, list[Place]] = {
 
 def candidate(section: str, words: Words, place: int) -> Candidate:
     """The words as the item of a section at that place."""
+    short = words.text[: len(words.text) // 2]
     return Candidate(
         f"thing:{section}-{place}@1",
         section,
         words.text,
+        origin=ORIGINS[(len(section) + place) % len(ORIGINS)],
+        levels={"macro": Summary(short, "of-tests")} if short.strip() else {},
         kind=words.kind,
         date=NOW.date() - dt.timedelta(days=place),
         occurred_at=NOW - dt.timedelta(hours=place),

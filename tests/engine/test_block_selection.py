@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from assembly.engine.block_selection import coherence, final_score
+from assembly.engine.priority import coherence, final_score
 from assembly.engine.profile import Profile, Weights
 from assembly.engine.scoring import words_of
 from assembly.engine.types import Candidate, EngineResult

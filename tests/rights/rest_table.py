@@ -76,6 +76,8 @@ people/<uuid:id_>/limits                        GET organisation PUT organisatio
 tokens                                          POST anyone
 compress                                        POST anyone
 assemblies                                      GET anyone      POST read
+memory/assemble                                 POST read
+schemas/<str:name>                              GET public
 assemblies/compare                              GET read
 assemblies/<uuid:id_>                           GET read
 assemblies/<uuid:id_>/decisions                 GET read
@@ -172,6 +174,7 @@ BODIES: dict[tuple[str, str], Body] = {
     ("tokens", "POST"): _plain({"content": "Tea"}),
     ("compress", "POST"): _plain({"content": "Tea. Cake.", "max_tokens": 3}),
     ("assemblies", "POST"): _context(topic="tea"),
+    ("memory/assemble", "POST"): _context(request_id="one", intent="tea"),
     ("assemblies/<uuid:id_>/append", "POST"): _plain({"event": {"type": "message", "content": {"text": "Tea"}}}),
     ("assemblies/<uuid:id_>/what-if", "POST"): _plain({"max_tokens": 300}),
     ("assemblies/<uuid:id_>/flag", "PUT"): _plain({"note": "Look"}),

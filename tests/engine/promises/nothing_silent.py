@@ -66,8 +66,8 @@ def check_the_order(settled: Settled) -> None:
             assert pinned == sorted(pinned, reverse=True)
         inside = settled.inside(section)
         if section.shape == "blocks":
-            scores = [decision.score or 0.0 for decision in inside]
-            assert scores == sorted(scores, reverse=True)
+            order = [(not settled.candidate(one).pinned, -round(one.score or 0.0, 4)) for one in inside]
+            assert order == sorted(order)
         if section.shape in {"turns", "sequence"}:
             positions = [settled.candidate(decision).position or 0 for decision in inside]
             assert positions == sorted(positions)
