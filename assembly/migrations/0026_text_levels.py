@@ -61,6 +61,14 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
+        migrations.CreateModel(
+            name="UnlevelledItem",
+            fields=[
+                ("item", models.UUIDField(primary_key=True, serialize=False)),
+                ("kind", models.CharField(max_length=40)),
+            ],
+            options={"db_table": "unlevelled_items"},
+        ),
         append_only("text_levels"),
         migrations.RunSQL(CREATE_FUNCTIONS, DROP_FUNCTIONS),
         *(forgets_levels(table) for table in TABLES),

@@ -4,13 +4,15 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from agents.models import Agent, AgentFile, DailyLog
 from agents.services import agent_create, agent_delete, daily_log_append, daily_log_delete
 from assembly.engine.detail_levels import EXTRACTIVE_LEVELS
 from assembly.engine.item_formats import format_chunk
 from assembly.engine.tokenizers import get_tokenizer
-from assembly.models import TextLevel
+from assembly.models import TextLevel, UnlevelledItem
 from memories.embeddings.indexing import document_split
 from memories.models import Chunk, Document, Job, Memory
 from memories.services import MemoryFacts, agent_item_delete, memories_create, memory_create, memory_delete
@@ -44,8 +46,8 @@ def facts(*texts: str) -> list[MemoryFacts]:
     return [MemoryFacts(kind="message", text=text) for text in texts]
 
 
-def waiting() -> list[dict[str, Any]]:
-    return list(Job.objects.filter(kind="derive_levels", status="queued").values_list("arguments", flat=True))
+def noted() -> set[tuple[str, Any]]:
+    return set(UnlevelledItem.objects.values_list("kind", "item"))
 
 
 def save(file: Any, content: str) -> None:
@@ -53,19 +55,23 @@ def save(file: Any, content: str) -> None:
     file_save(file=file, content=content, expected_version=file.version, author=SYSTEM.author)
 
 
-def test_a_batch_of_memories_has_one_job_for_the_long_ones(agent: Agent, team: Team) -> None:
-    first, _, second = memories_create(owner=agent, facts=facts(LONG, "Short.", OTHER), principal=SYSTEM)
-    assert waiting() == [{"kind": "memory", "items": [str(first.id), str(second.id)]}]
+def test_of_a_batch_the_long_memories_are_noted_by_one_statement(agent: Agent, team: Team) -> None:
+    with CaptureQueriesContext(connection) as seen:
+        first, _, second = memories_create(owner=agent, facts=facts(LONG, "Short.", OTHER), principal=SYSTEM)
+    assert sum("unlevelled_items" in query["sql"] for query in seen.captured_queries) == 1
+    assert noted() == {("memory", first.id), ("memory", second.id)}
+    assert not Job.objects.filter(kind="derive_levels")
+    memories_create(owner=team, facts=facts("Short."), principal=SYSTEM)
+    with CaptureQueriesContext(connection) as seen:
+        memories_create(owner=team, facts=facts("Short, too."), principal=SYSTEM)
+    assert not any("unlevelled_items" in query["sql"] for query in seen.captured_queries)
+    memory_create(owner=team, facts=facts(f"{LONG} {OTHER}")[0], principal=SYSTEM)
+    assert run_jobs() == 1, "one job for all of them"
     job = Job.objects.get(kind="derive_levels")
-    assert (job.agent, job.requested_by) == (agent, "system")
-    assert run_jobs() == 1
+    assert (job.agent, job.requested_by, job.steps) == (None, "system", 3)
     assert stored_levels(LONG, item=first.id, deriver=EXTRACTIVE_LEVELS) == extracted(LONG)
     assert stored_levels(OTHER, item=second.id) == extracted(OTHER)
     assert run_jobs() == 0
-    memories_create(owner=team, facts=facts("Short."), principal=SYSTEM)
-    assert not waiting()
-    memory_create(owner=team, facts=facts(LONG)[0], principal=SYSTEM)
-    assert Job.objects.filter(kind="derive_levels", status="queued").get().agent is None
 
 
 def test_a_changed_text_has_levels_of_its_own_and_the_old_ones_go(agent: Agent) -> None:
@@ -75,7 +81,7 @@ def test_a_changed_text_has_levels_of_its_own_and_the_old_ones_go(agent: Agent) 
         memory=memory, expected_version=1, facts=facts_of(memory), superseded_by=None, pinned=True, principal=SYSTEM
     )
     assert same.version == 2
-    assert not waiting(), "the text is the same"
+    assert not noted(), "the text is the same"
     memory_update(memory=same, expected_version=2, facts=facts(OTHER)[0], superseded_by=None, principal=SYSTEM)
     assert run_jobs() == 1
     assert stored_levels(OTHER) == extracted(OTHER)
@@ -100,8 +106,8 @@ def test_files_and_logs_have_levels_and_a_log_that_grows_has_one_job(agent: Agen
     day = agent.created.date()
     for paragraph in (LONG, OTHER, "Tea."):
         daily_log_append(agent=agent, date=day, text=paragraph, principal=SYSTEM)
-    assert [one["kind"] for one in waiting()] == ["agent_file", "team_file", "daily_log"]
-    run_jobs()
+    assert {kind for kind, _ in noted()} == {"agent_file", "team_file", "daily_log"}
+    assert run_jobs() == 3
     assert stored_levels(LONG, item=file.id) == extracted(LONG)
     assert stored_levels(f"# Goals\n\n{OTHER}", item=goals.id)
     log = DailyLog.objects.get(agent=agent)
@@ -115,9 +121,9 @@ def test_the_passages_of_a_document_have_levels_as_their_source_offers_them(agen
     content = "\n\n".join([f"# Part {number}\n\n{LONG} {number}" for number in range(12)])
     facts = {"path": "notes/trip.md", "content": content}
     (document,) = documents_create(agent=agent, facts=[facts], principal=SYSTEM)
-    assert not waiting(), "it is not split yet"
+    assert not noted(), "it is not split yet"
     document_split(id_=document.id)
-    assert waiting() == [{"kind": "document", "items": [str(document.id)]}]
+    assert noted() == {("document", document.id)}
     run_jobs()
     chunks = Chunk.objects.filter(document=document)
     assert chunks.count() > 1
@@ -162,7 +168,7 @@ def test_what_two_items_say_has_levels_as_long_as_one_of_them_is_there(agent: Ag
 def test_the_command_makes_the_levels_of_everything_that_is_there(agent: Agent, capsys: Any) -> None:
     memories_create(owner=agent, facts=facts(LONG, OTHER, "Short."), principal=SYSTEM)
     save(AgentFile.objects.get(agent=agent, file_key="KNOWLEDGE"), LONG)
-    Job.objects.all().delete()
+    UnlevelledItem.objects.all().delete()
     call_command("derive_levels")
     assert "3 items" in capsys.readouterr().out
     assert run_jobs() == 2
@@ -185,7 +191,7 @@ def test_a_configured_model_makes_better_levels_within_the_limits(agent: Agent, 
         run_jobs()
         assert stored_levels(text, deriver=EXTRACTIVE_LEVELS) == extracted(text)
         made = stored_levels(text, deriver=NAMED)
-        assert made["macro"] == text[:45]
+        assert made["macro"] == text[:45].strip()
         tokenizer = get_tokenizer("cl100k_base")
         assert tokenizer.count(made["micro"]) <= tokenizer.count(text) / 3
         asked = len(endpoint.seen)
