@@ -26,7 +26,7 @@ from assembly.pipeline.summaries.prompt import SummaryPrompt
 from assembly.pipeline.summaries.services import MIN_TOKENS
 from assembly.records.stored_levels import derived_texts, prune_levels, store_levels
 from assembly.sources.level_texts import LEVELLED_KINDS, is_long, levelled_kind_of, stored_texts_of
-from config.db.statements import execute_sql, fetch_rows
+from config.db.statements import Statement, fetch_rows, run_statement
 from config.http.errors import NotFound
 from memories.jobs.periodic import periodic
 from memories.jobs.services import Advance, job_create, job_kind
@@ -48,8 +48,8 @@ NewLevel = tuple[bytes, ShorterLevel, Summary]
 
 # A row that another transaction notes again is locked until its commit, so it stays until its text can be read.
 NOTE_SQL = """
-INSERT INTO unlevelled_items (item, kind) SELECT noted, %s FROM unnest(%s::uuid[]) AS noted
-    ON CONFLICT (item) DO UPDATE SET kind = excluded.kind
+INSERT INTO unlevelled_items (item, kind) SELECT noted, %(kind)s FROM unnest(%(items)s::uuid[]) AS noted
+    ON CONFLICT (item) DO UPDATE SET kind = excluded.kind RETURNING item
 """
 TAKE_SQL = """
 DELETE FROM unlevelled_items WHERE item IN (
@@ -72,7 +72,7 @@ def note_saved_file(sender: type[Any], file: Any, **_: Any) -> None:
 
 def _note(model: type[Any], ids: Sequence[UUID]) -> None:
     if ids and (kind := levelled_kind_of(model)):
-        execute_sql(NOTE_SQL, [kind, sorted(ids)])
+        run_statement(Statement(NOTE_SQL, {"kind": kind, "items": sorted(ids)}))
 
 
 @periodic(NOTED_SECONDS, "levels")
