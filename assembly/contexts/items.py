@@ -141,6 +141,8 @@ class ItemView:
     """Features of the score."""
     level: str
     """The level of detail at which the item is included, with the tokens of all; empty in profiles without levels."""
+    origin: str
+    """Where the text comes from; empty in records that do not say."""
     address: str
     """Address of the version that the item came from; empty if it is no longer readable."""
 
@@ -189,6 +191,7 @@ class ItemViews:
             score=floatformat(decision.score, 2),
             parts=score_parts(decision, self.told.inputs.profile.weights),
             level=level_sentence(decision),
+            origin=candidate.origin or "",
             address=self.whereabouts.address_of(candidate),
         )
 

@@ -53,6 +53,7 @@ _LINE_END = re.compile(rf"[{LINE_ENDS}]")
 _NEAR = 2_000  # characters before the end in which the beginning of the last line is looked for first
 _MAX_CACHED_CHARACTERS = 16_000  # largest size in bytes of a text whose edited form is cached
 _MARK_REMOVAL = str.maketrans({"[": "(", "]": ")", "*": None, "`": None, "<": None})
+_TAG_MARK_REMOVAL = {**_MARK_REMOVAL, 0xFF1C: None}  # the wide <
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,7 @@ def _render_item(section: Section, candidate: Candidate) -> RenderedItem:
 def _lead(section: Section, candidate: Candidate) -> str:
     shape, kind = section.shape, _one_line(candidate.kind)
     if section.treatment != "as_written":
-        kind = kind.translate(_MARK_REMOVAL)
+        kind = kind.translate(_MARK_REMOVAL if section.delimit == "headings" else _TAG_MARK_REMOVAL)
     if shape == "entries":
         return f"### {candidate.date}\n"
     if shape == "lines":
@@ -143,7 +144,7 @@ def _cut_name(candidate: Candidate) -> str:
     kind = ref.kind.replace("_", " ")
     name = path[0] if path else f"{kind} {candidate.date}" if candidate.date else kind
     version = f"v{ref.version}" if ref.version.isdigit() else ref.version
-    shown = _one_line(name).translate(_MARK_REMOVAL)[:MAX_NAME_CHARACTERS]
+    shown = _one_line(name).translate(_TAG_MARK_REMOVAL)[:MAX_NAME_CHARACTERS]
     return f"{shown} {version}".strip()
 
 
@@ -210,7 +211,8 @@ def _opening_tag(section: Section, candidate: Candidate | None) -> str:
     version = Ref.parse(candidate.ref).version if candidate and section.shape == "text" else ""
     facts = {"name": _one_line(section.label), "layer": section.layer, "source": section.source, "version": version}
     attributes = " ".join(f'{name}="{escape(value)}"' for name, value in facts.items() if value)
-    return f"<section {attributes}>\n"
+    # For a reader of Markdown, the tag is HTML up to the next blank line; without one, it would hide code in an item.
+    return f"<section {attributes}>\n\n"
 
 
 def closing_text(section: Section) -> str:

@@ -4,6 +4,7 @@ from assembly.models.assembly import Assembly, AssemblyQuerySet, NewAssembly, Pi
 from assembly.models.caches import ChangeCounter, StoredSummary, TextLevel, TokenCount, UnlevelledItem
 from assembly.models.export import ContextFile, ContextFilePart
 from assembly.models.external_source import ExternalSource
+from assembly.models.memory_request import MemoryRequest
 from assembly.models.monitoring import (
     Alert,
     AlertKind,
@@ -33,6 +34,7 @@ __all__ = [
     "ExternalSource",
     "FileLoss",
     "FollowFailure",
+    "MemoryRequest",
     "MemoryTelling",
     "NewAssembly",
     "Notification",

@@ -111,10 +111,12 @@ def _gather_context(
         now=request.now,
         topic=asked.topic,
         signals=parse_signals(asked.topic) if asked.topic.strip() else NO_SIGNALS,
+        entities=asked.entities,
         session=find_session(agent, asked.session),
         history=asked.history,
         filters=asked.filters,
         additional_context=asked.additional_context,
+        additional_origin=asked.additional_origin,
         depth_limit=profile.depth_limit,
         ranker=profile.ranker,
     )

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import DEFAULT_DB_ALIAS
 
 from agents.models import Agent
-from assembly.engine.types import EngineRequest, field_values
+from assembly.engine.types import EngineRequest, Origin, field_values
 from assembly.models import Purpose
 from assembly.sources.base import ConversationTurn, GatherContext, RequestFilters
 from config.db.statements import Statement, run_statement
@@ -64,7 +64,13 @@ class AssemblyRequest:
     budgets: RequestBudgets = RequestBudgets()
     strategy: Mapping[str, Any] = field(default_factory=dict)
     additional_context: str = ""
+    additional_origin: Origin = "agent"
+    """Where the additional context comes from; `assemble` sets it by who sends the request."""
     format: AnswerFormat = "markdown"
+    entities: tuple[str, ...] = ()
+    """Names of entities that the request is about, in addition to those that the topic names."""
+    kv_policy: Mapping[str, Any] | None = None
+    """What to do with the memories afterwards (seed "Memory Layer": KVPolicy): recorded with the request."""
     purpose: Purpose | None = None
     """Purpose of the context; None for the caller's default. Not among the facts, because it changes no content."""
 
@@ -81,6 +87,7 @@ class AssemblyRequest:
             "tokenizer": self.tokenizer,
             "history": [[turn.role, turn.content] for turn in self.history],
             "additional_context": self.additional_context,
+            **({"additional_origin": self.additional_origin} if self.additional_context else {}),
             **self.wishes(),
         }
 
@@ -98,6 +105,9 @@ class AssemblyRequest:
             },
             "strategy": dict(self.strategy),
             "budgets": field_values(self.budgets),
+            # Only if given, so that the cache keys and records of all other requests remain as they were.
+            **({"entities": list(self.entities)} if self.entities else {}),
+            **({"kv_policy": dict(self.kv_policy)} if self.kv_policy is not None else {}),
         }
 
 

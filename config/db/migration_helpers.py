@@ -11,7 +11,7 @@ from django.apps import apps
 from django.conf import settings
 from django.db import connections, migrations, transaction
 
-ERASABLE_TABLES = ("agents", "teams", "memories", "daily_logs", "profiles", "rules")
+ERASABLE_TABLES = ("agents", "teams", "organisation_files", "memories", "daily_logs", "profiles", "rules")
 AUDITED_FUNCTIONS = (
     "erase(text, uuid, text)",
     "prune_assemblies(uuid, uuid[], uuid, integer, boolean, text)",
@@ -148,6 +148,23 @@ def forgets_levels(table: str) -> migrations.RunSQL:
         " FOR EACH STATEMENT EXECUTE FUNCTION forget_levels()",
         f"DROP TRIGGER {table}_forgets_levels ON {table}",
     )
+
+
+def derive_origin(table: str, *, append_only: bool = False) -> migrations.RunSQL:
+    """Return SQL that sets the origin of rows which an agent's key wrote; all others come from a person, the default.
+
+    A key that is gone was an agent's: it went with its agent, while admin keys stay.
+    """
+    fill = f"""
+        UPDATE {table} SET origin = 'agent' WHERE editor_ref LIKE 'key:%'
+            AND editor_ref NOT IN (SELECT 'key:' || id FROM api_keys WHERE agent_id IS NULL);
+    """  # noqa: S608 - only names of tables are put in
+    if append_only:
+        fill = (
+            f"ALTER TABLE {table} DISABLE TRIGGER {table}_keeps_rows; {fill}"
+            f"ALTER TABLE {table} ENABLE TRIGGER {table}_keeps_rows;"
+        )
+    return migrations.RunSQL(f"{fill} SET CONSTRAINTS ALL IMMEDIATE;", migrations.RunSQL.noop)
 
 
 def grant_to_app_role(using: str, **_: Any) -> None:
