@@ -11,14 +11,20 @@ from agents.models import Agent, AgentFile, DailyLog
 from agents.services import agent_create, agent_delete, daily_log_append, daily_log_delete
 from assembly.engine.detail_levels import EXTRACTIVE_LEVELS
 from assembly.engine.item_formats import format_chunk
+from assembly.engine.refs import Ref
 from assembly.engine.tokenizers import get_tokenizer
 from assembly.models import TextLevel, UnlevelledItem
+from assembly.pipeline.request import AssemblyRequest
+from assembly.pipeline.services import assemble
+from assembly.records.reader import load_record
+from assembly.sources.level_texts import STORED_CHARACTERS, offered_texts
 from memories.embeddings.indexing import document_split
 from memories.models import Chunk, Document, Job, Memory
 from memories.services import MemoryFacts, agent_item_delete, memories_create, memory_create, memory_delete
 from memories.services.document import document_update, documents_create
 from memories.services.memory import facts_of, memory_update
 from teams.models import Team
+from teams.organisation.services import organisation_file_create
 from teams.principal import SYSTEM
 from teams.services import team_create
 from teams.versioned_text.versioned_file import file_save
@@ -99,22 +105,52 @@ def test_a_job_may_run_twice_and_has_nothing_to_do_for_what_is_gone(agent: Agent
     assert TextLevel.objects.count() == count
 
 
-def test_files_and_logs_have_levels_and_a_log_that_grows_has_one_job(agent: Agent, team: Team) -> None:
+def test_files_and_logs_have_levels_and_a_log_that_grows_is_noted_once(agent: Agent, team: Team) -> None:
     file, goals = AgentFile.objects.get(agent=agent, file_key="KNOWLEDGE"), team.files.get(file_key="GOALS")
-    save(file, LONG)
-    save(goals, f"# Goals\n\n{OTHER}")
+    identity = AgentFile.objects.get(agent=agent, file_key="IDENTITY")
+    for one, content in ((file, LONG), (goals, f"# Goals\n\n{OTHER}"), (identity, f"{LONG} {OTHER}")):
+        save(one, content)
+    style = organisation_file_create(key="style", title="Style guide", content=f"{OTHER}\n\n{LONG}", principal=SYSTEM)
     day = agent.created.date()
     for paragraph in (LONG, OTHER, "Tea."):
         daily_log_append(agent=agent, date=day, text=paragraph, principal=SYSTEM)
-    assert {kind for kind, _ in noted()} == {"agent_file", "team_file", "daily_log"}
-    assert run_jobs() == 3
-    assert stored_levels(LONG, item=file.id) == extracted(LONG)
-    assert stored_levels(f"# Goals\n\n{OTHER}", item=goals.id)
     log = DailyLog.objects.get(agent=agent)
-    assert stored_levels(log.content, item=log.id) == extracted(log.content)
-    daily_log_append(agent=agent, date=day, text="More tea.", principal=SYSTEM)
+    assert noted() == {
+        ("agent_file", file.id), ("agent_file", identity.id), ("team_file", goals.id),
+        ("organisation_file", style.id), ("daily_log", log.id),
+    }  # fmt: skip
+    assert run_jobs() == 4, "one of each kind"
+    assert stored_levels(LONG, item=file.id) == extracted(LONG)
+    rows: tuple[Any, ...] = (goals, style, log)
+    for row in rows:
+        row.refresh_from_db()
+        texts = [offered.text for offered in offered_texts(row) if len(offered.text) >= STORED_CHARACTERS]
+        assert texts
+        assert all(stored_levels(text, item=row.id) == extracted(text) for text in texts)
+    assert not TextLevel.objects.filter(item=identity.id), "contexts have it whole"
+    save(log, OTHER)
     assert run_jobs() == 1
-    assert not stored_levels(log.content), "of the log as it was"
+    assert not any(stored_levels(text) for text in texts), "of the log as it was"
+
+
+def test_the_texts_with_levels_are_those_that_a_context_is_offered(agent: Agent, team: Team) -> None:
+    long = "\n\n".join(f"# Part {number}\n\n{LONG} {number}" for number in range(9))
+    save(AgentFile.objects.get(agent=agent, file_key="KNOWLEDGE"), long)
+    save(team.files.get(file_key="GOALS"), long.replace("Part", "Goal"))
+    organisation_file_create(key="style", title="Style guide", content=long.replace("Part", "Rule"), principal=SYSTEM)
+    daily_log_append(agent=agent, date=agent.today(agent.created), text=long.replace("Part", "Hour"), principal=SYSTEM)
+    (document,) = documents_create(agent=agent, facts=[{"path": "a.md", "content": long}], principal=SYSTEM)
+    document_split(id_=document.id)
+    memory_create(owner=agent, facts=facts(LONG)[0], principal=SYSTEM)
+    run_jobs()
+    asked = AssemblyRequest(topic="Who recommended the event?", profile="memory")
+    record = load_record(assemble(agent=agent, team=team, principal=SYSTEM, asked=asked).assembly)
+    offered = [one for one in record.inputs.candidates if len(one.text) >= STORED_CHARACTERS]
+    assert {Ref.parse(one.ref).kind for one in offered} == {
+        "agent_file", "team_file", "organisation_file", "daily_log", "chunk", "memory",
+    }  # fmt: skip
+    for one in offered:
+        assert stored_levels(one.text) == extracted(one.text), one.ref
 
 
 def test_the_passages_of_a_document_have_levels_as_their_source_offers_them(agent: Agent) -> None:
