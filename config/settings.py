@@ -66,6 +66,7 @@ MIDDLEWARE = [
     "teams.sign_in.attempts.RefusedAttemptMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "config.http.notes.NotesMiddleware",
     "config.http.problems.ProblemMiddleware",
 ]
 

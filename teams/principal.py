@@ -1,11 +1,13 @@
 """A principal is a person, an agent's key or an admin key that makes a request, with its roles and rights."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Literal
 from uuid import UUID
 
 from django.db import models
+
+from teams.origin import Origin, least_trusted
 
 NOBODY = UUID(int=0)
 
@@ -15,12 +17,17 @@ Kind = Literal["person", "agent_key", "admin_key", "system"]
 @dataclass(frozen=True, slots=True)
 class Author:
     """The author of a version: `updated_by` is `user` or `system` as in the seed; ref and name identify the person or
-    key.
+    key. `origin` is that of the texts that the author writes.
     """
 
     updated_by: Literal["user", "system"]
     ref: str = ""
     name: str = ""
+    origin: Origin = Origin.PERSON
+
+    def limited_to(self, origin: str) -> "Author":
+        """Return the author of a text that comes from this origin, and is trusted no more than the author."""
+        return replace(self, origin=least_trusted(self.origin, origin))
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +41,8 @@ class Principal:
     agent_id: UUID | None = None
     team_ids: frozenset[UUID] = field(default_factory=frozenset)
     scopes: frozenset[str] = field(default_factory=frozenset)
+    relays: Origin = Origin.PERSON
+    """The origin of the texts that the principal stores without having written them, such as an import of records."""
 
     # DRF asks its `request.user` for these two.
     is_authenticated: bool = field(default=True, init=False)
@@ -48,9 +57,15 @@ class Principal:
 
     @property
     def author(self) -> Author:
-        return Author(
-            "system" if self.kind == "system" else "user", "" if self.kind == "system" else self.ref, self.name
-        )
+        """The author of what the principal writes. What an agent's key writes comes from the agent."""
+        origin = least_trusted(Origin.AGENT if self.kind == "agent_key" else Origin.PERSON, self.relays)
+        if self.kind == "system":
+            return Author("system", "", self.name, origin)
+        return Author("user", self.ref, self.name, origin)
+
+    def relaying(self, origin: str) -> "Principal":
+        """Return the principal who stores texts that come from this origin."""
+        return replace(self, relays=least_trusted(self.relays, origin))
 
 
 SYSTEM = Principal(kind="system", is_admin=True, name="Dossier")

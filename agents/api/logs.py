@@ -77,7 +77,7 @@ class DailyLogDetail(VersionedView):
     )
     @idempotent
     def post(self, request: Request, slug: str, date: str) -> Response:
-        """Append a paragraph, exactly as sent, after a blank line. The first paragraph creates the log (201)."""
+        """Append a paragraph after a blank line. The first paragraph creates the log (201)."""
         self.query()
         agent, day = agent_for(self.principal, slug, Action.WRITE), parse_log_date(date)
         text = self.validated(ParagraphSerializer)["text"]

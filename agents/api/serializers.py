@@ -5,8 +5,9 @@ from typing import Any
 from rest_framework import serializers
 
 from agents.models import Agent, valid_timezone
-from config.http.serializers import ExactText, Line, StrictSerializer, VisibleText
-from teams.api.serializers import MAX_NAME_CHARACTERS, MAX_SLUG_CHARACTERS, SignedSerializer, SlugField
+from config.http.serializers import ExactText, Line, NotesField, StrictSerializer, VisibleText
+from teams.api.serializers import MAX_NAME_CHARACTERS, SignedSerializer, SlugField
+from teams.slugs import MAX_SLUG_CHARACTERS
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 
 MAX_TEAMS = 200
@@ -64,10 +65,11 @@ class AgentSerializer(serializers.Serializer[Any]):
 
 
 class ParagraphSerializer(StrictSerializer):
-    text = VisibleText(max_length=MAX_PARAGRAPH_CHARACTERS, help_text="Markdown, added exactly as sent.")
+    text = VisibleText(max_length=MAX_PARAGRAPH_CHARACTERS, help_text="Markdown, added as sent.")
 
 
 class DailyLogSerializer(SignedSerializer):
     date = serializers.DateField()
     content = serializers.CharField()
     updated_at = serializers.DateTimeField()
+    notes = NotesField()

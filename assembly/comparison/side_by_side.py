@@ -27,7 +27,7 @@ class ComparedContext:
     """The SHA-256 of the content in UTF-8, in hex."""
     tokens: int
     truncated: bool
-    """Whether an item was truncated, or excluded for lack of budget."""
+    """Whether an item was truncated, shortened, or excluded for lack of budget."""
     sections: tuple[SectionResult, ...]
     decisions: tuple[Decision, ...]
     warnings: tuple[str, ...]

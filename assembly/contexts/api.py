@@ -107,8 +107,8 @@ class AssemblyDecisions(ApiView):
         query = self.query("cursor", "limit")
         told = load_record(assembly_for(self.principal, id_))
         sections = {section.key: section for section in told.inputs.profile.sections}
-        found, cursor = page_of_sequence([*enumerate(told.decisions)], query)
-        documents = [decision_document(one, place, sections[one.section]) for place, one in found]
+        found, cursor = page_of_sequence([*enumerate(told.decided)], query)
+        documents = [decision_document(one, place, sections[one.section], item) for place, (one, item) in found]
         return Response({"results": documents, "next": next_page_url(request.path, query, cursor)})
 
 

@@ -17,7 +17,7 @@ from assembly.engine.profile import TRUSTED_SOURCES, Section
 from assembly.engine.ranking import decision_relevance
 from assembly.engine.reasons import decision_sentence
 from assembly.engine.rendering import SECTION_SEPARATOR
-from assembly.engine.types import ESCAPED_SINCE, Decision
+from assembly.engine.types import ESCAPED_SINCE, Candidate, Decision
 from assembly.models import Assembly
 from assembly.pipeline.answer_cache import AssemblyResult
 from assembly.records.warnings import load_warning_bodies, warnings_of
@@ -227,13 +227,14 @@ def _section_document(section: dict[str, Any], decisions: Sequence[Decision]) ->
     }
 
 
-def decision_document(decision: Decision, position: int, section: Section) -> dict[str, Any]:
+def decision_document(decision: Decision, position: int, section: Section, candidate: Candidate) -> dict[str, Any]:
     """Return a decision as JSON values, with its reason as a sentence. `position` is its index in the decisions."""
     return {
         "position": position,
         "ref": decision.ref,
         "section": decision.section,
         "source": section.source,
+        "origin": candidate.origin,
         "code": decision.code,
         "included": decision.included,
         "reason": decision_sentence(decision, section.label),

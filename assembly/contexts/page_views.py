@@ -154,7 +154,9 @@ def record_file(request: HttpRequest, id_: UUID) -> HttpResponse:
 def load_document(told: StoredAssembly) -> dict[str, Any]:
     """Return the assembly as the API returns it, with all its decisions. Raises RecordDamaged."""
     sections = {section.key: section for section in told.inputs.profile.sections}
-    decisions = [decision_document(one, place, sections[one.section]) for place, one in enumerate(told.decisions)]
+    decisions = [
+        decision_document(one, place, sections[one.section], item) for place, (one, item) in enumerate(told.decided)
+    ]
     return {
         **assembly_document(AssemblyResult(told.assembly, content_of(told), told.decisions)),
         "decisions": decisions,

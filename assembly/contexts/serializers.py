@@ -8,7 +8,7 @@ from rest_framework import serializers
 from assembly.contexts.request_serializers import StrategySerializer
 from assembly.engine.codes import DECISION_CODES, SourceCode
 from assembly.engine.query_signals import Intent
-from assembly.engine.types import SECTION_STATUSES
+from assembly.engine.types import ORIGINS, SECTION_STATUSES
 from assembly.models import Purpose
 from assembly.pipeline.request import (
     DEFAULT_TOKENIZER,
@@ -286,7 +286,9 @@ class AssemblySummarySerializer(serializers.Serializer[Any]):
     now = serializers.DateTimeField()
     budget = serializers.IntegerField()
     tokens = serializers.IntegerField()
-    truncated = serializers.BooleanField(help_text="A text was truncated, or an item was excluded for lack of budget.")
+    truncated = serializers.BooleanField(
+        help_text="An item was truncated, compacted, summarised, or excluded for lack of budget."
+    )
     warnings = WarningSerializer(many=True)
     parent_id = serializers.UUIDField(allow_null=True, help_text="The assembly that this one grew from by an event.")
     repeat_of_id = serializers.UUIDField(
@@ -331,6 +333,11 @@ class DecisionSerializer(serializers.Serializer[Any]):
     ref = serializers.CharField()
     section = serializers.CharField()
     source = serializers.CharField()  # type: ignore[assignment]  # of the candidate; DRF has an attribute of this name
+    origin = serializers.ChoiceField(
+        choices=ORIGINS,
+        allow_null=True,
+        help_text="Where the text comes from; null in records that do not say.",
+    )
     code = serializers.ChoiceField(choices=DECISION_CODES)
     included = serializers.BooleanField()
     reason = serializers.CharField(help_text="The code as a plain sentence.")

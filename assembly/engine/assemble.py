@@ -22,6 +22,7 @@ from assembly.engine.token_ledger import TokenLedger
 from assembly.engine.tokenizers import Tokenizer
 from assembly.engine.types import (
     ESCAPED_SINCE,
+    MEMORY_LAYER_SINCE,
     Candidate,
     Decision,
     EngineRequest,
@@ -35,6 +36,9 @@ LATEST_SECTION = Section("latest_activity", "Latest Activity", "L6", "recent_eve
 
 FAILURE_NOTE = Section("failure_note", "Unavailable Sources", "L6", "failure_note", "note", overflow="drop")
 """The section of the line about sources that failed, at the end of a context."""
+
+SHORTENED_CODES = frozenset({Code.COMPACTED, Code.SUMMARISED})
+"""Codes of items that are included as some of their sentences, or as a summary."""
 
 EngineRun = Callable[[Sequence[Candidate], int], EngineResult]
 """A function that assembles the given candidates within a budget in tokens."""
@@ -109,7 +113,7 @@ def _with_dropped_decisions(fitted: EngineResult, dropped: list[Decision]) -> En
         sections.append(structs.replace(section, status=status, considered=len(mine)))
     return replace(
         fitted,
-        truncated=any(decision.code.is_over_budget for decision in decisions),
+        truncated=fitted.truncated or bool(dropped),
         sections=tuple(sections),
         decisions=tuple(decisions),
     )
@@ -170,7 +174,7 @@ def _run_engine(
         content=content,
         tokens=ledger.tokens,
         budget=request.budget,
-        truncated=any(decision.code.is_over_budget for decision in decisions),
+        truncated=_is_truncated(decisions, request.engine_version),
         sections=tuple(section_result(filled) for filled in filling.filled),
         decisions=tuple(decisions),
         warnings=_warnings(
@@ -180,6 +184,15 @@ def _run_engine(
         quality=quality,
         wanted=wanted_summaries(profile, candidates, decisions, tokenizer),
     )
+
+
+def _is_truncated(decisions: Iterable[Decision], engine_version: int) -> bool:
+    """Whether an item was cut, shortened, or excluded for lack of budget.
+
+    Before MEMORY_LAYER_SINCE, items that were shortened to some of their sentences or to a summary did not count.
+    """
+    shortened = SHORTENED_CODES if engine_version >= MEMORY_LAYER_SINCE else frozenset()
+    return any(decision.code.is_over_budget or decision.code in shortened for decision in decisions)
 
 
 def quality_of(decisions: Iterable[Decision]) -> float:

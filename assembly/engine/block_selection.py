@@ -66,7 +66,17 @@ def select_blocks(
         select_levels(fields, priority, preference, texts, room)
     else:
         _BlockContest(fields, priority, ladder, texts).select(budget, room, excluded)
+    if priority.has_scopes:
+        _exclude_repeated_misfits(fields, texts)
     return [SectionOutcome(field.section, list(field.items.values()), field.used) for field in fields]
+
+
+def _exclude_repeated_misfits(fields: Sequence[BlockSection], texts: DistinctTexts) -> None:
+    """Decide misfits that repeat a selected item as its duplicates, so that none of them is cut to fill its section."""
+    for field in fields:
+        for item in [*field.items.values()]:
+            if item.code and item.code.is_over_budget and (by := texts.repeated_by(item.candidate)):
+                field.leave_out(item, Code.DUPLICATE, by=by)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,14 @@ Two texts are equal if they differ in white space alone. A passage repeats its d
 """
 
 import hashlib
+import re
 from dataclasses import dataclass, field
 
 from assembly.engine.refs import document_of
 from assembly.engine.types import Candidate
+
+_PLACE = re.compile(r"[^\n]*:[0-9]+\n")
+"""The first line of a passage, which says where it begins: the path or the title of its text, and the line."""
 
 TextDigest = bytes
 """The hash of a text without its white space; texts with equal digests are equal."""
@@ -33,8 +37,7 @@ class DistinctTexts:
         form = DistinctTexts, self.across_shapes
         known: TextDigest | None = candidate.memo.get(form)
         if known is None:
-            is_passage = self.across_shapes and candidate.kind == "chunk"
-            text = candidate.text.partition("\n")[2] if is_passage else candidate.text
+            text = _without_place(candidate) if self.across_shapes else candidate.text
             known = candidate.memo[form] = hashlib.sha256(" ".join(text.split()).encode()).digest()
         return known
 
@@ -50,3 +53,9 @@ class DistinctTexts:
         self.refs[candidate.ref] = self.refs[self.digest_of(candidate)] = candidate.ref
         if is_whole:
             self.documents.add(candidate.ref)
+
+
+def _without_place(candidate: Candidate) -> str:
+    """Return the candidate's text, of a passage without the line that says where it begins."""
+    place = _PLACE.match(candidate.text) if document_of(candidate.ref) != candidate.ref else None
+    return candidate.text[place.end() :] if place else candidate.text

@@ -155,9 +155,9 @@ class Priority:
             if scope is None or limit is None or texts.repeated_by(item.candidate):
                 limited.append(item)
                 continue
-            texts.add(item.candidate, is_whole=False)
             counted[scope] += 1
             if counted[scope] <= limit:
+                texts.add(item.candidate, is_whole=False)
                 last[scope] = item.score
                 limited.append(item)
             else:

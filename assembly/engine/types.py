@@ -267,7 +267,7 @@ class EngineResult:
     tokens: int
     budget: int
     truncated: bool
-    """Whether an item was cut, or excluded for lack of budget."""
+    """Whether an item was cut, shortened, or excluded for lack of budget."""
     sections: tuple[SectionResult, ...]
     decisions: tuple[Decision, ...]
     warnings: tuple[WarningCode, ...]

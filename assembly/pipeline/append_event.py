@@ -26,7 +26,7 @@ from assembly.pipeline.telemetry import traced_assembly
 from assembly.records.reader import StoredAssembly, content_of, load_record
 from assembly.records.record import RecordOwners, record
 from assembly.rules.evaluation import rules_from_record
-from assembly.sources.base import SourceReport
+from assembly.sources.base import SourceReport, origin_of
 from config.http.errors import Conflict, NotFound
 from memories.models import Event
 from memories.services import events_create
@@ -118,7 +118,9 @@ def _included_candidates(recorded: StoredAssembly, profile: Profile) -> list[Can
         if decision.included:
             lead = render_item(sections[decision.section], candidate).lead
             told.append(
-                replace(candidate, summary=None, text=content[decision.start : decision.end].removeprefix(lead))
+                replace(
+                    candidate, summary=None, levels={}, text=content[decision.start : decision.end].removeprefix(lead)
+                )
             )
     return told
 
@@ -126,7 +128,13 @@ def _included_candidates(recorded: StoredAssembly, profile: Profile) -> list[Can
 def _event_candidate(event: Event) -> Candidate:
     text = format_event(kind=event.type, content=event.content, outcome=event.outcome, occurred_at=event.occurred_at)
     return Candidate(
-        ref=event.ref, section=LATEST_SECTION.key, text=text, kind=event.type, occurred_at=event.occurred_at, position=0
+        ref=event.ref,
+        section=LATEST_SECTION.key,
+        text=text,
+        kind=event.type,
+        occurred_at=event.occurred_at,
+        position=0,
+        origin=origin_of(event),
     )
 
 

@@ -116,6 +116,7 @@ def _gather_context(
         history=asked.history,
         filters=asked.filters,
         additional_context=asked.additional_context,
+        additional_origin=asked.additional_origin,
         depth_limit=profile.depth_limit,
         ranker=profile.ranker,
     )

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import DEFAULT_DB_ALIAS
 
 from agents.models import Agent
-from assembly.engine.types import EngineRequest, field_values
+from assembly.engine.types import EngineRequest, Origin, field_values
 from assembly.models import Purpose
 from assembly.sources.base import ConversationTurn, GatherContext, RequestFilters
 from config.db.statements import Statement, run_statement
@@ -64,6 +64,8 @@ class AssemblyRequest:
     budgets: RequestBudgets = RequestBudgets()
     strategy: Mapping[str, Any] = field(default_factory=dict)
     additional_context: str = ""
+    additional_origin: Origin = "agent"
+    """Where the additional context comes from; `assemble` sets it by who sends the request."""
     format: AnswerFormat = "markdown"
     entities: tuple[str, ...] = ()
     """Names of entities that the request is about, in addition to those that the topic names."""
@@ -85,6 +87,7 @@ class AssemblyRequest:
             "tokenizer": self.tokenizer,
             "history": [[turn.role, turn.content] for turn in self.history],
             "additional_context": self.additional_context,
+            **({"additional_origin": self.additional_origin} if self.additional_context else {}),
             **self.wishes(),
         }
 

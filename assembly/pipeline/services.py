@@ -26,6 +26,7 @@ from assembly.pipeline.token_counts import load_token_counts, store_token_counts
 from assembly.records.change_counters import StaleRead
 from assembly.records.record import RecordOwners, record, warning_codes
 from assembly.rules.evaluation import rules_document
+from assembly.sources.base import origin_of
 from assembly.sources.time_budget import TimeBudget
 from config.db.statements import execute_sql
 from config.observability.tracing import span
@@ -83,7 +84,7 @@ def assemble(
     profile cannot follow, or a team in which the agent does not work; NotFound for a session that is not the agent's.
     The caller must check that the principal may do this.
     """
-    asked = asked.for_agent(agent)
+    asked = replace(asked.for_agent(agent), additional_origin=origin_of(principal.author))
     time, purpose = TimeBudget.running(asked.budgets.time_ms), asked.purpose or Purpose.default_for(principal)
     wanted = cache_key(agent=agent, team=team, now=asked.now, asked=asked.facts())
     known = (

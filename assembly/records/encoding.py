@@ -17,14 +17,15 @@ from assembly.engine.codes import Code
 from assembly.engine.linear_ranker import SHARE_PREFIX, Ranker, SignalValues, share_signals, source_share_signals
 from assembly.engine.profile import Profile, Section
 from assembly.engine.refs import without_version
-from assembly.engine.types import Candidate, Decision
+from assembly.engine.types import Candidate, Decision, ShorterLevel
 from assembly.models import text_hash
 
-ASKED_FOR = {"section", "similarity", "score", "measures", "position", "summary"}
+ASKED_FOR = {"section", "similarity", "score", "measures", "position", "summary", "levels"}
 """Fields of a candidate that depend on the request or the section; a piece omits them."""
 ID_BYTES = 8
 SUMMARY, PROFILE = "summary", "profile"
-"""Kinds of pieces that are no candidates: summaries of texts, and the profile of an assembly."""
+"""Kinds of pieces that are no candidates: summaries and levels of texts, and the profile of an assembly."""
+LEVELS_COLUMN = "levels"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,19 @@ def piece_of_summary(candidate: Candidate) -> NewPiece | None:
     return _new_piece(f"{SUMMARY}:{candidate.ref}", told.text, {"model": told.model}) if told else None
 
 
+def pieces_of_levels(candidate: Candidate) -> Mapping[ShorterLevel, NewPiece]:
+    """Return the pieces of the candidate's levels of detail, which have the form of summaries."""
+    if not candidate.levels:
+        return {}
+    known: Mapping[ShorterLevel, NewPiece] | None = candidate.memo.get(LEVELS_COLUMN)
+    if known is None:
+        known = candidate.memo[LEVELS_COLUMN] = {
+            level: _new_piece(f"{SUMMARY}:{candidate.ref}", one.text, {"model": one.model})
+            for level, one in candidate.levels.items()
+        }
+    return known
+
+
 @lru_cache(maxsize=256)
 def piece_of_profile(profile: Profile) -> NewPiece:
     """Return the piece of a profile as it was used; its text is JSON."""
@@ -101,10 +115,13 @@ def columns_of(
     pieces: Sequence[int],
     summaries: Sequence[int | None],
     profile: Profile,
+    *,
+    levels: Sequence[Mapping[ShorterLevel, int]] = (),
 ) -> Columns:
     """Return the columns of the decisions, each on the candidate at the same index.
 
-    `pieces` and `summaries` are, for each candidate, the indexes of its piece and of its summary's piece in the record.
+    `pieces` and `summaries` are, for each candidate, the indexes of its piece and of its summary's piece in the record,
+    and `levels` those of the pieces of its levels of detail.
     """
     sections = {section.key: place for place, section in enumerate(profile.sections)}
     measures = sorted({name for candidate in candidates for name in candidate.measures})
@@ -131,6 +148,7 @@ def columns_of(
         "source_score": _sparse_column([one.score for one in candidates]),
         "position": _sparse_column([one.position for one in candidates]),
         "summary": _sparse_column(summaries),
+        LEVELS_COLUMN: _sparse_column([dict(one) or None for one in levels]),
     }
     return {name: values for name, values in columns.items() if values not in NO_SIGNALS}
 

@@ -125,6 +125,7 @@ def request_of_record(record: StoredAssembly) -> AssemblyRequest:
     A budget that came from the profile comes from the profile again.
     """
     assembly, profile = record.assembly, record.inputs.profile
+    additional = next((one for one in record.inputs.candidates if one.ref == ADDITIONAL_CONTEXT_REF), None)
     stored: Mapping[str, Any] = assembly.request
     return AssemblyRequest(
         topic=assembly.topic,
@@ -137,9 +138,8 @@ def request_of_record(record: StoredAssembly) -> AssemblyRequest:
         budgets=RequestBudgets(**(stored.get("budgets") or {})),
         strategy=stored.get("strategy") or {},
         entities=tuple(stored.get("entities") or ()),
-        additional_context=next(
-            (one.text for one in record.inputs.candidates if one.ref == ADDITIONAL_CONTEXT_REF), ""
-        ),
+        additional_context=additional.text if additional else "",
+        additional_origin=(additional and additional.origin) or "agent",
     )
 
 

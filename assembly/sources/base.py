@@ -6,7 +6,7 @@ Only sources read the database for an assembly.
 import datetime
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, cast
 from uuid import UUID
 
 from msgspec import Struct
@@ -17,7 +17,7 @@ from assembly.engine.linear_ranker import Ranker
 from assembly.engine.profile import Section
 from assembly.engine.query_signals import QuerySignals
 from assembly.engine.rules import Rule
-from assembly.engine.types import Candidate
+from assembly.engine.types import Candidate, Origin
 from config.db.statements import Rows, Statement, run_together
 from memories.embeddings.vectors import QueryVector
 from memories.models import Session, TaskFrame
@@ -25,11 +25,6 @@ from teams.models import Team
 
 Component = Literal["recent", "semantic", "entity", "relation", "pattern", "custom"]
 """The type of a ContextComponent in the seed "Context Assembly Specification"."""
-
-Scope = Literal["noosphere", "library", "workshop", "experience"]
-"""A memory scope of the seed "Memory Layer", L1 to L4: general knowledge, project knowledge, results of work and tools,
-and the agent's own experience.
-"""
 
 Need = Literal["mentioned", "task"]
 """Data that several sources need and that is found before they run: the mentioned entities, the current task."""
@@ -84,6 +79,8 @@ class GatherContext:
     history: tuple[ConversationTurn, ...] = ()
     filters: RequestFilters = RequestFilters()
     additional_context: str = ""
+    additional_origin: Origin = "agent"
+    """Where the additional context comes from: the person or the agent that sent the request."""
     depth_limit: int = 2
     ranker: Ranker | None = None
     """The ranker whose features are measured for memories."""
@@ -148,7 +145,6 @@ class Source:
     component: Component
     label: str
     """The name of the source on pages."""
-    scope: Scope = field(kw_only=True)
     needs: frozenset[Need] = frozenset()
     remote: bool = False
     reading: Callable[[GatherContext, Sequence[Section]], SourceQuery | None] | None = None
@@ -156,6 +152,11 @@ class Source:
 
     A source with a need has none, because the statement has to be known before anything is read.
     """
+
+
+def has_blocks(sections: Sequence[Section]) -> bool:
+    """Return whether a section has blocks, which are scored for the moment of the request and therefore not cached."""
+    return any(section.shape == "blocks" for section in sections)
 
 
 Row = TypeVar("Row")
@@ -167,6 +168,11 @@ def candidates_for(
     """Return every row, of at most `limit`, as a candidate for every section."""
     found = list(rows)
     return SourceResult([candidate(section, row) for section in sections for row in found], limit * len(sections))
+
+
+def origin_of(row: Any) -> Origin:
+    """Return where the row's text comes from, as the server recorded it when the text was written."""
+    return cast("Origin", row.origin)
 
 
 Labels = dict[str, tuple[str, ...]]

@@ -16,7 +16,7 @@ from assembly.engine.linear_ranker import Ranker, block_shares, relevance_of, sc
 from assembly.engine.profile import Section
 from assembly.engine.scoring import candidate_measures, chunk_boost, keyword_matches, keyword_share, recency_score
 from assembly.engine.types import Candidate
-from assembly.sources.base import MAX_BYTES, GatherContext, SourceResult, candidates_for, path_labels
+from assembly.sources.base import MAX_BYTES, GatherContext, SourceResult, candidates_for, origin_of, path_labels
 from assembly.sources.memories import search_weights
 from memories.embeddings.vectors import QueryVector, active_model_expression, with_active_model
 from memories.models import Chunk, Document
@@ -62,6 +62,7 @@ def _nearest_passages(gather_context: GatherContext, limit: int, vector: QueryVe
             "text",
             "document__path",
             "document__updated",
+            "document__origin",
             "similarity",
             "space",
         )[:limit]
@@ -113,6 +114,7 @@ def _passage_candidate(passage: FoundPassage) -> Candidate:
         similarity=passage.similarity,
         measures=passage.measures,
         labels=path_labels(passage.path),
+        origin=origin_of(passage),
     )
 
 
@@ -139,7 +141,7 @@ def open_files(gather_context: GatherContext, sections: Sequence[Section]) -> So
         .filter(newer__lt=MAX_BYTES)
         .order_by(*order)[:limit]
     )
-    columns = documents.only("id", "version", "path", "language", "content", "updated")
+    columns = documents.only("id", "version", "path", "language", "content", "updated", "origin")
     return candidates_for(
         sections, columns, limit, lambda section, document: _open_file_candidate(gather_context, section, document)
     )
@@ -157,4 +159,5 @@ def _open_file_candidate(gather_context: GatherContext, section: Section, docume
         score=recency,
         measures=candidate_measures(recency=recency, relevance=keyword_share(text, gather_context.signals.keywords)),
         labels=path_labels(document.path),
+        origin=origin_of(document),
     )

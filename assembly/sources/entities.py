@@ -8,7 +8,7 @@ from assembly.engine.item_formats import format_entity
 from assembly.engine.profile import Section
 from assembly.engine.scoring import candidate_measures, entity_score, keyword_share, recency_score
 from assembly.engine.types import Candidate
-from assembly.sources.base import GatherContext, MentionedEntity, SourceResult, candidates_for, entity_labels
+from assembly.sources.base import GatherContext, MentionedEntity, SourceResult, candidates_for, entity_labels, origin_of
 from memories.models import Entity
 
 SALIENT_LIMIT = 10
@@ -34,7 +34,7 @@ def entities(gather_context: GatherContext, sections: Sequence[Section]) -> Sour
     def candidate(section: Section, entity: Entity) -> Candidate:
         return _candidate(gather_context, section, entity, mentioned=entity.id in mentioned)
 
-    columns = ("id", "version", "type", "name", "names", "properties", "salience", "updated")
+    columns = ("id", "version", "type", "name", "names", "properties", "salience", "updated", "origin")
     limit = gather_context.raised(MENTIONED_LIMIT) + gather_context.raised(SALIENT_LIMIT)
     return candidates_for(sections, found.only(*columns), limit, candidate)
 
@@ -62,4 +62,5 @@ def _candidate(gather_context: GatherContext, section: Section, entity: Entity, 
             mentioned=mentioned,
         ),
         labels=entity_labels(entity.names, entity.properties),
+        origin=origin_of(entity),
     )

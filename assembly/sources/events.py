@@ -8,7 +8,7 @@ from assembly.engine.item_formats import format_event, format_tool_result
 from assembly.engine.profile import Section
 from assembly.engine.scoring import candidate_measures, event_relevance, recency_score
 from assembly.engine.types import Candidate
-from assembly.sources.base import GatherContext, SourceResult, candidates_for
+from assembly.sources.base import GatherContext, SourceResult, candidates_for, origin_of
 from memories.models import Event, EventType
 from memories.search import recent_events as events
 from memories.search.recent_events import EventQuery, newest_events
@@ -46,6 +46,7 @@ def event_candidate(gather_context: GatherContext, section: Section, event: Even
         occurred_at=event.occurred_at,
         score=recency,
         measures=candidate_measures(recency=recency, relevance=relevance, type_match=type_match),
+        origin=origin_of(event),
     )
 
 

@@ -7,7 +7,7 @@ from assembly.engine.profile import Section
 from assembly.engine.query_signals import possible_names
 from assembly.engine.scoring import candidate_measures, recency_score, success_rate
 from assembly.engine.types import Candidate
-from assembly.sources.base import GatherContext, SourceResult, candidates_for, pattern_labels
+from assembly.sources.base import GatherContext, SourceResult, candidates_for, origin_of, pattern_labels
 from memories.models import Pattern
 from memories.search.pattern_matches import matching_patterns
 
@@ -61,4 +61,5 @@ def _candidate(
             **matches,
         ),
         labels=pattern_labels(pattern.keywords),
+        origin=origin_of(pattern),
     )

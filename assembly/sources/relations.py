@@ -6,7 +6,7 @@ from assembly.engine.item_formats import format_relation
 from assembly.engine.profile import Section
 from assembly.engine.scoring import candidate_measures, keyword_share, recency_score
 from assembly.engine.types import Candidate
-from assembly.sources.base import GatherContext, SourceResult, candidates_for, entity_labels
+from assembly.sources.base import GatherContext, SourceResult, candidates_for, entity_labels, origin_of
 from assembly.sources.entities import SALIENT_LIMIT
 from memories.search.graph_walk import WalkedRelation, walk_relations
 
@@ -49,4 +49,5 @@ def _candidate(gather_context: GatherContext, section: Section, relation: Walked
             depth=relation.depth,
         ),
         labels=entity_labels((relation.source, relation.target), {}),
+        origin=origin_of(relation),
     )

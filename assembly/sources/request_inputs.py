@@ -1,17 +1,27 @@
 """These sources return data of the request itself: the conversation so far, and additional context."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from assembly.engine.profile import Section
 from assembly.engine.scoring import candidate_measures
-from assembly.engine.types import Candidate
+from assembly.engine.types import Candidate, Origin
 from assembly.sources.base import GatherContext, SourceResult
+
+ORIGINS_OF_ROLES: Mapping[str, Origin] = {"user": "person", "assistant": "agent", "tool": "tool"}
+"""The origins of turns; that of any other role is the agent that sent it."""
 
 
 def turns(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """Return every turn in order; nothing is read from the database."""
     candidates = [
-        Candidate(ref=f"turn:{place + 1}", section=section.key, text=turn.content, kind=turn.role, position=place)
+        Candidate(
+            ref=f"turn:{place + 1}",
+            section=section.key,
+            text=turn.content,
+            kind=turn.role,
+            position=place,
+            origin=ORIGINS_OF_ROLES.get(turn.role, "agent"),
+        )
         for section in sections
         for place, turn in enumerate(gather_context.history)
     ]
@@ -35,6 +45,7 @@ def additional_context(gather_context: GatherContext, sections: Sequence[Section
             occurred_at=gather_context.now,
             score=1.0,
             measures=scores,
+            origin=gather_context.additional_origin,
         )
         for section in sections
     ]

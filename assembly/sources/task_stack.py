@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from assembly.engine.item_formats import format_task
 from assembly.engine.profile import Section
 from assembly.engine.types import Candidate
-from assembly.sources.base import GatherContext, SourceResult
+from assembly.sources.base import GatherContext, SourceResult, origin_of
 from memories.models import TaskFrame, TaskStatus
 from memories.services.task_stack import task_path
 
@@ -64,4 +64,5 @@ def _candidate(section: Section, frame: TaskFrame, position: int) -> Candidate:
         occurred_at=frame.updated,
         measures={"depth": float(frame.depth)},
         position=position,
+        origin=origin_of(frame),
     )

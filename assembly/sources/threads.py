@@ -6,7 +6,7 @@ from assembly.engine.item_formats import format_thread
 from assembly.engine.profile import Section
 from assembly.engine.scoring import candidate_measures, keyword_share, recency_score
 from assembly.engine.types import Candidate
-from assembly.sources.base import GatherContext, SourceResult, candidates_for
+from assembly.sources.base import GatherContext, SourceResult, candidates_for, origin_of
 from memories.models import Thread, ThreadStatus
 
 LIMIT = 20
@@ -32,4 +32,5 @@ def _candidate(gather_context: GatherContext, section: Section, thread: Thread) 
         occurred_at=thread.touched_at,
         score=recency,
         measures=candidate_measures(recency=recency, relevance=keyword_share(text, gather_context.signals.keywords)),
+        origin=origin_of(thread),
     )

@@ -149,9 +149,9 @@ def _document(found: WhyNotAnswer) -> dict[str, Any]:
 
 
 def _decision_document(found: WhyNotAnswer, rank_context: RankContext) -> dict[str, Any]:
-    return decision_document(
-        rank_context.decision, found.told.decisions.index(rank_context.decision), rank_context.section
-    )
+    position = found.told.decisions.index(rank_context.decision)
+    candidate = found.told.inputs.candidates[position]
+    return decision_document(rank_context.decision, position, rank_context.section, candidate)
 
 
 def _match_document(decision: Decision, candidate: Candidate) -> dict[str, Any]:

@@ -11,11 +11,12 @@ from django.apps import apps
 from django.conf import settings
 from django.db import connections, migrations, transaction
 
-ERASABLE_TABLES = ("agents", "teams", "memories", "daily_logs", "profiles", "rules")
+ERASABLE_TABLES = ("agents", "teams", "organisation_files", "memories", "daily_logs", "profiles", "rules")
 AUDITED_FUNCTIONS = (
     "erase(text, uuid, text)",
     "prune_assemblies(uuid, uuid[], uuid, integer, boolean, text)",
     "prune_unused(bigint[])",
+    "prune_levels(uuid, bytea[])",
 )
 """The only functions by which the role of the app can delete history. The last ones are created by later migrations."""
 ORGANISATION = UUID(int=0)
@@ -135,6 +136,35 @@ def counts_changes(table: str, owner: str) -> migrations.RunSQL:
     ]
     drop = [f"DROP TRIGGER {table}_counts_{operation.lower()} ON {table};" for operation in tables]
     return migrations.RunSQL("\n".join(create), "\n".join(drop))
+
+
+def forgets_levels(table: str) -> migrations.RunSQL:
+    """Return a trigger with which the levels of detail of the table's rows are deleted together with the rows.
+
+    The table's key is `id`, a UUID. The function `forget_levels` is created by a migration of `assembly`.
+    """
+    return migrations.RunSQL(
+        f"CREATE TRIGGER {table}_forgets_levels AFTER DELETE ON {table} REFERENCING OLD TABLE AS old_rows"
+        " FOR EACH STATEMENT EXECUTE FUNCTION forget_levels()",
+        f"DROP TRIGGER {table}_forgets_levels ON {table}",
+    )
+
+
+def derive_origin(table: str, *, append_only: bool = False) -> migrations.RunSQL:
+    """Return SQL that sets the origin of rows which an agent's key wrote; all others come from a person, the default.
+
+    A key that is gone was an agent's: it went with its agent, while admin keys stay.
+    """
+    fill = f"""
+        UPDATE {table} SET origin = 'agent' WHERE editor_ref LIKE 'key:%'
+            AND editor_ref NOT IN (SELECT 'key:' || id FROM api_keys WHERE agent_id IS NULL);
+    """  # noqa: S608 - only names of tables are put in
+    if append_only:
+        fill = (
+            f"ALTER TABLE {table} DISABLE TRIGGER {table}_keeps_rows; {fill}"
+            f"ALTER TABLE {table} ENABLE TRIGGER {table}_keeps_rows;"
+        )
+    return migrations.RunSQL(f"{fill} SET CONSTRAINTS ALL IMMEDIATE;", migrations.RunSQL.noop)
 
 
 def grant_to_app_role(using: str, **_: Any) -> None:

@@ -20,6 +20,7 @@ from rest_framework.response import Response
 from config.db.statements import execute_sql
 from config.http.errors import DossierError, Invalid
 from config.http.models import IdempotentRequest
+from config.http.notes import add_notes
 from config.http.serializers import FastJSONRenderer
 
 RETENTION = timedelta(hours=24)
@@ -54,13 +55,16 @@ def idempotent(handler: Callable[..., Response]) -> Callable[..., HttpResponse]:
 
     @wraps(handler)
     def answer(view: Any, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
+        def handle() -> Response:
+            return add_notes(request._request, handler(view, request, *args, **kwargs))  # noqa: SLF001 - as DRF names it
+
         key = request.headers.get("Idempotency-Key")
         if key is None:
-            return handler(view, request, *args, **kwargs)
+            return handle()
         if not key.isascii() or not key.isprintable() or not 1 <= len(key) <= MAX_KEY_CHARACTERS:
             raise Invalid("Idempotency-Key", f"Use 1 to {MAX_KEY_CHARACTERS} printable ASCII characters.")
         with transaction.atomic():
-            return _answer_once(request, key, lambda: handler(view, request, *args, **kwargs))
+            return _answer_once(request, key, handle)
 
     return answer
 

@@ -17,6 +17,8 @@ from rest_framework.parsers import JSONParser
 from rest_framework.renderers import JSONRenderer
 from rest_framework.utils.encoders import JSONEncoder
 
+from config.invisible_characters import is_blank
+
 # What orjson has its own form for is left to the framework's encoder, so that moments end in Z.
 OPTIONS = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_NON_STR_KEYS
 
@@ -71,7 +73,9 @@ INVALID_DATE = f"Use a date that exists, like 2026-02-28, from {EARLIEST_YEAR} t
 
 
 class ExactText(serializers.CharField):
-    """A text that is stored exactly as it was sent. DRF's validators refuse NUL and lone surrogates."""
+    """A text exactly as it was sent; services store it without invisible characters. DRF's validators refuse NUL and
+    lone surrogates.
+    """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"trim_whitespace": False, **options})
@@ -82,18 +86,26 @@ class ExactText(serializers.CharField):
         return super().to_internal_value(data)
 
 
+class NotesField(serializers.ListField):
+    """What the server changed in the texts of a request before it stored them; only in the response to that request."""
+
+    def __init__(self, **options: Any) -> None:
+        said = "In answers to writes alone: what was changed in the texts, such as invisible characters removed."
+        super().__init__(**{"child": serializers.CharField(), "read_only": True, "help_text": said, **options})
+
+
 class VisibleText(ExactText):
-    """A text that is not only white space."""
+    """A text that is not only white space and invisible characters."""
 
     def to_internal_value(self, data: Any) -> str:
         text = super().to_internal_value(data)
-        if not text.strip():
+        if is_blank(text):
             self.fail("blank")
         return text
 
 
 class Line(VisibleText):
-    """A name: one line that is not only white space."""
+    """A name: one line that is not blank."""
 
     default_error_messages = {"several_lines": "Use one line, without line breaks and control characters."}
 

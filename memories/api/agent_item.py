@@ -16,7 +16,7 @@ from config.http.errors import Conflict
 from config.http.etags import etag
 from config.http.idempotency import idempotent
 from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, LOCATION, PAGE, ApiSchema
-from config.http.serializers import StrictSerializer
+from config.http.serializers import NotesField, StrictSerializer
 from memories.api.events import SESSIONS
 from memories.api.item_kinds import ItemEndpoint
 from memories.models import Memory
@@ -36,6 +36,7 @@ class BatchSerializer(serializers.Serializer[Any]):
     created = serializers.IntegerField()
     skipped = serializers.IntegerField(help_text="Those whose external id was there already.")
     ids = serializers.ListField(child=serializers.UUIDField(allow_null=True))
+    notes = NotesField()
 
 
 @cache  # cached, so that the OpenAPI document has one component per class

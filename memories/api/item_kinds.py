@@ -11,11 +11,11 @@ from rest_framework import serializers
 
 from agents.models import Agent
 from config.http.errors import Invalid, NotFound
-from config.http.serializers import StrictSerializer
+from config.http.serializers import NotesField, StrictSerializer
 from memories.api.filters import Filter, parse_id
 from memories.models.agent_item import AgentItem
 from memories.services import agent_item_update
-from teams.api.serializers import ActorField
+from teams.api.serializers import ActorField, OriginField
 
 
 class AgentItemSerializer(serializers.Serializer[Any]):
@@ -27,6 +27,8 @@ class AgentItemSerializer(serializers.Serializer[Any]):
     created_at = serializers.DateTimeField(source="created")
     updated_at = serializers.DateTimeField(source="updated")
     updated_by = ActorField("editor")
+    origin = OriginField()
+    notes = NotesField()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

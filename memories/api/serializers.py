@@ -5,13 +5,13 @@ from typing import Any
 from django.core.validators import RegexValidator
 from rest_framework import serializers
 
-from config.http.serializers import ExactText, Flag, Fraction, Line, Moment, StrictSerializer, VisibleText
+from config.http.serializers import ExactText, Flag, Fraction, Line, Moment, NotesField, StrictSerializer, VisibleText
 from memories.api.fields import Count, ItemId, choice_field
 from memories.models import Memory, MemoryVersion
 from memories.models.memory import MAX_REASON_CHARACTERS, MAX_TEXT_CHARACTERS
 from memories.search.languages import LANGUAGES
 from memories.services import MAX_MERGED
-from teams.api.serializers import ActorField, VersionSerializer
+from teams.api.serializers import ActorField, OriginField, VersionSerializer
 from teams.versioned_text.versioned_file import MAX_NOTE_CHARACTERS
 
 valid_kind = RegexValidator(  # a context shows memories as `- [kind] text`
@@ -98,6 +98,8 @@ class MemorySerializer(serializers.Serializer[Any]):
     version = serializers.IntegerField()
     created_at = serializers.DateTimeField(source="created")
     updated_by = ActorField("editor")
+    origin = OriginField()
+    notes = NotesField()
 
     def get_archived(self, memory: Memory) -> bool:
         return bool(memory.retired_because)

@@ -16,7 +16,7 @@ from agents.models import Agent
 from config.http.etags import etag
 from config.http.idempotency import idempotent
 from config.http.openapi import ETAG, LOCATION
-from config.http.serializers import ExactText, StrictSerializer, VisibleText
+from config.http.serializers import ExactText, NotesField, StrictSerializer, VisibleText
 from memories.api.events import SESSIONS
 from memories.api.fields import MAX_TEXT_CHARACTERS, ItemId, choice_field, external_id_field
 from memories.api.filters import by_choice, by_id
@@ -113,6 +113,7 @@ class TaskStackSerializer(serializers.Serializer[Any]):
 
 class PoppedSerializer(TaskStackSerializer):
     popped = TaskSerializer(help_text="The task that is complete now.")
+    notes = NotesField()
 
 
 def stack_document(agent: Agent, session: Session | None) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import datetime
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -21,6 +22,7 @@ from memories.archive.text_section import text_change
 from memories.imports.base import readable_name
 from memories.imports.workspace import AGENT_FILES, LOG_FILE, LOG_FOLDER
 from teams.models import Team
+from teams.origin import Origin
 from teams.principal import Principal
 from teams.versioned_text.versioned_file import VersionedFile, file_save
 
@@ -110,6 +112,7 @@ class AgentSection(OwnerSection[Agent]):
 
     def take(self, owner: Agent, change: ImportChange, principal: Principal, note: str) -> None:
         within = change.name.rpartition("/")[2]
+        principal = principal.relaying(change.item or Origin.PERSON)
         file: VersionedFile
         if change.what == "log":
             date = datetime.date.fromisoformat(within.removesuffix(".md"))
@@ -132,7 +135,8 @@ class AgentSection(OwnerSection[Agent]):
             while ahead and ahead.date < date:
                 ahead = next(logs, None)
             here = ahead if ahead and ahead.date == date else None
-            yield text_change(unit, dates[date], "log", here, settings.marks.get(dates[date], ""))
+            change = text_change(unit, dates[date], "log", here, settings.marks.get(dates[date], ""))
+            yield replace(change, item=settings.origins.get(dates[date]))
         yield from super()._written_changes(unit, owner, settings)
 
 
@@ -143,12 +147,12 @@ def log_date(within: str) -> datetime.date | None:
     return parse_date(match[1]) if match else None
 
 
-def _texts(agent: Agent) -> Iterator[tuple[str, str]]:
-    """Yield names and contents of the agent's files and then its daily logs, as they are called in an archive."""
+def _texts(agent: Agent) -> Iterator[tuple[str, VersionedFile]]:
+    """Yield the agent's files and then its daily logs, with their names in an archive."""
     for file in AgentFile.objects.filter(agent=agent).order_by("file_key"):
-        yield f"{file.file_key}.md", file.content
+        yield f"{file.file_key}.md", file
     for log in iterate_in_order(DailyLog.objects.filter(agent=agent), "date"):
-        yield f"{LOG_FOLDER}/{log.date:%Y-%m-%d}.md", log.content
+        yield f"{LOG_FOLDER}/{log.date:%Y-%m-%d}.md", log
 
 
 def _logs(agent: Agent | None, dates: Collection[datetime.date]) -> Iterator[DailyLog]:

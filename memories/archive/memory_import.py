@@ -13,6 +13,7 @@ from uuid_utils.compat import uuid7
 
 from agents.models import Agent
 from config.http.errors import Invalid
+from config.invisible_characters import clean_text
 from memories.archive.digests import ImportState, state_of
 from memories.archive.memory_markdown import (
     ArchivedMemory,
@@ -31,9 +32,11 @@ from memories.imports.base import MAX_LINES_CHARACTERS, ImportRefused
 from memories.imports.workspace import MEMORY_FILE
 from memories.models import Memory, MemoryVersion
 from memories.services import BATCH_ROWS, Owner, memories_of
+from memories.services.announcements import announce_texts
 from memories.services.memory import require_changeable
+from teams.origin import Origin
 from teams.principal import Author, Principal
-from teams.versioned_text.versioned_file import StaleVersion, lock_row
+from teams.versioned_text.versioned_file import StaleVersion, author_of_text, lock_row
 
 CIRCULAR = "A memory cannot be superseded by itself, directly or in a circle. Correct `superseded_by` in the archive."
 
@@ -68,6 +71,7 @@ def _new_memory(
     """Return an unsaved memory that nothing supersedes yet, and the id of the memory that is to supersede it."""
     id_, values, successor = change.item
     memory = Memory(id=ids.get(id_) or uuid7(), **values)
+    memory.text = clean_text(memory.text)  # the comment above a bullet may hold it in escaped characters
     memory.agent, memory.team = (owner, None) if isinstance(owner, Agent) else (None, owner)
     if id_ and memory.id != id_:
         memory.external_id = memory.external_id or f"memory:{id_}"
@@ -83,6 +87,7 @@ def _insert(batch: Sequence[tuple[Memory, UUID | None]], note: str) -> None:
     for memory in memories:
         memory.created = _created_at(memory.id)
     Memory.objects.bulk_update(memories, ["created"])
+    announce_texts(memories)
 
 
 def _versions(batch: Sequence[tuple[Memory, UUID | None]], note: str) -> Iterator[MemoryVersion]:
@@ -131,18 +136,26 @@ def _refuse_circles(successors: Mapping[UUID, UUID | None]) -> None:
 
 @transaction.atomic
 def memory_import(*, change: ImportChange, principal: Principal, note: str) -> None:
-    """Save the change as a new version of an existing memory. Raises StaleVersion, NotFound, Invalid and Forbidden."""
+    """Save the change as a new version of an existing memory. A new text is trusted no more than its author, and no
+    more than the archive says.
+
+    Raises StaleVersion, NotFound, Invalid and Forbidden.
+    """
     id_, values, successor = change.item
     current = lock_row(Memory(id=id_))
     if current.version != change.version:
         raise StaleVersion(current, change.version)
     require_changeable(principal, current)
+    values = {**values, "text": clean_text(values["text"])}
     says_something_else = values["text"] != current.text
+    author = principal.author.limited_to(values.pop("origin", Origin.PERSON))
+    if says_something_else:
+        author = author_of_text(author, MemoryVersion.objects.filter(file=current), values["text"])
     for name, value in values.items():
         setattr(current, name, value)
     current.superseded_by = _successor(current, successor)
     current.version += 1
-    current.signed_by(principal.author)
+    current.signed_by(author, rewritten=says_something_else)
     if says_something_else:
         embed_rows([current])
     current.save()

@@ -18,6 +18,7 @@ from rest_framework import serializers
 
 from config.http.cpu_budget import check_cpu
 from config.http.serializers import Moment
+from config.invisible_characters import is_blank
 from memories.archive.digests import value_digest
 from memories.archive.memory_bullets import Bullet, format_bullet, parse_bullets
 from memories.imports.base import ImportRefused
@@ -25,6 +26,7 @@ from memories.models import Memory, MemoryVersion
 from memories.models.memory import MAX_TEXT_CHARACTERS
 from memories.search.languages import DEFAULT, detected_language
 from memories.services import MemoryFacts
+from teams.origin import Origin
 from teams.versioned_text.versioned_file import Version
 
 BULLET_COLUMNS = {"kind", "text", "superseded_by"}
@@ -33,9 +35,9 @@ BULLET_COLUMNS = {"kind", "text", "superseded_by"}
 
 @cache
 def exported_columns() -> Mapping[str, "models.Field[Any, Any]"]:
-    """Return the exported columns of a memory by name: the external id, the text and all columns of a version."""
+    """Return the exported columns of a memory by name: the external id, text, origin and all columns of a version."""
     kept = {field.name for field in MemoryVersion._meta.fields} - {field.name for field in Version._meta.fields}  # noqa: SLF001
-    kept |= {"external_id", "text"}
+    kept |= {"external_id", "text", "origin"}
     return {field.name: field for field in Memory._meta.fields if field.name in kept}  # noqa: SLF001
 
 
@@ -48,8 +50,9 @@ def format_memory(memory: Memory) -> str:
 
 
 def memory_digest(memory: Memory) -> str:
-    """Return the digest of all exported values of the memory."""
-    return value_digest({**_comment_values(memory), "kind": memory.kind, "text": memory.text})
+    """Return the digest of all exported values of the memory but its origin, which no import changes."""
+    said = {name: value for name, value in _comment_values(memory).items() if name != "origin"}
+    return value_digest({**said, "kind": memory.kind, "text": memory.text})
 
 
 def memory_values_digest(values: Mapping[str, Any], superseded_by: UUID | None) -> str:
@@ -142,7 +145,7 @@ def _kind(bullet: Bullet, where: str) -> str:
 
 
 def _checked_text(text: str, bullet: Bullet, where: str) -> str:
-    if not text.strip():
+    if is_blank(text):
         raise ImportRefused(f"{where}: there is no text after [{bullet.kind}]; write one or remove the line.")
     if len(text) > MAX_TEXT_CHARACTERS:
         raise ImportRefused(
@@ -236,4 +239,4 @@ def external_id_of(memory: ArchivedMemory) -> str:
 def _facts(memory: ArchivedMemory, external_id: str) -> MemoryFacts:
     known = {field.name for field in fields(MemoryFacts)}
     values = {name: value for name, value in memory.values.items() if name in known}
-    return MemoryFacts(**{**values, "external_id": external_id})
+    return MemoryFacts(**{**values, "external_id": external_id, "origin": Origin(memory.values["origin"])})

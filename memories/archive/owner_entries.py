@@ -19,28 +19,36 @@ from memories.imports.record_folder import validate_record
 from memories.imports.workspace import MEMORY_FILE
 from memories.services import Owner, memories_of
 from teams.models import Team
+from teams.origin import Origin
+from teams.versioned_text.versioned_file import VersionedFile
 
 
 @dataclass(frozen=True, slots=True)
 class OwnerSettings:
-    """The content of a settings file. `mark` is the digest of `values` when exported, `marks` those of the texts."""
+    """The content of a settings file. `mark` is the digest of `values` when exported, `marks` those of the texts.
+
+    `origins` are those of texts that do not come from a person, by their names.
+    """
 
     values: Mapping[str, Any] = field(default_factory=dict)
     mark: str = ""
     marks: Mapping[str, str] = field(default_factory=dict)
+    origins: Mapping[str, Origin] = field(default_factory=dict)
     reason: str = ""
     """The reason why the file cannot be used; then its other values are empty."""
 
 
-def format_settings(values: Mapping[str, Any], marks: Mapping[str, str]) -> str:
+def format_settings(values: Mapping[str, Any], marks: Mapping[str, str], origins: Mapping[str, str]) -> str:
     """Return the text of a settings file: JSON with sorted keys, one value per line."""
-    said = {**values, "mark": value_digest(values), "marks": marks}
+    said = {**values, "mark": value_digest(values), "marks": marks, **({"origins": origins} if origins else {})}
     return json.dumps(said, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
-def format_settings_lazily(values: Mapping[str, Any], marks: Mapping[str, str]) -> Iterator[str]:
+def format_settings_lazily(
+    values: Mapping[str, Any], marks: Mapping[str, str], origins: Mapping[str, str]
+) -> Iterator[str]:
     """Yield the text of a settings file, formatted only when it is read: the digests are complete by then."""
-    yield format_settings(values, marks)
+    yield format_settings(values, marks, origins)
 
 
 def load_settings(unit: ImportUnit, within: str, serializer: type[StrictSerializer]) -> OwnerSettings:
@@ -60,11 +68,20 @@ def _parse_settings(text: str, serializer: type[StrictSerializer], name: str) ->
         raise ImportRefused(f"{name} is no JSON. Export it again, or remove the file.") from None
     if not isinstance(said, dict):
         raise ImportRefused(f"{name}: this is no JSON object. Export it again, or remove the file.")
-    mark, marks = said.pop("mark", ""), said.pop("marks", {})
+    mark, marks, origins = said.pop("mark", ""), said.pop("marks", {}), said.pop("origins", {})
     values = validate_record(serializer(), said, name)
     own = marks.items() if isinstance(marks, dict) else ()
     texts = {key: value for key, value in own if isinstance(value, str)}
-    return OwnerSettings(values, mark if isinstance(mark, str) else "", texts)
+    return OwnerSettings(values, mark if isinstance(mark, str) else "", texts, _parse_origins(origins, name))
+
+
+def _parse_origins(said: Any, name: str) -> dict[str, Origin]:
+    """Return the origins of texts by their names. Raises ImportRefused for an unknown one."""
+    own = said.items() if isinstance(said, dict) else ()
+    if unknown := [within for within, origin in own if origin not in Origin.values]:
+        known = ", ".join(Origin.values)
+        raise ImportRefused(f"{name}: the origin of {unknown[0][:80]} is none of {known}. Correct it.")
+    return {within: Origin(origin) for within, origin in own}
 
 
 ROWS_PER_STATEMENT = 500
@@ -73,16 +90,18 @@ NAMES: Mapping[type[Any], str] = {Agent: "agent", Team: "team"}
 
 
 def owner_entries(
-    owner: Owner, folder: str, texts: Iterable[tuple[str, str]], settings: Mapping[str, Any]
+    owner: Owner, folder: str, texts: Iterable[tuple[str, VersionedFile]], settings: Mapping[str, Any]
 ) -> Iterator[ArchiveEntry]:
-    """Yield the files of one owner: its texts, its memories, and its settings with the digests of the texts."""
-    marks = dict[str, str]()
-    for within, content in texts:
-        marks[within] = text_digest(content)
-        yield ArchiveEntry(f"{folder}/{within}", [content])
+    """Yield the files of one owner: its texts, its memories, and its settings with digests and origins of the texts."""
+    marks, origins = dict[str, str](), dict[str, str]()
+    for within, text in texts:
+        marks[within] = text_digest(text.content)
+        if text.origin != Origin.PERSON:
+            origins[within] = text.origin
+        yield ArchiveEntry(f"{folder}/{within}", [text.content])
     if memories_of(owner).exists():
         yield ArchiveEntry(f"{folder}/{MEMORY_FILE}", _memory_file_chunks(owner))
-    yield ArchiveEntry(f"{folder}/{NAMES[type(owner)]}.json", format_settings_lazily(settings, marks))
+    yield ArchiveEntry(f"{folder}/{NAMES[type(owner)]}.json", format_settings_lazily(settings, marks, origins))
 
 
 def _memory_file_chunks(owner: Owner) -> Iterator[str]:

@@ -216,7 +216,8 @@ class OwnerSection(Generic[OwnerType]):
     ) -> Iterator[ImportChange]:
         for within, key in self.texts.items():
             if within in unit.files:
-                yield owner_text_change(unit, within, here.get(key), settings.marks.get(within, ""))
+                change = owner_text_change(unit, within, here.get(key), settings.marks.get(within, ""))
+                yield replace(change, item=settings.origins.get(within))
 
     def _written_changes(
         self, unit: ImportUnit, owner: OwnerType | None, settings: OwnerSettings

@@ -15,6 +15,7 @@ from memories.imports.workspace import TEAM_FILES
 from teams.access import require_change_allowed
 from teams.api.serializers import MAX_NAME_CHARACTERS
 from teams.models import Team, TeamFile
+from teams.origin import Origin
 from teams.principal import Principal
 from teams.services import team_create, team_files_provision, team_update
 from teams.versioned_text.versioned_file import file_save
@@ -36,7 +37,7 @@ class TeamSection(OwnerSection[Team]):
         facts = self.facts(scope.teams, scope.principal)
         for team in scope.teams:
             files = TeamFile.objects.filter(team=team).order_by("file_key")
-            texts = ((f"{file.file_key}.md", file.content) for file in files)
+            texts = ((f"{file.file_key}.md", file) for file in files)
             yield from owner_entries(team, f"{self.folder}/{team.slug}", texts, facts[team.id])
 
     def visible(self, principal: Principal) -> QuerySet[Team]:
@@ -64,7 +65,7 @@ class TeamSection(OwnerSection[Team]):
             file=file,
             content=change.after,
             expected_version=change.version or file.version,
-            author=principal.author,
+            author=principal.author.limited_to(change.item or Origin.PERSON),
             note=note,
         )
 

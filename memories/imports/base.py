@@ -12,6 +12,7 @@ from rich.progress import Progress
 from agents.models import Agent
 from agents.services import agent_create, agent_files_ensure
 from config.http.errors import DossierError
+from config.invisible_characters import clean_text
 from memories.services import BATCH_ROWS, MemoryFacts, Owner, memories_create
 from teams.models import Team, valid_slug
 from teams.principal import Principal
@@ -62,7 +63,7 @@ def check_within(folder: Path, path: Path, name: str) -> None:
 
 
 def read_text(path: Path, name: str, most: int = MAX_FILE_CHARACTERS) -> str:
-    """Return the exact text of a file, without a byte order mark, of at most `most` characters.
+    """Return the text of a file without invisible characters, of at most `most` characters.
 
     `name` is the file's name in messages. Raises UnreadableText, and ImportRefused for a file that cannot be read.
     """
@@ -70,7 +71,7 @@ def read_text(path: Path, name: str, most: int = MAX_FILE_CHARACTERS) -> str:
 
 
 def decode_text(data: bytes, name: str, most: int = MAX_FILE_CHARACTERS) -> str:
-    """Decode the bytes as text, without a byte order mark, of at most `most` characters. Raises UnreadableText."""
+    """Decode the bytes as text without invisible characters, of at most `most` characters. Raises UnreadableText."""
     try:
         text = data.decode().removeprefix(BYTE_ORDER_MARK)
     except UnicodeDecodeError as error:
@@ -82,7 +83,7 @@ def decode_text(data: bytes, name: str, most: int = MAX_FILE_CHARACTERS) -> str:
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise UnreadableText(f"{name}, line {line} has a NUL character; remove it and import again.")
-    return text
+    return clean_text(text)
 
 
 def _read_bytes(path: Path, name: str, most: int) -> bytes:

@@ -18,9 +18,11 @@ from django.db import transaction
 
 from agents.models import Agent, DailyLog
 from agents.services import daily_log_append
+from config.invisible_characters import clean_text, is_blank
 from memories.imports.base import Advance, ImportRefused, get_or_create_agent, memories_store, read_text
 from memories.models.memory import MAX_TEXT_CHARACTERS
 from memories.services import MemoryFacts
+from teams.origin import Origin
 from teams.principal import Principal
 
 KIND = "message"
@@ -90,8 +92,10 @@ def conversation_import(
 ) -> ConversationImport:
     """Store a conversation for the agent with that slug, which is created if necessary; all or nothing.
 
-    Sessions that a day's log does not contain word for word are appended to it. Returns the numbers of changes.
+    Sessions that a day's log does not contain word for word are appended to it. Nobody knows who the speakers are, so
+    all of it is trusted as little as what an agent writes. Returns the numbers of changes.
     """
+    principal = principal.relaying(Origin.AGENT)
     owner = get_or_create_agent(agent)
     days: dict[datetime.date, list[str]] = {}
     for session in sessions:
@@ -167,11 +171,11 @@ def _parse_turn(turn: Any, where: str) -> Turn:
 
 def _text_field(turn: Mapping[str, Any], key: str, where: str) -> str:
     value = turn.get(key)
-    if not isinstance(value, str) or not value.strip():
+    if not isinstance(value, str) or is_blank(value):
         raise ImportRefused(f"{where} has no {key}; add it and import again.")
     if re.search("[\0\ud800-\udfff]", value):
         raise ImportRefused(f"{where}: its {key} has a character that cannot be stored; remove it.")
-    return value
+    return clean_text(value)
 
 
 def _check_ids(sessions: list[ConversationSession], name: str) -> None:

@@ -19,6 +19,7 @@ from memories.models import Document, Entity, Session, TaskFrame
 from memories.models.agent_item import AgentItem
 from memories.services import BatchRefused, Facts
 from memories.services.document import DOCUMENTS_PER_JOB, document_update, documents_create
+from teams.origin import Origin
 from teams.principal import Principal
 from teams.versioned_text.versioned_file import lock_row
 
@@ -139,12 +140,13 @@ def records_import(*, records: RecordFolder, agent: str, principal: Principal, a
     """Store a folder's records for the agent with that slug, which is created if necessary; all or nothing.
 
     Items that exist already, by external id, are not changed; a document with the same path gets the text as its next
-    version. Raises ImportRefused.
+    version. Records come from the agent or its tools, documents from who imports them. Raises ImportRefused.
     """
     if not records.size:
         raise ImportRefused(f"There is nothing to import for {agent}; name a folder with events.jsonl or documents/.")
     owner = lock_row(get_or_create_agent(agent))  # concurrent imports wait for each other
-    new = {kind.endpoint.name: _store_lines(owner, kind, records, principal, advance) for kind in RECORD_KINDS}
+    by = principal.relaying(Origin.AGENT)
+    new = {kind.endpoint.name: _store_lines(owner, kind, records, by, advance) for kind in RECORD_KINDS}
     new["documents"] = changed = 0
     for batch in _batches(records.documents, DOCUMENTS_PER_JOB):
         created, updated = _store_documents(owner, batch, principal)

@@ -168,6 +168,7 @@ class Memory(Embedded, Signed):
             updated_by=self.updated_by,
             editor_ref=self.editor_ref,
             editor_name=self.editor_name,
+            origin=self.origin,
         )
 
 

@@ -3,12 +3,15 @@
 from django.db import models
 
 from memories.models.agent_item import AgentItem, newest_first_index, unique_external_id
+from teams.origin import Origin, least_trusted
+from teams.principal import Author
 
 
 class Session(AgentItem):
     """A session is one run of an agent, such as a conversation or a job. `external_id` is the caller's own id of it."""
 
     ref_kind = "session"
+    told_fields = frozenset({"title"})
 
     title = models.CharField(max_length=200, blank=True, default="")
     started_at = models.DateTimeField()
@@ -41,6 +44,7 @@ class TaskFrame(AgentItem):
     """
 
     ref_kind = "task"
+    told_fields = frozenset({"goal", "result"})
 
     parent = models.ForeignKey(
         "self", models.DO_NOTHING, db_constraint=False, null=True, db_index=False, related_name="children"
@@ -79,13 +83,20 @@ class EventType(models.TextChoices):
     TOOL_RESULT = "tool_result"
 
 
+TOOL_EVENT_TYPES = frozenset(EventType.values) - {EventType.MESSAGE}
+"""The types of events whose content is the output of a tool, or what a tool was given."""
+
+
 class Event(AgentItem):
     """An event is something that happened to an agent. `content` is a JSON object; a tool result also names its `tool`.
+
+    An event that records a tool has the tool's origin, whoever recorded it.
 
     `size` is the number of characters of the content as compact JSON.
     """
 
     ref_kind = "event"
+    told_fields = frozenset({"content", "outcome", "tool"})
 
     session = models.ForeignKey(
         Session, models.DO_NOTHING, db_constraint=False, null=True, db_index=False, related_name="events"
@@ -110,3 +121,11 @@ class Event(AgentItem):
             models.Index(fields=["session", "-occurred_at", "-id"], name="event_session_recent"),
             models.Index(fields=["task", "-occurred_at", "-id"], name="event_task_recent"),
         ]
+
+    def signed_by(self, author: Author, *, rewritten: bool = True) -> None:
+        """Set the author of the event. Its origin is the tool that it records, or else the author; as its content
+        cannot be corrected, it is never trusted more than before.
+        """
+        recorded = Origin.TOOL if self.type in TOOL_EVENT_TYPES else self.origin
+        super().signed_by(author, rewritten=rewritten)
+        self.origin = least_trusted(self.origin, recorded)

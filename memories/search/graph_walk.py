@@ -98,7 +98,7 @@ WITH RECURSIVE reached (entity, depth) AS (
     ORDER BY weight DESC, depth, relations.id LIMIT %(limit)s
 )
 SELECT relations.id, relations.version, source.name, relations.type, target.name, relations.directed,
-    relations.weight, relations.updated, strongest.depth
+    relations.weight, relations.updated, relations.origin, strongest.depth
 FROM strongest JOIN relations USING (id)
     JOIN entities AS source ON source.id = relations.source_id
     JOIN entities AS target ON target.id = relations.target_id
@@ -118,6 +118,7 @@ class WalkedRelation:
     directed: bool
     weight: float
     updated: datetime.datetime
+    origin: str
     depth: int
 
     @property

@@ -29,6 +29,7 @@ from memories.search.owner_sample import cached_sample, read_sample
 from memories.search.question import SearchQuestion, read_terms
 from memories.search.row_format import NOT_CURRENT, OCCURRED, PINNED, Columns, OwnerSearch, ids_literal, ids_of
 from memories.services import Owner
+from teams.origin import Origin
 
 IS_CURRENT = Q(superseded_by=None, retired_because="")
 
@@ -55,14 +56,18 @@ logger = logging.getLogger(__name__)
 IS_CURRENT_SQL = "(superseded_by_id IS NULL AND retired_because = '')"
 # Superseded and retired memories come last, so that they never displace a current memory.
 CURRENT_FIRST = f"NOT {IS_CURRENT_SQL}"
-COLUMNS = "m.id, m.version, m.kind, m.text, at, similarity, m.superseded_by_id, m.pinned, m.retired_because"
+COLUMNS = """
+m.id, m.version, m.kind, m.text, at, similarity, m.superseded_by_id, m.pinned, m.retired_because, m.salience,
+m.credibility, m.origin
+"""
 
 # RECENT_SQL returns an owner's newest and pinned memories; `{owner}` is the column, `owner` an id, `recent` a number.
 # The index has each owner's newest first, so only `recent` rows are read; superseded and retired ones are read only if
 # there are fewer current ones. Pinned ones are included however old they are: they are few, with an index of their own.
 RECENT_SQL = f"""
 WITH owned AS NOT MATERIALIZED (
-    SELECT id, version, kind, text, coalesce(occurred_at, created) AS at, superseded_by_id, pinned, retired_because
+    SELECT id, version, kind, text, coalesce(occurred_at, created) AS at, superseded_by_id, pinned, retired_because,
+        salience, credibility, origin
     FROM memories WHERE {{owner}} = %(owner)s
 ), standing AS MATERIALIZED (
     SELECT * FROM owned WHERE {IS_CURRENT_SQL} ORDER BY at DESC, id LIMIT %(recent)s
@@ -74,7 +79,8 @@ WITH owned AS NOT MATERIALIZED (
     (SELECT * FROM owned WHERE NOT {IS_CURRENT_SQL} ORDER BY at DESC, id
         LIMIT greatest(0, %(recent)s - (SELECT count(*) FROM standing)))
 )
-SELECT id, version, kind, text, at, NULL::float8 AS similarity, superseded_by_id, pinned, retired_because
+SELECT id, version, kind, text, at, NULL::float8 AS similarity, superseded_by_id, pinned, retired_because,
+    salience, credibility, origin
 FROM found ORDER BY {CURRENT_FIRST}, at DESC, id
 """  # noqa: S608 - only the constant names above are put in
 
@@ -113,6 +119,9 @@ class FoundMemory:
     superseded_by: UUID | str | None
     pinned: bool = False
     retired_because: str = ""
+    salience: float = 0.5
+    credibility: float = 0.5
+    origin: str = Origin.PERSON
     measures: Mapping[str, float] = field(default_factory=dict)
 
     @property
@@ -152,7 +161,7 @@ def _find_memories(owner: Owner, similar: int, recent: int, vector: QueryVector 
 
 
 TEXTS = f"""
-SELECT id, version, kind, text, {OCCURRED}, superseded_by_id, pinned, retired_because
+SELECT id, version, kind, text, {OCCURRED}, superseded_by_id, pinned, retired_because, salience, credibility, origin
 FROM memories WHERE id = ANY(%(ids)s::uuid[])
 """  # noqa: S608 - only the constant above is put in
 SURE_FACTOR = 2
@@ -233,9 +242,10 @@ def _to_found_memories(rows: Columns, measured: Mapping[str, Numbers]) -> list[F
         if told := texts.get(id_):
             measures = {name: values[place] for name, values in columns.items() if values[place]}
             similarity = None if math.isnan(similarities[place]) else similarities[place]
-            found.append(FoundMemory(*told[:5], similarity, *told[5:], measures))
+            fields: list[Any] = [*told[:5], similarity, *told[5:], measures]
+            found.append(FoundMemory(*fields))
     return found
 
 
-def _texts(rows: Columns) -> dict[UUID, tuple[UUID, int, str, str, datetime.datetime, UUID | None, bool, str]]:
+def _texts(rows: Columns) -> dict[UUID, tuple[Any, ...]]:
     return {row[0]: tuple(row) for row in run_statement(Statement(TEXTS, {"ids": ids_literal(rows)}))}

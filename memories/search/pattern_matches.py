@@ -7,7 +7,7 @@ from memories.models import Pattern
 
 # A pattern that was never applied has no success rate and sorts like one that always failed.
 MATCHING = """
-SELECT id, version, name, keywords, intents, entity_types, guidance, successes, applications, updated
+SELECT id, version, name, keywords, intents, entity_types, guidance, successes, applications, updated, origin
 FROM patterns
 WHERE agent_id = %(agent)s AND (
     EXISTS (SELECT 1 FROM unnest(keywords) AS keyword WHERE lower(keyword) = ANY(%(words)s::text[]))

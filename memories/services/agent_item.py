@@ -14,6 +14,7 @@ from django.db.models import ForeignKey
 from agents.models import Agent
 from config.http.cpu_budget import check_cpu
 from config.http.errors import NotFound
+from config.invisible_characters import clean_value
 from memories.models.agent_item import AgentItem
 from memories.services.batch_errors import BatchError, InvalidBatch, duplicate_error
 from memories.services.json_values import compact_json
@@ -89,7 +90,7 @@ def agent_items_create(
     Raises InvalidBatch and DuplicateInBatch, whose errors name the positions of the facts.
     """
     lock_row(agent)  # concurrent imports wait for each other
-    things = {place: model(agent=agent, **facts[place]) for place in _new_places(model, agent, facts)}
+    things = {place: model(agent=agent, **clean_facts(facts[place])) for place in _new_places(model, agent, facts)}
     for thing in things.values():
         thing.signed_by(principal.author)
     prepare_items(agent.id, things)
@@ -129,12 +130,14 @@ def agent_item_update(*, thing: ItemType, expected_version: int, changes: Facts,
     current = lock_row(thing)
     if current.version != expected_version:
         raise StaleVersion(current, expected_version)
-    if not has_changes(current, changes):
+    changes = clean_facts(changes)
+    changed = changed_fields(current, changes)
+    if not changed:
         return current
     for name, value in changes.items():
         setattr(current, name, value)
     current.version += 1
-    current.signed_by(principal.author)
+    current.signed_by(principal.author, rewritten=not changed.isdisjoint(thing.told_fields))
     prepare_items(current.agent_id, {0: current})
     try:
         with transaction.atomic():
@@ -146,12 +149,20 @@ def agent_item_update(*, thing: ItemType, expected_version: int, changes: Facts,
     return current
 
 
-def has_changes(thing: AgentItem, changes: Facts) -> bool:
-    """Return whether any value differs from the item's. Objects are compared as JSON, in which true and 1 differ."""
-    return any(
-        compact_json(value) != compact_json(now) if isinstance(now := getattr(thing, name), dict) else value != now
+def clean_facts(facts: Facts) -> dict[str, Any]:
+    """Return the field values without invisible characters in their texts; ids of other systems stay as they are."""
+    return {name: value if name == "external_id" else clean_value(value) for name, value in facts.items()}
+
+
+def changed_fields(thing: AgentItem, changes: Facts) -> set[str]:
+    """Return the fields whose values differ from the item's. Objects are compared as JSON, in which true and 1
+    differ.
+    """
+    return {
+        name
         for name, value in changes.items()
-    )
+        if (compact_json(value) != compact_json(now) if isinstance(now := getattr(thing, name), dict) else value != now)
+    }
 
 
 def agent_item_delete(*, thing: AgentItem, principal: Principal) -> None:

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator, SchemaError
 from memories.embeddings.vectors import embed_rows
 from memories.models import Entity, Pattern, Session, TaskFrame, Thread, Tool
 from memories.models.graph import names_in_queries
-from memories.services.agent_item import Facts, agent_item_update, before_save, has_changes
+from memories.services.agent_item import Facts, agent_item_update, before_save, changed_fields
 from memories.services.batch_errors import BatchError
 from memories.services.json_values import compact_json
 from teams.principal import Principal
@@ -92,7 +92,7 @@ def thread_update(*, thing: Thread, expected_version: int, changes: Facts, princ
 
     Without a difference nothing is saved. Raises StaleVersion, InvalidBatch and DuplicateInBatch.
     """
-    touched = {"touched_at": timezone.now(), **changes} if has_changes(thing, changes) else changes
+    touched = {"touched_at": timezone.now(), **changes} if changed_fields(thing, changes) else changes
     return agent_item_update(thing=thing, expected_version=expected_version, changes=touched, principal=principal)
 
 

@@ -16,16 +16,19 @@ from django.db.models.functions import Coalesce
 
 from agents.models import Agent
 from config.http.errors import Conflict, Invalid
+from config.invisible_characters import clean_text
 from memories.embeddings.vectors import embed_rows
 from memories.models import Memory, MemoryVersion
 from memories.search.languages import DEFAULT, detected_language
+from memories.services.announcements import announce_texts
 from teams.access import require_change_allowed
 from teams.activity.log import activity_record
 from teams.activity.models import ActivityAction
 from teams.models import Team
+from teams.origin import Origin
 from teams.principal import Principal
 from teams.services import erase
-from teams.versioned_text.versioned_file import StaleVersion, lock_row
+from teams.versioned_text.versioned_file import StaleVersion, author_of_text, lock_row
 
 NEWEST_ROWS = 50
 """The prevailing language of an owner is the most frequent one among this many of the newest memories."""
@@ -66,6 +69,7 @@ class MemoryFacts:
     """The content of a memory. `salience` and `credibility` are 0 to 1; `external_id` is its id in another system.
 
     `language` is one of `memories.search.languages.LANGUAGES`; where it is empty, the language is detected by the text.
+    `origin` is where a new text comes from, if it is trusted less than its author: the parts of a summary, an archive.
     """
 
     kind: str
@@ -75,6 +79,7 @@ class MemoryFacts:
     credibility: float = 0.5
     external_id: str = ""
     language: str = ""
+    origin: Origin = Origin.PERSON
 
 
 def memory_create(*, owner: Owner, facts: MemoryFacts, principal: Principal) -> Memory:
@@ -105,6 +110,7 @@ def memories_create(*, owner: Owner, facts: Sequence[MemoryFacts], principal: Pr
     embed_rows(memories)
     Memory.objects.bulk_create(memories, batch_size=BATCH_ROWS)
     MemoryVersion.objects.bulk_create([memory.as_version() for memory in memories], batch_size=BATCH_ROWS)
+    announce_texts(memories)
     return memories
 
 
@@ -121,8 +127,9 @@ def owner_of(memory: Memory) -> Owner:
 
 
 def facts_of(memory: Memory) -> MemoryFacts:
-    """Return the current content of the memory, without its language: an unchanged text keeps its language."""
-    return MemoryFacts(**{field.name: getattr(memory, field.name) for field in fields(MemoryFacts)} | {"language": ""})
+    """Return the current content of the memory, without its language and origin: an unchanged text keeps them."""
+    own = {"language": "", "origin": Origin.PERSON}
+    return MemoryFacts(**{field.name: getattr(memory, field.name) for field in fields(MemoryFacts)} | own)
 
 
 def _new_memory(owner: Owner, facts: MemoryFacts, principal: Principal) -> Memory:
@@ -130,12 +137,13 @@ def _new_memory(owner: Owner, facts: MemoryFacts, principal: Principal) -> Memor
         agent=owner if isinstance(owner, Agent) else None,
         team=owner if isinstance(owner, Team) else None,
         kind=facts.kind,
-        text=facts.text,
+        text=clean_text(facts.text),
         salience=facts.salience,
         credibility=facts.credibility,
         occurred_at=facts.occurred_at,
         external_id=facts.external_id,
         language=facts.language,
+        origin=facts.origin,
     )
     memory.signed_by(principal.author)
     return memory
@@ -154,7 +162,7 @@ def memory_update(
     principal: Principal,
 ) -> Memory:
     """Save a new version of a memory, and return it. Without a difference nothing is saved. The external id never
-    changes; the language stays where the facts name none and the text is unchanged.
+    changes; the language stays where the facts name none and the text is unchanged, and so does the origin.
 
     `pinned` and `retired_because` stay unchanged where they are None; a reason retires the memory, an empty reason
     restores it. A retired or superseded memory is unpinned. `note` says in the author's words what changed.
@@ -168,7 +176,8 @@ def memory_update(
     _check_successor(current, superseded_by)
     told = _next_status(current, superseded_by, pinned, retired_because)
     names_another_language = facts.language not in {"", current.language}
-    unnamed = replace(facts, external_id=current.external_id, language="")
+    facts = replace(facts, text=clean_text(facts.text))
+    unnamed = replace(facts, external_id=current.external_id, language="", origin=Origin.PERSON)
     if told == memory_status(current) and unnamed == facts_of(current) and not names_another_language:
         return current
     require_changeable(principal, current)
@@ -209,7 +218,8 @@ def _save_next_version(memory: Memory, facts: MemoryFacts, principal: Principal,
     says_something_else = facts.text != memory.text
     memory.kind, memory.text, memory.occurred_at = facts.kind, facts.text, facts.occurred_at
     memory.salience, memory.credibility = facts.salience, facts.credibility
-    store_next_version(memory, principal, note, says_something_else=says_something_else, language=facts.language)
+    by = principal.relaying(facts.origin)
+    store_next_version(memory, by, note, says_something_else=says_something_else, language=facts.language)
     return memory
 
 
@@ -221,14 +231,19 @@ def store_next_version(
     says_something_else: bool = False,
     language: str = "",
     merged: Sequence[UUID] = (),
+    origin: Origin | None = None,
 ) -> None:
     """Increase the version of a memory, save its changed fields, and store them as a new version.
 
-    Where the text changed (`says_something_else`), the memory is embedded again, and its language is detected if none
-    is given.
+    Where the text changed (`says_something_else`), the memory is embedded again, its language is detected if none
+    is given, and its origin is who changed it. `origin` is that of a text made of several memories.
     """
     memory.version += 1
-    memory.signed_by(principal.author)
+    author = principal.author
+    if says_something_else:
+        author = author_of_text(author, MemoryVersion.objects.filter(file=memory), memory.text)
+    memory.signed_by(author, rewritten=says_something_else)
+    memory.origin = origin or memory.origin
     if language:
         memory.language = language
     elif says_something_else:
@@ -236,7 +251,9 @@ def store_next_version(
     if says_something_else:
         embed_rows([memory])
     memory.save()
-    memory.as_version(note, merged).save(force_insert=True)
+    memory.as_version(clean_text(note), merged).save(force_insert=True)
+    if says_something_else:
+        announce_texts([memory])
 
 
 def lock_expected(memory: Memory, expected_version: int) -> Memory:

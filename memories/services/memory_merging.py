@@ -1,12 +1,13 @@
 """This module merges memories of the same meaning into one, or supersedes them by a new one. Both can be undone."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from django.db import transaction
 
 from config.http.errors import Conflict, Invalid, NotFound
+from config.invisible_characters import clean_text
 from memories.models import Memory, MemoryVersion
 from memories.services.memory import (
     MemoryFacts,
@@ -18,6 +19,7 @@ from memories.services.memory import (
     require_changeable,
     store_next_version,
 )
+from teams.origin import Origin, least_trusted
 from teams.principal import Principal
 from teams.versioned_text.versioned_file import lock_row
 
@@ -40,9 +42,9 @@ class MergeRequest:
 def memories_merge(*, owner: Owner, merging: MergeRequest, principal: Principal) -> Memory:
     """Merge memories of one owner, and return the new version of the one that remains; it supersedes the others.
 
-    The remaining memory is pinned where any of them was. Raises StaleVersion where one changed since the caller saw it,
-    NotFound, Invalid for memories that cannot be merged, and Forbidden for an agent's key in a team whose memories by
-    people it must not change.
+    The remaining memory has the least trusted origin of all, and is pinned where any of them was. Raises StaleVersion
+    where one changed since the caller saw it, NotFound, Invalid for memories that cannot be merged, and Forbidden for
+    an agent's key in a team whose memories by people it must not change.
     """
     others = [id_ for id_ in merging.versions if id_ != merging.keep]
     if merging.keep not in merging.versions or not 1 <= len(others) < MAX_MERGED:
@@ -52,12 +54,17 @@ def memories_merge(*, owner: Owner, merging: MergeRequest, principal: Principal)
     require_changeable(principal, *memories.values())
     kept = memories.pop(merging.keep)
     pinned = kept.pinned or any(memory.pinned for memory in memories.values())
+    origins = [kept.origin, *(memory.origin for memory in memories.values())]
     for memory in memories.values():
         memory.superseded_by, memory.pinned = kept, False
         store_next_version(memory, principal, f"Merged into: {kept.text}"[:200])
-    text = kept.text if merging.text is None else merging.text
+    text = kept.text if merging.text is None else clean_text(merging.text)
     changed, kept.text, kept.pinned = text != kept.text, text, pinned
-    store_next_version(kept, principal, says_something_else=changed, merged=list(memories))
+    if changed:
+        origins.append(principal.author.origin)
+    store_next_version(
+        kept, principal, says_something_else=changed, merged=list(memories), origin=least_trusted(*origins)
+    )
     return kept
 
 
@@ -65,9 +72,10 @@ def memories_merge(*, owner: Owner, merging: MergeRequest, principal: Principal)
 def memory_supersede(*, owner: Owner, facts: MemoryFacts, superseded: Collection[UUID], principal: Principal) -> Memory:
     """Create a memory that supersedes other memories of its owner, and return its version 2, which names them.
 
-    It is pinned where any of them was. `memories_unmerge` makes them active again, and leaves the new memory. Raises
-    Invalid for memories that cannot be superseded, Conflict where the owner has the external id already, and Forbidden
-    for an agent's key in a team whose memories by people it must not change.
+    Its origin is trusted no more than theirs, and it is pinned where any of them was. `memories_unmerge` makes them
+    active again, and leaves the new memory. Raises Invalid for memories that cannot be superseded, Conflict where the
+    owner has the external id already, and Forbidden for an agent's key in a team whose memories by people it must not
+    change.
     """
     if len(superseded) >= MAX_MERGED:
         raise Invalid("supersedes", f"Name at most {MAX_MERGED - 1} memories.")
@@ -78,7 +86,8 @@ def memory_supersede(*, owner: Owner, facts: MemoryFacts, superseded: Collection
     if not all(one.stands for one in others):
         raise Invalid("supersedes", "One of them is archived or superseded already.", "not_active")
     require_changeable(principal, *others)
-    created = memory_create(owner=owner, facts=facts, principal=principal)
+    origin = least_trusted(facts.origin, *(one.origin for one in others))
+    created = memory_create(owner=owner, facts=replace(facts, origin=origin), principal=principal)
     created.pinned = any(one.pinned for one in others)
     for one in others:
         one.superseded_by, one.pinned = created, False
@@ -111,7 +120,8 @@ def memories_unmerge(*, memory: Memory, expected_version: int, principal: Princi
     goes_back = current.text == merging.content
     changed = goes_back and before.content != current.text
     current.text = before.content if goes_back else current.text
-    store_next_version(current, principal, says_something_else=changed)
+    origin = Origin(before.origin if goes_back else current.origin)
+    store_next_version(current, principal, says_something_else=changed, origin=origin)
     return current
 
 

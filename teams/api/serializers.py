@@ -6,14 +6,14 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from config.http.serializers import ExactText, Flag, Line, StrictSerializer
-from teams.models import valid_slug
+from config.http.serializers import ExactText, Flag, Line, NotesField, StrictSerializer
+from teams.origin import Origin
 from teams.principal import SYSTEM, Role
+from teams.slugs import MAX_SLUG_CHARACTERS, valid_slug
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS, MAX_NOTE_CHARACTERS
 
 AGENTS_MAY_CHANGE = "Whether agents' keys may change and delete what people wrote in the team."
 MAX_NAME_CHARACTERS = 120
-MAX_SLUG_CHARACTERS = 60
 
 
 @cache  # the same class each time, so that the document has one component for it
@@ -108,19 +108,29 @@ class MemberSerializer(serializers.Serializer[Any]):
     created_at = serializers.DateTimeField(source="created")
 
 
+class OriginField(serializers.ChoiceField):
+    """Where a text comes from; the server sets it."""
+
+    def __init__(self, **options: Any) -> None:
+        said = "Where the text comes from, by who wrote it and how: set by the server."
+        super().__init__(**{"choices": Origin.values, "read_only": True, "help_text": said, **options})
+
+
 class SignedSerializer(serializers.Serializer[Any]):
     version = serializers.IntegerField()
     updated_by = ActorField("editor")
+    origin = OriginField()
 
 
 class FileSerializer(SignedSerializer):
     key = serializers.CharField(source="file_key")
     content = serializers.CharField()
     updated_at = serializers.DateTimeField()
+    notes = NotesField()
 
 
 class ContentSerializer(StrictSerializer):
-    content = ExactText(allow_blank=True, max_length=MAX_FILE_CHARACTERS, help_text="Markdown, stored as sent.")
+    content = ExactText(allow_blank=True, max_length=MAX_FILE_CHARACTERS, help_text="Markdown.")
     note = NoteField()
 
 

@@ -10,7 +10,9 @@ from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext, gettext_lazy
+
+from teams.origin import Origin
 
 register = template.Library()
 
@@ -42,6 +44,25 @@ def exactly(moment: datetime.datetime) -> str:
 def by(signed: Any) -> str:
     """Return the name of the author of a file or version; “Dossier” for the system itself."""
     return signed.editor_name or "Dossier"
+
+
+ORIGINS = {
+    Origin.PERSON: gettext_lazy("A person wrote this text."),
+    Origin.AGENT: gettext_lazy("An agent wrote this text, or an import stored it for the agent."),
+    Origin.TOOL: gettext_lazy("A tool returned this text, or was given it."),
+    Origin.EXTERNAL: gettext_lazy("This text comes from outside of the organisation."),
+}
+"""What the origins of texts mean, for people."""
+
+
+@register.filter
+def origin(name: str | None) -> SafeString:
+    """Format the origin of a text as a tag, explained on hover and to screen readers; "" for an unknown one."""
+    if name not in Origin.values:
+        return SafeString("")
+    known = Origin(name)
+    html = '<span class="tag plain" title="{0}">{1}<span class="visually-hidden">. {0}</span></span>'
+    return format_html(html, ORIGINS[known], gettext("from %(origin)s") % {"origin": known.label})
 
 
 @register.simple_tag(takes_context=True)

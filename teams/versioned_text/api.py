@@ -11,6 +11,7 @@ from rest_framework.response import Response
 
 from config.http.errors import NotFound
 from config.http.etags import PreconditionFailed, etag, expected_version, has_current_version, is_create_only
+from config.http.notes import add_notes
 from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, ONLY_CREATE, PAGE
 from teams.access import require_change_allowed, team_for
 from teams.api.serializers import (
@@ -38,7 +39,8 @@ class VersionedView(ApiView):
 
     def answer(self, thing: Any, status_code: int = status.HTTP_200_OK, **headers: str) -> Response:
         """Return a response with the resource and its ETag."""
-        return Response(self.document_of(thing), status_code, headers={"ETag": etag(thing.version), **headers})
+        response = Response(self.document_of(thing), status_code, headers={"ETag": etag(thing.version), **headers})
+        return add_notes(self.request._request, response)  # noqa: SLF001 - as DRF names it
 
     def answer_if_newer(self, thing: Any) -> Response:
         """Return a response with the resource; 304 if the client has its newest version."""

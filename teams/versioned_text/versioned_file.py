@@ -12,6 +12,8 @@ from django.dispatch import Signal
 from uuid_utils.compat import uuid7
 
 from config.http.errors import DossierError, NotFound
+from config.invisible_characters import clean_text
+from teams.origin import Origin, least_trusted
 from teams.principal import Author
 
 MAX_FILE_CHARACTERS = 1_000_000
@@ -54,18 +56,28 @@ class FileTooLarge(DossierError):
 
 
 class Signed(models.Model):
-    """The author of the current state: `user` or `system` as in the seed, and which person or key."""
+    """The author of the current state: `user` or `system` as in the seed, and which person or key; and its origin."""
 
     updated_by = models.CharField(max_length=10, default="system")
     editor_ref = models.CharField(max_length=80, blank=True, default="")
     editor_name = models.CharField(max_length=200, blank=True, default="")
+    origin = models.CharField(
+        max_length=10, choices=Origin.choices, default=Origin.PERSON, db_default=Origin.PERSON, editable=False
+    )
 
     class Meta:
         abstract = True
 
-    def signed_by(self, author: Author) -> None:
-        """Set the author of the state that is about to be saved."""
+    def signed_by(self, author: Author, *, rewritten: bool = True) -> None:
+        """Set the author of the state that is about to be saved, and its origin if it says something else than before.
+
+        What a person rewrites is the person's. What anybody else rewrites is trusted no more than it was before.
+        """
         self.updated_by, self.editor_ref, self.editor_name = author.updated_by, author.ref, author.name
+        if self._state.adding or (rewritten and author.origin != Origin.PERSON):
+            self.origin = least_trusted(self.origin, author.origin)
+        elif rewritten:
+            self.origin = author.origin
 
 
 class VersionedFile(Signed):
@@ -101,7 +113,8 @@ class VersionedFile(Signed):
             updated_by=self.updated_by,
             editor_ref=self.editor_ref,
             editor_name=self.editor_name,
-            note=note,
+            origin=self.origin,
+            note=clean_text(note),
         )
         return version
 
@@ -126,6 +139,7 @@ class Version(Signed):
 @transaction.atomic
 def file_create(*, file: FileType, author: Author, note: str = "") -> FileType:
     """Store a new file as its version 1. Raises IntegrityError if its owner has the file already."""
+    file.content = clean_text(file.content)
     file.signed_by(author)
     file.save(force_insert=True)
     file.as_version(note).save(force_insert=True)
@@ -144,15 +158,28 @@ def file_save(*, file: FileType, content: str, expected_version: int, author: Au
     current = lock_row(file)
     if current.version != expected_version:
         raise StaleVersion(current, expected_version)
-    return _store_version(current, content, author, note)
+    return _store_version(current, clean_text(content), author, note)
 
 
 @transaction.atomic
 def file_append(*, file: FileType, paragraph: str, author: Author) -> FileType:
-    """Append a paragraph, exactly as given, after a blank line. No version is expected, so the call is never stale."""
+    """Append a paragraph, as given, after a blank line. No version is expected, so the call is never stale.
+
+    The whole has the origin of its least trusted part.
+    """
     current = lock_row(file)
     separator = "\n\n" if current.content else ""
-    return _store_version(current, f"{current.content}{separator}{paragraph}", author)
+    whole = f"{current.content}{separator}{clean_text(paragraph)}"
+    return _store_version(current, whole, author, origin=least_trusted(current.origin, author.origin))
+
+
+def author_of_text(author: Author, versions: "models.QuerySet[Any]", text: str) -> Author:
+    """Return the author of the text of a new version: who restores the text of an earlier one did not write it."""
+    if author.origin != Origin.PERSON:
+        return author
+    same = versions.filter(sha256=hashlib.sha256(text.encode()).hexdigest()).order_by("-version")
+    earlier = same.values_list("origin", flat=True).first()
+    return author.limited_to(earlier) if earlier else author
 
 
 def lock_row(row: RowType) -> RowType:
@@ -164,14 +191,23 @@ def lock_row(row: RowType) -> RowType:
     return current
 
 
-def _store_version(file: FileType, content: str, author: Author, note: str = "") -> FileType:
+def _store_version(
+    file: FileType, content: str, author: Author, note: str = "", *, origin: Origin | None = None
+) -> FileType:
+    """Save the text as the next version, with the given origin or that of a text which its author rewrote."""
     if content == file.content:
         return file
     if len(content) > MAX_FILE_CHARACTERS:
         raise FileTooLarge(len(content))
     file.content = content
+    return store_version(file, author, note)
+
+
+def store_version(file: FileType, author: Author, note: str = "") -> FileType:
+    """Store the changed state of a locked row as its next version."""
     file.version += 1
-    file.signed_by(author)
+    file.signed_by(author_of_text(author, file.versions.all(), content))
+    file.origin = origin or file.origin
     file.save(force_update=True)
     file.as_version(note).save(force_insert=True)
     file_saved.send(sender=type(file), file=file)

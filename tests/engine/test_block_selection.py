@@ -46,6 +46,11 @@ def test_coherence_is_the_share_of_long_words_that_stand_around() -> None:
     assert coherence("A to B", around) == 0
 
 
+def test_a_contradiction_is_coherent() -> None:
+    around = words_of("The ferry leaves at nine")
+    assert coherence("The ferry leaves at eight", around) == pytest.approx(2 / 3)
+
+
 def test_coherence_counts_what_is_in_the_context_already() -> None:
     goals, log = section("g", "Goals"), section(shape="blocks")
     weights = Weights(0, 0, 0, 0, coherence=1)

@@ -58,6 +58,11 @@ teams/<slug:slug>/keys/<uuid:id_>               GET manage      PUT manage      
 teams/<slug:slug>/retention                     GET read        PUT manage      DELETE manage
 """
 OTHERS = """
+organisation/files                              GET anyone      POST organisation
+organisation/files/<slug:key>                   GET anyone      PUT organisation PATCH organisation DELETE organisation
+organisation/files/<slug:key>/versions          GET anyone
+organisation/files/<slug:key>/versions/<int:version>         GET anyone
+organisation/files/<slug:key>/versions/<int:version>/compare GET anyone
 schema                                          GET public
 docs                                            GET public
 keys                                            GET organisation POST organisation
@@ -159,6 +164,9 @@ BODIES: dict[tuple[str, str], Body] = {
     ("agents/<slug:slug>/task-stack/pop", "POST"): _plain({"result": "Done"}),
     ("agents/<slug:slug>/keys", "POST"): _plain({"name": "New"}),
     ("keys", "POST"): _plain({"name": "New"}),
+    ("organisation/files", "POST"): _plain({"key": "fresh", "title": "Fresh"}),
+    ("organisation/files/<slug:key>", "PUT"): _plain({"content": "New"}),
+    ("organisation/files/<slug:key>", "PATCH"): _plain({"title": "Renamed"}),
     ("teams", "POST"): _plain({"slug": "fresh", "name": "Fresh"}),
     ("teams/<slug:slug>", "PATCH"): _plain({"name": "New"}),
     ("teams/<slug:slug>/members/<str:username>", "PUT"): _plain({"role": "editor"}),

@@ -50,7 +50,7 @@ def _filled(segments: list[str], at: int, owned: Owned, ids: Mapping[str, Any], 
     facts: dict[str, Any] = {
         "teams": owned.team.slug,
         "agents": owned.agent.slug,
-        "files": "GOALS" if whose == "teams" else "IDENTITY",
+        "files": {"teams": "GOALS", "organisation": ids["organisation"]}.get(whose, "IDENTITY"),
         "logs": DAY,
         "daily-logs": DAY,
         "history": 1,

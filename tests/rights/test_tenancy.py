@@ -135,6 +135,13 @@ PROFILES = {  # of the organisation, read by everyone; tried in tests/assembly/p
     "profiles/<slug:name>/versions",
     "profiles/<slug:name>/versions/<int:version>",
 }
+ORGANISATION_FILES = {  # read by everyone; tried in tests/teams/organisation/test_api.py
+    "organisation/files",
+    "organisation/files/<slug:key>",
+    "organisation/files/<slug:key>/versions",
+    "organisation/files/<slug:key>/versions/<int:version>",
+    "organisation/files/<slug:key>/versions/<int:version>/compare",
+}
 RULES = {  # of agents, teams and everybody; tried in tests/assembly/rules/test_api.py
     "rules",
     "rules/check",
@@ -253,6 +260,7 @@ def test_every_address_has_a_row() -> None:
         | JOBS
         | ASSEMBLIES
         | PROFILES
+        | ORGANISATION_FILES
         | RULES
         | TRIALS
         | EXTERNAL_SOURCES

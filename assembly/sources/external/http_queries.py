@@ -130,6 +130,7 @@ def _candidate(asking: ExternalQuery, place: int, result: ExternalResult) -> Can
         score=score,
         measures=candidate_measures(recency=recency_score(asking.now - happened) if happened else 0.0, relevance=score),
         labels=_labels(result),
+        origin="external",
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from config.http.outbound.client import OutboundRequestFailed
 from config.http.serializers import EARLIEST_YEAR, LATEST_YEAR
+from config.invisible_characters import remove_invisible
 
 MAX_ID_CHARACTERS = 100
 MAX_TEXT_CHARACTERS = 100_000
@@ -88,7 +89,7 @@ def _parse_result(entry: Any) -> ExternalResult:
 def _parse_text(value: Any) -> str:
     if not isinstance(value, str) or len(value) > MAX_TEXT_CHARACTERS or UNSTORABLE.search(value):
         raise InvalidResult
-    return value
+    return remove_invisible(value)
 
 
 def _parse_line(value: Any, most: int) -> str:

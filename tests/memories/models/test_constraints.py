@@ -47,6 +47,6 @@ def test_a_deleted_successor_lets_the_old_one_stand(agent: Agent) -> None:
 
 
 def test_a_text_without_any_direction_is_kept(agent: Agent) -> None:
-    memory = memory_create(owner=agent, facts=MemoryFacts(kind="fact", text="\u200b"), principal=SYSTEM)
+    memory = memory_create(owner=agent, facts=MemoryFacts(kind="fact", text="\u0301"), principal=SYSTEM)
     memory.refresh_from_db()
-    assert memory.text == "\u200b"
+    assert memory.text == "\u0301"

@@ -73,9 +73,9 @@ def test_a_name_that_is_taken_is_a_conflict_and_the_transaction_goes_on(agent: A
 
 
 def test_a_text_without_any_direction_is_kept(agent: Agent) -> None:
-    [tool] = agent_items_create(model=Tool, agent=agent, facts=[{"name": "\u200b"}], principal=SYSTEM)
+    [tool] = agent_items_create(model=Tool, agent=agent, facts=[{"name": "\u0301"}], principal=SYSTEM)
     tool.refresh_from_db()
-    assert tool.name == "\u200b"
+    assert tool.name == "\u0301"
 
 
 def test_what_is_gone_cannot_be_changed_or_deleted(agent: Agent) -> None:

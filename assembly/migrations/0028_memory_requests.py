@@ -6,7 +6,7 @@ from config.db.migration_helpers import cascade
 
 
 class Migration(migrations.Migration):
-    dependencies = [("assembly", "0025_notifications")]
+    dependencies = [("assembly", "0026_origin"), ("assembly", "0027_text_levels")]
 
     operations = [
         migrations.CreateModel(

@@ -1,0 +1,32 @@
+"""Responses say what the server changed in texts before it stored them."""
+
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponseBase
+from rest_framework.response import Response
+
+from config.http.problems import is_api
+from config.invisible_characters import removed_characters
+
+
+def add_notes(request: HttpRequest, response: Response) -> Response:
+    """Add `notes` to the document of a response, if texts of the request were changed; return the response."""
+    note = removed_characters(request).note
+    if note and response.status_code < 300 and isinstance(response.data, dict):  # noqa: PLR2004 - a success
+        response.data = {**response.data, "notes": [note]}
+    return response
+
+
+class NotesMiddleware:
+    """This middleware shows a message on the page after a form whose texts were changed."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        note = removed_characters(request).note
+        if note and response.status_code < 400 and not is_api(request):  # noqa: PLR2004 - what failed stored nothing
+            messages.info(request, note)
+        return response
