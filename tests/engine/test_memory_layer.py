@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assembly.engine.assemble import FAILURE_NOTE, assemble
-from assembly.engine.block_selection import DistinctTexts
 from assembly.engine.codes import Code, WarningCode
+from assembly.engine.distinct_texts import DistinctTexts
 from assembly.engine.profile import CutMark, Delimiter, Profile, Section, Weights
 from assembly.engine.rendering import QUOTED_ORIGINS, closing_text, heading_text
 from assembly.engine.scopes import SCOPES
@@ -23,6 +23,7 @@ from assembly.engine.types import (
     Decision,
     EngineRequest,
     EngineResult,
+    ShorterLevel,
     Summary,
     is_trusted_origin,
 )
@@ -72,7 +73,12 @@ def candidates_of(draw: st.DrawFn, section: Section) -> list[Candidate]:
         kind = "chunk" if section.key == "passages" else chance.choice(["fact", "decision", ""])
         own = f"{section.key if section.key in {'files', 'lines'} else 'thing'}:{number}@1"
         ref = {"passages": f"chunk:{number}@1#2", "open": f"document:{number}@1"}.get(section.key, own)
-        levels = {"macro": Summary(text[: len(text) // 9], "test"), "micro": Summary(text[: len(text) // 3], "test")}
+        levels: dict[ShorterLevel, Summary] = {
+            "macro": Summary(text[: len(text) // 9], "test"),
+            "micro": Summary(text[: len(text) // 3], "test"),
+        }
+        if chance.random() < 0.2:
+            levels.clear()
         found.append(
             Candidate(
                 ref,
@@ -86,7 +92,7 @@ def candidates_of(draw: st.DrawFn, section: Section) -> list[Candidate]:
                 position=number,
                 pinned=chance.random() < 0.1,
                 origin=chance.choice([None, *ORIGINS]),
-                levels=levels if chance.random() < 0.8 else {},
+                levels=levels,
             )
         )
     return found

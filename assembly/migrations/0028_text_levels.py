@@ -37,7 +37,7 @@ DROP_FUNCTIONS = "DROP FUNCTION prune_levels(uuid, bytea[]); DROP FUNCTION forge
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("assembly", "0026_file_passages"),
+        ("assembly", "0027_origin"),
         ("memories", "0003_librarian"),
         ("agents", "0001_initial"),
         ("teams", "0001_initial"),
