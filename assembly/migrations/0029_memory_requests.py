@@ -6,11 +6,7 @@ from config.db.migration_helpers import cascade
 
 
 class Migration(migrations.Migration):
-<<<<<<<< HEAD:assembly/migrations/0028_memory_requests.py
-    dependencies = [("assembly", "0026_origin"), ("assembly", "0027_text_levels")]
-========
     dependencies = [("assembly", "0028_text_levels")]
->>>>>>>> main:assembly/migrations/0029_memory_requests.py
 
     operations = [
         migrations.CreateModel(
