@@ -125,13 +125,13 @@ class Priority:
     ) -> tuple[list[RankedCandidate], list[RankedCandidate]]:
         """Return the items that reach the section's floor of relevance, and the others as excluded.
 
-        Without a topic there is no relevance, so none is excluded.
+        Without a topic there is no relevance, so none is excluded; neither is an item whose relevance is unknown.
         """
         floor = section.relevance_floor if self.has_scopes and self.request.topic.strip() else 0.0
         near, distant = [], []
         for item in items:
-            relevance = item.candidate.measures.get("relevance", 0.0)
-            if relevance >= floor or item.candidate.pinned:
+            relevance = item.candidate.measures.get("relevance")
+            if relevance is None or relevance >= floor or item.candidate.pinned:
                 near.append(item)
             else:
                 detail = {**item.detail, "threshold": floor, "relevance": relevance}
