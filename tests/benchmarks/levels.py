@@ -2,16 +2,18 @@
 
 DATA=folder has conversations with questions whose evidence is known, in files as for `evidence_recall`; TEST=b5,b6
 names some of them. The derivation was tuned on the chats 1 to 4 of the data set BEAM, so other chats are the honest
-test. Every question is asked twice of an agent that has one memory per message: with `lod: adaptive`, and with
-`lod: atomic`, where every message is whole. The profile is `memory` without its limits per scope, with memories alone.
+test. Every question is asked of an agent that has one memory per message: with `lod: adaptive`, and with `lod: atomic`,
+where every message is whole. The profile is `memory` without its limits per scope, with memories alone. The search
+finds 100 of them, more than fit, so that the room decides. `few_whole` is whole texts of which 20 are found: they gain
+if what is less relevant cannot compete.
 
 `items_ratio` is the number of messages with evidence that are in the contexts with adaptive levels, each counted once
-per context, divided by that with whole texts. `recall_adaptive` and `recall_whole` are the mean share of a question's
-evidence that is in its context, at any level. What survives the shortening is another matter: `answer_words_adaptive`
-and `answer_words_whole` are the mean share of the answer's words (numbers, words with a capital, and words of five
-letters and more; only those that stand in the evidence) which stand in the evidence as told. `items_adaptive` and
-`items_whole` are the mean numbers of messages in a context, `macro_share` and `micro_share` the shares of these levels
-in the adaptive contexts, and `derivation_ms` the mean CPU time in which the levels of a message are derived.
+per context, divided by that with whole texts; `items_ratio_few`, by that of `few_whole`. `recall_<way>` is the mean
+share of a question's evidence that is in its context, at any level. What survives the shortening is another matter:
+`answer_words_<way>` is the mean share of the answer's words (numbers, words with a capital, and words of five letters
+and more; only those that stand in the evidence) which stand in the evidence as told. `items_<way>` is the mean number
+of messages in a context, `macro_share` and `micro_share` are the shares of these levels in the adaptive contexts, and
+`derivation_ms` is the mean CPU time in which the levels of a message are derived.
 """
 
 import json
@@ -40,8 +42,13 @@ if TYPE_CHECKING:
 
 NAME = "levels"
 BUDGET = 4_000
-Way = Literal["adaptive", "whole"]
-WAYS: Mapping[Way, Literal["adaptive", "atomic"]] = {"adaptive": "adaptive", "whole": "atomic"}
+Way = Literal["adaptive", "whole", "few_whole"]
+WAYS: Mapping[Way, tuple[Literal["adaptive", "atomic"], int]] = {
+    "adaptive": ("adaptive", 100),
+    "whole": ("atomic", 100),
+    "few_whole": ("atomic", 20),
+}
+"""The level of each way, and how many messages the search finds for it."""
 _WORD = re.compile(r"[^\W\d_][\w'-]*|\d[\d.,:/%]*\d|\d")
 _MIN_LETTERS = 5
 
@@ -139,8 +146,10 @@ def _profile(way: Way) -> "Profile":
     from assembly.profiles.catalogue import find_profile
 
     memory = find_profile("memory")
-    sections = tuple(section for section in memory.sections if section.source == "agent_memories")
-    return replace(memory, lod=WAYS[way], scope_limits={}, sections=sections)
+    own = (section for section in memory.sections if section.source == "agent_memories")
+    level, most = WAYS[way]
+    sections = tuple(replace(section, top_k=most) for section in own)
+    return replace(memory, lod=level, scope_limits={}, sections=sections)
 
 
 def _ask(agent: "Agent", question: Question, way: Way, figures: Figures, now: "datetime.datetime") -> None:
@@ -170,8 +179,9 @@ def _ask(agent: "Agent", question: Question, way: Way, figures: Figures, now: "d
 
 
 def _report(found: Mapping[Way, Figures], seconds: Sequence[float]) -> None:
-    adaptive, whole = found["adaptive"], found["whole"]
-    figure(NAME, "items_ratio", adaptive.evidence / max(1, whole.evidence), "ratio", len(whole.recall))
+    adaptive = found["adaptive"]
+    for name, whole in {"items_ratio": found["whole"], "items_ratio_few": found["few_whole"]}.items():
+        figure(NAME, name, adaptive.evidence / max(1, whole.evidence), "ratio", len(whole.recall))
     for way, figures in found.items():
         figure(NAME, f"recall_{way}", fmean(figures.recall), "share", len(figures.recall))
         figure(NAME, f"answer_words_{way}", fmean(figures.words), "share", len(figures.words))
