@@ -18,8 +18,8 @@ from assembly.engine.types import Candidate, Decision, Level
 from assembly.models import Assembly
 from assembly.records.warnings import warnings_of
 
-FIXED_LEVELS = {"macro", "micro"}
-"""Level preferences with which an item is short because that was asked for, not for want of room."""
+SHORTER_LEVELS = {"macro", "micro"}
+"""Levels that are shorter than the whole text. If a request prefers one, its items are short by wish."""
 TRIM_CODES = {
     *(Code.TRUNCATED, Code.COMPACTED, Code.SUMMARISED),
     *(Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET),
@@ -132,15 +132,24 @@ def trims_of(profile: Profile, decisions: Iterable[Decision]) -> list[dict[str, 
             "code": str(decision.code),
             "token_cost_full": decision.tokens_full,
             "token_cost": decision.tokens,
-            "steps": [dict(step) for step in decision.detail.get("steps", ())],
+            "steps": _steps_of(decision),
         }
         for decision in decisions
         if decision.code in TRIM_CODES and not _is_short_by_wish(profile, decision)
     ]
 
 
+def _steps_of(decision: Decision) -> list[dict[str, Any]]:
+    """Return how the item was shortened: the overflow steps, or its level with the tokens of the whole and of it."""
+    steps = [dict(step) for step in decision.detail.get("steps", ())]
+    level, costs = decision.detail.get("lod"), decision.detail.get("levels", {})
+    if level in SHORTER_LEVELS and not steps:
+        return [{"step": level, "before": costs["atomic"], "after": costs[level]}]
+    return steps
+
+
 def _is_short_by_wish(profile: Profile, decision: Decision) -> bool:
-    return profile.lod in FIXED_LEVELS and decision.detail.get("lod") == profile.lod
+    return profile.lod in SHORTER_LEVELS and decision.detail.get("lod") == profile.lod
 
 
 def _coverage(

@@ -18,13 +18,19 @@ from tests.assembly.contract.test_validation import POLICY
 from tests.client import Api, errors_of, problem
 
 pytestmark = pytest.mark.django_db
-LONG = "The ferry leaves the old quay at seven, and the harbour master rings the bell. " * 12
+LONG = (
+    "The ink of the morning edition dries on the upper rack. The harbour master rings the bell at seven. Nobody may "
+    "touch a sheet before noon. Three crates of paper stand behind the door of the press room. Ada keeps the keys of "
+    "the cellar. A wet sheet sticks to the next one, and both are lost. On rainy days the fan runs until the evening. "
+    "The old press needs oil every second week. Its left wheel was repaired in March. Readers complained about grey "
+    "letters on page four. The new ink costs twice as much as the old one. It smells of linseed."
+)
 
 
 @pytest.fixture
 def full_api(mira: Agent, mira_api: Api) -> Api:
     """The key of an agent that remembers more than a small budget has room for."""
-    facts = [MemoryFacts(kind="fact", text=f"Ferry {number}: {LONG}") for number in range(5)]
+    facts = [MemoryFacts(kind="fact", text=f"Rack {number}: {LONG}") for number in range(5)]
     memories_create(owner=mira, facts=facts, principal=SYSTEM)
     return mira_api
 
@@ -35,7 +41,7 @@ def test_everything_of_a_fragment_is_there(mira_api: Api) -> None:
     assert memory["id"].endswith("@1")
     assert (memory["source_layer"], memory["layer"], memory["lod"]) == ("experience", "L4", "atomic")
     assert 0 < memory["metadata"]["relevance"] <= 1
-    assert {one["metadata"]["section"] for one in fragments} >= {"agent_memories", "goals", "tools"}
+    assert {one["metadata"]["section"] for one in fragments} >= {"agent_memories", "goals", "organisation"}
 
 
 def test_without_an_intent_nothing_is_searched_for(mira_api: Api) -> None:
@@ -60,20 +66,25 @@ def test_a_budget_is_never_exceeded_and_what_has_no_room_is_named(full_api: Api,
     assert metadata["total_tokens"] <= budget
     assert not metadata["overrun"]
     assert ("BUDGET_EXCEEDED" in codes_of(document)) == (budget < 200_000)
-    for trim in metadata["trims"]:
-        assert trim["token_cost"] <= max(trim["token_cost_full"], trim["token_cost"])
+    shortened = [trim for trim in metadata["trims"] if trim["code"] == "summarised"]
+    assert all(trim["steps"] for trim in shortened)
+    levels = {one["id"]: one["lod"] for one in document["fragments"]}
+    assert {levels[trim["id"]] for trim in shortened} <= {"macro", "micro"}
+    assert shortened or budget != 400
     inside = {one["id"] for one in document["fragments"]}
     left_out = {trim["id"] for trim in metadata["trims"] if not trim["token_cost"]}
     assert not left_out & inside
+    assert sent(full_api, budgets={"tokens_max": budget}, format="markdown").json() == document
 
 
 @pytest.mark.parametrize(
     ("named", "scopes"),
     [
         (["L2"], {"library"}),
+        (["noosphere"], {"noosphere"}),
         (["experience", "L3"], {"workshop", "experience"}),
         (["L4", "experience"], {"experience"}),
-        (["L1", "L2", "L3", "L4"], {"library", "workshop", "experience"}),
+        (["L1", "L2", "L3", "L4"], {"noosphere", "library", "workshop", "experience"}),
     ],
 )
 def test_only_the_scopes_that_were_asked_are_in(mira_api: Api, named: list[str], scopes: set[str]) -> None:

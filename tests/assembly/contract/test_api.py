@@ -2,6 +2,7 @@
 
 import pytest
 
+from assembly.engine.scopes import SCOPES
 from tests.assembly.contract.contract_checks import ask
 from tests.client import Api
 
@@ -13,7 +14,7 @@ def test_an_agents_key_needs_no_more_than_an_id_and_an_intent(mira_api: Api) -> 
     assert document["request_id"] == "one"
     metadata = document["metadata"]
     assert (metadata["agent"], metadata["team"], metadata["profile"]) == ("mira", "press", "memory")
-    assert {fragment["source_layer"] for fragment in document["fragments"]} == {"library", "workshop", "experience"}
+    assert {fragment["source_layer"] for fragment in document["fragments"]} == set(SCOPES)
     assert metadata["source_coverage"] == 1
     assert metadata["warnings"] == metadata["trims"] == []
     record = mira_api.get(f"assemblies/{metadata['assembly']}").json()

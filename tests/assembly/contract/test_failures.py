@@ -67,7 +67,7 @@ def test_a_scope_that_failed_counts_against_the_coverage(api: Api, monkeypatch: 
         replaced(monkeypatch, name, failing)
     metadata = ask(api)["metadata"]
     assert metadata["coverage"]["experience"]["returned"] == 0
-    assert metadata["source_coverage"] == pytest.approx(2 / 3)
+    assert metadata["source_coverage"] == pytest.approx(3 / 4)
 
 
 def test_hardly_any_time_gives_an_answer(api: Api) -> None:
