@@ -11,6 +11,9 @@ from agents.models import Agent
 from agents.services import daily_log_append
 from assembly.engine.refs import Ref
 from assembly.models import Assembly
+from assembly.models.monitoring import AlertKind
+from assembly.monitoring.alerts.findings import findings
+from assembly.monitoring.trends.file_losses import lost_files
 from assembly.records.reader import load_record
 from memories.embeddings.file_splitting import file_split, files_without_passages
 from memories.models import TaskFrame
@@ -21,7 +24,7 @@ from teams.principal import SYSTEM
 from teams.versioned_text.versioned_file import file_save
 from tests.assembly.one_of_each import everything
 from tests.assembly.sources.source_factories import document
-from tests.client import Api
+from tests.client import Api, errors_of
 
 pytestmark = pytest.mark.django_db
 
@@ -61,7 +64,8 @@ def decisions(found: dict[str, Any], section: str) -> list[Any]:
 def test_knowledge_of_all_scopes_is_found_and_told_in_its_section(admin_api: Api, mira: tuple[Agent, Team]) -> None:
     found = asked(admin_api)
     assert {
-        "Organisation Knowledge", "Team Goals", "Relevant Content", "Project Structure", "Personal Memories", "Daily Logs", "Knowledge Base",
+        "Organisation Knowledge", "Team Goals", "Relevant Content", "Project Structure", "Personal Memories",
+        "Daily Logs", "Knowledge Base",
     } <= set(labels(found))  # fmt: skip
     assert "Identity" not in labels(found)
     content = found["content"]
@@ -100,6 +104,21 @@ def test_without_a_topic_the_latest_come(admin_api: Api, mira: tuple[Agent, Team
     TaskFrame.objects.all().delete()  # its goal would be searched for
     found = asked(admin_api, topic="")
     assert {"Organisation Knowledge", "Team Goals", "Personal Memories"} <= set(labels(found))
+
+
+def test_a_passage_without_room_is_no_lost_file(admin_api: Api, mira: tuple[Agent, Team]) -> None:
+    found = asked(admin_api, max_tokens=60)
+    record = load_record(Assembly.objects.get(id=found["id"]))
+    excluded = [one for one in record.decisions if one.ref.startswith("team_file:") and not one.included]
+    assert excluded
+    assert not list(lost_files(record))
+    assert not [one for one in findings(record) if one.kind in {AlertKind.FILE_CUT, AlertKind.FILE_LEFT_OUT}]
+
+
+def test_another_version_cannot_take_the_place_of_passages(admin_api: Api, mira: tuple[Agent, Team]) -> None:
+    found = asked(admin_api)
+    answer = admin_api.post(f"assemblies/{found['id']}/what-if", {"files": {"GOALS": 1}})
+    assert errors_of(answer) == {"files.GOALS"}
 
 
 def grow(agent: Agent, team: Team, number: int) -> None:

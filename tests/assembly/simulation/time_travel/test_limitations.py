@@ -192,7 +192,7 @@ def test_passages_of_a_former_text_are_found_by_meaning_unless_an_embedder_on_a_
     kept: Kept, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     saved(kept, "Sell the press.")
-    wishes = {"topic": "print", "profile": "memory"}
+    wishes: dict[str, Any] = {"topic": "print", "profile": "memory"}
     assert "meaning_unknown" not in codes(found := then(kept, **wishes))
     assert "GOALS: print." in found.context.content
     for module in ("assembly.simulation.time_travel.services", "memories.search.file_search"):
@@ -208,7 +208,7 @@ def test_of_long_former_texts_only_the_beginning_is_searched(
     kept: Kept, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("assembly.sources.file_passages.MAX_SPLIT_CHARACTERS", 10)
-    wishes = {"topic": "print", "profile": "memory"}
+    wishes: dict[str, Any] = {"topic": "print", "profile": "memory"}
     assert "texts_cut" not in codes(then(kept, **wishes)), "the passages of then are still stored"
     saved(kept, "Sell the press.")
     assert (
