@@ -189,8 +189,9 @@ def _draft_rule(text: str | None) -> Rule | None:
 
 
 def is_file(candidate: Candidate) -> bool:
-    """Return whether the item is a file of the agent or the team."""
-    return Ref.parse(candidate.ref).kind in FILES
+    """Return whether the item is a whole file of the agent or the team, not a passage of one."""
+    ref = Ref.parse(candidate.ref)
+    return ref.kind in FILES and not ref.part
 
 
 def _with_versions(candidates: Sequence[Candidate], wanted: Mapping[str, int]) -> tuple[Candidate, ...]:

@@ -26,9 +26,9 @@ from assembly.sources.threads import threads
 from assembly.sources.tools import tools
 
 SOURCES: dict[str, Source] = {
-    "organisation_files": Source(organisation_files, "semantic", "Files of the organisation"),
     "agent_files": Source(agent_files, "custom", "Files of the agent", reading=agent_files_query),
     "team_files": Source(team_files, "custom", "Files of the team", reading=team_files_query),
+    "organisation_files": Source(organisation_files, "semantic", "Files of the organisation"),
     "daily_logs": Source(daily_logs, "recent", "Daily logs", reading=daily_logs_query),
     "team_memories": Source(team_memories, "semantic", "Memories of the team", reading=team_memories_query),
     "agent_memories": Source(agent_memories, "semantic", "Memories of the agent", reading=agent_memories_query),

@@ -41,6 +41,14 @@ ORGANISATION_FILE, DAILY_LOG = FILE_KINDS[OrganisationFile], FILE_KINDS[DailyLog
 NAMED_BY_SECTION = frozenset({AGENT_FILE, TEAM_FILE})
 """The kinds of files of which a section has the one that it is named after."""
 
+KIND_OF_SOURCE = {
+    "agent_files": AGENT_FILE,
+    "team_files": TEAM_FILE,
+    "organisation_files": ORGANISATION_FILE,
+    "daily_logs": DAILY_LOG,
+}
+"""The kind of the texts of each source in this module."""
+
 WholeTexts = Callable[[GatherContext, Sequence[Section]], SourceQuery | None]
 
 
@@ -87,6 +95,17 @@ def _draft_file(gather_context: GatherContext, file: VersionedFile, text: str) -
     key = file.date if isinstance(file, DailyLog) else getattr(file, "file_key", "")
     content = text[:MAX_SPLIT_CHARACTERS]
     return CurrentFile(file.id, 0, key, getattr(file, "title", key), gather_context.now, content)
+
+
+def unsplit_files(gather_context: GatherContext, sections: Sequence[Section]) -> list[CurrentFile]:
+    """Return the texts without stored passages that the sections of blocks search."""
+    found = []
+    for source, kind in KIND_OF_SOURCE.items():
+        blocks = [section for section in sections if section.source == source and has_blocks([section])]
+        if blocks and (query := _file_query(gather_context, blocks, kind)):
+            files = current_files(query, most=MAX_SPLIT_CHARACTERS)
+            found += [file for file in files if file.is_cut or (file.content and file.content.strip())]
+    return found
 
 
 def format_file_passage(kind: str, *, title: str, line: int, text: str) -> str:

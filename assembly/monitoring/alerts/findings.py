@@ -13,7 +13,7 @@ from assembly.engine.rule_effects import ALWAYS_INCLUDED
 from assembly.engine.types import Candidate, Decision, SectionResult
 from assembly.models import AlertKind
 from assembly.models.monitoring import MAX_NAME_CHARACTERS
-from assembly.monitoring.trends.file_losses import FILE_PREFIXES
+from assembly.monitoring.trends.file_losses import is_whole_file
 from assembly.records.item_titles import file_title
 from assembly.records.reader import StoredAssembly
 from assembly.records.section_names import section_name
@@ -55,7 +55,7 @@ def _files(told: StoredAssembly) -> Iterator[Finding]:
     """Yield files that are truncated or excluded for lack of budget."""
     labels = {section.key: section_name(section) for section in told.sections}
     for decision, candidate in told.decided:
-        if not decision.ref.startswith(FILE_PREFIXES) or decision.section == ALWAYS_INCLUDED.key:
+        if not is_whole_file(decision.ref) or decision.section == ALWAYS_INCLUDED.key:
             continue
         why = decision_sentence(decision, labels[decision.section])
         if decision.code == Code.TRUNCATED:

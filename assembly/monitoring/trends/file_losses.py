@@ -1,4 +1,7 @@
-"""Files that a context truncated, or excluded for lack of budget, are stored with the number of missing tokens."""
+"""Files that a context truncated, or excluded for lack of budget, are stored with the number of missing tokens.
+
+Passages of files are no losses: a context has the ones that matter for its topic.
+"""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,16 +13,20 @@ from assembly.records.reader import StoredAssembly
 from assembly.sources.kinds import FILES
 
 FILE_PREFIXES = tuple(f"{name}:" for name in sorted(FILES))
-"""The prefixes of the refs of files."""
+"""The prefixes of the refs of files and their passages."""
 LACK_OF_BUDGET = frozenset({Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET})
 
 
+def is_whole_file(ref: str) -> bool:
+    """Return whether the ref is of a whole file, not of a passage of one."""
+    return ref.startswith(FILE_PREFIXES) and not Ref.parse(ref).part
+
+
 def lost_files(told: StoredAssembly) -> Iterator[Decision]:
-    """Yield the decisions on files that were truncated, or excluded for lack of budget."""
+    """Yield the decisions on whole files that were truncated, or excluded for lack of budget."""
     for decision in told.decisions:
-        if decision.ref.startswith(FILE_PREFIXES) and (
-            decision.code == Code.TRUNCATED or decision.code in LACK_OF_BUDGET
-        ):
+        is_lost = decision.code == Code.TRUNCATED or decision.code in LACK_OF_BUDGET
+        if is_lost and is_whole_file(decision.ref):
             yield decision
 
 

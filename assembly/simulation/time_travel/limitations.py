@@ -67,6 +67,10 @@ class PastContextFacts:
 
     context: ComparedContext
     unsearchable_count: int
+    worded_count: int
+    """The number of former texts of files whose passages are found by their words only."""
+    cut_count: int
+    """The number of former texts of files of which only the beginning is searched."""
     session_ignored: bool
     counts: bool
 
@@ -81,6 +85,7 @@ def limitations_of(
         *_deletion_limitations(profile, moment, counts=facts.counts),
         *_change_limitations(agent, profile, moment),
         *_meaning_limitations(facts.unsearchable_count, facts.context.extracted),
+        *_former_text_limitations(facts),
         *_rule_limitations(agent, team, moment),
         *_present_state_limitations(agent, team, profile, moment),
     )
@@ -137,6 +142,23 @@ def _meaning_limitations(unsearchable_count: int, extracted: int) -> Iterator[Li
         yield Limitation("meaning_unknown", said % {"count": f"{unsearchable_count:,}"})
     if extracted:
         yield Limitation("extracts", gettext("Extracts are used instead of summaries by a model."))
+
+
+def _former_text_limitations(facts: PastContextFacts) -> Iterator[Limitation]:
+    if facts.worded_count:
+        said = ngettext(
+            "Passages of %(count)s file or log of that time are found by words only, not by similarity.",
+            "Passages of %(count)s files or logs of that time are found by words only, not by similarity.",
+            facts.worded_count,
+        )
+        yield Limitation("meaning_unknown", said % {"count": f"{facts.worded_count:,}"})
+    if facts.cut_count:
+        said = ngettext(
+            "Of %(count)s long file or log of that time, only the beginning is searched.",
+            "Of %(count)s long files or logs of that time, only the beginnings are searched.",
+            facts.cut_count,
+        )
+        yield Limitation("texts_cut", said % {"count": f"{facts.cut_count:,}"})
 
 
 def _rule_limitations(agent: Agent, team: Team | None, moment: datetime.datetime) -> Iterator[Limitation]:

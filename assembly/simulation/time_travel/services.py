@@ -22,10 +22,13 @@ from assembly.simulation.simulate import simulate
 from assembly.simulation.time_travel.limitations import Limitation, PastContextFacts, limitations_of
 from assembly.simulation.time_travel.shadow_tables import database_as_of, restore_embeddings
 from assembly.sources.external.questions import EXTERNAL_SOURCE as EXTERNAL
+from assembly.sources.file_passages import unsplit_files
 from assembly.sources.time_budget import TimeBudget
 from config.http.errors import Invalid
 from config.observability.tracing import span
+from memories.embeddings.active_model import read_active_model
 from memories.embeddings.base import embedder_deadline
+from memories.embeddings.registry import is_bundled
 from teams.models import Team
 from teams.principal import Principal
 
@@ -100,10 +103,17 @@ def assemble_as_of(
         with database_as_of(moment, [agent.id, *([team.id] if team else [])]):
             prepared, session_gone = prepare_without_lost_session(owners, asked, moment)
             unsearchable_count = _count_unsearchable(prepared, time)
+            former_texts = unsplit_files(prepared.gather_context, prepared.profile.sections)
             basis = _gather_past(prepared, time)
         context = simulate(basis)
+    by_words = _uses_similarity(prepared) and not is_bundled(read_active_model().model)
     facts = PastContextFacts(
-        context=context, unsearchable_count=unsearchable_count, session_ignored=session_gone, counts=principal.is_admin
+        context=context,
+        unsearchable_count=unsearchable_count,
+        worded_count=len(former_texts) if by_words else 0,
+        cut_count=sum(text.is_cut for text in former_texts),
+        session_ignored=session_gone,
+        counts=principal.is_admin,
     )
     return PastContext(moment, context, limitations_of(agent, team, moment, facts))
 

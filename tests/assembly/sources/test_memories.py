@@ -11,7 +11,7 @@ from tests.assembly.sources.source_factories import ask, gather_context
 pytestmark = pytest.mark.django_db
 
 
-@pytest.mark.parametrize(("topic", "limit"), [("", 40), ("numbers", 60)])
+@pytest.mark.parametrize(("topic", "limit"), [("", 40), ("numbers", 45)])
 def test_more_come_where_some_are_excluded(agent: Agent, topic: str, limit: int) -> None:
     facts = [MemoryFacts(kind="fact", text=f"Number {number}") for number in range(60)]
     made = memories_create(owner=agent, facts=facts, principal=SYSTEM)

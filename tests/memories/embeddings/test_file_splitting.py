@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.db.models import QuerySet
 
 from agents.models import Agent
 from agents.services import agent_delete, daily_log_append
@@ -47,8 +48,12 @@ def one_of_each(agent: Agent, team: Team) -> dict[str, VersionedFile]:
     }
 
 
+def splitting() -> QuerySet[Job]:
+    return Job.objects.filter(kind="split_files")
+
+
 def run_jobs() -> None:
-    for job in Job.objects.filter(kind="split_files").order_by("id"):
+    for job in splitting().order_by("id"):
         split_files(job, lambda _: None)
 
 
@@ -59,10 +64,8 @@ def texts_of(file: Any) -> list[str]:
 @pytest.mark.django_db
 def test_a_save_starts_a_job_that_splits_the_file(agent: Agent, team: Team) -> None:
     files = one_of_each(agent, team)
-    jobs = Job.objects.order_by("id")
-    assert [(job.kind, job.steps, job.agent) for job in jobs] == [
-        ("split_files", 1, agent), ("split_files", 1, None), ("split_files", 1, None), ("split_files", 1, agent)
-    ]  # fmt: skip
+    jobs = splitting().order_by("id")
+    assert [(job.steps, job.agent) for job in jobs] == [(1, agent), (1, None), (1, None), (1, agent)]
     run_jobs()
     owners = {"agent_file": agent.id, "team_file": team.id, "organisation_file": ORGANISATION, "daily_log": agent.id}
     expected = [piece.text for piece in split_text(path="a.md", language="", text=TEXT)]
@@ -94,7 +97,7 @@ def test_the_next_version_replaces_the_passages_and_a_job_that_runs_twice_leaves
 def test_a_new_file_without_text_and_other_versioned_texts_start_no_job(agent: Agent, team: Team) -> None:
     organisation_file_create(key="tea", title="Tea", content=" \n", principal=SYSTEM)
     assert agent.files.count() == team.files.count() == 3
-    assert not Job.objects.exists()
+    assert not splitting().exists()
 
 
 @pytest.mark.django_db
@@ -102,7 +105,7 @@ def test_a_file_that_is_gone_counts_as_done(agent: Agent) -> None:
     log = daily_log_append(agent=agent, date=DAY, text=TEXT, principal=SYSTEM)
     erase("daily_logs", log.id, SYSTEM)
     steps: list[int] = []
-    split_files(Job.objects.get(), steps.append)
+    split_files(splitting().get(), steps.append)
     assert (steps, FilePassage.objects.count()) == ([1], 0)
 
 
@@ -168,6 +171,6 @@ def test_several_workers_with_one_file_leave_its_passages_once(agent: Agent) -> 
 @pytest.mark.usefixtures("committed_database")
 def test_a_worker_runs_the_job(agent: Agent) -> None:
     file = saved(agent.files.get(file_key="KNOWLEDGE"), TEXT)
-    job_run(job_id=Job.objects.get().id)
+    job_run(job_id=splitting().get().id)
     assert len(texts_of(file)) == 3
-    assert Job.objects.get().status == "done"
+    assert splitting().get().status == "done"

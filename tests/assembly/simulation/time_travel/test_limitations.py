@@ -15,6 +15,7 @@ from assembly.rules.services import rule_save
 from assembly.simulation.time_travel import shadow_tables
 from assembly.simulation.time_travel.services import SECONDS, PastContext, assemble_as_of
 from memories.embeddings.base import EmbedderTimeout, seconds_left
+from memories.embeddings.file_splitting import file_split
 from memories.models import Entity, Event, TaskFrame, Thread
 from memories.services import (
     MemoryFacts,
@@ -28,6 +29,7 @@ from memories.services import (
 )
 from teams.models import Team
 from teams.principal import SYSTEM, Principal
+from teams.versioned_text.versioned_file import file_save
 from tests.assembly.one_of_each import everything
 from tests.assembly.simulation.time_travel.edit_story import Clock, clock_set
 
@@ -175,3 +177,40 @@ def test_a_look_back_asks_a_fixed_number_of_questions(kept: Kept, django_assert_
         )
     with django_assert_max_num_queries(30):
         then(kept)
+
+
+# --- Passages of files ---
+
+
+def saved(kept: Kept, content: str) -> None:
+    file = kept[1].files.get(file_key="GOALS")
+    file_save(file=file, content=content, expected_version=file.version, author=SYSTEM.author)
+    file_split(kind="team_file", id_=file.id)
+
+
+def test_passages_of_a_former_text_are_found_by_meaning_unless_an_embedder_on_a_server_would_have_to_be_asked(
+    kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved(kept, "Sell the press.")
+    wishes: dict[str, Any] = {"topic": "print", "profile": "memory"}
+    assert "meaning_unknown" not in codes(found := then(kept, **wishes))
+    assert "GOALS: print." in found.context.content
+    for module in ("assembly.simulation.time_travel.services", "memories.search.file_search"):
+        monkeypatch.setattr(f"{module}.is_bundled", lambda _: False)
+    assert "Passages of 1 file or log of that time are found by words only" in said(
+        found := then(kept, **wishes), "meaning_unknown"
+    )
+    assert "GOALS: print." in found.context.content
+    assert "meaning_unknown" not in codes(then(kept, topic="print")), "whole files are not searched"
+
+
+def test_of_long_former_texts_only_the_beginning_is_searched(
+    kept: Kept, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assembly.sources.file_passages.MAX_SPLIT_CHARACTERS", 10)
+    wishes: dict[str, Any] = {"topic": "print", "profile": "memory"}
+    assert "texts_cut" not in codes(then(kept, **wishes)), "the passages of then are still stored"
+    saved(kept, "Sell the press.")
+    assert (
+        said(then(kept, **wishes), "texts_cut") == "Of 1 long file or log of that time, only the beginning is searched."
+    )

@@ -7,19 +7,21 @@ import numpy as np
 from agents.models import Agent
 from memories.embeddings.active_model import EmbeddingModel, read_active_model
 from memories.embeddings.backfill import EMBEDDED_MODELS
+from memories.embeddings.file_splitting import file_split
 from memories.embeddings.indexing import document_split
 from memories.embeddings.vectors import embed_texts
 from memories.models import Document, Entity, Tool
 from memories.services import MemoryFacts, agent_items_create, memories_create
 from teams.models import Team
 from teams.principal import SYSTEM
+from teams.versioned_text.versioned_file import file_save
 
 TEXTS = ("The ferry leaves at nine.", "Tea is ready in the kitchen.", "The invoice was paid late.", "")
 """The last holds nothing that the bundled model knows."""
 
 
 def kept(agent: Agent, team: Team, memories: int = 40) -> None:
-    """Memories of both, entities, tools, and a document in pieces."""
+    """Memories of both, entities, tools, a document in pieces, and a file of the team in passages."""
     for owner in (agent, team):
         facts = [
             MemoryFacts(kind="fact", text=f"{TEXTS[place % 4]}{f' {place}' if place % 4 < 3 else ''}")
@@ -37,6 +39,9 @@ def kept(agent: Agent, team: Team, memories: int = 40) -> None:
         principal=SYSTEM,
     )
     document_split(id_=document.id)
+    goals = team.files.get(file_key="GOALS")
+    file_save(file=goals, content=document.content, expected_version=goals.version, author=SYSTEM.author)
+    file_split(kind="team_file", id_=goals.id)
 
 
 def all_rows() -> list[Any]:
