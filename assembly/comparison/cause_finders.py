@@ -162,6 +162,8 @@ class RecordCauses:
         thing = self.things.get(pair.ref.item, MISSING_RECORD)
         if thing is MISSING_RECORD and pair.after is None:
             return [Cause("item_deleted", ref=pair.ref.item)]
+        if pair.before is None and thing.version == 1 and thing.at and thing.at > self.then:
+            return [self._cause("item_added", pair, thing)]
         # A passage belongs to one version of its file, so each new version changes all of them.
         return [replace(cause, name=thing.title) for cause in self._changed(pair, "file_changed")]
 

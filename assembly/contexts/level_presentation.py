@@ -51,11 +51,11 @@ class LevelledText:
     title: str = ""
 
 
-def levelled_texts(texts: Mapping[str, str]) -> list[LevelledText]:
-    """Return the forms of each text, which are given by their titles, with tokens of the default tokenizer."""
-    tokenizer, levels = get_tokenizer(DEFAULT_TOKENIZER), levels_of({*texts.values()}, derivers())
+def levelled_texts(titled: Sequence[tuple[str, str]]) -> list[LevelledText]:
+    """Return the forms of each text, which comes after its title, with tokens of the default tokenizer."""
+    tokenizer, levels = get_tokenizer(DEFAULT_TOKENIZER), levels_of({text for _title, text in titled}, derivers())
     found = []
-    for title, text in texts.items():
+    for title, text in titled:
         short = {level: summary.text for level, summary in levels[text].items()}
         forms = [
             LevelForm(str(LEVEL_NAMES[level]), level, tokenizer.count(short[level]), short[level])

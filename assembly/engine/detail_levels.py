@@ -306,7 +306,7 @@ def _goes_on(text: str, last: Sentence, following: Sentence) -> bool:
     is_german_date = _DAY.search(line) and _GERMAN_MONTH.match(text, following.start)
     if _LIST_MARK.match(line.strip()) or is_german_date:
         return "\n" not in between
-    is_wrapped = between.count("\n") == 1 and len(line) >= WRAPPED_LINE and text[following.start].islower()
+    is_wrapped = between.count("\n") == 1 and len(line) >= WRAPPED_LINE and text[following.start].isalpha()
     return is_wrapped and (text[last.end - 1].isalpha() or text[last.end - 1] == ",") and not between.endswith(" ")
 
 

@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 from config.db.migration_helpers import append_only, forgets_levels
 
-TABLES = ("memories", "documents", "agent_md_files", "team_md_files", "daily_logs")
+TABLES = ("memories", "documents", "agent_md_files", "team_md_files", "organisation_files", "daily_logs")
 
 # Both functions delete as the owner of the table, which alone may do so: see `refuse_change`. The trigger may run inside
 # `erase`, whose setting it must not end.
@@ -40,7 +40,7 @@ class Migration(migrations.Migration):
         ("assembly", "0027_origin"),
         ("memories", "0003_librarian"),
         ("agents", "0001_initial"),
-        ("teams", "0001_initial"),
+        ("teams", "0014_organisation_files"),
     ]
 
     operations = [
@@ -60,6 +60,14 @@ class Migration(migrations.Migration):
                     models.UniqueConstraint(fields=("text_sha256", "level", "deriver", "item"), name="text_level_once")
                 ],
             },
+        ),
+        migrations.CreateModel(
+            name="UnlevelledItem",
+            fields=[
+                ("item", models.UUIDField(primary_key=True, serialize=False)),
+                ("kind", models.CharField(max_length=40)),
+            ],
+            options={"db_table": "unlevelled_items"},
         ),
         append_only("text_levels"),
         migrations.RunSQL(CREATE_FUNCTIONS, DROP_FUNCTIONS),

@@ -1,7 +1,7 @@
 """The models of `assembly` are the records of contexts, profiles, rules, alerts, webhooks and seals."""
 
 from assembly.models.assembly import Assembly, AssemblyQuerySet, NewAssembly, Piece, Purpose, StoredText, text_hash
-from assembly.models.caches import ChangeCounter, StoredSummary, TextLevel, TokenCount
+from assembly.models.caches import ChangeCounter, StoredSummary, TextLevel, TokenCount, UnlevelledItem
 from assembly.models.export import ContextFile, ContextFilePart
 from assembly.models.external_source import ExternalSource
 from assembly.models.memory_request import MemoryRequest
@@ -53,6 +53,7 @@ __all__ = [
     "StoredText",
     "TextLevel",
     "TokenCount",
+    "UnlevelledItem",
     "UnusedPiece",
     "Webhook",
     "WebhookDelivery",

@@ -47,6 +47,16 @@ class TextLevel(models.Model):
         ]
 
 
+class UnlevelledItem(models.Model):
+    """An item whose text was saved and whose levels of detail a worker is to derive: see `level_derivation`."""
+
+    item = models.UUIDField(primary_key=True)
+    kind = models.CharField(max_length=40)
+
+    class Meta:
+        db_table = "unlevelled_items"
+
+
 class TokenCount(models.Model):
     """The number of tokens of a stored text by a tokenizer, without the white space at its end.
 

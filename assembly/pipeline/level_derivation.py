@@ -1,8 +1,10 @@
 """Levels of detail are made in the background after texts are saved, by a job, and stored for later contexts.
 
-Services announce what they saved; the receivers here only create a job, in the same transaction. The job extracts the
-levels of all texts of each item and, where a model is configured, asks it for better ones. What is stored already is
-not made again, so a job may run twice, and an item that is gone meanwhile has nothing to be done.
+Services announce what they saved; the receivers here only note the items, by one statement in the same transaction, so
+that a write takes no longer. Every few seconds, a worker makes one job for all noted items: a log to which an agent
+appends all day has no job per line. The job extracts the levels of all texts of each item and, where a model is
+configured, asks it for better ones. What is stored already is not made again, so a job may run twice, and an item that
+is gone meanwhile has nothing to be done.
 """
 
 import logging
@@ -13,7 +15,6 @@ from uuid import UUID
 from django.db import transaction
 from django.dispatch import receiver
 
-from agents.models import Agent
 from assembly.engine.detail_levels import EXTRACTIVE_LEVELS, level_rooms
 from assembly.engine.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 from assembly.engine.types import ShorterLevel, Summary
@@ -25,15 +26,19 @@ from assembly.pipeline.summaries.prompt import SummaryPrompt
 from assembly.pipeline.summaries.services import MIN_TOKENS
 from assembly.records.stored_levels import derived_texts, prune_levels, store_levels
 from assembly.sources.level_texts import LEVELLED_KINDS, is_long, levelled_kind_of, stored_texts_of
+from config.db.statements import Statement, fetch_rows, run_statement
 from config.http.errors import NotFound
+from memories.jobs.periodic import periodic
 from memories.jobs.services import Advance, job_create, job_kind
-from memories.models import Job, JobStatus
+from memories.models import Job
 from memories.services.announcements import texts_saved
 from teams.principal import SYSTEM
 from teams.versioned_text.versioned_file import file_saved, lock_row
 
 DERIVE_LEVELS = "derive_levels"
 ITEMS_PER_JOB = 500
+NOTED_SECONDS = 10
+"""The interval at which each worker creates jobs for what was saved meanwhile."""
 
 logger = logging.getLogger(__name__)
 
@@ -41,21 +46,51 @@ NewLevel = tuple[bytes, ShorterLevel, Summary]
 """A level to be stored, with the hash of its text."""
 
 
+# A row that another transaction notes again is locked until its commit, so it stays until its text can be read.
+NOTE_SQL = """
+INSERT INTO unlevelled_items (item, kind) SELECT noted, %(kind)s FROM unnest(%(items)s::uuid[]) AS noted
+    ON CONFLICT (item) DO UPDATE SET kind = excluded.kind RETURNING item
+"""
+TAKE_SQL = """
+DELETE FROM unlevelled_items WHERE item IN (
+    SELECT item FROM unlevelled_items ORDER BY item LIMIT %s FOR UPDATE SKIP LOCKED
+) RETURNING kind, item
+"""
+
+
 @receiver(texts_saved)
-def derive_saved_texts(sender: type[Any], rows: Sequence[Any], **_: Any) -> None:
-    """Create a job for those of the saved rows whose text is long."""
-    kind = levelled_kind_of(sender)
-    long = [row for row in rows if is_long(row)]
-    if kind and long:
-        _create_job(kind, [row.id for row in long], long[0].agent)
+def note_saved_texts(sender: type[Any], rows: Sequence[Any], **_: Any) -> None:
+    """Note those of the saved rows whose text is long."""
+    _note(sender, [row.id for row in rows if is_long(row)])
 
 
 @receiver(file_saved)
-def derive_saved_file(sender: type[Any], file: Any, **_: Any) -> None:
-    """Create a job for a saved file or log, unless one is waiting for it already, as while an agent writes its log."""
-    kind = levelled_kind_of(sender)
-    if kind and is_long(file) and not _is_waiting(file.id):
-        _create_job(kind, [file.id], getattr(file, "agent", None))
+def note_saved_file(sender: type[Any], file: Any, **_: Any) -> None:
+    """Note a saved file or log if its text is long."""
+    _note(sender, [file.id] if is_long(file) else [])
+
+
+def _note(model: type[Any], ids: Sequence[UUID]) -> None:
+    if ids and (kind := levelled_kind_of(model)):
+        run_statement(Statement(NOTE_SQL, {"kind": kind, "items": sorted(ids)}))
+
+
+@periodic(NOTED_SECONDS, "levels")
+def noted_levels_derive() -> None:
+    """Create jobs for the noted items; several workers may do so at once, each for other items."""
+    while _create_jobs_for_noted():
+        pass
+
+
+@transaction.atomic
+def _create_jobs_for_noted() -> bool:
+    """Create a job per kind for some of the noted items; return whether there may be more."""
+    taken: dict[str, list[UUID]] = {}
+    for kind, item in fetch_rows(TAKE_SQL, [ITEMS_PER_JOB]):
+        taken.setdefault(kind, []).append(item)
+    for kind, ids in taken.items():
+        _create_job(kind, ids)
+    return sum(map(len, taken.values())) == ITEMS_PER_JOB
 
 
 def levels_derive_all() -> Iterator[Job]:
@@ -63,17 +98,12 @@ def levels_derive_all() -> Iterator[Job]:
     for kind, levelled in LEVELLED_KINDS.items():
         ids = list(levelled.long_rows().order_by("id").values_list("id", flat=True))
         for first in range(0, len(ids), ITEMS_PER_JOB):
-            yield _create_job(kind, ids[first : first + ITEMS_PER_JOB], None)
+            yield _create_job(kind, ids[first : first + ITEMS_PER_JOB])
 
 
-def _is_waiting(item: UUID) -> bool:
-    waiting = Job.objects.filter(kind=DERIVE_LEVELS, status=JobStatus.QUEUED, leased_until__isnull=False)
-    return waiting.filter(arguments__items=[str(item)]).exists()
-
-
-def _create_job(kind: str, ids: Sequence[UUID], agent: Agent | None) -> Job:
+def _create_job(kind: str, ids: Sequence[UUID]) -> Job:
     arguments = {"kind": kind, "items": [str(id_) for id_ in ids]}
-    return job_create(kind=DERIVE_LEVELS, arguments=arguments, agent=agent, principal=SYSTEM, steps=len(ids))
+    return job_create(kind=DERIVE_LEVELS, arguments=arguments, agent=None, principal=SYSTEM, steps=len(ids))
 
 
 @job_kind(DERIVE_LEVELS)

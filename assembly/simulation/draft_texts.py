@@ -1,18 +1,19 @@
 """Drafts take the place of published texts among the candidates of a simulated context."""
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from agents.models import AgentFile, DailyLog
-from assembly.engine.profile import Profile
+from assembly.engine.profile import Profile, Section
 from assembly.engine.refs import Ref, without_version
 from assembly.engine.types import Candidate
 from assembly.pipeline.read_plan import GatherResult
 from assembly.sources.base import GatherContext
-from assembly.sources.file_passages import DRAFT, draft_passages
+from assembly.sources.file_passages import DRAFT, passages_with_drafts
 from assembly.sources.files import log_days
-from assembly.sources.kinds import KINDS, ORGANISATION_FILE
+from assembly.sources.kinds import KINDS, ORGANISATION_FILE, ItemKind
 from config.http.serializers import parse_date
 from teams.models import OrganisationFile, TeamFile
 from teams.versioned_text.versioned_file import VersionedFile
@@ -25,36 +26,45 @@ def with_texts(
 ) -> tuple[Candidate, ...]:
     """Return the items with the drafts in place of their texts, and with a new log for a day that has none yet.
 
-    In sections that have passages, those of a draft replace all passages of its published text.
+    Sections that have passages of texts are filled anew, because passages are scored relative to each other.
     """
-    drafted = _drafts_in_passages(texts, gathered, profile)
-    split = {section.key for section in profile.sections if section.shape == "blocks"}
+    blocks = [section for section in profile.sections if section.shape == "blocks"]
+    passages, filled = _filled_sections(texts, gathered, blocks)
+    split = {section.key for section in blocks}
     placed = [
         one if one.section in split else _with_draft(one, texts.get(_about(one, gathered.gather_context)))
         for one in candidates
-        if not (one.section in split and _about(one, gathered.gather_context) in drafted)
+        if one.section not in filled
     ]
-    passages = [_with_published_ref(one, candidates) for found in drafted.values() for one in found]
-    return (*placed, *passages, *_new_logs(texts, gathered, profile))
+    replaced = [one for one in candidates if one.section in filled]
+    return (*placed, *_with_published_refs(passages, replaced), *_new_logs(texts, gathered, profile))
 
 
-def _drafts_in_passages(
-    texts: Mapping[str, str], gathered: GatherResult, profile: Profile
-) -> dict[str, list[Candidate]]:
-    """Return the passages of each draft that differs from its published text, for sections that have passages.
+def _filled_sections(
+    texts: Mapping[str, str], gathered: GatherResult, blocks: Sequence[Section]
+) -> tuple[list[Candidate], set[str]]:
+    """Return the passages of all sections whose source has one of the drafts, and the keys of these sections.
 
-    Drafts of texts outside of the context, and of sources that could not be read, are missing.
+    Drafts that equal the published text, and drafts for sources that could not be read, change nothing.
     """
     failed = {report.name for report in gathered.reports if report.code}
-    blocks = [section for section in profile.sections if section.shape == "blocks" and section.source not in failed]
-    found = {}
+    drafts = defaultdict[ItemKind, list[tuple[VersionedFile, str]]](list)
     for about, text in texts.items():
         kind = KINDS.get(Ref.parse(about).kind)
-        sections = [one for one in blocks if kind and one.source in (*kind.sources, *kind.team_sources)]
-        file = _drafted_file(about, gathered.gather_context) if sections else None
-        if file and text != file.content:
-            found[about] = draft_passages(gathered.gather_context, sections, file, text)
-    return found
+        if kind and any(section.source in _sources_of(kind) for section in blocks):
+            file = _drafted_file(about, gathered.gather_context)
+            if file and text != file.content:
+                drafts[kind].append((file, text))
+    passages, filled = list[Candidate](), set[str]()
+    for kind, drafted in drafts.items():
+        sections = [one for one in blocks if one.source in _sources_of(kind) and one.source not in failed]
+        filled |= {section.key for section in sections}
+        passages += passages_with_drafts(gathered.gather_context, sections, drafted) if sections else []
+    return passages, filled
+
+
+def _sources_of(kind: ItemKind) -> tuple[str, ...]:
+    return (*kind.sources, *kind.team_sources)
 
 
 def _drafted_file(about: str, gather_context: GatherContext) -> VersionedFile | None:
@@ -74,13 +84,41 @@ def _drafted_file(about: str, gather_context: GatherContext) -> VersionedFile | 
     return OrganisationFile.objects.filter(id=ref.id).first() if ref.kind == ORGANISATION_FILE else None
 
 
-def _with_published_ref(passage: Candidate, candidates: Sequence[Candidate]) -> Candidate:
-    """Return a passage of a draft with the ref of the published passage that has the same text, if there is one."""
-    about = Ref.parse(passage.ref).item
-    for one in candidates:
-        if one.section == passage.section and one.text == passage.text and Ref.parse(one.ref).item == about:
-            return replace(passage, ref=one.ref)
-    return passage
+def _with_published_refs(passages: Sequence[Candidate], published: Sequence[Candidate]) -> list[Candidate]:
+    """Return the passages, those of drafts with the ref of the published passage of which each is a version.
+
+    This is the passage with the same text, wherever it was; else the one at the same position, so that the difference
+    of the contexts says that it changed, not that one item is missing and another one is new.
+    """
+    free = {(one.section, one.ref): one for one in published}
+    for one in passages:
+        free.pop((one.section, one.ref), None)  # of a text without a draft
+    named = _renamed(passages, free, lambda one: (one.section, Ref.parse(one.ref).item, _body(one)))
+    return _renamed(named, free, lambda one: (one.section, Ref.parse(one.ref).item, Ref.parse(one.ref).part))
+
+
+def _renamed(
+    passages: Sequence[Candidate],
+    free: dict[tuple[str, str], Candidate],
+    key: Callable[[Candidate], tuple[str, ...]],
+) -> list[Candidate]:
+    """Return the passages, those of drafts with the ref of a free published passage with the same key, if there is one.
+
+    Each published passage is taken from `free` once.
+    """
+    by_key = {key(one): one for one in free.values()}
+    named = []
+    for one in passages:
+        match = by_key.pop(key(one), None) if Ref.parse(one.ref).version == DRAFT else None
+        if match:
+            del free[match.section, match.ref]
+        named.append(replace(one, ref=match.ref) if match else one)
+    return named
+
+
+def _body(passage: Candidate) -> str:
+    """Return the text without its first line, which may be the title of the file and the number of a line."""
+    return passage.text.partition("\n")[2] or passage.text
 
 
 def _with_draft(candidate: Candidate, text: str | None) -> Candidate:

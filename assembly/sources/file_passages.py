@@ -64,25 +64,29 @@ def organisation_files(gather_context: GatherContext, sections: Sequence[Section
     return _passages(gather_context, sections, ORGANISATION_FILE)
 
 
-def draft_passages(
-    gather_context: GatherContext, sections: Sequence[Section], file: VersionedFile, text: str
+def passages_with_drafts(
+    gather_context: GatherContext, sections: Sequence[Section], drafts: Sequence[tuple[VersionedFile, str]]
 ) -> list[Candidate]:
-    """Return the passages that the sections of the file's source would have of an unpublished text of the file.
+    """Return the passages that the sections would have if the drafts, which are texts of files of the sections' source,
+    were published now.
 
-    They are scored among the passages of the source's other files, as they would be after the publication. Their refs
-    have the version `draft`.
+    All passages of the source are returned, because they are scored relative to each other. The refs of passages of
+    drafts have the version `draft`.
     """
-    kind = FILE_KINDS[type(file)]
-    blocks = [section for section in sections if has_blocks([section])]
-    query = _file_query(gather_context, blocks, kind)
+    kind = FILE_KINDS[type(drafts[0][0])]
+    query = _file_query(gather_context, sections, kind)
     if query is None:
         return []
+    drafted = {file.id for file, _ in drafts}
+    published = [one for one in current_files(query, most=MAX_SPLIT_CHARACTERS) if one.id not in drafted]
+    files = [*(_draft_file(gather_context, file, text) for file, text in drafts), *published]
+    return _found_candidates(gather_context, sections, query, files)
+
+
+def _draft_file(gather_context: GatherContext, file: VersionedFile, text: str) -> CurrentFile:
     key = file.date if isinstance(file, DailyLog) else getattr(file, "file_key", "")
-    draft = CurrentFile(file.id, 0, key, getattr(file, "title", key), gather_context.now, text[:MAX_SPLIT_CHARACTERS])
-    others = [one for one in current_files(query, most=MAX_SPLIT_CHARACTERS) if one.id != file.id]
-    candidates = _found_candidates(gather_context, blocks, query, [draft, *others])
-    prefix = f"{kind}:{file.id}@"
-    return [candidate for candidate in candidates if candidate.ref.startswith(prefix)]
+    content = text[:MAX_SPLIT_CHARACTERS]
+    return CurrentFile(file.id, 0, key, getattr(file, "title", key), gather_context.now, content)
 
 
 def format_file_passage(kind: str, *, title: str, line: int, text: str) -> str:

@@ -74,11 +74,11 @@ def rendered_for(text: str, document: TextPage) -> SafeString:
 
 @register.simple_tag
 def contexts_address(document: TextPage, version: Version) -> str:
-    """Return the address of the list of contexts that considered the version; "" if contexts never consider it."""
-    about = document.file.about
-    if Ref.parse(about).kind not in KINDS:
+    """Return the address of the list of contexts that include the version; "" if contexts never include such texts."""
+    ref = Ref.parse(document.file.ref)
+    if ref.kind not in KINDS:
         return ""
-    return f"{reverse('context_list')}?{urlencode({'contains': f'{about}@{version.version}'})}"
+    return f"{reverse('context_list')}?{urlencode({'included_ref': f'{ref.item}@{version.version}'})}"
 
 
 @register.simple_tag

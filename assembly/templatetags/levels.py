@@ -1,47 +1,28 @@
-"""Template tags show in which forms, by level of detail, agents may get the texts of an item, with tokens each."""
+"""A template tag shows in which forms, by level of detail, agents may get the texts of an item, with tokens each."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from django import template
 from django.utils.translation import gettext as _
 
 from assembly.contexts.level_presentation import levelled_texts
-from assembly.engine.item_formats import format_chunk
-from assembly.sources.level_texts import levelled_kind_of
-from memories.models import Chunk, Document
-from teams.versioned_text.presentation import TextPage
+from assembly.sources.level_texts import offered_texts
 
 register = template.Library()
 
-MAX_PASSAGES = 20
-"""The most passages of a document whose forms its page shows."""
+MAX_TEXTS = 20
+"""The most texts of an item, which are passages of a document or a file, whose forms its page shows."""
 
 
 @register.inclusion_tag("assembly/contexts/_levels.html")
-def levels_of_text(text: str) -> dict[str, Any]:
-    """Return the values for the forms of one text."""
-    return _panel({"": text})
+def levels_of_item(row: Any) -> dict[str, Any]:
+    """Return the values for the forms of the first texts of a memory, document, file or log; of others, there are none.
 
-
-@register.inclusion_tag("assembly/contexts/_levels.html")
-def levels_of_file(document: TextPage) -> dict[str, Any]:
-    """Return the values for the forms of a file or log; none for a text that contexts do not tell, such as a rule."""
-    text = document.file.content if levelled_kind_of(type(document.file)) else ""
-    return _panel({"": text} if text.strip() else {})
-
-
-@register.inclusion_tag("assembly/contexts/_levels.html")
-def levels_of_document(document: Document) -> dict[str, Any]:
-    """Return the values for the forms of the first passages of a document."""
-    chunks = Chunk.objects.filter(document=document).order_by("position").values_list("line", "text")
-    found = list(chunks[: MAX_PASSAGES + 1])
-    texts = {
-        _("Line %(number)s") % {"number": line}: format_chunk(path=document.path, line=line, text=text)
-        for line, text in found[:MAX_PASSAGES]
-    }
-    return {**_panel(texts), "more": len(found) > MAX_PASSAGES, "most": MAX_PASSAGES}
-
-
-def _panel(texts: Mapping[str, str]) -> dict[str, Any]:
-    return {"texts": levelled_texts(texts)}
+    Several texts of one item are titled by their lines.
+    """
+    offered = [one for one in offered_texts(row) if one.text.strip()]
+    titled = [
+        (_("Line %(number)s") % {"number": one.line} if len(offered) > 1 else "", one.text)
+        for one in offered[:MAX_TEXTS]
+    ]
+    return {"texts": levelled_texts(titled), "more": len(offered) > MAX_TEXTS, "most": MAX_TEXTS}

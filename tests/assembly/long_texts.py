@@ -6,6 +6,7 @@ from typing import Any
 from assembly.engine.detail_levels import derive_levels
 from assembly.engine.tokenizers import get_tokenizer
 from assembly.models import TextLevel, text_hash
+from assembly.pipeline.level_derivation import derive_levels_of_items, noted_levels_derive
 from memories.models import Job
 
 LONG = (
@@ -30,9 +31,8 @@ def stored_levels(text: str, **fields: Any) -> dict[str, str]:
 
 
 def run_jobs() -> int:
-    """Run the waiting jobs that derive levels, and return how many there were."""
-    from assembly.pipeline.level_derivation import derive_levels_of_items
-
+    """Create the jobs for what was saved, run all that wait, and return how many there were."""
+    noted_levels_derive()
     jobs = list(Job.objects.filter(kind="derive_levels", status="queued"))
     for job in jobs:
         steps: list[int] = []

@@ -15,7 +15,7 @@ from assembly.engine.types import Candidate
 from assembly.profiles.rankers import RANKERS
 from assembly.sources import SOURCES
 from assembly.sources.base import GatherContext, RequestFilters, SourceResult
-from assembly.sources.file_passages import MAX_SPLIT_CHARACTERS, draft_passages
+from assembly.sources.file_passages import MAX_SPLIT_CHARACTERS, passages_with_drafts
 from memories.embeddings.file_splitting import file_split, files_without_passages
 from memories.models import EmbeddingSpace, FilePassage
 from teams.models import OrganisationFile, Team, TeamFile
@@ -319,12 +319,13 @@ def test_a_draft_has_the_passages_that_it_would_have_once_published(agent: Agent
     file = organisation_file("animals", long_text(INVOICE))
     text = long_text(INVOICE, CAT)
     wanted = ranked_context(agent)
-    drafts = draft_passages(wanted, [ORGANISATION], file, text)
+    found_with_draft = passages_with_drafts(wanted, [ORGANISATION], [(file, text)])
+    drafts = [one for one in found_with_draft if one.kind == "animals"]
     assert [one.ref for one in drafts] == [f"organisation_file:{file.id}@draft#{n}" for n in (1, 0)]
     saved = save(file, text)
     changed(saved, 0)
-    published = [one for one in found(wanted, ORGANISATION) if one.kind == "animals"]
-    assert [(one.text, one.score, one.measures) for one in drafts] == [
+    published = found(wanted, ORGANISATION)
+    assert [(one.text, one.score, one.measures) for one in found_with_draft] == [
         (one.text, one.score, one.measures) for one in published
     ]
 
@@ -333,12 +334,11 @@ def test_a_draft_of_any_file_is_for_its_own_section_and_a_blank_one_has_none(age
     file = save(team.files.get(file_key="GOALS"), long_text(INVOICE))
     sections = [section("goals", "team_files"), section("rules", "team_files")]
     wanted = ranked_context(agent, team_of=team)
-    [draft] = draft_passages(wanted, sections, file, CAT)
+    [draft] = passages_with_drafts(wanted, sections, [(file, CAT)])
     assert (draft.ref, draft.section, draft.text) == (f"team_file:{file.id}@draft#0", "goals", CAT)
-    assert draft_passages(wanted, sections, file, " ") == []
-    assert draft_passages(wanted, [section("goals", "team_files", "text")], file, CAT) == []
+    assert passages_with_drafts(wanted, sections, [(file, " ")]) == []
     log = daily_log_append(agent=agent, date=NOW.date(), text=INVOICE, principal=SYSTEM)
-    [draft] = draft_passages(wanted, [LOGS], log, CAT)
+    [draft] = passages_with_drafts(wanted, [LOGS], [(log, CAT)])
     assert draft.text == f"{NOW.date()}:1\n{CAT}"
 
 

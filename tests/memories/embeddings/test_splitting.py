@@ -134,7 +134,7 @@ def chunks_of(document: Document) -> list[tuple[int, int, str, int]]:
 @pytest.mark.django_db
 def test_new_documents_are_split_in_jobs_of_fifty(agent: Agent) -> None:
     documents = added(agent, 2 * DOCUMENTS_PER_JOB + 1)
-    jobs = Job.objects.filter(kind="split_documents").order_by("id")
+    jobs = Job.objects.order_by("id")
     assert [(job.kind, job.steps, job.agent) for job in jobs] == [
         ("split_documents", steps, agent) for steps in (50, 50, 1)
     ]
@@ -147,7 +147,7 @@ def test_a_job_that_runs_twice_leaves_the_same(agent: Agent) -> None:
     steps: list[int] = []
     expected = [(piece.start, piece.end, piece.text, 1) for piece in split_text(path="a.md", language="", text=TEXT)]
     for _ in range(2):
-        split_documents(Job.objects.get(kind="split_documents"), steps.append)
+        split_documents(Job.objects.get(), steps.append)
         assert [chunks_of(document) for document in documents] == [expected] * 3
     assert steps == [1] * 6
     assert set(Document.objects.values_list("split_version", "version")) == {(1, 1)}
@@ -158,7 +158,7 @@ def test_a_changed_text_replaces_the_chunks(agent: Agent) -> None:
     [document] = added(agent)
     document_split(id_=document.id)
     changed = document_update(thing=document, expected_version=1, changes={"content": "Coffee."}, principal=SYSTEM)
-    assert Job.objects.filter(kind="split_documents").count() == 2
+    assert Job.objects.count() == 2
     document_split(id_=document.id)
     assert chunks_of(changed) == [(0, 7, "Coffee.", 2)]
     before = Document.objects.get(id=document.id).updated
@@ -174,7 +174,7 @@ def test_opening_a_document_keeps_its_chunks(agent: Agent) -> None:
     opened = document_update(thing=document, expected_version=1, changes={"is_open": True}, principal=SYSTEM)
     assert (opened.version, opened.split_version) == (2, 2)
     assert chunks_of(opened) == [(*chunk, 2) for chunk in before]
-    assert Job.objects.filter(kind="split_documents").count() == 1
+    assert Job.objects.count() == 1
 
 
 @pytest.mark.django_db
@@ -182,7 +182,7 @@ def test_opening_a_document_that_waits_leaves_it_to_its_job(agent: Agent) -> Non
     [document] = added(agent)
     opened = document_update(thing=document, expected_version=1, changes={"is_open": True}, principal=SYSTEM)
     assert (opened.version, opened.split_version) == (2, 0)
-    split_documents(Job.objects.get(kind="split_documents"), lambda _: None)
+    split_documents(Job.objects.get(), lambda _: None)
     assert {chunk[3] for chunk in chunks_of(opened)} == {2}
 
 
@@ -192,7 +192,7 @@ def test_an_update_that_changes_nothing_or_is_stale_starts_no_job(agent: Agent) 
     document_update(thing=document, expected_version=1, changes={"content": TEXT}, principal=SYSTEM)
     with pytest.raises(StaleVersion):
         document_update(thing=document, expected_version=7, changes={"content": "x"}, principal=SYSTEM)
-    assert Job.objects.filter(kind="split_documents").count() == 1
+    assert Job.objects.count() == 1
 
 
 @pytest.mark.django_db
@@ -200,5 +200,5 @@ def test_a_document_that_is_gone_counts_as_done(agent: Agent) -> None:
     documents = added(agent, 2)
     documents[0].delete()
     steps: list[int] = []
-    split_documents(Job.objects.get(kind="split_documents"), steps.append)
+    split_documents(Job.objects.get(), steps.append)
     assert steps == [1, 1]
