@@ -188,7 +188,7 @@ def _scope_of_report(report: Mapping[str, Any]) -> MemoryScope | None:
 
 
 def _source_document(report: dict[str, Any]) -> dict[str, Any]:
-    return {**source_document(report), "source_layer": _scope_of_report(report)}
+    return {"name": report["name"], "source_layer": _scope_of_report(report), **source_document(report)}
 
 
 def _warning_documents(assembly: Assembly, trims: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -43,6 +43,7 @@ def run() -> None:
     manage("migrate", "--verbosity", "0")
     django.setup()
     (worker,) = filled_workers([os.environ.get("SIZES", "10k")])
+    manage("derive_levels")  # as a worker does after every write
     requests = int(os.environ.get("REQUESTS", REQUESTS))
     key = manage("create_api_key", "--agent", worker.agent.slug).split()[-1]
     with (

@@ -14,8 +14,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agents.keys import api_key_create
+from agents.models import Agent
 from assembly.pipeline import services
 from assembly.pipeline.answer_cache import AssemblyCache
+from memories.models import Entity, Event, Pattern, Thread
+from memories.services import MemoryFacts, memories_create
+from teams.principal import SYSTEM
 from tests.assembly.contract.contract_checks import REQUESTS, check_answer, sent
 from tests.assembly.contract.request_strategies import requests
 from tests.assembly.one_of_each import everything
@@ -72,3 +76,23 @@ def test_a_request_asks_the_database_little_more_than_the_other_endpoint(key: st
     # The key, the id, the record with its body and its pieces; who may see it.
     again = queries_of(api, "one", intent="Is the ink dry now?")
     assert len(again) <= 5, "\n".join(again)
+
+
+def test_more_of_everything_needs_no_more_queries(key: str, module_database: str) -> None:
+    def asked(word: str) -> int:
+        return len(queries_of(Api(key), word, intent=f"Which sheet is wet {word}?"))
+
+    agent = Agent.objects.get(slug="mira")
+    asked("today")
+    few = asked("now")
+    facts = [MemoryFacts(kind="fact", text=f"The sheet {number} is wet.") for number in range(30)]
+    memories_create(owner=agent, facts=facts, principal=SYSTEM)
+    for number in range(30):
+        text, moment = f"The sheet {number} is wet.", timezone.now()
+        content = {"role": "user", "text": text}
+        Event.objects.create(agent=agent, type="message", content=content, size=40, occurred_at=moment)
+        Entity.objects.create(agent=agent, type="sheet", name=f"Sheet {number}")
+        Pattern.objects.create(agent=agent, name=f"Dry {number}", keywords=["wet"], guidance=text)
+        Thread.objects.create(agent=agent, title=f"Sheets {number}", summary=text, touched_at=moment)
+    asked("again")
+    assert asked("still") <= few
