@@ -166,7 +166,7 @@ def test_the_preview_shows_what_agents_would_receive(
                expected_revision=0)  # fmt: skip
     browser = signed_in(admin)
     one = previewed(browser, agent=agent.slug)
-    assert "Like foghorns." in one
+    assert "Like foghorns" in one
     assert "has no section for it" not in one
     every = previewed(browser, agent="*")
     assert "Otto" in every
