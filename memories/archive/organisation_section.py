@@ -14,7 +14,7 @@ from memories.archive.text_section import DocumentSection, load_metadata, text_c
 from memories.imports.base import readable_name
 from teams.models import OrganisationFile
 from teams.organisation.models import MAX_TITLE_CHARACTERS
-from teams.organisation.services import organisation_file_create, organisation_file_rename
+from teams.organisation.services import clean_title, organisation_file_create, organisation_file_rename
 from teams.slugs import MAX_SLUG_CHARACTERS, valid_slug
 from teams.versioned_text.versioned_file import file_save
 
@@ -100,7 +100,9 @@ def _parse_title(said: Any) -> ExportedTitle:
     """Return the title in organisation.json for a file. Raises ValidationError for a text that cannot be a title."""
     known = said if isinstance(said, Mapping) else {}
     title, mark = known.get("title", ""), known.get("mark", "")
-    return ExportedTitle(_TITLE.run_validation(title) if title else "", mark if isinstance(mark, str) else "")
+    return ExportedTitle(
+        clean_title(_TITLE.run_validation(title)) if title else "", mark if isinstance(mark, str) else ""
+    )
 
 
 def _sentence(fault: ValidationError | serializers.ValidationError) -> str:

@@ -6,9 +6,17 @@ from django import forms
 from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
+from config.invisible_characters import is_blank
 from teams.forms import validate_storable
 from teams.organisation.models import MAX_TITLE_CHARACTERS
 from teams.slugs import MAX_SLUG_CHARACTERS, valid_slug
+
+
+def validate_title(title: str) -> None:
+    """Raise ValidationError if the title cannot be stored, or has no visible character."""
+    validate_storable(title)
+    if is_blank(title):
+        raise forms.ValidationError(_("Enter a title with visible characters."), code="blank")
 
 
 class OrganisationFileForm(forms.Form):
@@ -18,7 +26,7 @@ class OrganisationFileForm(forms.Form):
         label=_("Title"),
         help_text=_("What it is about, e.g. “Brand voice”"),
         max_length=MAX_TITLE_CHARACTERS,
-        validators=[validate_storable],
+        validators=[validate_title],
     )
     key = forms.CharField(
         label=_("Key (used in URLs and the API)"),
@@ -42,4 +50,4 @@ class OrganisationFileSettingsForm(forms.Form):
     """The form of a file's title. `version` is the version of the file that the page showed."""
 
     version = forms.IntegerField(min_value=1, max_value=2**31 - 1, widget=forms.HiddenInput)
-    title = forms.CharField(label=_("Title"), max_length=MAX_TITLE_CHARACTERS, validators=[validate_storable])
+    title = forms.CharField(label=_("Title"), max_length=MAX_TITLE_CHARACTERS, validators=[validate_title])

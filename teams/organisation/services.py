@@ -5,7 +5,8 @@ The callers check permissions with `teams.access.organisation_file_for`.
 
 from django.db import IntegrityError, transaction
 
-from config.http.errors import Conflict
+from config.http.errors import Conflict, Invalid
+from config.invisible_characters import clean_text
 from teams.activity.log import activity_record
 from teams.activity.models import ActivityAction
 from teams.models import OrganisationFile
@@ -14,11 +15,23 @@ from teams.services import erase
 from teams.versioned_text.versioned_file import StaleVersion, file_create, lock_row, store_version
 
 
+def clean_title(title: str) -> str:
+    """Return the title as it is stored, without invisible characters. Raises Invalid if nothing is left."""
+    clean = clean_text(title).strip()
+    if not clean:
+        raise Invalid("title", "Enter a title with visible characters.", "blank")
+    return clean
+
+
 @transaction.atomic
 def organisation_file_create(
     *, key: str, title: str, content: str = "", principal: Principal, note: str = ""
 ) -> OrganisationFile:
-    """Create a file of the organisation, as its version 1. Raises Conflict if there is one with this key."""
+    """Create a file of the organisation, as its version 1.
+
+    Raises Conflict if there is one with this key, and Invalid for a title without visible characters.
+    """
+    title = clean_title(title)
     try:
         with transaction.atomic():
             file = file_create(
@@ -36,8 +49,9 @@ def organisation_file_rename(
 ) -> OrganisationFile:
     """Save the file with another title as a new version; the same title creates none. Raises StaleVersion.
 
-    The default note says that the file was renamed.
+    The default note says that the file was renamed. Raises Invalid for a title without visible characters.
     """
+    title = clean_title(title)
     current = lock_row(file)
     if current.version != expected_version:
         raise StaleVersion(current, expected_version)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from config.http.errors import Conflict, Forbidden, NotFound
+from config.http.errors import Conflict, Forbidden, Invalid, NotFound
 from teams.access import organisation_file_for
 from teams.models import Activity, Erasure, OrganisationFile, OrganisationFileVersion, User
 from teams.organisation.services import (
@@ -48,6 +48,13 @@ def test_the_same_title_makes_no_version_and_an_old_version_is_refused(db: None)
     file_save(file=file, content="Other words.", expected_version=1, author=SYSTEM.author)
     with pytest.raises(StaleVersion):
         organisation_file_rename(file=file, title="Voice", expected_version=1, principal=SYSTEM)
+
+
+def test_a_title_is_stored_without_invisible_characters(db: None) -> None:
+    file = organisation_file_create(key="voice", title=" Bra\u200bnd\u202e voice ", principal=SYSTEM)
+    assert file.title == "Brand voice"
+    with pytest.raises(Invalid):
+        organisation_file_rename(file=file, title="\u200b \u2060", expected_version=1, principal=SYSTEM)
 
 
 def test_deleting_takes_the_history_and_leaves_drafts(admin: User, teammate: User) -> None:

@@ -65,6 +65,7 @@ def test_a_key_is_refused_where_it_cannot_be_used(signed_in: SignedIn, admin: Us
         ({"title": "Voice", "key": "Not a slug"}, "lower-case letters"),
         ({"title": "!!!"}, "No key can be derived"),
         ({"title": ""}, "required"),
+        ({"title": "\u200b", "key": "voice"}, "visible characters"),
     ):
         answer = browser.post("/organisation/new/", form)
         assert answer.status_code == 422
@@ -166,7 +167,7 @@ def test_the_preview_shows_what_agents_would_receive(
                expected_revision=0)  # fmt: skip
     browser = signed_in(admin)
     one = previewed(browser, agent=agent.slug)
-    assert "Like foghorns." in one
+    assert "Like foghorns" in one
     assert "has no section for it" not in one
     every = previewed(browser, agent="*")
     assert "Otto" in every
