@@ -18,7 +18,7 @@ HIGHLIGHTS = 5
 MOST_CHARACTERS = 1_000_000
 """The limit of the total length of the events' contents: more than the largest budget of a context."""
 
-COLUMNS = "id, version, type, content, outcome, tool, size, occurred_at"
+COLUMNS = "id, version, type, content, outcome, tool, size, occurred_at, origin"
 NEWEST_FIRST = "ORDER BY occurred_at DESC, id DESC"
 
 # Events without a task are useful in any task; other tasks' events are summed up by the results of those tasks.
