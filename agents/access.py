@@ -57,6 +57,11 @@ def agent_for(principal: Principal, slug: str, action: Action = Action.READ) -> 
     return agent
 
 
+def own_agent(principal: Principal) -> Agent | None:
+    """Return the agent that the principal's key speaks for; None for everybody else."""
+    return Agent.objects.filter(id=principal.agent_id).first() if principal.agent_id else None
+
+
 def _find_visible(principal: Principal, slug: str) -> Agent | None:
     """Return the agent with this slug, if the principal sees it."""
     if principal.kind == "person" and not principal.is_admin:

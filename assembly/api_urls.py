@@ -6,6 +6,7 @@ from agents.access import agent_for
 from assembly.comparison import api as comparison_api
 from assembly.contexts import api as contexts_api
 from assembly.contexts import text_api, usage_api
+from assembly.contract import api as contract_api
 from assembly.monitoring.alerts import api as alerts_api
 from assembly.monitoring.trends import api as trends_api
 from assembly.monitoring.webhooks import api as webhooks_api
@@ -24,6 +25,8 @@ from teams.access import team_for
 
 urlpatterns = [
     path("assemblies", contexts_api.AssemblyList.as_view()),
+    path("memory/assemble", contract_api.MemoryAssemble.as_view()),
+    path("schemas/<str:name>", contract_api.PublishedSchemaDetail.as_view()),
     path("assemblies/compare", comparison_api.AssemblyCompare.as_view()),
     path("assemblies/<uuid:id_>", contexts_api.AssemblyDetail.as_view()),
     path("assemblies/<uuid:id_>/decisions", contexts_api.AssemblyDecisions.as_view()),

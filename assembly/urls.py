@@ -86,6 +86,11 @@ urlpatterns = [
         "teams/<slug:slug>/files/<team_file_key:key>/preview/", draft_preview_views.team_file, name="team_file_preview"
     ),
     path(
+        "organisation/files/<slug:key>/preview/",
+        draft_preview_views.organisation_file,
+        name="organisation_file_preview",
+    ),
+    path(
         "agents/<slug:slug>/files/<agent_file_key:key>/preview/",
         draft_preview_views.agent_file,
         name="agent_file_preview",

@@ -207,6 +207,7 @@ SPECTACULAR_SETTINGS = {
         "SectionStatusEnum": "assembly.engine.types.SECTION_STATUSES",
         "SourceCodeEnum": "assembly.engine.codes.SourceCode",
         "IntentEnum": "memories.api.patterns.INTENTS",
+        "LevelPreferenceEnum": "assembly.engine.types.LEVEL_PREFERENCES",
         "TaskStatusEnum": "memories.models.TaskStatus.values",
         "ThreadStatusEnum": "memories.models.ThreadStatus.values",
     },

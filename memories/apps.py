@@ -11,6 +11,8 @@ class MemoriesConfig(AppConfig):
     verbose_name = "Memories"
 
     def ready(self) -> None:
+        import_module("memories.archive.organisation_section")
         import_module("memories.archive.team_section")  # before agents: an import creates teams first
         import_module("memories.archive.agent_section")
+        import_module("memories.embeddings.file_splitting")  # a kind of job, and the receiver that creates it
         import_module(settings.CELERY_APP)  # creates the Celery application, through which jobs are sent

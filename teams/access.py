@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from config.http.errors import Forbidden, NotFound
-from teams.models import Team, User
+from teams.models import OrganisationFile, Team, User
 from teams.principal import EDIT_TEAM_FILES, Action, Principal, key_permits
 
 
@@ -56,6 +56,18 @@ def require_admin(principal: Principal) -> None:
     """Check that the principal is an organisation admin or has an admin key. Raises Forbidden."""
     if not principal.is_admin:
         raise Forbidden("Only an admin of the organisation may do this.")
+
+
+def organisation_file_for(principal: Principal, key: str, action: Action = Action.READ) -> OrganisationFile:
+    """Return the file of the organisation with this key. Everybody who signs in and every key may read it, only admins
+    of the organisation may change it. Raises NotFound or Forbidden.
+    """
+    file = OrganisationFile.objects.filter(file_key=key).first()
+    if file is None:
+        raise NotFound(f"The file “{key}”")
+    if action is not Action.READ:
+        require_admin(principal)
+    return file
 
 
 def principal_of(request: HttpRequest) -> Principal:

@@ -71,3 +71,23 @@ TEAM_FILES = {
         ),
     ),
 }
+
+
+def organisation_guidance(title: str) -> Guidance:
+    """Return the help for a file of the organisation with this title."""
+    return Guidance(
+        name=title,
+        purpose=_("what all agents of the organisation should know"),
+        question=_("Writing tips"),
+        advice=(
+            _("One topic per heading: agents receive single passages, not the whole text."),
+            _("Write each passage so that it can be understood on its own; name what it is about."),
+            _("What concerns one team only belongs in its Background or Guidelines."),
+        ),
+        example=(
+            "## How we write\n\n"
+            "We write as we speak: short sentences, no jargon. We say “you” to readers and “we” of ourselves.\n\n"
+            "## Dates and prices\n\n"
+            "We write dates as 14 March 2026, and prices in euros, with tax included."
+        ),
+    )

@@ -5,14 +5,15 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
-from django.core.validators import RegexValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 from uuid_utils.compat import uuid7
 
 from teams.activity.models import Activity
+from teams.organisation.models import OrganisationFile, OrganisationFileVersion
 from teams.principal import EDIT_TEAM_FILES, ROLES_FOR, Action, Principal, Role, key_permits
 from teams.sign_in.models import BrowserSession, SignInLimit
+from teams.slugs import MAX_SLUG_CHARACTERS, valid_slug
 from teams.versioned_text.drafts import Draft, TextSetAside
 from teams.versioned_text.presence import Presence
 from teams.versioned_text.versioned_file import Version, VersionedFile
@@ -23,6 +24,8 @@ __all__ = [
     "Draft",
     "Erasure",
     "Membership",
+    "OrganisationFile",
+    "OrganisationFileVersion",
     "Presence",
     "Role",
     "SignInLimit",
@@ -35,11 +38,6 @@ __all__ = [
     "admins_of",
     "valid_slug",
 ]
-
-valid_slug = RegexValidator(
-    r"\A[a-z0-9]+(?:-[a-z0-9]+)*\Z",
-    "Use lower-case letters, digits and single hyphens between them, as in customer-care.",
-)
 
 
 class UserManager(BaseUserManager["User"]):
@@ -149,7 +147,7 @@ class Team(models.Model):
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    slug = models.CharField(max_length=60, unique=True, validators=[valid_slug])
+    slug = models.CharField(max_length=MAX_SLUG_CHARACTERS, unique=True, validators=[valid_slug])
     name = models.CharField(max_length=120)
     agents_may_change_texts = models.BooleanField(default=False, db_default=False)
     version = models.PositiveIntegerField(default=1)

@@ -4,6 +4,7 @@ from django.urls import include, path, register_converter
 
 from teams.activity.views import activity_csv, activity_log
 from teams.models import TeamFile
+from teams.organisation import views as organisation
 from teams.views import files, members, people, teams
 
 
@@ -29,7 +30,20 @@ file_urls = [
     path("history/<int:number>/restore/", files.restore, name="team_file_restore"),
 ]
 
+organisation_file_urls = [
+    path("", organisation.edit, name="organisation_file"),
+    path("settings/", organisation.file_settings, name="organisation_file_settings"),
+    path("delete/", organisation.file_delete, name="organisation_file_delete"),
+    path("history/", organisation.history, name="organisation_file_history"),
+    path("history/compare/", organisation.compare, name="organisation_file_compare"),
+    path("history/<int:number>/", organisation.version, name="organisation_file_version"),
+    path("history/<int:number>/restore/", organisation.restore, name="organisation_file_restore"),
+]
+
 urlpatterns = [
+    path("organisation/", organisation.file_list, name="organisation_files"),
+    path("organisation/new/", organisation.file_new, name="organisation_file_new"),
+    path("organisation/files/<slug:key>/", include(organisation_file_urls)),
     path("activity/", activity_log, name="activity_log"),
     path("activity/log.csv", activity_csv, name="activity_csv"),
     path("teams/", teams.team_list, name="team_list"),

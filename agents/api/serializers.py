@@ -6,7 +6,8 @@ from rest_framework import serializers
 
 from agents.models import Agent, valid_timezone
 from config.http.serializers import ExactText, Line, NotesField, StrictSerializer, VisibleText
-from teams.api.serializers import MAX_NAME_CHARACTERS, MAX_SLUG_CHARACTERS, SignedSerializer, SlugField
+from teams.api.serializers import MAX_NAME_CHARACTERS, SignedSerializer, SlugField
+from teams.slugs import MAX_SLUG_CHARACTERS
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 
 MAX_TEAMS = 200

@@ -18,7 +18,8 @@ from config.server.request_counts import RequestCounts, SubjectCounts, seconds_l
 
 WRITE_METHODS = {"POST", "PUT", "PATCH"}
 RECORDING_PATHS = re.compile(
-    r"/api/v1/assemblies(?:/[^/]+/(?:append|rerun|what-if))?|/preview/|/contexts/[^/]+/(?:rerun|what-if)/"
+    r"/api/v1/(?:assemblies(?:/[^/]+/(?:append|rerun|what-if))?|memory/assemble)"
+    r"|/preview/|/contexts/[^/]+/(?:rerun|what-if)/"
 )
 READ_ONLY_POSTS = re.compile(
     r"/api/v1/(?:compress|tokens|draft-previews|.+/(?:search|check|backtest|rerun|compare|why-not|as-of|replay|query|test|acknowledge))"

@@ -17,7 +17,7 @@ from assembly.engine.rules import Rule
 from assembly.engine.types import Candidate
 from assembly.models import Assembly, StoredProfileVersion, StoredRuleVersion
 from assembly.records.reader import EngineInput
-from assembly.sources.kinds import FILES, KINDS
+from assembly.sources.kinds import FILES, KINDS, ORGANISATION_FILE
 from assembly.sources.request_inputs import ADDITIONAL_CONTEXT_REF
 
 
@@ -144,6 +144,8 @@ class RecordCauses:
             return self._of_log(pair)
         if kind in FILES:
             return self._changed(pair, "file_changed")
+        if kind == ORGANISATION_FILE:
+            return self._of_organisation_file(pair)
         if kind == "memory":
             return self._of_memory(pair)
         return self._of_other_record(pair)
@@ -155,6 +157,15 @@ class RecordCauses:
         if pair.after is None and pair.ref.item not in self.things:
             return [Cause("log_deleted", name=day.isoformat() if day else "", ref=pair.ref.item)]
         return self._changed(pair, "log_written")
+
+    def _of_organisation_file(self, pair: ChangePair) -> list[Cause]:
+        thing = self.things.get(pair.ref.item, MISSING_RECORD)
+        if thing is MISSING_RECORD and pair.after is None:
+            return [Cause("item_deleted", ref=pair.ref.item)]
+        if pair.before is None and thing.version == 1 and thing.at and thing.at > self.then:
+            return [self._cause("item_added", pair, thing)]
+        # A passage belongs to one version of its file, so each new version changes all of them.
+        return [replace(cause, name=thing.title) for cause in self._changed(pair, "file_changed")]
 
     def _of_memory(self, pair: ChangePair) -> list[Cause]:
         thing = self.things.get(pair.ref.item, MISSING_RECORD)

@@ -9,7 +9,9 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from assembly.engine.refs import Ref
 from assembly.records.item_titles import file_title
+from assembly.sources.kinds import ORGANISATION_FILE
 
 CauseKind = Literal[
     "file_changed",
@@ -72,9 +74,10 @@ REQUEST_KINDS = frozenset({
 class Cause:
     """A cause is one reason for a difference between two contexts; `cause_sentence` returns its sentence.
 
-    `name` is the key of a file, a day, the name of a rule or a profile, the label of a source or the heading of a
-    section, by `kind`. `before` and `after` are versions or tokens; for `peer_items_changed`, `after` is a number of
-    items. `by` and `at` are the author and the time of the newest version; both are empty if they are unknown.
+    `name` is the key of a file, the title of a file of the organisation, a day, the name of a rule or a profile, the
+    label of a source or the heading of a section, by `kind`. `before` and `after` are versions or tokens; for
+    `peer_items_changed`, `after` is a number of items. `by` and `at` are the author and the time of the newest version;
+    both are empty if they are unknown.
     """
 
     kind: CauseKind
@@ -143,7 +146,8 @@ def _plain_sentence(sentence: str) -> Callable[[Cause], str]:
 
 
 def _file(cause: Cause) -> str:
-    return _version_sentence(cause, file_title(cause.name))
+    is_of_organisation = Ref.parse(cause.ref).kind == ORGANISATION_FILE
+    return _version_sentence(cause, cause.name if is_of_organisation else file_title(cause.name))
 
 
 def _log(cause: Cause) -> str:

@@ -22,7 +22,8 @@ from assembly.engine.types import Candidate
 from assembly.records.item_titles import reason_sentence, title_of
 from assembly.records.section_names import section_name
 from assembly.records.warnings import recorded_source_label
-from teams.models import Team
+from assembly.sources.kinds import ORGANISATION_FILE
+from teams.models import OrganisationFile, Team
 from teams.text_diff.comparison import compare_texts
 
 WIDTH = 1000  # of a bar, in the units of its SVG
@@ -171,7 +172,7 @@ def _address(cause: Cause, agent: Agent | None, team: Team | None) -> str:
     ref = Ref.parse(cause.ref)
     between = f"?from={cause.before}&to={cause.after}" if cause.before and cause.after else ""
     if cause.kind in VERSIONED and between:
-        history = _history_address(ref.kind, cause.name, agent, team)
+        history = _history_address(ref, cause.name, agent, team)
         return f"{history}{between}" if history else ""
     if ref.kind == "memory" and cause.at:
         return reverse("memory_versions", args=[ref.id])
@@ -183,8 +184,12 @@ def _address(cause: Cause, agent: Agent | None, team: Team | None) -> str:
     return ""
 
 
-def _history_address(kind: str, name: str, agent: Agent | None, team: Team | None) -> str:
-    """Return the page that compares versions of a file or log; "" if its owner is deleted."""
+def _history_address(ref: Ref, name: str, agent: Agent | None, team: Team | None) -> str:
+    """Return the page that compares versions of a file or log; "" if it or its owner is deleted."""
+    kind = ref.kind
+    if kind == ORGANISATION_FILE:
+        file = OrganisationFile.objects.filter(id=ref.id).only("file_key").first()
+        return reverse("organisation_file_compare", args=[file.file_key]) if file else ""
     if kind == "team_file":
         return reverse("team_file_compare", args=[team.slug, name]) if team else ""
     if agent is None:

@@ -5,11 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Literal, get_args
 
-from assembly.engine.assemble import LATEST_SECTION
+from assembly.engine.assemble import RESERVED_SECTION_KEYS
 from assembly.engine.codes import SourceCode, WarningCode
 from assembly.engine.diff import ContextDiff, diff_contexts
 from assembly.engine.profile import Profile, Section
-from assembly.engine.rule_effects import ALWAYS_INCLUDED
 from assembly.engine.types import Candidate, Decision, EngineResult, SectionResult, candidate_text_bytes, field_values
 from assembly.pipeline.summaries.resolve import SummarisedResult
 from assembly.records.reader import EngineInput, StoredAssembly, content_of
@@ -27,7 +26,7 @@ class ComparedContext:
     """The SHA-256 of the content in UTF-8, in hex."""
     tokens: int
     truncated: bool
-    """Whether an item was truncated, or excluded for lack of budget."""
+    """Whether an item was truncated, shortened, or excluded for lack of budget."""
     sections: tuple[SectionResult, ...]
     decisions: tuple[Decision, ...]
     warnings: tuple[str, ...]
@@ -92,9 +91,11 @@ def compared_from_result(
 
 ParameterName = Literal["topic", "budget", "tokenizer", "profile", "section", "rules", "day", "excluded_by_request"]
 PARAMETER_NAMES: tuple[ParameterName, ...] = get_args(ParameterName)
-PROFILE_FACTS = ("similarity_threshold", "weights", "depth_limit", "over_budget", "fill", "cut_at", "quality_min")
+PROFILE_FACTS = (
+    *("similarity_threshold", "weights", "depth_limit", "over_budget", "fill", "cut_at", "quality_min"),
+    *("lod", "scope_limits", "half_life", "credibility", "delimit", "cut_mark", "deduplicate", "report_failures"),
+)
 """The profile's settings for the context as a whole, beside its budget."""
-ADDED_SECTION_KEYS = frozenset({ALWAYS_INCLUDED.key, LATEST_SECTION.key})
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,7 @@ def parameter_diffs(before: EngineInput, after: EngineInput) -> tuple[ParameterD
 
 def sections_of(profile: Profile) -> dict[str, Section]:
     """Return the profile's own sections by key, without those for rule inclusions and for added events."""
-    return {section.key: section for section in profile.sections if section.key not in ADDED_SECTION_KEYS}
+    return {section.key: section for section in profile.sections if section.key not in RESERVED_SECTION_KEYS}
 
 
 def has_same_profile_facts(one: Profile, other: Profile) -> bool:

@@ -1,7 +1,7 @@
 """This module reads the items of contexts as they were at a moment: one query per kind, however many items."""
 
 import datetime
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
@@ -11,9 +11,17 @@ from django.db.models import QuerySet
 from assembly.engine.refs import Ref
 from assembly.sources.kinds import KINDS, ItemKind
 from memories.models import Memory
+from teams.models import OrganisationFile
 
 ID = "id"
 FILE_ID = "file_id"
+
+
+VERSIONED_FACTS: Mapping[type[Any], tuple[str, ...]] = {
+    Memory: ("superseded_by", "retired_because", "pinned"),
+    OrganisationFile: ("title",),
+}
+"""Further columns of versions that a state has, by model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +40,8 @@ class RecordState:
     superseded_by: UUID | None = None
     retired_because: str = ""
     pinned: bool = False
+    title: str = ""
+    """The title of a file of the organisation; empty for other items."""
 
 
 MISSING_RECORD = RecordState(0, None, "", "")
@@ -59,7 +69,7 @@ def _load_versioned(kind: ItemKind, ids: set[str], moment: datetime.datetime | N
     versions = kind.versions.objects.filter(file_id__in=ids, **({"created__lte": moment} if moment else {}))
     newest = versions.order_by(FILE_ID, "-version").distinct(FILE_ID)
     begun = _creation_times(ids) if kind.model is Memory else {}
-    facts = {name for name in ("superseded_by", "retired_because", "pinned") if kind.model is Memory}
+    facts = VERSIONED_FACTS.get(kind.model, ())
     names = {"version", "created", "editor_name", "editor_ref", "note", *facts}
     return {
         row[FILE_ID]: RecordState(

@@ -192,7 +192,7 @@ def assembly_document(answer: AssemblyResult) -> dict[str, Any]:
             "considered": len(answer.decisions),
             "included": len(answer.decisions) - assembly.left_out,
             "excluded": assembly.left_out,
-            "sources": [_source_document(report) for report in assembly.sources],
+            "sources": [source_document(report) for report in assembly.sources],
             "quality": asked.get("quality"),
             "summaries": asked.get("summaries"),
             "rules": [_fired_rule_document(rule) for rule in asked.get("rules", ())],
@@ -208,7 +208,8 @@ API_NAMES = {"fault": "error", "left_out": "skipped"}
 """Names in the API of facts that have other names in a recorded report of a source."""
 
 
-def _source_document(report: dict[str, Any]) -> dict[str, Any]:
+def source_document(report: dict[str, Any]) -> dict[str, Any]:
+    """Return the recorded report of a source as JSON values."""
     # Older records hold no times except the duration, and no count of excluded results.
     facts = {"started_ms": 0, "deadline_ms": None, "code": None, "fault": "", "left_out": 0, **report}
     return {API_NAMES.get(name, name): fact for name, fact in facts.items()}

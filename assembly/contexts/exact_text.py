@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from assembly.engine.codes import Code
-from assembly.engine.rendering import TRUNCATION_MARKER
+from assembly.engine.rendering import SOURCE_MARK_BEGINNING, TRUNCATION_MARKER
 from assembly.engine.types import Decision
 
 MAX_EXCERPT_CHARACTERS = 60_000
@@ -87,8 +87,8 @@ def _cut_mark_position(content: str, end: int) -> Span:
 
     A line after the mark that closes fenced code is part of it.
     """
-    start = content.rfind(TRUNCATION_MARKER, 0, end) + len(TRUNCATION_MARKER) - len(TRUNCATION_MARKER.lstrip())
-    return start, end
+    start = max(content.rfind(beginning, 0, end) for beginning in (TRUNCATION_MARKER, SOURCE_MARK_BEGINNING))
+    return start + 1, end  # after the space
 
 
 def _excerpt_end(content: str, begin: int) -> int:

@@ -76,6 +76,7 @@ _LABELS: Mapping[str, object] = {
     Code.OVER_TOTAL_BUDGET: _("Excluded: budget"),
     Code.OUTRANKED: _("Excluded: low rank"),
     Code.BELOW_RELEVANCE: _("Excluded: low relevance"),
+    Code.UNTRUSTED_ORIGIN: _("Excluded: untrusted origin"),
     Code.DUPLICATE: _("Excluded: duplicate"),
     Code.CONFLICT_LOST: _("Excluded: conflict"),
     Code.RULE_EXCLUDED: _("Excluded by rule"),
@@ -99,10 +100,14 @@ REFERENCE_ATTRIBUTES = {
     "spellcheck": "false",
     "placeholder": _("Name or URL"),
     "hx-get": reverse_lazy("context_list"),
-    "hx-trigger": "input changed delay:300ms",
+    "hx-trigger": "input changed delay:300ms, change consume target:template",
     "hx-include": "closest form",
 }
-"""Attributes of a field whose text is looked up with htmx while it is typed."""
+"""Attributes of a field whose text is looked up with htmx while it is typed.
+
+The second trigger only stops the event, as no field matches its target: without it, leaving the field would submit the
+form, and the matches would be replaced while somebody chooses one of them.
+"""
 REFERENCE_FIELDS = ("included_ref", "excluded_ref")
 CHOOSE_HELP = _("Select a match below, or paste the URL of its page.")
 ADVANCED_FIELDS = (

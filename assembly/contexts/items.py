@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from msgspec import structs
 
+from assembly.contexts.level_presentation import level_sentence
 from assembly.contexts.links import ItemLinks
 from assembly.contexts.near_misses import near_misses
 from assembly.contexts.scores import ScorePart, score_parts
@@ -29,6 +30,7 @@ REASON_TAGS = {
     Code.OVER_TOTAL_BUDGET: ("over limit", "warn"),
     Code.OUTRANKED: ("low rank", "plain"),
     Code.BELOW_RELEVANCE: ("low relevance", "plain"),
+    Code.UNTRUSTED_ORIGIN: ("untrusted origin", "plain"),
     Code.FILTERED: ("excluded by request", "plain"),
     Code.CONFLICT_LOST: ("conflict", "bad"),
     Code.RULE_EXCLUDED: ("excluded by rule", "plain"),
@@ -137,6 +139,8 @@ class ItemView:
     score: str
     parts: Sequence[ScorePart]
     """Features of the score."""
+    level: str
+    """The level of detail at which the item is included, with the tokens of all; empty in profiles without levels."""
     origin: str
     """Where the text comes from; empty in records that do not say."""
     address: str
@@ -186,6 +190,7 @@ class ItemViews:
             standing=_rank_sentence(decision, name) if is_one_of_many else "",
             score=floatformat(decision.score, 2),
             parts=score_parts(decision, self.told.inputs.profile.weights),
+            level=level_sentence(decision),
             origin=candidate.origin or "",
             address=self.whereabouts.address_of(candidate),
         )

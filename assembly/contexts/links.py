@@ -1,7 +1,8 @@
 """This module links the items of a context to pages, to the page of the considered version where there is one."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from uuid import UUID
 
 from django.http import HttpRequest
@@ -11,9 +12,9 @@ from agents.models import Agent
 from assembly.engine.refs import Ref
 from assembly.engine.types import Candidate
 from assembly.models import Assembly
-from assembly.sources.kinds import KINDS
+from assembly.sources.kinds import KINDS, ORGANISATION_FILE
 from teams.access import principal_of
-from teams.models import Team
+from teams.models import OrganisationFile, Team
 
 PAGES = {name: kind.page for name, kind in KINDS.items() if kind.page and not kind.versions}
 """URL name of an item's page by the item's kind, for kinds without a page per version."""
@@ -21,7 +22,7 @@ ANY_SLUG, ANY_ID, ANY_VERSION = "any-slug", UUID(int=0), 1_234_567_890
 """Placeholders with which a URL pattern is resolved once, instead of resolving hundreds of URLs per page."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots, because of the cached property
 class ItemLinks:
     """The current slugs of a context's agent and team, for links; empty for a deleted or invisible owner."""
 
@@ -38,11 +39,19 @@ class ItemLinks:
             return f"/teams/{self.team}/files/{key}/history/{version}/"
         if kind == "daily_log" and self.agent:
             return f"/agents/{self.agent}/logs/{candidate.date}/history/{version}/"
+        if kind == ORGANISATION_FILE:
+            file_key = self.organisation_file_keys.get(ref.id, "")
+            return f"/organisation/files/{file_key}/history/{version}/" if file_key else ""
         if kind == "memory":
             return address_pattern("memory_version", ANY_ID, ANY_VERSION).format(ref.id, version)
         if kind in PAGES and self.agent:
             return address_pattern(PAGES[kind], ANY_SLUG, ANY_ID).format(self.agent, ref.id)
         return ""
+
+    @cached_property
+    def organisation_file_keys(self) -> Mapping[str, str]:
+        """The keys of the organisation's files by their ids, read once for all items."""
+        return {str(id_): key for id_, key in OrganisationFile.objects.values_list("id", "file_key")}
 
 
 @cache

@@ -5,6 +5,7 @@ from typing import Any, get_args
 from rest_framework import serializers
 
 from assembly.engine.profile import MAX_PERCENT, STEPS, CutAt
+from assembly.engine.types import LEVEL_PREFERENCES
 from assembly.profiles.parser import MAX_CAP, MAX_DEPTH_LIMIT, MAX_SECTIONS, MAX_TOP_K, MAX_WEIGHT, SECTION_KEY
 from config.http.serializers import ExactText, Flag, Fraction, StrictSerializer
 from memories.api.fields import choice_field
@@ -105,4 +106,12 @@ class StrategySerializer(StrictSerializer):
         get_args(CutAt),
         required=False,
         help_text=("Where a truncated text ends; the next finer boundary if less than half of it would be kept."),
+    )
+    lod = choice_field(
+        LEVEL_PREFERENCES,
+        required=False,
+        help_text=(
+            "The level of detail of blocks, in place of the steps over budget: macro, micro, atomic, or adaptive, "
+            "which is as detailed as there is room for. With a profile that has such steps, send over_budget: [] too."
+        ),
     )

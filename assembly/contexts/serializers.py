@@ -286,7 +286,9 @@ class AssemblySummarySerializer(serializers.Serializer[Any]):
     now = serializers.DateTimeField()
     budget = serializers.IntegerField()
     tokens = serializers.IntegerField()
-    truncated = serializers.BooleanField(help_text="A text was truncated, or an item was excluded for lack of budget.")
+    truncated = serializers.BooleanField(
+        help_text="An item was truncated, compacted, summarised, or excluded for lack of budget."
+    )
     warnings = WarningSerializer(many=True)
     parent_id = serializers.UUIDField(allow_null=True, help_text="The assembly that this one grew from by an event.")
     repeat_of_id = serializers.UUIDField(

@@ -39,6 +39,7 @@ from memories.models import Document
 from memories.services import MemoryFacts, memories_of, memory_update
 from memories.services.document import document_update
 from teams.models import Team, TeamFile, User
+from teams.organisation.services import organisation_file_create
 from teams.principal import SYSTEM, Author
 from teams.services import membership_set, team_create
 from teams.versioned_text.drafts import draft_save
@@ -144,6 +145,7 @@ class Plan:
     people: list[Entry]
     teams: list[Entry]
     agents: list[Entry]
+    organisation: list[Entry]
     drafts: list[Entry]
     superseded: list[Entry]
     rules: list[Entry]
@@ -170,6 +172,8 @@ def demo_load(*, plan: Plan, now: datetime.datetime, advance: Advance) -> None:
         _plan_team(entry, past)
     for entry in _with_progress(plan.agents, advance):
         _plan_agent(entry, past)
+    for entry in plan.organisation:
+        _plan_organisation_file(entry, past)
     for entry in plan.rules:
         past.plan(entry)
     past.timeline.run()
@@ -239,6 +243,20 @@ def _plan_agent(entry: Entry, past: Past) -> None:
         evening = datetime.datetime.combine(date, datetime.time(18), ZoneInfo(agent.timezone))
         past.timeline.at(evening, partial(store_logs, agent, {date: content}, SYSTEM, _ignore_progress))
     _plan_memories(agent, workspace.lines.memories, past)
+
+
+def _plan_organisation_file(entry: Entry, past: Past) -> None:
+    """Plan the creation of a file of the organisation, at the beginning."""
+    text = (FOLDER / "organisation" / f"{entry['key']}.md").read_text(encoding="utf-8")
+    create = partial(
+        organisation_file_create,
+        key=entry["key"],
+        title=entry["title"],
+        content=resolve_days(text, past.timeline.now.date()),
+        principal=past.people[entry["by"]].principal,
+        note=entry["note"],
+    )
+    past.timeline.at(past.timeline.day(DAYS, "12:00"), create)
 
 
 def _plan_texts(entry: Entry, earlier: str, files: Any, texts: Mapping[str, str], past: Past) -> None:

@@ -12,6 +12,7 @@ from statistics import fmean
 from msgspec import structs
 
 from assembly.engine.codes import Code, WarningCode
+from assembly.engine.distinct_texts import DistinctTexts
 from assembly.engine.overflow import OverflowPolicy, wanted_summaries
 from assembly.engine.profile import Profile, Section
 from assembly.engine.ranking import decision_relevance
@@ -21,6 +22,7 @@ from assembly.engine.token_ledger import TokenLedger
 from assembly.engine.tokenizers import Tokenizer
 from assembly.engine.types import (
     ESCAPED_SINCE,
+    MEMORY_LAYER_SINCE,
     Candidate,
     Decision,
     EngineRequest,
@@ -31,6 +33,12 @@ from assembly.engine.types import (
 
 LATEST_SECTION = Section("latest_activity", "Latest Activity", "L6", "recent_events", "sequence")
 """The section of appended events: right after the required sections, the newest event first."""
+
+FAILURE_NOTE = Section("failure_note", "Unavailable Sources", "L6", "failure_note", "note", overflow="drop")
+"""The section of the line about sources that failed, at the end of a context."""
+
+SHORTENED_CODES = frozenset({Code.COMPACTED, Code.SUMMARISED})
+"""Codes of items that are included as some of their sentences, or as a summary."""
 
 EngineRun = Callable[[Sequence[Candidate], int], EngineResult]
 """A function that assembles the given candidates within a budget in tokens."""
@@ -105,7 +113,7 @@ def _with_dropped_decisions(fitted: EngineResult, dropped: list[Decision]) -> En
         sections.append(structs.replace(section, status=status, considered=len(mine)))
     return replace(
         fitted,
-        truncated=any(decision.code.is_over_budget for decision in decisions),
+        truncated=fitted.truncated or bool(dropped),
         sections=tuple(sections),
         decisions=tuple(decisions),
     )
@@ -140,7 +148,7 @@ def assemble(
 
 def profile_for_version(profile: Profile, engine_version: int) -> Profile:
     """Return the profile as the engine of that version renders its sections."""
-    return profile if engine_version >= ESCAPED_SINCE else profile.as_written()
+    return profile.formatted() if engine_version >= ESCAPED_SINCE else profile.as_written()
 
 
 def _with_section_caps(profile: Profile, budget: int) -> Profile:
@@ -155,9 +163,8 @@ def _run_engine(
     request: EngineRequest, profile: Profile, candidates: Sequence[Candidate], tokenizer: Tokenizer, budget: int
 ) -> EngineResult:
     ladder = OverflowPolicy.of(profile, request, tokenizer)
-    filling = SectionFiller(
-        request, profile, _candidates_by_section(profile, candidates), TokenLedger(tokenizer), budget, ladder
-    )
+    offered = _candidates_by_section(profile, candidates)
+    filling = SectionFiller(request, profile, offered, TokenLedger(tokenizer), budget, ladder, DistinctTexts())
     for section in profile.sections:
         filling.add(section)
     ledger, decisions = filling.ledger, [decision for filled in filling.filled for decision in filled.decisions]
@@ -167,7 +174,7 @@ def _run_engine(
         content=content,
         tokens=ledger.tokens,
         budget=request.budget,
-        truncated=any(decision.code.is_over_budget for decision in decisions),
+        truncated=_is_truncated(decisions, request.engine_version),
         sections=tuple(section_result(filled) for filled in filling.filled),
         decisions=tuple(decisions),
         warnings=_warnings(
@@ -177,6 +184,15 @@ def _run_engine(
         quality=quality,
         wanted=wanted_summaries(profile, candidates, decisions, tokenizer),
     )
+
+
+def _is_truncated(decisions: Iterable[Decision], engine_version: int) -> bool:
+    """Whether an item was cut, shortened, or excluded for lack of budget.
+
+    Before MEMORY_LAYER_SINCE, items that were shortened to some of their sentences or to a summary did not count.
+    """
+    shortened = SHORTENED_CODES if engine_version >= MEMORY_LAYER_SINCE else frozenset()
+    return any(decision.code.is_over_budget or decision.code in shortened for decision in decisions)
 
 
 def quality_of(decisions: Iterable[Decision]) -> float:
@@ -218,5 +234,5 @@ def _candidates_by_section(profile: Profile, candidates: Iterable[Candidate]) ->
     return {key: list(by_ref.values()) for key, by_ref in grouped.items()}
 
 
-RESERVED_SECTION_KEYS = {ALWAYS_INCLUDED.key, LATEST_SECTION.key}
-"""Keys of the sections that rules and appended events add to a profile."""
+RESERVED_SECTION_KEYS = {ALWAYS_INCLUDED.key, LATEST_SECTION.key, FAILURE_NOTE.key}
+"""Keys of the sections that rules, appended events and failed sources add to a profile."""

@@ -20,6 +20,7 @@ class Code(StrEnum):
     BELOW_RELEVANCE = "below_relevance"
     DUPLICATE = "duplicate"
     CONFLICT_LOST = "conflict_lost"
+    UNTRUSTED_ORIGIN = "untrusted_origin"
     RULE_EXCLUDED = "rule_excluded"
     FILTERED = "filtered"
     SUPERSEDED = "superseded"

@@ -3,8 +3,17 @@
 from assembly.engine.codes import Code
 from assembly.engine.profile import CutAt, Section
 from assembly.engine.ranking import RankedCandidate
-from assembly.engine.rendering import SECTION_SEPARATOR, heading_text, render_item, separator_before
-from assembly.engine.selection import ItemPosition, TokenLimit, cut_item, decision_on, is_cuttable, whole_item_tokens
+from assembly.engine.rendering import SECTION_SEPARATOR, closing_text, heading_text, render_item, separator_before
+from assembly.engine.selection import (
+    ItemPosition,
+    TokenLimit,
+    close_section,
+    cut_item,
+    decision_on,
+    is_cuttable,
+    tokens_when_closed,
+    whole_item_tokens,
+)
 from assembly.engine.token_ledger import TokenLedger
 from assembly.engine.types import ENGINE_VERSION, Decision
 
@@ -31,10 +40,11 @@ def fill_turns(
     chosen, misfits, _ = _turns_that_fit(section, ranked, ledger, limit, opened)
     while True:
         grown, decided = _append_turns(section, chosen, ledger)
-        if grown.tokens <= limit.tokens or not chosen:
+        tokens = tokens_when_closed(section, grown)
+        if tokens <= limit.tokens or not chosen:
             break
         *chosen, oldest = chosen
-        misfits[oldest.candidate.ref] = grown.tokens - limit.tokens
+        misfits[oldest.candidate.ref] = tokens - limit.tokens
     decisions = [
         decided.get(item.candidate.ref)
         or _left_out_decision(section, item, limit.code, misfits.get(item.candidate.ref), ledger)
@@ -42,7 +52,7 @@ def fill_turns(
     ]
     if not chosen and is_cuttable(section, decisions):
         grown, decisions[0] = cut_item(section, ranked[0], ledger, limit, decisions[0], at=at)
-    return grown, decisions
+    return close_section(section, ledger, grown, decisions)
 
 
 def tokens_for_turns(
@@ -67,7 +77,7 @@ def _turns_that_fit(
 ) -> tuple[list[RankedCandidate], dict[str, int], int]:
     """Return the turns that fit (latest first), the excess tokens of the others by ref, and the tokens used in all."""
     count = ledger.tokenizer.count
-    used = ledger.tokens + count(opened)
+    used = ledger.tokens + count(opened) + count(closing_text(section))
     chosen: list[RankedCandidate] = []
     misfits: dict[str, int] = {}
     for item in ranked:

@@ -5,6 +5,9 @@ and tests/attacks tries them. A line that would begin with a heading, a rule, a 
 entry gets a backslash before that mark; so does a mark that is dangerous anywhere. Everything else stays byte for byte,
 as does fenced code that closes itself. Escaping twice changes nothing, so an escaped text may be shortened and escaped
 again. Edits never change a line that opens or closes fenced code, and positions can be mapped back to the original.
+
+In a context whose sections are tags, every mark that could begin or end a section becomes `&lt;`, inside code, too. A
+quoted text has a mark at the beginning of each of its lines, whatever the line holds: it ends where the marks end.
 """
 
 import re
@@ -121,14 +124,41 @@ _HIDING_HTML = re.compile(
 )
 
 
-def escape_text(text: str, *, begins_line: bool = True, is_turn: bool = False) -> EditedText:
+_SECTION_TAG = re.compile(rf"[<\uff1c](?=[{BLANK}]*[/\uff0f]?[{BLANK}]*section)", re.IGNORECASE)
+_LINE_BREAK = re.compile(rf"\r\n|[{LINE_ENDS}]")
+
+
+def escape_text(
+    text: str, *, begins_line: bool = True, is_turn: bool = False, has_tags: bool = False, quote: str = ""
+) -> EditedText:
     """Return the text with every mark escaped that could pass for structure.
 
     `begins_line` says whether the text begins a line of the context. In a turn of a conversation (`is_turn`), no line
-    may begin like another turn, whatever its role.
+    may begin like another turn, whatever its role. `has_tags` says whether the context's sections are tags. `quote` is
+    the mark of a quoted text; code in it needs no closing line, because it ends with the quotation.
     """
-    fences = fences_of(text, begins_line=begins_line)
-    return EditedText.of(text, fences, _edits(text, fences, begins_line=begins_line, is_turn=is_turn))
+    fences = [] if quote else fences_of(text, begins_line=begins_line)
+    edits = [*_edits(text, fences, begins_line=begins_line, is_turn=is_turn)]
+    if has_tags:
+        edits += section_tag_edits(text)
+    if quote:
+        edits = _with_quote_marks(text, edits, quote)
+    return EditedText.of(text, fences, edits)
+
+
+def section_tag_edits(text: str) -> Iterator[Edit]:
+    """Yield edits that replace the first character of everything that could begin or end a section."""
+    for found in _SECTION_TAG.finditer(text):
+        yield Edit(found.start(), found.end(), "&lt;")
+
+
+def _with_quote_marks(text: str, edits: Iterable[Edit], quote: str) -> list[Edit]:
+    """Return the edits with a mark at the beginning of each line; what an edit inserts there follows the mark."""
+    starts = {0, *(found.end() for found in _LINE_BREAK.finditer(text))}
+    inserted = {edit.start: edit for edit in edits if edit.start == edit.end}
+    others = [edit for edit in edits if edit.start != edit.end or edit.start not in starts]
+    marks = [Edit(place, place, quote + (inserted[place].text if place in inserted else "")) for place in starts]
+    return [*others, *marks]
 
 
 def _edits(text: str, fences: list[Fence], *, begins_line: bool, is_turn: bool) -> Iterator[Edit]:

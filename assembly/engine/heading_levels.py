@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from assembly.engine.escaping import LINE_ENDS, PREFIX, Edit, EditedText
+from assembly.engine.escaping import LINE_ENDS, PREFIX, Edit, EditedText, section_tag_edits
 from assembly.engine.fences import Fence, fences_of, is_fenced
 
 HIGHEST, LOWEST = 3, 6
@@ -44,15 +44,16 @@ class _Heading(NamedTuple):
     """Start and end of an underlined title; None for other headings. The heading itself ends with the underline."""
 
 
-def shift_headings(text: str, *, begins_line: bool = True) -> EditedText:
-    """Return the text of an owner's file as a context shows it below the heading of a section."""
+def shift_headings(text: str, *, begins_line: bool = True, has_tags: bool = False) -> EditedText:
+    """Return the text of an owner's file as a context shows it in a section; `has_tags`: sections are tags."""
     if not begins_line or not (_MAYBE_HEADING.search(text) or text.startswith(("```", "~~~"))):
         return EditedText(text)
     fences = fences_of(text, indented=True)
     headings = list(_headings(text, fences))
     shift = max(0, HIGHEST - min((heading.level for heading in headings), default=HIGHEST))
     edits = [_heading_edit(text, heading, shift) for heading in headings if shift or heading.title]
-    return EditedText.of(text, fences, [*edits, *_rule_line_edits(text, fences, edits), *_escape_edits(text, fences)])
+    edits += [*_rule_line_edits(text, fences, edits), *_escape_edits(text, fences)]
+    return EditedText.of(text, fences, [*edits, *section_tag_edits(text)] if has_tags else edits)
 
 
 def _headings(text: str, fences: list[Fence]) -> Iterator[_Heading]:

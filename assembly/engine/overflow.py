@@ -17,7 +17,7 @@ from assembly.engine.extraction import compact_text
 from assembly.engine.passages import passage_of
 from assembly.engine.profile import Profile, Section, Shape, Step
 from assembly.engine.ranking import OverflowStep, RankedCandidate, ShortenedText
-from assembly.engine.rendering import SECTION_SEPARATOR, heading_text, render_item
+from assembly.engine.rendering import SECTION_SEPARATOR, closing_text, heading_text, render_item
 from assembly.engine.selection import count_item, whole_item_tokens
 from assembly.engine.token_ledger import TokenLedger
 from assembly.engine.tokenizers import Tokenizer
@@ -82,7 +82,7 @@ class OverflowPolicy:
             return list(ranked)
         counted = [item if item.code else self.counted(section, item) for item in ranked]
         undecided = [item for item in counted if not item.code]
-        room -= self.tokenizer.count(heading_text(section))
+        room -= sum(map(self.tokenizer.count, filter(None, (heading_text(section), closing_text(section)))))
         changed = self.changes_to_fit(
             {section.key: section}, undecided, lambda item: self.cost(section, item), room, code
         )
@@ -257,7 +257,9 @@ def wanted_summaries(
 ) -> tuple[WantedSummary, ...]:
     """Return the summaries that the decisions need and that do not exist yet, in the order of the decisions."""
     sections = {section.key: section for section in profile.sections}
-    said_shorter = [decision for decision in decisions if decision.code is Code.SUMMARISED]
+    said_shorter = [
+        decision for decision in decisions if decision.code is Code.SUMMARISED and "lod" not in decision.detail
+    ]
     missing = {(item.section, item.ref): item for item in candidates if said_shorter and item.summary is None}
     found = []
     for decision in said_shorter:

@@ -9,13 +9,14 @@ from assembly.engine.linear_ranker import Ranker
 from assembly.engine.scopes import MemoryScope, scope_of
 from assembly.engine.types import InvalidAssembly, LevelPreference, Origin, field_values
 
-Shape = Literal["text", "entries", "lines", "blocks", "sequence", "turns"]
+Shape = Literal["text", "entries", "lines", "blocks", "sequence", "turns", "note"]
 """How the items of a section are arranged.
 
 text: one candidate is the whole section; entries: dated items, newest first, a blank line between them;
 lines: one line per item, in rank order; blocks: a blank line between items, best score first, in competition with all
 other blocks of the profile; sequence: a blank line between items, in the order of their positions; turns: turns of a
-conversation, in the order of their positions, of which the latest are selected first.
+conversation, in the order of their positions, of which the latest are selected first; note: a line without a heading
+at the end of the context.
 """
 
 Overflow = Literal["cut", "drop"]
@@ -118,6 +119,11 @@ class Section:
         return scope_of(self.source, self.key)
 
     @property
+    def form(self) -> tuple[str, ...]:
+        """Everything that decides how the section's items are rendered, as a key for caches."""
+        return self.shape, self.treatment, self.delimit, self.cut_mark
+
+    @property
     def is_trusted(self) -> bool:
         """Whether the section's texts are owners' files; only the sources in TRUSTED_SOURCES are trusted."""
         return self.source in TRUSTED_SOURCES
@@ -144,8 +150,9 @@ DOMAIN_WEIGHTS: Mapping[str, Weights] = {
     "documentation": Weights(relevance=0.45, recency=0.1, credibility=0.3, coherence=0.15),
     "research": Weights(relevance=0.45, recency=0.05, credibility=0.35, coherence=0.15),
 }
-"""Weights by the domain of the work. general: those of the seed "Memory Layer", which names domains without numbers. The
-others are this project's: code ages fast, documentation and research count by whom they come from.
+"""Weights by the domain of the work. general: those of the seed "Memory Layer", which names domains without numbers.
+
+The others are this project's: code ages fast, documentation and research count by whom they come from.
 """
 
 
@@ -220,12 +227,27 @@ class Profile:
         shapes = "".join("b" if section.shape == "blocks" else "-" for section in self.sections)
         if "b-" in shapes and "b" in shapes[shapes.index("b-") + 1 :]:
             raise InvalidAssembly(f"In profile {self.name} the sections of blocks must be adjacent.")
-        if "turns" in [section.shape for section in self.sections[:-1]]:
+        if "note" in [section.shape for section in self.sections[:-1]]:
+            raise InvalidAssembly(f"In profile {self.name} the note must come last.")
+        if "turns" in [section.shape for section in self.without_note[:-1]]:
             raise InvalidAssembly(f"In profile {self.name} the turns of the conversation must come last.")
         if self.lod and self.over_budget:
             raise InvalidAssembly(f"Profile {self.name} has levels of detail, which replace the steps over budget.")
         if self.over_budget != tuple(step for step in STEPS if step in self.over_budget):
             raise InvalidAssembly(f"In profile {self.name} the steps for what is over budget are {', '.join(STEPS)}.")
+
+    @property
+    def without_note(self) -> tuple[Section, ...]:
+        """The sections without the note at the end, if there is one."""
+        has_note = bool(self.sections) and self.sections[-1].shape == "note"
+        return self.sections[:-1] if has_note else self.sections
+
+    def formatted(self) -> "Profile":
+        """Return the profile with its delimiter and its mark of a cut in each section."""
+        if self.delimit == "headings" and self.cut_mark == "seed":
+            return self
+        sections = [replace(one, delimit=self.delimit, cut_mark=self.cut_mark) for one in self.sections]
+        return replace(self, sections=tuple(sections))
 
     def as_written(self) -> "Profile":
         """Return the profile with its sections rendered as engine versions before 4 do."""

@@ -82,13 +82,14 @@ def possible_names(query: str) -> list[str]:
     names: dict[str, None] = {}
     for size in range(1, MAX_NAME_WORDS + 1):
         for start in range(len(words) - size + 1):
-            names |= dict.fromkeys(_name_forms(" ".join(words[start : start + size])))
+            names |= dict.fromkeys(name_forms(" ".join(words[start : start + size])))
             if len(names) >= MAX_NAMES:
                 return list(names)[:MAX_NAMES]
     return list(names)
 
 
-def _name_forms(run: str) -> Iterator[str]:
+def name_forms(run: str) -> Iterator[str]:
+    """Yield a run of words unchanged, without surrounding punctuation, and without a possessive s."""
     trimmed = run.strip(_EDGE_CHARACTERS)
     yield run
     if trimmed:

@@ -9,6 +9,7 @@ from typing import Literal
 from msgspec import Struct, structs
 
 from assembly.engine.codes import Code
+from assembly.engine.distinct_texts import DistinctTexts
 from assembly.engine.linear_ranker import (
     DECIMALS,
     SHARE_PREFIX,
@@ -86,6 +87,8 @@ def rank(
     threshold: float,
     ruled: RuleEffectOf | None = None,
     ranker: Ranker | None = None,
+    *,
+    deduplicate: bool = False,
 ) -> list[RankedCandidate]:
     """Return all candidates of the section: ranked ones, best first, then the decided ones by ref.
 
@@ -93,7 +96,8 @@ def rank(
     has measures, by similarity if any reaches the threshold; otherwise the most recent come first ("Semantic vs. Recent
     Fallback" of the seed "Siestai: Context Assembly"). A sequence ranks by position, turns from the latest back. Ties
     go to the lower ref. Blocks are ranked in `block_selection`. `ruled` returns the effect of request and rules on a
-    candidate; None: no effect. Pinned lines come first, in the same order among themselves.
+    candidate; None: no effect. Pinned lines come first, in the same order among themselves. With `deduplicate`, of
+    candidates with equal texts only the best is ranked.
     """
     eligible, others = split_eligible(section, candidates, ruled)
     if section.shape == "lines":
@@ -103,7 +107,22 @@ def rank(
         eligible.sort(key=lambda item: item.candidate.position or 0, reverse=section.shape == "turns")
     else:
         eligible = _by_time(section, eligible)
+    if deduplicate:
+        eligible, repeated = _split_repeated(eligible)
+        others = sorted(others + repeated, key=lambda item: item.candidate.ref) if repeated else others
     return with_ranks(section, eligible) + others
+
+
+def _split_repeated(eligible: list[RankedCandidate]) -> tuple[list[RankedCandidate], list[RankedCandidate]]:
+    """Return the first item of each text, in order, and the later ones as its duplicates."""
+    texts, distinct, repeated = DistinctTexts(), [], []
+    for item in eligible:
+        if by := texts.repeated_by(item.candidate):
+            repeated.append(structs.replace(item, code=Code.DUPLICATE, detail={"by": by}))
+        else:
+            texts.add(item.candidate, is_whole=True)
+            distinct.append(item)
+    return distinct, repeated
 
 
 def _rank_lines(
@@ -121,15 +140,18 @@ def _rank_lines(
     return _pinned_first(eligible), distant
 
 
+def as_pinned(item: RankedCandidate) -> RankedCandidate:
+    """Return the item such that it gets the code PINNED if it is included; unchanged if it is not pinned."""
+    if not item.candidate.pinned:
+        return item
+    return structs.replace(item, ruling=replace(item.ruling, included_as=Code.PINNED))
+
+
 def _pinned_first(eligible: list[RankedCandidate]) -> list[RankedCandidate]:
     """Return the items with the pinned ones first; a pinned item gets the code PINNED if it is included."""
     if not any(item.candidate.pinned for item in eligible):
         return eligible
-    told = [
-        structs.replace(item, ruling=replace(item.ruling, included_as=Code.PINNED)) if item.candidate.pinned else item
-        for item in eligible
-    ]
-    return sorted(told, key=lambda item: not item.candidate.pinned)
+    return sorted(map(as_pinned, eligible), key=lambda item: not item.candidate.pinned)
 
 
 def with_ranks(section: Section, eligible: list[RankedCandidate]) -> list[RankedCandidate]:

@@ -61,7 +61,11 @@ def _total_budget_sentence(decision: Decision, label: str) -> str:
 def _outranked_sentence(decision: Decision, label: str) -> str:
     last = decision.detail.get("last_score")
     top_k = _number_text(decision.detail.get("top_k"))
-    place = f"Ranked {_number_text(decision.rank or 0)}; the limit of {label} is {top_k}."
+    if scope := decision.detail.get("scope"):
+        number, label = decision.detail.get("rank", 0), f"the scope {scope}"
+    else:
+        number = decision.rank or 0
+    place = f"Ranked {_number_text(number)}; the limit of {label} is {top_k}."
     if decision.score is None or last is None:
         return f"{place} Sorted by recency."
     return f"{place} Score {score_text(decision.score)} (cut-off {score_text(last)})."
@@ -69,9 +73,25 @@ def _outranked_sentence(decision: Decision, label: str) -> str:
 
 def _below_relevance_sentence(decision: Decision, label: str) -> str:
     least = score_text(decision.detail.get("threshold"))
+    if "relevance" in decision.detail:
+        return f"Low relevance: {score_text(decision.detail['relevance'])}; the minimum of {label} is {least}."
     if decision.score is None:
         return f"Its similarity to the topic is unknown; others in {label} are similar."
     return f"Low relevance: score {score_text(decision.score)}; the minimum of {label} is {least}."
+
+
+def _untrusted_origin_sentence(decision: Decision, label: str) -> str:
+    origin = _ORIGIN_PHRASES.get(decision.detail.get("origin"), "an unknown origin")
+    least = _ORIGIN_PHRASES.get(decision.detail.get("least_origin"), "a more trusted origin")
+    return f"Excluded, because it comes from {origin}; {label} takes texts from {least} at least."
+
+
+_ORIGIN_PHRASES: Mapping[object, str] = {
+    "person": "a person",
+    "agent": "an agent",
+    "tool": "a tool",
+    "external": "outside of the organisation",
+}
 
 
 def _was_dropped(decision: Decision) -> bool:
@@ -128,6 +148,7 @@ _SENTENCES: Mapping[Code, Callable[[Decision, str], str]] = {
     Code.BELOW_RELEVANCE: _below_relevance_sentence,
     Code.DUPLICATE: _duplicate_sentence,
     Code.CONFLICT_LOST: _conflict_lost_sentence,
+    Code.UNTRUSTED_ORIGIN: _untrusted_origin_sentence,
     Code.RULE_EXCLUDED: _rule_sentence("Excluded"),
     Code.FILTERED: _plain_sentence("Excluded by the request."),
     Code.SUPERSEDED: _superseded_sentence,

@@ -62,6 +62,9 @@ def exclusion_names(ref: str) -> set[str]:
 
 
 def document_of(ref: str) -> str:
-    """Return the ref of a passage's document: document:<id>@3 for chunk:<id>@3#7; any other ref itself."""
-    kind, _, rest = ref.partition(":")
-    return f"document:{rest.partition('#')[0]}" if kind == "chunk" else ref
+    """Return the ref of a passage's text: document:<id>@3 for chunk:<id>@3#7, team_file:<id>@3 for team_file:<id>@3#7;
+    any other ref itself.
+    """
+    if "#" not in ref or not (passage := Ref.parse(ref)).part:
+        return ref
+    return str(Ref("document" if passage.kind == "chunk" else passage.kind, passage.id, passage.version))

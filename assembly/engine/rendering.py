@@ -1,4 +1,4 @@
-"""Rendering writes the exact text of a context: headings, separators, items, and the marker of a cut.
+"""Rendering writes the exact text of a context: headings or tags, separators, items, and the mark of a cut.
 
 Every text of a context passes through `render_item`, so that no source can omit the escaping of untrusted text.
 
@@ -8,17 +8,21 @@ Specification"; details that the seeds leave open are decisions of this project.
 
 import re
 import sys
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from html import escape
 
 from assembly.engine.escaping import LINE_ENDS, EditedText, escape_text
 from assembly.engine.heading_levels import shift_headings
-from assembly.engine.profile import Section, Shape, TextTreatment
+from assembly.engine.profile import Delimiter, Section, Shape, TextTreatment
+from assembly.engine.refs import Ref
 from assembly.engine.tokenizers import Tokenizer
-from assembly.engine.types import Candidate
+from assembly.engine.types import Candidate, Origin
 
 TRUNCATION_MARKER = " ... [truncated]"
+SOURCE_MARK_BEGINNING = " [cut: "
 SECTION_SEPARATOR = "\n\n"
 ITEM_SEPARATORS: Mapping[Shape, str] = {
     "text": "",
@@ -27,6 +31,7 @@ ITEM_SEPARATORS: Mapping[Shape, str] = {
     "blocks": "\n\n",
     "sequence": "\n\n",
     "turns": "\n\n",
+    "note": "",
 }
 AFTER_HEADING: Mapping[Shape, str] = {
     "text": "\n",
@@ -35,13 +40,20 @@ AFTER_HEADING: Mapping[Shape, str] = {
     "blocks": "\n\n",
     "sequence": "\n\n",
     "turns": "\n\n",
+    "note": "",
 }
+CLOSING_TAG = "\n</section>"
+QUOTED_ORIGINS: frozenset[Origin | None] = frozenset({"tool", "external"})
+"""Origins of texts that are quoted: each of their lines begins with a mark, so that they cannot end their quotation."""
+QUOTE = "> "
+MAX_NAME_CHARACTERS = 80
 
 _BLANK_LINE = re.compile(r"\n\s*\n")
 _LINE_END = re.compile(rf"[{LINE_ENDS}]")
 _NEAR = 2_000  # characters before the end in which the beginning of the last line is looked for first
 _MAX_CACHED_CHARACTERS = 16_000  # largest size in bytes of a text whose edited form is cached
 _MARK_REMOVAL = str.maketrans({"[": "(", "]": ")", "*": None, "`": None, "<": None})
+_TAG_MARK_REMOVAL = {**_MARK_REMOVAL, 0xFF1C: None}  # the wide <
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +63,9 @@ class RenderedItem:
     lead: str
     edited: EditedText
     treatment: TextTreatment = "seen"
+    delimit: Delimiter = "headings"
+    cut_name: str = ""
+    """The name of the whole text for the mark of a cut; empty for the mark of the seed, which names nothing."""
 
     @property
     def body(self) -> str:
@@ -63,12 +78,20 @@ class RenderedItem:
         return self.lead + self.body
 
     def ending(self, length: int) -> str:
-        """Return the text after a cut at `length` characters of the body: the marker, and the end of an open fence."""
-        fence = self.edited.open_fence_at(length)
-        return TRUNCATION_MARKER if fence is None else f"{TRUNCATION_MARKER}\n{fence.closing}"
+        """Return the text after a cut at `length` characters of the body: the mark, and the end of an open fence."""
+        mark, fence = self._mark(length), self.edited.open_fence_at(length)
+        return mark if fence is None else f"{mark}\n{fence.closing}"
+
+    def _mark(self, length: int) -> str:
+        if not self.cut_name:
+            return TRUNCATION_MARKER
+        whole, total = count_paragraphs(self.body, length)
+        if not whole:
+            return f"{SOURCE_MARK_BEGINNING}{length:,} of {len(self.body):,} characters, {self.cut_name}]"
+        return f"{SOURCE_MARK_BEGINNING}{whole:,} of {total:,} paragraphs, {self.cut_name}]"
 
     def can_end(self, length: int) -> bool:
-        """Return whether the body may be cut at this length: the marker must not turn the last line into structure."""
+        """Return whether the body may be cut at this length: the mark must not turn the last line into structure."""
         if self.treatment == "as_written" or self.edited.open_fence_at(length):
             return True
         start = max(
@@ -76,34 +99,37 @@ class RenderedItem:
         )
         if start < 0:
             start = max((found.end() for found in _LINE_END.finditer(self.body, 0, length)), default=0)
-        line = self.body[start:length] + TRUNCATION_MARKER
+        line = self.body[start:length] + self._mark(length)
         begins_line = start > 0 or _begins_line(self.lead)
-        return _edited_text(line, self.treatment, begins_line=begins_line).text == line
+        return _edited_text(line, self.treatment, self.delimit, begins_line=begins_line).text == line
 
 
 def render_item(section: Section, candidate: Candidate) -> RenderedItem:
     """Return the candidate in the format of its section, without trailing white space; cached in the candidate."""
-    form = section.shape, section.treatment
-    known: RenderedItem | None = candidate.memo.get(form)
+    known: RenderedItem | None = candidate.memo.get(section.form)
     if known is None:
-        known = candidate.memo[form] = _render_item(section, candidate)
+        known = candidate.memo[section.form] = _render_item(section, candidate)
     return known
 
 
 def _render_item(section: Section, candidate: Candidate) -> RenderedItem:
-    body, shape, treatment = candidate.text.rstrip(), section.shape, section.treatment
+    body, shape, treatment, delimit = candidate.text.rstrip(), section.shape, section.treatment, section.delimit
     lead = _lead(section, candidate)
+    is_quoted = treatment == "seen" and candidate.origin in QUOTED_ORIGINS
     if shape == "lines":
         body = _one_line(body)
-        if not candidate.kind and treatment == "seen" and body.startswith("["):
+        if is_quoted:
+            lead, is_quoted = lead + QUOTE, False
+        elif not candidate.kind and treatment == "seen" and body.startswith("["):
             lead += "\\"  # otherwise the body would look like the label of a kind
-    return RenderedItem(lead, _edited_text(body, treatment, begins_line=_begins_line(lead)), treatment)
+    edited = _edited_text(body, treatment, delimit, begins_line=_begins_line(lead), is_quoted=is_quoted)
+    return RenderedItem(lead, edited, treatment, delimit, _cut_name(candidate) if section.cut_mark == "source" else "")
 
 
 def _lead(section: Section, candidate: Candidate) -> str:
     shape, kind = section.shape, _one_line(candidate.kind)
     if section.treatment != "as_written":
-        kind = kind.translate(_MARK_REMOVAL)
+        kind = kind.translate(_MARK_REMOVAL if section.delimit == "headings" else _TAG_MARK_REMOVAL)
     if shape == "entries":
         return f"### {candidate.date}\n"
     if shape == "lines":
@@ -111,17 +137,34 @@ def _lead(section: Section, candidate: Candidate) -> str:
     return f"**{kind}**: " if shape == "turns" else ""
 
 
-def _edited_text(text: str, treatment: TextTreatment, *, begins_line: bool) -> EditedText:
+def _cut_name(candidate: Candidate) -> str:
+    """Return the name and version of the candidate's text: KNOWLEDGE v3, src/main.py v2, daily log 2026-11-24 v1."""
+    ref = Ref.parse(candidate.ref)
+    path = candidate.labels.get("path", ())
+    kind = ref.kind.replace("_", " ")
+    name = path[0] if path else f"{kind} {candidate.date}" if candidate.date else kind
+    version = f"v{ref.version}" if ref.version.isdigit() else ref.version
+    shown = _one_line(name).translate(_TAG_MARK_REMOVAL)[:MAX_NAME_CHARACTERS]
+    return f"{shown} {version}".strip()
+
+
+def _edited_text(
+    text: str, treatment: TextTreatment, delimit: Delimiter, *, begins_line: bool, is_quoted: bool = False
+) -> EditedText:
     if treatment == "as_written":
         return EditedText(text)
     edited = _cached_edited_text if sys.getsizeof(text) <= _MAX_CACHED_CHARACTERS else _compute_edited_text
-    return edited(text, treatment, begins_line)
+    return edited(text, treatment, delimit, begins_line, is_quoted)
 
 
-def _compute_edited_text(text: str, treatment: TextTreatment, begins_line: bool) -> EditedText:
+def _compute_edited_text(
+    text: str, treatment: TextTreatment, delimit: Delimiter, begins_line: bool, is_quoted: bool
+) -> EditedText:
+    has_tags = delimit == "tags"
     if treatment == "owners_file":
-        return shift_headings(text)
-    return escape_text(text, begins_line=begins_line, is_turn=treatment == "said")
+        return shift_headings(text, has_tags=has_tags)
+    quote = QUOTE if is_quoted else ""
+    return escape_text(text, begins_line=begins_line, is_turn=treatment == "said", has_tags=has_tags, quote=quote)
 
 
 # Successive contexts consist of much the same texts: without this cache, an assembly of 16,000 tokens takes 2 ms more.
@@ -130,7 +173,7 @@ _cached_edited_text = lru_cache(512)(_compute_edited_text)
 
 def _begins_line(lead: str) -> bool:
     """Return whether the text after the lead begins a line; text after a bullet does, as it can be a heading."""
-    return not lead or lead.endswith("\n") or lead == "- "
+    return not lead or lead.endswith("\n") or lead in {"- ", f"- {QUOTE}"}
 
 
 def count_item_tokens(tokenizer: Tokenizer, rendered: RenderedItem) -> int:
@@ -142,17 +185,39 @@ def count_item_tokens(tokenizer: Tokenizer, rendered: RenderedItem) -> int:
     return tokenizer.count(rendered.text)
 
 
-def separator_before(section: Section, *, first_section: bool, first_item: bool) -> str:
+def separator_before(
+    section: Section, *, first_section: bool, first_item: bool, candidate: Candidate | None = None
+) -> str:
     """Return the text between the text so far and the section's next item, with the heading for the first item."""
     if not first_item:
         return ITEM_SEPARATORS[section.shape]
-    return ("" if first_section else SECTION_SEPARATOR) + heading_text(section)
+    return ("" if first_section else SECTION_SEPARATOR) + heading_text(section, candidate)
 
 
-def heading_text(section: Section) -> str:
-    """Return the heading of the section with the white space between it and the first item."""
+def heading_text(section: Section, candidate: Candidate | None = None) -> str:
+    """Return the heading, or the opening tag, of the section with the white space between it and the first item.
+
+    The tag of a section of one text has the version of that text, the candidate's.
+    """
+    if section.shape == "note":
+        return ""
+    if section.delimit == "tags":
+        return _opening_tag(section, candidate)
     label = section.label if section.treatment == "as_written" else _one_line(section.label)
     return f"## {label}{AFTER_HEADING[section.shape]}"
+
+
+def _opening_tag(section: Section, candidate: Candidate | None) -> str:
+    version = Ref.parse(candidate.ref).version if candidate and section.shape == "text" else ""
+    facts = {"name": _one_line(section.label), "layer": section.layer, "source": section.source, "version": version}
+    attributes = " ".join(f'{name}="{escape(value)}"' for name, value in facts.items() if value)
+    # For a reader of Markdown, the tag is HTML up to the next blank line; without one, it would hide code in an item.
+    return f"<section {attributes}>\n\n"
+
+
+def closing_text(section: Section) -> str:
+    """Return the text after the last item of the section: its closing tag, or nothing."""
+    return CLOSING_TAG if section.delimit == "tags" and section.shape != "note" else ""
 
 
 def count_paragraphs(body: str, kept: int) -> tuple[int, int]:
@@ -160,9 +225,15 @@ def count_paragraphs(body: str, kept: int) -> tuple[int, int]:
 
     Paragraphs are separated by blank lines.
     """
+    ends = _paragraph_ends(body)
+    return bisect_right(ends, kept), len(ends)
+
+
+@lru_cache(8)  # a cut asks for the paragraphs of one body at each length that it tries
+def _paragraph_ends(body: str) -> Sequence[int]:
     breaks = [match.start() for match in _BLANK_LINE.finditer(body.rstrip())]
-    ends = [end for end in breaks if body[:end].strip()] + [len(body.rstrip())]
-    return sum(end <= kept for end in ends), len(ends)
+    first = len(body) - len(body.lstrip())
+    return [*(end for end in breaks if end > first), len(body.rstrip())]
 
 
 def _one_line(text: str) -> str:

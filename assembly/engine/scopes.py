@@ -36,6 +36,7 @@ SOURCE_SCOPES: Mapping[str, MemoryScope] = MappingProxyType(
         "task_stack": "workshop",
         "turns": "workshop",
         "additional_context": "workshop",
+        "failure_note": "workshop",
         "team_memories": "experience",
         "agent_memories": "experience",
         "patterns": "experience",

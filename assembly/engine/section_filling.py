@@ -4,11 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from assembly.engine.block_selection import ExcludedItems, SectionOutcome, select_blocks
+from assembly.engine.block_section import ExcludedItems
+from assembly.engine.block_selection import SectionOutcome, select_blocks
 from assembly.engine.codes import INCLUDED_CODES, Code
 from assembly.engine.conversation_turns import fill_turns, tokens_for_turns
+from assembly.engine.distinct_texts import DistinctTexts
 from assembly.engine.overflow import OverflowPolicy
+from assembly.engine.priority import Priority
 from assembly.engine.profile import Profile, Section
 from assembly.engine.ranking import RankedCandidate, rank
 from assembly.engine.refs import document_of
@@ -16,8 +20,19 @@ from assembly.engine.rendering import SECTION_SEPARATOR
 from assembly.engine.rule_effects import ALWAYS_INCLUDED, NO_EFFECT, RuleEffect, RuleEffectOf, rule_effect
 from assembly.engine.selection import TokenLimit, fill_section
 from assembly.engine.token_ledger import TokenLedger
-from assembly.engine.types import Candidate, Decision, EngineRequest, SectionResult, SectionStatus
+from assembly.engine.types import (
+    MEMORY_LAYER_SINCE,
+    Candidate,
+    Decision,
+    EngineRequest,
+    SectionResult,
+    SectionStatus,
+    is_trusted_origin,
+)
 
+MAX_NOTE_SHARE = 0.1
+"""The most of the budget for which the note at the end displaces other items."""
+WHOLE_CODES = {Code.REQUIRED, Code.RULE_INCLUDED, Code.PINNED, Code.FITS}
 NEVER_CUT_CODES = {Code.REQUIRED, Code.RULE_INCLUDED}
 NO_ROOM_CODES = {Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET}
 
@@ -45,36 +60,62 @@ class SectionFiller:
     ledger: TokenLedger
     budget: int
     ladder: OverflowPolicy
+    texts: DistinctTexts
+    """The texts that are included so far."""
     filled: list[FilledSection] = field(default_factory=list)
     _reserved: int = 0
     """Tokens reserved for the turns."""
+    _reserved_for_note: int = 0
+
+    def __post_init__(self) -> None:
+        self._reserved_for_note = self._tokens_for_note()
 
     def add(self, section: Section) -> None:
         """Fill the section; for the first section of blocks, fill all sections of blocks."""
         cut_at, version = self.profile.cut_at, self.request.engine_version
         if section.shape == "turns":
-            turns = self._ranked_items(section)
-            self._keep(
-                section,
-                *fill_turns(section, turns, self.ledger, self.budget, at=cut_at, engine_version=version),
-            )
+            turns, budget = self._ranked_items(section), self._budget_of(section)
+            self._keep(section, *fill_turns(section, turns, self.ledger, budget, at=cut_at, engine_version=version))
         elif section.shape != "blocks":
-            budget = self.budget - self._reserved
-            self._keep(section, *fill_section(section, self._ranked_items(section), self.ledger, budget, at=cut_at))
+            budget = self._budget_of(section)
+            ranked = self._ranked_items(section)
+            filled = fill_section(section, ranked, self.ledger, budget, at=cut_at, engine_version=version)
+            self._keep(section, *filled)
         elif section.key not in {filled.section.key for filled in self.filled}:
             self._reserve_for_turns()
             self._add_blocks([section for section in self.profile.sections if section.shape == "blocks"])
 
+    def _budget_of(self, section: Section) -> int:
+        """Return the tokens that the text may have after the section: what turns and note need later is reserved."""
+        if section.shape == "note":
+            return self.budget
+        return self.budget - self._reserved_for_note - (0 if section.shape == "turns" else self._reserved)
+
     def _keep(self, section: Section, grown: TokenLedger, decisions: list[Decision]) -> None:
+        if self._deduplicates:
+            decisions = true_duplicates(decisions)
+            by_ref = {candidate.ref: candidate for candidate in self.candidates[section.key]}
+            for decision in decisions:
+                if decision.included:
+                    self.texts.add(by_ref[decision.ref], is_whole=decision.code in WHOLE_CODES)
         self.filled.append(FilledSection(section, self.ledger, grown, decisions))
         self.ledger = grown
 
+    @property
+    def _deduplicates(self) -> bool:
+        return self.profile.deduplicate and self.request.engine_version >= MEMORY_LAYER_SINCE
+
     def _ranked_items(self, section: Section) -> list[RankedCandidate]:
         """Return the section's ranked items, shortened or dropped by the overflow steps where they do not fit."""
-        budget = self.budget if section.shape == "turns" else self.budget - self._reserved
-        limit = TokenLimit.of(section, self.ledger.tokens, budget)
-        threshold = self.profile.similarity_threshold
-        ranked = rank(section, self.candidates[section.key], threshold, self._rule_effects, self.profile.ranker)
+        limit = TokenLimit.of(section, self.ledger.tokens, self._budget_of(section))
+        ranked = rank(
+            section,
+            self.candidates[section.key],
+            self.profile.similarity_threshold,
+            self._rule_effects,
+            self.profile.ranker,
+            deduplicate=self._deduplicates and section.shape != "turns",
+        )
         return self.ladder.within(section, ranked, limit.tokens - self.ledger.tokens, limit.code)
 
     @property
@@ -82,7 +123,8 @@ class SectionFiller:
         """A function that returns the effect of request and rules on a candidate; None if neither has any effect."""
         request = self.request
         is_ruled = request.rules or request.exclude or ALWAYS_INCLUDED.key in self.candidates
-        return self._rule_effect_on if is_ruled else None
+        has_origins = any(section.least_origin for section in self.profile.sections)
+        return self._rule_effect_on if is_ruled or has_origins or self._deduplicates else None
 
     def _rule_effect_on(self, section: Section, candidate: Candidate) -> RuleEffect:
         """Return the effect of the request and its rules on the candidate; a required section is not affected."""
@@ -90,7 +132,13 @@ class SectionFiller:
             return NO_EFFECT
         if self.request.excludes(candidate.ref):
             return RuleEffect(Code.FILTERED)
-        if by := self._included_by_rule(section, candidate):
+        if section.least_origin and not is_trusted_origin(candidate.origin, section.least_origin):
+            detail = {"origin": candidate.origin, "least_origin": section.least_origin}
+            return RuleEffect(Code.UNTRUSTED_ORIGIN, detail=detail)
+        by = self._included_by_rule(section, candidate)
+        if self._deduplicates and section.shape not in {"turns", "note"}:
+            by = by or self.texts.repeated_by(candidate)
+        if by:
             return RuleEffect(Code.DUPLICATE, detail={"by": by})
         return rule_effect(candidate, section, self.request.rules)
 
@@ -109,36 +157,56 @@ class SectionFiller:
         return None
 
     def _reserve_for_turns(self) -> None:
-        last = self.profile.sections[-1]
+        last = self.profile.without_note[-1]
         if last.shape == "turns":
+            turns, budget = self._ranked_items(last), self._budget_of(last)
             self._reserved = tokens_for_turns(
-                last, self._ranked_items(last), self.ledger, self.budget, engine_version=self.request.engine_version
+                last, turns, self.ledger, budget, engine_version=self.request.engine_version
             )
+
+    def _tokens_for_note(self) -> int:
+        """Return the tokens of the note at the end of the context; 0 if it would take more than its share."""
+        last = self.profile.sections[-1] if self.profile.sections else None
+        if last is None or last.shape != "note":
+            return 0
+        texts = [SECTION_SEPARATOR + candidate.text for candidate in self.candidates[last.key]]
+        # The count of the whole text may be a token higher than that of its parts.
+        tokens = sum(self.ledger.tokenizer.count(text) + 1 for text in texts)
+        return tokens if tokens <= MAX_NOTE_SHARE * self.budget else 0
 
     def _add_blocks(self, sections: list[Section]) -> None:
         """Let the blocks compete and render the result, repeatedly, until all selected blocks fit by an exact count."""
-        budget, before, excluded = self.budget - self._reserved, self.ledger, ExcludedItems()
+        budget, before, excluded = self._budget_of(sections[0]), self.ledger, ExcludedItems()
+        texts = self.texts.copy()
+        priority = Priority.of(self.request, self.profile, sections, before.text)
         while True:
             outcomes = select_blocks(
                 sections,
                 self.candidates,
                 before,
                 budget,
-                weights=self.profile.weights,
+                priority=priority,
                 ruled=self._rule_effects,
                 ladder=self.ladder,
                 excluded=excluded,
             )
             for place, outcome in enumerate(outcomes):
                 later = sum(following.tokens for following in outcomes[place + 1 :])
-                limit, at = budget - later, self.profile.cut_at
-                self._keep(outcome.section, *fill_section(outcome.section, outcome.ranked, self.ledger, limit, at=at))
+                filled = fill_section(
+                    outcome.section,
+                    outcome.ranked,
+                    self.ledger,
+                    budget - later,
+                    at=self.profile.cut_at,
+                    engine_version=self.request.engine_version,
+                )
+                self._keep(outcome.section, *filled)
             misfits = _excluded_misfits(outcomes, self.filled[-len(outcomes) :])
             if not misfits:
                 return
             excluded |= misfits
             del self.filled[-len(outcomes) :]
-            self.ledger = before
+            self.ledger, self.texts = before, texts.copy()
 
 
 def _excluded_misfits(outcomes: list[SectionOutcome], filled: list[FilledSection]) -> ExcludedItems:
@@ -150,6 +218,17 @@ def _excluded_misfits(outcomes: list[SectionOutcome], filled: list[FilledSection
         for decision in section.decisions
         if (decision.section, decision.ref) in won and not decision.included
     }
+
+
+def true_duplicates(decisions: list[Decision]) -> list[Decision]:
+    """Return the decisions with those on duplicates of items that are not included decided as these are."""
+    by_ref = {decision.ref: decision for decision in decisions}
+    found = []
+    for decision in decisions:
+        first = by_ref.get(decision.detail.get("by", "")) if decision.code is Code.DUPLICATE else None
+        excluded = first is not None and not first.included
+        found.append(replace(decision, code=first.code, detail=first.detail) if first and excluded else decision)
+    return found
 
 
 def section_result(filled: FilledSection) -> SectionResult:

@@ -6,11 +6,18 @@ from msgspec.structs import replace
 from assembly.engine.codes import Code
 from assembly.engine.profile import CutAt, Section
 from assembly.engine.ranking import OverflowStep, RankedCandidate
-from assembly.engine.rendering import count_item_tokens, count_paragraphs, render_item, separator_before
+from assembly.engine.rendering import (
+    RenderedItem,
+    closing_text,
+    count_item_tokens,
+    count_paragraphs,
+    render_item,
+    separator_before,
+)
 from assembly.engine.token_ledger import CountedText, TokenLedger
 from assembly.engine.tokenizers import Tokenizer
 from assembly.engine.truncation import cut_to_fit
-from assembly.engine.types import Candidate, Decision, Scalar
+from assembly.engine.types import ENGINE_VERSION, MEMORY_LAYER_SINCE, Candidate, Decision, Scalar
 
 RECORDED_TOKENS = "recorded_tokens"
 """First part of the key under which a candidate's memo holds the token count of a record."""
@@ -47,21 +54,66 @@ NO_POSITION = ItemPosition()
 
 
 def fill_section(
-    section: Section, ranked: list[RankedCandidate], ledger: TokenLedger, budget: int, *, at: CutAt = "anywhere"
+    section: Section,
+    ranked: list[RankedCandidate],
+    ledger: TokenLedger,
+    budget: int,
+    *,
+    at: CutAt = "anywhere",
+    engine_version: int = ENGINE_VERSION,
 ) -> tuple[TokenLedger, list[Decision]]:
     """Return the text with the section appended, and one decision per item, in the order of the items.
 
-    An item that does not fit is skipped and the next one is tried; if none fits, the best item is cut to fit,
-    unless the section drops it.
+    An item that does not fit is skipped and the next one is tried, except the one item that `_is_cut_in_turn` names; if
+    none fits, the best item is cut to fit, unless the section drops it.
     """
     limit = TokenLimit.of(section, ledger.tokens, budget)
     before, decisions = ledger, []
+    may_cut = section.overflow == "cut" and engine_version >= MEMORY_LAYER_SINCE
     for item in ranked:
-        ledger, decision = _append_item(section, item, ledger, limit, first=ledger is before)
+        first = ledger is before
+        grown, decision = _append_item(section, item, ledger, limit, first=first)
+        is_misfit = item.code is None and not decision.included
+        room = limit.tokens - ledger.tokens
+        if may_cut and is_misfit and _is_cut_in_turn(section, decision, room, at):
+            grown, decision = cut_item(section, item, ledger, limit, decision, at=at, first=first)
+            may_cut = decision.code is not Code.TRUNCATED
+        ledger = grown
         decisions.append(decision)
     if ledger is before and is_cuttable(section, decisions):
         ledger, decisions[0] = cut_item(section, ranked[0], ledger, limit, decisions[0], at=at)
-    return ledger, decisions
+    return close_section(section, before, ledger, decisions)
+
+
+def _is_cut_in_turn(section: Section, misfit: Decision, room: int, at: CutAt) -> bool:
+    """Return whether an item that does not fit in `room` tokens is cut before the next one is tried.
+
+    That is the newest day that does not fit (seed "Siestai", addSection), and, if the profile says where texts are cut,
+    the best item of a section that has room for at least half of it.
+    """
+    if section.shape == "entries":
+        return True
+    is_best = misfit.rank == 1 and section.shape != "blocks"
+    return is_best and at != "anywhere" and 2 * room >= misfit.tokens_full
+
+
+def close_section(
+    section: Section, before: TokenLedger, ledger: TokenLedger, decisions: list[Decision]
+) -> tuple[TokenLedger, list[Decision]]:
+    """Return the text with the closing tag of the section, if it has one and any item; its last item has the tokens."""
+    closing = closing_text(section)
+    if not closing or ledger is before:
+        return ledger, decisions
+    closed = ledger.append(closing)
+    last = max(range(len(decisions)), key=lambda place: decisions[place].end or 0)
+    tokens = decisions[last].tokens + closed.tokens - ledger.tokens
+    return closed, [*decisions[:last], replace(decisions[last], tokens=tokens), *decisions[last + 1 :]]
+
+
+def tokens_when_closed(section: Section, ledger: TokenLedger) -> int:
+    """Return the tokens of the text if the section ended here."""
+    closing = closing_text(section)
+    return ledger.tokens_with(closing) if closing else ledger.tokens
 
 
 def is_cuttable(section: Section, decisions: list[Decision]) -> bool:
@@ -78,13 +130,15 @@ def _append_item(
     tokens_full = whole.tokens
     if item.code is not None:
         return ledger, decision_on(item, item.code, tokens_full=tokens_full)
-    opened = separator_before(section, first_section=first and not ledger.characters, first_item=first)
+    opened = separator_before(
+        section, first_section=first and not ledger.characters, first_item=first, candidate=item.candidate
+    )
     grown = ledger.append_counted(opened, count_item(section, item.shown, ledger.tokenizer) if item.short else whole)
-    if section.required or grown.tokens <= limit.tokens:
+    tokens = tokens_when_closed(section, grown)
+    if section.required or tokens <= limit.tokens:
         code = Code.REQUIRED if section.required else item.included_as
         return grown, decision_on(item, code, tokens_full=tokens_full, place=ItemPosition.of(ledger, opened, grown))
-    needed = grown.tokens - limit.tokens
-    return ledger, decision_on(item, limit.code, tokens_full=tokens_full, needed=needed)
+    return ledger, decision_on(item, limit.code, tokens_full=tokens_full, needed=tokens - limit.tokens)
 
 
 def cut_item(
@@ -95,19 +149,23 @@ def cut_item(
     left_out: Decision,
     *,
     at: CutAt = "anywhere",
+    first: bool = True,
 ) -> tuple[TokenLedger, Decision]:
     """Return the text with the item cut to fit, or `left_out` if not one character of the item fits.
 
-    A block that was excluded by an estimate is included whole if it fits after all.
+    `first` says whether it is the first item of its section. A block that was excluded by an estimate is included whole
+    if it fits after all.
     """
     kept_detail = {name: item.detail[name] for name in {"rule"} & item.detail.keys()}
     item = replace(item, code=None, detail=kept_detail, short=None, tokens_shortened=None, steps=())
-    grown, whole_item = _append_item(section, item, ledger, limit, first=True)
+    grown, whole_item = _append_item(section, item, ledger, limit, first=first)
     if whole_item.included:
         return grown, whole_item
     rendered = render_item(section, item.candidate)
-    opened = separator_before(section, first_section=not ledger.characters, first_item=True)
-    longest = cut_to_fit(rendered, ledger.append(opened + rendered.lead), limit.tokens, at)
+    opened = separator_before(
+        section, first_section=first and not ledger.characters, first_item=first, candidate=item.candidate
+    )
+    longest = _longest_cut(section, rendered, ledger.append(opened + rendered.lead), limit.tokens, at)
     if longest is None:
         return ledger, left_out
     kept, grown = longest
@@ -125,6 +183,17 @@ def cut_item(
     )
 
 
+def _longest_cut(
+    section: Section, rendered: RenderedItem, opened: TokenLedger, limit: int, at: CutAt
+) -> tuple[int, TokenLedger] | None:
+    """Return the longest cut that fits together with the closing tag, which may take a token more after some texts."""
+    closing = closing_text(section)
+    room = limit - (opened.tokenizer.count(closing) if closing else 0)
+    while (found := cut_to_fit(rendered, opened, room, at)) and tokens_when_closed(section, found[1]) > limit:
+        room -= 1
+    return found
+
+
 def whole_item_tokens(section: Section, item: RankedCandidate, tokenizer: Tokenizer) -> int:
     """Return the tokens of the whole rendered item, counted once."""
     return count_item(section, item.candidate, tokenizer).tokens
@@ -132,7 +201,7 @@ def whole_item_tokens(section: Section, item: RankedCandidate, tokenizer: Tokeni
 
 def count_item(section: Section, candidate: Candidate, tokenizer: Tokenizer) -> CountedText:
     """Return the candidate rendered for the section, with its tokens; cached in the candidate."""
-    form = section.shape, section.treatment, tokenizer.name
+    form = *section.form, tokenizer.name
     known: CountedText | None = candidate.memo.get(form)
     if known is None:
         rendered = render_item(section, candidate)
@@ -144,7 +213,7 @@ def count_item(section: Section, candidate: Candidate, tokenizer: Tokenizer) -> 
 
 def restore_token_count(section: Section, candidate: Candidate, tokenizer_name: str, tokens: int) -> None:
     """Use this token count for the candidate in the section, so that it is not counted again."""
-    candidate.memo[RECORDED_TOKENS, section.shape, section.treatment, tokenizer_name] = tokens
+    candidate.memo[(RECORDED_TOKENS, *section.form, tokenizer_name)] = tokens
 
 
 def decision_on(

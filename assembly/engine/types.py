@@ -48,6 +48,12 @@ LevelPreference = Literal["macro", "micro", "atomic", "adaptive"]
 LEVEL_PREFERENCES: tuple[LevelPreference, ...] = get_args(LevelPreference)
 ShorterLevel = Literal["macro", "micro"]
 
+
+def is_trusted_origin(origin: Origin | None, least: Origin) -> bool:
+    """Return whether the origin is at least as trusted as `least`; an unknown origin is not."""
+    return origin is not None and ORIGINS.index(origin) <= ORIGINS.index(least)
+
+
 SectionStatus = Literal["whole", "cut", "partial", "left_out", "empty"]
 """The state of a filled section.
 
@@ -261,7 +267,7 @@ class EngineResult:
     tokens: int
     budget: int
     truncated: bool
-    """Whether an item was cut, or excluded for lack of budget."""
+    """Whether an item was cut, shortened, or excluded for lack of budget."""
     sections: tuple[SectionResult, ...]
     decisions: tuple[Decision, ...]
     warnings: tuple[WarningCode, ...]

@@ -5,7 +5,6 @@ not read any more are missing, because a draft repeats its text.
 """
 
 import datetime
-import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -26,14 +25,14 @@ from agents.models import Agent, AgentFile, DailyLog
 from assembly.engine.refs import Ref
 from config.http.errors import NotFound
 from teams.access import principal_of
-from teams.models import Team, TeamFile
+from teams.models import OrganisationFile, Team, TeamFile
 from teams.principal import Principal
+from teams.text_diff.markdown import in_plain_words
 from teams.versioned_text.drafts import Draft, draft_discard, drafts_of
 from teams.versioned_text.presentation import Crumb
 from teams.views.confirmation import Confirmation, confirmation_page
 
 BEGINNING = 160  # characters
-MARKS = re.compile(r"[#*_`>]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +60,14 @@ class DraftRow:
 
 
 def draft_rows(principal: Principal) -> list[DraftRow]:
-    """Return all drafts of a person with their texts, newest first; at most four more queries, and as many again if
+    """Return all drafts of a person with their texts, newest first; at most five more queries, and as many again if
     there are texts that the person may not edit.
     """
     rows = list(drafts_of(principal.id).defer("content").annotate(beginning=Left("content", BEGINNING)))
     places = draft_targets(principal, [row.about for row in rows])
     unreadable = unreadable_texts(principal, [row.about for row in rows if row.about not in places])
     return [
-        DraftRow(row, _in_plain_words(row.beginning), places.get(row.about))
+        DraftRow(row, in_plain_words(row.beginning), places.get(row.about))
         for row in rows
         if row.about not in unreadable
     ]
@@ -91,17 +90,13 @@ def unreadable_texts(principal: Principal, abouts: Collection[str]) -> set[str]:
     }
 
 
-def _in_plain_words(beginning: str) -> str:
-    """Return the beginning of a text in one line, without Markdown."""
-    return " ".join(MARKS.sub("", beginning).split())
-
-
 def draft_targets(principal: Principal, abouts: Iterable[str]) -> dict[str, DraftTarget]:
     """Return the texts of drafts by their refs; texts that are deleted or may not be edited are missing."""
     ids = _ids_by_kind(abouts)
     return {
         **_agent_files(principal, ids["agent_file"]),
         **_team_files(principal, ids["team_file"]),
+        **_organisation_files(principal, ids["organisation_file"]),
         **_log_targets(principal, ids["daily_log"]),
     }
 
@@ -126,6 +121,17 @@ def _team_files(principal: Principal, ids: list[str]) -> dict[str, DraftTarget]:
     files = TeamFile.objects.filter(id__in=ids, team__in=Team.objects.editable_by(principal))
     return {
         file.about: _file_target(file, file.team, "team_file") for file in files.select_related("team").defer("content")
+    }
+
+
+def _organisation_files(principal: Principal, ids: list[str]) -> dict[str, DraftTarget]:
+    if not principal.is_admin:
+        return {}
+    return {
+        file.about: DraftTarget(
+            file.title, _("the organisation"), reverse("organisation_file", args=[file.file_key]), file.version
+        )
+        for file in OrganisationFile.objects.filter(id__in=ids).defer("content")
     }
 
 

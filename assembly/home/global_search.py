@@ -16,14 +16,20 @@ from django.utils.translation import gettext_lazy
 
 from agents.models import Agent, AgentFile
 from assembly.contexts.search.db import bounded_search
-from assembly.contexts.search.item_rows import files_with_names, logs_with_words, memories_with_words, rows_with_words
+from assembly.contexts.search.item_rows import (
+    files_with_names,
+    logs_with_words,
+    memories_with_words,
+    organisation_files_with_names,
+    rows_with_words,
+)
 from assembly.contexts.search.parameters import parse_context_query
 from assembly.contexts.search.search import search_contexts
 from assembly.contexts.search.visible_owners import VisibleOwners
 from assembly.models import Assembly, ExternalSource, StoredRule
 from assembly.profiles.catalogue import all_profiles
 from assembly.rules.forms import owner_choices
-from teams.models import Team, TeamFile, User
+from teams.models import OrganisationFile, Team, TeamFile, User
 from teams.principal import Principal
 
 MAX_CHARACTERS = 200
@@ -102,12 +108,20 @@ def _teams(searcher: _Searcher) -> Iterator[Found]:
 
 def _files(searcher: _Searcher) -> Iterator[Found]:
     """Yield files that the words name, then files whose text contains the whole phrase."""
+    named = organisation_files_with_names(searcher.words)
+    yield from map(_organisation_file, named[:MAX_FOUND])
     both = files_with_names(searcher.words, agents=searcher.agents, teams=searcher.teams)
     for rows, is_named in both:
         yield from map(_file, rows.filter(is_named).order_by("file_key", "id")[:MAX_FOUND])
+    texts = OrganisationFile.objects.filter(content__icontains=searcher.words).exclude(id__in=named.values("id"))
+    yield from map(_organisation_file, texts.defer("content").order_by("title", "file_key")[:MAX_FOUND])
     for rows, is_named in both:
         containing = rows.filter(content__icontains=searcher.words).exclude(is_named)
         yield from map(_file, containing.order_by("file_key", "id")[:MAX_FOUND])
+
+
+def _organisation_file(row: OrganisationFile) -> Found:
+    return Found(row.title, reverse("organisation_file", args=[row.file_key]), _("Organisation"))
 
 
 def _file(row: TeamFile | AgentFile) -> Found:
@@ -163,6 +177,8 @@ ACTIONS: Sequence[tuple[str, str | Promise, bool]] = (
     ("alert_list", gettext_lazy("Open alerts"), EVERYBODY),
     ("limits", gettext_lazy("Usage and limits"), EVERYBODY),
     ("api_docs", gettext_lazy("API documentation"), EVERYBODY),
+    ("organisation_files", gettext_lazy("Organisation knowledge"), EVERYBODY),
+    ("organisation_file_new", gettext_lazy("Create organisation knowledge"), ADMINS),
     ("team_new", gettext_lazy("Create team"), ADMINS),
     ("agent_new", gettext_lazy("Create agent"), ADMINS),
     ("people", gettext_lazy("Create account, people"), ADMINS),

@@ -12,7 +12,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from agents.models import Agent, AgentFile, AgentFileVersion, DailyLogVersion
-from teams.models import Team, TeamFile, TeamFileVersion
+from teams.models import OrganisationFileVersion, Team, TeamFile, TeamFileVersion
 from teams.principal import Principal
 
 LOOKED_AT, SHOWN, PER_DAY = 60, 6, 5
@@ -97,15 +97,16 @@ def _saved_versions(principal: Principal) -> Iterable[SavedVersion]:
     teams = Team.objects.visible_to(principal).values("id")
     yield from map(_from_agent_file, _latest(AgentFileVersion, "file__agent", file__agent_id__in=agents))
     yield from map(_from_team_file, _latest(TeamFileVersion, "file__team", file__team_id__in=teams))
+    yield from map(_from_organisation_file, _latest(OrganisationFileVersion))
     for version in _latest(DailyLogVersion, "file__agent", file__agent_id__in=agents):
         # Agents write their logs all day long: that is no news, but that somebody corrected one is.
         if version.editor_ref.startswith("person:"):
             yield _from_log(version)
 
 
-def _latest(model: Any, owner: str, **mine: Any) -> Any:
+def _latest(model: Any, *owner: str, **mine: Any) -> Any:
     # Ids are UUIDv7 and so in the order of time, and indexed.
-    rows = model.objects.filter(**mine).exclude(updated_by="system").select_related("file", owner)
+    rows = model.objects.filter(**mine).exclude(updated_by="system").select_related("file", *owner)
     return rows.defer("content", "file__content").order_by("-id")[:LOOKED_AT]
 
 
@@ -119,6 +120,11 @@ def _from_team_file(version: TeamFileVersion) -> SavedVersion:
     file = version.file
     history = reverse("team_file_history", args=[file.team.slug, file.file_key])
     return _save(version, TeamFile.Key(file.file_key).label, file.team.name, history)
+
+
+def _from_organisation_file(version: OrganisationFileVersion) -> SavedVersion:
+    history = reverse("organisation_file_history", args=[version.file.file_key])
+    return _save(version, version.file.title, _("the organisation"), history)
 
 
 def _from_log(version: DailyLogVersion) -> SavedVersion:

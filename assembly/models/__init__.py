@@ -1,9 +1,10 @@
 """The models of `assembly` are the records of contexts, profiles, rules, alerts, webhooks and seals."""
 
 from assembly.models.assembly import Assembly, AssemblyQuerySet, NewAssembly, Piece, Purpose, StoredText, text_hash
-from assembly.models.caches import ChangeCounter, StoredSummary, TokenCount
+from assembly.models.caches import ChangeCounter, StoredSummary, TextLevel, TokenCount, UnlevelledItem
 from assembly.models.export import ContextFile, ContextFilePart
 from assembly.models.external_source import ExternalSource
+from assembly.models.memory_request import MemoryRequest
 from assembly.models.monitoring import (
     Alert,
     AlertKind,
@@ -33,6 +34,7 @@ __all__ = [
     "ExternalSource",
     "FileLoss",
     "FollowFailure",
+    "MemoryRequest",
     "MemoryTelling",
     "NewAssembly",
     "Notification",
@@ -49,7 +51,9 @@ __all__ = [
     "StoredRuleVersion",
     "StoredSummary",
     "StoredText",
+    "TextLevel",
     "TokenCount",
+    "UnlevelledItem",
     "UnusedPiece",
     "Webhook",
     "WebhookDelivery",

@@ -1,4 +1,6 @@
-"""Summaries and token counts of texts are cached in the database, and changes of an owner's rows are counted."""
+"""Summaries, levels of detail and token counts of texts are cached in the database, and changes of an owner's rows are
+counted.
+"""
 
 from django.db import models
 
@@ -19,6 +21,40 @@ class StoredSummary(models.Model):
     class Meta:
         db_table = "summaries"
         constraints = [models.UniqueConstraint(fields=["text_sha256", "model"], name="summary_once_per_model")]
+
+
+class TextLevel(models.Model):
+    """A level of detail, macro or micro, of a text of an item, made by a deriver (its name with its version).
+
+    `item` is the id of the memory, document, file or log, and `text_sha256` that of the text which its source offers.
+    Append-only: levels are put into later contexts, so the app's database role must not be able to change them. The
+    database deletes the levels of a deleted item, and its function `prune_levels` those of texts that an item no longer
+    has. The text is in the row itself, and not in `StoredText`, so that it goes with its item at once.
+    """
+
+    append_only = True
+
+    item = models.UUIDField(db_index=True)
+    text_sha256 = models.BinaryField(max_length=32)
+    level = models.CharField(max_length=5)
+    deriver = models.CharField(max_length=160)
+    text = models.TextField()
+
+    class Meta:
+        db_table = "text_levels"
+        constraints = [
+            models.UniqueConstraint(fields=["text_sha256", "level", "deriver", "item"], name="text_level_once")
+        ]
+
+
+class UnlevelledItem(models.Model):
+    """An item whose text was saved and whose levels of detail a worker is to derive: see `level_derivation`."""
+
+    item = models.UUIDField(primary_key=True)
+    kind = models.CharField(max_length=40)
+
+    class Meta:
+        db_table = "unlevelled_items"
 
 
 class TokenCount(models.Model):

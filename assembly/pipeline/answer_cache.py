@@ -17,8 +17,8 @@ import datetime
 import hashlib
 import json
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from threading import Lock
 from time import monotonic
 from typing import Any, Generic, Protocol, TypeVar
@@ -29,7 +29,7 @@ from django.db import models
 from django.utils import timezone
 
 from agents.models import Agent
-from assembly.engine.types import Decision
+from assembly.engine.types import Candidate, Decision
 from assembly.models import Assembly
 from teams.models import Team
 
@@ -57,6 +57,8 @@ class AssemblyResult:
     assembly: Assembly
     content: str
     decisions: tuple[Decision, ...]
+    candidates: Sequence[Candidate] | None = field(default=None, compare=False, repr=False)
+    """The candidates of a new assembly; None for one from the cache, whose record has them."""
 
     @property
     def size_bytes(self) -> int:
@@ -80,10 +82,11 @@ def cache_key(
         "agent": _row_values(agent),
         "team": _row_values(team) if team else None,
     }
-    return CacheKey(hashlib.sha256(_canonical_json(facts)).digest(), moment)
+    return CacheKey(hashlib.sha256(canonical_json(facts)).digest(), moment)
 
 
-def _canonical_json(facts: Mapping[str, Any]) -> bytes:
+def canonical_json(facts: Mapping[str, Any]) -> bytes:
+    """Return JSON that is equal for equal facts, whatever the order of their keys."""
     try:
         return orjson.dumps(facts, option=orjson.OPT_SORT_KEYS, default=str)
     except TypeError:  # orjson refuses integers beyond 64 bits and lone surrogates

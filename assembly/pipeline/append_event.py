@@ -118,7 +118,9 @@ def _included_candidates(recorded: StoredAssembly, profile: Profile) -> list[Can
         if decision.included:
             lead = render_item(sections[decision.section], candidate).lead
             told.append(
-                replace(candidate, summary=None, text=content[decision.start : decision.end].removeprefix(lead))
+                replace(
+                    candidate, summary=None, levels={}, text=content[decision.start : decision.end].removeprefix(lead)
+                )
             )
     return told
 

@@ -1,14 +1,17 @@
 """Preparation turns a request into the input of the engine and the sources."""
 
 import datetime
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from agents.models import Agent
 from agents.services import agent_files_provision
+from assembly.engine.assemble import FAILURE_NOTE
 from assembly.engine.profile import Profile
 from assembly.engine.query_signals import NO_SIGNALS, parse_signals
 from assembly.engine.tokenizers import Tokenizer, UnknownTokenizer, get_tokenizer
-from assembly.engine.types import EngineRequest
+from assembly.engine.types import Candidate, EngineRequest
+from assembly.pipeline.failure_note import failure_note
 from assembly.pipeline.gather import gather
 from assembly.pipeline.read_plan import GatherResult
 from assembly.pipeline.request import AssemblyRequest, find_session
@@ -31,14 +34,18 @@ class PreparedAssembly:
     tokenizer: Tokenizer
     gather_context: GatherContext
 
-    def with_fired_rules(self, gather_context: GatherContext) -> "PreparedAssembly":
-        """Return a copy with the rules that fired, and with a section for items that these always include."""
-        if not gather_context.rules:
-            return PreparedAssembly(self.request, self.profile, self.tokenizer, gather_context)
-        profile = add_inclusion_section(self.profile, gather_context.rules)
-        return PreparedAssembly(
-            replace(self.request, rules=gather_context.rules), profile, self.tokenizer, gather_context
-        )
+    def with_gathered(self, gathered: GatherResult) -> "tuple[PreparedAssembly, Sequence[Candidate]]":
+        """Return a copy with the rules that fired, and all candidates.
+
+        Rules add a section for what they always include, failed sources one for a line at the end of the context.
+        """
+        request, profile, candidates = self.request, self.profile, gathered.candidates
+        if rules := gathered.gather_context.rules:
+            request, profile = replace(request, rules=rules), add_inclusion_section(profile, rules)
+        if profile.report_failures and (note := failure_note(profile, gathered.reports)):
+            profile = replace(profile, sections=(*profile.sections, FAILURE_NOTE))
+            candidates = [*candidates, note]
+        return PreparedAssembly(request, profile, self.tokenizer, gathered.gather_context), candidates
 
 
 def prepare(agent: Agent, team: Team | None, asked: AssemblyRequest, now: datetime.datetime) -> PreparedAssembly:
@@ -104,6 +111,7 @@ def _gather_context(
         now=request.now,
         topic=asked.topic,
         signals=parse_signals(asked.topic) if asked.topic.strip() else NO_SIGNALS,
+        entities=asked.entities,
         session=find_session(agent, asked.session),
         history=asked.history,
         filters=asked.filters,

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from agents.models import Agent, AgentFile
 from assembly.engine.profile import Section
-from assembly.engine.query_signals import parse_signals, possible_names
+from assembly.engine.query_signals import MAX_NAMES, name_forms, parse_signals, possible_names
 from assembly.engine.types import Candidate
 from assembly.records.change_counters import NO_OWNERS, ChangeCounts, counts_sql, owner_parameters
 from assembly.sources.base import GatherContext, Need, SourceReport
@@ -130,8 +130,9 @@ def enrich_with_task(gather_context: GatherContext) -> GatherContext:
 
 
 def enrich_with_mentions(gather_context: GatherContext) -> GatherContext:
-    """Return the context for the sources with the entities that the query names."""
-    names = possible_names(gather_context.topic)
+    """Return the context for the sources with the entities that the request or the query names."""
+    given = [form for name in gather_context.entities for form in name_forms(" ".join(name.lower().split()))]
+    names = [*dict.fromkeys(filter(None, [*given, *possible_names(gather_context.topic)]))][:MAX_NAMES]
     return replace(gather_context, mentioned=find_mentions(gather_context, names)) if names else gather_context
 
 

@@ -67,6 +67,10 @@ class AssemblyRequest:
     additional_origin: Origin = "agent"
     """Where the additional context comes from; `assemble` sets it by who sends the request."""
     format: AnswerFormat = "markdown"
+    entities: tuple[str, ...] = ()
+    """Names of entities that the request is about, in addition to those that the topic names."""
+    kv_policy: Mapping[str, Any] | None = None
+    """What to do with the memories afterwards (seed "Memory Layer": KVPolicy): recorded with the request."""
     purpose: Purpose | None = None
     """Purpose of the context; None for the caller's default. Not among the facts, because it changes no content."""
 
@@ -101,6 +105,9 @@ class AssemblyRequest:
             },
             "strategy": dict(self.strategy),
             "budgets": field_values(self.budgets),
+            # Only if given, so that the cache keys and records of all other requests remain as they were.
+            **({"entities": list(self.entities)} if self.entities else {}),
+            **({"kv_policy": dict(self.kv_policy)} if self.kv_policy is not None else {}),
         }
 
 

@@ -4,10 +4,13 @@ The same request within 30 seconds is answered from the cache, with a record of 
 pieces of the first record.
 """
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from dataclasses import replace
 from functools import partial
 
+from django.db import transaction
 from django.utils import timezone
 from uuid_utils.compat import uuid7
 
@@ -29,6 +32,9 @@ from config.db.statements import execute_sql
 from config.observability.tracing import span
 from teams.models import Team
 from teams.principal import Principal
+
+OnRecord = Callable[[Assembly], None]
+"""A function that is called with a new record, in its transaction."""
 
 _REPLACED_COLUMNS = {
     *("id", "created", "requested_by", "requester_name", "purpose", "assembly_ms", "body", "decided_in"),
@@ -62,13 +68,21 @@ def record_cache_hit(*, of: Assembly, principal: Principal, purpose: Purpose, as
 
 
 @traced_assembly
-def assemble(*, agent: Agent, team: Team | None = None, asked: AssemblyRequest, principal: Principal) -> AssemblyResult:
+def assemble(
+    *,
+    agent: Agent,
+    team: Team | None = None,
+    asked: AssemblyRequest,
+    principal: Principal,
+    recorded: OnRecord | None = None,
+) -> AssemblyResult:
     """Assemble and record the context of an agent, in one of its teams or in none.
 
     The same request within the last 30 seconds, with nothing changed since, is answered from the cache, with a record
-    of its own. Raises Invalid for an unknown profile or tokenizer, a strategy that the profile cannot follow, or a team
-    in which the agent does not work; NotFound for a session that is not the agent's. The caller must check that the
-    principal may do this.
+    of its own. `recorded` is called with each new row, in the transaction that writes it: an exception that it raises
+    passes through, and nothing is recorded. Raises Invalid for an unknown profile or tokenizer, a strategy that the
+    profile cannot follow, or a team in which the agent does not work; NotFound for a session that is not the agent's.
+    The caller must check that the principal may do this.
     """
     asked = replace(asked.for_agent(agent), additional_origin=origin_of(principal.author))
     time, purpose = TimeBudget.running(asked.budgets.time_ms), asked.purpose or Purpose.default_for(principal)
@@ -76,17 +90,27 @@ def assemble(*, agent: Agent, team: Team | None = None, asked: AssemblyRequest, 
     known = (
         assembly_cache.recall(wanted, load_preconditions(agent, team).changes) if assembly_cache.knows(wanted) else None
     )
-    if known and (
-        again := record_cache_hit(of=known.assembly, principal=principal, purpose=purpose, assembly_ms=time.elapsed_ms)
-    ):
-        cache_lookups.count(hit=True)
-        return AssemblyResult(again, known.content, known.decisions)
+    if known:
+        repeat = partial(record_cache_hit, of=known.assembly, principal=principal, purpose=purpose)
+        with _transaction_for(recorded):
+            again = repeat(assembly_ms=time.elapsed_ms)
+            if again and recorded:
+                recorded(again)
+        if again:
+            cache_lookups.count(hit=True)
+            return AssemblyResult(again, known.content, known.decisions)
     cache_lookups.count(hit=False)
-    assembled = partial(_assemble_and_record, prepare(agent, team, asked, wanted.now), wanted, asked, time, principal)
+    prepared = prepare(agent, team, asked, wanted.now)
+    assembled = partial(_assemble_and_record, prepared, wanted, asked, time, principal, recorded=recorded)
     try:
         return assembled(trust_cache=True)
     except StaleRead:  # cached rows were out of date, so nothing was recorded
         return assembled(trust_cache=False)
+
+
+def _transaction_for(recorded: OnRecord | None) -> AbstractContextManager[None]:
+    """Return the transaction of a record and of what `recorded` writes; the record alone is a single statement."""
+    return transaction.atomic() if recorded else nullcontext()
 
 
 def _assemble_and_record(
@@ -96,19 +120,20 @@ def _assemble_and_record(
     time: TimeBudget,
     principal: Principal,
     *,
+    recorded: OnRecord | None,
     trust_cache: bool,
 ) -> AssemblyResult:
     """Assemble and record a prepared request; with `trust_cache`, raises StaleRead if cached rows were out of date."""
     with span("query"):
         gathered = gather_candidates(prepared, time, trust_cache=trust_cache)
-    ruled = prepared.with_fired_rules(gathered.gather_context)
-    uncounted = load_token_counts(ruled.profile, gathered.candidates, ruled.tokenizer)
+    ruled, candidates = prepared.with_gathered(gathered)
+    uncounted = load_token_counts(ruled.profile, candidates, ruled.tokenizer)
     with span("rank") as ranking:
-        settled = assemble_with_summaries(ruled.request, ruled.profile, gathered.candidates, ruled.tokenizer, time)
+        settled = assemble_with_summaries(ruled.request, ruled.profile, candidates, ruled.tokenizer, time)
         if ranking.is_recording():
             ranking.set_attributes(engine_attributes(settled.assembled))
     assembled, reports = settled.assembled, [*gathered.reports, *([settled.report] if settled.report else [])]
-    with span("record"):
+    with span("record"), _transaction_for(recorded):
         assembly = record(
             request=ruled.request,
             profile=ruled.profile,
@@ -128,8 +153,10 @@ def _assemble_and_record(
             purpose=asked.purpose or Purpose.default_for(principal),
             expected_counts=gathered.expected_counts,
         )
+        if recorded:
+            recorded(assembly)
     store_token_counts(uncounted, ruled.tokenizer)
     answer = AssemblyResult(assembly, assembled.content, assembled.decisions)
     if gathered.is_cacheable and not settled.report and not time.is_over:
         assembly_cache.remember(wanted, gathered.preconditions.changes, answer)
-    return answer
+    return replace(answer, candidates=settled.candidates)

@@ -19,9 +19,9 @@ from prometheus_client.metrics import MetricWrapperBase
 from psycopg.errors import QueryCanceled
 
 from assembly.engine.codes import SourceCode
+from assembly.engine.scopes import SOURCE_SCOPES
 from assembly.engine.types import Decision, EngineResult
 from assembly.pipeline.answer_cache import AssemblyResult
-from assembly.sources import SOURCES
 from assembly.sources.base import SourceResult
 from assembly.sources.external.questions import EXTERNAL_SOURCE as EXTERNAL
 from assembly.sources.external.questions import ExternalAnswer
@@ -39,7 +39,7 @@ TOKENS = Counter("memory_assembly_tokens_total", "Tokens of the contexts that we
 LEFT_OUT = Counter("memory_left_out_total", "Excluded candidates, by reason code.", ["code"])
 COHERENCE = Histogram(
     "memory_coherence_score",
-    "Mean coherence of a context, if its profile measures it: 0 to 1.",
+    "Mean share of the longer words of items that occur before them, if the profile weights coherence: 0 to 1.",
     buckets=[tenth / 10 for tenth in range(1, 11)],
 )
 LATENCY = Histogram(
@@ -146,7 +146,7 @@ def read_traced(name: str, read: Callable[[], SourceResult], waited: float = 0.0
 
     `waited` is the seconds that the source waited for the database before this call.
     """
-    layer, started = SOURCES[name].scope, perf_counter() - waited
+    layer, started = SOURCE_SCOPES[name], perf_counter() - waited
     with span(f"source {name}", {"source": name, "layer": layer}) as current:
         try:
             gathered = read()
@@ -159,12 +159,12 @@ def read_traced(name: str, read: Callable[[], SourceResult], waited: float = 0.0
 
 def count_source_failure(name: str, code: SourceCode) -> None:
     """Count a failure of a source, its own or that of a read on which it depends."""
-    with_labels(ERRORS, SOURCES[name].scope, name, code.value).inc()
+    with_labels(ERRORS, SOURCE_SCOPES[name], name, code.value).inc()
 
 
 def count_external_answer(told: ExternalAnswer) -> None:
     """Count the latency, and the failure if any, of a request to an external source, which ran in another thread."""
-    with_labels(LATENCY, SOURCES[EXTERNAL].scope, EXTERNAL).observe(told.ms / 1000)
+    with_labels(LATENCY, SOURCE_SCOPES[EXTERNAL], EXTERNAL).observe(told.ms / 1000)
     if told.code:
         count_source_failure(EXTERNAL, told.code)
 

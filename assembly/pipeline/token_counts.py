@@ -10,6 +10,7 @@ before this distinction existed are valid for texts shown as stored, and are not
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from assembly.engine.assemble import profile_for_version
 from assembly.engine.profile import Profile, Section, Shape
 from assembly.engine.rendering import render_item
 from assembly.engine.tokenizers import Tokenizer
@@ -46,7 +47,8 @@ Uncounted = Mapping[TokenCountKey, str]
 
 def load_token_counts(profile: Profile, candidates: Sequence[Candidate], tokenizer: Tokenizer) -> Uncounted:
     """Load stored token counts of the candidates' texts into the tokenizer; return the texts without a count."""
-    alone = {section.key: section for section in profile.sections if section.shape not in SHAPES_WITH_LEAD}
+    rendered = profile_for_version(profile, ENGINE_VERSION).sections
+    alone = {section.key: section for section in rendered if section.shape not in SHAPES_WITH_LEAD}
     long = [one for one in candidates if len(one.text) >= MIN_CHARACTERS and one.section in alone]
     shown = {(one.text, section): render_item(section, one).body for one in long for section in [alone[one.section]]}
     unknown = {(text, section): body for (text, section), body in shown.items() if not tokenizer.knows(body)}
@@ -70,7 +72,8 @@ def store_token_counts(uncounted: Uncounted, tokenizer: Tokenizer) -> None:
 
 def _count_name(tokenizer: Tokenizer, section: Section, *, is_edited: bool) -> str:
     """Return the name under which a count is stored: the tokenizer's name, with the treatment of an edited text."""
-    return f"{tokenizer.name}/{ENGINE_VERSION}/{section.treatment}" if is_edited else tokenizer.name
+    form = tokenizer.name, str(ENGINE_VERSION), section.treatment, section.delimit
+    return "/".join(form) if is_edited else tokenizer.name
 
 
 def _columns(keys: Iterable[TokenCountKey]) -> dict[str, list[bytes] | list[str]]:

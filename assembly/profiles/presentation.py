@@ -7,6 +7,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from assembly.engine.profile import MAX_PERCENT, Profile, Section
+from assembly.engine.scopes import SCOPE_LAYERS, SCOPES
 from assembly.profiles.catalogue import known_sources
 from assembly.profiles.parser import FILE_KEYS, SOURCE_SHAPES
 from assembly.sources import SOURCES
@@ -27,11 +28,25 @@ class SectionRow:
     is_dropped: bool
     ranker: str | None
     """The name of the ranker of document passages; None if the section has none."""
+    relevance_floor: float
+    least_origin: str
+    """Which origins the section takes, in words; empty if it takes all."""
 
     @property
     def tone(self) -> str:
         """The CSS class of the colour of the section's layer."""
         return self.layer.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeRow:
+    """The numbers of a memory scope: items at most, days of a half-life, 0 to 1; None: the profile has none."""
+
+    name: str
+    layer: str
+    limit: int | None
+    half_life: float | None
+    credibility: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +68,8 @@ def profile_table(profile: Profile) -> dict[str, Any]:
         "shares": shares,
         "shares_over": shares > MAX_PERCENT,
         "without_room": _overflow_steps(profile),
+        "scopes": _scope_rows(profile),
+        "form": _form_sentences(profile),
     }
 
 
@@ -72,7 +89,52 @@ def _section_row(section: Section, budget: int) -> SectionRow:
         top_k=section.top_k,
         is_dropped=section.overflow == "drop",
         ranker=section.ranker_name,
+        relevance_floor=section.relevance_floor,
+        least_origin=_origin_words(section),
     )
+
+
+def _origin_words(section: Section) -> str:
+    words = {
+        "person": gettext("only texts by people"),
+        "agent": gettext("only texts by people and agents"),
+        "tool": gettext("no texts from outside of the organisation"),
+        "external": gettext("no texts of unknown origin"),
+    }
+    return words[section.least_origin] if section.least_origin else ""
+
+
+def _scope_rows(profile: Profile) -> list[ScopeRow]:
+    """Return a row for each memory scope, in the order of precedence; none if the profile has no numbers for scopes."""
+    if not (profile.scope_limits or profile.half_life or profile.credibility):
+        return []
+    return [
+        ScopeRow(
+            name=scope,
+            layer=SCOPE_LAYERS[scope],
+            limit=profile.scope_limits.get(scope),
+            half_life=profile.half_life.get(scope),
+            credibility=profile.credibility.get(scope),
+        )
+        for scope in SCOPES
+    ]
+
+
+def _form_sentences(profile: Profile) -> list[str]:
+    """Return how the text of a context is delimited, marked and completed, as sentences."""
+    sentences = [
+        gettext("Sections stand between tags.")
+        if profile.delimit == "tags"
+        else gettext("Sections begin with a heading."),
+        gettext("The mark of a truncated text names where the rest is.")
+        if profile.cut_mark == "source"
+        else gettext("The mark of a truncated text is … [truncated]."),
+    ]
+    if profile.deduplicate:
+        sentences.append(gettext("Equal texts are included once, whatever their source."))
+    if profile.report_failures:
+        sentences.append(gettext("A line at the end names the sources that failed or were late."))
+    return sentences
 
 
 def _overflow_steps(profile: Profile) -> list[str]:
@@ -88,7 +150,26 @@ def _overflow_steps(profile: Profile) -> list[str]:
         "paragraph": gettext("Texts that are still too long are truncated at the end of a paragraph."),
         "heading": gettext("Texts that are still too long are truncated before a heading."),
     }
-    return [*(steps[step] for step in profile.over_budget), cuts[profile.cut_at], _remainder_sentence(profile)]
+    return [
+        *(steps[step] for step in profile.over_budget),
+        *_level_sentences(profile),
+        cuts[profile.cut_at],
+        _remainder_sentence(profile),
+    ]
+
+
+def _level_sentences(profile: Profile) -> list[str]:
+    """Return at which level of detail blocks are included, as sentences; none if the profile has no levels."""
+    sentences = {
+        "adaptive": gettext("Blocks are included in their shortest form, the best ones first."),
+        "macro": gettext("Blocks are included as what they are about (macro)."),
+        "micro": gettext("Blocks are included as their most telling sentences (micro)."),
+        "atomic": gettext("Blocks are included whole (atomic)."),
+    }
+    if not profile.lod:
+        return []
+    more = [gettext("Then the best ones get longer forms, as far as the budget goes.")]
+    return [sentences[profile.lod], *(more if profile.lod == "adaptive" else [])]
 
 
 def _remainder_sentence(profile: Profile) -> str:
@@ -133,6 +214,22 @@ PROFILE_GUIDANCE = Guidance(
             "(the default); the ranker of the profile ranks memories."
         ),
         _("With fill: true, excluded items are included after all if a tenth of the budget is free."),
+        _(
+            "lod includes blocks at a level of detail, in place of over_budget: macro, micro, atomic, or "
+            "adaptive, which includes more items shortly and then the best ones at length."
+        ),
+        _(
+            "scope_limits, half_life (days) and credibility have a number for each memory scope: noosphere, "
+            "library, experience, workshop."
+        ),
+        _(
+            "relevance_floor excludes the items of a section with a lower relevance to the topic; least_origin "
+            "those from a less trusted origin: person, agent, tool or external."
+        ),
+        _(
+            "delimit: tags puts sections between tags. cut_mark: source names where the rest of a truncated text "
+            "is. deduplicate: true includes equal texts once; report_failures: true names failed sources."
+        ),
         _("Explain numbers by comments after #."),
     ),
     example=(

@@ -6,8 +6,8 @@ from typing import Any, get_args
 
 from rest_framework import serializers
 
-from assembly.engine.profile import STEPS, CutAt
-from assembly.engine.types import field_values
+from assembly.engine.profile import STEPS, CutAt, CutMark, Delimiter
+from assembly.engine.types import LEVEL_PREFERENCES, ORIGINS, field_values
 from assembly.profiles.catalogue import ProfileEntry
 from assembly.profiles.yaml_reader import UnreadableDocument
 from config.http.cursors import limit_of
@@ -62,6 +62,10 @@ class ProfileSectionSerializer(serializers.Serializer[Any]):
     ranker = serializers.CharField(
         allow_null=True, help_text="The ranker of passages of documents; null: the section has none."
     )
+    least_origin = serializers.ChoiceField(
+        choices=ORIGINS, allow_null=True, help_text="The least trusted origin of its items; null: any."
+    )
+    relevance_floor = serializers.FloatField(help_text="Least relevance of its blocks if there is a topic, 0 to 1.")
 
 
 class ProfileSerializer(ProfileSummarySerializer):
@@ -84,6 +88,32 @@ class ProfileSerializer(ProfileSummarySerializer):
     cut_at = serializers.ChoiceField(choices=get_args(CutAt), allow_null=True, help_text="Where a truncated text ends.")
     quality_min = serializers.FloatField(
         allow_null=True, help_text="Least mean relevance of what was found; below it, contexts say so."
+    )
+    lod = serializers.ChoiceField(
+        choices=LEVEL_PREFERENCES,
+        allow_null=True,
+        help_text="The level of detail of blocks; null: the steps of `over_budget` shorten them.",
+    )
+    scope_limits = serializers.DictField(
+        child=serializers.IntegerField(), allow_null=True, help_text="Most blocks by memory scope."
+    )
+    half_life = serializers.DictField(
+        child=serializers.FloatField(), allow_null=True, help_text="Days in which recency halves, by memory scope."
+    )
+    credibility = serializers.DictField(
+        child=serializers.FloatField(), allow_null=True, help_text="Credibility of unrated blocks, by memory scope."
+    )
+    delimit = serializers.ChoiceField(
+        choices=get_args(Delimiter), allow_null=True, help_text="Whether sections begin with headings or are tags."
+    )
+    cut_mark = serializers.ChoiceField(
+        choices=get_args(CutMark),
+        allow_null=True,
+        help_text="The mark of a truncated text: that of the seed, or one that names where the rest is.",
+    )
+    deduplicate = serializers.BooleanField(allow_null=True, help_text="Equal texts are included once in all sections.")
+    report_failures = serializers.BooleanField(
+        allow_null=True, help_text="A line at the end names the sources that failed or were late."
     )
     sections = ProfileSectionSerializer(many=True)
 
@@ -112,7 +142,10 @@ def check_document(fault: UnreadableDocument | None) -> dict[str, Any]:
     return {"valid": not errors, "errors": errors}
 
 
-PLAIN_FIELDS = ("budget", "similarity_threshold", "depth_limit", "over_budget", "fill", "cut_at", "quality_min")
+PLAIN_FIELDS = (
+    *("budget", "similarity_threshold", "depth_limit", "over_budget", "fill", "cut_at", "quality_min", "lod"),
+    *("scope_limits", "half_life", "credibility", "delimit", "cut_mark", "deduplicate", "report_failures"),
+)
 """The fields of a profile that its document contains unchanged."""
 
 

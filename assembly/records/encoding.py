@@ -17,14 +17,15 @@ from assembly.engine.codes import Code
 from assembly.engine.linear_ranker import SHARE_PREFIX, Ranker, SignalValues, share_signals, source_share_signals
 from assembly.engine.profile import Profile, Section
 from assembly.engine.refs import without_version
-from assembly.engine.types import Candidate, Decision
+from assembly.engine.types import Candidate, Decision, ShorterLevel
 from assembly.models import text_hash
 
-ASKED_FOR = {"section", "similarity", "score", "measures", "position", "summary"}
+ASKED_FOR = {"section", "similarity", "score", "measures", "position", "summary", "levels"}
 """Fields of a candidate that depend on the request or the section; a piece omits them."""
 ID_BYTES = 8
 SUMMARY, PROFILE = "summary", "profile"
-"""Kinds of pieces that are no candidates: summaries of texts, and the profile of an assembly."""
+"""Kinds of pieces that are no candidates: summaries and levels of texts, and the profile of an assembly."""
+LEVELS_COLUMN = "levels"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,19 @@ def piece_of_summary(candidate: Candidate) -> NewPiece | None:
     return _new_piece(f"{SUMMARY}:{candidate.ref}", told.text, {"model": told.model}) if told else None
 
 
+def pieces_of_levels(candidate: Candidate) -> Mapping[ShorterLevel, NewPiece]:
+    """Return the pieces of the candidate's levels of detail, which have the form of summaries."""
+    if not candidate.levels:
+        return {}
+    known: Mapping[ShorterLevel, NewPiece] | None = candidate.memo.get(LEVELS_COLUMN)
+    if known is None:
+        known = candidate.memo[LEVELS_COLUMN] = {
+            level: _new_piece(f"{SUMMARY}:{candidate.ref}", one.text, {"model": one.model})
+            for level, one in candidate.levels.items()
+        }
+    return known
+
+
 @lru_cache(maxsize=256)
 def piece_of_profile(profile: Profile) -> NewPiece:
     """Return the piece of a profile as it was used; its text is JSON."""
@@ -88,6 +102,8 @@ Columns = dict[str, Any]
 BARE, RANKED, CONTESTED, VERBATIM = range(4)
 """Encodings of a decision's signals relative to its candidate: see `_decode_signals`."""
 COHERENCE = "coherence"
+REPLACED_MEASURES = {COHERENCE, "recency", "credibility"}
+"""Measures for which the engine may use another value than the candidate's."""
 ADDED_SIGNALS = {COHERENCE, "boost", f"{SHARE_PREFIX}boost"}
 """Signals that the engine or a rule adds to those of the candidate; they are stored as they are."""
 NO_SIGNALS: tuple[Any, ...] = ({}, [])
@@ -99,10 +115,13 @@ def columns_of(
     pieces: Sequence[int],
     summaries: Sequence[int | None],
     profile: Profile,
+    *,
+    levels: Sequence[Mapping[ShorterLevel, int]] = (),
 ) -> Columns:
     """Return the columns of the decisions, each on the candidate at the same index.
 
-    `pieces` and `summaries` are, for each candidate, the indexes of its piece and of its summary's piece in the record.
+    `pieces` and `summaries` are, for each candidate, the indexes of its piece and of its summary's piece in the record,
+    and `levels` those of the pieces of its levels of detail.
     """
     sections = {section.key: place for place, section in enumerate(profile.sections)}
     measures = sorted({name for candidate in candidates for name in candidate.measures})
@@ -129,6 +148,7 @@ def columns_of(
         "source_score": _sparse_column([one.score for one in candidates]),
         "position": _sparse_column([one.position for one in candidates]),
         "summary": _sparse_column(summaries),
+        LEVELS_COLUMN: _sparse_column([dict(one) or None for one in levels]),
     }
     return {name: values for name, values in columns.items() if values not in NO_SIGNALS}
 
@@ -187,11 +207,17 @@ def _signal_encoding(decision: Decision, candidate: Candidate, ranker: Ranker | 
     if not decision.signals and candidate.similarity is None:
         return BARE, []
     signals = dict(decision.signals)
-    more = [list(signal) for signal in decision.signals if signal[0] in ADDED_SIGNALS]
+    more = [list(signal) for signal in decision.signals if _is_added(signal, candidate)]
     for way in _possible_encodings(signals, len(more), candidate):
         if dict(_decode_signals(way, more, candidate, ranker)) == signals:
             return way, more
     return VERBATIM, [list(signal) for signal in decision.signals]
+
+
+def _is_added(signal: tuple[str, float], candidate: Candidate) -> bool:
+    """Return whether the signal is not one of the candidate's measures, or has another value."""
+    name, value = signal
+    return name in ADDED_SIGNALS or (name in REPLACED_MEASURES and candidate.measures.get(name) != value)
 
 
 def _possible_encodings(signals: Mapping[str, Any], added: int, candidate: Candidate) -> Iterator[int]:
@@ -216,8 +242,8 @@ def _decode_signals(way: int, more: Sequence[Any], candidate: Candidate, ranker:
         return (*base, *features, *share_signals(shares), *added)
     if way == CONTESTED:
         own = () if candidate.score is None else (("source_score", candidate.score),)
-        coherence = {name: value for name, value in added if name == COHERENCE}
-        measured = sorted({**candidate.measures, **coherence}.items())
+        replaced = {name: value for name, value in added if name in REPLACED_MEASURES}
+        measured = sorted({**candidate.measures, **replaced}.items())
         shares = source_share_signals(ranker, candidate)
-        return (*base, *own, *measured, *shares, *(one for one in added if one[0] != COHERENCE))
+        return (*base, *own, *measured, *shares, *(one for one in added if one[0] not in REPLACED_MEASURES))
     return (*base, *added)

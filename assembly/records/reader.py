@@ -25,11 +25,12 @@ from assembly.engine.types import (
     EngineRequest,
     EngineResult,
     SectionResult,
+    ShorterLevel,
     Summary,
     candidate_text_bytes,
 )
 from assembly.models import Assembly
-from assembly.records.encoding import Columns, candidate_facts, decision_at
+from assembly.records.encoding import LEVELS_COLUMN, Columns, candidate_facts, decision_at
 from assembly.rules.evaluation import rules_from_record
 from config.db.statements import Rows, Statement, run_statement
 from config.http.cpu_budget import unlimited_cpu
@@ -180,9 +181,10 @@ def record_from_pieces(assembly: Assembly, pieces: "Mapping[int, StoredPiece]") 
     ids = [*assembly.told, *assembly.omitted]
     candidates, decisions = [], []
     for place, piece_at in enumerate(columns["piece"]):
-        candidate = _candidate_at(
-            columns, place, profile, pieces[ids[piece_at]], _summary_at(columns, place, ids, pieces)
-        )
+        candidate = _candidate_at(columns, place, profile, pieces[ids[piece_at]])
+        summary, levels = _summary_at(columns, place, ids, pieces), _levels_at(columns, place, ids, pieces)
+        if summary or levels:
+            candidate = replace(candidate, summary=summary, levels=levels)
         candidates.append(candidate)
         decisions.append(decision_at(columns, place, candidate, profile))
     _restore_token_counts(assembly, profile, candidates, decisions)
@@ -232,7 +234,12 @@ def _content_hash(assembly: Assembly, pieces: Rows) -> bytes:
 
 
 def _memory_bytes(told: StoredAssembly) -> int:
-    return sum(CANDIDATE_BYTES + candidate_text_bytes(one.text) for one in told.inputs.candidates)
+    return sum(
+        CANDIDATE_BYTES
+        + candidate_text_bytes(one.text)
+        + sum(candidate_text_bytes(level.text) for level in one.levels.values())
+        for one in told.inputs.candidates
+    )
 
 
 _record_cache: LRUCache[bytes, StoredAssembly] = LRUCache(MAX_CACHE_BYTES, _memory_bytes)
@@ -247,12 +254,17 @@ def _summary_at(columns: Columns, place: int, ids: Sequence[int], pieces: Mappin
     return Summary(piece.text, piece.facts["model"])
 
 
-def _candidate_at(
-    columns: Columns, place: int, profile: Profile, piece: StoredPiece, summary: Summary | None
-) -> Candidate:
+def _levels_at(
+    columns: Columns, place: int, ids: Sequence[int], pieces: Mapping[int, StoredPiece]
+) -> dict[ShorterLevel, Summary]:
+    found = columns.get(LEVELS_COLUMN, {}).get(str(place), {})
+    told = {level: pieces[ids[piece_at]] for level, piece_at in found.items()}
+    return {level: Summary(piece.text, piece.facts["model"]) for level, piece in told.items()}
+
+
+def _candidate_at(columns: Columns, place: int, profile: Profile, piece: StoredPiece) -> Candidate:
     facts = {**piece.facts, "ref": piece.ref, **candidate_facts(columns, place, profile)}
-    candidate = Candidate.from_dict(facts, piece.text)
-    return replace(candidate, summary=summary) if summary else candidate
+    return Candidate.from_dict(facts, piece.text)
 
 
 def replay(told: StoredAssembly) -> ReplayResult:

@@ -1,10 +1,9 @@
 """Recording composes the row of an assembly with its decisions and pieces, and stores all or nothing."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, fields
 from itertools import compress, count
-from operator import not_
 from typing import Any
 from uuid import UUID
 
@@ -16,11 +15,19 @@ from agents.quotas.limits import subjects_of
 from agents.quotas.uses import uses
 from assembly.engine.codes import WarningCode
 from assembly.engine.profile import Profile
-from assembly.engine.types import Candidate, EngineRequest, EngineResult, field_values
+from assembly.engine.types import Candidate, EngineRequest, EngineResult, ShorterLevel, field_values
 from assembly.models import Assembly, Purpose, text_hash
 from assembly.models.assembly import cache_profile, packed
 from assembly.records.change_counters import NO_OWNERS, ChangeCounts
-from assembly.records.encoding import Columns, NewPiece, columns_of, piece_of, piece_of_profile, piece_of_summary
+from assembly.records.encoding import (
+    Columns,
+    NewPiece,
+    columns_of,
+    piece_of,
+    piece_of_profile,
+    piece_of_summary,
+    pieces_of_levels,
+)
 from assembly.records.insert_sql import insert_assembly
 from assembly.records.summaries import EXTRACTIVE, store_summaries
 from assembly.sources.base import SourceReport
@@ -127,17 +134,29 @@ def _compose_pieces(profile: Profile, candidates: Sequence[Candidate], assembled
     decided = [offered[decision.section, decision.ref] for decision in assembled.decisions]
     pieces = [piece_of(candidate) for candidate in decided]
     summaries = [piece_of_summary(candidate) for candidate in decided]
+    levels = [pieces_of_levels(candidate) for candidate in decided]
     used = piece_of_profile(profile)
     cache_profile(used.text_sha256.hex(), used.text)
     included = [decision.code.included for decision in assembled.decisions]
-    told = _unique_pieces([*compress(pieces, included), *filter(None, summaries), used])
-    omitted = _unique_pieces(compress(pieces, map(not_, included)))
+    told = _unique_pieces(
+        [*compress(pieces, included), *filter(None, summaries), used, *_level_pieces(compress(levels, included))]
+    )
+    excluded = [not is_in for is_in in included]
+    omitted = _unique_pieces([*compress(pieces, excluded), *_level_pieces(compress(levels, excluded))])
     inside = dict(zip(told, count(), strict=False))
     outside = dict(zip(omitted, count(len(told)), strict=False))
     places = [(inside if is_in else outside)[piece.sha256] for piece, is_in in zip(pieces, included, strict=True)]
     shorter = [inside[piece.sha256] if piece else None for piece in summaries]
-    columns = columns_of(assembled.decisions, decided, places, shorter, profile)
+    level_places = [
+        {level: (inside if is_in else outside)[piece.sha256] for level, piece in one.items()}
+        for one, is_in in zip(levels, included, strict=True)
+    ]
+    columns = columns_of(assembled.decisions, decided, places, shorter, profile, levels=level_places)
     return _RecordPieces([*told.values()], [*omitted.values()], used.text_sha256.hex(), columns)
+
+
+def _level_pieces(levels: Iterable[Mapping[ShorterLevel, NewPiece]]) -> Iterator[NewPiece]:
+    return (piece for one in levels for piece in one.values())
 
 
 def _unique_pieces(pieces: Iterable[NewPiece]) -> dict[bytes, NewPiece]:

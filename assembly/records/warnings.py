@@ -40,12 +40,12 @@ def load_warning_bodies(assemblies: Sequence[Assembly]) -> None:
 
 
 def load_outcome_bodies(assemblies: Sequence[Assembly]) -> None:
-    """Load, in one query, the bodies of assemblies whose warnings name a source or whose sections reached a limit."""
+    """Load, in one query, the bodies of assemblies whose warnings name a source or which are truncated."""
     load_bodies([one for one in assemblies if one.truncated or not set(SourceCode).isdisjoint(one.warnings)])
 
 
 def shortage_sentence(assembly: Assembly) -> str:
-    """Return a few words on the sections that reached their limit; empty if none did."""
+    """Return a few words on the sections that reached their limit, else on shortened items; empty without either."""
     if not assembly.truncated:
         return ""
     try:
@@ -55,9 +55,9 @@ def shortage_sentence(assembly: Assembly) -> str:
             if section["status"] in SHORT_STATUSES
         ]
     except DAMAGE_ERRORS:
-        labels = []
-    if not labels:
         return gettext("over limit")
+    if not labels:
+        return gettext("items shortened")
     if len(labels) == 1:
         return gettext("%(section)s over limit") % {"section": labels[0]}
     return gettext("%(section)s +%(count)s over limit") % {"section": labels[0], "count": len(labels) - 1}

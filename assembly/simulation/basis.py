@@ -82,8 +82,8 @@ class SimulationBasis:
         cls, prepared: PreparedAssembly, gathered: GatherResult, time: TimeBudget, *, session_gone: bool = False
     ) -> "SimulationBasis":
         """Return the basis of a prepared request and its gathered candidates."""
-        ruled = prepared.with_fired_rules(gathered.gather_context)
-        inputs = EngineInput(ruled.request, ruled.profile, tuple(gathered.candidates))
+        ruled, candidates = prepared.with_gathered(gathered)
+        inputs = EngineInput(ruled.request, ruled.profile, tuple(candidates))
         return cls(inputs, time, gathered=gathered, session_gone=session_gone)
 
     @property
@@ -137,6 +137,7 @@ def request_of_record(record: StoredAssembly) -> AssemblyRequest:
         filters=_filters(stored.get("filters") or {}),
         budgets=RequestBudgets(**(stored.get("budgets") or {})),
         strategy=stored.get("strategy") or {},
+        entities=tuple(stored.get("entities") or ()),
         additional_context=additional.text if additional else "",
         additional_origin=(additional and additional.origin) or "agent",
     )

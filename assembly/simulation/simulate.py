@@ -3,20 +3,18 @@
 Rerun, draft preview, what-if, time travel and rule backtest are all simulations. No language model is called.
 """
 
-import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
-from agents.models import DailyLog
 from assembly.comparison.side_by_side import ComparedContext, compared_from_result
 from assembly.engine.profile import Profile
-from assembly.engine.refs import Ref, without_version
+from assembly.engine.refs import Ref
 from assembly.engine.rules import Rule
 from assembly.engine.tokenizers import get_tokenizer
 from assembly.engine.types import Candidate, Origin
+from assembly.pipeline.levels import with_levels
 from assembly.pipeline.prepare import find_tokenizer
-from assembly.pipeline.read_plan import GatherResult
 from assembly.pipeline.request_sections import add_request_sections
 from assembly.pipeline.summaries.resolve import SummarisedResult, assemble_with_summaries
 from assembly.profiles.catalogue import find_profile
@@ -25,17 +23,14 @@ from assembly.records.reader import EngineInput, StoredAssembly
 from assembly.rules.catalogue import parse_draft_rule
 from assembly.rules.evaluation import add_inclusion_section
 from assembly.simulation.basis import SimulationBasis, request_of_record
+from assembly.simulation.draft_texts import with_texts
 from assembly.simulation.rule_overrides import CurrentOwners, facts_today, override_rules, recorded_facts
-from assembly.sources.base import GatherContext, origin_of
-from assembly.sources.files import log_days
+from assembly.sources.base import origin_of
 from assembly.sources.kinds import FILES, KINDS
 from config.http.errors import Invalid
 
-DRAFT = "draft"
-"""The version in the ref of a text that is not saved yet."""
 DRAFT_RULE = "tried"
 """The name of a rule that does not exist yet."""
-DAILY_LOGS = "daily_logs"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +87,7 @@ def simulate(
             inputs.request, inputs.profile, inputs.candidates, tokenizer, basis.time, ask_model=False
         )
     else:
+        inputs = replace(inputs, candidates=tuple(with_levels(inputs.profile, inputs.candidates)))
         settled = SummarisedResult(inputs.assembled(), inputs.candidates)
     return compared_from_result(inputs, settled, basis.reports)
 
@@ -112,7 +108,7 @@ def override_inputs(basis: SimulationBasis, overrides: Overrides) -> EngineInput
     if overrides.files:
         candidates = _with_versions(candidates, overrides.files)
     if overrides.texts and basis.gathered:
-        candidates = _with_texts(candidates, overrides.texts, basis.gathered, inputs.profile)
+        candidates = with_texts(candidates, overrides.texts, basis.gathered, inputs.profile)
     inputs = EngineInput(request, _with_caps(inputs.profile, overrides.caps), candidates)
     if overrides.without_rules or overrides.with_rule is not None or overrides.rule:
         inputs = _with_rules(inputs, overrides, basis)
@@ -222,44 +218,6 @@ def _version_text(candidates: Sequence[Candidate], key: str, number: int) -> tup
 
 
 def _with_version(candidate: Candidate, ref: str, text: str, origin: Origin) -> Candidate:
-    return candidate if candidate.ref == ref else replace(candidate, ref=ref, text=text, summary=None, origin=origin)
-
-
-def _with_texts(
-    candidates: Sequence[Candidate], texts: Mapping[str, str], gathered: GatherResult, profile: Profile
-) -> tuple[Candidate, ...]:
-    """Return the items with the drafts in place of their texts, and with a new log for a day that has none yet."""
-    placed = [_with_draft(one, texts.get(_about(one, gathered.gather_context))) for one in candidates]
-    return (*placed, *_new_logs(texts, gathered, profile))
-
-
-def _with_draft(candidate: Candidate, text: str | None) -> Candidate:
-    if text is None or text == candidate.text:
+    if candidate.ref == ref:
         return candidate
-    return replace(candidate, text=text, ref=f"{without_version(candidate.ref)}@{DRAFT}", origin="person")
-
-
-def _about(candidate: Candidate, gather_context: GatherContext) -> str:
-    """Return the ref under which the item has drafts."""
-    if candidate.ref.startswith("daily_log:") and candidate.date:
-        return DailyLog(agent=gather_context.agent, date=candidate.date).about
-    return without_version(candidate.ref)
-
-
-def _new_logs(texts: Mapping[str, str], gathered: GatherResult, profile: Profile) -> list[Candidate]:
-    """Return the logs for days of the context that have none yet; none if the logs could not be read."""
-    if any(report.name == DAILY_LOGS and report.code for report in gathered.reports):
-        return []
-    known = {one.date for one in gathered.candidates if one.ref.startswith("daily_log:")}
-    first, last = log_days(gathered.gather_context)
-    days = map(datetime.date.fromordinal, range(first.toordinal(), last.toordinal() + 1))
-    logs = [DailyLog(agent=gathered.gather_context.agent, date=day) for day in days if day not in known]
-    return [
-        Candidate(
-            ref=f"{log.about}@{DRAFT}", section=section.key, text=texts[log.about], date=log.date, origin="person"
-        )
-        for section in profile.sections
-        if section.source == DAILY_LOGS
-        for log in logs
-        if log.about in texts
-    ]
+    return replace(candidate, ref=ref, text=text, summary=None, levels={}, origin=origin)

@@ -26,11 +26,6 @@ from teams.models import Team
 Component = Literal["recent", "semantic", "entity", "relation", "pattern", "custom"]
 """The type of a ContextComponent in the seed "Context Assembly Specification"."""
 
-Scope = Literal["noosphere", "library", "workshop", "experience"]
-"""A memory scope of the seed "Memory Layer", L1 to L4: general knowledge, project knowledge, results of work and tools,
-and the agent's own experience.
-"""
-
 Need = Literal["mentioned", "task"]
 """Data that several sources need and that is found before they run: the mentioned entities, the current task."""
 
@@ -78,6 +73,8 @@ class GatherContext:
     vector: QueryVector | None = None
     topic: str = ""
     signals: QuerySignals = field(default_factory=QuerySignals)
+    entities: tuple[str, ...] = ()
+    """Names of entities that the request gives, in addition to those in the topic."""
     session: Session | None = None
     history: tuple[ConversationTurn, ...] = ()
     filters: RequestFilters = RequestFilters()
@@ -148,7 +145,6 @@ class Source:
     component: Component
     label: str
     """The name of the source on pages."""
-    scope: Scope = field(kw_only=True)
     needs: frozenset[Need] = frozenset()
     remote: bool = False
     reading: Callable[[GatherContext, Sequence[Section]], SourceQuery | None] | None = None
@@ -156,6 +152,11 @@ class Source:
 
     A source with a need has none, because the statement has to be known before anything is read.
     """
+
+
+def has_blocks(sections: Sequence[Section]) -> bool:
+    """Return whether a section has blocks, which are scored for the moment of the request and therefore not cached."""
+    return any(section.shape == "blocks" for section in sections)
 
 
 Row = TypeVar("Row")

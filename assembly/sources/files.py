@@ -1,6 +1,7 @@
-"""These sources return the Markdown files of the agent and of its team, and the agent's daily logs of the last week.
+"""These queries read whole Markdown files of the agent and of its team, and the agent's daily logs of the last week.
 
-A section takes the file that it is named after: `identity` is IDENTITY, `goals` is GOALS.
+A section takes the file that it is named after: `identity` is IDENTITY, `goals` is GOALS. A section of blocks has
+passages instead, for which `assembly.sources.file_passages` searches.
 """
 
 import datetime
@@ -10,7 +11,7 @@ from uuid import UUID
 from agents.models import AgentFile, DailyLog
 from assembly.engine.profile import Section
 from assembly.engine.types import Candidate
-from assembly.sources.base import MAX_BYTES, GatherContext, SourceQuery, SourceResult, path_labels
+from assembly.sources.base import MAX_BYTES, GatherContext, SourceQuery, SourceResult, has_blocks, path_labels
 from config.db.statements import Rows, Statement
 from teams.models import TeamFile
 
@@ -44,23 +45,20 @@ def files_query(
     return SourceQuery(Statement(sql, {"owner": owner, "keys": " ".join(section_of)}), gathered)
 
 
-def agent_files(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
-    """Return the agent's files that the sections are named after."""
-    return agent_files_query(gather_context, sections).alone()
-
-
-def agent_files_query(gather_context: GatherContext, sections: Sequence[Section]) -> SourceQuery:
-    """Return the statement that reads the agent's files."""
+def agent_files_query(gather_context: GatherContext, sections: Sequence[Section]) -> SourceQuery | None:
+    """Return the statement that reads the agent's files that the sections are named after; None if any has passages."""
+    if has_blocks(sections):
+        return None
     return files_query(AgentFile, "agent_id", gather_context.agent.id, sections)
 
 
-def team_files(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
-    """Return the team's files that the sections are named after; none without a team."""
-    return team_files_query(gather_context, sections).alone()
+def team_files_query(gather_context: GatherContext, sections: Sequence[Section]) -> SourceQuery | None:
+    """Return the statement that reads the team's files that the sections are named after; None if any has passages.
 
-
-def team_files_query(gather_context: GatherContext, sections: Sequence[Section]) -> SourceQuery:
-    """Return the statement that reads the team's files."""
+    Without a team, nothing is read.
+    """
+    if has_blocks(sections):
+        return None
     if gather_context.team is None:
         return SourceQuery.empty(len(sections))
     return files_query(TeamFile, "team_id", gather_context.team.id, sections)
@@ -80,13 +78,13 @@ SELECT id, version, date, content, origin FROM (
 """
 
 
-def daily_logs(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
-    """Return one candidate per day that has a log, as long as all newer ones are less than MAX_BYTES."""
-    return daily_logs_query(gather_context, sections).alone()
+def daily_logs_query(gather_context: GatherContext, sections: Sequence[Section]) -> SourceQuery | None:
+    """Return the statement that reads the logs of the last week, as long as all newer ones are less than MAX_BYTES.
 
-
-def daily_logs_query(gather_context: GatherContext, sections: Sequence[Section]) -> SourceQuery:
-    """Return the statement that reads the daily logs."""
+    Returns None if a section has passages.
+    """
+    if has_blocks(sections):
+        return None
     first, last = log_days(gather_context)
     days = {"first": first, "last": last}
 

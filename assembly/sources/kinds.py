@@ -24,7 +24,7 @@ from config.http.serializers import parse_date
 from memories.embeddings.active_model import SLOTS
 from memories.models import Document, Entity, Event, Memory, MemoryVersion, Pattern, Relation, TaskFrame, Thread, Tool
 from memories.services.memory import words_in_any_language
-from teams.models import TeamFile, TeamFileVersion
+from teams.models import OrganisationFile, OrganisationFileVersion, TeamFile, TeamFileVersion
 
 Rows = QuerySet[Any]
 MAX_SEARCHED_EVENTS = 1_000
@@ -41,7 +41,7 @@ class ItemKind:
     versions: Any = None
     """The table of versions; None if only the newest state is stored."""
     owners: tuple[str, ...] = ("agent",)
-    """The columns of the owners of an item: `agent`, `team` or both."""
+    """The columns of the owners of an item: `agent`, `team` or both; none if it belongs to the whole organisation."""
     many: str | Promise
     """The noun in the plural."""
     title: Callable[[Any], str]
@@ -73,8 +73,8 @@ class ItemKind:
 
     @property
     def is_file(self) -> bool:
-        """Whether it is one of the named files of agents and teams."""
-        return self.page_key == FILE_KEY
+        """Whether it is one of the named files of agents and teams, which contexts have whole or truncated."""
+        return self.page_key == FILE_KEY and not self.passage
 
     @property
     def told_by(self) -> frozenset[str]:
@@ -82,9 +82,11 @@ class ItemKind:
         return frozenset((*self.sources, *self.team_sources, *self.also_in))
 
     def rows(self, *, agents: object, teams: object) -> Rows:
-        """Return the items of these owners, which are given by lists or queries of ids."""
+        """Return the items of these owners, which are given by lists or queries of ids; those of the organisation
+        belong to everybody.
+        """
         owners = {"agent": agents, "team": teams}
-        of_owners = reduce(or_, (Q((f"{owner}__in", owners[owner])) for owner in self.owners))
+        of_owners = reduce(or_, (Q((f"{owner}__in", owners[owner])) for owner in self.owners), Q())
         rows: Rows = self.model._default_manager.filter(of_owners).defer(*self.large)  # noqa: SLF001 - documented
         return rows.select_related(*self.joined) if self.joined else rows
 
@@ -98,6 +100,8 @@ class ItemKind:
 
 
 FILE_KEY = ("file_key", "key")
+ORGANISATION_FILE = "organisation_file"
+"""The kind of the organisation's files, and of their passages: `organisation_file:<uuid>@3#7`."""
 EXCERPT_CHARACTERS = 80
 
 
@@ -118,6 +122,11 @@ def search_memories(rows: Rows, words: str) -> Rows:
 
 def _search_files(rows: Rows, words: str) -> Rows:
     return rows.filter(Q(file_key__iexact=words) | Q(content__icontains=words)).order_by("file_key")
+
+
+def _search_organisation_files(rows: Rows, words: str) -> Rows:
+    named = Q(file_key__iexact=words) | Q(title__icontains=words)
+    return rows.filter(named | Q(content__icontains=words)).order_by("title", "file_key")
 
 
 def _search_logs(rows: Rows, words: str) -> Rows:
@@ -189,6 +198,20 @@ ITEM_KINDS = (
         page="team_file",
         page_key=FILE_KEY,
         selector="path",
+    ),
+    ItemKind(
+        name=ORGANISATION_FILE,
+        model=OrganisationFile,
+        versions=OrganisationFileVersion,
+        owners=(),
+        many=_("files of the organisation"),
+        title=lambda row: row.title,
+        search=_search_organisation_files,
+        sources=("organisation_files",),
+        passage=ORGANISATION_FILE,
+        page=ORGANISATION_FILE,
+        page_key=FILE_KEY,
+        large=("content",),
     ),
     ItemKind(
         name="daily_log",
@@ -299,7 +322,7 @@ ITEM_KINDS = (
         title=lambda row: row.path,
         search=column_search("path"),
         sources=("open_files", "semantic_content"),
-        also_in=("rule_inclusions",),
+        also_in=("rule_inclusions", "project_structure"),
         passage="chunk",
         page="document",
         page_id="thing_id",

@@ -1,13 +1,27 @@
-"""These sources return memories of the agent and of its team: found by the topic, the most recent, and the pinned."""
+"""These sources return memories of the agent and of its team: found by the topic, the most recent, and the pinned.
+
+In a section of blocks, memories compete with other blocks, so they have the measures that a profile weighs.
+"""
 
 import datetime
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 
 from agents.models import Agent
-from assembly.engine.linear_ranker import Ranker
+from assembly.engine.linear_ranker import Ranker, block_shares, relevance_of, score_of
 from assembly.engine.profile import Section
+from assembly.engine.scoring import candidate_measures, recency_score
 from assembly.engine.types import Candidate
-from assembly.sources.base import GatherContext, SourceQuery, SourceResult, candidates_for, memory_labels, origin_of
+from assembly.sources.base import (
+    GatherContext,
+    SourceQuery,
+    SourceResult,
+    candidates_for,
+    has_blocks,
+    memory_labels,
+    origin_of,
+)
 from config.db.statements import Rows, Statement
 from memories.search.features import Weights
 from memories.search.memory_search import RECENT_SQL, FoundMemory, find_memories, search_memories
@@ -38,13 +52,17 @@ def team_memories(gather_context: GatherContext, sections: Sequence[Section]) ->
 
 
 def agent_memories_query(gather_context: GatherContext, sections: Sequence[Section]) -> SourceQuery | None:
-    """Return the statement that reads the agent's most recent memories; None if there is a topic to search for."""
-    return _recent_query(gather_context.agent, gather_context, sections)
+    """Return the statement that reads the agent's most recent memories; None if there is a topic to search for, and for
+    blocks.
+    """
+    return None if has_blocks(sections) else _recent_query(gather_context.agent, gather_context, sections)
 
 
 def team_memories_query(gather_context: GatherContext, sections: Sequence[Section]) -> SourceQuery | None:
-    """Return the statement that reads the team's most recent memories; None if there is a topic to search for."""
-    return _recent_query(gather_context.team, gather_context, sections)
+    """Return the statement that reads the team's most recent memories; None if there is a topic to search for, and for
+    blocks.
+    """
+    return None if has_blocks(sections) else _recent_query(gather_context.team, gather_context, sections)
 
 
 def _recent_query(
@@ -59,7 +77,8 @@ def _recent_query(
     )
 
     def gathered(rows: Rows) -> SourceResult:
-        return candidates_for(sections, [FoundMemory(*row) for row in rows], limit + MAX_PINNED, _candidate)
+        candidate = partial(_candidate, gather_context)
+        return candidates_for(sections, [FoundMemory(*row) for row in rows], limit + MAX_PINNED, candidate)
 
     loaders = {"at": datetime.datetime.fromisoformat}
     statement = RECENT_SQL.format(owner="agent_id" if isinstance(owner, Agent) else "team_id")
@@ -71,12 +90,21 @@ def _memories(owner: Owner | None, gather_context: GatherContext, sections: Sequ
         return reading.alone()
     assert owner  # noqa: S101 - without one, the reading is of nothing
     # Whether the search found anything is for the engine to say, so the most recent must be at hand as well.
-    wanted = max(section.top_k or MAX_MEMORIES for section in sections) if gather_context.ranker else LIMIT
+    wanted = max(_most(section) for section in sections) if gather_context.ranker else LIMIT
     best = gather_context.raised(max(LIMIT, wanted))
-    recent = gather_context.raised(max(section.top_k or LIMIT for section in sections))
-    return candidates_for(
-        sections, _find_memories(owner, gather_context, best, recent), best + recent + MAX_PINNED, _candidate
-    )
+    recent = gather_context.raised(max(_most_recent(section) for section in sections))
+    found = _find_memories(owner, gather_context, best, recent)
+    return candidates_for(sections, found, best + recent + MAX_PINNED, partial(_candidate, gather_context))
+
+
+def _most(section: Section) -> int:
+    """Return how many found memories the section may include; of blocks, those that others do not outdo."""
+    return section.top_k or (LIMIT if section.shape == "blocks" else MAX_MEMORIES)
+
+
+def _most_recent(section: Section) -> int:
+    """Return how many recent memories the section needs besides; blocks are never filled with what is recent alone."""
+    return NEAREST_LIMIT if section.shape == "blocks" else section.top_k or LIMIT
 
 
 def _find_memories(owner: Owner, gather_context: GatherContext, best: int, recent: int) -> list[FoundMemory]:
@@ -95,8 +123,8 @@ def search_weights(ranker: Ranker) -> Weights:
     return Weights(dict(ranker.weights), dict(ranker.brief_weights) or None)
 
 
-def _candidate(section: Section, memory: FoundMemory) -> Candidate:
-    return Candidate(
+def _candidate(gather_context: GatherContext, section: Section, memory: FoundMemory) -> Candidate:
+    candidate = Candidate(
         ref=memory.ref,
         section=section.key,
         text=memory.text,
@@ -110,3 +138,21 @@ def _candidate(section: Section, memory: FoundMemory) -> Candidate:
         labels=memory_labels(memory.kind),
         origin=origin_of(memory),
     )
+    return _scored_block(gather_context, candidate, memory) if section.shape == "blocks" else candidate
+
+
+def _scored_block(gather_context: GatherContext, candidate: Candidate, memory: FoundMemory) -> Candidate:
+    """Return the memory with the measures of a block; the features of the profile's ranker explain them.
+
+    The score is the relevance: the ranker's score, mapped to 0 to 1, or without a ranker the similarity. Without a
+    topic, the relevance is 0, and the score is the recency.
+    """
+    ranker, recency = gather_context.ranker, recency_score(gather_context.age(memory.occurred_at))
+    is_searched = bool(memory.measures) or memory.similarity is not None
+    if ranker and memory.measures:
+        relevance = relevance_of(score_of(block_shares(ranker, candidate)))
+    else:
+        relevance = memory.similarity or 0.0
+    stored = {"salience": memory.salience, "credibility": memory.credibility}
+    measured = candidate_measures(recency=recency, relevance=relevance, **{**memory.measures, **stored})
+    return replace(candidate, score=measured["relevance"] if is_searched else recency, measures=measured)

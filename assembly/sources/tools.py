@@ -44,6 +44,11 @@ def _candidate(gather_context: GatherContext, section: Section, row: tuple[Any, 
     id_, version, name, description, schema, updated, origin, similarity, _ = row
     matches = keyword_matches(f"{name} {description}", gather_context.signals.keywords)
     score = (similarity or 0.0) * keyword_boost(matches)
+    measures = candidate_measures(
+        recency=recency_score(gather_context.age(updated)), relevance=score, keyword_matches=matches
+    )
+    if similarity is None:  # the topic, or the tool, has no vector
+        del measures["relevance"]
     return Candidate(
         ref=Tool(id=id_, version=version).ref,
         section=section.key,
@@ -52,8 +57,6 @@ def _candidate(gather_context: GatherContext, section: Section, row: tuple[Any, 
         occurred_at=updated,
         similarity=similarity,
         score=score,
-        measures=candidate_measures(
-            recency=recency_score(gather_context.age(updated)), relevance=score, keyword_matches=matches
-        ),
+        measures=measures,
         origin=origin,
     )

@@ -13,7 +13,12 @@ from assembly.engine.reasons import warning_label
 from assembly.engine.refs import Ref
 from assembly.profiles.catalogue import profile_of_agent
 from assembly.records.warnings import shortage_sentence
-from assembly.simulation.draft_preview.size import measure_text, rendered_with_cut
+from assembly.simulation.draft_preview.size import (
+    ORGANISATION,
+    measure_searched_text,
+    measure_text,
+    rendered_with_cut,
+)
 from assembly.sources.kinds import KINDS
 from teams.text_diff.markdown import render_markdown
 from teams.versioned_text.presentation import TextPage
@@ -31,11 +36,18 @@ def size_of(text: str, document: TextPage) -> dict[str, Any]:
 
 
 def size_panel(text: str, key: str, profile: Profile) -> dict[str, Any]:
-    """Return the values for the size of a text, measured against the profile's section for texts with this key."""
+    """Return the values for the size of a text, measured against the profile's section for texts with this key.
+
+    A text of the organisation is measured by itself.
+    """
+    if key == ORGANISATION:
+        searched = measure_searched_text(text)
+        return {"key": key, "profile": profile.name, "words": searched.words, "searched": searched}
     measured = measure_text(text, key, profile)
     return {
         "key": key,
         "profile": profile.name,
+        "words": measured.words,
         "measure": measured,
         "section": measured.section,
         "shared": measured.section.shape == "entries",
@@ -54,17 +66,19 @@ def _profile_of(document: TextPage) -> Profile:
 @register.simple_tag
 def rendered_for(text: str, document: TextPage) -> SafeString:
     """Return the text as HTML, with a line where a context would cut it."""
+    if document.key == ORGANISATION:
+        return render_markdown(text)
     kept = measure_text(text, document.key, _profile_of(document)).included_characters
     return render_markdown(text) if kept is None else rendered_with_cut(text, kept)
 
 
 @register.simple_tag
 def contexts_address(document: TextPage, version: Version) -> str:
-    """Return the address of the list of contexts that considered the version; "" if contexts never consider it."""
-    about = document.file.about
-    if Ref.parse(about).kind not in KINDS:
+    """Return the address of the list of contexts that include the version; "" if contexts never include such texts."""
+    ref = Ref.parse(document.file.ref)
+    if ref.kind not in KINDS:
         return ""
-    return f"{reverse('context_list')}?{urlencode({'contains': f'{about}@{version.version}'})}"
+    return f"{reverse('context_list')}?{urlencode({'included_ref': f'{ref.item}@{version.version}'})}"
 
 
 @register.simple_tag

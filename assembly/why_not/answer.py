@@ -155,8 +155,9 @@ def _all_matches(told: StoredAssembly) -> Iterator[Match]:
 def _is_named(ref: str, sought: str) -> bool:
     """Return whether the ref is the searched one; a document also matches its passages."""
     unversioned, document = without_version(ref), without_version(document_of(ref))
-    ids = {unversioned.partition(":")[2], document.partition(":")[2]}
-    return sought in {ref, *ids} or without_version(sought) in {unversioned, document}
+    whole = Ref.parse(ref).item
+    ids = {unversioned.partition(":")[2], document.partition(":")[2], whole.partition(":")[2]}
+    return sought in {ref, *ids} or without_version(sought) in {unversioned, document, whole}
 
 
 def _match_grade(match: Match, sought: str) -> float:

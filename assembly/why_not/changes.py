@@ -3,6 +3,7 @@
 This module has no side effects.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
@@ -12,7 +13,8 @@ from assembly.engine.profile import Profile, Section
 from assembly.engine.refs import Ref, exclusion_names
 from assembly.engine.rule_effects import ALWAYS_INCLUDED, is_selected
 from assembly.engine.rules import Actions, Boost, Condition, Rule, Selector, SelectorKind, sorted_rules
-from assembly.engine.types import Candidate, EngineRequest, field_values
+from assembly.engine.scopes import SCOPES
+from assembly.engine.types import ENGINE_VERSION, MEMORY_LAYER_SINCE, Candidate, EngineRequest, field_values
 from assembly.records.reader import EngineInput
 from assembly.rules.evaluation import add_inclusion_section
 from assembly.sources.kinds import ITEM_KINDS
@@ -23,7 +25,7 @@ DIGITS = 9
 def is_scored(candidate: Candidate, section: Section, profile: Profile) -> bool:
     """Return whether there is a number that would raise the item's score."""
     if section.shape == "blocks":
-        return _heaviest_measure(profile) is not None
+        return _heaviest_measure(profile, section) is not None
     if section.shape != "lines":
         return False
     if profile.ranker and candidate.measures:
@@ -31,17 +33,22 @@ def is_scored(candidate: Candidate, section: Section, profile: Profile) -> bool:
     return True
 
 
-def with_raised_score(candidate: Candidate, section: Section, profile: Profile, by: float) -> Candidate:
+def with_raised_score(
+    candidate: Candidate, section: Section, profile: Profile, by: float, *, engine_version: int = ENGINE_VERSION
+) -> Candidate:
     """Return the item with a score that is higher by this much, before rules boost it.
 
     For blocks and ranked lines, the feature with the highest weight is raised, for others their similarity.
     """
     if section.shape == "lines" and not (profile.ranker and candidate.measures):
         return replace(candidate, similarity=increased_score(candidate.similarity, by))
-    heaviest = _heaviest_measure(profile) if section.shape == "blocks" else _heaviest_feature(profile.ranker, candidate)
+    is_block = section.shape == "blocks"
+    heaviest = _heaviest_measure(profile, section) if is_block else _heaviest_feature(profile.ranker, candidate)
     if heaviest is None:
         return candidate
     name, weight = heaviest
+    if is_block and engine_version >= MEMORY_LAYER_SINCE:  # the score is the weighted mean of the measures
+        weight /= math.fsum(field_values(profile.weights).values())
     more = {name: increased_score(candidate.measures.get(name), by / weight)}
     return replace(candidate, measures={**candidate.measures, **more})
 
@@ -51,10 +58,11 @@ def increased_score(score: float | None, by: float) -> float:
     return round((score or 0.0) + by, DIGITS)
 
 
-def _heaviest_measure(profile: Profile) -> tuple[str, float] | None:
-    """Return the score with the highest weight. Coherence is excluded, because the engine computes it."""
+def _heaviest_measure(profile: Profile, section: Section) -> tuple[str, float] | None:
+    """Return the measure with the highest weight, except those that the engine computes itself."""
+    computed = {"coherence"} | ({"recency"} if section.scope in profile.half_life else set())
     weights: dict[str, float] = {
-        name: weight for name, weight in field_values(profile.weights).items() if name != "coherence"
+        name: weight for name, weight in field_values(profile.weights).items() if name not in computed
     }
     name = max(weights, key=lambda name: weights[name])
     return (name, weights[name]) if weights[name] else None
@@ -73,6 +81,7 @@ def _heaviest_feature(ranker: Ranker | None, candidate: Candidate) -> tuple[str,
 ChangeKind = Literal[
     "budget", "cap", "top_k", "threshold", "score_distance", "score", "source_score", "boost", "pin", "always_include",
     "without_rule", "without_exclusion", "not_superseded", "not_archived", "without_duplicate", "shorter", "text",
+    "scope_limit", "relevance_floor", "least_origin", "level",
 ]  # fmt: skip
 """The kinds of changes, with the meaning of `RemedyChange.value` if they have one.
 
@@ -82,7 +91,8 @@ increase of the score; boost: the factor of a rule that boosts the item; pin: th
 rule always includes the item; without_rule: the number of rules, the narrowest first, that no longer exclude it;
 without_exclusion: the request no longer excludes it; not_superseded, not_archived: it has no successor, or is not
 archived; without_duplicate: its duplicate is missing; shorter: the number of characters that its text is cut to; text:
-its text is not empty.
+its text is not empty; scope_limit, relevance_floor: the new limit of its memory scope, or the section's new floor;
+least_origin: the section takes texts of the item's origin; level: all items are included as whole texts.
 """
 
 CHANGE_KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
@@ -103,8 +113,8 @@ class RemedyChange:
     value: float = 0
     """A number whose meaning depends on the kind: see `ChangeKind`; 0 for kinds without a number."""
     name: str = ""
-    """For boost and always_include, the selector of the rule, such as tag:blue; for without_other, the ref of the other
-    item.
+    """For boost and always_include, the selector of the rule, such as tag:blue; for without_duplicate, the ref of the
+    other item; for scope_limit, least_origin and level, the scope, the origin (empty: any) or the level.
     """
 
 
@@ -172,7 +182,9 @@ def _with_reach(inputs: EngineInput, change: RemedyChange) -> EngineInput:
 
 def _with_score(inputs: EngineInput, change: RemedyChange) -> EngineInput:
     section, candidate = _changed_candidate(inputs, change)
-    return _replace_candidate(inputs, candidate, with_raised_score(candidate, section, inputs.profile, change.value))
+    version = inputs.request.engine_version
+    raised = with_raised_score(candidate, section, inputs.profile, change.value, engine_version=version)
+    return _replace_candidate(inputs, candidate, raised)
 
 
 def _with_source_score(inputs: EngineInput, change: RemedyChange) -> EngineInput:
@@ -250,13 +262,30 @@ def _shorter(inputs: EngineInput, change: RemedyChange) -> EngineInput:
     """Return the inputs with a shorter text of the item, without its summary, which is one of the whole text."""
     _, candidate = _changed_candidate(inputs, change)
     return _replace_candidate(
-        inputs, candidate, replace(candidate, text=candidate.text[: int(change.value)], summary=None)
+        inputs, candidate, replace(candidate, text=candidate.text[: int(change.value)], summary=None, levels={})
     )
 
 
 def _with_text(inputs: EngineInput, change: RemedyChange) -> EngineInput:
     _, candidate = _changed_candidate(inputs, change)
     return _replace_candidate(inputs, candidate, replace(candidate, text=SOME_TEXT))
+
+
+def _with_scope_limit(inputs: EngineInput, change: RemedyChange) -> EngineInput:
+    changed = {scope: int(change.value) for scope in SCOPES if scope == change.name}
+    return _with_profile(inputs, scope_limits={**inputs.profile.scope_limits, **changed})
+
+
+def _with_floor(inputs: EngineInput, change: RemedyChange) -> EngineInput:
+    return _with_section(inputs, change, relevance_floor=change.value)
+
+
+def _with_least_origin(inputs: EngineInput, change: RemedyChange) -> EngineInput:
+    return _with_section(inputs, change, least_origin=change.name or None)
+
+
+def _with_level(inputs: EngineInput, change: RemedyChange) -> EngineInput:
+    return _with_profile(inputs, lod=change.name)
 
 
 def _replace_candidate(inputs: EngineInput, one: Candidate, other: Candidate) -> EngineInput:
@@ -303,4 +332,8 @@ _APPLIERS: Mapping[ChangeKind, Callable[[EngineInput, RemedyChange], EngineInput
     "without_duplicate": _without_other,
     "shorter": _shorter,
     "text": _with_text,
+    "scope_limit": _with_scope_limit,
+    "relevance_floor": _with_floor,
+    "least_origin": _with_least_origin,
+    "level": _with_level,
 }

@@ -17,6 +17,7 @@ from assembly.profiles.catalogue import find_profile_row
 from assembly.profiles.shipped import CONVERSATION
 from assembly.records.reader import StoredAssembly
 from assembly.rules.services import may_edit
+from assembly.sources.kinds import ORGANISATION_FILE
 from assembly.why_not.changes import RemedyChange
 from config.http.errors import DossierError
 from memories.access import memory_for
@@ -115,7 +116,11 @@ class RemedyDrafts:
             "agent_file": ("agent_file", self.links.agent),
             "team_file": ("team_file", self.links.team),
         }
-        if candidate and candidate.kind and (page := pages.get(Ref.parse(ref).kind)) and page[1]:
+        named = Ref.parse(ref)
+        if named.kind == ORGANISATION_FILE and self.principal.is_admin:
+            if key := self.links.organisation_file_keys.get(named.id):
+                yield RemedyDraft(_("Edit text"), reverse("organisation_file", args=[key]))
+        elif candidate and candidate.kind and (page := pages.get(named.kind)) and page[1]:
             name, slug = page
             yield RemedyDraft(_("Edit text"), reverse(name, args=[slug, candidate.kind]))
 

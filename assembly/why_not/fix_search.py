@@ -13,7 +13,8 @@ from assembly.engine.rule_effects import ALWAYS_INCLUDED
 from assembly.engine.types import Decision, EngineResult
 from assembly.records.reader import EngineInput
 from assembly.why_not.changes import ChangeKind, RemedyChange, apply_changes
-from assembly.why_not.fixes import Fix, FixSituation, find_fixes
+from assembly.why_not.fix_situation import Fix, FixSituation
+from assembly.why_not.fixes import find_fixes
 from config.http.cpu_budget import TookTooLong, wall_limit
 
 

@@ -7,85 +7,16 @@ has no side effects.
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 
 from assembly.engine.codes import Code
-from assembly.engine.diff import SHORTENED_CODES
-from assembly.engine.linear_ranker import SHARE_PREFIX, Ranker
-from assembly.engine.profile import Section
+from assembly.engine.linear_ranker import SHARE_PREFIX
 from assembly.engine.refs import Ref
 from assembly.engine.rule_effects import is_selected, rule_effect
 from assembly.engine.rules import Selector, SelectorKind
-from assembly.engine.types import Candidate, Decision, EngineResult
+from assembly.engine.types import Decision
 from assembly.pipeline.request import MAX_TOKENS
-from assembly.records.reader import EngineInput
-from assembly.why_not.changes import (
-    INCLUDABLE,
-    ChangeKind,
-    RemedyChange,
-    excluding_rules,
-    find_candidate,
-    is_scored,
-    may_be_included,
-    rules_naming,
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Fix:
-    """A possible fix. `at` returns the change for a number of steps, from 1 to `most`; a good guess is tried first (0:
-    none).
-
-    `whole`: only a fix that includes the item in full counts.
-    """
-
-    at: Callable[[int], RemedyChange]
-    most: int = 1
-    guess: int = 0
-    whole: bool = False
-
-    @property
-    def kind(self) -> ChangeKind:
-        return self.at(1).kind
-
-
-@dataclass(frozen=True, slots=True)
-class FixSituation:
-    """The decision on an item in a context, with the inputs and the result."""
-
-    inputs: EngineInput
-    assembled: EngineResult
-    decision: Decision
-    section: Section
-    candidate: Candidate
-
-    @classmethod
-    def of(cls, inputs: EngineInput, assembled: EngineResult, decision: Decision) -> "FixSituation":
-        """Return the situation of a decision of that context."""
-        return cls(inputs, assembled, decision, *find_candidate(inputs, decision.section, decision.ref))
-
-    def change(self, kind: ChangeKind, value: float = 0, name: str = "") -> RemedyChange:
-        """Return a change for this item."""
-        return RemedyChange(kind, self.section.key, self.candidate.ref, value, name)
-
-    @property
-    def is_short(self) -> bool:
-        """Whether the item is included but truncated."""
-        return self.decision.code in SHORTENED_CODES
-
-    @property
-    def ranker(self) -> Ranker | None:
-        """The ranker of the section, if it uses one."""
-        mine = (one for one in self.inputs.candidates if one.section == self.section.key)
-        by_ranker = self.section.shape == "lines" and any(one.measures for one in mine)
-        return self.inputs.profile.ranker if by_ranker else None
-
-    @property
-    def rivals(self) -> list[Decision]:
-        """The decisions on all competing items and the item itself; blocks compete across sections."""
-        blocks = {one.key for one in self.inputs.profile.sections if one.shape == "blocks"}
-        keys = blocks if self.section.key in blocks else {self.section.key}
-        return [one for one in self.assembled.decisions if one.section in keys]
+from assembly.why_not.changes import INCLUDABLE, excluding_rules, is_scored, may_be_included, rules_naming
+from assembly.why_not.fix_situation import STEPS_PER_SCORE_UNIT, Fix, FixSituation
 
 
 def _without_rule(situation: FixSituation) -> Fix:
@@ -115,6 +46,10 @@ def _text(situation: FixSituation) -> Fix:
     return Fix(lambda _: situation.change("text"))
 
 
+def _any_origin(situation: FixSituation) -> Fix:
+    return Fix(lambda _: situation.change("least_origin", name=situation.candidate.origin or ""))
+
+
 _OBSTACLE_FIXES: Mapping[Code, Callable[[FixSituation], Fix]] = {
     Code.RULE_EXCLUDED: _without_rule,
     Code.FILTERED: _without_exclusion,
@@ -122,6 +57,7 @@ _OBSTACLE_FIXES: Mapping[Code, Callable[[FixSituation], Fix]] = {
     Code.EXPIRED: _not_retired,
     Code.DUPLICATE: _without_other,
     Code.EMPTY: _text,
+    Code.UNTRUSTED_ORIGIN: _any_origin,
 }
 
 
@@ -133,22 +69,44 @@ def lift_obstacle(situation: FixSituation) -> Iterator[Fix]:
 
 FACTORS = (1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2, 2.5, 3, 4, 5, 7.5, 10, 15, 20, 50, 100, 1_000)
 """The factors of boosts that are tried."""
-STEPS_PER_SCORE_UNIT = 10_000
-"""The number of steps per unit of a score."""
 LABELS: tuple[SelectorKind, ...] = ("path", "kg_entity", "memory_kind", "tag")
 
 
 def more_places(situation: FixSituation) -> Iterator[Fix]:
+    """Yield more items of the section, or of the scope if that is the limit that was reached."""
+    if situation.decision.detail.get("scope"):
+        yield _larger_scope(situation)
+        return
     top_k = situation.section.top_k or 0
     considered = sum(one.section == situation.section.key for one in situation.inputs.candidates)
     guess = (situation.decision.rank or 0) - top_k
     yield Fix(lambda n: situation.change("top_k", top_k + n), considered - top_k, guess)
 
 
+def _larger_scope(situation: FixSituation) -> Fix:
+    scope, limit = situation.section.scope, int(situation.decision.detail["top_k"])
+    considered = sum(one.scope == scope for one in situation.sections_of_candidates)
+    guess = int(situation.decision.detail["rank"]) - limit
+    return Fix(lambda n: situation.change("scope_limit", limit + n, scope or ""), considered - limit, guess)
+
+
+def lower_floor(situation: FixSituation) -> Iterator[Fix]:
+    """Yield a lower floor of relevance of the section, that of the item, if it was below the floor."""
+    if (relevance := situation.decision.detail.get("relevance")) is not None:
+        floor = math.floor(relevance * STEPS_PER_SCORE_UNIT) / STEPS_PER_SCORE_UNIT
+        yield Fix(lambda _: situation.change("relevance_floor", floor))
+
+
+def whole_level(situation: FixSituation) -> Iterator[Fix]:
+    """Yield whole texts for all items, if the item is included at another level of detail."""
+    if situation.decision.detail.get("lod", "atomic") != "atomic":
+        yield Fix(lambda _: situation.change("level", name="atomic"), whole=True)
+
+
 def lower_threshold(situation: FixSituation) -> Iterator[Fix]:
     """Yield a lower similarity threshold, in steps down to the similarity of the item."""
     threshold, own = situation.inputs.profile.similarity_threshold, situation.candidate.similarity
-    if own is None or own >= threshold:
+    if own is None or own >= threshold or situation.section.shape == "blocks":
         return
     start, end = math.ceil(threshold * STEPS_PER_SCORE_UNIT), math.floor(own * STEPS_PER_SCORE_UNIT)
     yield Fix(lambda n: situation.change("threshold", (start - n) / STEPS_PER_SCORE_UNIT), start - end, start - end)
@@ -202,8 +160,8 @@ def boost(situation: FixSituation) -> Iterator[Fix]:
 
 
 def pin(situation: FixSituation) -> Iterator[Fix]:
-    """Yield a pin: only memories can be pinned, and pins only matter in lists."""
-    may_be = situation.section.shape == "lines" and Ref.parse(situation.candidate.ref).kind == "memory"
+    """Yield a pin: only memories can be pinned, and pins only matter where several items have a rank."""
+    may_be = situation.section.shape in {"lines", "blocks"} and Ref.parse(situation.candidate.ref).kind == "memory"
     if may_be and not situation.candidate.pinned:
         yield Fix(lambda _: situation.change("pin"), whole=situation.is_short)
 
@@ -328,10 +286,10 @@ def _whole_room_fixes(situation: FixSituation) -> Iterator[Fix]:
 _SHORTAGE_FIXES = (_whole_room_fixes, shorter_text)
 _FIXES_BY_CODE: Mapping[Code, tuple[FixFinder, ...]] = {
     Code.OUTRANKED: (more_places, higher_score, boost),
-    Code.BELOW_RELEVANCE: (lower_threshold, longer_reach, higher_score),
+    Code.BELOW_RELEVANCE: (lower_floor, lower_threshold, longer_reach, higher_score),
     Code.OVER_SECTION_BUDGET: (_room_fixes, shorter_text, higher_source_score, boost),
     Code.OVER_TOTAL_BUDGET: (_room_fixes, shorter_text, higher_score, boost),
     Code.TRUNCATED: _SHORTAGE_FIXES,
     Code.COMPACTED: _SHORTAGE_FIXES,
-    Code.SUMMARISED: _SHORTAGE_FIXES,
+    Code.SUMMARISED: (whole_level, *_SHORTAGE_FIXES),
 }

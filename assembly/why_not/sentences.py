@@ -129,6 +129,32 @@ def _text(_change: RemedyChange, _inputs: EngineInput, _titles: Titles) -> str:
     return _("if it had a text")
 
 
+def _scope_limit(change: RemedyChange, inputs: EngineInput, _titles: Titles) -> str:
+    now = next((limit for scope, limit in inputs.profile.scope_limits.items() if scope == change.name), 0)
+    return _("if the scope %(scope)s had a limit of %(value)s items instead of %(now)s") % {
+        "scope": change.name,
+        "value": f"{int(change.value):,}",
+        "now": f"{now:,}",
+    }
+
+
+def _floor(change: RemedyChange, inputs: EngineInput, _titles: Titles) -> str:
+    section = _section(change, inputs)
+    return _("if the minimum relevance of %(section)s were %(value)s instead of %(now)s") % {
+        "section": section_name(section),
+        "value": fine_score(change.value),
+        "now": fine_score(section.relevance_floor),
+    }
+
+
+def _least_origin(change: RemedyChange, inputs: EngineInput, _titles: Titles) -> str:
+    return _("if %(section)s took texts of its origin") % {"section": section_name(_section(change, inputs))}
+
+
+def _level(_change: RemedyChange, _inputs: EngineInput, _titles: Titles) -> str:
+    return _("if all items were included as whole texts")
+
+
 def fine_score(value: float) -> str:
     """Return a score with four decimals, without zeros at the end."""
     return f"{value:.4f}".rstrip("0").rstrip(".") if value else "0"
@@ -165,6 +191,10 @@ _CONDITIONS: Mapping[ChangeKind, Callable[[RemedyChange, EngineInput, Titles], s
     "without_duplicate": _without_other,
     "shorter": _shorter,
     "text": _text,
+    "scope_limit": _scope_limit,
+    "relevance_floor": _floor,
+    "least_origin": _least_origin,
+    "level": _level,
 }
 
 
@@ -266,4 +296,8 @@ _KINDS: Mapping[ChangeKind, Promise] = {
     "without_duplicate": _lazy("the context without the other one"),
     "shorter": _lazy("a shorter text"),
     "text": _lazy("a text"),
+    "scope_limit": _lazy("more items of its scope"),
+    "relevance_floor": _lazy("another minimum of relevance"),
+    "least_origin": _lazy("texts of its origin"),
+    "level": _lazy("whole texts"),
 }

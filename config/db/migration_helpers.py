@@ -11,11 +11,12 @@ from django.apps import apps
 from django.conf import settings
 from django.db import connections, migrations, transaction
 
-ERASABLE_TABLES = ("agents", "teams", "memories", "daily_logs", "profiles", "rules")
+ERASABLE_TABLES = ("agents", "teams", "organisation_files", "memories", "daily_logs", "profiles", "rules")
 AUDITED_FUNCTIONS = (
     "erase(text, uuid, text)",
     "prune_assemblies(uuid, uuid[], uuid, integer, boolean, text)",
     "prune_unused(bigint[])",
+    "prune_levels(uuid, bytea[])",
 )
 """The only functions by which the role of the app can delete history. The last ones are created by later migrations."""
 ORGANISATION = UUID(int=0)
@@ -135,6 +136,18 @@ def counts_changes(table: str, owner: str) -> migrations.RunSQL:
     ]
     drop = [f"DROP TRIGGER {table}_counts_{operation.lower()} ON {table};" for operation in tables]
     return migrations.RunSQL("\n".join(create), "\n".join(drop))
+
+
+def forgets_levels(table: str) -> migrations.RunSQL:
+    """Return a trigger with which the levels of detail of the table's rows are deleted together with the rows.
+
+    The table's key is `id`, a UUID. The function `forget_levels` is created by a migration of `assembly`.
+    """
+    return migrations.RunSQL(
+        f"CREATE TRIGGER {table}_forgets_levels AFTER DELETE ON {table} REFERENCING OLD TABLE AS old_rows"
+        " FOR EACH STATEMENT EXECUTE FUNCTION forget_levels()",
+        f"DROP TRIGGER {table}_forgets_levels ON {table}",
+    )
 
 
 def derive_origin(table: str, *, append_only: bool = False) -> migrations.RunSQL:

@@ -41,6 +41,8 @@ TAGS = [
     {"name": name, "description": description}
     for name, description in {
         "assemblies": "Contexts: assemble one, read its record and decisions, explain, replay and compare it.",
+        "memory": "The contract of the memory layer: MemoryRequest.v0 is answered with AssembledContext.v0.",
+        "schemas": "The JSON Schemas of the memory contract.",
         "agents": "The agents, their names, time zones and teams.",
         "teams": "The teams and their settings.",
         "files": "The Markdown files of agents and teams, with every version.",

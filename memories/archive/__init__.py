@@ -5,6 +5,7 @@
     teams/care/team.json                        its name, and the digests of the exported texts
     agents/luna/IDENTITY.md …                   the same for an agent, and
     agents/luna/memory/2026-03-14.md            a daily log
+    organisation/brand-voice.md                 a file of the organisation
     profiles/ rules/                            of the organisation; the app `assembly` adds them
 
 Each folder at the top is a section (`sections.py`). A digest is a short hash of a text as it was exported; by comparing

@@ -32,6 +32,7 @@ from memories.imports.base import MAX_LINES_CHARACTERS, ImportRefused
 from memories.imports.workspace import MEMORY_FILE
 from memories.models import Memory, MemoryVersion
 from memories.services import BATCH_ROWS, Owner, memories_of
+from memories.services.announcements import announce_texts
 from memories.services.memory import require_changeable
 from teams.origin import Origin
 from teams.principal import Author, Principal
@@ -86,6 +87,7 @@ def _insert(batch: Sequence[tuple[Memory, UUID | None]], note: str) -> None:
     for memory in memories:
         memory.created = _created_at(memory.id)
     Memory.objects.bulk_update(memories, ["created"])
+    announce_texts(memories)
 
 
 def _versions(batch: Sequence[tuple[Memory, UUID | None]], note: str) -> Iterator[MemoryVersion]:

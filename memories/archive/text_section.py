@@ -67,21 +67,19 @@ NOT_AN_ADMIN = "Only an admin of the organisation may change this. Ask one to im
 
 
 def text_entries(
-    folder: str, texts: Iterable[tuple[str, str]], said: Mapping[str, Any] | None = None
+    folder: str, texts: Iterable[tuple[str, str]], said: Mapping[str, Any] | None = None, *, ending: str = ENDING
 ) -> Iterator[ArchiveEntry]:
-    """Yield an entry for each text, then one with their digests and the values `said`; nothing without texts."""
+    """Yield an entry for each text, then one with their digests and the values `said`; nothing without texts.
+
+    `ending` is the ending of the names of the texts.
+    """
     marks = dict[str, str]()
     for name, content in texts:
-        marks[f"{name}{ENDING}"] = text_digest(content)
-        yield ArchiveEntry(f"{folder}/{name}{ENDING}", [content])
+        marks[f"{name}{ending}"] = text_digest(content)
+        yield ArchiveEntry(f"{folder}/{name}{ending}", [content])
     if marks:
         whole = json.dumps({"marks": marks, **(said or {})}, indent=2, sort_keys=True, ensure_ascii=False)
         yield ArchiveEntry(f"{folder}/{folder}.json", [whole + "\n"])
-
-
-def text_names(unit: ImportUnit) -> list[str]:
-    """Return the names of the texts in the unit, sorted."""
-    return sorted(within for within in unit.files if within.endswith(ENDING))
 
 
 def load_metadata(unit: ImportUnit) -> Mapping[str, Any]:
@@ -104,9 +102,11 @@ def load_digests(unit: ImportUnit) -> Mapping[str, str]:
 
 
 class DocumentSection(ABC):
-    """An archive section with one YAML file per document; only admins of the organisation can import it."""
+    """An archive section with one file per document; only admins of the organisation can import it."""
 
     folder: ClassVar[str]
+    ending: ClassVar[str] = ENDING
+    """The ending of the names of its files."""
     has_units = False
 
     @abstractmethod
@@ -118,19 +118,19 @@ class DocumentSection(ABC):
         """Store the document with that name, as the change has it."""
 
     def accepts_file(self, within: str) -> bool:
-        return "/" not in within and (within.endswith(ENDING) or within == f"{self.folder}.json")
+        return "/" not in within and (within.endswith(self.ending) or within == f"{self.folder}.json")
 
     def changes(self, units: Sequence[ImportUnit], principal: Principal) -> Iterator[tuple[ImportUnit, ImportChange]]:
         (unit,) = units
         change_of, marks = self.change_of(unit), load_digests(unit)
-        for within in text_names(unit):
+        for within in sorted(within for within in unit.files if within.endswith(self.ending)):
             change = change_of(within, marks.get(within, ""))
             yield unit, change if principal.is_admin else with_refusal(change, NOT_AN_ADMIN)
 
     def store(
         self, unit: ImportUnit, changes: Sequence[ImportChange], import_context: ImportContext
     ) -> list[SkippedChange]:
-        names = {change.name: change.name.rpartition("/")[2].removesuffix(ENDING) for change in changes}
+        names = {change.name: change.name.rpartition("/")[2].removesuffix(self.ending) for change in changes}
         saves = {change.name: partial(self.save, names[change.name], change, import_context) for change in changes}
         return attempt_all(saves, import_context.advance)
 

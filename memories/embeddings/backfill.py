@@ -10,9 +10,9 @@ from pgvector import Vector
 from config.db.statements import execute_sql
 from memories.embeddings.active_model import SLOTS, EmbeddingModel, lock_active_model
 from memories.embeddings.vectors import embed_texts
-from memories.models import Chunk, Entity, Memory, Tool
+from memories.models import Chunk, Entity, FilePassage, Memory, Tool
 
-EMBEDDED_MODELS = (Memory, Chunk, Entity, Tool)
+EMBEDDED_MODELS = (Memory, Chunk, FilePassage, Entity, Tool)
 """The models whose rows are found by meaning."""
 BATCH_ROWS = 200
 

@@ -16,6 +16,7 @@ from memories.embeddings.vectors import embed_texts, set_vectors
 from memories.jobs.services import Advance, job_create, job_kind
 from memories.models import Chunk, Document, Entity, Job, Memory, Tool
 from memories.search.languages import DEFAULT, detected_language
+from memories.services.announcements import announce_texts
 from teams.principal import Principal
 from teams.versioned_text.versioned_file import lock_row
 
@@ -77,6 +78,7 @@ def _replace_chunks(document: Document, chunks: list[Chunk], space: EmbeddingMod
     Chunk.objects.bulk_create(chunks, batch_size=CHUNKS_PER_STATEMENT)
     # update(), because save() would make the document look changed.
     Document.objects.filter(id=document.id).update(split_version=document.version)
+    announce_texts([document])
     return True
 
 

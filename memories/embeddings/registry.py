@@ -28,3 +28,8 @@ def find_embedder(name: str) -> Embedder:
     if len(name) > MAX_NAME_CHARACTERS or not name.isprintable():
         raise UnknownEmbedder(f"The name of an embedder is one line of at most {MAX_NAME_CHARACTERS} characters.")
     return KINDS[kind](rest)
+
+
+def is_bundled(name: str) -> bool:
+    """Return whether the embedder is the bundled one, which needs no server and little time."""
+    return isinstance(find_embedder(name), WordLlama)

@@ -34,7 +34,7 @@ SET CONSTRAINTS ALL IMMEDIATE;
 
 
 class Migration(migrations.Migration):
-    dependencies = [("memories", "0018_labels"), ("agents", "0009_origin")]
+    dependencies = [("memories", "0019_file_passages"), ("agents", "0009_origin")]
 
     operations = [
         *(migrations.AddField(model, "origin", ORIGIN) for model in (*MODELS, "memoryversion")),

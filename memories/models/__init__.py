@@ -3,6 +3,7 @@
 from memories.models.agent_item import Pattern, Thread, ThreadStatus, Tool
 from memories.models.document import Chunk, Document
 from memories.models.embedding import EmbeddingSpace
+from memories.models.file_passage import FilePassage
 from memories.models.graph import Entity, Relation
 from memories.models.import_plan import ImportPlan, ImportStatus
 from memories.models.job import Job, JobStatus
@@ -16,6 +17,7 @@ __all__ = [
     "Entity",
     "Event",
     "EventType",
+    "FilePassage",
     "ImportPlan",
     "ImportStatus",
     "Job",

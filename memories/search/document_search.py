@@ -6,7 +6,7 @@ features of neighbours and days apply to chunks and documents. Chunks have no da
 
 import datetime
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -29,7 +29,6 @@ ROW = """
 substring(uuid_send(document_id), 9) || int8send(id) || int8send(position) || int8send({marks})
     || lseg_send(lseg(point({similarity}, 0.5), point(0.5, octet_length(text))))
 """
-OWNED = "SELECT {row} FROM chunks WHERE {owner} = %(owner)s"
 TEXTS = """
 SELECT c.id, document_id, document_version, position, line, text, path, updated, d.origin
 FROM chunks c JOIN documents d ON d.id = document_id WHERE c.id = ANY(%(ids)s::bigint[])
@@ -37,8 +36,25 @@ FROM chunks c JOIN documents d ON d.id = document_id WHERE c.id = ANY(%(ids)s::b
 
 
 @dataclass(frozen=True, slots=True)
+class PassageTable:
+    """A table of passages: the column with the id of their owner, and the SQL that selects {row} from an owner's rows.
+
+    The selected relation has the columns that ROW names, those of vectors, and `search`.
+    """
+
+    name: str
+    owner: str
+    selected: str
+
+
+CHUNKS = PassageTable("chunks", "agent_id", "SELECT {row} FROM chunks WHERE {owner} = %(owner)s")
+
+
+@dataclass(frozen=True, slots=True)
 class FoundPassage:
-    """A chunk of a document with its features, which a ranker weighs. `similarity` is None where it is unknown."""
+    """A passage of a document or a file with its features, which a ranker weighs. `similarity` is None where it is
+    unknown.
+    """
 
     document: UUID
     version: int
@@ -54,7 +70,7 @@ class FoundPassage:
 
 @dataclass(frozen=True)
 class PassageSearch(OwnerSearch):
-    """A search among the chunks of one agent. The column `at` encodes the document (as a day) and the position."""
+    """A search among the passages of one owner. The column `at` encodes the document (as a day) and the position."""
 
     def _row(self, marks: Sequence[str]) -> str:
         return ROW.format(marks=" | ".join(marks), similarity=self._similarity)
@@ -81,22 +97,30 @@ def search_passages(
     The `measures` of each chunk are its features that are not 0.
     """
     question = SearchQuestion(topic, vector, names_in(topic), languages=languages_by_evidence(topic))
-    rows, measured = with_active_model(vector, partial(_chunk_features, agent, question))
+    measure = partial(passage_features, CHUNKS, agent.pk, question, {})
+    rows, measured = with_active_model(vector, measure)
     best = np.lexsort((rows["id_low"], -scores_of(measured, weights)))[:limit]
     return _to_passages(rows.take(best), {name: values[best] for name, values in measured.items()})
 
 
-def _chunk_features(
-    agent: Agent, question: SearchQuestion, vector: QueryVector | None
+def passage_features(
+    table: PassageTable,
+    owner: UUID,
+    question: SearchQuestion,
+    parameters: Mapping[str, Any],
+    vector: QueryVector | None,
+    *,
+    spoken: Collection[str] = (),
 ) -> tuple[Columns, Mapping[str, Numbers]]:
-    """Return all of the agent's chunks and their features.
+    """Return all of the owner's passages, document by document in the order of their positions, and their features.
 
-    There is no vector index of chunks, so a search for the nearest alone would be hardly faster.
+    `parameters` are those of the table's SQL; `spoken` are languages of passages that the table does not hold. There is
+    no vector index of passages, so a search for the nearest alone would be hardly faster. Raises EmbeddingModelChanged.
     """
     question = replace(question, vector=vector)
-    terms, _, _ = read_terms(question, "agent_id", agent.pk, most=0, languages_of="chunks")
-    search = PassageSearch("agent_id", agent.pk, question, terms)
-    rows = search.read_quickly(OWNED, {}, search.places, before=())
+    terms, _, _ = read_terms(question, table.owner, owner, most=0, languages_of=table.name, spoken=spoken)
+    search = PassageSearch(table.owner, owner, question, terms)
+    rows = search.read_quickly(table.selected, parameters, search.places, before=())
     measured = features(rows, question, exact_statistics(rows, search))
     return rows, {name: np.round(values, DECIMALS) for name, values in measured.items()}
 
@@ -105,12 +129,16 @@ def _to_passages(rows: Columns, measured: Mapping[str, Numbers]) -> list[FoundPa
     ids, similarities = rows["id_low"].tolist(), rows["similarity"].tolist()
     wanted = f"{{{','.join(map(str, ids))}}}"
     texts = {id_: text for id_, *text in run_statement(Statement(TEXTS, {"ids": wanted}))}
-    columns = {name: values.tolist() for name, values in measured.items()}
     found = []
-    for place, id_ in enumerate(ids):
+    for id_, similarity, measures in zip(ids, similarities, measures_of(measured), strict=True):
         if id_ in texts:  # the document was not split again in between
-            measures = {name: values[place] for name, values in columns.items() if values[place]}
-            similarity = None if math.isnan(similarities[place]) else similarities[place]
-            fields: list[Any] = [*texts[id_], similarity, measures]
+            fields: list[Any] = [*texts[id_], None if math.isnan(similarity) else similarity, measures]
             found.append(FoundPassage(*fields))
     return found
+
+
+def measures_of(measured: Mapping[str, Numbers]) -> Iterator[dict[str, float]]:
+    """Yield for each row its features that are not 0, by name."""
+    names = list(measured)
+    for row in zip(*(values.tolist() for values in measured.values()), strict=True):
+        yield {name: value for name, value in zip(names, row, strict=True) if value}

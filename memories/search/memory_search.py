@@ -56,7 +56,10 @@ logger = logging.getLogger(__name__)
 IS_CURRENT_SQL = "(superseded_by_id IS NULL AND retired_because = '')"
 # Superseded and retired memories come last, so that they never displace a current memory.
 CURRENT_FIRST = f"NOT {IS_CURRENT_SQL}"
-COLUMNS = "m.id, m.version, m.kind, m.text, at, similarity, m.superseded_by_id, m.pinned, m.retired_because, m.origin"
+COLUMNS = """
+m.id, m.version, m.kind, m.text, at, similarity, m.superseded_by_id, m.pinned, m.retired_because, m.salience,
+m.credibility, m.origin
+"""
 
 # RECENT_SQL returns an owner's newest and pinned memories; `{owner}` is the column, `owner` an id, `recent` a number.
 # The index has each owner's newest first, so only `recent` rows are read; superseded and retired ones are read only if
@@ -64,7 +67,7 @@ COLUMNS = "m.id, m.version, m.kind, m.text, at, similarity, m.superseded_by_id, 
 RECENT_SQL = f"""
 WITH owned AS NOT MATERIALIZED (
     SELECT id, version, kind, text, coalesce(occurred_at, created) AS at, superseded_by_id, pinned, retired_because,
-        origin
+        salience, credibility, origin
     FROM memories WHERE {{owner}} = %(owner)s
 ), standing AS MATERIALIZED (
     SELECT * FROM owned WHERE {IS_CURRENT_SQL} ORDER BY at DESC, id LIMIT %(recent)s
@@ -76,7 +79,8 @@ WITH owned AS NOT MATERIALIZED (
     (SELECT * FROM owned WHERE NOT {IS_CURRENT_SQL} ORDER BY at DESC, id
         LIMIT greatest(0, %(recent)s - (SELECT count(*) FROM standing)))
 )
-SELECT id, version, kind, text, at, NULL::float8 AS similarity, superseded_by_id, pinned, retired_because, origin
+SELECT id, version, kind, text, at, NULL::float8 AS similarity, superseded_by_id, pinned, retired_because,
+    salience, credibility, origin
 FROM found ORDER BY {CURRENT_FIRST}, at DESC, id
 """  # noqa: S608 - only the constant names above are put in
 
@@ -115,6 +119,8 @@ class FoundMemory:
     superseded_by: UUID | str | None
     pinned: bool = False
     retired_because: str = ""
+    salience: float = 0.5
+    credibility: float = 0.5
     origin: str = Origin.PERSON
     measures: Mapping[str, float] = field(default_factory=dict)
 
@@ -155,7 +161,7 @@ def _find_memories(owner: Owner, similar: int, recent: int, vector: QueryVector 
 
 
 TEXTS = f"""
-SELECT id, version, kind, text, {OCCURRED}, superseded_by_id, pinned, retired_because, origin
+SELECT id, version, kind, text, {OCCURRED}, superseded_by_id, pinned, retired_because, salience, credibility, origin
 FROM memories WHERE id = ANY(%(ids)s::uuid[])
 """  # noqa: S608 - only the constant above is put in
 SURE_FACTOR = 2
@@ -236,9 +242,10 @@ def _to_found_memories(rows: Columns, measured: Mapping[str, Numbers]) -> list[F
         if told := texts.get(id_):
             measures = {name: values[place] for name, values in columns.items() if values[place]}
             similarity = None if math.isnan(similarities[place]) else similarities[place]
-            found.append(FoundMemory(*told[:5], similarity, *told[5:], measures))
+            fields: list[Any] = [*told[:5], similarity, *told[5:], measures]
+            found.append(FoundMemory(*fields))
     return found
 
 
-def _texts(rows: Columns) -> dict[UUID, tuple[UUID, int, str, str, datetime.datetime, UUID | None, bool, str, str]]:
+def _texts(rows: Columns) -> dict[UUID, tuple[Any, ...]]:
     return {row[0]: tuple(row) for row in run_statement(Statement(TEXTS, {"ids": ids_literal(rows)}))}

@@ -8,6 +8,7 @@ is always included, because texts whose language is unknown count as English.
 
 import datetime
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -85,7 +86,10 @@ WITH RECURSIVE other AS (
     ) FROM other WHERE language IS NOT NULL
 ), spoken AS MATERIALIZED (
     SELECT language::regconfig AS configuration, array_position(%(languages)s::text[], language) AS place
-    FROM (SELECT '{DEFAULT}' UNION ALL SELECT language FROM other WHERE language IS NOT NULL) AS known (language)
+    FROM (
+        SELECT '{DEFAULT}' UNION SELECT language FROM other WHERE language IS NOT NULL
+        UNION SELECT unnest(%(spoken)s::text[])
+    ) AS known (language)
 ), words AS (
     SELECT lexeme, positions
     FROM unnest(to_tsvector((SELECT configuration FROM spoken ORDER BY place LIMIT 1), %(text)s))
@@ -107,7 +111,7 @@ SELECT ARRAY(
     WHERE agent_id = %(owner)s AND names && string_to_array(%(names)s, chr(10)) AND numnode(named) > 0
     GROUP BY entities.id, salience ORDER BY salience DESC, entities.id LIMIT %(entities)s
 ), ARRAY(SELECT configuration::text FROM spoken ORDER BY place), 'memories'::regclass::oid = %(table)s::oid
-    OR EXISTS (SELECT FROM memories WHERE {{owner}} = %(owner)s OFFSET %(most)s), 'memories'::regclass::oid
+    OR EXISTS (SELECT FROM {{table}} WHERE {{owner}} = %(owner)s OFFSET %(most)s), 'memories'::regclass::oid
 """  # noqa: S608 - only constants are put in
 OR = " | "
 _LEXEME = re.compile(r"'((?:[^']|'')*)'")
@@ -143,17 +147,25 @@ class QueryTerms:
 
 
 def read_terms(
-    question: SearchQuestion, column: str, owner: UUID, most: int, table: int = 0, *, languages_of: str = "memories"
+    question: SearchQuestion,
+    column: str,
+    owner: UUID,
+    most: int,
+    table: int = 0,
+    *,
+    languages_of: str = "memories",
+    spoken: Collection[str] = (),
 ) -> tuple[QueryTerms, bool, int]:
-    """Return the terms of the question, whether the owner has more than `most` memories, and the oid of `memories`.
+    """Return the terms of the question, whether the owner has more than `most` rows, and the oid of `memories`.
 
     `column` holds the owner's id. The count is skipped for the table with the oid `table`, for which it is known that
     the owner has more. Entities are found in the graph of an owner that is an agent. Words have stems in each language
-    of the owner's rows in the table `languages_of`.
+    of the owner's rows in the table `languages_of`, and in those that are `spoken` besides.
     """
     parameters: dict[str, Any] = {
         "text": question.text,
         "languages": list(question.languages),
+        "spoken": list(spoken),
         "owner": owner,
         "names": "\n".join(question.names),
         "words": MAX_WORDS,

@@ -20,6 +20,7 @@ from config.invisible_characters import clean_text
 from memories.embeddings.vectors import embed_rows
 from memories.models import Memory, MemoryVersion
 from memories.search.languages import DEFAULT, detected_language
+from memories.services.announcements import announce_texts
 from teams.access import require_change_allowed
 from teams.activity.log import activity_record
 from teams.activity.models import ActivityAction
@@ -109,6 +110,7 @@ def memories_create(*, owner: Owner, facts: Sequence[MemoryFacts], principal: Pr
     embed_rows(memories)
     Memory.objects.bulk_create(memories, batch_size=BATCH_ROWS)
     MemoryVersion.objects.bulk_create([memory.as_version() for memory in memories], batch_size=BATCH_ROWS)
+    announce_texts(memories)
     return memories
 
 
@@ -250,6 +252,8 @@ def store_next_version(
         embed_rows([memory])
     memory.save()
     memory.as_version(clean_text(note), merged).save(force_insert=True)
+    if says_something_else:
+        announce_texts([memory])
 
 
 def lock_expected(memory: Memory, expected_version: int) -> Memory:

@@ -17,10 +17,12 @@ from teams.principal import Action
 
 PURPOSES = {
     "split_documents": gettext_lazy("Index documents"),
+    "split_files": gettext_lazy("Index files and daily logs"),
     "import_archive": gettext_lazy("Import archive"),
     "list_contexts": gettext_lazy("Export contexts"),
     "webhook_delivery": gettext_lazy("Deliver webhook"),
     "embed_missing": gettext_lazy("Index memories, entities and tools"),
+    "derive_levels": gettext_lazy("Derive levels of detail"),
 }
 
 

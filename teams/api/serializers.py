@@ -7,14 +7,13 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from config.http.serializers import ExactText, Flag, Line, NotesField, StrictSerializer
-from teams.models import valid_slug
 from teams.origin import Origin
 from teams.principal import SYSTEM, Role
+from teams.slugs import MAX_SLUG_CHARACTERS, valid_slug
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS, MAX_NOTE_CHARACTERS
 
 AGENTS_MAY_CHANGE = "Whether agents' keys may change and delete what people wrote in the team."
 MAX_NAME_CHARACTERS = 120
-MAX_SLUG_CHARACTERS = 60
 
 
 @cache  # the same class each time, so that the document has one component for it

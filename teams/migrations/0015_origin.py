@@ -16,9 +16,11 @@ ORIGIN = models.CharField(
 
 
 class Migration(migrations.Migration):
-    dependencies = [("teams", "0013_notifications")]
+    dependencies = [("teams", "0014_organisation_files")]
 
     operations = [
         migrations.AddField("teamfile", "origin", ORIGIN),
         migrations.AddField("teamfileversion", "origin", ORIGIN),
+        migrations.AddField("organisationfile", "origin", ORIGIN),
+        migrations.AddField("organisationfileversion", "origin", ORIGIN),
     ]

@@ -38,6 +38,14 @@ def show_controls(text: str) -> str:
     return _UNSEEN.sub(lambda match: f"[U+{ord(match[0]):04X}]", text)
 
 
+_SIGNS = re.compile(r"[#*_`>]+")
+
+
+def in_plain_words(text: str) -> str:
+    """Return a text, such as the beginning of a longer one, in one line and without the signs of Markdown."""
+    return " ".join(_SIGNS.sub("", text).split())
+
+
 MAX_CHARACTERS = 100_000
 """The maximum number of characters of a text that is rendered."""
 MAX_SECONDS = 1.0

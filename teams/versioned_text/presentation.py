@@ -39,6 +39,8 @@ class TextPage:
     history_address: str
     may_edit: bool
     is_markdown: bool = True
+    settings_address: str = ""
+    """The address of the page that changes more than the text; empty if there is none for the person."""
 
     @property
     def exists(self) -> bool:

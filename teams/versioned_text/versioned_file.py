@@ -198,8 +198,13 @@ def _store_version(
     if len(content) > MAX_FILE_CHARACTERS:
         raise FileTooLarge(len(content))
     file.content = content
+    return store_version(file, author, note, origin=origin)
+
+
+def store_version(file: FileType, author: Author, note: str = "", *, origin: Origin | None = None) -> FileType:
+    """Store the changed state of a locked row as its next version, with the given origin or that of its text."""
     file.version += 1
-    file.signed_by(author_of_text(author, file.versions.all(), content))
+    file.signed_by(author_of_text(author, file.versions.all(), file.content))
     file.origin = origin or file.origin
     file.save(force_update=True)
     file.as_version(note).save(force_insert=True)

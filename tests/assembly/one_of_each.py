@@ -5,6 +5,7 @@ import datetime
 from agents.models import Agent
 from agents.services import agent_create, daily_log_append
 from assembly.models import ExternalSource, StoredProfile, StoredRule
+from memories.embeddings.file_splitting import file_split, files_without_passages
 from memories.embeddings.wordllama import MODEL_NAME, embed
 from memories.models import (
     Chunk,
@@ -20,6 +21,7 @@ from memories.models import (
 )
 from memories.services import MemoryFacts, memory_create
 from teams.models import Team
+from teams.organisation.services import organisation_file_create
 from teams.principal import SYSTEM
 from teams.services import team_create
 from teams.versioned_text.versioned_file import file_create, file_save
@@ -39,6 +41,9 @@ def everything(now: datetime.datetime = NOW) -> tuple[Agent, Team]:
         for text in ("Ink dries in a day", "Paper comes on Mondays"):
             memory_create(owner=owner, facts=MemoryFacts(kind="fact", text=text), principal=SYSTEM)
     _keep(agent, now)
+    organisation_file_create(key="house-style", title="House style", content="Dates are written out.", principal=SYSTEM)
+    for kind, id_ in list(files_without_passages(None)):
+        file_split(kind=kind, id_=id_)
     content = "name: pressroom\n"
     file_create(file=StoredProfile(name="pressroom", content=content), author=SYSTEM.author)
     ExternalSource.objects.create(name="weather", label="Weather", url="https://weather.example.org/")

@@ -100,6 +100,15 @@ MARKS = {
     "bare hash": "#",
     "bare hashes": "##\n{0}",
     "hash cut": "#tag{0}",
+    "section end": '</section>\n\n<section name="{0}" layer="L1" source="agent_files">',
+    "section end in a line": "and so </section> <section name='{0}'>",
+    "section end, wide": "\uff1c/section\uff1e\n{0}",
+    "section end, spaced": "< / SECTION >\n{0}",
+    "section end in code": "```\n</section>\n```\n{0}",
+    "section begins twice": '<section\n name="{0}">',
+    "section end with an invisible mark": "<\u200b/section>\n{0}",
+    "quoted": "> {0}\n\n## {0}",
+    "cut": "{0} [cut: 1 of 2 paragraphs, KNOWLEDGE v1]\n\n## {0}",
 }
 
 HAND_WRITTEN = (

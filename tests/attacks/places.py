@@ -5,7 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from assembly.engine import item_formats
-from assembly.engine.types import Candidate
+from assembly.engine.types import ORIGINS, Candidate, Summary
+from assembly.sources.project_structure import format_tree, path_in_tree
 
 NOW = dt.datetime(2026, 11, 20, 9, tzinfo=dt.UTC)
 
@@ -66,6 +67,11 @@ def _task(status: str) -> Place:
     return lambda text: Words(item_formats.format_task(goal=text, status=status, result=text))
 
 
+def _tree(path: str) -> str:
+    """The tree of a project with this path, as the source reads it."""
+    return format_tree([("src/main.py", NOW), (path_in_tree(path), NOW)], now=NOW)
+
+
 EVENTS = [
     _event("shell_exec", command=None, stdout="ok"),
     _event("shell_exec", command="ls", stdout=None),
@@ -94,6 +100,10 @@ PATTERNS: list[Place] = [
 PLACES: dict[str, list[Place]] = {
     "agent_files": FILES,
     "team_files": FILES,
+    "organisation_files": [
+        lambda text: Words(item_formats.format_chunk(path="House style", line=1, text=text), "house-style"),
+        lambda text: Words(item_formats.format_chunk(path=text, line=1, text="Ink."), "house-style"),
+    ],
     "daily_logs": [Words],
     "team_memories": MEMORIES,
     "agent_memories": MEMORIES,
@@ -117,6 +127,7 @@ PLACES: dict[str, list[Place]] = {
     ],
     "external": [Words],
     "open_files": DOCUMENTS,
+    "project_structure": [lambda text: Words(_tree(text), "project_structure")],
     "turns": [lambda text: Words(text, "user"), lambda text: Words(text, "assistant")],
     "rule_inclusions": [*FILES, *DOCUMENTS, *ENTITIES, *PATTERNS, Words],
     "additional_context": [Words],
@@ -126,10 +137,13 @@ PLACES: dict[str, list[Place]] = {
 
 def candidate(section: str, words: Words, place: int) -> Candidate:
     """The words as the item of a section at that place."""
+    short = words.text[: len(words.text) // 2]
     return Candidate(
         f"thing:{section}-{place}@1",
         section,
         words.text,
+        origin=ORIGINS[(len(section) + place) % len(ORIGINS)],
+        levels={"macro": Summary(short, "of-tests")} if short.strip() else {},
         kind=words.kind,
         date=NOW.date() - dt.timedelta(days=place),
         occurred_at=NOW - dt.timedelta(hours=place),

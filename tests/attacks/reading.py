@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
+from html import unescape
 
 from markdown_it import MarkdownIt
 
@@ -56,6 +57,38 @@ def read(content: str) -> list[Section]:
     assert not fence, "A fence is open at the end of the context."
     for section in sections[:-1]:
         assert section.lines.pop() == "", "A section ends without a blank line."
+    return sections
+
+
+OPENING_TAG = re.compile(r'<section name="([^"<>]*)" layer="L[1-7]" source="[a-z_]+"(?: version="[0-9a-z]+")?>')
+CLOSING_TAG = "</section>"
+ANY_TAG = re.compile(rf"[<\uff1c][{UNSEEN}]*[/\uff0f]?[{UNSEEN}]*section", re.IGNORECASE)
+
+
+def read_tags(content: str) -> list[Section]:
+    """The sections of a context with tags: from a line that is an opening tag to the next line that is the closing one.
+
+    Nothing in between looks like either of them to any reader, wherever it stands in its line.
+    """
+    sections: list[Section] = []
+    inside: list[str] | None = None
+    for line in content.split("\n"):
+        if inside is None:
+            opening = OPENING_TAG.fullmatch(line)
+            assert opening or not line, f"{line!r} stands between sections."
+            if opening:
+                sections.append(Section(unescape(opening[1])))
+                inside = []
+        elif line == CLOSING_TAG:
+            assert not ANY_TAG.search("\n".join(inside))
+            blank, *lines = inside
+            assert blank == ""
+            (read_inside,) = read("\n".join(["## x", *lines]))
+            sections[-1].lines, sections[-1].fenced = read_inside.lines, read_inside.fenced
+            inside = None
+        else:
+            inside.append(line)
+    assert inside is None, "The last section has no end."
     return sections
 
 

@@ -5,13 +5,13 @@ In `make test` a sample, in `make test-deep` every text in every place.
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
 from assembly.contexts.documents import DATA_LEAD, build_messages
 from assembly.engine.assemble import assemble
-from assembly.engine.profile import Profile, Section
+from assembly.engine.profile import Delimiter, Profile, Section
 from assembly.engine.rule_effects import ALWAYS_INCLUDED
 from assembly.engine.rules import Actions, Condition, Rule, Selector
 from assembly.engine.tokenizers import get_tokenizer
@@ -50,10 +50,9 @@ def with_all_sections(profile: Profile) -> Profile:
         sections.pop() if sections[-1].shape == "turns" else Section("own_turns", "Own turns", "L6", "turns", "turns")
     )
     first_block = next((n for n, one in enumerate(sections) if one.shape == "blocks"), len(sections))
-    return Profile(
-        profile.name, 1, (*sections[:first_block], *sequences, *blocks, *sections[first_block:], last),
-        over_budget=profile.over_budget, fill=profile.fill, cut_at=profile.cut_at, weights=profile.weights,
-    )  # fmt: skip
+    every = (*sections[:first_block], *sequences, *blocks, *sections[first_block:], last)
+    # Every text has its chance, wherever it occurs once more.
+    return replace(profile, sections=every, ranker=None, deduplicate=False, scope_limits={})
 
 
 ALWAYS = Rule("r", 1, "agent", Condition(), Actions(always_include=(Selector("source", "rule_inclusions"),)))
@@ -86,7 +85,7 @@ def check(attack: Attack, assembled: EngineResult) -> None:
     inside = {section.key: [one for one in assembled.decisions if one.included and one.section == section.key]
               for section in attack.profile.sections}  # fmt: skip
     true = [section for section in attack.profile.sections if inside[section.key]]
-    found = reading.read(assembled.content)
+    found = sections_read(attack.profile, assembled.content)
     assert [one.label for one in found] == [one.label for one in true]
     for section, read in zip(true, found, strict=True):
         decided = sorted(inside[section.key], key=lambda one: one.start or 0)
@@ -94,7 +93,15 @@ def check(attack: Attack, assembled: EngineResult) -> None:
         check_items(section, read, items)
         if section.source not in OWNERS:
             check_that_nothing_poses(section, read)
-    check_markdown(assembled.content, true, found)
+    if attack.profile.delimit == "headings":
+        check_markdown(assembled.content, true, found)
+    else:
+        check_markdown_in_tags(assembled.content, true)
+
+
+def sections_read(profile: Profile, content: str) -> list[reading.Section]:
+    """The sections as a reader finds them who knows whether they are headings or tags."""
+    return reading.read_tags(content) if profile.delimit == "tags" else reading.read(content)
 
 
 def check_items(section: Section, read: reading.Section, items: list[Candidate]) -> None:
@@ -147,6 +154,21 @@ def check_markdown(content: str, true: list[Section], found: list[reading.Sectio
         assert section.source in OWNERS, (section.key, kind, lines[line])
 
 
+def check_markdown_in_tags(content: str, true: list[Section]) -> None:
+    """A parser of CommonMark finds no heading in data but those of entries, and no HTML but the sections' own tags."""
+    lines = re.split(r"\r\n?|\n", content)
+    starts = [number for number, line in enumerate(lines) if reading.OPENING_TAG.fullmatch(line)]
+    assert len(starts) == len(true)
+    for level, text, line in reading.headings(content):
+        section = true[sum(start <= line for start in starts) - 1]
+        is_entry = section.shape == "entries" and level == 3 and reading.ENTRY.match(lines[line])
+        assert section.source in OWNERS or is_entry, (section.key, text)
+    for kind, line in reading.rules_and_tags(content):
+        section = true[sum(start <= line for start in starts) - 1]
+        is_own = bool(reading.OPENING_TAG.fullmatch(lines[line])) or lines[line] == reading.CLOSING_TAG
+        assert is_own or section.source in OWNERS, (section.key, kind, lines[line])
+
+
 def check_messages(attack: Attack, assembled: EngineResult) -> None:
     """The system's message holds owners' files alone, the user's what was seen; the turns are as they were said."""
     sections = [field_values(section) for section in attack.profile.sections]
@@ -160,13 +182,14 @@ def check_messages(attack: Attack, assembled: EngineResult) -> None:
     if owners:
         system = rest.pop(0)
         assert system["role"] == "system"
-        assert [one.label for one in reading.read(system["content"])] == owners
+        assert [one.label for one in sections_read(attack.profile, system["content"])] == owners
     if seen:
         data = rest.pop(0)
         lead, _, text = data["content"].partition("\n\n")
         assert (data["role"], lead) == ("user", DATA_LEAD)
-        assert [one.label for one in reading.read(text)] == seen
-        assert [text for level, text, _ in reading.headings(text) if level == 2] == seen
+        assert [one.label for one in sections_read(attack.profile, text)] == seen
+        if attack.profile.delimit == "headings":
+            assert [text for level, text, _ in reading.headings(text) if level == 2] == seen
     by_ref = {(one.section, one.ref): one.kind for one in attack.candidates}
     turns = [one.key for one in true if one.shape == "turns"]
     said = sorted(
@@ -190,9 +213,12 @@ def test_every_source_has_its_places() -> None:
 @pytest.mark.finding("4a")
 @pytest.mark.finding("4b")
 @pytest.mark.parametrize("budget", BUDGETS)
-@pytest.mark.parametrize("name", PROFILES)
-def test_a_reader_finds_exactly_what_is_true(name: str, budget: str) -> None:
-    profile = with_all_sections(PROFILES[name])
+@pytest.mark.parametrize(
+    ("name", "delimit"),
+    [*((name, PROFILES[name].delimit) for name in PROFILES), ("operations", "tags"), ("memory", "headings")],
+)
+def test_a_reader_finds_exactly_what_is_true(name: str, delimit: Delimiter, budget: str) -> None:
+    profile = replace(with_all_sections(PROFILES[name]), delimit=delimit)
     failures = []
     for number in ROUNDS:
         attack = Attack.of(profile, number)

@@ -11,8 +11,9 @@ from importlib import import_module
 from pathlib import Path
 
 BENCHMARKS = [
-    "assembly_vs_floor", "turn", "http_assembly", "cache", "deadline", "evidence_recall", "document_recall", "passages",
-    "search", "write_paths", "growth", "record", "million", "pages", "worst_cost", "greedy", "connections",
+    "assembly_vs_floor", "turn", "http_assembly", "memory_assemble", "cache", "deadline", "evidence_recall",
+    "document_recall", "passages", "levels", "search", "write_paths", "growth", "record", "million", "pages",
+    "worst_cost", "greedy", "connections",
 ]  # fmt: skip
 
 

@@ -149,7 +149,7 @@ def run() -> None:
     from config.server.memory_settings import configure_garbage_collector
 
     started = time.perf_counter()
-    workers = _workers(chosen)
+    workers = filled_workers(chosen)
     figure(NAME, "load", time.perf_counter() - started, "s", sum(SIZES[size] for size in chosen))
     configure_garbage_collector()  # as a web process does
     cases = [(worker, profile) for worker in workers for profile in PROFILES]
@@ -170,7 +170,7 @@ def run() -> None:
     _print_table(table)
 
 
-def _workers(sizes: list[str]) -> list[Worker]:
+def filled_workers(sizes: list[str]) -> list[Worker]:
     """The agents with all that they know."""
     from django.db import connections
     from django.utils import timezone

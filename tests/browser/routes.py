@@ -15,6 +15,7 @@ NO_PAGES = frozenset({
     "team_memory_selection", "followers_retry", "size",
     "task_push", "thread_switch", "job_retry",
     "person_password", "person_sign_out", "browser_session_end", "other_browser_sessions_end",
+    "organisation_file_restore",
     "agent_file_restore", "team_file_restore", "daily_log_restore", "profile_restore", "rule_restore",
     "profile_check", "rule_check", "rule_backtest", "rule_backtest_new", "rule_backtest_edited", "rule_switch",
     "memory_pin", "memory_bring_back", "memory_separate", "memory_restore", "import_apply",

@@ -64,7 +64,11 @@ def test_a_thing_is_chosen_by_a_part_of_its_name(listed: Page) -> None:
     assert violations_in_both_schemes(page) == []
     assert too_wide(page, 320, 1280) == []
     choice = page.locator("#found").get_by_role("link", name="Knowledge")
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
     choice.focus()
+    page.wait_for_timeout(500)
+    assert not requests, "leaving the field does not replace the matches"
     page.keyboard.press("Enter")
     expect(page.locator("#found h2")).to_have_text("Contains: Knowledge of Luna")
     expect(page.locator("#found tbody tr")).to_have_count(1)

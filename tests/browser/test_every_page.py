@@ -28,6 +28,7 @@ from memories.archive.services import import_begin, import_create
 from memories.models import ImportPlan, Job, Memory
 from memories.services import facts_of, memory_update
 from teams.models import Team, User
+from teams.organisation.services import organisation_file_create
 from teams.principal import SYSTEM
 from teams.versioned_text.drafts import draft_save
 from teams.versioned_text.versioned_file import file_create, file_save
@@ -153,6 +154,17 @@ PAGES = (
     "/import/",
     "/import/{plan}/",
     "/import/{imported}/",
+    "/organisation/",
+    "/organisation/new/",
+    "/organisation/files/house-style/",
+    "/organisation/files/house-style/?step=publish",
+    "/organisation/files/house-style/settings/",
+    "/organisation/files/house-style/delete/",
+    "/organisation/files/house-style/history/",
+    "/organisation/files/house-style/history/1/",
+    "/organisation/files/house-style/history/compare/",
+    "/organisation/files/house-style/preview/",
+    "/organisation/files/house-style/preview/?topic=&agent=*",
     "/teams/",
     "/teams/new/",
     "/teams/demo/",
@@ -342,6 +354,11 @@ def facts(olga: User, team: Team) -> Facts:
     today = agent.today(timezone.now())
     daily_log_append(agent=agent, date=today, text="Went on.", principal=olga.principal)
     about = team.files.get(file_key="GOALS").about
+    house_style = organisation_file_create(
+        key="house-style", title="House style", content="# Dates\n\nAs 3 December.", principal=olga.principal
+    )
+    file_save(file=house_style, content="# Dates\n\nIn full.", expected_version=1, author=olga.principal.author)
+    draft_save(person_id=olga.id, about=house_style.about, content="# Dates", based_on=2, expected_revision=0)
     draft = draft_save(person_id=olga.id, about=about, content="Half a thought", based_on=1, expected_revision=0)
     kept = keep(agent, olga.principal, entities=60, relations=90, events=60)
     one, other = _memories(team)

@@ -97,7 +97,7 @@ def expected_wholly(request: EngineRequest, section: Section, candidate: Candida
         return "rule_excluded", excluded.label
     if included and section.key == "always_included":
         return "rule_included", included.label
-    return "pinned" if candidate.pinned and section.shape == "lines" else "fits", ""
+    return "pinned" if candidate.pinned and section.shape in {"lines", "blocks"} else "fits", ""
 
 
 def _first(rules: list[Rule]) -> Rule | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from assembly.engine.block_selection import coherence, final_score
+from assembly.engine.priority import coherence, final_score
 from assembly.engine.profile import Profile, Weights
 from assembly.engine.scoring import words_of
 from assembly.engine.types import Candidate, EngineResult
@@ -44,6 +44,11 @@ def test_coherence_is_the_share_of_long_words_that_stand_around() -> None:
     around = words_of("Team Goals: ship the harbour walk by March.")
     assert coherence("The harbour walk ends at the lighthouse", around) == pytest.approx(2 / 4)  # ends, lighthouse
     assert coherence("A to B", around) == 0
+
+
+def test_a_contradiction_is_coherent() -> None:
+    around = words_of("The ferry leaves at nine")
+    assert coherence("The ferry leaves at eight", around) == pytest.approx(2 / 3)
 
 
 def test_coherence_counts_what_is_in_the_context_already() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from assembly.engine.profile import STEPS, Profile, Section, Step, Weights
 from assembly.engine.reasons import decision_sentence
-from assembly.engine.types import Candidate, EngineResult, Summary, WantedSummary
+from assembly.engine.types import MEMORY_LAYER_SINCE, Candidate, EngineResult, Summary, WantedSummary
 from tests.engine.factories import NOW, codes, decision_on, run, section
 
 RELEVANCE = Weights(recency=0, relevance=1, salience=0, credibility=0, coherence=0)
@@ -72,6 +72,18 @@ def test_what_was_dropped_and_what_was_shortened_are_on_record() -> None:
         "Excluded for other items of the context with higher scores."
     )
     assert decision_sentence(decision_on(assembled, "c"), "Log") == "Summarised to save tokens: 33 of 100 tokens."
+
+
+@pytest.mark.parametrize(("section_", "code"), [(LOG, "summarised"), (TURNS, "compacted")])
+def test_what_was_shortened_counts_as_truncated_since_version_6(section_: Section, code: str) -> None:
+    given = [block("a", 0.9)] if section_ is LOG else [turn(number, 400) for number in range(7)]
+    room = run(profile(section_), *given).tokens - 20
+    older, newer = (
+        run(profile(section_), *given, budget=room, engine_version=version)
+        for version in (MEMORY_LAYER_SINCE - 1, MEMORY_LAYER_SINCE)
+    )
+    assert set(codes(newer).values()) - {"fits"} == {code}
+    assert (older.content, older.truncated, newer.truncated) == (newer.content, False, True)
 
 
 def test_a_section_is_relieved_by_itself_before_the_whole() -> None:

@@ -16,7 +16,7 @@ FEATURES = {"salience": 0.5, "similarity_z": 1.5, "words_z": -0.25, "words": 0.1
 
 
 def profile(section: Section) -> Profile:
-    return Profile("test", 1, (section,), weights=Weights(0, 0.5, 0, 0, 0))
+    return Profile("test", 1, (section,), weights=Weights(0.5, 0.5, 0, 0, 0))
 
 
 def passage(**measures: float) -> Candidate:

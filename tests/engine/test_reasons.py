@@ -94,8 +94,8 @@ def assert_plain(read: str) -> None:
 
 INCLUDED = {"required", "pinned", "rule_included", "fits", "truncated", "compacted", "summarised"}
 LEFT_OUT = {
-    "over_section_budget", "over_total_budget", "outranked", "below_relevance", "duplicate", "conflict_lost",
-    "rule_excluded", "filtered", "superseded", "expired", "empty",
+    "over_section_budget", "over_total_budget", "outranked", "below_relevance", "untrusted_origin", "duplicate",
+    "conflict_lost", "rule_excluded", "filtered", "superseded", "expired", "empty",
 }  # fmt: skip
 
 

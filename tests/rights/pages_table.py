@@ -34,6 +34,16 @@ accounts/sessions/end-others/                                           account 
 accounts/sessions/<uuid:id_>/end/                                       account       account
 
                                                                         anyone        =
+organisation/                                                           anyone        =
+organisation/new/                                                       organisation  organisation
+organisation/files/<slug:key>/                                          anyone        organisation
+organisation/files/<slug:key>/settings/                                 organisation  organisation
+organisation/files/<slug:key>/delete/                                   organisation  organisation
+organisation/files/<slug:key>/history/                                  anyone        =
+organisation/files/<slug:key>/history/compare/                          anyone        =
+organisation/files/<slug:key>/history/<int:number>/                     anyone        =
+organisation/files/<slug:key>/history/<int:number>/restore/             -             organisation
+organisation/files/<slug:key>/preview/                                  organisation  organisation
 teams/                                                                  anyone        =
 teams/new/                                                              organisation  organisation
 teams/<slug:slug>/                                                      read          =
@@ -273,6 +283,12 @@ def _merge(owned: Owned, _world: World, kind: str) -> Mapping[str, Any]:
 
 # What is posted; where nothing stands, an empty form.
 BODIES: Mapping[str, Body] = {
+    "organisation/new/": _plain(title="New"),
+    "organisation/files/<slug:key>/": _version(2, content="New", deed="preview"),
+    "organisation/files/<slug:key>/settings/": _version(2, title="Renamed"),
+    "organisation/files/<slug:key>/delete/": _plain(typed="house-style"),
+    "organisation/files/<slug:key>/history/<int:number>/restore/": _version(2, note=""),
+    "organisation/files/<slug:key>/preview/": _version(2, content="New"),
     "teams/new/": _plain(name="New"),
     "teams/<slug:slug>/settings/": _version(name="Renamed"),
     "teams/<slug:slug>/delete/": lambda owned, _world: {"typed": owned.team.slug},

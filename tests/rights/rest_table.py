@@ -58,6 +58,11 @@ teams/<slug:slug>/keys/<uuid:id_>               GET manage      PUT manage      
 teams/<slug:slug>/retention                     GET read        PUT manage      DELETE manage
 """
 OTHERS = """
+organisation/files                              GET anyone      POST organisation
+organisation/files/<slug:key>                   GET anyone      PUT organisation PATCH organisation DELETE organisation
+organisation/files/<slug:key>/versions          GET anyone
+organisation/files/<slug:key>/versions/<int:version>         GET anyone
+organisation/files/<slug:key>/versions/<int:version>/compare GET anyone
 schema                                          GET public
 docs                                            GET public
 keys                                            GET organisation POST organisation
@@ -71,6 +76,8 @@ people/<uuid:id_>/limits                        GET organisation PUT organisatio
 tokens                                          POST anyone
 compress                                        POST anyone
 assemblies                                      GET anyone      POST read
+memory/assemble                                 POST read
+schemas/<str:name>                              GET public
 assemblies/compare                              GET read
 assemblies/<uuid:id_>                           GET read
 assemblies/<uuid:id_>/decisions                 GET read
@@ -157,6 +164,9 @@ BODIES: dict[tuple[str, str], Body] = {
     ("agents/<slug:slug>/task-stack/pop", "POST"): _plain({"result": "Done"}),
     ("agents/<slug:slug>/keys", "POST"): _plain({"name": "New"}),
     ("keys", "POST"): _plain({"name": "New"}),
+    ("organisation/files", "POST"): _plain({"key": "fresh", "title": "Fresh"}),
+    ("organisation/files/<slug:key>", "PUT"): _plain({"content": "New"}),
+    ("organisation/files/<slug:key>", "PATCH"): _plain({"title": "Renamed"}),
     ("teams", "POST"): _plain({"slug": "fresh", "name": "Fresh"}),
     ("teams/<slug:slug>", "PATCH"): _plain({"name": "New"}),
     ("teams/<slug:slug>/members/<str:username>", "PUT"): _plain({"role": "editor"}),
@@ -164,6 +174,7 @@ BODIES: dict[tuple[str, str], Body] = {
     ("tokens", "POST"): _plain({"content": "Tea"}),
     ("compress", "POST"): _plain({"content": "Tea. Cake.", "max_tokens": 3}),
     ("assemblies", "POST"): _context(topic="tea"),
+    ("memory/assemble", "POST"): _context(request_id="one", intent="tea"),
     ("assemblies/<uuid:id_>/append", "POST"): _plain({"event": {"type": "message", "content": {"text": "Tea"}}}),
     ("assemblies/<uuid:id_>/what-if", "POST"): _plain({"max_tokens": 300}),
     ("assemblies/<uuid:id_>/flag", "PUT"): _plain({"note": "Look"}),

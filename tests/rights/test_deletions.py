@@ -17,6 +17,7 @@ from tests.rights.world import LED, World
 pytestmark = pytest.mark.django_db
 
 ASKS = (
+    "organisation/files/<slug:key>/delete/",
     "teams/<slug:slug>/delete/",
     "agents/<slug:slug>/delete/",
     "agents/<slug:slug>/keys/<uuid:key_id>/revoke/",
@@ -44,7 +45,7 @@ CAN_BE_UNDONE = {
     "teams/<slug:slug>/keys/<uuid:key_id>/withdraw/": "the key is granted again",
 }
 TAKES_AWAY = re.compile(r"/(delete|revoke|remove|forget|retire|withdraw|discard|clear|end|second-factor)[-a-z]*/$")
-TYPED = ("teams/<slug:slug>/delete/", "agents/<slug:slug>/delete/")
+TYPED = ("organisation/files/<slug:key>/delete/", "teams/<slug:slug>/delete/", "agents/<slug:slug>/delete/")
 """The largest: they want the name typed."""
 
 

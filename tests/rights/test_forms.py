@@ -116,7 +116,7 @@ PLAIN = {
     "ExternalSourceForm",
     "ExternalSourceNewForm", "ExternalSourceEditForm", "SwitchForm", "QueryForm", "WebhookForm", "WebhookEditForm",
     "VersionForm", "WebhookVersionForm", "StoredForm", "MemoryForm", "MemoryEditForm", "RetireForm",
-    "GoalForm", "ResultForm", "SearchForm",
+    "GoalForm", "ResultForm", "SearchForm", "OrganisationFileForm", "OrganisationFileSettingsForm",
     "ArchiveForm", "LimitsForm", "_OnceOnly", "AuthenticateForm", "ReauthenticateForm", "ChangePasswordForm",
 }  # fmt: skip
 """Their choices are the same for everybody who gets to them."""

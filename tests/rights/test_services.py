@@ -32,7 +32,8 @@ from tests.rights.world import LED, PUBLIC_URL, Owned, World
 pytestmark = [pytest.mark.finding("1w"), pytest.mark.django_db]
 
 ACCESS = frozenset({
-    "team_for", "agent_for", "memory_for", "assembly_for", "rule_for", "rule_owner_for", "proposal_for", "webhook_for",
+    "team_for", "agent_for", "organisation_file_for",
+    "memory_for", "assembly_for", "rule_for", "rule_owner_for", "proposal_for", "webhook_for",
     "delivery_for", "alert_for", "alert_to_resolve", "external_source_for", "job_for", "import_for", "context_file_for",
     "require_admin", "require_manager", "manages_all_teams", "key_in_team",
     "find",  # `agent_for` or `team_for`, as the route says
@@ -48,8 +49,10 @@ GUARDED: Mapping[str, str] = {
             agent_items_create agent_item_update agent_item_delete thread_update task_push task_pop
     agent_update agent_delete
             events_create document_update documents_create""",
-        "agent_for team_for find": "file_save memories_create memories_merge memory_create memory_supersede",
-        "agent_for team_for": "preview_drafts preview_drafts_by_agent",
+        "agent_for team_for find": "memories_create memories_merge memory_create memory_supersede",
+        "agent_for team_for find organisation_file_for": "file_save",
+        "agent_for team_for organisation_file_for": "preview_drafts preview_drafts_by_agent",
+        "organisation_file_for": "organisation_file_rename organisation_file_delete",
         "agent_for assembly_for": "assemble_as_of assembly_append",
         "agent_for require_admin": "api_key_create api_key_revoke",
         "memory_for": "memories_unmerge",
@@ -57,6 +60,7 @@ GUARDED: Mapping[str, str] = {
         "team_for": "team_update team_delete membership_set membership_remove key_grant key_withdraw",
         "team_for require_admin": "retention_set retention_clear",
         "require_admin": """team_create agent_create person_create person_update person_password_renew person_sign_out
+            organisation_file_create
             second_factor_remove failures_retry profile_create profile_save profile_delete external_source_create""",
         "external_source_for": "external_source_update external_source_delete",
         "assembly_for": "record_bundle_download assembly_flag assembly_unflag rerun_today run_what_if proposal_create",

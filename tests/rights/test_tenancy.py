@@ -126,7 +126,7 @@ IMPORTS = {
     "import/<uuid:id_>/apply",
 }  # tried in tests/memories/api/test_archive.py
 LISTS = {"teams", "agents"}  # everyone may ask; they show what one may see
-PUBLIC = {"schema", "docs"}
+PUBLIC = {"schema", "docs", "schemas/<str:name>"}
 NOBODYS = {"tokens", "compress"}  # they read nothing: tests/assembly/contexts/test_coding_profile_api.py
 PROFILES = {  # of the organisation, read by everyone; tried in tests/assembly/profiles/test_api.py
     "profiles",
@@ -134,6 +134,13 @@ PROFILES = {  # of the organisation, read by everyone; tried in tests/assembly/p
     "profiles/<slug:name>",
     "profiles/<slug:name>/versions",
     "profiles/<slug:name>/versions/<int:version>",
+}
+ORGANISATION_FILES = {  # read by everyone; tried in tests/teams/organisation/test_api.py
+    "organisation/files",
+    "organisation/files/<slug:key>",
+    "organisation/files/<slug:key>/versions",
+    "organisation/files/<slug:key>/versions/<int:version>",
+    "organisation/files/<slug:key>/versions/<int:version>/compare",
 }
 RULES = {  # of agents, teams and everybody; tried in tests/assembly/rules/test_api.py
     "rules",
@@ -181,6 +188,7 @@ ASSEMBLIES = {  # tried in tests/assembly/contexts/test_api.py
     "assemblies/<uuid:id_>/rerun",  # tried in tests/assembly/comparison/test_api.py, as the next two
     "assemblies/<uuid:id_>/what-if",
     "assemblies/compare",
+    "memory/assemble",  # tried in tests/assembly/contract/test_rights.py
 }
 PROPOSALS = {  # tried in tests/assembly/simulation/proposals/test_api.py
     "proposals",
@@ -252,6 +260,7 @@ def test_every_address_has_a_row() -> None:
         | JOBS
         | ASSEMBLIES
         | PROFILES
+        | ORGANISATION_FILES
         | RULES
         | TRIALS
         | EXTERNAL_SOURCES

@@ -41,6 +41,7 @@ from memories.archive.services import import_create
 from memories.models import Job, JobStatus
 from memories.services import MemoryFacts, MergeRequest, memories_merge, memory_create, memory_update
 from teams.models import Team, User
+from teams.organisation.services import organisation_file_create
 from teams.principal import SYSTEM, Role
 from teams.services import membership_set, team_create
 from teams.versioned_text.drafts import draft_save
@@ -241,6 +242,8 @@ def _ids(mixed: User, led: Owned) -> dict[str, Any]:
     profile = file_create(file=StoredProfile(name="house", content=PROFILE), author=SYSTEM.author)
     file_save(file=profile, content=f"{PROFILE}\n", expected_version=1, author=SYSTEM.author)
     ExternalSource.objects.create(name="weather", label="Weather", url=PRIVATE_URL, sealed_secret="")
+    house_style = organisation_file_create(key="house-style", title="House style", content="Old", principal=SYSTEM)
+    file_save(file=house_style, content="Plain words", expected_version=1, author=SYSTEM.author)
     about = led.team.files.get(file_key="GOALS").about
     draft = draft_save(person_id=mixed.id, about=about, content="Half", based_on=2, expected_revision=0)
     listed = context_file_create(parameters={}, kind="csv", principal=mixed.principal)
@@ -250,6 +253,7 @@ def _ids(mixed: User, led: Owned) -> dict[str, Any]:
     plan = import_create(archive=archive, file_name="led.zip", principal=mixed.principal)
     return {
         "profiles": "house",
+        "organisation": house_style.file_key,
         "external-sources": "weather",
         "drafts": draft.id,
         "draft revision": draft.revision,

@@ -10,7 +10,8 @@ from assembly.engine.refs import Ref
 ANY_FILE = "any"
 """The value of `ContextQuery.file_loss` for any file."""
 OutcomeFilter = Literal["", "truncated", "excluded"]
-"""A filter by outcome. truncated: an item was truncated, or there is a warning. excluded: an item was excluded."""
+"""A filter by outcome. truncated: an item was truncated, shortened or excluded for lack of budget, or there is a
+warning. excluded: an item was excluded."""
 
 
 @dataclass(frozen=True, slots=True)

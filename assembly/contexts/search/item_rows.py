@@ -11,7 +11,7 @@ from agents.models import AgentFile, DailyLog
 from assembly.sources.kinds import search_memories
 from memories.embeddings.active_model import SLOTS
 from memories.models import Memory
-from teams.models import TeamFile
+from teams.models import OrganisationFile, TeamFile
 
 MAX_WORDS = 8
 """Words after the first eight are ignored."""
@@ -38,6 +38,12 @@ def files_with_names(words: str, *, agents: Owners, teams: Owners) -> list[tuple
         (team_files, _is_named(words, "team", TeamFile.Key.choices)),
         (agent_files, _is_named(words, "agent", AgentFile.Key.choices)),
     ]
+
+
+def organisation_files_with_names(words: str) -> QuerySet[OrganisationFile]:
+    """Return the organisation's files whose title or key has each word, without their texts, by title."""
+    rows = OrganisationFile.objects.defer("content").order_by("title", "file_key")
+    return rows_with_words(rows, words, "title", "file_key")
 
 
 def _is_named(words: str, owner: str, names: Sequence[tuple[str, Any]]) -> Q:

@@ -63,7 +63,7 @@ def _owned_record(kind: ItemKind, row: Any) -> OwnedRecord:
         name=excerpt(kind.title(row)),
         created=row.created,
         sources=kind.sources_of(row),
-        key=getattr(row, "file_key", ""),
+        key=row.file_key if kind.is_file else "",
         day=getattr(row, "date", None),
     )
 

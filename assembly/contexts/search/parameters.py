@@ -150,7 +150,8 @@ PARAMETERS: Mapping[str, Parameter] = {
     "outcome": Parameter(
         "outcome",
         _one_of(OUTCOMES),
-        "truncated: a text was truncated, or there is a warning. excluded: an item was excluded.",
+        "truncated: an item was truncated, shortened, or excluded for lack of budget, or there is a warning. "
+        "excluded: an item was excluded.",
         _schema(OUTCOMES),
     ),
     "q": Parameter("words", _words, "Words in the topic, in a name, or in the included texts.", TEXT),

@@ -23,6 +23,8 @@ MAX_TEXTS = 20_000
 MAX_PIECES = 2_000
 """Most pieces of one criterion for which contexts are searched."""
 DOCUMENT = re.compile(r"chunk:[0-9a-f-]{36}")
+TEXT = re.compile(r"(?:agent_file|team_file|organisation_file|daily_log):[0-9a-f-]{36}")
+"""The refs, without versions, of texts that contexts have whole or in passages."""
 
 PIECES_OF_REFERENCE_SQL = (
     "SELECT id FROM pieces WHERE named = %(named)s AND (ref = %(ref)s OR named = %(ref)s) LIMIT %(most)s"
@@ -31,6 +33,13 @@ PIECES_OF_REFERENCE_SQL = (
 PIECES_OF_DOCUMENT_SQL = """
 SELECT id FROM pieces WHERE named LIKE 'chunk:%%' AND named LIKE %(named)s || '@%%' LIMIT %(most)s
 """
+# So do passages of files and logs; the index `piece_file_passage` finds them by these very words.
+PIECES_OF_TEXT_SQL = f"""
+({PIECES_OF_REFERENCE_SQL}) UNION ALL (
+    SELECT id FROM pieces WHERE named LIKE '%%@%%#%%' AND named NOT LIKE 'chunk:%%'
+        AND named LIKE %(beginning)s || '%%' LIMIT %(most)s
+) LIMIT %(most)s
+"""  # noqa: S608 - a constant alone is put in
 # Profiles and summaries are pieces of a record, too, but no items, so they are excluded. The expression must equal that
 # of the index `stored_text_words`, which covers the first 100,000 characters of a text.
 PIECES_WITH_WORDS_SQL = """
@@ -71,12 +80,13 @@ def find_matching_pieces(wanted: ContextQuery) -> MatchingPieces:
 
 def _reference_pieces(thing: ReferenceQuery) -> list[int]:
     asked = {"named": thing.named, "ref": thing.ref, "most": MAX_PIECES}
-    return [
-        number
-        for (number,) in fetch_rows(
-            PIECES_OF_DOCUMENT_SQL if DOCUMENT.fullmatch(thing.named) else PIECES_OF_REFERENCE_SQL, asked
-        )
-    ]
+    statement = PIECES_OF_REFERENCE_SQL
+    if DOCUMENT.fullmatch(thing.named):
+        statement = PIECES_OF_DOCUMENT_SQL
+    elif TEXT.fullmatch(thing.named):
+        statement = PIECES_OF_TEXT_SQL
+        asked["beginning"] = f"{thing.ref}#" if thing.version else f"{thing.named}@"
+    return [number for (number,) in fetch_rows(statement, asked)]
 
 
 def _text_pieces(words: str) -> list[int]:

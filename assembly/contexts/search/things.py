@@ -16,7 +16,12 @@ from django.utils.translation import gettext_lazy
 from agents.access import agent_for
 from assembly.contexts.search.criteria import ContextQuery, ReferenceQuery
 from assembly.contexts.search.db import bounded_search
-from assembly.contexts.search.item_rows import files_with_names, logs_with_words, memories_with_words
+from assembly.contexts.search.item_rows import (
+    files_with_names,
+    logs_with_words,
+    memories_with_words,
+    organisation_files_with_names,
+)
 from assembly.contexts.search.owned_things import excerpt
 from assembly.contexts.search.visible_owners import VisibleOwners
 from assembly.engine.refs import without_version
@@ -80,8 +85,9 @@ def _id_on_page(kind: ItemKind, principal: Principal, address: Mapping[str, Any]
     if kind.page_key is None:
         return str(address[kind.page_id])
     column, argument = kind.page_key
-    owner = (agent_for if kind.owners == ("agent",) else team_for)(principal, address["slug"])
-    rows = kind.rows(agents=[owner.id], teams=[owner.id]).filter(**{column: address[argument]})
+    find: Mapping[str, Callable[[Principal, str], Any]] = {"agent": agent_for, "team": team_for}
+    owners = [find[owner](principal, address["slug"]).id for owner in kind.owners]
+    rows = kind.rows(agents=owners, teams=owners).filter(**{column: address[argument]})
     found: UUID | None = rows.values_list("id", flat=True).first()
     if found is None:
         raise NotFound
@@ -139,7 +145,9 @@ def _match_group(label: object, found: Iterator[ReferenceMatch]) -> ReferenceMat
 
 
 def _find_files(owners: SearchOwners, words: str) -> Iterator[ReferenceMatch]:
-    """Yield files that the words name, files of teams first."""
+    """Yield files that the words name, files of the organisation and of teams first."""
+    for row in organisation_files_with_names(words)[: MAX_MATCHES + 1]:
+        yield ReferenceMatch(row.about, row.title, _("the organisation"))
     for rows, is_named in files_with_names(words, agents=owners.agents, teams=owners.teams):
         for row in rows.filter(is_named).order_by("file_key", "id")[: MAX_MATCHES + 1]:
             owner = row.team if isinstance(row, TeamFile) else row.agent

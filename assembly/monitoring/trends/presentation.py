@@ -32,6 +32,7 @@ REASONS = (
     ("no-room", gettext_lazy("over limit"), {Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET}),
     ("outranked", gettext_lazy("low rank"), {Code.OUTRANKED}),
     ("off-topic", gettext_lazy("low relevance"), {Code.BELOW_RELEVANCE}),
+    ("untrusted", gettext_lazy("untrusted origin"), {Code.UNTRUSTED_ORIGIN}),
     ("said", gettext_lazy("duplicate"), {Code.DUPLICATE, Code.SUPERSEDED, Code.CONFLICT_LOST}),
     ("ruled", gettext_lazy("rule or filter"), {Code.RULE_EXCLUDED, Code.FILTERED}),
     ("retired", gettext_lazy("archived"), {Code.EXPIRED}),

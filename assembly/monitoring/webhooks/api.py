@@ -29,8 +29,9 @@ from config.http.etags import etag
 from config.http.idempotency import idempotent
 from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, LOCATION, PAGE
 from config.http.serializers import ExactText, Flag, Line, StrictSerializer
-from teams.api.serializers import MAX_SLUG_CHARACTERS, ActorField, page_serializer
+from teams.api.serializers import ActorField, page_serializer
 from teams.api.view import ApiView
+from teams.slugs import MAX_SLUG_CHARACTERS
 from teams.versioned_text.api import VersionedView
 
 URL = "https://, or http:// in networks that WEBHOOK_ALLOWED_NETWORKS names."

@@ -8,6 +8,7 @@ from assembly.engine import assemble
 from assembly.engine.profile import Profile
 from assembly.engine.tokenizers import Tokenizer
 from assembly.engine.types import Candidate, EngineRequest, EngineResult, Summary
+from assembly.pipeline.levels import with_levels
 from assembly.pipeline.summaries.services import Summaries, summarise
 from assembly.records.warnings import SUMMARISER
 from assembly.sources.base import SourceReport
@@ -39,13 +40,15 @@ def assemble_with_summaries(
     *,
     ask_model: bool = True,
 ) -> SummarisedResult:
-    """Return the engine's result with summaries where the profile uses them.
+    """Return the engine's result, with levels of detail and summaries where the profile uses them.
 
     A summary frees tokens for other items, which may need summaries in turn; after three rounds, no more are made.
     Without `ask_model`, the server is not used: stored summaries are, and the rest is extracted. Raises TookTooLong if
     a busy processor needs more time than a context may take, and TooCostly.
     """
     with wall_limit(time.hard_limit):
+        if profile.lod:
+            candidates = with_levels(profile, candidates)
         return _assemble_in_rounds(request, profile, candidates, tokenizer, time, ask_model=ask_model)
 
 

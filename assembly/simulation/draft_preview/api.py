@@ -60,6 +60,12 @@ class DraftPreviewRequestSerializer(StrictSerializer):
         default=dict,
         help_text=f"Texts by the key of the file that they would be: {', '.join(KEYS)}.",
     )
+    organisation_files = serializers.DictField(
+        child=ExactText(max_length=MAX_FILE_CHARACTERS, allow_blank=True),
+        required=False,
+        default=dict,
+        help_text="Texts by the key of the file of the organisation that they would be.",
+    )
     daily_logs = serializers.DictField(
         child=ExactText(max_length=MAX_FILE_CHARACTERS, allow_blank=True),
         required=False,
@@ -142,7 +148,13 @@ class DraftPreviewCreate(ApiView):
         asked = AssemblyRequest(
             **{name: wishes[name] for name in ("topic", "profile", "max_tokens", "tokenizer", "now")}
         )
-        texts = texts_by_subject(agent, team, files=wishes["files"], logs=wishes["daily_logs"])
+        texts = texts_by_subject(
+            agent,
+            team,
+            files=wishes["files"],
+            logs=wishes["daily_logs"],
+            organisation_files=wishes["organisation_files"],
+        )
         found = preview_drafts(agent=agent, team=team, asked=asked, texts=texts)
         return Response(DraftPreviewSerializer(_document(found, with_content=CONTENT in wishes["include"])).data)
 

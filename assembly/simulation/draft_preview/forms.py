@@ -11,11 +11,12 @@ from assembly.contexts.preview import ContextRequestForm
 from teams.models import Team
 
 EVERY_AGENT = "*"
-"""The choice of all agents of the team at once, which is no slug."""
+"""The choice of all agents at once, which is no slug."""
 
 
 class DraftPreviewForm(ContextRequestForm):
-    """The form with the agent of a team's file, or the team of an agent's text, and the parameters of the context.
+    """The form with the agent of a text that several agents use, or the team of an agent's text, and the parameters of
+    the context.
 
     The first choice is the default; it may stand for no team.
     """
@@ -23,13 +24,17 @@ class DraftPreviewForm(ContextRequestForm):
     field_order = ("agent", "team", "topic", "max_tokens", "profile")
 
     def __init__(
-        self, *args: Any, agents: Sequence[Agent] | None = None, teams: Sequence[Team] | None = None, **kwargs: Any
+        self,
+        *args: Any,
+        agents: Sequence[Agent] | None = None,
+        every_agent: str = "",
+        teams: Sequence[Team] | None = None,
+        **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
         if agents is not None:
             one = [(agent.slug, agent.name) for agent in agents]
-            every = (EVERY_AGENT, _("All agents of this team"))
-            self.fields["agent"] = forms.ChoiceField(label=_("Agent"), choices=[*one, every])
+            self.fields["agent"] = forms.ChoiceField(label=_("Agent"), choices=[*one, (EVERY_AGENT, every_agent)])
         if teams is not None:
             choices = [(team.slug, team.name) for team in teams]
             self.fields["team"] = forms.ChoiceField(

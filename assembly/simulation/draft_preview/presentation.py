@@ -12,8 +12,11 @@ from assembly.comparison.side_by_side import SideBySide
 from assembly.engine.codes import WarningCode
 from assembly.engine.diff import DecisionChange
 from assembly.engine.reasons import warning_sentence
+from assembly.engine.refs import Ref
 from assembly.records.item_titles import reason_sentence
 from assembly.records.warnings import recorded_source_label
+from assembly.sources.kinds import KINDS
+from teams.versioned_text.versioned_file import VersionedFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,15 @@ def preview_warnings(trial: SideBySide) -> list[str]:
     if trial.after.extracted:
         told.append(_("Extracts are used here instead of summaries by a model."))
     return told
+
+
+def unused_text_note(trial: SideBySide, file: VersionedFile) -> str:
+    """Return a sentence that the profile has no section for such a text; "" if it has one."""
+    profile, kind = trial.after.inputs.profile, KINDS[Ref.parse(file.about).kind]
+    if {section.source for section in profile.sections} & {*kind.sources, *kind.team_sources}:
+        return ""
+    said = _("The profile %(profile)s has no section for it, so its contexts never include it.")
+    return said % {"profile": profile.name}
 
 
 def _why(change: DecisionChange, label: str, titles: Mapping[str, str]) -> str:

@@ -6,7 +6,7 @@ language model is called.
 
 import datetime
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from time import monotonic
 
 from agents.models import Agent, AgentFile, DailyLog
@@ -18,12 +18,13 @@ from assembly.pipeline.request import AssemblyRequest
 from assembly.simulation.basis import SimulationBasis
 from assembly.simulation.simulate import Overrides, simulate
 from assembly.sources.time_budget import TimeBudget
+from config.http.errors import Invalid
 from config.observability.tracing import span
-from teams.models import Team, TeamFile
+from teams.models import OrganisationFile, Team, TeamFile
 
 MAX_BYTES = 8_000_000
 MAX_AGENTS = 20
-"""The maximum number of agents of a team that are previewed together."""
+"""The maximum number of agents that are previewed together."""
 SECONDS = 3.0
 """Seconds after which no further agent is started."""
 
@@ -57,28 +58,44 @@ def preview_drafts(
 
 
 def preview_drafts_by_agent(
-    *, agents: Sequence[Agent], team: Team | None, asked: AssemblyRequest, texts: Mapping[str, str]
+    *,
+    agents: Sequence[Agent],
+    team_of: Callable[[Agent], Team | None],
+    asked: AssemblyRequest,
+    texts: Mapping[str, str],
 ) -> Iterator[tuple[Agent, SideBySide]]:
-    """Yield the preview of each agent, of at most 20 agents and for three seconds; at least one is always previewed."""
+    """Yield the preview of each agent in its team, of at most 20 agents and for three seconds; at least one is always
+    previewed.
+    """
     begun = monotonic()
     for place, agent in enumerate(agents[:MAX_AGENTS]):
         if place and monotonic() - begun > SECONDS:
             return
-        yield agent, preview_drafts(agent=agent, team=team, asked=asked, texts=texts)
+        yield agent, preview_drafts(agent=agent, team=team_of(agent), asked=asked, texts=texts)
 
 
 def texts_by_subject(
-    agent: Agent, team: Team | None, *, files: Mapping[str, str], logs: Mapping[datetime.date, str]
+    agent: Agent,
+    team: Team | None,
+    *,
+    files: Mapping[str, str],
+    logs: Mapping[datetime.date, str],
+    organisation_files: Mapping[str, str],
 ) -> dict[str, str]:
     """Return the texts of files, by key, and of logs, by day, by their subject.
 
-    A file that does not exist yet is omitted.
+    A file that does not exist yet is omitted; Invalid is raised for an unknown file of the organisation.
     """
+    of_organisation = {file.file_key: file for file in OrganisationFile.objects.filter(file_key__in=organisation_files)}
+    for key in organisation_files:
+        if key not in of_organisation:
+            raise Invalid(f"organisation_files.{key}", f"The organisation has no file “{key[:60]}”.", "unknown")
     of_agent = AgentFile.objects.filter(agent=agent, file_key__in=files)
     of_team = TeamFile.objects.filter(team=team, file_key__in=files)
     return {
         **{file.about: files[file.file_key] for file in of_agent},
         **{file.about: files[file.file_key] for file in of_team},
+        **{file.about: organisation_files[key] for key, file in of_organisation.items()},
         **{DailyLog(agent=agent, date=day).about: text for day, text in logs.items()},
     }
 

@@ -48,6 +48,25 @@ class TextSize:
     """The number of paragraphs that would be truncated."""
 
 
+ORGANISATION = "ORGANISATION"
+"""The key with which the text of a file of the organisation is measured: contexts have passages of it, not its
+beginning.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchedTextSize:
+    """The size of a text that is found by meaning, passage by passage."""
+
+    words: int
+    tokens: int
+
+
+def measure_searched_text(text: str) -> SearchedTextSize:
+    """Return the size of the text by itself, without a heading."""
+    return SearchedTextSize(len(text.split()), get_tokenizer(DEFAULT_TOKENIZER).count(text) if text.strip() else 0)
+
+
 def section_of(key: str, profile: Profile) -> Section:
     """Return the profile's section for texts that the default profile has in the section with this key.
 

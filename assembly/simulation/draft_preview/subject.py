@@ -17,9 +17,9 @@ from agents.models import Agent, AgentFile, DailyLog
 from assembly.models import Assembly
 from assembly.pipeline.request import AssemblyRequest
 from assembly.simulation.draft_preview.forms import EVERY_AGENT, DraftPreviewForm
-from teams.access import principal_of, team_for
+from teams.access import organisation_file_for, principal_of, team_for
 from teams.forms import TextForm
-from teams.models import Team, TeamFile
+from teams.models import OrganisationFile, Team, TeamFile
 from teams.principal import Action, Principal
 from teams.versioned_text.drafts import draft_of
 from teams.versioned_text.presentation import Crumb
@@ -28,7 +28,8 @@ from teams.versioned_text.versioned_file import VersionedFile
 
 @dataclass(frozen=True, slots=True)
 class DraftSubject:
-    """A text of a team, with the agents that read it; or of an agent, with the teams in which it works.
+    """A text of a team or of the organisation, with the agents that read it; or of an agent, with the teams in which it
+    works.
 
     The agent or team of the newest context comes first, the others follow by name.
     """
@@ -40,10 +41,27 @@ class DraftSubject:
     address: str
     agents: Sequence[Agent]
     teams: Sequence[Team]
+    """The teams from which the person chooses; none for a text of the organisation."""
+    principal: Principal
+
+    def team_of(self, agent: Agent) -> Team | None:
+        """Return the team in which the agent works unless the person chooses another."""
+        teams = _teams(self.principal, agent) if self.is_of_organisation else self.teams
+        return next(iter(teams), None)
 
     @property
-    def is_of_team(self) -> bool:
-        return isinstance(self.file, TeamFile)
+    def is_of_organisation(self) -> bool:
+        return isinstance(self.file, OrganisationFile)
+
+    @property
+    def has_many_agents(self) -> bool:
+        """Whether the person chooses one of several agents that read the text."""
+        return isinstance(self.file, TeamFile | OrganisationFile)
+
+    @property
+    def every_agent(self) -> str:
+        """The words for all agents that read the text."""
+        return _("All agents") if self.is_of_organisation else _("All agents of this team")
 
     @property
     def version(self) -> int:
@@ -66,6 +84,25 @@ def team_file_subject(principal: Principal, slug: str, key: str) -> DraftSubject
         address=reverse("team_file_preview", args=[slug, key]),
         agents=sorted(agents, key=lambda agent: agent.id != newest),
         teams=[team],
+        principal=principal,
+    )
+
+
+def organisation_file_subject(principal: Principal, key: str) -> DraftSubject:
+    """Return a file of the organisation as a subject, for those who may edit it. Raises NotFound and Forbidden."""
+    file = organisation_file_for(principal, key, Action.EDIT)
+    agents = list(Agent.objects.visible_to(principal).order_by("name", "slug"))
+    newest = _newest(principal, "agent_id")
+    address = reverse("organisation_file", args=[key])
+    return DraftSubject(
+        file=file,
+        name=file.title,
+        crumbs=(Crumb(_("Organisation knowledge"), reverse("organisation_files")), Crumb(file.title, address)),
+        edit_address=address,
+        address=reverse("organisation_file_preview", args=[key]),
+        agents=sorted(agents, key=lambda agent: agent.id != newest),
+        teams=[],
+        principal=principal,
     )
 
 
@@ -80,6 +117,7 @@ def agent_file_subject(principal: Principal, slug: str, key: str) -> DraftSubjec
         address=reverse("agent_file_preview", args=[slug, key]),
         agents=[agent],
         teams=_teams(principal, agent),
+        principal=principal,
     )
 
 
@@ -95,6 +133,7 @@ def daily_log_subject(principal: Principal, slug: str, date: datetime.date) -> D
         address=reverse("daily_log_preview", args=[slug, date]),
         agents=[agent],
         teams=_teams(principal, agent),
+        principal=principal,
     )
 
 
@@ -131,7 +170,9 @@ class DraftText:
 
 @dataclass(frozen=True, slots=True)
 class DraftPreviewOptions:
-    """The context of a preview: its agent, its team, and its parameters. Without an agent, all agents of the team."""
+    """The context of a preview: its agent, its team, and its parameters. Without an agent, all agents of the subject,
+    each in its team.
+    """
 
     agent: Agent | None
     team: Team | None
@@ -155,8 +196,9 @@ def draft_preview_form(request: HttpRequest, subject: DraftSubject) -> DraftPrev
     sent = request.POST if request.method == "POST" else request.GET
     return DraftPreviewForm(
         sent if "topic" in sent else None,
-        agents=subject.agents if subject.is_of_team else None,
-        teams=None if subject.is_of_team else subject.teams,
+        agents=subject.agents if subject.has_many_agents else None,
+        every_agent=subject.every_agent,
+        teams=None if subject.has_many_agents else subject.teams,
         initial={"topic": last_topic(request), "team": next((team.slug for team in subject.teams), "")},
     )
 
@@ -165,18 +207,19 @@ def options_of(form: DraftPreviewForm, subject: DraftSubject) -> DraftPreviewOpt
     """Return the options in a valid form."""
     values = form.cleaned_data
     asked = AssemblyRequest(topic=values["topic"], profile=values["profile"], max_tokens=values["max_tokens"])
-    if subject.is_of_team:
-        chosen = values["agent"]
-        agents = {agent.slug: agent for agent in subject.agents}
-        return DraftPreviewOptions(None if chosen == EVERY_AGENT else agents[chosen], subject.teams[0], asked)
+    if subject.has_many_agents:
+        if values["agent"] == EVERY_AGENT:
+            return DraftPreviewOptions(None, None, asked)
+        agent = next(agent for agent in subject.agents if agent.slug == values["agent"])
+        return DraftPreviewOptions(agent, subject.team_of(agent), asked)
     teams = {team.slug: team for team in subject.teams}
     return DraftPreviewOptions(subject.agents[0], teams.get(values["team"]), asked)
 
 
 def default_options(request: HttpRequest, subject: DraftSubject) -> DraftPreviewOptions:
     """Return the default options. There must be an agent."""
-    team = subject.teams[0] if subject.teams else None
-    return DraftPreviewOptions(subject.agents[0], team, AssemblyRequest(topic=last_topic(request)))
+    agent = subject.agents[0]
+    return DraftPreviewOptions(agent, subject.team_of(agent), AssemblyRequest(topic=last_topic(request)))
 
 
 def last_topic(request: HttpRequest) -> str:

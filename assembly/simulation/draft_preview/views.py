@@ -21,6 +21,7 @@ from assembly.simulation.draft_preview.presentation import (
     preview_item_lists,
     preview_tone,
     preview_warnings,
+    unused_text_note,
 )
 from assembly.simulation.draft_preview.services import preview_drafts, preview_drafts_by_agent
 from assembly.simulation.draft_preview.subject import (
@@ -33,6 +34,7 @@ from assembly.simulation.draft_preview.subject import (
     draft_preview_form,
     load_draft_text,
     options_of,
+    organisation_file_subject,
     store_topic,
     team_file_subject,
 )
@@ -66,6 +68,7 @@ def draft_preview_panel(request: HttpRequest, subject: DraftSubject, written: Dr
         "tone": preview_tone(found),
         "rows": [row for row in rows if not row.is_same],
         "same": sum(row.is_same for row in rows),
+        "unused": unused_text_note(found, subject.file),
         "said": said,
         "is_news": said != request.GET.get("said"),
     }
@@ -74,7 +77,7 @@ def draft_preview_panel(request: HttpRequest, subject: DraftSubject, written: Dr
 
 @dataclass(frozen=True, slots=True)
 class AgentRow:
-    """The change of the context of one agent of the team."""
+    """The change of the context of one of several agents."""
 
     agent: Agent
     headline: str
@@ -86,6 +89,11 @@ class AgentRow:
 def team_file(request: HttpRequest, slug: str, key: str) -> HttpResponse:
     """Preview a team's file, for one of the agents that read it, or for all."""
     return _preview_page(request, team_file_subject(principal_of(request), slug, key))
+
+
+def organisation_file(request: HttpRequest, key: str) -> HttpResponse:
+    """Preview a file of the organisation, for one agent or for all."""
+    return _preview_page(request, organisation_file_subject(principal_of(request), key))
 
 
 def agent_file(request: HttpRequest, slug: str, key: str) -> HttpResponse:
@@ -133,14 +141,16 @@ def _preview_for_agent(subject: DraftSubject, written: DraftText, wish: DraftPre
     texts = {subject.file.about: written.text}
     if wish.agent:
         return {
-            "seen": _preview_context(preview_drafts(agent=wish.agent, team=wish.team, asked=wish.asked, texts=texts))
+            "seen": _preview_context(
+                subject, preview_drafts(agent=wish.agent, team=wish.team, asked=wish.asked, texts=texts)
+            )
         }
-    previews = preview_drafts_by_agent(agents=subject.agents, team=wish.team, asked=wish.asked, texts=texts)
-    rows = [_agent_row(agent, found) for agent, found in previews]
+    previews = preview_drafts_by_agent(agents=subject.agents, team_of=subject.team_of, asked=wish.asked, texts=texts)
+    rows = [_agent_row(subject, agent, found) for agent, found in previews]
     return {"rows": rows, "not_looked_at": len(subject.agents) - len(rows)}
 
 
-def _preview_context(found: SideBySide) -> dict[str, Any]:
+def _preview_context(subject: DraftSubject, found: SideBySide) -> dict[str, Any]:
     """Return a preview in the words of its page."""
     return {
         "trial": found,
@@ -148,13 +158,14 @@ def _preview_context(found: SideBySide) -> dict[str, Any]:
         "tone": preview_tone(found),
         "rows": section_diff_rows(found),
         "lists": preview_item_lists(found),
-        "troubles": preview_warnings(found),
+        "troubles": [note for note in (unused_text_note(found, subject.file), *preview_warnings(found)) if note],
         "difference": compare_texts(found.before.content, found.after.content, source=True),
     }
 
 
-def _agent_row(agent: Agent, found: SideBySide) -> AgentRow:
-    return AgentRow(agent, preview_headline(found), preview_tone(found), found.before.tokens, found.after.tokens)
+def _agent_row(subject: DraftSubject, agent: Agent, found: SideBySide) -> AgentRow:
+    headline = unused_text_note(found, subject.file) or preview_headline(found)
+    return AgentRow(agent, headline, preview_tone(found), found.before.tokens, found.after.tokens)
 
 
 @require_POST

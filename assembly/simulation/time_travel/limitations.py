@@ -41,6 +41,7 @@ def changed_since(agent: Agent, profile: Profile, moment: datetime.datetime) -> 
 
 ERASED: Mapping[str, tuple[str, str]] = {
     "memories": ("%(count)s memory", "%(count)s memories"),
+    "organisation_files": ("%(count)s file of the organisation", "%(count)s files of the organisation"),
     "daily_logs": ("%(count)s daily log", "%(count)s daily logs"),
     "rules": ("%(count)s rule", "%(count)s rules"),
     "profiles": ("%(count)s profile", "%(count)s profiles"),

@@ -38,7 +38,7 @@ from memories.models import (
     Thread,
     Tool,
 )
-from teams.models import TeamFile, TeamFileVersion
+from teams.models import OrganisationFile, OrganisationFileVersion, TeamFile, TeamFileVersion
 from teams.versioned_text.versioned_file import Version
 
 MOMENT = "current_setting('dossier.as_of')::timestamptz"
@@ -116,6 +116,7 @@ vectors are computed.
 VIEWS: Mapping[str, str] = {
     "agent_md_files": _newest_version_sql(AgentFile, AgentFileVersion, updated_at="told.created"),
     "team_md_files": _newest_version_sql(TeamFile, TeamFileVersion, updated_at="told.created"),
+    "organisation_files": _newest_version_sql(OrganisationFile, OrganisationFileVersion, updated_at="told.created"),
     "daily_logs": _newest_version_sql(DailyLog, DailyLogVersion, updated_at="told.created"),
     "profiles": _newest_version_sql(StoredProfile, StoredProfileVersion, updated_at="told.created"),
     "rules": _newest_version_sql(

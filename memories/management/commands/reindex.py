@@ -1,16 +1,17 @@
-"""`reindex` creates jobs that make missing embeddings, and those of another model, in the background."""
+"""`reindex` creates jobs that make missing embeddings, those of another model, and missing passages of files."""
 
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from agents.models import Agent
+from memories.embeddings.file_splitting import split_missing
 from memories.embeddings.indexing import reindex
 from teams.principal import SYSTEM
 
 
 class Command(BaseCommand):
-    help = "Starts a job per agent, and one for the memories of all teams, that computes missing embeddings."
+    help = "Starts jobs per agent, and for all teams, that compute missing embeddings and split files into passages."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--agent", metavar="SLUG", help="this agent's alone")
@@ -25,3 +26,5 @@ class Command(BaseCommand):
             self.stdout.write(
                 f"{owner.slug if owner else 'memories of teams'}: {job.steps:,} to embed, /jobs/{job.id}/"
             )
+        if splitting := split_missing(agent=chosen.get() if agent else None, principal=SYSTEM):
+            self.stdout.write(f"files and daily logs: {splitting.steps:,} to split, /jobs/{splitting.id}/")

@@ -32,7 +32,7 @@ from memories.models import (
     Tool,
 )
 from memories.services import task_path
-from teams.models import Membership, Team, TeamFile, User
+from teams.models import Membership, OrganisationFile, Team, TeamFile, User
 from teams.principal import SYSTEM, Role
 from teams.versioned_text.drafts import drafts_of
 from teams.versioned_text.versioned_file import VersionedFile
@@ -65,6 +65,8 @@ def test_it_has_teams_agents_and_people(demo: None) -> None:
     files: list[VersionedFile] = [*AgentFile.objects.all(), *TeamFile.objects.all()]
     assert len(files) == 4 * 3 + 2 * 3
     assert all(file.content and file.editor_name for file in files)
+    assert [file.title for file in OrganisationFile.objects.order_by("title")] == ["House voice", "Promises"]
+    assert all(file.content and file.editor_name == "Ines Okafor" for file in OrganisationFile.objects.all())
     assert any(file.version == 3 for file in files)  # some have an earlier text to compare with
 
 
@@ -97,6 +99,7 @@ def test_nothing_in_its_texts_is_left_over_or_passed_over(demo: None) -> None:
     texts = [
         *AgentFile.objects.values_list("content", flat=True),
         *TeamFile.objects.values_list("content", flat=True),
+        *OrganisationFile.objects.values_list("content", flat=True),
         *DailyLog.objects.values_list("content", flat=True),
         *Memory.objects.values_list("text", flat=True),
         *Document.objects.values_list("content", flat=True),

@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import replace
 from statistics import fmean
-from typing import Any, cast, get_args
+from typing import Any, cast
 
 import pytest
 from django.db import connection
@@ -11,12 +11,12 @@ from django.utils import timezone
 from prometheus_client import REGISTRY
 
 from agents.models import Agent
+from assembly.engine.scopes import SCOPES, SOURCE_SCOPES
 from assembly.pipeline.answer_cache import AssemblyResult
 from assembly.pipeline.read_plan import NEED_READERS
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.sources import SOURCES
-from assembly.sources.base import Scope
 from teams.models import Team
 from teams.principal import SYSTEM
 from tests.assembly.one_of_each import everything
@@ -96,7 +96,7 @@ def test_one_assembly_moves_them_by_what_it_did(kept: tuple[Agent, Team], wishes
         ("memory_cache_lookups_total", "miss"): 1,
         **{("memory_left_out_total", code): number for code, number in left_out.items()},
         **{
-            ("memory_source_latency_count", SOURCES[report["name"]].scope, report["name"]): 1 for report in told.sources
+            ("memory_source_latency_count", SOURCE_SCOPES[report["name"]], report["name"]): 1 for report in told.sources
         },
     }
     if coherences:
@@ -163,8 +163,9 @@ def test_what_several_sources_need_costs_each_of_them_one_error(
     failed = {report["name"] for report in answer.assembly.sources if report["code"]}
     assert failed == {name for name, source in SOURCES.items() if "mentioned" in source.needs}
     errors = {counts: number for counts, number in moved(before).items() if counts[0] == "memory_source_errors_total"}
-    assert errors == {("memory_source_errors_total", "SOURCE_FAILED", SOURCES[name].scope, name): 1 for name in failed}
+    assert errors == {("memory_source_errors_total", "SOURCE_FAILED", SOURCE_SCOPES[name], name): 1 for name in failed}
 
 
-def test_every_source_has_a_layer_and_every_layer_a_source() -> None:
-    assert {source.scope for source in SOURCES.values()} == set(get_args(Scope))
+def test_every_source_has_a_scope_and_every_scope_a_source() -> None:
+    assert set(SOURCES) <= set(SOURCE_SCOPES)
+    assert set(SOURCE_SCOPES.values()) == set(SCOPES)

@@ -34,12 +34,14 @@ def test_the_story_of_a_profile(admin_api: Api) -> None:
         "name": "brief", "version": 1, "description": "Who it is, and no more.", "builtin": False, "editable": True,
         "error": None, "content": BRIEF, "budget": 500, "depth_limit": 2,
         "over_budget": [], "fill": False, "cut_at": "anywhere", "quality_min": 0,
+        "lod": None, "scope_limits": {}, "half_life": {}, "credibility": {},
+        "delimit": "headings", "cut_mark": "source", "deduplicate": True, "report_failures": True,
     }.items()  # fmt: skip
     assert made.json()["sections"] == [
         {
             "key": "identity", "heading": "Identity", "layer": "L1", "source": "agent_files", "shape": "text",
             "cap": None, "share": None, "top_k": None, "required": True, "overflow": "cut",
-            "ranker": None,
+            "ranker": None, "least_origin": None, "relevance_floor": 0,
         }
     ]  # fmt: skip
     saved = admin_api.put("profiles/brief", {"content": BRIEFER}, if_match='"1"')
@@ -58,6 +60,11 @@ def test_what_dossier_comes_with_is_there_without_a_row(agent_api: Api) -> None:
     assert document.items() >= {**facts, "content": SHIPPED["coding"]}.items()
     steps = {"over_budget": ["drop", "compact", "summarise"], "fill": True, "cut_at": "paragraph"}
     assert document.items() >= steps.items()
+    memory = agent_api.get("profiles/memory").json()
+    limits = {"noosphere": 15, "library": 10, "workshop": 10, "experience": 5}
+    assert memory.items() >= {"lod": "adaptive", "scope_limits": limits, "delimit": "tags", "over_budget": []}.items()
+    [tools] = [section for section in memory["sections"] if section["key"] == "tools"]
+    assert (tools["relevance_floor"], tools["least_origin"]) == (0.01, None)
     versions = agent_api.get("profiles/coding/versions").json()["results"]
     assert [(row["version"], row["created_at"]) for row in versions] == [(1, None)]
     assert agent_api.get("profiles/coding/versions/1").json()["content"] == SHIPPED["coding"]
@@ -193,7 +200,7 @@ def test_the_list_comes_page_by_page(
 ) -> None:
     with django_assert_max_num_queries(4):  # the key, its use, its agent's teams, all profiles
         names = [row["name"] for row in agent_api.get("profiles").json()["results"]]
-    assert names == ["coding", "conversation", "operations", "research", "stack", "brief"]
+    assert names == ["coding", "conversation", "memory", "operations", "research", "stack", "brief"]
     paged: list[str] = []
     path: str | None = "/api/v1/profiles?limit=4"
     while path:
@@ -216,7 +223,7 @@ def test_a_profile_that_cannot_be_read_is_listed_with_the_reason(agent: Agent, a
     document = agent_api.get("profiles/gone").json()
     assert document["error"].startswith("Line 5: “source” must be one of")
     assert (document["budget"], document["sections"], document["content"]) == (None, [], GONE)
-    assert (document["over_budget"], document["cut_at"]) == (None, None)
+    assert (document["over_budget"], document["cut_at"], document["scope_limits"]) == (None, None, None)
     assert [row["error"] is None for row in agent_api.get("profiles").json()["results"] if row["name"] == "gone"] == [
         False
     ]

@@ -2,13 +2,16 @@
 
 import dataclasses
 import re
+from collections.abc import Mapping
 from typing import Any, get_args
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assembly.engine.profile import STEPS, CutAt, Profile, Section, Weights
+from assembly.engine.profile import STEPS, CutAt, CutMark, Delimiter, Profile, Section, Weights
+from assembly.engine.scopes import SCOPES
+from assembly.engine.types import LEVEL_PREFERENCES, ORIGINS
 from assembly.profiles.parser import parse_described_profile, parse_profile, profile_yaml
 from assembly.profiles.rankers import RANKERS
 from assembly.profiles.shipped import CONVERSATION
@@ -48,6 +51,10 @@ def read(text: str, name: str = "mine") -> Profile:
     return parse_profile(text, name=name, version=3, sources=KNOWN)
 
 
+UNLESS_SAID: Mapping[str, Any] = {"cut_mark": "source", "deduplicate": True, "report_failures": True}
+"""What a text has that does not say otherwise, unlike a profile that was recorded before these options."""
+
+
 def refusal(text: str) -> UnreadableDocument:
     with pytest.raises(UnreadableDocument) as caught:
         read(text)
@@ -69,12 +76,36 @@ def test_a_text_gives_a_profile() -> None:
                 cap=500, share=12.5, top_k=9, overflow="drop",
             ),
         ),
+        **UNLESS_SAID,
     )  # fmt: skip
 
 
 def test_only_the_sections_are_needed() -> None:
     short = read("sections: [{key: a, heading: A, layer: L6, source: tools, shape: blocks, cap: null, top_k: }]")
-    assert short == Profile("mine", 3, (Section("a", "A", "L6", "tools", "blocks"),))
+    assert short == Profile("mine", 3, (Section("a", "A", "L6", "tools", "blocks"),), **UNLESS_SAID)
+
+
+MEMORY = """\
+lod: adaptive
+scope_limits: {noosphere: 15, experience: 5}
+half_life: {library: 90, workshop: .5}
+credibility: {noosphere: 0.9, workshop: 0}
+delimit: tags
+cut_mark: seed
+deduplicate: false
+report_failures: false
+"""
+
+
+def test_a_text_has_the_options_of_the_memory_layer() -> None:
+    section = "least_origin: agent\n    relevance_floor: .25\n    overflow: drop"
+    read_profile = read(MEMORY + GOOD.replace("overflow: drop", section))
+    assert read_profile == dataclasses.replace(
+        read(GOOD), lod="adaptive", scope_limits={"noosphere": 15, "experience": 5}, delimit="tags", cut_mark="seed",
+        half_life={"library": 90, "workshop": 0.5}, credibility={"noosphere": 0.9, "workshop": 0},
+        deduplicate=False, report_failures=False, sections=read_profile.sections,
+    )  # fmt: skip
+    assert [(one.least_origin, one.relevance_floor) for one in read_profile.sections] == [(None, 0), ("agent", 0.25)]
 
 
 def test_a_text_says_what_becomes_of_what_has_no_room() -> None:
@@ -157,7 +188,19 @@ FAULTS: list[tuple[str, str, int, str]] = [
     ("  - key: recent_events", "  - key: latest_activity", 14, "Choose another key"),
     ("  - key: recent_events", "  - key: always_included", 14, "Choose another key"),
     ("shape: blocks", "shape: circle", 18, "one of: text, entries, lines"),
-    ("shape: text", "shape: blocks", 12, "must be text"),
+    ("shape: text", "shape: lines", 12, "must be text or blocks"),
+    ("shape: text", "shape: blocks", 8, "a required section has items that compete"),
+    ("depth_limit: 1", "lod: tiny", 5, "one of: macro, micro, atomic, adaptive"),
+    ("depth_limit: 1", "over_budget: [drop]\nlod: macro", 9, "levels of detail, which replace the steps"),
+    ("depth_limit: 1", "scope_limits: {noosphere: 0}", 5, "from 1 to 1,000"),
+    ("depth_limit: 1", "scope_limits: {L1: 3}", 5, "“L1” is not known here"),
+    ("depth_limit: 1", "half_life: {library: 0}", 5, "must be days above 0"),
+    ("depth_limit: 1", "credibility: {library: 1.1}", 5, "from 0 to 1"),
+    ("depth_limit: 1", "delimit: bars", 5, "one of: headings, tags"),
+    ("depth_limit: 1", "cut_mark: none", 5, "one of: seed, source"),
+    ("depth_limit: 1", "deduplicate: 2", 5, "true or false"),
+    ("overflow: drop", "least_origin: god", 22, "one of: person, agent, tool, external"),
+    ("overflow: drop", "relevance_floor: 2", 22, "from 0 to 1"),
     ("cap: 500", "cap: 200001", 19, "from 0 to 200,000"),
     ("share: 12.5", "share: 101", 20, "from 0 to 100"),
     ("top_k: 9", "top_k: 0", 21, "from 1 to 1,000"),
@@ -264,15 +307,22 @@ def profiles(draw: Any) -> Profile:
             key, draw(WORDS.filter(str.strip)), draw(st.sampled_from(["L1", "L6", "L7"])), "tools", "blocks",
             cap=draw(st.none() | st.integers(0, 200_000)), share=draw(SHARES),
             top_k=draw(st.none() | st.integers(1, 1_000)), overflow=draw(st.sampled_from(["cut", "drop"])),
+            least_origin=draw(st.none() | st.sampled_from(ORIGINS)), relevance_floor=draw(st.floats(0, 1)),
         )
         for key in keys
     )  # fmt: skip
     weights = Weights(*(draw(st.floats(0, 10)) for _ in range(5)))
+    lod = draw(st.none() | st.sampled_from(LEVEL_PREFERENCES))
     return Profile(
         "mine", 3, sections, budget=draw(st.integers(1, 200_000)), weights=weights,
         similarity_threshold=draw(st.floats(0, 1)), depth_limit=draw(st.integers(0, 5)),
-        over_budget=tuple(step for step in STEPS if draw(st.booleans())), fill=draw(st.booleans()),
-        cut_at=draw(st.sampled_from(get_args(CutAt))), quality_min=draw(st.floats(0, 1)),
+        over_budget=() if lod else tuple(step for step in STEPS if draw(st.booleans())), fill=draw(st.booleans()),
+        cut_at=draw(st.sampled_from(get_args(CutAt))), quality_min=draw(st.floats(0, 1)), lod=lod,
+        scope_limits=draw(st.dictionaries(st.sampled_from(SCOPES), st.integers(1, 1_000))),
+        half_life=draw(st.dictionaries(st.sampled_from(SCOPES), st.floats(0.001, 36_500))),
+        credibility=draw(st.dictionaries(st.sampled_from(SCOPES), st.floats(0, 1))),
+        delimit=draw(st.sampled_from(get_args(Delimiter))), cut_mark=draw(st.sampled_from(get_args(CutMark))),
+        deduplicate=draw(st.booleans()), report_failures=draw(st.booleans()),
     )  # fmt: skip
 
 

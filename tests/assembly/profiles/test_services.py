@@ -140,7 +140,7 @@ def test_what_is_not_there_is_not_found(name: str, chief: Principal) -> None:
         profile_save(name=name, content=BRIEF, expected_version=1, principal=chief)
     with pytest.raises(NotFound):
         profile_delete(name=name, principal=chief)
-    with pytest.raises(Invalid, match="Known are: coding, conversation, operations, research, stack"):
+    with pytest.raises(Invalid, match="Known are: coding, conversation, memory, operations, research, stack"):
         find_profile(name)
 
 
@@ -195,8 +195,9 @@ def test_every_profile_that_dossier_comes_with_can_be_used(name: str) -> None:
     turns = () if name == "conversation" else (ConversationTurn(role="user", content="Is the ink dry?"),)
     answer = assemble(agent=agent, team=team, principal=SYSTEM, asked=AssemblyRequest(profile=name, history=turns))
     assert answer.assembly.profile_name == name
-    assert answer.content.startswith("## Identity\n")
-    assert ("## Recent Turns" in answer.content) is bool(turns)
+    # Who the agent is is no memory.
+    assert ("Identity" in answer.content.splitlines()[0]) is (name != "memory")
+    assert ("Recent Turns" in answer.content) is bool(turns)
     assert answer.assembly.tokens <= answer.assembly.budget
 
 
@@ -209,7 +210,7 @@ def test_the_list_has_dossiers_profiles_first(
     with django_assert_num_queries(1):
         entries = all_profiles()
     assert [entry.name for entry in entries] == [
-        "coding", "conversation", "operations", "research", "stack", "aaa", "brief",
+        "coding", "conversation", "memory", "operations", "research", "stack", "aaa", "brief",
     ]  # fmt: skip
     assert [entry.name for entry in entries if entry.stored] == ["research", "aaa", "brief"]
     assert [entry.name for entry in entries if not entry.editable] == ["conversation"]

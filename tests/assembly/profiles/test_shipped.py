@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from assembly.engine.profile import STEPS, Profile, Section
+from assembly.engine.profile import STEPS, Profile, Section, Weights
+from assembly.engine.scopes import SCOPE_LAYERS
 from assembly.profiles.parser import parse_described_profile, parse_profile
 from assembly.profiles.rankers import RANKERS
 from assembly.profiles.shipped import CONVERSATION, SHIPPED, SIMILARITY_THRESHOLD
@@ -38,15 +39,16 @@ def test_conversation_is_what_it_always_was() -> None:
     )
 
 
-OTHERS = sorted(SHIPPED.keys() - {"conversation"})
+OTHERS = sorted(SHIPPED.keys() - {"conversation", "memory"})
+"""The profiles whose sections are those of the seed "Context Assembly Specification"."""
 
 
 def shipped(name: str) -> Profile:
     return parse_profile(SHIPPED[name], name=name, version=1, sources=KNOWN)
 
 
-def test_dossier_comes_with_five_profiles() -> None:
-    assert SHIPPED.keys() == {"conversation", "coding", "research", "operations", "stack"}
+def test_dossier_comes_with_six_profiles() -> None:
+    assert SHIPPED.keys() == {"conversation", "coding", "research", "operations", "stack", "memory"}
     assert all(
         parse_described_profile(text, name=name, version=1, sources=KNOWN).description for name, text in SHIPPED.items()
     )
@@ -80,6 +82,26 @@ def test_a_shipped_profile_takes_every_step_before_it_leaves_out(name: str) -> N
 def test_the_stack_has_the_seeds_shares() -> None:
     shares = {section.key: section.share for section in shipped("stack").sections if section.source == "task_stack"}
     assert shares == {"task_root": 5, "task_path": 15, "sibling_results": 10, "current_task": None}
+
+
+def test_memory_has_the_seeds_priority_limits_and_scopes() -> None:
+    memory = shipped("memory")
+    assert memory.weights == Weights()
+    assert {scope: memory.scope_limits[scope] for scope in ("noosphere", "library", "experience")} == {
+        "noosphere": 15, "library": 10, "experience": 5,
+    }  # fmt: skip
+    assert (memory.lod, memory.over_budget, memory.delimit) == ("adaptive", (), "tags")
+    scopes = [section.scope for section in memory.sections if section.shape == "blocks"]
+    assert None not in scopes
+    for section in memory.sections:
+        assert section.scope is None or section.layer == SCOPE_LAYERS[section.scope]
+
+
+@pytest.mark.parametrize("name", sorted(SHIPPED.keys() - {"conversation"}))
+def test_only_tools_have_a_floor(name: str) -> None:
+    """The relevance of other sources depends on how much an agent has, or on how its topic is worded."""
+    floors = {section.source: section.relevance_floor for section in shipped(name).sections if section.relevance_floor}
+    assert floors == {"tools": 0.01}
 
 
 def test_the_files_of_shipped_profiles_are_read_by_people() -> None:

@@ -17,17 +17,17 @@ from assembly.records.change_counters import load_change_counts
 from config.db.migration_helpers import ORGANISATION
 from memories.models import Entity, Memory, Pattern, Session
 from memories.services import MemoryFacts, memories_create
-from teams.models import Team
+from teams.models import OrganisationFile, Team
 from teams.principal import SYSTEM
 from teams.services import erase, team_delete
 from tests.assembly.one_of_each import everything
 from tests.concurrency import at_once
 
-OF_TEAMS = {"teams", "team_md_files"}
-OF_ORGANISATION = {"embedding_space", "external_sources", "profiles"}
+OF_TEAMS = {"file_passages", "teams", "team_md_files"}
+OF_ORGANISATION = {"embedding_space", "external_sources", "file_passages", "organisation_files", "profiles"}
 OF_AGENTS = {
     "agents", "agent_teams", "agent_md_files", "daily_logs", "memories", "sessions", "events", "entities", "relations",
-    "patterns", "documents", "chunks", "threads", "tools", "task_frames",
+    "patterns", "documents", "chunks", "file_passages", "threads", "tools", "task_frames",
     "rules",
 }  # fmt: skip
 COUNTED = sorted(OF_TEAMS | OF_ORGANISATION | OF_AGENTS)
@@ -90,7 +90,9 @@ def test_a_change_of_any_row_raises_the_count_of_its_owner_once(table: str, kept
     once = (int(table in OF_AGENTS), int(table in OF_TEAMS), int(table in OF_ORGANISATION))
     if table == "memories":  # here is one of each
         once = (1, 1, 0)
-    column = {"agent_teams": "team_id", "chunks": "line", "embedding_space": "slot"}.get(table, "version")
+    column = {"agent_teams": "team_id", "chunks": "line", "file_passages": "line", "embedding_space": "slot"}.get(
+        table, "version"
+    )
     assert raised(partial(run, f"UPDATE {table} SET {column} = {column}"), *owners) == once  # noqa: S608
     assert raised(partial(run, f"UPDATE {table} SET {column} = {column} WHERE false"), *owners) == (0, 0, 0)  # noqa: S608
 
@@ -98,6 +100,7 @@ def test_a_change_of_any_row_raises_the_count_of_its_owner_once(table: str, kept
 def deletion(kept: tuple[Agent, Team], table: str) -> Callable[[], object]:
     agent, team = kept
     ids = {"agents": agent.id, "teams": team.id, "profiles": StoredProfile.objects.get().id}
+    ids["organisation_files"] = OrganisationFile.objects.get().id
     ids["rules"] = StoredRule.objects.get().id
     if table in {"memories", "daily_logs"}:
         ids[table] = (agent.memories if table == "memories" else agent.daily_logs).all()[0].id

@@ -29,7 +29,13 @@ def gather_context(agent: Agent, topic: str = "", **facts: Any) -> GatherContext
     vector = facts.pop("vector", embed([topic])[0] if topic.strip() else None)
     direction = None if vector is None else QueryVector(topic, BUNDLED, vector)
     return GatherContext(
-        agent=agent, team=None, vector=direction, now=NOW, topic=topic, signals=parse_signals(topic), **facts
+        agent=agent,
+        team=facts.pop("team_of", None),
+        vector=direction,
+        now=NOW,
+        topic=topic,
+        signals=parse_signals(topic),
+        **facts,
     )
 
 

@@ -20,8 +20,10 @@ OF_REQUESTS = {"turn", "additional_context"}
 """Come with the request, and are of no table."""
 WORDS = {"relation": "dries_on", "event": "message"}
 """Finds the item where it is not called so in one column."""
-WITHOUT_KIND = {"turns", "additional_context", "external", "rule_inclusions"}
-"""Sources of what comes with the request or from other servers, and of what rules find among all the kinds."""
+WITHOUT_KIND = {"turns", "additional_context", "external", "rule_inclusions", "project_structure"}
+"""Sources of what comes with the request or from other servers, of what rules find among all the kinds, and of all
+documents in one item.
+"""
 
 
 def test_every_source_has_a_kind() -> None:

@@ -66,6 +66,7 @@ def real(team: Team, agent: Agent) -> dict[str, dict[str, Any]]:
     things = {f"agents/{noun}": {"id_": str(thing.id)} for noun, thing in things_of(agent).items()}
     return {
         **things,
+        "schemas": {"name": "memory-request.v0.json"},
         "teams": {
             "slug": "care", "key": "GOALS", "username": "teammate", "version": 1,
             "id_": str(memory_create(owner=team, facts=facts, principal=SYSTEM).id),

@@ -123,7 +123,7 @@ def test_they_tell_of_contexts_requests_jobs_and_new_records_with_two_queries(
     assert moved("http_requests_total", **route, status="4xx") == 1
     assert moved("http_request_duration_seconds_count", **route) == 2
     assert moved("memory_assembly_duration_seconds_count", profile="conversation") == 1
-    assert moved("memory_source_latency_count", layer="noosphere", source="team_memories") == 1
+    assert moved("memory_source_latency_count", layer="experience", source="team_memories") == 1
     assert [sample(after, "memory_jobs", status=status) for status in ("queued", "running")] == [2, 1]
     assert [sample(after, "memory_new_records", status=status) for status in ("waiting", "parked")] == [1, 0]
     assert "memory_cache_hit_ratio " in after

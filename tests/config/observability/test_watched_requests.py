@@ -13,8 +13,8 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from agents.models import Agent
+from assembly.engine.scopes import SOURCE_SCOPES
 from assembly.models import Assembly
-from assembly.sources import SOURCES
 from config.observability import tracing
 from config.observability.log_lines import json_lines, readable_lines
 from teams.models import Team, User
@@ -100,7 +100,7 @@ def test_a_request_is_one_trace(agent_api: Api, team: Team, spans: InMemorySpanE
     assert rank == {name: whole[name] for name in counts}
     assert rank["considered"] == rank["included"] + rank["left_out"] > 0
     for source in told.sources:
-        facts = {"source": source["name"], "layer": SOURCES[source["name"]].scope}
+        facts = {"source": source["name"], "layer": SOURCE_SCOPES[source["name"]]}
         assert attributes(found, f"source {source['name']}") == {
             **facts, "rows": source["count"], "limit": source["limit"]
         }  # fmt: skip

@@ -46,7 +46,8 @@ def check_misfits(settled: Settled, section: Section, before: str) -> None:
     limit, code = tighter(section, situation.count(before), situation.request.budget)
     decided = settled.of(section)
     got_in = [decision for decision in decided if decision.included]
-    so_far = before
+    room = limit - situation.count(before)
+    so_far, has_cut = before, False
     for decision in decided:
         lead, body = lead_and_body(section, settled.candidate(decision))
         opening = opened(section, before, so_far)
@@ -58,15 +59,20 @@ def check_misfits(settled: Settled, section: Section, before: str) -> None:
             # A summary that has no room either is smaller than what it stands for.
             needed = decision.detail["needed"]
             assert 0 < needed <= excess if steps_of(decision) else needed == excess
-        if is_misfit(decision) and decision.rank == 1 and not got_in and section.overflow == "cut" and len(body) > 1:
+        is_tried_in_turn = section.shape == "entries" and not has_cut
+        is_due = is_tried_in_turn or (decision.rank == 1 and not got_in)
+        if is_misfit(decision) and is_due and section.overflow == "cut" and len(body) > 1:
             least = len(body) - len(body.lstrip()) + 1
             cut = cut_short(section, settled.candidate(decision), least)
             assert cut is None or situation.count(so_far + opening + cut) > limit or least == len(body)
         if decision.code is Code.TRUNCATED:
-            assert (decision.rank, got_in) == (1, [decision])
             check_cut(settled, section, decision, so_far + opening, limit)
-        elif decision.included:  # a cut comes last: all others have had their chance before it
-            so_far = content[: decision.end]
+            most_fits = situation.profile.cut_at != "anywhere" and 2 * room >= decision.tokens_full
+            has_cut = is_tried_in_turn or most_fits
+            assert has_cut or got_in == [decision]
+            assert section.shape == "entries" or decision.rank == 1
+        if decision.included and (decision.code is not Code.TRUNCATED or has_cut):
+            so_far = content[: decision.end]  # otherwise the cut came last: all others have had their chance before it
 
 
 def check_cut(settled: Settled, section: Section, decision: Decision, before: str, limit: int) -> None:

@@ -7,6 +7,7 @@ from agents.services import daily_log_append
 from assembly.contexts.search.criteria import ReferenceQuery
 from assembly.contexts.search.things import parse_reference
 from teams.models import Team, User
+from teams.organisation.services import organisation_file_create
 from teams.principal import SYSTEM
 
 pytestmark = pytest.mark.django_db
@@ -46,6 +47,16 @@ def test_the_pages_of_files_name_them(agent: Agent, team: Team, teammate: User) 
     assert parse_reference(f"/agents/ada/logs/{log.date}/", who) == ReferenceQuery(
         f"daily_log:{log.id}", f"daily_log:{log.id}"
     )
+
+
+def test_the_pages_of_files_of_the_organisation_name_them(teammate: User) -> None:
+    file = organisation_file_create(key="brand-voice", title="Brand voice", principal=SYSTEM)
+    who, address = teammate.principal, "/organisation/files/brand-voice/"
+    assert parse_reference(address, who) == ReferenceQuery(file.about, file.about)
+    assert parse_reference(f"{address}history/2/", who) == ReferenceQuery(file.about, f"{file.about}@2")
+    for other in ("/organisation/", "/organisation/new/", "/organisation/files/nothing/"):
+        with pytest.raises(ValueError, match="page"):
+            parse_reference(other, who)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from assembly.pipeline.services import assemble
 from assembly.rules.services import rule_create
 from assembly.simulation.draft_preview import services as trials
 from assembly.simulation.draft_preview.services import preview_drafts
-from assembly.simulation.simulate import DRAFT
+from assembly.sources.file_passages import DRAFT
 from config.http.errors import Invalid
 from memories.services import MemoryFacts, memories_create
 from teams.models import Team

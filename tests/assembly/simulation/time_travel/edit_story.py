@@ -24,7 +24,8 @@ from memories.services import (
     memory_create,
     memory_update,
 )
-from teams.models import Team, TeamFile
+from teams.models import OrganisationFile, Team, TeamFile
+from teams.organisation.services import organisation_file_create, organisation_file_rename
 from teams.principal import SYSTEM
 from teams.services import team_create
 from teams.versioned_text.versioned_file import file_save
@@ -38,6 +39,7 @@ similarity_threshold: 0.1
 ranker: default
 sections:
   - {{key: instructions, heading: Instructions, layer: L1, source: agent_files, shape: text, required: true}}
+  - {{key: house, heading: House, layer: L1, source: organisation_files, shape: blocks, cap: {cap}}}
   - {{key: goals, heading: Goals, layer: L2, source: team_files, shape: text, cap: {cap}}}
   - {{key: days, heading: Days, layer: L3, source: daily_logs, shape: entries, cap: {cap}}}
   - {{key: ours, heading: Ours, layer: L4, source: team_memories, shape: lines, cap: {cap}, top_k: 4}}
@@ -114,6 +116,21 @@ def _file(story: Story) -> None:
     files: list[AgentFile | TeamFile] = [*story.agent.files.order_by("id"), *story.team.files.order_by("id")]
     file = story.chance.choice(files)
     file_save(file=file, content=story.text(), expected_version=file.version, author=SYSTEM.author)
+
+
+def _organisation_file(story: Story) -> None:
+    files = list(OrganisationFile.objects.order_by("file_key"))
+    if len(files) < 3:
+        key = f"file-{len(files)}"
+        organisation_file_create(key=key, title=story.text(), content=story.text(), principal=SYSTEM)
+        return
+    file = story.chance.choice(files)
+    if story.chance.random() < 0.3:
+        title = story.text()
+        organisation_file_rename(file=file, title=title, expected_version=file.version, principal=SYSTEM)
+    else:
+        content = f"{story.text()}\n\n# {story.text()}\n\n{story.text()}"
+        file_save(file=file, content=content, expected_version=file.version, author=SYSTEM.author)
 
 
 def _log(story: Story) -> None:
@@ -212,6 +229,6 @@ def _profile(story: Story) -> None:
 
 
 EDITS: tuple[Callable[[Story], None], ...] = (
-    *[_file, _log, _new_memory, _new_memory, _reworded, _pinned, _retired],
+    *[_file, _organisation_file, _organisation_file, _log, _new_memory, _new_memory, _reworded, _pinned, _retired],
     *[_brought_back, _superseded, _merged, _separated, _rule, _profile],
 )

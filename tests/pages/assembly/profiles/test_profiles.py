@@ -1,5 +1,6 @@
 """The pages of profiles: everybody reads, admins edit."""
 
+import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
@@ -146,6 +147,22 @@ def test_a_profile_says_what_becomes_of_what_has_no_room(signed_in: SignedIn, te
     places = [eager.find(line) for line in lines]
     assert -1 not in places
     assert places == sorted(places)
+
+
+def test_a_profile_says_how_it_treats_scopes_levels_and_origins(signed_in: SignedIn, teammate: User) -> None:
+    tools = "{key: tools, heading: T, layer: L6, source: tools, shape: blocks, least_origin: agent}"
+    profile_create(name="careful", content=f"{BRIEF}  - {tools}\n", principal=SYSTEM)
+    browser = signed_in(teammate)
+    plain, memory = text_of(browser.get("/profiles/careful/")), text_of(browser.get("/profiles/memory/"))
+    assert "only texts by people and agents" in plain
+    assert "Sections begin with a heading." in plain
+    assert "A line at the end names the sources that failed or were late." in plain
+    assert "Memory scopes" not in plain
+    assert "relevance 0.01 at least" in memory
+    assert "Sections stand between tags." in memory
+    assert "Blocks are included in their shortest form, the best ones first." in memory
+    row = r"L1 · noosphere</th>\s*<td[^>]*>15</td>\s*<td[^>]*>\s*365\s*</td>\s*<td[^>]*>0.9</td>"
+    assert re.search(row, memory)
 
 
 @pytest.mark.parametrize(

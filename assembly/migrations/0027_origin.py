@@ -25,6 +25,6 @@ MODELS = (
 
 
 class Migration(migrations.Migration):
-    dependencies = [("assembly", "0025_notifications"), ("teams", "0015_origin")]
+    dependencies = [("assembly", "0026_file_passages"), ("teams", "0015_origin")]
 
     operations = [migrations.AddField(model, "origin", ORIGIN) for model in MODELS]

@@ -1,0 +1,67 @@
+"""Levels of detail in words: how agents may get a text, and at which level an item is in a context."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from django.contrib.humanize.templatetags.humanize import intcomma
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from assembly.engine.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
+from assembly.engine.types import LEVELS, Decision, Level
+from assembly.pipeline.levels import derivers, levels_of
+
+LEVEL_NAMES: Mapping[Level, str | Promise] = {
+    "macro": gettext_lazy("outline"),
+    "micro": gettext_lazy("key sentences"),
+    "atomic": gettext_lazy("whole"),
+}
+
+
+def level_sentence(decision: Decision) -> str:
+    """Return at which level of detail the item competed or is included, and the tokens of each; "" without levels."""
+    if "lod" not in decision.detail:
+        return ""
+    level: Level = decision.detail["lod"]
+    tokens: Mapping[Level, int] = decision.detail["levels"]
+    said = _("Level of detail: %(name)s (%(code)s).") % {"name": LEVEL_NAMES[level], "code": level}
+    others = [one for one in LEVELS if one in tokens and one != level]
+    if not others:
+        return said
+    counts = ", ".join(f"{LEVEL_NAMES[one]} ({one}) {intcomma(tokens[one])}" for one in others)
+    return f"{said} " + _("Tokens of the others: %(counts)s.") % {"counts": counts}
+
+
+@dataclass(frozen=True, slots=True)
+class LevelForm:
+    """A form of a text: the name of its level, the code of the level, its tokens and, if shorter, its text."""
+
+    name: str
+    code: Level
+    tokens: int
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LevelledText:
+    """A text that agents may get, with its forms, the shortest first. `title` names it among those of its item."""
+
+    forms: Sequence[LevelForm]
+    title: str = ""
+
+
+def levelled_texts(titled: Sequence[tuple[str, str]]) -> list[LevelledText]:
+    """Return the forms of each text, which comes after its title, with tokens of the default tokenizer."""
+    tokenizer, levels = get_tokenizer(DEFAULT_TOKENIZER), levels_of({text for _title, text in titled}, derivers())
+    found = []
+    for title, text in titled:
+        short = {level: summary.text for level, summary in levels[text].items()}
+        forms = [
+            LevelForm(str(LEVEL_NAMES[level]), level, tokenizer.count(short[level]), short[level])
+            for level in LEVELS
+            if level != "atomic" and level in short
+        ]
+        whole = LevelForm(str(LEVEL_NAMES["atomic"]), "atomic", tokenizer.count(text.rstrip()))
+        found.append(LevelledText([*forms, whole], title))
+    return found

@@ -1,0 +1,227 @@
+"""The answer to a MemoryRequest.v0 is built from an assembly and the request alone, so it can be built again.
+
+Whether the assembly was just made or is read from its record: the same values give the same bytes.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC
+from typing import Any
+
+from assembly.contexts.documents import build_messages, source_document
+from assembly.contract.translation import requested_scopes
+from assembly.engine.codes import Code, SourceCode, WarningCode
+from assembly.engine.profile import Profile, Section
+from assembly.engine.ranking import decision_relevance
+from assembly.engine.scopes import SCOPE_LAYERS, SCOPES, SOURCE_SCOPES, MemoryScope
+from assembly.engine.types import Candidate, Decision, Level
+from assembly.models import Assembly
+from assembly.records.warnings import warnings_of
+
+SHORTER_LEVELS = {"macro", "micro"}
+"""Levels that are shorter than the whole text. If a request prefers one, its items are short by wish."""
+TRIM_CODES = {
+    *(Code.TRUNCATED, Code.COMPACTED, Code.SUMMARISED),
+    *(Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET),
+}
+"""Codes of items that were cut, shortened or left out for want of room."""
+MEASURES = ("recency", "credibility", "coherence")
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredAssembly:
+    """An assembly as the answer needs it: its row, its text, its profile, and the decision on each candidate."""
+
+    assembly: Assembly
+    content: str
+    profile: Profile
+    decided: Sequence[tuple[Decision, Candidate]]
+    """Each decision with its candidate, in the order of deciding."""
+
+
+def assembled_context(wishes: Mapping[str, Any], answered: AnsweredAssembly) -> dict[str, Any]:
+    """Return the AssembledContext.v0 of the assembly that was made for the valid request `wishes`, as JSON values."""
+    assembly, sections = answered.assembly, {section.key: section for section in answered.profile.sections}
+    trims = trims_of(answered.profile, [decision for decision, _ in answered.decided])
+    coverage = _coverage(set(requested_scopes(wishes)), assembly.sources, answered.decided, sections)
+    return {
+        "request_id": wishes["request_id"],
+        "fragments": fragments_of(answered.content, answered.decided, sections),
+        "metadata": {
+            "total_tokens": assembly.tokens,
+            "assembly_time_ms": assembly.assembly_ms,
+            "source_coverage": source_coverage(coverage.values()),
+            "quality_achieved": assembly.request.get("quality"),
+            "assembly": str(assembly.id),
+            "agent": assembly.agent_slug,
+            "team": assembly.team_slug or None,
+            "profile": assembly.profile_name,
+            "tokenizer": assembly.tokenizer,
+            "sha256": bytes(assembly.sha256).hex(),
+            "overrun": WarningCode.BUDGET_EXCEEDED in assembly.warnings,
+            "warnings": _warning_documents(assembly, trims),
+            "trims": trims,
+            "coverage": coverage,
+            "sources": [_source_document(report) for report in assembly.sources],
+            **_whole_text(wishes.get("format", "fragments"), answered),
+        },
+    }
+
+
+def fragments_of(
+    content: str, decided: Iterable[tuple[Decision, Candidate]], sections: Mapping[str, Section]
+) -> list[dict[str, Any]]:
+    """Return what is in the content as fragments, in the order of the text. Their token costs add up to the whole."""
+    included = sorted((one for one in decided if one[0].included), key=lambda one: one[0].start or 0)
+    return [_fragment(content, decision, candidate, sections[decision.section]) for decision, candidate in included]
+
+
+def _fragment(content: str, decision: Decision, candidate: Candidate, section: Section) -> dict[str, Any]:
+    scope, signals = _scope_of(section), dict(decision.signals)
+    return {
+        "id": decision.ref,
+        "content": content[decision.start : decision.end],
+        "source_layer": scope,
+        "layer": SCOPE_LAYERS[scope] if scope else None,
+        "lod": level_of(decision),
+        "priority_score": _priority(decision, section),
+        "token_cost": decision.tokens,
+        "metadata": {
+            # As the quality of the whole takes it: of what was searched for, the similarity.
+            "relevance": _clamped(signals.get("similarity", signals.get("relevance"))),
+            **{name: _clamped(signals.get(name)) for name in MEASURES},
+            "created_at": _moment_of(candidate),
+            "origin": candidate.origin,
+            "section": section.key,
+        },
+    }
+
+
+def _scope_of(section: Section) -> MemoryScope | None:
+    """Return the scope of the section's items. The note about failed sources is no memory, so it covers no scope."""
+    return None if section.shape == "note" else section.scope
+
+
+def level_of(decision: Decision) -> Level:
+    """Return the level of detail of an included item; a summary that is not one of its levels counts as micro."""
+    level: Level = decision.detail.get("lod") or ("micro" if decision.code is Code.SUMMARISED else "atomic")
+    return level
+
+
+def _priority(decision: Decision, section: Section) -> float:
+    score = decision.score if section.shape == "blocks" else None
+    return _clamped(decision_relevance(decision, section.shape) if score is None else score) or 0.0
+
+
+def _clamped(measure: float | None) -> float | None:
+    return None if measure is None else min(1.0, max(0.0, float(measure)))
+
+
+def _moment_of(candidate: Candidate) -> str | None:
+    if candidate.occurred_at:
+        return candidate.occurred_at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    return candidate.date.isoformat() if candidate.date else None
+
+
+def trims_of(profile: Profile, decisions: Iterable[Decision]) -> list[dict[str, Any]]:
+    """Return each item that was cut, shortened or left out for want of room, in the order of deciding."""
+    return [
+        {
+            "id": decision.ref,
+            "section": decision.section,
+            "code": str(decision.code),
+            "token_cost_full": decision.tokens_full,
+            "token_cost": decision.tokens,
+            "steps": _steps_of(decision),
+        }
+        for decision in decisions
+        if decision.code in TRIM_CODES and not _is_short_by_wish(profile, decision)
+    ]
+
+
+def _steps_of(decision: Decision) -> list[dict[str, Any]]:
+    """Return how the item was shortened: the overflow steps, or its level with the tokens of the whole and of it."""
+    steps = [dict(step) for step in decision.detail.get("steps", ())]
+    level, costs = decision.detail.get("lod"), decision.detail.get("levels", {})
+    if level in SHORTER_LEVELS and not steps:
+        return [{"step": level, "before": costs["atomic"], "after": costs[level]}]
+    return steps
+
+
+def _is_short_by_wish(profile: Profile, decision: Decision) -> bool:
+    return profile.lod in SHORTER_LEVELS and decision.detail.get("lod") == profile.lod
+
+
+def _coverage(
+    asked: set[MemoryScope],
+    reports: Sequence[Mapping[str, Any]],
+    decided: Sequence[tuple[Decision, Candidate]],
+    sections: Mapping[str, Section],
+) -> dict[str, dict[str, Any]]:
+    """Return what became of each scope, by its name."""
+    fates = [(_scope_of(sections[decision.section]), decision.included) for decision, _ in decided]
+    return {
+        scope: {
+            "layer": SCOPE_LAYERS[scope],
+            "asked": scope in asked,
+            "returned": sum(of == scope for of, _ in fates),
+            "in": sum(of == scope and included for of, included in fates),
+            "failed": [report["name"] for report in mine if report.get("code")],
+            "deadline_ms": max((report["deadline_ms"] for report in mine if report.get("deadline_ms")), default=None),
+        }
+        for scope in SCOPES
+        for mine in [[report for report in reports if _scope_of_report(report) == scope]]
+    }
+
+
+def source_coverage(scopes: Iterable[Mapping[str, Any]]) -> float:
+    """Return the share of the scopes with a fragment, among those that were asked and had any item or failed.
+
+    Returns 1 if there are none of these.
+    """
+    counted = [scope for scope in scopes if scope["asked"] and (scope["returned"] or scope["failed"])]
+    return sum(bool(scope["in"]) for scope in counted) / len(counted) if counted else 1.0
+
+
+def _scope_of_report(report: Mapping[str, Any]) -> MemoryScope | None:
+    return SOURCE_SCOPES.get(report["name"].partition(":")[0])
+
+
+def _source_document(report: dict[str, Any]) -> dict[str, Any]:
+    return {**source_document(report), "source_layer": _scope_of_report(report)}
+
+
+def _warning_documents(assembly: Assembly, trims: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the warnings, each with the sources that it is about; what was trimmed is the first of them."""
+    recorded = [
+        {"code": one.code, "message": one.message, "sources": _failed_sources(assembly, one.code)}
+        for one in warnings_of(assembly)
+    ]
+    if not trims or WarningCode.BUDGET_EXCEEDED in assembly.warnings:
+        return recorded
+    left_out = sum(not trim["token_cost"] for trim in trims)
+    message = (
+        f"The token budget had no room for everything: {len(trims) - left_out} shortened, {left_out} left out. "
+        "metadata.trims names them."
+    )
+    return [{"code": str(WarningCode.BUDGET_EXCEEDED), "message": message, "sources": []}, *recorded]
+
+
+def _failed_sources(assembly: Assembly, code: str) -> list[str]:
+    if code not in set(SourceCode):
+        return []
+    return [report["name"] for report in assembly.sources if report.get("code") == code]
+
+
+def _whole_text(form: str, answered: AnsweredAssembly) -> dict[str, Any]:
+    """Return the members with the whole text, as far as the request wants it."""
+    if form == "fragments":
+        return {}
+    content, assembly = answered.content, answered.assembly
+    if form == "markdown":
+        return {"content": content}
+    decisions = [decision for decision, _ in answered.decided]
+    return {
+        "content": content,
+        "messages": build_messages(content, assembly.profile["sections"], assembly.sections, decisions),
+    }

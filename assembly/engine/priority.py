@@ -1,0 +1,166 @@
+"""The priority of a block is the weighted mean of its measures, by which all blocks of a context compete.
+
+Source: "Priority Scoring Algorithm" of the seed "Memory Layer", which has the weights and names domains. Half-lives,
+credibilities by scope and the order of ties are decisions of this project.
+"""
+
+import datetime as dt
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from msgspec import structs
+
+from assembly.engine.codes import Code
+from assembly.engine.distinct_texts import DistinctTexts
+from assembly.engine.linear_ranker import source_share_signals
+from assembly.engine.profile import Profile, Section, Weights
+from assembly.engine.ranking import RankedCandidate, as_pinned, with_boosted_score
+from assembly.engine.scopes import SCOPES, MemoryScope
+from assembly.engine.scoring import DEFAULT_CREDIBILITY, words_of
+from assembly.engine.types import MEMORY_LAYER_SINCE, Candidate, EngineRequest, field_values
+
+TIE_DECIMALS = 4
+"""Priorities that are equal to this many decimals count as a tie, which the scopes decide."""
+
+_DAY = dt.timedelta(days=1)
+
+SortKey = tuple[object, ...]
+
+
+def final_score(measures: Mapping[str, float], weights: Weights) -> float:
+    """Return Σ weight x measure ("Combined Scoring" of the seed); a missing measure counts as 0."""
+    return math.fsum(weight * measures.get(name, 0.0) for name, weight in field_values(weights).items())
+
+
+def weighted_mean(measures: Mapping[str, float], weights: Weights) -> float:
+    """Return the final score divided by the sum of the weights, 0 to 1; 0 if all weights are 0."""
+    total = math.fsum(field_values(weights).values())
+    return final_score(measures, weights) / total if total else 0.0
+
+
+def coherence(text: str, surroundings: frozenset[str]) -> float:
+    """Return the share, 0 to 1, of the text's distinct words of four letters or more that its surroundings contain."""
+    words = words_of(text)
+    return len(words & surroundings) / len(words) if words else 0.0
+
+
+def half_life_recency(age: dt.timedelta, half_life: float) -> float:
+    """Return 1 for an age of zero or a future time, and half as much for each half-life, in days."""
+    return float(0.5 ** (max(age, dt.timedelta(0)) / _DAY / half_life))
+
+
+def scope_credibility(credibility: float, of_scope: float) -> float:
+    """Return the scope's credibility, raised or lowered by how much the item's differs from the default, 0 to 1."""
+    return min(1.0, max(0.0, of_scope + credibility - DEFAULT_CREDIBILITY))
+
+
+@dataclass(frozen=True, slots=True)
+class Priority:
+    """The scores and the order of the blocks in one run of the engine."""
+
+    request: EngineRequest
+    profile: Profile
+    scope_of: Mapping[str, MemoryScope | None]
+    """The memory scope of each section by its key."""
+    surroundings: frozenset[str]
+    """The words of the topic and of the text that precedes the blocks."""
+
+    @classmethod
+    def of(cls, request: EngineRequest, profile: Profile, sections: Iterable[Section], text: str) -> "Priority":
+        """Return the priority of the sections' blocks after the text."""
+        around = f"{request.topic}\n{text}" if request.engine_version >= MEMORY_LAYER_SINCE else text
+        words = words_of(around) if profile.weights.coherence else frozenset()
+        return cls(request, profile, {section.key: section.scope for section in sections}, words)
+
+    @property
+    def deduplicates(self) -> bool:
+        """Whether equal texts are included once across shapes and sources."""
+        return self.profile.deduplicate and self.has_scopes
+
+    @property
+    def has_scopes(self) -> bool:
+        """Whether the engine version knows scopes, half-lives and weighted means."""
+        return self.request.engine_version >= MEMORY_LAYER_SINCE
+
+    def scored(self, section: Section, item: RankedCandidate) -> RankedCandidate:
+        """Return the item with its priority, boosted by rules, and with the measures as signals."""
+        candidate = item.candidate
+        measures = self._measures(section, candidate)
+        own = () if candidate.score is None else (("source_score", candidate.score),)
+        shares = source_share_signals(section.ranker, candidate)
+        scored = structs.replace(item, signals=(*item.signals, *own, *sorted(measures.items()), *shares))
+        if self.has_scopes:
+            return with_boosted_score(as_pinned(scored), weighted_mean(measures, self.profile.weights))
+        return with_boosted_score(scored, final_score(measures, self.profile.weights))
+
+    def _measures(self, section: Section, candidate: Candidate) -> dict[str, float]:
+        measures = dict(candidate.measures)
+        if self.has_scopes and section.scope:
+            half_life, trust = (one.get(section.scope) for one in (self.profile.half_life, self.profile.credibility))
+            if half_life and candidate.occurred_at:
+                measures["recency"] = half_life_recency(self.request.now - candidate.occurred_at, half_life)
+            if trust is not None:
+                rated = measures.get("credibility", DEFAULT_CREDIBILITY)
+                measures["credibility"] = scope_credibility(rated, trust)
+        if self.profile.weights.coherence:
+            measures.setdefault("coherence", coherence(candidate.text, self.surroundings))
+        return measures
+
+    def sort_key(self, item: RankedCandidate) -> SortKey:
+        """Return the key that sorts blocks, the best first, pinned ones before all others.
+
+        Ties go to the earlier of SCOPES ("Source Precedence Rules" of the seed "Memory Layer"), then to the lower ref.
+        """
+        score, ref = item.score or 0.0, item.candidate.ref
+        if not self.has_scopes:
+            return -score, ref
+        scope = self.scope_of[item.candidate.section]
+        place = len(SCOPES) if scope is None else SCOPES.index(scope)
+        return not item.candidate.pinned, -round(score, TIE_DECIMALS), place, ref
+
+    def relevant_items(
+        self, section: Section, items: Sequence[RankedCandidate]
+    ) -> tuple[list[RankedCandidate], list[RankedCandidate]]:
+        """Return the items that reach the section's floor of relevance, and the others as excluded.
+
+        Without a topic there is no relevance, so none is excluded; neither is an item whose relevance is unknown.
+        """
+        floor = section.relevance_floor if self.has_scopes and self.request.topic.strip() else 0.0
+        near, distant = [], []
+        for item in items:
+            relevance = item.candidate.measures.get("relevance")
+            if relevance is None or relevance >= floor or item.candidate.pinned:
+                near.append(item)
+            else:
+                detail = {**item.detail, "threshold": floor, "relevance": relevance}
+                distant.append(structs.replace(item, code=Code.BELOW_RELEVANCE, detail=detail))
+        return near, distant
+
+    def within_scopes(self, ranked: Sequence[RankedCandidate]) -> list[RankedCandidate]:
+        """Return the items, given best first, with those beyond the limit of their scope outranked.
+
+        A repeated text does not count twice.
+        """
+        if not self.has_scopes or not self.profile.scope_limits:
+            return list(ranked)
+        counted: Counter[MemoryScope] = Counter()
+        last: dict[MemoryScope, float | None] = {}
+        texts = DistinctTexts(across_shapes=self.deduplicates)
+        limited = []
+        for item in ranked:
+            scope = self.scope_of[item.candidate.section]
+            limit = None if scope is None else self.profile.scope_limits.get(scope)
+            if scope is None or limit is None or texts.repeated_by(item.candidate):
+                limited.append(item)
+                continue
+            counted[scope] += 1
+            if counted[scope] <= limit:
+                texts.add(item.candidate, is_whole=False)
+                last[scope] = item.score
+                limited.append(item)
+            else:
+                detail = {"scope": scope, "rank": counted[scope], "top_k": limit, "last_score": last.get(scope)}
+                limited.append(structs.replace(item, code=Code.OUTRANKED, detail={**item.detail, **detail}))
+        return limited

@@ -1,0 +1,112 @@
+"""The section organisation/ of an archive holds the organisation's files; organisation.json has their titles."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from rest_framework import serializers
+
+from config.http.serializers import Line
+from memories.archive.digests import ImportState, state_of, text_digest
+from memories.archive.sections import ArchiveEntry, ExportScope, ImportChange, ImportContext, ImportUnit, register
+from memories.archive.text_section import DocumentSection, load_metadata, text_change, text_entries, with_refusal
+from memories.imports.base import readable_name
+from teams.models import OrganisationFile
+from teams.organisation.models import MAX_TITLE_CHARACTERS
+from teams.organisation.services import organisation_file_create, organisation_file_rename
+from teams.slugs import MAX_SLUG_CHARACTERS, valid_slug
+from teams.versioned_text.versioned_file import file_save
+
+FILES = "files"
+"""The name of the titles in organisation.json."""
+_TITLE = Line(max_length=MAX_TITLE_CHARACTERS)
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedTitle:
+    """The title of a file in an archive, and its digest at export; both are empty if the archive has none."""
+
+    title: str = ""
+    mark: str = ""
+
+
+class OrganisationSection(DocumentSection):
+    folder = "organisation"
+    ending = ".md"
+
+    def entries(self, scope: ExportScope) -> Iterator[ArchiveEntry]:
+        if scope.organisation:
+            titles = dict(OrganisationFile.objects.order_by("file_key").values_list("file_key", "title"))
+            texts = OrganisationFile.objects.order_by("file_key").values_list("file_key", "content").iterator(10)
+            said = {key: {"title": title, "mark": text_digest(title)} for key, title in titles.items()}
+            yield from text_entries(self.folder, texts, {FILES: said}, ending=self.ending)
+
+    def change_of(self, unit: ImportUnit) -> Callable[[str, str], ImportChange]:
+        said = load_metadata(unit).get(FILES)
+        titles: Mapping[str, Any] = said if isinstance(said, dict) else {}
+
+        def change(within: str, exported: str) -> ImportChange:
+            key = within.removesuffix(self.ending)
+            here = OrganisationFile.objects.filter(file_key=key).first()
+            return _import_change(unit, within, here, titles.get(key), exported)
+
+        return change
+
+    def save(self, name: str, change: ImportChange, import_context: ImportContext) -> None:
+        principal, note = import_context.principal, import_context.note
+        title: str = change.item.title
+        file = OrganisationFile.objects.filter(file_key=name).first()
+        if file is None:
+            organisation_file_create(
+                key=name, title=title or readable_name(name), content=change.after, principal=principal, note=note
+            )
+            return
+        saved = file_save(
+            file=file,
+            content=change.after,
+            expected_version=change.version,
+            author=principal.author,
+            note=note,
+        )
+        if title:
+            organisation_file_rename(
+                file=saved, title=title, expected_version=saved.version, principal=principal, note=note
+            )
+
+
+def _import_change(
+    unit: ImportUnit, within: str, here: OrganisationFile | None, said: Any, exported: str
+) -> ImportChange:
+    change = text_change(unit, within, "organisation file", here, exported)
+    try:
+        title = _parse_title(said)
+        if here is None:
+            valid_slug(within.removesuffix(OrganisationSection.ending))
+    except (ValidationError, serializers.ValidationError) as fault:
+        return with_refusal(change, f"Its key or title cannot be used. {_sentence(fault)}")
+    if here is None and len(within) > MAX_SLUG_CHARACTERS + len(OrganisationSection.ending):
+        return with_refusal(change, f"Its key is too long; use at most {MAX_SLUG_CHARACTERS} characters.")
+    change = replace(change, item=title)
+    if change.state is ImportState.SAME and here and title.title not in {"", here.title}:
+        renamed = state_of(exported=title.mark, incoming=text_digest(title.title), here=text_digest(here.title))
+        return replace(
+            change, state=renamed, reason=f"Its text is the same; in the archive its title is “{title.title}”."
+        )
+    return change
+
+
+def _parse_title(said: Any) -> ExportedTitle:
+    """Return the title in organisation.json for a file. Raises ValidationError for a text that cannot be a title."""
+    known = said if isinstance(said, Mapping) else {}
+    title, mark = known.get("title", ""), known.get("mark", "")
+    return ExportedTitle(_TITLE.run_validation(title) if title else "", mark if isinstance(mark, str) else "")
+
+
+def _sentence(fault: ValidationError | serializers.ValidationError) -> str:
+    if isinstance(fault, ValidationError):
+        return " ".join(fault.messages)
+    return " ".join(map(str, fault.detail))
+
+
+register(OrganisationSection())

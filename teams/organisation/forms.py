@@ -1,0 +1,45 @@
+"""Forms of the organisation's files."""
+
+from typing import Any
+
+from django import forms
+from django.utils.text import slugify
+from django.utils.translation import gettext_lazy as _
+
+from teams.forms import validate_storable
+from teams.organisation.models import MAX_TITLE_CHARACTERS
+from teams.slugs import MAX_SLUG_CHARACTERS, valid_slug
+
+
+class OrganisationFileForm(forms.Form):
+    """The form of a new file, with its title and its key, which is made from the title if it is empty."""
+
+    title = forms.CharField(
+        label=_("Title"),
+        help_text=_("What it is about, e.g. “Brand voice”"),
+        max_length=MAX_TITLE_CHARACTERS,
+        validators=[validate_storable],
+    )
+    key = forms.CharField(
+        label=_("Key (used in URLs and the API)"),
+        help_text=_("Lower-case letters, digits and hyphens. Default: derived from the title."),
+        max_length=MAX_SLUG_CHARACTERS,
+        required=False,
+        validators=[valid_slug],
+    )
+
+    def clean(self) -> dict[str, Any]:
+        values = {**self.cleaned_data}
+        if not values.get("key") and "key" not in self.errors and "title" in values:
+            slug = slugify(values["title"]).replace("_", "-").strip("-")
+            values["key"] = slug[:MAX_SLUG_CHARACTERS].strip("-")
+            if not values["key"]:
+                self.add_error("key", _("No key can be derived from this title. Enter one."))
+        return values
+
+
+class OrganisationFileSettingsForm(forms.Form):
+    """The form of a file's title. `version` is the version of the file that the page showed."""
+
+    version = forms.IntegerField(min_value=1, max_value=2**31 - 1, widget=forms.HiddenInput)
+    title = forms.CharField(label=_("Title"), max_length=MAX_TITLE_CHARACTERS, validators=[validate_storable])
