@@ -11,6 +11,7 @@ from django.core.validators import RegexValidator
 from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
+from config.invisible_characters import is_blank
 from teams.models import Team, valid_slug
 from teams.principal import Action, Principal, Role
 from teams.services import people_to_add
@@ -21,9 +22,11 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def validate_storable(text: str) -> None:
-    """Raise ValidationError if the text has characters that the database cannot store."""
+    """Raise ValidationError if the text has characters that the database cannot store, or none that can be seen."""
     if SURROGATE.search(text):
         raise ValidationError(_("The text has invalid characters. Type or paste it again."), code="surrogate")
+    if text.strip() and is_blank(text):
+        raise ValidationError(_("The text has invisible characters only. Type it again."), code="invisible")
 
 
 def match_line_endings(text: str, stored: str) -> str:

@@ -8,12 +8,14 @@ import datetime
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from typing import cast
 
 from assembly.engine.profile import Section
 from assembly.engine.scoring import candidate_measures, keyword_share, recency_score
-from assembly.engine.types import Candidate
+from assembly.engine.types import Candidate, Origin
 from assembly.sources.base import GatherContext, SourceResult
 from config.db.statements import Statement, run_statement
+from teams.origin import least_trusted
 
 MAX_PATHS = 5_000
 """The number of documents that are read, the last changed first; further ones are counted."""
@@ -29,9 +31,9 @@ LATELY = datetime.timedelta(hours=24)
 HOUR_MINUTES = 60
 INDENT = "  "
 
-# Only paths and times are read, never texts.
+# Only paths, times and origins are read, never texts.
 DOCUMENTS_SQL = """
-SELECT path, updated, count(*) OVER () FROM documents WHERE agent_id = %(agent)s
+SELECT path, updated, count(*) OVER (), origin FROM documents WHERE agent_id = %(agent)s
 ORDER BY updated DESC, path LIMIT %(most)s
 """
 
@@ -42,7 +44,7 @@ def project_structure(gather_context: GatherContext, sections: Sequence[Section]
     rows = run_statement(Statement(DOCUMENTS_SQL, parameters))
     if not rows:
         return SourceResult((), len(sections))
-    changes = [(path_in_tree(path), updated) for path, updated, _ in rows]
+    changes = [(path_in_tree(path), updated) for path, updated, *_ in rows]
     text = format_tree(changes, now=gather_context.now, unread=rows[0][2] - len(rows))
     newest = rows[0][1]
     recency = recency_score(gather_context.age(newest))
@@ -55,6 +57,7 @@ def project_structure(gather_context: GatherContext, sections: Sequence[Section]
         occurred_at=newest,
         score=recency,
         measures=candidate_measures(recency=recency, relevance=relevance),
+        origin=cast("Origin", least_trusted(*(origin for *_, origin in rows)).value),
     )
     return SourceResult([replace(tree, section=section.key) for section in sections], len(sections))
 

@@ -11,7 +11,6 @@ ORIGIN = models.CharField(
     ],
     db_default="person",
     default="person",
-    editable=False,
     max_length=10,
 )
 

@@ -61,9 +61,7 @@ class Signed(models.Model):
     updated_by = models.CharField(max_length=10, default="system")
     editor_ref = models.CharField(max_length=80, blank=True, default="")
     editor_name = models.CharField(max_length=200, blank=True, default="")
-    origin = models.CharField(
-        max_length=10, choices=Origin.choices, default=Origin.PERSON, db_default=Origin.PERSON, editable=False
-    )
+    origin = models.CharField(max_length=10, choices=Origin.choices, default=Origin.PERSON, db_default=Origin.PERSON)
 
     class Meta:
         abstract = True

@@ -11,7 +11,11 @@ from django.core.management import CommandError, call_command
 from django.db import connections, transaction
 from django.test import Client
 
+from agents.models import ApiKey
+from memories.models import Event
+from memories.models.session import TOOL_EVENT_TYPES
 from teams.models import User
+from teams.versioned_text.versioned_file import Signed
 from tests.client import Api
 from tests.upgrade.conftest import BUNDLE, RECORDED, OldDatabase, records_that_differ, rows_of
 from tests.upgrade.make_old_database import SECRET_KEY
@@ -58,6 +62,24 @@ def test_no_row_of_any_table_is_lost_or_says_anything_else(upgraded: OldDatabase
             assert after >= before.rows, table
         else:
             assert after == before.rows, table
+
+
+def test_old_texts_come_from_who_wrote_them(upgraded: OldDatabase, db: None) -> None:
+    admin_keys = {f"key:{key.id}" for key in ApiKey.objects.filter(agent=None)}
+    assert admin_keys
+    found = set[tuple[str, str]]()
+    for model in apps.get_models():
+        if not issubclass(model, Signed):
+            continue
+        names = ("editor_ref", "origin", *(("type",) if model is Event else ()))
+        for editor, origin, *kind in model._default_manager.values_list(*names):
+            by_agent = editor.startswith("key:") and editor not in admin_keys
+            expected = "tool" if kind and kind[0] in TOOL_EVENT_TYPES else "agent" if by_agent else "person"
+            assert origin == expected, (model, editor, kind)
+            found.add((model.__name__, origin))
+    agents = {name for name, origin in found if origin == "agent"}
+    assert {"Memory", "MemoryVersion", "DailyLog", "DailyLogVersion", "Event"} <= agents
+    assert {("Event", "tool"), ("Memory", "person"), ("TeamFileVersion", "person")} <= found
 
 
 def test_every_record_replays_to_the_same_bytes(api: Api) -> None:

@@ -48,6 +48,7 @@ def test_a_good_answer_becomes_candidates() -> None:
         "external:tickets:7", "tickets", "notice", "The ferry is cancelled.",
     )  # fmt: skip
     assert (first.score, first.measures["relevance"]) == (0.9, 0.9)
+    assert {first.origin, second.origin} == {"external"}
     assert first.measures["recency"] == pytest.approx(0.9592, abs=0.0001), "an hour before"
     assert (second.score, second.measures["relevance"]) == (0.5, 0.5), "by its place"
     assert second.labels == {"path": ("travel/today.md",), "tag": ("rail",)}

@@ -68,3 +68,8 @@ def test_what_is_beyond_the_limit_is_left_out_and_counted() -> None:
     results, left_out = read(*({"id": str(number), "text": "x"} for number in range(7)), limit=5)
     assert ([result.id for result in results], left_out) == (["0", "1", "2", "3", "4"], 2)
     assert read(limit=5) == ([], 0)
+
+
+def test_invisible_characters_are_removed_from_texts() -> None:
+    hidden = "\u200b\u202e\U000e0041"
+    assert read({"id": "1", "text": f"Ticket{hidden} 7"})[0][0].text == "Ticket 7"
