@@ -64,7 +64,7 @@ def test_a_memory_comes_from_who_wrote_it(agent: Agent, writers: dict[str, Princ
 
 
 @pytest.mark.parametrize("writer", ORIGINS)
-@pytest.mark.parametrize("kind", [*TOOL_EVENT_TYPES, "message", "deployed"])
+@pytest.mark.parametrize("kind", [*sorted(TOOL_EVENT_TYPES), "message", "deployed"])
 def test_an_event_comes_from_the_tool_that_it_records_or_from_who_wrote_it(
     agent: Agent, writers: dict[str, Principal], writer: str, kind: str
 ) -> None:
