@@ -208,6 +208,7 @@ SPECTACULAR_SETTINGS = {
         "SourceCodeEnum": "assembly.engine.codes.SourceCode",
         "IntentEnum": "memories.api.patterns.INTENTS",
         "LevelPreferenceEnum": "assembly.engine.types.LEVEL_PREFERENCES",
+        "OriginEnum": "assembly.engine.types.ORIGINS",
         "TaskStatusEnum": "memories.models.TaskStatus.values",
         "ThreadStatusEnum": "memories.models.ThreadStatus.values",
     },

