@@ -85,14 +85,14 @@ def test_no_room_in_the_section_or_in_the_whole() -> None:
         candidate(f"daily_log:{n}@1", "Rehearsed all day. " * 10, date=NOW.date() - dt.timedelta(days=n))
         for n in range(3)
     ]
-    capped = inputs(profile_of(section(label="Days", shape="entries", cap=120)), *days)
+    capped = inputs(profile_of(section(label="Days", shape="entries", cap=120, overflow="drop")), *days)
     by_kind = remedies(capped, "daily_log:2@1")
     needed = decision_of(capped, "daily_log:2@1").detail["needed"]
     assert by_kind["cap"].change.value == 120 + needed
     assert sentence(capped, by_kind["cap"]) == (
         f"It would have fitted with {needed} more tokens for Days (a cap of {120 + needed})."
     )
-    small = inputs(profile_of(section(label="Days", shape="entries")), *days, budget=120)
+    small = inputs(profile_of(section(label="Days", shape="entries", overflow="drop")), *days, budget=120)
     by_kind = remedies(small, "daily_log:2@1")
     assert sentence(small, by_kind["budget"]) == (
         f"It would have fitted with {needed} more tokens (a budget of {120 + needed})."
