@@ -204,8 +204,11 @@ def _store_version(
 def store_version(file: FileType, author: Author, note: str = "", *, origin: Origin | None = None) -> FileType:
     """Store the changed state of a locked row as its next version, with the given origin or that of its text."""
     file.version += 1
-    file.signed_by(author_of_text(author, file.versions.all(), file.content))
-    file.origin = origin or file.origin
+    if origin is None:
+        file.signed_by(author_of_text(author, file.versions.all(), file.content))
+    else:
+        file.signed_by(author)
+        file.origin = origin
     file.save(force_update=True)
     file.as_version(note).save(force_insert=True)
     file_saved.send(sender=type(file), file=file)

@@ -3,6 +3,8 @@
 import datetime
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from agents.models import Agent, AgentFile
 from agents.services import daily_log_append
@@ -95,6 +97,14 @@ def test_a_log_has_the_origin_of_its_least_trusted_paragraph(
     log = daily_log_append(agent=agent, date=DAY, text="Sun.", principal=by[second])
     assert (log.content, log.origin) == ("Rain.\n\nSun.", origin)
     assert log.versions.get(version=2).origin == origin
+
+
+@pytest.mark.django_db
+def test_an_append_does_not_look_for_earlier_texts(agent: Agent, owner: User) -> None:
+    daily_log_append(agent=agent, date=DAY, text="Rain.", principal=owner.principal)
+    with CaptureQueriesContext(connection) as queries:
+        daily_log_append(agent=agent, date=DAY, text="Sun.", principal=owner.principal)
+    assert not [query for query in queries if "sha256" in query["sql"] and query["sql"].startswith("SELECT")]
 
 
 @pytest.mark.django_db
