@@ -7,7 +7,7 @@ profile's overflow steps shorten or drop items that do not fit. In a profile wit
 once, as `level_selection` says.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from assembly.engine.block_section import BlockSection, ExcludedItems, undecided_of
@@ -46,10 +46,12 @@ def select_blocks(
     ruled: RuleEffectOf | None,
     ladder: OverflowPolicy,
     excluded: ExcludedItems,
+    shortest: Collection[DecisionKey] = (),
 ) -> list[SectionOutcome]:
     """Return the outcome for each section, in order. `budget` includes the tokens that the ledger counts already.
 
-    `excluded` holds the items that an exact count has shown not to fit.
+    `excluded` holds the items that an exact count has shown not to fit, `shortest` those that stay at their shortest
+    level of detail.
     """
     competing, others = [], {}
     for section in sections:
@@ -63,12 +65,18 @@ def select_blocks(
         field.exclude_items(excluded)
     room, texts = budget - ledger.tokens, DistinctTexts(across_shapes=priority.deduplicates)
     if preference := priority.profile.lod:
-        select_levels(fields, priority, preference, texts, room)
+        select_levels(fields, priority, preference, texts, room, shortest=shortest)
     else:
         _BlockContest(fields, priority, ladder, texts).select(budget, room, excluded)
     if priority.has_scopes:
         _exclude_repeated_misfits(fields, texts)
     return [SectionOutcome(field.section, list(field.items.values()), field.used) for field in fields]
+
+
+def lengthened_items(outcomes: Sequence[SectionOutcome]) -> set[DecisionKey]:
+    """Return the selected items at a longer level of detail than their shortest."""
+    selected = [item for outcome in outcomes for item in outcome.ranked if item.code is None and "lod" in item.detail]
+    return {decision_key(item) for item in selected if item.detail["lod"] != next(iter(item.detail["levels"]))}
 
 
 def _exclude_repeated_misfits(fields: Sequence[BlockSection], texts: DistinctTexts) -> None:

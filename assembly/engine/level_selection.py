@@ -5,7 +5,7 @@ left with details. The order of the forms is a decision of this project: every i
 included, best first; then each, best first, gets its middle form if that fits, and then its whole text.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from msgspec import structs
@@ -13,6 +13,7 @@ from msgspec import structs
 from assembly.engine.block_section import BlockSection, undecided_of
 from assembly.engine.codes import Code
 from assembly.engine.distinct_texts import DistinctTexts
+from assembly.engine.overflow import DecisionKey, decision_key
 from assembly.engine.priority import Priority
 from assembly.engine.ranking import RankedCandidate, ShortenedText
 from assembly.engine.types import LEVELS, Level, LevelPreference
@@ -43,6 +44,11 @@ class LevelItem:
         return cls(field, forms, useful, first if first in useful else "atomic")
 
     @property
+    def key(self) -> DecisionKey:
+        """The section and the ref of the item."""
+        return decision_key(self.forms["atomic"])
+
+    @property
     def cost(self) -> int:
         """Tokens of the item at its level."""
         return self.costs[self.level]
@@ -55,9 +61,18 @@ class LevelItem:
 
 
 def select_levels(
-    fields: Sequence[BlockSection], priority: Priority, preference: LevelPreference, texts: DistinctTexts, room: int
+    fields: Sequence[BlockSection],
+    priority: Priority,
+    preference: LevelPreference,
+    texts: DistinctTexts,
+    room: int,
+    *,
+    shortest: Collection[DecisionKey] = (),
 ) -> None:
-    """Select the blocks that fit in `room` tokens, each at a level; exclude the others."""
+    """Select the blocks that fit in `room` tokens, each at a level; exclude the others.
+
+    The items in `shortest` stay at their shortest level.
+    """
     field_of = {field.section.key: field for field in fields}
     selected: list[LevelItem] = []
     used = 0
@@ -77,7 +92,7 @@ def select_levels(
             texts.add(ranked.candidate, is_whole=False)
             selected.append(item)
     if preference == "adaptive":
-        _add_details(selected, room - used)
+        _add_details([item for item in selected if item.key not in shortest], room - used)
     for item in selected:
         item.select()
 

@@ -7,11 +7,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assembly.engine.block_section import ExcludedItems
-from assembly.engine.block_selection import SectionOutcome, select_blocks
+from assembly.engine.block_selection import SectionOutcome, lengthened_items, select_blocks
 from assembly.engine.codes import INCLUDED_CODES, Code
 from assembly.engine.conversation_turns import fill_turns, tokens_for_turns
 from assembly.engine.distinct_texts import DistinctTexts
-from assembly.engine.overflow import OverflowPolicy
+from assembly.engine.overflow import DecisionKey, OverflowPolicy
 from assembly.engine.priority import Priority
 from assembly.engine.profile import Profile, Section
 from assembly.engine.ranking import RankedCandidate, rank
@@ -177,7 +177,7 @@ class SectionFiller:
     def _add_blocks(self, sections: list[Section]) -> None:
         """Let the blocks compete and render the result, repeatedly, until all selected blocks fit by an exact count."""
         budget, before, excluded = self._budget_of(sections[0]), self.ledger, ExcludedItems()
-        texts = self.texts.copy()
+        texts, shortest = self.texts.copy(), set[DecisionKey]()
         priority = Priority.of(self.request, self.profile, sections, before.text)
         while True:
             outcomes = select_blocks(
@@ -189,6 +189,7 @@ class SectionFiller:
                 ruled=self._rule_effects,
                 ladder=self.ladder,
                 excluded=excluded,
+                shortest=shortest,
             )
             for place, outcome in enumerate(outcomes):
                 later = sum(following.tokens for following in outcomes[place + 1 :])
@@ -204,7 +205,10 @@ class SectionFiller:
             misfits = _excluded_misfits(outcomes, self.filled[-len(outcomes) :])
             if not misfits:
                 return
-            excluded |= misfits
+            if longest := lengthened_items(outcomes):  # details give way before any item does
+                shortest |= (longest & misfits.keys()) or longest
+            else:
+                excluded |= misfits
             del self.filled[-len(outcomes) :]
             self.ledger, self.texts = before, texts.copy()
 

@@ -80,7 +80,7 @@ def read_tags(content: str) -> list[Section]:
                 sections.append(Section(unescape(opening[1])))
                 inside = []
         elif line == CLOSING_TAG:
-            assert not ANY_TAG.search("\n".join(inside))
+            assert not any(ANY_TAG.search(one) for one in inside)
             blank, *lines = inside
             assert blank == ""
             (read_inside,) = read("\n".join(["## x", *lines]))

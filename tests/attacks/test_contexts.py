@@ -23,7 +23,7 @@ from tests.attacks import reading
 from tests.attacks.forgeries import FORGERIES
 from tests.attacks.places import NOW, PLACES, candidate
 
-OWNERS = {"agent_files", "team_files"}
+OWNERS = {"agent_files", "team_files", "organisation_files"}
 DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
 ROUNDS = range(len(FORGERIES)) if DEEP else range(0, len(FORGERIES), 15)
 BUDGETS = {"ample": 190_000, "tight": 2_500, "narrow": 700}

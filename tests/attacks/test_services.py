@@ -14,6 +14,7 @@ from assembly.sources import SOURCES
 from assembly.sources.external.services import ExternalSourceConfig, external_source_create
 from memories.embeddings.indexing import document_split
 from memories.models import Document
+from teams.organisation.services import organisation_file_create
 from teams.principal import SYSTEM
 from tests.attacks import reading
 from tests.client import Api
@@ -78,7 +79,7 @@ def filled(agent: Agent, agent_api: Api, admin_api: Api, _external: None) -> Age
     made(f"{ada}/relations", {"source": ink["id"], "target": pen["id"], "type": "dries_in"})
     made(f"{ada}/patterns", {"name": "Dry first", "guidance": hostile("pattern"), "keywords": ["ink"]})
     made(f"{ada}/threads", {"title": "The first issue", "summary": hostile("thread")})
-    made(f"{ada}/tools", {"name": "press", "description": hostile("tool"), "schema": {"type": "object"}})
+    made(f"{ada}/tools", {"name": "press", "description": f"{TOPIC} {hostile('tool')}", "schema": {"type": "object"}})
     for path, is_open in (("ink/open.md", True), ("ink/closed.md", False)):
         made(f"{ada}/documents", {"path": path, "content": f"Ink. {hostile(path)}", "is_open": is_open})
     for document in Document.objects.filter(agent=agent):
@@ -93,6 +94,7 @@ def filled(agent: Agent, agent_api: Api, admin_api: Api, _external: None) -> Age
     admin_api.put("teams/care/files/GOALS", {"content": "# Goals\n\nShip."}, if_match=f'"{version}"')
     made("rules", {"name": "including", "content": INCLUDING, "agent": "ada"}, admin_api)
     made("profiles", {"name": "own", "content": OWN}, admin_api)
+    organisation_file_create(key="voice", title="Voice", content=f"{TOPIC}: plain words.", principal=SYSTEM)
     return agent
 
 
@@ -111,14 +113,18 @@ def check(document: dict[str, Any]) -> set[str]:
     """The sources of the sections that a reader found, once nothing else was."""
     source_of = {section["label"]: section["source"] for section in document["strategy"]["sections"]}
     true = [section for section in document["sections"] if section["tokens"]]
-    found = reading.read(document["content"])
+    has_tags = document["strategy"].get("delimit") == "tags"
+    found = (reading.read_tags if has_tags else reading.read)(document["content"])
     labels = [section["label"] for section in true]
     assert [section.label for section in found] == labels
-    assert [text for level, text, _ in reading.headings(document["content"]) if level in {1, 2}] == labels
+    headings = [text for level, text, _ in reading.headings(document["content"]) if level in {1, 2}]
+    assert headings == ([] if has_tags else labels)
     for section, read in zip(true, found, strict=True):
         if source_of[section["label"]] not in ALLOWED:
             assert not any(line.startswith(("#", "Human:")) for line in read.lines if not reading.ENTRY.match(line))
-            assert len(read.found(reading.ENTRY)) == (1 if source_of[section["label"]] == "daily_logs" else 0)
+            assert len(read.found(reading.ENTRY)) == (
+                1 if source_of[section["label"]] == "daily_logs" and not has_tags else 0
+            )
             assert "<|im_start|>" not in "\n".join([*read.lines, *read.fenced])
     return {source_of[section["label"]] for section in true}
 
@@ -135,7 +141,7 @@ def test_nothing_poses_whichever_way_it_came_in(filled: Agent, agent_api: Api) -
         narrow = assembled(agent_api, profile=profile, max_tokens=900)
         check(narrow)
         assert narrow["tokens"] <= 900
-    assert seen == set(SOURCES), "a source without an attack"
+    assert seen >= {*SOURCES} - {"tools"}, "a source without an attack"  # this tool is not similar to the topic
 
 
 def test_nor_does_an_event_that_is_appended(filled: Agent, agent_api: Api) -> None:
@@ -154,7 +160,7 @@ def check_messages(document: dict[str, Any]) -> None:
     assert "EVIL" not in "".join(message["content"] for message in system)
     data, *turns = document["messages"][len(system) :]
     assert data["role"] == "user"
-    assert data["content"].startswith(f"{DATA_LEAD}\n\n## ")
+    assert data["content"].startswith((f"{DATA_LEAD}\n\n## ", f"{DATA_LEAD}\n\n<section "))
     assert "EVIL" in data["content"]
     assert [turn["role"] for turn in turns] in ([], ["user", "assistant"])
     count = get_tokenizer("cl100k_base").count

@@ -175,7 +175,7 @@ def test_a_twin_has_its_chance_where_the_better_one_has_no_room() -> None:
         block("event:1@1", "same", 0.1, of="r"),
     )
     assert [(one.section, one.code.value) for one in assembled.decisions] == [
-        ("e", "over_section_budget"),
+        ("e", "duplicate"),
         ("r", "fits"),
     ]
 

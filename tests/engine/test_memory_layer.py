@@ -71,7 +71,7 @@ def candidates_of(draw: st.DrawFn, section: Section) -> list[Candidate]:
         chance = Random(draw(st.integers(0, 400)))
         text = draw(st.one_of(TEXTS, st.sampled_from(["The same words.", "The  same\nwords."])))
         kind = "chunk" if section.key == "passages" else chance.choice(["fact", "decision", ""])
-        own = f"{section.key if section.key in {'files', 'lines'} else 'thing'}:{number}@1"
+        own = f"{section.key}:{number}@1"
         ref = {"passages": f"chunk:{number}@1#2", "open": f"document:{number}@1"}.get(section.key, own)
         levels: dict[ShorterLevel, Summary] = {
             "macro": Summary(text[: len(text) // 9], "test"),

@@ -148,7 +148,8 @@ def coding(agent: Agent, session: Session, **wishes: Any) -> AssemblyResult:
 
 def test_coding_fills_every_section_of_a_large_agent(filled: dict[str, tuple[Agent, Session]]) -> None:
     sections = coding(*filled["large"]).assembly.sections
-    assert {section["key"]: section["included"] for section in sections if not section["included"]} == {}
+    empty = {section["key"] for section in sections if not section["included"]}
+    assert empty <= {"personal_memories"}, "its own memories may be those of the team, which come first"
 
 
 @pytest.mark.parametrize("tokenizer", ["cl100k_base", "chars4"])

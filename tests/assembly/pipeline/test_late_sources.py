@@ -7,6 +7,7 @@ import pytest
 from django.db import OperationalError, transaction
 
 from agents.models import Agent
+from assembly.engine.assemble import FAILURE_NOTE
 from assembly.models import Assembly
 from assembly.pipeline import services
 from assembly.pipeline.answer_cache import AssemblyCache, AssemblyResult
@@ -67,10 +68,12 @@ def told(press: Pair, time_ms: int | None = None, **wishes: Any) -> AssemblyResu
 
 
 def by_source(answer: AssemblyResult) -> dict[str, set[str]]:
-    """The refs of what was considered."""
+    """The refs of what was considered, without the line about what was not."""
     source_of = {section["key"]: section["source"] for section in answer.assembly.profile["sections"]}
     found: dict[str, set[str]] = {}
     for decision in answer.decisions:
+        if decision.section == FAILURE_NOTE.key:
+            continue
         found.setdefault(source_of[decision.section], set()).add(decision.ref)
     return found
 

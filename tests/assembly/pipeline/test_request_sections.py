@@ -33,7 +33,8 @@ def test_every_profile_has_a_place_for_it(profile: str, luna: Agent) -> None:
     profile_create(name="brief", content=BRIEF, principal=SYSTEM)
     profile_create(name="blocks", content=BLOCKS, principal=SYSTEM)
     assembly, content = told(luna, profile)
-    for words in ("## Additional Context\n", "It rains.", "Where is the ledger?", "On the quay."):
+    heading = '<section name="Additional Context"' if profile == "memory" else "## Additional Context\n"
+    for words in (heading, "It rains.", "Where is the ledger?", "On the quay."):
         assert words in content
     assert content.rindex("On the quay.") > content.rindex("It rains."), "turns come last"
     assert replay(load_record(Assembly.objects.get(id=assembly.id))).identical

@@ -103,7 +103,10 @@ def test_one_that_sleeps_and_one_that_is_down_cost_themselves_alone(luna: Agent)
         ("SOURCE_TIMEOUT", "tickets"),
         ("SOURCE_FAILED", "notices"),
     ]
-    assert answer.content == "## Identity\nYou are Luna.\n\n## Knowledge\nStories have a beginning."
+    assert answer.content == (
+        "## Identity\nYou are Luna.\n\n## Knowledge\nStories have a beginning."
+        "\n\nNot available at the moment: Tickets, Notices. What is known there may be missing above."
+    )
     assert replay(load_record(answer.assembly)).identical
 
 
