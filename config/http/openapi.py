@@ -180,6 +180,10 @@ def add_conventions(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     """
     result["components"]["schemas"]["Problem"] = PROBLEM_SCHEMA
     result["tags"] = TAGS
+    for schema in result["components"]["schemas"].values():
+        # Notes are only in responses to writes whose texts were changed, but drf-spectacular requires read-only fields.
+        if "notes" in schema.get("required", ()):
+            schema["required"].remove("notes")
     # Views call the argument `id_`, because `id` is a function of Python.
     result["paths"] = {path.replace("{id_}", "{id}"): operations for path, operations in result["paths"].items()}
     for path in result["paths"].values():
