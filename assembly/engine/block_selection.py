@@ -83,7 +83,8 @@ def _exclude_repeated_misfits(fields: Sequence[BlockSection], texts: DistinctTex
     """Decide misfits that repeat a selected item as its duplicates, so that none of them is cut to fill its section."""
     for field in fields:
         for item in [*field.items.values()]:
-            if item.code and item.code.is_over_budget and (by := texts.repeated_by(item.candidate)):
+            is_misfit = item.code is not None and item.code.is_over_budget and not item.steps
+            if is_misfit and (by := texts.repeated_by(item.candidate)):
                 field.leave_out(item, Code.DUPLICATE, by=by)
 
 
