@@ -67,8 +67,11 @@ then:
 """
 
 
-@pytest.mark.parametrize("profile", ["conversation", "coding"])
-def test_what_is_always_included_is_there_whatever_the_topic(profile: str, kept: tuple[Agent, Team]) -> None:
+@pytest.mark.parametrize(("profile", "memories"), [("conversation", 4), ("coding", 2)])
+def test_what_is_always_included_is_there_whatever_the_topic(
+    profile: str, memories: int, kept: tuple[Agent, Team]
+) -> None:
+    """The agent and its team keep the same two memories; `coding` tells equal texts once."""
     made("promise", ALWAYS)
     answer = told(kept, "nothing of it", profile=profile)
     section = answer.content.partition("## Always Included\n\n")[2]
@@ -79,12 +82,12 @@ def test_what_is_always_included_is_there_whatever_the_topic(profile: str, kept:
         for decision in answer.decisions
         if decision.section == "always_included" and decision.code == "rule_included"
     ]
-    assert included == ["team_file", "document", "entity", "memory", "memory", "memory", "memory", "pattern"]
+    assert included == ["team_file", "document", "entity", *["memory"] * memories, "pattern"]
     assert answer.content.count("GOALS: print.") == 1
     own = [item for item in answer.decisions if item.ref.startswith("agent_file") and item.section == "always_included"]
     assert [item.code.value for item in own] == ["duplicate"], "IDENTITY is required, so it is in already"
     (entry,) = answer.assembly.request["rules"]
-    assert entry["did"]["included"] == 8
+    assert entry["did"]["included"] == 4 + memories
     assert replay(load_record(answer.assembly)).identical
 
 
