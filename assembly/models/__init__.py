@@ -2,6 +2,17 @@
 
 from assembly.models.assembly import Assembly, AssemblyQuerySet, NewAssembly, Piece, Purpose, StoredText, text_hash
 from assembly.models.caches import ChangeCounter, StoredSummary, TextLevel, TokenCount, UnlevelledItem
+from assembly.models.conflict import (
+    Conflict,
+    ConflictAction,
+    ConflictDecision,
+    ConflictKind,
+    ConflictResolution,
+    ConflictSide,
+    ConflictStatus,
+    ConflictStrategy,
+    UncomparedItem,
+)
 from assembly.models.export import ContextFile, ContextFilePart
 from assembly.models.external_source import ExternalSource
 from assembly.models.memory_request import MemoryRequest
@@ -28,6 +39,14 @@ __all__ = [
     "AssemblyFlag",
     "AssemblyQuerySet",
     "ChangeCounter",
+    "Conflict",
+    "ConflictAction",
+    "ConflictDecision",
+    "ConflictKind",
+    "ConflictResolution",
+    "ConflictSide",
+    "ConflictStatus",
+    "ConflictStrategy",
     "ContextFile",
     "ContextFilePart",
     "DayCount",
@@ -53,6 +72,7 @@ __all__ = [
     "StoredText",
     "TextLevel",
     "TokenCount",
+    "UncomparedItem",
     "UnlevelledItem",
     "UnusedPiece",
     "Webhook",

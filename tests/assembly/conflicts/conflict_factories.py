@@ -1,0 +1,39 @@
+"""Conflicting texts, and the jobs that find them."""
+
+from typing import Any
+
+from agents.models import Agent
+from assembly.conflicts.find import find_conflicts, noted_conflicts_find
+from assembly.models import Conflict
+from memories.models import Job, Memory
+from memories.services import MemoryFacts, memory_create
+from teams.models import Team
+from teams.principal import SYSTEM
+
+EIGHTY = "The support line opens at 8 in the morning."
+NINETY = "The support line opens at 9 in the morning."
+
+
+def remember(owner: Agent | Team, text: str, **facts: Any) -> Memory:
+    """A new memory of an agent or a team."""
+    return memory_create(owner=owner, facts=MemoryFacts(kind="fact", text=text, **facts), principal=SYSTEM)
+
+
+def run_jobs() -> int:
+    """Create the jobs for what was saved, run all that wait, and return how many there were."""
+    noted_conflicts_find()
+    jobs = list(Job.objects.filter(kind="find_conflicts", status="queued"))
+    for job in jobs:
+        steps: list[int] = []
+        find_conflicts(job, steps.append)
+        assert sum(steps) == job.steps
+        Job.objects.filter(id=job.id).update(status="done")
+    return len(jobs)
+
+
+def found_conflict(left: Agent | Team, right: Agent | Team) -> Conflict:
+    """A found conflict of a memory of each owner."""
+    remember(left, EIGHTY)
+    remember(right, NINETY)
+    run_jobs()
+    return Conflict.objects.get()
