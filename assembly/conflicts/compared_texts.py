@@ -240,15 +240,19 @@ def _load(kind: str, ids: Sequence[str]) -> Iterator[tuple[Any, ComparedText]]:
                 day = document.updated.date()
                 yield chunk.id, ComparedText(chunk.ref, document.id, chunk.text, document.agent_id, None, day)
     else:
-        passages = list(FilePassage.objects.filter(id__in=ids))
-        for file_kind in {one.file_kind for one in passages}:
-            rows = FILE_MODELS[file_kind]._default_manager  # noqa: SLF001 - as above
-            files = rows.in_bulk({one.file_id for one in passages if one.file_kind == file_kind})
-            for one in passages:
-                file = files.get(one.file_id)
-                if file is not None and file.version == one.file_version:
-                    day = file.updated_at.date()
-                    yield one.id, ComparedText(one.ref, one.file_id, one.text, one.agent_id, one.team_id, day)
+        yield from _load_passages(ids)
+
+
+def _load_passages(ids: Sequence[str]) -> Iterator[tuple[Any, ComparedText]]:
+    passages = list(FilePassage.objects.filter(id__in=ids))
+    for file_kind in {one.file_kind for one in passages}:
+        rows = FILE_MODELS[file_kind]._default_manager  # noqa: SLF001 - as above
+        files = rows.in_bulk({one.file_id for one in passages if one.file_kind == file_kind})
+        for one in passages:
+            file = files.get(one.file_id)
+            if file is not None and file.version == one.file_version:
+                day = file.updated_at.date()
+                yield one.id, ComparedText(one.ref, one.file_id, one.text, one.agent_id, one.team_id, day)
 
 
 _NO_VECTORS = EmbeddingModel("", 0, "embedding")

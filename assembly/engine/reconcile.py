@@ -248,9 +248,12 @@ class _Contest:
         self.lost.setdefault(loser, Loss(code, facts))
 
     def _mark(self, ref: str, mark: str) -> None:
-        """Mark the item, unless its section is required: that stays as its owner wrote it."""
-        if not self.items[ref].section.required:
-            self.marks.setdefault(ref, mark)
+        """Mark the item, unless its section is required: that stays as its owner wrote it.
+
+        What is disputed with one text is so, even if it was decided to hold against another one.
+        """
+        if not self.items[ref].section.required and self.marks.get(ref, DECIDED_MARK) == DECIDED_MARK:
+            self.marks[ref] = mark
 
     def _winner(self, one: Reconciliation) -> tuple[str, str]:
         """Return the side that stays and the other one: what is never left out before the rest, then by precedence."""

@@ -257,6 +257,28 @@ class Migration(migrations.Migration):
             model_name="conflict",
             index=models.Index(fields=["right_item"], name="conflict_right"),
         ),
+        migrations.AddIndex(
+            model_name="conflict",
+            index=models.Index(
+                condition=models.Q(("status", "gone"), _negated=True), fields=["agent", "-found"], name="conflict_agent"
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="conflict",
+            index=models.Index(
+                condition=models.Q(("agent", None), models.Q(("status", "gone"), _negated=True)),
+                fields=["team", "-found"],
+                name="conflict_team",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="conflict",
+            index=models.Index(
+                condition=models.Q(("agent", None), ("team", None), models.Q(("status", "gone"), _negated=True)),
+                fields=["-found"],
+                name="conflict_organisation",
+            ),
+        ),
         migrations.AddConstraint(
             model_name="conflict",
             constraint=models.UniqueConstraint(

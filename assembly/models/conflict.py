@@ -173,6 +173,12 @@ class Conflict(models.Model):
         indexes: ClassVar[list[models.Index]] = [
             models.Index(fields=["-found", "-id"], name="conflict_newest"),
             models.Index(fields=["-found", "-id"], condition=Q(status="open"), name="conflict_open"),
+            # By these three, contexts read the conflicts of their owners: see `assembly.pipeline.reconciliations`.
+            models.Index(fields=["agent", "-found"], condition=~Q(status="gone"), name="conflict_agent"),
+            models.Index(fields=["team", "-found"], condition=Q(agent=None) & ~Q(status="gone"), name="conflict_team"),
+            models.Index(
+                fields=["-found"], condition=Q(agent=None, team=None) & ~Q(status="gone"), name="conflict_organisation"
+            ),
             models.Index(fields=["left_item"], name="conflict_left"),
             models.Index(fields=["right_item"], name="conflict_right"),
         ]

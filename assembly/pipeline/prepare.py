@@ -14,6 +14,7 @@ from assembly.engine.types import Candidate, EngineRequest
 from assembly.pipeline.failure_note import failure_note
 from assembly.pipeline.gather import gather
 from assembly.pipeline.read_plan import GatherResult
+from assembly.pipeline.reconciliations import match_conflicts
 from assembly.pipeline.request import AssemblyRequest, find_session
 from assembly.pipeline.request_sections import add_request_sections
 from assembly.profiles.catalogue import find_profile
@@ -35,7 +36,7 @@ class PreparedAssembly:
     gather_context: GatherContext
 
     def with_gathered(self, gathered: GatherResult) -> "tuple[PreparedAssembly, Sequence[Candidate]]":
-        """Return a copy with the rules that fired, and all candidates.
+        """Return a copy with the rules that fired, the known conflicts of the candidates, and all candidates.
 
         Rules add a section for what they always include, failed sources one for a line at the end of the context.
         """
@@ -45,6 +46,8 @@ class PreparedAssembly:
         if profile.report_failures and (note := failure_note(profile, gathered.reports)):
             profile = replace(profile, sections=(*profile.sections, FAILURE_NOTE))
             candidates = [*candidates, note]
+        if known := match_conflicts(gathered.conflicts or (), candidates):
+            request = replace(request, reconciliations=known)
         return PreparedAssembly(request, profile, self.tokenizer, gathered.gather_context), candidates
 
 
