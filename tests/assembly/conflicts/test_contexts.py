@@ -19,7 +19,7 @@ from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.profiles.services import profile_create
 from assembly.records.reader import load_record, replay
-from assembly.simulation.rerun.services import assembly_rerun
+from assembly.simulation.rerun.services import rerun_today
 from assembly.simulation.time_travel.services import assemble_as_of
 from config.db.statements import Statement
 from memories.models import Event
@@ -174,8 +174,8 @@ def test_simulations_reconcile_as_contexts_do(agent: Agent, team: Team, editor: 
     run_jobs()
     disputed = context(agent, team)
     undecided = timezone.now()
-    again = assembly_rerun(assembly=disputed.assembly)
-    assert again.comparison.same_content
+    again = rerun_today(disputed.assembly)
+    assert again.beside.is_same
     decide(EIGHTY, editor.principal)
     past = assemble_as_of(
         agent=agent, team=team, asked=AssemblyRequest(topic=TOPIC, profile="memory"), moment=undecided,
