@@ -7,7 +7,7 @@ context includes the passage that does not hold, as long as the decision stands.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 from uuid import UUID
 
 from django.db import transaction
@@ -36,6 +36,7 @@ from teams.principal import Principal
 from teams.versioned_text.versioned_file import lock_row
 
 Choice = Literal["left", "right", "both"]
+CHOICES: tuple[Choice, ...] = get_args(Choice)
 MAX_BULK = 100
 """The most conflicts that one request decides."""
 

@@ -3,7 +3,7 @@
 The strategies, their confidences and their sentences are those of ConflictResolution in the seed "Memory Layer".
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, get_args
 
 from msgspec import Struct, structs
@@ -73,3 +73,23 @@ class Reconciliation(Struct, frozen=True):
     def from_dict(cls, data: Mapping[str, Any]) -> "Reconciliation":
         """Return the reconciliation that to_dict described."""
         return cls(**{**data, "severity": float(data["severity"]), "similarity": float(data["similarity"])})
+
+
+_MOST_URGENT: tuple[Strategy, ...] = ("flag", "precedence", "user_choice")
+
+
+class ConflictOutcome(Struct, frozen=True):
+    """How a context handled its conflicts (seed "Memory Layer": ConflictResolution)."""
+
+    strategy: Strategy
+    confidence: float
+    reasoning: str
+
+
+def outcome_of(reconciliations: Sequence[Reconciliation], sensitivity: float = 1.0) -> ConflictOutcome:
+    """Return one answer for all conflicts of a context: a major one is flagged, whatever the others are."""
+    by_strategy = {one.strategy(sensitivity): one for one in reconciliations}
+    for strategy in _MOST_URGENT:
+        if one := by_strategy.get(strategy):
+            return ConflictOutcome(strategy, CONFIDENCES[strategy], one.reasoning(strategy))
+    return ConflictOutcome("merge", CONFIDENCES["merge"], NONE_REASONING)

@@ -87,6 +87,18 @@ class ConflictQuerySet(models.QuerySet["Conflict"]):
         left, right = _outdated("left_item"), _outdated("right_item")
         return self.filter(~Exists(left), ~Exists(right), status=ConflictStatus.OPEN)
 
+    def selected(
+        self, *, status: str = "open", kind: str = "", agent_id: UUID | None = None, team_id: UUID | None = None
+    ) -> Self:
+        """Return the conflicts in this status (`all`: in any), of a kind, an agent and a team if they are given.
+
+        `open` are those that wait for a person.
+        """
+        rows = self if status == "all" else self.waiting() if status == "open" else self.filter(status=status)
+        rows = rows.filter(kind=kind) if kind else rows
+        rows = rows.filter(agent_id=agent_id) if agent_id else rows
+        return rows.filter(team_id=team_id) if team_id else rows
+
     def about(self, items: Iterable[UUID]) -> Self:
         """Return the conflicts of which a side is one of these memories, files, documents or entities."""
         ids = list(items)

@@ -111,6 +111,10 @@ external-sources/<slug:name>                    GET anyone      PATCH organisati
 external-sources/<slug:name>/query                POST organisation
 activities                                      GET anyone
 trends                                          GET anyone
+conflicts                                       GET anyone
+conflicts/<uuid:id_>                            GET read
+conflicts/<uuid:id_>/resolve                    POST write
+conflicts/<uuid:id_>/undo                       POST write
 alerts                                          GET anyone
 alerts/<uuid:id_>                               GET read
 alerts/<uuid:id_>/acknowledge                           POST edit
@@ -178,6 +182,7 @@ BODIES: dict[tuple[str, str], Body] = {
     ("assemblies/<uuid:id_>/append", "POST"): _plain({"event": {"type": "message", "content": {"text": "Tea"}}}),
     ("assemblies/<uuid:id_>/what-if", "POST"): _plain({"max_tokens": 300}),
     ("assemblies/<uuid:id_>/flag", "PUT"): _plain({"note": "Look"}),
+    ("conflicts/<uuid:id_>/resolve", "POST"): _plain({"choice": "both"}),
     ("draft-previews", "POST"): _context(files={"GOALS": "New"}),
     ("proposals", "POST"): lambda owned, _world: {
         "assembly_id": str(owned.ids["assemblies"]), "overrides": {"max_tokens": 300},

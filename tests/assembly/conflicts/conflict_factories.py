@@ -4,7 +4,7 @@ from typing import Any
 
 from agents.models import Agent
 from assembly.conflicts.find import find_conflicts, noted_conflicts_find
-from assembly.models import Conflict
+from assembly.models import Conflict, text_hash
 from memories.models import Job, Memory
 from memories.services import MemoryFacts, memory_create
 from teams.models import Team
@@ -37,3 +37,25 @@ def found_conflict(left: Agent | Team, right: Agent | Team) -> Conflict:
     remember(right, NINETY)
     run_jobs()
     return Conflict.objects.get()
+
+
+def conflict_between(left: Memory, right: Memory, **facts: Any) -> Conflict:
+    """A stored conflict of two memories, of a number unless the facts say otherwise."""
+    first, second = sorted((left, right), key=lambda memory: memory.id)
+    conflict = Conflict(
+        agent=left.agent or right.agent,
+        team=left.team or right.team,
+        left_ref=first.ref,
+        left_item=first.id,
+        left_sha256=text_hash(first.text),
+        left_statement=first.text,
+        right_ref=second.ref,
+        right_item=second.id,
+        right_sha256=text_hash(second.text),
+        right_statement=second.text,
+        **{"kind": "number", "cue": "The numbers differ.", "similarity": 0.9, "subject": 0.9, "severity": 0.8,
+           "probability": 0.9, **facts},
+    )  # fmt: skip
+    conflict.explain()
+    conflict.save(force_insert=True)
+    return conflict

@@ -214,5 +214,3 @@ def test_a_profile_withholds_or_tells(agent: Agent, team: Team, admin: User) -> 
         assert answer.content.count(MARK) == told
         assert answer.content.count("support line") == told
         assert answer.assembly.warnings == [WarningCode.CONFLICT_FLAGGED]
-
-

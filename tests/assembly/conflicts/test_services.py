@@ -139,10 +139,16 @@ def test_many_are_decided_at_once_all_or_none(agent: Agent, editor: User) -> Non
         conflicts_resolve(ids=[], choice="left", principal=editor.principal)
 
 
+@pytest.fixture
+def people(editor: User, admin: User, teammate: User, outsider: User) -> tuple[User, User, User, User]:
+    return editor, admin, teammate, outsider
+
+
 def test_who_reads_both_sides_sees_it_and_who_writes_both_decides(
-    agent: Agent, team: Team, editor: User, teammate: User, outsider: User, admin: User
+    agent: Agent, team: Team, people: tuple[User, User, User, User]
 ) -> None:
     conflict = found_conflict(agent, team)
+    editor, admin, teammate, outsider = people
     assert conflict_to_resolve(editor.principal, conflict.id) == conflict
     assert conflict_to_resolve(admin.principal, conflict.id) == conflict
     assert conflict_for(teammate.principal, conflict.id) == conflict
