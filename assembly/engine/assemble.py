@@ -180,7 +180,8 @@ def _run_engine(
             decisions,
             weak=quality is not None and quality < profile.quality_min,
             incoherent=not is_reconciled or coherence_of(decisions) < profile.coherence_min,
-            flagged=reconciled.is_flagged(decisions, withholds=profile.conflicts == "withhold"),
+            flagged=reconciled is not NOTHING
+            and reconciled.is_flagged(decisions, withholds=profile.conflicts == "withhold"),
         ),
         sha256=hashlib.sha256(content.encode()).hexdigest(),
         quality=quality,
@@ -197,6 +198,8 @@ def _reconciled_sections(
     winner; that counts if it then is included. If reconciliation fails, nothing is reconciled.
     """
     fill = partial(_filled_sections, request, profile, candidates, TokenLedger(tokenizer), budget=budget)
+    if not request.reconciliations:
+        return fill(reconciled=NOTHING), NOTHING, True
     try:
         first = reconcile(request, profile, candidates)
     except Exception:  # noqa: BLE001 - whatever is wrong with a conflict, a context without reconciliation is of use

@@ -25,6 +25,7 @@ from assembly.pipeline.read_plan import (
     GatherResult,
     Preconditions,
     ReadStep,
+    conflicts_query,
     counter_owners,
     first_read_error,
     leading_batch,
@@ -33,7 +34,7 @@ from assembly.pipeline.read_plan import (
     preconditions_statement,
     raise_timeout,
 )
-from assembly.pipeline.reconciliations import KnownConflict, conflicts_statement, parse_conflicts
+from assembly.pipeline.reconciliations import KnownConflict
 from assembly.pipeline.telemetry import count_external_answer, count_source_failure, error_code, read_traced
 from assembly.records.change_counters import NO_OWNERS, ChangeCounts
 from assembly.rules.evaluation import add_fired_rules, add_inclusion_section, rules_statement
@@ -266,9 +267,7 @@ class _GatherRun:
         self.parts += [*self._first(), *self._sendable(), ReadStep((), self._plan_remaining)]
 
     def _first(self) -> list[BatchedQuery]:
-        """Return the queries that every context needs: the preconditions, the rules, and the known conflicts, unless
-        the profile does not reconcile.
-        """
+        """Return the queries that come first: preconditions, rules, and conflicts if these are reconciled."""
         agent, team = self.gather_context.agent, self.gather_context.team
         return [
             BatchedQuery(
@@ -279,18 +278,8 @@ class _GatherRun:
                 MIN_SECONDS_FOR_RULES,
             ),
             BatchedQuery((), rules_statement(agent, team), tuple, self._take_rules, MIN_SECONDS_FOR_RULES),
-            *([self._conflicts_query()] if self.profile.conflicts != "off" else []),
+            *([conflicts_query(agent, team, self._take_conflicts)] if self.profile.conflicts != "off" else []),
         ]
-
-    def _conflicts_query(self) -> BatchedQuery:
-        agent, team = self.gather_context.agent, self.gather_context.team
-        return BatchedQuery(
-            (),
-            conflicts_statement(agent, team),
-            parse_conflicts,
-            self._take_conflicts,
-            failed=lambda: self._take_conflicts(None, 0),
-        )
 
     def _sendable(self) -> Iterator[BatchedQuery]:
         for name, sections in self._sources().items():

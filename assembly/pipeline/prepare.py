@@ -46,8 +46,8 @@ class PreparedAssembly:
         if profile.report_failures and (note := failure_note(profile, gathered.reports)):
             profile = replace(profile, sections=(*profile.sections, FAILURE_NOTE))
             candidates = [*candidates, note]
-        if known := match_conflicts(gathered.conflicts or (), candidates):
-            request = replace(request, reconciliations=known)
+        if gathered.conflicts:
+            request = replace(request, reconciliations=match_conflicts(gathered.conflicts, candidates))
         return PreparedAssembly(request, profile, self.tokenizer, gathered.gather_context), candidates
 
 

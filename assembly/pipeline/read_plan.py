@@ -16,7 +16,7 @@ from agents.models import Agent, AgentFile
 from assembly.engine.profile import Section
 from assembly.engine.query_signals import MAX_NAMES, name_forms, parse_signals, possible_names
 from assembly.engine.types import Candidate
-from assembly.pipeline.reconciliations import KnownConflict
+from assembly.pipeline.reconciliations import KnownConflict, conflicts_statement, parse_conflicts
 from assembly.records.change_counters import NO_OWNERS, ChangeCounts, counts_sql, owner_parameters
 from assembly.sources.base import GatherContext, Need, SourceReport
 from assembly.sources.entities import find_mentions
@@ -99,6 +99,13 @@ class BatchedQuery(Struct, frozen=True, eq=False):
     def read(self, rows: Rows, asked: int) -> None:
         """Pass the value of these rows to `take`."""
         self.take(self.made(rows), asked)
+
+
+def conflicts_query(
+    agent: Agent, team: Team | None, take: Callable[[tuple[KnownConflict, ...] | None, int], None]
+) -> BatchedQuery:
+    """Return the query of the owners' known conflicts; if it fails, `take` gets None."""
+    return BatchedQuery((), conflicts_statement(agent, team), parse_conflicts, take, failed=lambda: take(None, 0))
 
 
 def leading_batch(parts: Iterable[ReadStep | BatchedQuery]) -> Iterator[BatchedQuery]:

@@ -116,8 +116,6 @@ def match_conflicts(conflicts: Sequence[KnownConflict], candidates: Sequence[Can
 
     A whole file and its passage may both be candidates: then both are in conflict with the other side.
     """
-    if not conflicts:
-        return ()
     named = {side.item for conflict in conflicts for side in (conflict.left, conflict.right)}
     by_item: dict[str, dict[str, Candidate]] = {}
     for candidate in candidates:

@@ -12,7 +12,7 @@ from agents.models import Agent, AgentFile
 from assembly.conflicts.services import conflict_resolve, conflict_undo
 from assembly.engine.codes import WarningCode
 from assembly.models import Conflict
-from assembly.pipeline import gather as gathering
+from assembly.pipeline import read_plan
 from assembly.pipeline.answer_cache import AssemblyResult, assembly_cache
 from assembly.pipeline.append_event import append_event
 from assembly.pipeline.request import AssemblyRequest
@@ -158,7 +158,7 @@ def test_unread_conflicts_are_a_coherence_failure_and_are_not_cached(
     remembered: list[object] = []
     monkeypatch.setattr(assembly_cache, "remember", lambda *facts: remembered.append(facts))
     with monkeypatch.context() as patch:
-        patch.setattr(gathering, "conflicts_statement", lambda *_: Statement("SELECT 1 / 0", {}))
+        patch.setattr(read_plan, "conflicts_statement", lambda *_: Statement("SELECT 1 / 0", {}))
         answer = context(agent, team)
     assert answer.assembly.warnings == ["COHERENCE_FAILURE"]
     assert EIGHTY in answer.content
