@@ -194,6 +194,6 @@ def _store(left: ComparedText, right: ComparedText, comparison: Comparison, simi
     return conflict if is_reopened and conflict.is_open else None
 
 
-def open_conflicts() -> int:
+def count_open_conflicts() -> int:
     """Return the number of conflicts, without duplicates, that wait for a person."""
     return Conflict.objects.waiting().filter(~Q(kind="duplicate")).count()
