@@ -10,13 +10,12 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Q
 from django.dispatch import receiver
 from django.utils import timezone
 
 from assembly.conflicts.compared_texts import KINDS, ComparedText, items_of_all_kinds, nearest_texts, texts_of
 from assembly.conflicts.detection import Comparison, compare_texts
-from assembly.models import Conflict, ConflictStatus
+from assembly.models import Conflict, ConflictKind, ConflictStatus
 from assembly.models.conflict import MAX_STATEMENT_CHARACTERS
 from config.db.statements import Statement, fetch_rows, run_statement
 from memories.jobs.periodic import periodic
@@ -155,7 +154,7 @@ def _store(left: ComparedText, right: ComparedText, comparison: Comparison, simi
     )
     conflict = known.first()
     values = {
-        "kind": comparison.kind,
+        "kind": ConflictKind.DUPLICATE if comparison.label == "duplicate" else comparison.kind,
         "cue": comparison.cue[:MAX_CUE_CHARACTERS],
         "similarity": similarity,
         "subject": comparison.subject,
@@ -196,4 +195,4 @@ def _store(left: ComparedText, right: ComparedText, comparison: Comparison, simi
 
 def count_open_conflicts() -> int:
     """Return the number of conflicts, without duplicates, that wait for a person."""
-    return Conflict.objects.waiting().filter(~Q(kind="duplicate")).count()
+    return Conflict.objects.waiting().exclude(kind=ConflictKind.DUPLICATE).count()

@@ -186,7 +186,7 @@ def parse_described_profile(text: str, *, name: str | None, version: int, source
         "cut_mark": root.choice("cut_mark", get_args(CutMark), default="source"),
         "deduplicate": root.flag("deduplicate", default=True),
         "report_failures": root.flag("report_failures", default=True),
-        "conflicts": root.choice("conflicts", get_args(ConflictMode), default="mark"),
+        "conflicts": root.word("conflicts", get_args(ConflictMode), default="mark"),
         "coherence_min": root.number("coherence_min", 1),
     }
     given = {option: value for option, value in options.items() if value is not None}
