@@ -8,6 +8,7 @@ import random
 import statistics
 from functools import partial
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 import django
 
@@ -78,7 +79,7 @@ def _contexts(agent: "Agent", team: "Team") -> None:
     _print("context", disputed, plain)
 
 
-def _conflict(agent: "Agent", *items: object) -> "Conflict":
+def _conflict(agent: "Agent", *items: UUID) -> "Conflict":
     from assembly.models import Conflict
     from memories.models import Memory
 

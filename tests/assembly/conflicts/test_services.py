@@ -154,10 +154,10 @@ def test_who_reads_both_sides_sees_it_and_who_writes_both_decides(
     assert conflict_for(teammate.principal, conflict.id) == conflict
     with pytest.raises(Forbidden):
         conflict_to_resolve(teammate.principal, conflict.id)
-    for decide in (conflict_resolve, conflict_undo):
-        choice = {"choice": "both"} if decide is conflict_resolve else {}
-        with pytest.raises(Forbidden):
-            decide(conflict=conflict, principal=teammate.principal, **choice)  # type: ignore[operator]
+    with pytest.raises(Forbidden):
+        conflict_resolve(conflict=conflict, choice="both", principal=teammate.principal)
+    with pytest.raises(Forbidden):
+        conflict_undo(conflict=conflict, principal=teammate.principal)
     with pytest.raises(NotFound):
         conflict_for(outsider.principal, conflict.id)
 

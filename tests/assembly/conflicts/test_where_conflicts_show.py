@@ -1,5 +1,7 @@
 """A conflict shows in alerts, in the memory contract, in why-not, in reruns and in a metric."""
 
+from typing import Literal
+
 import pytest
 from django.test import Client
 
@@ -94,7 +96,7 @@ def test_a_near_duplicate_names_the_one_that_stays(agent: Agent, team: Team, age
 def test_a_rerun_explains_what_a_decision_changed(conflict: Conflict, agent: Agent, team: Team) -> None:
     asked = AssemblyRequest(topic=TOPIC, profile="memory")
     answer = assemble(agent=agent, team=team, asked=asked, principal=SYSTEM)
-    choice = "left" if conflict.left_statement == EIGHTY else "right"
+    choice: Literal["left", "right"] = "left" if conflict.left_statement == EIGHTY else "right"
     conflict_resolve(conflict=conflict, choice=choice, principal=SYSTEM)
     again = rerun_today(answer.assembly)
     assert EIGHTY in again.beside.after.content
