@@ -1,17 +1,20 @@
 """What conflicts cost: a written memory, noted for the comparison, and a context with 200 open conflicts in reach.
 
-An agent has 10,000 memories; conflicts are between random pairs of them. Both figures are medians of turns taken in
+An agent has 10,000 memories. `context`: the conflicts are between random pairs of them, so few are between candidates
+of one context; `disputed`: all are between candidates of the measured contexts. Figures are medians of turns taken in
 alternation, so that the load of the machine is the same on both sides; a ratio of 1.1 is the limit.
 """
 
 import random
 import statistics
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 import django
 
+from assembly.engine.refs import Ref
 from tests.benchmarks.assembly_vs_floor import SIZES, filled, milliseconds, words
 from tests.benchmarks.figures import figure
 from tests.benchmarks.http_assembly import manage
@@ -19,6 +22,7 @@ from tests.benchmarks.http_assembly import manage
 if TYPE_CHECKING:
     from agents.models import Agent
     from assembly.models import Conflict
+    from assembly.pipeline.answer_cache import AssemblyResult
     from teams.models import Team
 
 NAME = "conflict_cost"
@@ -39,7 +43,12 @@ def run() -> None:
     agent = filled(SIZE, SIZES[SIZE], team)
     configure_garbage_collector()
     _writes(agent)
-    _contexts(agent, team)
+    memories = list(agent.memories.values_list("id", flat=True))
+    _contexts("context", agent, team, memories, lambda chance: words(chance, 6))
+    topic = words(random.Random(3), 6)
+    found = [Ref.parse(one.ref) for one in _assemble(agent, team, topic).decisions]
+    candidates = [UUID(ref.id) for ref in found if ref.kind == "memory"]
+    _contexts("disputed", agent, team, candidates, lambda _: topic)
 
 
 def _writes(agent: "Agent") -> None:
@@ -63,20 +72,23 @@ def _writes(agent: "Agent") -> None:
     _print("write", noted, plain)
 
 
-def _contexts(agent: "Agent", team: "Team") -> None:
+def _contexts(
+    name: str, agent: "Agent", team: "Team", ids: Sequence[UUID], topic_of: Callable[[random.Random], str]
+) -> None:
     from assembly.models import Conflict
 
     chance = random.Random(2)
-    ids = list(agent.memories.values_list("id", flat=True))
-    Conflict.objects.bulk_create(_conflict(agent, *chance.sample(ids, 2)) for _ in range(CONFLICTS))
+    Conflict.objects.using("owner").all().delete()  # the app may not
+    pairs = {tuple(sorted(chance.sample(ids, 2))) for _ in range(2 * CONFLICTS)}
+    Conflict.objects.bulk_create(_conflict(agent, *pair) for pair in sorted(pairs)[:CONFLICTS])
     disputed: list[float] = []
     plain: list[float] = []
     for _ in range(ROUNDS):
         for status, took in (("open", disputed), ("gone", plain)):
             Conflict.objects.update(status=status)
-            _assemble(agent, team, words(chance, 6))
-            took += [milliseconds(partial(_assemble, agent, team, words(chance, 6))) for _ in range(CONTEXTS)]
-    _print("context", disputed, plain)
+            _assemble(agent, team, topic_of(chance))
+            took += [milliseconds(partial(_assemble, agent, team, topic_of(chance))) for _ in range(CONTEXTS)]
+    _print(name, disputed, plain)
 
 
 def _conflict(agent: "Agent", *items: UUID) -> "Conflict":
@@ -94,12 +106,16 @@ def _conflict(agent: "Agent", *items: UUID) -> "Conflict":
     return conflict
 
 
-def _assemble(agent: "Agent", team: "Team", topic: str) -> None:
+def _assemble(agent: "Agent", team: "Team", topic: str) -> "AssemblyResult":
+    from django.utils import timezone
+
     from assembly.pipeline.request import AssemblyRequest
     from assembly.pipeline.services import assemble
     from teams.principal import SYSTEM
 
-    assemble(agent=agent, team=team, asked=AssemblyRequest(topic=topic, profile="memory"), principal=SYSTEM)
+    now = timezone.now()  # a moment of its own, so that no answer comes from the cache
+    asked = AssemblyRequest(topic=topic, profile="memory", now=now)
+    return assemble(agent=agent, team=team, asked=asked, principal=SYSTEM)
 
 
 def _print(name: str, with_conflicts: list[float], without: list[float]) -> None:

@@ -4,17 +4,20 @@ from typing import Literal
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from agents.models import Agent
+from assembly.comparison.causes import cause_sentence
 from assembly.conflicts.services import conflict_resolve, conflict_undo
-from assembly.models import AlertKind, Conflict
+from assembly.models import AlertKind, Assembly, Conflict
 from assembly.monitoring.alerts.findings import findings
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.records.reader import load_record
 from assembly.simulation.rerun.services import rerun_today
-from teams.models import Team
+from teams.models import Team, User
 from teams.principal import SYSTEM
+from teams.versioned_text.versioned_file import file_save
 from tests.assembly.conflicts.conflict_factories import EIGHTY, NINETY, remember, run_jobs
 from tests.client import Api
 
@@ -93,14 +96,32 @@ def test_a_near_duplicate_names_the_one_that_stays(agent: Agent, team: Team, age
     assert ["without_duplicate"] in [[change["kind"] for change in one["changes"]] for one in told["remedies"]]
 
 
-def test_a_rerun_explains_what_a_decision_changed(conflict: Conflict, agent: Agent, team: Team) -> None:
-    asked = AssemblyRequest(topic=TOPIC, profile="memory")
-    answer = assemble(agent=agent, team=team, asked=asked, principal=SYSTEM)
+def test_a_rerun_explains_what_became_of_a_conflict(agent: Agent, team: Team, editor: User) -> None:
+    remember(agent, EIGHTY)
+    file_save(file=team.files.get(file_key="GOALS"), content=NINETY, expected_version=1, author=SYSTEM.author)
+
+    def made() -> Assembly:
+        asked = AssemblyRequest(topic=TOPIC, profile="memory", now=timezone.now())
+        return assemble(agent=agent, team=team, asked=asked, principal=SYSTEM).assembly
+
+    def kinds(assembly: Assembly) -> set[str]:
+        found = rerun_today(assembly)
+        return {cause.kind for _, causes in found.changes for cause in causes}
+
+    unknown = made()
+    run_jobs()
+    assert kinds(unknown) == {"conflict_found"}
+    conflict, disputed = Conflict.objects.get(), made()
     choice: Literal["left", "right"] = "left" if conflict.left_statement == EIGHTY else "right"
-    conflict_resolve(conflict=conflict, choice=choice, principal=SYSTEM)
-    again = rerun_today(answer.assembly)
-    assert EIGHTY in again.beside.after.content
-    assert all(causes for _, causes in again.changes)
+    conflict = conflict_resolve(conflict=conflict, choice=choice, principal=editor.principal)
+    assert kinds(disputed) == {"conflict_decided"}
+    (cause, *_) = rerun_today(disputed).causes
+    assert cause_sentence(cause).startswith("Its conflict with another item was decided by Edda Editor")
+    decided = made()
+    conflict_undo(conflict=conflict, principal=editor.principal)
+    assert kinds(decided) == {"conflict_reopened"}
+    conflict_resolve(conflict=conflict, choice="both", principal=editor.principal)
+    assert kinds(decided) == {"conflict_gone"}
 
 
 def test_a_metric_counts_the_open_ones(conflict: Conflict) -> None:
