@@ -119,4 +119,5 @@ def _gather_context(
         additional_origin=asked.additional_origin,
         depth_limit=profile.depth_limit,
         ranker=profile.ranker,
+        scope_limits=profile.scope_limits,
     )
