@@ -124,8 +124,8 @@ def item_levels_derive(*, kind: str, id_: UUID) -> None:
     missing = [key for key in by_hash if (key, EXTRACTIVE_LEVELS) not in known]
     _store(kind, id_, by_hash, [level for key in missing for level in _named(key, extracted_levels(by_hash[key]))])
     if server := ModelServer.configured():
-        unasked = {key: text for key, text in by_hash.items() if (key, derivers()[0]) not in known}
-        for levels in _model_levels(server, unasked):
+        missing_texts = {key: text for key, text in by_hash.items() if (key, derivers()[0]) not in known}
+        for levels in _model_levels(server, missing_texts):
             _store(kind, id_, by_hash, levels)
 
 
@@ -157,12 +157,12 @@ def _model_levels(server: ModelServer, texts: Mapping[bytes, str]) -> Iterator[l
     ]
     # The answers are told apart by their texts, so one request is about one level of each text.
     for level in sorted({level for _, level, _ in wanted}):
-        asked = [(key, prompt) for key, of, prompt in wanted if of == level]
-        for first in range(0, len(asked), server.concurrency):
-            some = asked[first : first + server.concurrency]
-            told = request_summaries(server, [prompt for _, prompt in some], seconds=server.timeout_ms / 1000)
+        prompts = [(key, prompt) for key, of, prompt in wanted if of == level]
+        for first in range(0, len(prompts), server.concurrency):
+            some = prompts[first : first + server.concurrency]
+            result = request_summaries(server, [prompt for _, prompt in some], seconds=server.timeout_ms / 1000)
             answered = [
-                (key, prompt, told.summaries[prompt.text]) for key, prompt in some if prompt.text in told.summaries
+                (key, prompt, result.summaries[prompt.text]) for key, prompt in some if prompt.text in result.summaries
             ]
             short = compress_all([(answer, prompt.max_tokens) for _, prompt, answer in answered], tokenizer)
             yield [
@@ -170,6 +170,6 @@ def _model_levels(server: ModelServer, texts: Mapping[bytes, str]) -> Iterator[l
                 for (key, _, _), one in zip(answered, short, strict=True)
                 if one.text
             ]
-            if told.code:
-                logger.warning("levels of detail: %s: %s; extracted ones are used", told.code, told.fault)
+            if result.code:
+                logger.warning("levels of detail: %s: %s; extracted ones are used", result.code, result.fault)
                 return

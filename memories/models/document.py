@@ -22,7 +22,7 @@ class Document(AgentItem):
     """
 
     ref_kind = "document"
-    told_fields = frozenset({"path", "content"})
+    context_fields = frozenset({"path", "content"})
 
     path = models.CharField(max_length=500)
     language = models.CharField(max_length=40, blank=True, default="")

@@ -1,4 +1,4 @@
-"""Forms of the organisation's files."""
+"""These forms create files of the organisation and change their titles."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ def validate_title(title: str) -> None:
 
 
 class OrganisationFileForm(forms.Form):
-    """The form of a new file, with its title and its key, which is made from the title if it is empty."""
+    """This form creates a file with a title and a key, which is made from the title if it is empty."""
 
     title = forms.CharField(
         label=_("Title"),
@@ -47,7 +47,7 @@ class OrganisationFileForm(forms.Form):
 
 
 class OrganisationFileSettingsForm(forms.Form):
-    """The form of a file's title. `version` is the version of the file that the page showed."""
+    """This form changes the title of a file. `version` is the version of the file that the page showed."""
 
     version = forms.IntegerField(min_value=1, max_value=2**31 - 1, widget=forms.HiddenInput)
     title = forms.CharField(label=_("Title"), max_length=MAX_TITLE_CHARACTERS, validators=[validate_title])

@@ -1,4 +1,4 @@
-"""Models of the files of the whole organisation."""
+"""These models store the files of the whole organisation with their versions."""
 
 from typing import Any, ClassVar, cast
 from uuid import UUID
@@ -12,7 +12,7 @@ MAX_TITLE_CHARACTERS = 120
 
 
 class OrganisationFile(VersionedFile):
-    """A Markdown file of the organisation, such as a style guide. Its key is a slug that never changes.
+    """An organisation file is a Markdown file of the organisation, such as a style guide. Its key never changes.
 
     The title belongs to the versioned state: a file with a new title has a new version.
     """
@@ -45,7 +45,7 @@ class OrganisationFile(VersionedFile):
 
 
 class OrganisationFileVersion(Version):
-    """A version of a file of the organisation, which is never changed."""
+    """This is a version of a file of the organisation, which is never changed."""
 
     file = models.ForeignKey(OrganisationFile, models.DO_NOTHING, db_constraint=False, related_name="versions")
     title = models.CharField(max_length=MAX_TITLE_CHARACTERS)

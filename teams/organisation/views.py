@@ -1,4 +1,4 @@
-"""The pages of the organisation's files: the list, a new file, its editor and history, its title, its deletion."""
+"""These pages list, create, edit, rename and delete the organisation's files, and show their history."""
 
 from dataclasses import dataclass
 
@@ -40,7 +40,7 @@ LIST_NAME = gettext_lazy("Organisation knowledge")
 
 @dataclass(frozen=True, slots=True)
 class OrganisationFileCard:
-    """A file as the list shows it, with the beginning of its text and the person's draft of it."""
+    """A card shows a file in the list, with the beginning of its text and the person's draft of it."""
 
     file: OrganisationFile
     beginning: str
@@ -76,7 +76,7 @@ def file_new(request: HttpRequest) -> HttpResponse:
 
 
 def edit(request: HttpRequest, key: str) -> HttpResponse:
-    """The editor of a file of the organisation; people who may only read are led to its newest version."""
+    """Edit a file of the organisation; people who may only read are redirected to its newest version."""
     try:
         found = _document(request, key, Action.EDIT)
     except Forbidden:

@@ -56,7 +56,7 @@ beginning.
 
 @dataclass(frozen=True, slots=True)
 class SearchedTextSize:
-    """The size of a text that is found by meaning, passage by passage."""
+    """This size is that of a text which is found by meaning, passage by passage."""
 
     words: int
     tokens: int
