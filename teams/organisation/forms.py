@@ -3,13 +3,12 @@
 from typing import Any
 
 from django import forms
-from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
 from config.invisible_characters import is_blank
 from teams.forms import validate_storable
 from teams.organisation.models import MAX_TITLE_CHARACTERS
-from teams.slugs import MAX_SLUG_CHARACTERS, valid_slug
+from teams.slugs import MAX_SLUG_CHARACTERS, derive_slug, valid_slug
 
 
 def validate_title(title: str) -> None:
@@ -39,8 +38,7 @@ class OrganisationFileForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         values = {**self.cleaned_data}
         if not values.get("key") and "key" not in self.errors and "title" in values:
-            slug = slugify(values["title"]).replace("_", "-").strip("-")
-            values["key"] = slug[:MAX_SLUG_CHARACTERS].strip("-")
+            values["key"] = derive_slug(values["title"])
             if not values["key"]:
                 self.add_error("key", _("No key can be derived from this title. Enter one."))
         return values
