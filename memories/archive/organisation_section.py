@@ -88,11 +88,17 @@ def _import_change(
     if here is None and len(within) > MAX_SLUG_CHARACTERS + len(OrganisationSection.ending):
         return with_refusal(change, f"Its key is too long; use at most {MAX_SLUG_CHARACTERS} characters.")
     change = replace(change, item=title)
-    if change.state is ImportState.SAME and here and title.title not in {"", here.title}:
-        renamed = state_of(exported=title.mark, incoming=text_digest(title.title), here=text_digest(here.title))
+    if here is None or title.title in {"", here.title}:
+        return change
+    renamed = state_of(exported=title.mark, incoming=text_digest(title.title), here=text_digest(here.title))
+    if change.state is ImportState.SAME:
         return replace(
             change, state=renamed, reason=f"Its text is the same; in the archive its title is “{title.title}”."
         )
+    if change.state is ImportState.CHANGED and renamed is ImportState.NEWER:
+        return replace(change, item=ExportedTitle())  # the new title here stays
+    if change.state is ImportState.CHANGED and renamed is ImportState.BOTH:
+        return replace(change, state=ImportState.BOTH, reason=f"In the archive its title is “{title.title}”.")
     return change
 
 

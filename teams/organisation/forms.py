@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from config.http.serializers import SEVERAL_LINES
 from config.invisible_characters import is_blank
 from teams.forms import validate_storable
 from teams.organisation.models import MAX_TITLE_CHARACTERS
@@ -12,10 +13,12 @@ from teams.slugs import MAX_SLUG_CHARACTERS, derive_slug, valid_slug
 
 
 def validate_title(title: str) -> None:
-    """Raise ValidationError if the title cannot be stored, or has no visible character."""
+    """Raise ValidationError if the title cannot be stored, has no visible character, or several lines."""
     validate_storable(title)
     if is_blank(title):
         raise forms.ValidationError(_("Enter a title with visible characters."), code="blank")
+    if SEVERAL_LINES.search(title):
+        raise forms.ValidationError(_("Use one line."), code="several_lines")
 
 
 class OrganisationFileForm(forms.Form):
