@@ -29,7 +29,7 @@ from config.http.serializers import INVALID_DATE, ExactText, Moment, StrictSeria
 from teams.access import team_for
 from teams.api.view import ApiView
 from teams.models import TeamFile
-from teams.slugs import MAX_SLUG_CHARACTERS, valid_slug
+from teams.slugs import is_slug
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 
 MAX_DAYS = 31
@@ -88,7 +88,7 @@ class DraftPreviewRequestSerializer(StrictSerializer):
         return files
 
     def validate_organisation_files(self, files: dict[str, str]) -> dict[str, str]:
-        if not all(len(key) <= MAX_SLUG_CHARACTERS and valid_slug.regex.match(key) for key in files):
+        if not all(map(is_slug, files)):
             raise serializers.ValidationError("The key of a file has lower-case letters, digits and hyphens.")
         return files
 

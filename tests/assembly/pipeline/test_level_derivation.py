@@ -14,8 +14,8 @@ from assembly.engine.item_formats import format_chunk
 from assembly.engine.refs import Ref
 from assembly.engine.tokenizers import get_tokenizer
 from assembly.models import TextLevel, UnlevelledItem
-from assembly.pipeline import level_derivation
 from assembly.pipeline.level_derivation import item_levels_derive
+from assembly.pipeline.levels import extracted_levels
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.records.reader import load_record
@@ -104,15 +104,15 @@ def test_a_text_that_changes_while_its_levels_are_made_keeps_the_new_levels(
     agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory = memory_create(owner=agent, facts=facts(LONG)[0], principal=SYSTEM)
-    derive = level_derivation.extracted_levels
+    derived_by = "assembly.pipeline.level_derivation.extracted_levels"
 
     def extracted_meanwhile(text: str) -> Levels:
-        monkeypatch.setattr(level_derivation, "extracted_levels", derive)
+        monkeypatch.setattr(derived_by, extracted_levels)
         memory_update(memory=memory, expected_version=1, facts=facts(OTHER)[0], superseded_by=None, principal=SYSTEM)
         item_levels_derive(kind="memory", id_=memory.id)
-        return derive(text)
+        return extracted_levels(text)
 
-    monkeypatch.setattr(level_derivation, "extracted_levels", extracted_meanwhile)
+    monkeypatch.setattr(derived_by, extracted_meanwhile)
     item_levels_derive(kind="memory", id_=memory.id)
     assert stored_levels(OTHER) == extracted(OTHER)
     assert not stored_levels(LONG)
