@@ -125,6 +125,14 @@ def test_one_of_everything_is_tried_as_it_would_be_told() -> None:
     assert StoredRule.objects.filter(name="goals").exists()
 
 
+def test_invisible_characters_are_removed_as_by_publishing(luna: Agent, demo_team: Team) -> None:
+    goals = demo_team.files.get(file_key="GOALS")
+    text = "Ship the \u200bdemo.\u202e"
+    found = tried(luna, demo_team, {goals.about: text})
+    publish(goals, text)
+    assert found.after.content == told(luna, demo_team).content
+
+
 def test_nothing_is_recorded_and_no_agent_notices(luna: Agent, demo_team: Team) -> None:
     goals = demo_team.files.get(file_key="GOALS")
     context = told(luna, demo_team)
