@@ -102,7 +102,7 @@ def _parse_key(fields: YamlFields, source: str) -> str:
         return fields.choice("key", FILE_KEYS[source])
     key = fields.text("key", 60)
     if key in RESERVED_SECTION_KEYS:
-        raise fields.fault("key", "is the one of what rules include or events add. Choose another key.")
+        raise fields.fault("key", "is the one of what rules, events or failed sources add. Choose another key.")
     if not SECTION_KEY.fullmatch(key):
         raise fields.fault("key", "must be lower-case letters, digits and underscores, as in recent_events.")
     return key

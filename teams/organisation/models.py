@@ -9,6 +9,10 @@ from teams.slugs import MAX_SLUG_CHARACTERS, valid_slug
 from teams.versioned_text.versioned_file import Version, VersionedFile
 
 MAX_TITLE_CHARACTERS = 120
+ORGANISATION_TEXT = "ORGANISATION"
+"""The key by which the size of every file of the organisation is measured: by itself, because contexts have passages
+of it that are found by meaning, not its beginning.
+"""
 
 
 class OrganisationFile(VersionedFile):

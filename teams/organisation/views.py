@@ -18,6 +18,7 @@ from teams.forms import DeletionForm
 from teams.guidance import organisation_guidance
 from teams.models import OrganisationFile
 from teams.organisation.forms import OrganisationFileForm, OrganisationFileSettingsForm
+from teams.organisation.models import ORGANISATION_TEXT
 from teams.organisation.services import (
     organisation_file_create,
     organisation_file_delete,
@@ -33,8 +34,6 @@ from teams.versioned_text.versioned_file import StaleVersion, file_save
 
 PER_PAGE = 60
 BEGINNING = 160  # characters
-ORGANISATION = "ORGANISATION"
-"""The `TextPage.key` of every file of the organisation: contexts have passages of all of them, found by meaning."""
 LIST_NAME = gettext_lazy("Organisation knowledge")
 
 
@@ -154,7 +153,7 @@ def _document(request: HttpRequest, key: str, action: Action = Action.READ) -> T
     return TextPage(
         file=file,
         guidance=organisation_guidance(file.title),
-        key=ORGANISATION,
+        key=ORGANISATION_TEXT,
         heading=file.title,
         crumbs=(Crumb(LIST_NAME, reverse("organisation_files")),),
         readers=_("Used by: all agents"),
