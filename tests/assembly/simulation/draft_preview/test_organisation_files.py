@@ -74,6 +74,7 @@ def test_passages_that_stay_the_same_are_no_changes(agent: Agent, team: Team, vo
     below = f"# Prices\n\n{PRICES}\n\n{VOICE}"
     found = previewed(agent, team, voice, below).comparison
     assert found.pushed_out == ()
+    assert found.newly_in
     assert {change.decision.ref for change in found.newly_in} <= {f"{voice.about}@draft#{n}" for n in range(9)}
 
 
