@@ -187,7 +187,7 @@ def _run_engine(
 
 
 def _is_truncated(decisions: Iterable[Decision], engine_version: int) -> bool:
-    """Whether an item was cut, shortened, or excluded for lack of budget.
+    """Return whether an item was cut, shortened, or excluded for lack of budget.
 
     Before MEMORY_LAYER_SINCE, items that were shortened to some of their sentences or to a summary did not count.
     """

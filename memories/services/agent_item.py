@@ -137,7 +137,7 @@ def agent_item_update(*, thing: ItemType, expected_version: int, changes: Facts,
     for name, value in changes.items():
         setattr(current, name, value)
     current.version += 1
-    current.signed_by(principal.author, rewritten=not changed.isdisjoint(thing.told_fields))
+    current.signed_by(principal.author, rewritten=not changed.isdisjoint(thing.context_fields))
     prepare_items(current.agent_id, {0: current})
     try:
         with transaction.atomic():
