@@ -1,0 +1,115 @@
+"""The classifier is a pair of linear models over features, whose weights are in a YAML file that people can read.
+
+The first model, a logistic one, gives the certainty that two statements have one subject and one slot. The second, a
+multinomial one, gives the probability of each label; the certainty is one of its features. A label's score is the sum
+of weight x feature and a bias, and probabilities are the softmax of the scores.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+
+from assembly.conflicts.detection.features import (
+    LABEL_FEATURES,
+    SUBJECT_FEATURES,
+    Features,
+    Pair,
+    label_features,
+    subject_features,
+)
+
+Label = Literal["conflict", "duplicate", "refining", "evolving", "similar", "unrelated"]
+LABELS: tuple[Label, ...] = ("conflict", "duplicate", "refining", "evolving", "similar", "unrelated")
+
+DEFAULT_WEIGHTS = Path(__file__).parent / "weights" / "default.yaml"
+BIAS = "bias"
+MAX_EXPONENT = 500.0
+
+
+@dataclass(frozen=True, slots=True)
+class Classification:
+    """What the classifier says about a pair of statements."""
+
+    label: Label
+    probability: float
+    """The probability of the label, 0 to 1."""
+    subject: float
+    conflict_probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class Classifier:
+    """The weights of both models, and the least probabilities of the two labels that have consequences."""
+
+    subject_weights: Mapping[str, float]
+    label_weights: Mapping[Label, Mapping[str, float]]
+    conflict_threshold: float
+    duplicate_threshold: float
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> "Classifier":
+        """Return the classifier of a file. Raises ValueError for features or labels that do not exist."""
+        subject, labels = facts["subject"], facts["labels"]
+        unknown = set(subject) - {*SUBJECT_FEATURES, BIAS}
+        unknown |= {name for weights in labels.values() for name in weights} - {*LABEL_FEATURES, BIAS}
+        unknown |= set(labels) ^ set(LABELS)
+        if unknown:
+            raise ValueError(f"The weights of conflicts name {', '.join(sorted(unknown))}, which do not exist.")
+        thresholds = facts["thresholds"]
+        return cls(subject, labels, float(thresholds["conflict"]), float(thresholds["duplicate"]))
+
+    def subject_of(self, of_subject: Features) -> float:
+        """Return the certainty, 0 to 1, that both statements have one subject and one slot."""
+        return _logistic(_score(self.subject_weights, of_subject))
+
+    def classify(self, pair: Pair) -> Classification:
+        """Return the label of a pair of statements.
+
+        A conflict needs a cue and the least probability of conflicts, and a duplicate that of duplicates; otherwise
+        the most probable of the other labels is returned.
+        """
+        of_subject = subject_features(pair)
+        subject = self.subject_of(of_subject)
+        features = label_features(pair, subject, of_subject)
+        chances = self.probabilities(features)
+        conflict, duplicate = chances["conflict"], chances["duplicate"]
+        has_cue = bool(pair.cues.differences)
+        if has_cue and conflict >= self.conflict_threshold:
+            return Classification("conflict", conflict, subject, conflict)
+        if is_possible_duplicate(pair) and duplicate >= self.duplicate_threshold:
+            return Classification("duplicate", duplicate, subject, conflict)
+        others = [label for label in LABELS if label not in ("conflict", "duplicate")]
+        best = max(others, key=lambda label: chances[label])
+        return Classification(best, chances[best], subject, conflict if has_cue else 0.0)
+
+    def probabilities(self, features: Features) -> dict[Label, float]:
+        """Return the probability of each label."""
+        scores = {label: _score(self.label_weights[label], features) for label in LABELS}
+        highest = max(scores.values())
+        powers = {label: math.exp(max(score - highest, -MAX_EXPONENT)) for label, score in scores.items()}
+        total = math.fsum(powers.values())
+        return {label: power / total for label, power in powers.items()}
+
+
+def is_possible_duplicate(pair: Pair) -> bool:
+    """Return whether nothing in the statements differs that would make one of them say more, or something else."""
+    return not pair.cues.differences and not pair.cues.is_finer and not pair.cues.left_extra + pair.cues.right_extra
+
+
+@cache
+def load_classifier(path: Path = DEFAULT_WEIGHTS) -> Classifier:
+    """Return the classifier of a YAML file, by default the shipped one."""
+    return Classifier.from_dict(yaml.safe_load(path.read_text(encoding="utf-8")))
+
+
+def _score(weights: Mapping[str, float], features: Features) -> float:
+    return weights[BIAS] + math.fsum(weight * features[name] for name, weight in weights.items() if name != BIAS)
+
+
+def _logistic(score: float) -> float:
+    return 1 / (1 + math.exp(-max(-MAX_EXPONENT, min(MAX_EXPONENT, score))))
