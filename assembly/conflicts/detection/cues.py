@@ -312,8 +312,24 @@ def _property_difference(
         kind = "multi"
     else:
         kind = "single" if left.is_single_valued and right.is_single_valued else "unknown"
+    if kind in ("single", "unknown") and not _has_same_form(left, right, left_rest, right_rest):
+        kind = "unknown" if kind == "single" else "multi"
     difference = Difference("property", PROPERTY_STRENGTHS[kind], _written(left, left_rest), _written(right, right_rest))
     return kind, difference
+
+
+def _has_same_form(
+    left: Statement, right: Statement, left_rest: frozenset[str], right_rest: frozenset[str]
+) -> bool:
+    """Return whether both values are names or both are not, and the words before them are the same, such as “in”."""
+    forms = []
+    for statement, rest in ((left, left_rest), (right, right_rest)):
+        first = next((key for key in statement.sequence if key in rest), "")
+        if statement.sequence[:1] == (first,):
+            # A first word has a capital in any case, and no word before it.
+            return True
+        forms.append((bool(statement.names & rest), statement.leads.get(first, "")))
+    return forms[0] == forms[1]
 
 
 def _written(statement: Statement, words: frozenset[str]) -> str:

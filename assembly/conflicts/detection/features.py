@@ -17,7 +17,7 @@ LABEL_FEATURES = (
     "subject", "number", "date", "negation", "state", "property_single", "property_unknown", "property_multi",
     "subject_number", "subject_date", "subject_negation", "subject_state", "subject_property", "no_cue",
     "subject_no_cue", "two_cues", "date_and_other", "change", "change_cue", "weak_change", "weak_change_cue", "tense", "tense_cue", "one_sided",
-    "one_sided_values", "rest_both", "cosine", "overlap", "spelling", "exception", "equal_values", "other_name",
+    "one_sided_values", "rest_both", "cue_rest_both", "cue_other_name", "cosine", "overlap", "spelling", "exception", "equal_values", "other_name",
     "other_subject", "other_slot", "containment",
 )  # fmt: skip
 """Features of the label, of which `subject` is what the subject's weights make of SUBJECT_FEATURES."""
@@ -93,6 +93,8 @@ def label_features(pair: Pair, subject: float, of_subject: Features) -> dict[str
         "tense": tense,
         "tense_cue": tense * cue,
         "one_sided": float((left_rest == 0) != (right_rest == 0)) * min(abs(left_rest - right_rest), 4) / 4,
+        "cue_rest_both": cue * of_subject["rest_both"],
+        "cue_other_name": cue * of_subject["other_name"],
         "one_sided_values": float((cues.left_extra == 0) != (cues.right_extra == 0)),
         "exception": float(left.has_exception != right.has_exception),
     }

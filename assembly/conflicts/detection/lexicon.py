@@ -60,6 +60,8 @@ class Lexicon:
     verbs: frozenset[str]
     auxiliaries: frozenset[str]
     copulas: frozenset[str]
+    reports: frozenset[str]
+    lead_ins: frozenset[str]
     stop_words: frozenset[str]
     number_words: Mapping[str, float]
     opposite_prefixes: tuple[str, ...]
@@ -105,6 +107,8 @@ def load_lexicon(language: Language) -> Lexicon:
         verbs=frozenset(stem(word, language) for word in _flat(facts["verbs"])),
         auxiliaries=frozenset(_flat(facts["auxiliaries"])),
         copulas=frozenset(facts["copulas"]),
+        reports=frozenset(stem(word, language) for word in facts["reports"]),
+        lead_ins=frozenset(facts["lead_ins"]),
         stop_words=STOP_WORDS.union(german_stop_words, facts["negations"], facts["filler"]),
         number_words=facts["number_words"],
         opposite_prefixes=tuple(facts["opposite_prefixes"]),

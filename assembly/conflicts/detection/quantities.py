@@ -53,7 +53,9 @@ class Quantity:
     period: float | None = None
     """Of a rate, the seconds of its period, as of “5 times a week” or “40 euros per month”; else None."""
     nouns: frozenset[str] = frozenset()
-    """Of a count: the stems of the words near it, which say what is counted."""
+    """Of a count: the words after it, which say what is counted; empty where none follows."""
+    around: frozenset[str] = frozenset()
+    """Of a count: the words before it, which say what is counted where no word follows."""
 
     @property
     def precision(self) -> int:
@@ -66,7 +68,11 @@ class Quantity:
             return False
         if TIMES in (self.dimension, other.dimension) and (self.period is None) != (other.period is None):
             return False
-        return self.dimension != COUNT or bool(self.nouns & other.nouns)
+        if self.dimension != COUNT:
+            return True
+        if self.nouns and other.nouns:
+            return bool(self.nouns & other.nouns)
+        return bool(self.around & other.around)
 
     def difference(self, other: "Quantity") -> float:
         """Return the relative difference, 0 to 1; 0 if both can be true at once.
@@ -110,7 +116,7 @@ def _patterns(lexicon: Lexicon) -> tuple[re.Pattern[str], re.Pattern[str]]:
     main = (
         r"(?P<share>\b(?:" + "|".join(_SHARES) + r")\b(?= (?:of|der|des)\b(?! an hour)))"
         r"|(?P<often>\b(?:" + "|".join(_PERIODS) + r")\b)"
-        r"|(?P<half_hour>\bhalf an hour\b|\beine halbe stunde\b)"
+        r"|(?P<half_unit>\b(?:half an?|eine? halbe[rns]?) (?P<halved>hour|minute|day|week|month|year|stunde|jahr)\b)"
         rf"|(?P<article>\b(?:an|a|one|eine?|einen|einem))(?P<article_unit> (?:quarter of an hour|hour|day|week|month|year|minute"
         r"|stunde|tag|woche|monat|jahr))\b(?P<article_half> and a half)?"
         rf"|(?P<currency>[$€£]|\b(?:usd|eur|gbp|chf) )? ?(?P<number>{number})"
@@ -150,8 +156,9 @@ def _quantity(match: re.Match[str], text: str, lexicon: Lexicon) -> Quantity | N
         return Quantity(*[_SHARES[share.lower()]] * 2, PERCENT, share, start, end)
     if often := said["often"]:
         return Quantity(1, 1, TIMES, often, start, end, period=load_units()[_PERIODS[often.lower()]][1])
-    if said["half_hour"]:
-        return Quantity(1_800, 1_800, "time", match[0], start, end)
+    if halved := said["halved"]:
+        half = load_units()[halved.lower()][1] / 2
+        return Quantity(half, half, "time", match[0], start, end)
     if unit := said["article_unit"]:
         dimension, size = load_units()[unit.strip().lower()]
         value = size * (1.5 if said["article_half"] else 1)

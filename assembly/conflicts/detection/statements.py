@@ -23,6 +23,15 @@ BOUND_DISTANCE = 7
 MAX_LABEL_WORDS = 7
 """The most words before a colon that name the property whose value follows."""
 
+MAX_REPORT_WORDS = 5
+"""The most words of a report after a statement: “…, as Ana said”."""
+
+BOUND_LISTS: tuple[tuple[str, Bound], ...] = (
+    ("lower_bounds", "lower"),
+    ("upper_bounds", "upper"),
+    ("approximate", "approximate"),
+)
+
 _TOKEN = re.compile(r"[^\W_]+(?:[._/@#:+&-]+[^\W_]+|_+[^\W_]*)*(?:['’][^\W\d_]+)?|#\d+|/[\w/.-]+")  # noqa: RUF001
 _IDENTIFIER = re.compile(r"[\d_/@#]|\w\.\w|[a-z][A-Z]|^[A-Z]{2,}")
 _CONTRACTION = re.compile(r"(?<=n)['’]t$")  # noqa: RUF001
@@ -89,6 +98,8 @@ class Statement:
     """Whether the subject ends with a colon, as in “Deadline: 5 May”."""
     has_pronoun: bool
     """Whether the subject is a pronoun."""
+    leads: Mapping[str, str]
+    """By words, the word before them if it has no meaning of its own, such as “in” or “a”."""
     spelled: Mapping[str, str]
     """The words as they were written, by their keys."""
 
@@ -108,6 +119,7 @@ class _Analysis:
         self.quantities = quantities_in(text, [(date.start, date.end) for date in self.dates], lexicon)
         self.taken = [(one.start, one.end) for one in (*self.dates, *self.quantities)]
         self.tokens = list(self._tokens())
+        self._leave_out_reports()
         self.tags = list(_tags(self.tokens, lexicon))
         self.verb, self.boundary, self.is_labelled = self._verb_position()
 
@@ -146,6 +158,7 @@ class _Analysis:
             has_exception="exceptions" in kinds,
             is_labelled=self.is_labelled,
             has_pronoun=bool(self.tokens) and self.tokens[0].word in ("it", "they", "he", "she", "this", "that", "these"),
+            leads=self._leads(),
             spelled={token.key: token.word for token in reversed(content)},
         )
 
@@ -183,14 +196,42 @@ class _Analysis:
         key = self.lexicon.canonical(word)
         yield Token(word, key, start, is_content=is_content or is_single_letter, is_name=is_name or is_single_letter)
 
+    def _leave_out_reports(self) -> None:
+        """Take the meaning from the words of a report around the statement, except names: “Ana said that …”."""
+        start, end = 0, len(self.text)
+        for index, token in enumerate(self.tokens):
+            before = self.tokens[max(0, index - 5) : index]
+            if token.word in ("that", "dass") and any(self._is_report(one) for one in before):
+                start = token.start
+                break
+        colon = re.search(r"(?<=\w): (?=\S)", self.text)
+        if colon and any(token.start < colon.start() and token.word in self.lexicon.lead_ins for token in self.tokens):
+            start = max(start, colon.end())
+        comma = self.text.rfind(", ")
+        last = [token for token in self.tokens if 0 < comma < token.start]
+        if 0 < len(last) <= MAX_REPORT_WORDS and any(self._is_report(one) for one in last):
+            end = comma
+        self.report_end = start
+        self.tokens = [
+            token if start <= token.start < end or token.is_name else replace(token, is_content=False)
+            for token in self.tokens
+        ]
+
+    def _is_report(self, token: Token) -> bool:
+        return stem(token.word, self.lexicon.language) in self.lexicon.reports
+
     def _verb_position(self) -> tuple[int | None, int, bool]:
         """Return the index of the verb, the character at which the subject ends (0 if unknown), and if by a colon."""
         lexicon = self.lexicon
         colon = re.search(r"(?<=\w): (?=\S)|(?<=\w) (?:=|->|→) ", self.text)
+        if colon and colon.start() < self.report_end:
+            colon = None
         before = "" if colon is None else self.text[: colon.start()]
         for index, token in enumerate(self.tokens):
             if colon and token.start > colon.start():
                 break
+            if token.start < self.report_end:
+                continue
             is_auxiliary = token.word in lexicon.auxiliaries
             is_verb = is_auxiliary or stem(token.word, lexicon.language) in lexicon.verbs
             previous = self.tokens[index - 1].word if index else ""
@@ -231,11 +272,10 @@ class _Analysis:
         labels: dict[str, int] = {}
         boundary = self.boundary
         for quantity in self.quantities:
+            around = frozenset(token.key for token in self.tokens if token.is_content and token.start < quantity.start)
             if quantity.dimension == TIMES and quantity.period is None:
                 # “Retries 5 times” counts what the words before it say.
-                nouns = {token.key for token in self.tokens if token.is_content and token.start < quantity.start}
-                counted = replace(quantity, dimension=COUNT, nouns=frozenset(nouns), bound=self._bound(quantity))
-                quantities.append(counted)
+                quantities.append(replace(quantity, dimension=COUNT, around=around, bound=self._bound(quantity)))
                 continue
             if quantity.dimension != COUNT:
                 quantities.append(replace(quantity, bound=self._bound(quantity)))
@@ -250,10 +290,8 @@ class _Analysis:
                 if is_subject or counts_next:
                     labels[f"{before.key} {quantity.text}"] = quantity.start
                     continue
-            nouns = {token.key for token in after if token.is_content}
-            if not counts_next and before is not None:
-                nouns |= {token.key for token in self.tokens if token.is_content and token.start < quantity.start}
-            quantities.append(replace(quantity, nouns=frozenset(nouns), bound=self._bound(quantity)))
+            nouns = frozenset(token.key for token in after if token.is_content) if counts_next else frozenset()
+            quantities.append(replace(quantity, nouns=nouns, around=around, bound=self._bound(quantity)))
         return quantities, labels
 
     def _is_adjacent(self, quantity: Quantity, token: Token) -> bool:
@@ -272,10 +310,14 @@ class _Analysis:
         before = [token.start for token in self.tokens if token.start < quantity.start][-BOUND_DISTANCE:]
         after = [token.start for token in self.tokens if token.start >= quantity.end][:3]
         near = {*before, *after}
-        for name, bound in (("lower_bounds", "lower"), ("upper_bounds", "upper"), ("approximate", "approximate")):
-            if any(self.tokens[position].start in near for position, _, _ in self._tagged(name)):
-                return bound  # type: ignore[return-value]
-        return "exact"
+        found: list[tuple[int, Bound]] = [
+            (size, bound)
+            for name, bound in BOUND_LISTS
+            for position, size, _ in self._tagged(name)
+            if self.tokens[position].start in near
+        ]
+        # “No more than” contains “more than”: the longest phrase counts.
+        return max(found, key=lambda one: one[0])[1] if found else "exact"
 
     def _tagged(self, name: str) -> Iterator[tuple[int, int, Tag]]:
         return (found for found in self.tags if found[2][0] == name)
@@ -291,6 +333,9 @@ class _Analysis:
         excepted = {
             place for position, size, _ in self._tagged("exceptions") for place in range(position, position + size + 1)
         }
+        # “No more than” is a bound.
+        for name in ("lower_bounds", "upper_bounds"):
+            excepted |= {place for position, size, _ in self._tagged(name) for place in range(position, position + size)}
         said: list[str] = []
         scope: set[str] = set()
         clauses: Counter[int] = Counter()
@@ -320,6 +365,14 @@ class _Analysis:
             in_subject = self.tokens[position].start < boundary
             found.setdefault(number, {}).setdefault(pole, (pole, self._spelling(position, size), in_subject))
         return {number: next(iter(poles.values())) for number, poles in found.items() if len(poles) == 1}
+
+    def _leads(self) -> dict[str, str]:
+        pairs = zip([None, *self.tokens], self.tokens, strict=False)
+        return {
+            token.key: ("a" if before.word == "an" else before.word)
+            for before, token in pairs
+            if before and token.is_content and not before.is_content and before.word not in self.lexicon.auxiliaries
+        }
 
     def _verb_key(self) -> str:
         verb = None if self.verb is None else self.tokens[self.verb]
