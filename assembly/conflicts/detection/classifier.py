@@ -98,7 +98,9 @@ class Classifier:
 
 def is_possible_duplicate(pair: Pair) -> bool:
     """Return whether nothing in the statements differs that would make one of them say more, or something else."""
-    return not pair.cues.differences and not pair.cues.is_finer and not pair.cues.left_extra + pair.cues.right_extra
+    cues, names = pair.cues, pair.left.names | pair.right.names
+    rest = cues.left_rest | cues.right_rest
+    return not (cues.differences or cues.is_finer or cues.left_extra or cues.right_extra or rest & names)
 
 
 @cache

@@ -32,10 +32,12 @@ NEGATION_STRENGTH, STATE_STRENGTH = 0.9, 0.8
 PROPERTY_STRENGTHS = {"single": 0.8, "exclusive": 0.8, "unknown": 0.5, "multi": 0.2}
 NO_SCOPE = 0.6
 """The share of denied words in the other statement that is assumed for a negation without any, such as “nobody”."""
-SPELLING_RATIO = 86.0
+SPELLING_RATIO = 90.0
 """The ratio of rapidfuzz, 0 to 100, from which two words are spellings of one."""
-ABBREVIATION = 4
-"""The least letters of a word that may abbreviate a longer one with the same beginning."""
+LEAST_SPELLED = 5
+"""The least letters of words that are compared by their spelling."""
+LEAST_PREFIXED = 4
+"""The least letters of a word that a prefix makes its opposite."""
 MAX_VALUE_WORDS = 4
 """The most words of a value that another value replaces."""
 
@@ -136,8 +138,10 @@ def _share(words: frozenset[str], common: Iterable[str]) -> float:
 def _common_words(left: Statement, right: Statement) -> set[str]:
     """Return the words that both have: equal, spelled nearly alike, or one an abbreviation of the other."""
     common = set(left.words & right.words)
-    others = right.words - common
-    for word in left.words - common:
+    # Names that are spelled alike are two names: Austria and Australia.
+    names = left.names | right.names
+    others = right.words - common - names
+    for word in left.words - common - names:
         matches = [other for other in others if _is_same_word(word, other)]
         if matches:
             common.update(matches, [word])
@@ -145,12 +149,9 @@ def _common_words(left: Statement, right: Statement) -> set[str]:
 
 
 def _is_same_word(one: str, other: str) -> bool:
-    if not (one.isalpha() and other.isalpha()):
-        return one.replace("-", "").replace("_", "") == other.replace("-", "").replace("_", "")
-    short, long = sorted((one, other), key=len)
-    if len(short) < ABBREVIATION or short[0] != long[0]:
+    if one[0] != other[0] or min(len(one), len(other)) < LEAST_SPELLED:
         return False
-    return long.startswith(short) or fuzz.ratio(short, long) >= SPELLING_RATIO
+    return fuzz.ratio(one, other) >= SPELLING_RATIO
 
 
 _Compared = tuple[list[Difference], int, tuple[int, int], bool]
@@ -281,7 +282,7 @@ def _prefixed_opposites(
     for one, other, is_swapped in ((left, right, False), (right, left, True)):
         for key, word in one.spelled.items():
             for prefix in prefixes:
-                if len(word) >= ABBREVIATION and (negative := prefix + word) in other.spelled.values():
+                if len(word) >= LEAST_PREFIXED and (negative := prefix + word) in other.spelled.values():
                     pole = (0, word, key in one.subject)
                     opposite = (1, negative, bool(_keys(other, negative) & other.subject))
                     found.append((opposite, pole) if is_swapped else (pole, opposite))
@@ -295,6 +296,8 @@ def _property_difference(
     if not common or not left_rest or not right_rest:
         return None
     if left_rest & left.subject or right_rest & right.subject:
+        return None
+    if not (_is_one_stretch(left.sequence, left_rest) and _is_one_stretch(right.sequence, right_rest)):
         return None
     if max(len(left_rest), len(right_rest)) > MAX_VALUE_WORDS or left.verb in left_rest or right.verb in right_rest:
         return None
@@ -312,10 +315,33 @@ def _property_difference(
         kind = "multi"
     else:
         kind = "single" if left.is_single_valued and right.is_single_valued else "unknown"
-    if kind in ("single", "unknown") and not _has_same_form(left, right, left_rest, right_rest):
-        kind = "unknown" if kind == "single" else "multi"
+    if kind in ("single", "unknown"):
+        if not _has_same_form(left, right, left_rest, right_rest):
+            kind = "unknown" if kind == "single" else "multi"
+        elif not (left.is_named_property or right.is_named_property) and kind == "single":
+            kind = _copula_class(left, right, left_rest, right_rest)
     difference = Difference("property", PROPERTY_STRENGTHS[kind], _written(left, left_rest), _written(right, right_rest))
     return kind, difference
+
+
+def _is_one_stretch(sequence: Sequence[str], words: frozenset[str]) -> bool:
+    """Return whether these words follow each other, without others between them: one value, not two differences."""
+    places = [place for place, key in enumerate(sequence) if key in words]
+    return bool(places) and places[-1] - places[0] + 1 == len(places)
+
+
+def _copula_class(left: Statement, right: Statement, left_rest: frozenset[str], right_rest: frozenset[str]) -> str:
+    """Return the class of what is said with forms of be alone: “is PostgreSQL”, “is a nurse”, “is tall”.
+
+    A name is one value, a kind may be one of several, and adjectives that are no opposites can all be true.
+    """
+    if (left.names & left_rest) or (right.names & right_rest):
+        return "single"
+    firsts = [
+        statement.leads.get(next((key for key in statement.sequence if key in rest), ""), "")
+        for statement, rest in ((left, left_rest), (right, right_rest))
+    ]
+    return "unknown" if any(firsts) or (left.is_of_owner and right.is_of_owner) else "multi"
 
 
 def _has_same_form(

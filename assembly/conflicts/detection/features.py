@@ -16,7 +16,7 @@ SUBJECT_FEATURES = (
 LABEL_FEATURES = (
     "subject", "number", "date", "negation", "state", "property_single", "property_unknown", "property_multi",
     "subject_number", "subject_date", "subject_negation", "subject_state", "subject_property", "no_cue",
-    "subject_no_cue", "two_cues", "date_and_other", "change", "change_cue", "weak_change", "weak_change_cue", "tense", "tense_cue", "one_sided",
+    "subject_no_cue", "two_cues", "date_and_other", "change", "change_cue", "both_change", "weak_change", "weak_change_cue", "tense", "tense_cue", "one_sided",
     "one_sided_values", "rest_both", "cue_rest_both", "cue_other_name", "cosine", "overlap", "spelling", "exception", "equal_values", "other_name",
     "other_subject", "other_slot", "containment",
 )  # fmt: skip
@@ -88,6 +88,7 @@ def label_features(pair: Pair, subject: float, of_subject: Features) -> dict[str
         "date_and_other": float(found["date"] > 0 and kinds > 1),
         "change": change,
         "change_cue": change * cue,
+        "both_change": float(left.has_change and right.has_change),
         "weak_change": weak_change,
         "weak_change_cue": weak_change * cue,
         "tense": tense,

@@ -26,6 +26,8 @@ MAX_LABEL_WORDS = 7
 MAX_REPORT_WORDS = 5
 """The most words of a report after a statement: “…, as Ana said”."""
 
+COPULA_GROUP = 0
+"""The first group of single-valued properties, the forms of be."""
 BOUND_LISTS: tuple[tuple[str, Bound], ...] = (
     ("lower_bounds", "lower"),
     ("upper_bounds", "upper"),
@@ -39,6 +41,7 @@ _POSSESSIVE = re.compile(r"['’](?:s|re|ve|ll|m|d)?$")  # noqa: RUF001
 _CONTRACTIONS = frozenset(
     "don doesn didn isn aren wasn weren hasn haven hadn won wouldn couldn shouldn mustn can needn".split()
 )
+_OF_OWNER = re.compile(r"\w(?:['’]s|s['’]) \w| (?:of|von|des|der) \w")  # noqa: RUF001
 _DETERMINERS = frozenset("the a an this that these those my your his her its our their der die das den dem ein eine".split())
 _PREPOSITIONS = frozenset("of in on at for with by from to without per and or von im am bei für mit zum zur und oder".split())
 _CLAUSE_BREAKS = frozenset(",;:()")
@@ -92,6 +95,10 @@ class Statement:
     is_past: bool
     is_single_valued: bool
     """Whether the statement is about a property that has one value."""
+    is_named_property: bool
+    """Whether a word names that property, such as “default” or “lives”; forms of be alone do not."""
+    is_of_owner: bool
+    """Whether the subject is a property of something: “the shell of the user”, “the user's shell”."""
     is_multi_valued: bool
     has_exception: bool
     is_labelled: bool
@@ -133,7 +140,7 @@ class _Analysis:
         names = {token.key for token in content if token.is_name} | set(labels)
         words = {token.key for token in content} | set(labels)
         subject = self._definite_side(subject, words)
-        negations, negated, is_negated = self._negations()
+        negations, negated, is_negated, has_exception = self._negations()
         kinds = {tag[0] for _, _, tag in self.tags}
         return Statement(
             text=self.whole,
@@ -154,8 +161,10 @@ class _Analysis:
             may_have_change="weak_changes" in kinds,
             is_past="past" in kinds or self._has_past_verb(),
             is_single_valued="single_valued" in kinds or self.is_labelled,
+            is_named_property=self.is_labelled or any(tag[1] > COPULA_GROUP for _, _, tag in self._tagged("single_valued")),
+            is_of_owner=bool(_OF_OWNER.search(self.text[:boundary])),
             is_multi_valued=self._has_multi_valued_verb(),
-            has_exception="exceptions" in kinds,
+            has_exception=has_exception,
             is_labelled=self.is_labelled,
             has_pronoun=bool(self.tokens) and self.tokens[0].word in ("it", "they", "he", "she", "this", "that", "these"),
             leads=self._leads(),
@@ -325,8 +334,8 @@ class _Analysis:
     def _spelling(self, position: int, size: int) -> str:
         return " ".join(token.word for token in self.tokens[position : position + size])
 
-    def _negations(self) -> tuple[list[str], set[str], bool]:
-        """Return the negations outside exceptions, the words in their scope, and whether a clause is denied.
+    def _negations(self) -> tuple[list[str], set[str], bool, bool]:
+        """Return the negations outside exceptions, the words in their scope, if a clause is denied, and if one excepts.
 
         Two negations of one clause cancel each other out, those of different clauses do not.
         """
@@ -336,17 +345,29 @@ class _Analysis:
         # “No more than” is a bound.
         for name in ("lower_bounds", "upper_bounds"):
             excepted |= {place for position, size, _ in self._tagged(name) for place in range(position, position + size)}
+        # “Costs nothing” is a state as a whole.
+        excepted |= {
+            place
+            for position, size, _ in self._tagged("opposites")
+            for place in range(position, position + size)
+            if size > 1
+        }
         said: list[str] = []
         scope: set[str] = set()
+        has_exception = any(self._tagged("exceptions"))
         clauses: Counter[int] = Counter()
         for position, size, _ in self._tagged("negations"):
+            before = self.text[: self.tokens[position].start]
             if position in excepted:
+                continue
+            if before.rstrip().endswith((",", " but", " and")):
+                # “The blue one, not the red one” limits what was said and does not deny it.
+                has_exception = True
                 continue
             said.append(self._spelling(position, size))
             scope |= self._scope(position + size)
-            before = self.text[: self.tokens[position].start]
             clauses[sum(map(before.count, _CLAUSE_BREAKS))] += 1
-        return said, scope, any(count % 2 for count in clauses.values())
+        return said, scope, any(count % 2 for count in clauses.values()), has_exception
 
     def _scope(self, position: int) -> set[str]:
         scope: set[str] = set()
