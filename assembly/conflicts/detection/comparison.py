@@ -8,11 +8,12 @@ allow, and the pair that contradicts most decides. English is compared first of 
 import datetime
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from assembly.conflicts.detection.classifier import Classification, Classifier, Label, load_classifier
-from assembly.conflicts.detection.cues import Cues, Difference, Kind, find_cues
+from assembly.conflicts.detection.cues import find_cues
+from assembly.conflicts.detection.differences import Difference, Kind
 from assembly.conflicts.detection.features import Pair
 from assembly.conflicts.detection.lexicon import Language
 from assembly.conflicts.detection.statements import Statement, analyse
@@ -74,10 +75,27 @@ def compare_texts(
     `similarity` is the cosine of the embeddings of both texts. The dates are the days that the texts speak of, not
     those on which they were stored: different values on different days are not a conflict but a change.
     """
+    return compare_texts_by(
+        load_classifier(), left, right, similarity=similarity, left_date=left_date, right_date=right_date
+    )
+
+
+def compare_texts_by(
+    classifier: Classifier,
+    left: str,
+    right: str,
+    *,
+    similarity: float,
+    left_date: datetime.date | None = None,
+    right_date: datetime.date | None = None,
+) -> Comparison:
+    """Return how two texts are related, by this classifier."""
     if _plain(left) == _plain(right):
-        return Comparison("duplicate", "duplicate", 1.0, 0.0, "Both texts are the same.", 1.0, left.strip(), right.strip())
+        return Comparison(
+            "duplicate", "duplicate", 1.0, 0.0, "Both texts are the same.", 1.0, left.strip(), right.strip()
+        )
     mine, theirs = statements_of(left), statements_of(right)
-    compared = _compare_statements(mine, theirs, similarity, load_classifier())
+    compared = _compare_statements(mine, theirs, similarity, classifier)
     if not compared:
         return Comparison("unrelated", "", 0.0, 0.0, "", 1.0, _first(mine), _first(theirs))
     chosen, label = _decide(compared, len(mine), len(theirs))
@@ -106,13 +124,19 @@ def _compare_statements(
     left: Sequence[Statement], right: Sequence[Statement], similarity: float, classifier: Classifier
 ) -> list[_Compared]:
     """Return the compared pairs of statements: those with most common words, at most MAX_PAIRS."""
+    is_single = len(left) == len(right) == 1
     pairs = [
         (_common_share(mine, theirs), row, column)
         for row, mine in enumerate(left)
         for column, theirs in enumerate(right)
     ]
-    is_single = len(left) == len(right) == 1
-    likely = sorted((pair for pair in pairs if pair[0] > 0 or is_single), key=lambda pair: (-pair[0], pair[1] + pair[2]))
+
+    def order(pair: tuple[float, int, int]) -> tuple[float, int, list[str]]:
+        # The same whichever text is left.
+        share, row, column = pair
+        return -share, row + column, sorted((left[row].text, right[column].text))
+
+    likely = sorted((pair for pair in pairs if pair[0] > 0 or is_single), key=order)
     compared: list[_Compared] = []
     for share, row, column in likely[:MAX_PAIRS]:
         cosine = similarity if is_single else min(1.0, COSINE_BASE + COSINE_SLOPE * share)
@@ -133,13 +157,14 @@ def _decide(compared: Sequence[_Compared], left_size: int, right_size: int) -> t
     A conflict of any pair is a conflict of the texts, and likewise a change. Texts are duplicates if every statement
     of both has its duplicate, and one refines the other if every statement of the shorter one has its match.
     """
-    # Of equal pairs that with the smaller texts comes first, whichever side is left.
-    def conflict_rank(one: _Compared) -> tuple[float, float]:
-        return one.found.conflict_probability, one.found.subject
+
+    def conflict_rank(one: _Compared) -> tuple[float, float, float]:
+        strongest = one.pair.cues.strongest()
+        return one.found.conflict_probability, one.found.subject, strongest.strength if strongest else 0.0
 
     for label in ("conflict", "evolving"):
         if found := [one for one in compared if one.found.label == label]:
-            return max(found, key=conflict_rank), label  # type: ignore[return-value]
+            return max(found, key=conflict_rank), label
     if left_size == right_size == 1:
         return compared[0], compared[0].found.label
     same = [one for one in compared if one.found.label in ("duplicate", "refining")]

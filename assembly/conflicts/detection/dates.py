@@ -47,6 +47,11 @@ _MONTH = rf"(?P<month>{_names(_MONTHS)})\b\.?"
 _YEAR = r"(?P<year>(?:19|20)\d\d)\b"
 _DAY = r"(?P<day>[0-3]?\d)"
 _HOUR = rf"(?P<hour>[0-2]?\d|{'|'.join(_HOURS)})"
+_TIME = r"(?P<hour>[0-2]?\d)(?::(?P<minute>[0-5]\d))?"
+_BEFORE_MONTH = r"\b(?:in|since|until|till|by|of|from|to|before|after|and|for|last|next|this|im|seit|bis|ab|und|für)"
+"""The words before a month without a day; without them, “May” and “Jan” may be something else."""
+_END = r"(?= of (?:each|every|the|a) |\s*$|[,;]|\.\s*$)"
+"""What follows an ordinal that is a day of the month: “the 25th”, not “the 25th floor”."""
 _HALF = r"(?P<half>am|pm|a\.m\.?|p\.m\.?|AM|PM)(?!\w)"
 
 
@@ -100,6 +105,7 @@ class DateValue:
 
 _Said = Mapping[str, str | None]
 _Parts = dict[str, int | bool | None]
+_Reader = Callable[[_Said], Iterator[_Parts]]
 
 
 def dates_in(text: str) -> list[DateValue]:
@@ -162,7 +168,7 @@ def _clock(said: _Said) -> Iterator[_Parts]:
         yield {"minute": minute % MINUTES_A_DAY, "is_half_known": bool(half) or said.get(minute_name) is not None}
 
 
-def _shifted(shift: int) -> Callable[[_Said], Iterator[_Parts]]:
+def _shifted(shift: int) -> _Reader:
     """Return the reader of a time some minutes before or after the hour, in either half of the day."""
 
     def read(said: _Said) -> Iterator[_Parts]:
@@ -185,36 +191,34 @@ def _number(said: str | None) -> int | None:
     return None if said is None else int(said)
 
 
-_READERS: tuple[tuple[Kind, re.Pattern[str], Callable[[_Said], Iterator[_Parts]]], ...] = tuple(
-    (kind, re.compile(pattern), read)
-    for kind, pattern, read in (
-        ("day", r"\b(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)\b", _day),
-        ("day", rf"\b{_DAY}\. ?(?P<month>[01]?\d)\. ?{_YEAR}", _day),
-        ("day", rf"\b(?:[Ee]nd of|Ende) (?:the year )?{_YEAR}", _end_of),
-        ("day", rf"\b(?:[Ee]nd of|Ende) {_MONTH}(?: (?:of )?{_YEAR})?(?!\w)", _end_of),
-        ("day", rf"\b{_DAY}(?:st|nd|rd|th|\.)?(?: of)? ?{_MONTH}(?:,? ?{_YEAR})?", _day),
-        ("day", rf"\b{_MONTH} (?:the )?{_DAY}(?:st|nd|rd|th)?\b(?!:)(?:,? ?{_YEAR})?", _day),
-        ("day", rf"\b{_MONTH}(?:,| of)? {_YEAR}", _day),
-        ("day", rf"(?:\b(?:in|since|until|till|by|of|from|to|before|after|and|for|last|next|this|im|seit|bis|ab|und|für) |[-–]){_MONTH}", _day),
-        ("day", rf"\bQ(?P<quarter>[1-4])(?:[ /]{_YEAR})?(?!\w)", _quarter),
-        ("day", r"\b(?:on the|the|am) (?P<day>[0-3]?\d)(?:st|nd|rd|th|\.)(?= of (?:each|every|the|a) |\s*$|[,;]|\.\s*$)", _day),
-        ("weekday", rf"\b(?P<weekday>{_names(_WEEKDAYS)})s?\b", _weekday),
-        ("clock", rf"\b(?P<hour>[0-2]?\d)(?::(?P<minute>[0-5]\d))? ?(?:-|–|to|until) ?(?P<last_hour>[0-2]?\d)(?::(?P<last_minute>[0-5]\d))? ?{_HALF}", _clock),
-        ("clock", rf"\b(?P<hour>[0-2]?\d)(?:[:.](?P<minute>[0-5]\d))? ?{_HALF}", _clock),
-        ("clock", r"\b(?P<hour>[0-2]?\d):(?P<minute>[0-5]\d)(?: ?(?:h|Uhr))?\b(?![:.]\d)", _clock),
-        ("clock", r"\b(?P<hour>[0-2]?\d)(?:\.(?P<minute>[0-5]\d))? ?(?:Uhr|o'clock)\b", _clock),
-        ("clock", rf"\bhalf past {_HOUR}\b", _shifted(30)),
-        ("clock", rf"\bhalb {_HOUR}\b", _shifted(-30)),
-        ("clock", rf"\b(?:a )?quarter past {_HOUR}\b", _shifted(15)),
-        ("clock", rf"\b(?:a )?quarter to {_HOUR}\b", _shifted(-15)),
-        ("clock", rf"\b(?:at|um) {_HOUR}(?=\s*$|[.,;](?!\d)| (?:in|on|and|every|sharp|und|am)\b)", _clock),
-        ("clock", r"\b(?:noon|midday|[Mm]ittags?)\b", _noon),
-        ("clock", r"\b(?:midnight|Mitternacht)\b", _midnight),
-        (
-            "day",
-            rf"(?:(?<=\b[Ii]n )|(?<=\b[Ss]ince )|(?<=\bof )|(?<=\bfrom )|(?<=\buntil )|(?<=\bby )|(?<=\bto )|(?<=\bafter )"
-            rf"|(?<=\bbefore )|(?<=\bseit )|(?<=\bbis )|(?<=\baround )|(?<=\()|(?<=, )){_YEAR}(?![.,]?\d)",
-            _day,
-        ),
-    )
+_PATTERNS: tuple[tuple[Kind, str, _Reader], ...] = (
+    ("day", r"\b(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)\b", _day),
+    ("day", rf"\b{_DAY}\. ?(?P<month>[01]?\d)\. ?{_YEAR}", _day),
+    ("day", rf"\b(?:[Ee]nd of|Ende) (?:the year )?{_YEAR}", _end_of),
+    ("day", rf"\b(?:[Ee]nd of|Ende) {_MONTH}(?: (?:of )?{_YEAR})?(?!\w)", _end_of),
+    ("day", rf"\b{_DAY}(?:st|nd|rd|th|\.)?(?: of)? ?{_MONTH}(?:,? ?{_YEAR})?", _day),
+    ("day", rf"\b{_MONTH} (?:the )?{_DAY}(?:st|nd|rd|th)?\b(?!:)(?:,? ?{_YEAR})?", _day),
+    ("day", rf"\b{_MONTH}(?:,| of)? {_YEAR}", _day),
+    ("day", rf"(?:{_BEFORE_MONTH} |-){_MONTH}", _day),
+    ("day", rf"\bQ(?P<quarter>[1-4])(?:[ /]{_YEAR})?(?!\w)", _quarter),
+    ("day", rf"\b(?:on the|the|am) (?P<day>[0-3]?\d)(?:st|nd|rd|th|\.){_END}", _day),
+    ("weekday", rf"\b(?P<weekday>{_names(_WEEKDAYS)})s?\b", _weekday),
+    ("clock", rf"\b{_TIME} ?(?:-|to|until) ?(?P<last_hour>[0-2]?\d)(?::(?P<last_minute>[0-5]\d))? ?{_HALF}", _clock),
+    ("clock", rf"\b(?P<hour>[0-2]?\d)(?:[:.](?P<minute>[0-5]\d))? ?{_HALF}", _clock),
+    ("clock", r"\b(?P<hour>[0-2]?\d):(?P<minute>[0-5]\d)(?: ?(?:h|Uhr))?\b(?![:.]\d)", _clock),
+    ("clock", r"\b(?P<hour>[0-2]?\d)(?:\.(?P<minute>[0-5]\d))? ?(?:Uhr|o'clock)\b", _clock),
+    ("clock", rf"\bhalf past {_HOUR}\b", _shifted(30)),
+    ("clock", rf"\bhalb {_HOUR}\b", _shifted(-30)),
+    ("clock", rf"\b(?:a )?quarter past {_HOUR}\b", _shifted(15)),
+    ("clock", rf"\b(?:a )?quarter to {_HOUR}\b", _shifted(-15)),
+    ("clock", rf"\b(?:at|um) {_HOUR}(?=\s*$|[.,;](?!\d)| (?:in|on|and|every|sharp|und|am)\b)", _clock),
+    ("clock", r"\b(?:noon|midday|[Mm]ittags?)\b", _noon),
+    ("clock", r"\b(?:midnight|Mitternacht)\b", _midnight),
+    (
+        "day",
+        rf"(?:(?<=\b[Ii]n )|(?<=\b[Ss]ince )|(?<=\bof )|(?<=\bfrom )|(?<=\buntil )|(?<=\bby )|(?<=\bto )"
+        rf"|(?<=\bafter )|(?<=\bbefore )|(?<=\bseit )|(?<=\bbis )|(?<=\baround )|(?<=\()|(?<=, )){_YEAR}(?![.,]?\d)",
+        _day,
+    ),
 )  # fmt: skip
+_READERS = tuple((kind, re.compile(pattern), read) for kind, pattern, read in _PATTERNS)

@@ -1,15 +1,19 @@
 """Evaluation measures how well the labels of pairs are found."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from assembly.conflicts.detection.classifier import Label
-from assembly.conflicts.detection.comparison import Comparison, compare_texts
-from assembly.conflicts.detection.fitting import Cosines, LabelledPair
+from assembly.conflicts.detection.classifier import Classifier, Label
+from assembly.conflicts.detection.comparison import Comparison, compare_texts_by
+from assembly.conflicts.detection.labelled_pairs import LabelledPair
+from memories.embeddings.base import Embedder
 
 AGREEING: tuple[Label, ...] = ("duplicate", "refining", "similar")
 """The labels of pairs that are a false alarm if they are called conflicts."""
+
+Similarities = Callable[[Sequence[LabelledPair]], Sequence[float]]
+"""A function that returns the cosine of both texts of each pair."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,16 +24,32 @@ class Outcome:
     found: Comparison
 
 
-def evaluate(pairs: Sequence[LabelledPair], cosines: Cosines) -> list[Outcome]:
-    """Return what is found for each pair."""
+def similarities_by(embedder: Embedder) -> Similarities:
+    """Return the function that embeds the texts of pairs with this embedder; the cosine is 0 for unknown words."""
+
+    def similarities(pairs: Sequence[LabelledPair]) -> list[float]:
+        vectors = embedder.embed([text for pair in pairs for text in (pair.left, pair.right)])
+        couples = zip(vectors[::2], vectors[1::2], strict=True)
+        return [0.0 if one is None or other is None else float(one @ other) for one, other in couples]
+
+    return similarities
+
+
+def evaluate(pairs: Sequence[LabelledPair], similarities: Similarities, classifier: Classifier) -> list[Outcome]:
+    """Return what the classifier finds for each pair."""
     return [
         Outcome(
             pair,
-            compare_texts(
-                pair.left, pair.right, similarity=cosine, left_date=pair.left_date, right_date=pair.right_date
+            compare_texts_by(
+                classifier,
+                pair.left,
+                pair.right,
+                similarity=similarity,
+                left_date=pair.left_date,
+                right_date=pair.right_date,
             ),
         )
-        for pair, cosine in zip(pairs, cosines([(pair.left, pair.right) for pair in pairs]), strict=True)
+        for pair, similarity in zip(pairs, similarities(pairs), strict=True)
     ]
 
 
@@ -55,7 +75,5 @@ def _sum(
     found: Mapping[tuple[Label, Label], int], *, label: Label | None = None, found_label: Label | None = None
 ) -> int:
     return sum(
-        count
-        for (mine, theirs), count in found.items()
-        if label in (None, mine) and found_label in (None, theirs)
+        count for (mine, theirs), count in found.items() if label in (None, mine) and found_label in (None, theirs)
     )

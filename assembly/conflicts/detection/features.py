@@ -16,9 +16,10 @@ SUBJECT_FEATURES = (
 LABEL_FEATURES = (
     "subject", "number", "date", "negation", "state", "property_single", "property_unknown", "property_multi",
     "subject_number", "subject_date", "subject_negation", "subject_state", "subject_property", "no_cue",
-    "subject_no_cue", "two_cues", "date_and_other", "change", "change_cue", "both_change", "weak_change", "weak_change_cue", "tense", "tense_cue", "one_sided",
-    "one_sided_values", "rest_both", "cue_rest_both", "cue_other_name", "cosine", "overlap", "spelling", "exception", "equal_values", "other_name",
-    "other_subject", "other_slot", "containment",
+    "subject_no_cue", "two_cues", "date_and_other", "change", "change_cue", "both_change", "weak_change",
+    "weak_change_cue", "tense", "tense_cue", "one_sided", "one_sided_values", "rest_both", "cue_rest_both",
+    "cue_other_name", "cosine", "overlap", "spelling", "exception", "equal_values", "other_name", "other_subject",
+    "other_slot", "containment",
 )  # fmt: skip
 """Features of the label, of which `subject` is what the subject's weights make of SUBJECT_FEATURES."""
 

@@ -5,12 +5,8 @@ time. Every label counts the same, however many pairs it has. The least probabil
 chosen by cross-validation: the smallest ones at which the pairs left out reach the precision that is aimed at.
 """
 
-import datetime
-import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +16,7 @@ from numpy.typing import NDArray
 from assembly.conflicts.detection.classifier import BIAS, LABELS, Classifier, Label, is_possible_duplicate
 from assembly.conflicts.detection.comparison import statements_of
 from assembly.conflicts.detection.cues import find_cues
+from assembly.conflicts.detection.evaluation import Similarities, evaluate, figures_of
 from assembly.conflicts.detection.features import (
     LABEL_FEATURES,
     SUBJECT_FEATURES,
@@ -27,9 +24,10 @@ from assembly.conflicts.detection.features import (
     label_features,
     subject_features,
 )
+from assembly.conflicts.detection.labelled_pairs import LabelledPair
 
 Numbers = NDArray[np.float64]
-Cosines = Callable[[Sequence[tuple[str, str]]], Sequence[float]]
+AnalysedPair = tuple[Pair, Label]
 
 SAME_SUBJECT_LABELS = ("conflict", "duplicate", "refining", "evolving")
 SUBJECT_PENALTY, LABEL_PENALTY = 0.002, 0.0005
@@ -37,55 +35,32 @@ FOLDS = 8
 CONFLICT_PRECISION, FALSE_ALARMS, DUPLICATE_PRECISION = 0.94, 0.03, 0.98
 """What the pairs left out must reach, a little more than what is promised, as other texts are harder."""
 LEAST_THRESHOLD = 0.5
+METHOD = (
+    f"logistic (subject) and multinomial (labels), Newton; L2 {SUBJECT_PENALTY} and {LABEL_PENALTY}; each label counts"
+    f" the same; thresholds by cross-validation in {FOLDS} folds for a precision of {CONFLICT_PRECISION} of conflicts,"
+    f" false alarms of {FALSE_ALARMS}, and a precision of {DUPLICATE_PRECISION} of duplicates"
+)
 STEPS, TOLERANCE = 60, 1e-9
 DECIMALS = 3
 
 
-@dataclass(frozen=True, slots=True)
-class LabelledPair:
-    """Two texts and how they are related, as a person sees it."""
-
-    left: str
-    right: str
-    label: Label
-    kind: str = ""
-    left_date: datetime.date | None = None
-    right_date: datetime.date | None = None
-
-
-def load_pairs(path: Path) -> list[LabelledPair]:
-    """Return the pairs of a file with one JSON object per line. Raises ValueError with the number of a wrong line."""
-    pairs = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            facts = json.loads(line)
-            dates = (datetime.date.fromisoformat(facts[key]) if key in facts else None for key in ("left_date", "right_date"))
-            pair = LabelledPair(str(facts["left"]), str(facts["right"]), facts["label"], facts.get("kind", ""), *dates)
-        except (ValueError, KeyError, TypeError) as error:
-            raise ValueError(f"Line {number} of {path.name} has no left, right and label as JSON ({error!r}).") from error
-        if pair.label not in LABELS:
-            raise ValueError(f"Line {number} of {path.name} has the label “{pair.label}”; use one of {', '.join(LABELS)}.")
-        pairs.append(pair)
-    return pairs
-
-
-def analysed_pairs(pairs: Sequence[LabelledPair], cosines: Cosines) -> list[tuple[Pair, Label]]:
+def analysed_pairs(pairs: Sequence[LabelledPair], similarities: Similarities) -> list[AnalysedPair]:
     """Return the pairs of single statements, analysed; longer texts teach nothing, as it is unknown which of theirs."""
     found = []
-    for pair, cosine in zip(pairs, cosines([(pair.left, pair.right) for pair in pairs]), strict=True):
+    for pair, cosine in zip(pairs, similarities(pairs), strict=True):
         left, right = statements_of(pair.left), statements_of(pair.right)
         if len(left) == len(right) == 1:
             found.append((Pair(left[0], right[0], find_cues(left[0], right[0]), cosine), pair.label))
     return found
 
 
-def fit_classifier(pairs: Sequence[tuple[Pair, Label]], thresholds: tuple[float, float] = (0.5, 0.5)) -> Classifier:
+def fit_classifier(pairs: Sequence[AnalysedPair], thresholds: tuple[float, float] = (0.5, 0.5)) -> Classifier:
     """Return the classifier that the pairs teach, with the given least probabilities of conflicts and duplicates."""
     labels = [label for _, label in pairs]
     of_subject = [subject_features(pair) for pair, _ in pairs]
-    wanted = np.array([[float(label not in SAME_SUBJECT_LABELS), float(label in SAME_SUBJECT_LABELS)] for label in labels])
+    wanted = np.array(
+        [[float(label not in SAME_SUBJECT_LABELS), float(label in SAME_SUBJECT_LABELS)] for label in labels]
+    )
     fitted = _fit(_matrix(of_subject, SUBJECT_FEATURES), wanted, SUBJECT_PENALTY, _weights(labels))
     subject_weights = _named(fitted[:, 1] - fitted[:, 0], SUBJECT_FEATURES)
     classifier = Classifier(subject_weights, {}, *thresholds)
@@ -96,11 +71,13 @@ def fit_classifier(pairs: Sequence[tuple[Pair, Label]], thresholds: tuple[float,
     wanted = np.array([[float(label == one) for one in LABELS] for label in labels])
     columns = _fit(_matrix(features, LABEL_FEATURES), wanted, LABEL_PENALTY, _weights(labels)).T
     return Classifier(
-        subject_weights, {label: _named(column, LABEL_FEATURES) for label, column in zip(LABELS, columns, strict=True)}, *thresholds
+        subject_weights,
+        {label: _named(column, LABEL_FEATURES) for label, column in zip(LABELS, columns, strict=True)},
+        *thresholds,
     )
 
 
-def choose_thresholds(pairs: Sequence[tuple[Pair, Label]]) -> tuple[float, float]:
+def choose_thresholds(pairs: Sequence[AnalysedPair]) -> tuple[float, float]:
     """Return the least probabilities of conflicts and of duplicates, chosen by cross-validation."""
     conflicts: list[tuple[float, Label]] = []
     duplicates: list[tuple[float, Label]] = []
@@ -118,7 +95,7 @@ def choose_thresholds(pairs: Sequence[tuple[Pair, Label]]) -> tuple[float, float
     )
 
 
-def _folds(pairs: Sequence[tuple[Pair, Label]]) -> Iterator[tuple[list[tuple[Pair, Label]], list[tuple[Pair, Label]]]]:
+def _folds(pairs: Sequence[AnalysedPair]) -> Iterator[tuple[list[AnalysedPair], list[AnalysedPair]]]:
     for fold in range(FOLDS):
         train = [pair for place, pair in enumerate(pairs) if place % FOLDS != fold]
         yield train, [pair for place, pair in enumerate(pairs) if place % FOLDS == fold]
@@ -130,25 +107,42 @@ def _least_threshold(chances: Sequence[tuple[float, Label]], wanted: Label, prec
     for threshold in sorted({round(chance, 2) for chance, _ in chances if chance >= LEAST_THRESHOLD}, reverse=True):
         called = [label for chance, label in chances if chance >= threshold]
         false = sum(label in ("duplicate", "refining", "similar") for label in called)
-        if called and called.count(wanted) / len(called) >= precision and (wanted == "duplicate" or false <= alarms * agreeing):
+        if (
+            called
+            and called.count(wanted) / len(called) >= precision
+            and (wanted == "duplicate" or false <= alarms * agreeing)
+        ):
             best = threshold
     return best
 
 
 def classifier_text(
-    pairs: Sequence[LabelledPair], cosines: Cosines, *, name: str, version: int, sources: Mapping[str, int]
+    train: Mapping[str, Sequence[LabelledPair]],
+    test: Mapping[str, Sequence[LabelledPair]],
+    similarities: Similarities,
+    *,
+    name: str,
+    version: int,
 ) -> str:
-    """Return the classifier that the pairs teach, as its YAML file; `sources` gives the number of pairs by file."""
-    analysed = analysed_pairs(pairs, cosines)
+    """Return the classifier that the pairs to `train` teach, as its YAML file, with its figures for those to `test`.
+
+    Both are given by the names of their files.
+    """
+    analysed = analysed_pairs([pair for pairs in train.values() for pair in pairs], similarities)
     thresholds = choose_thresholds(analysed)
     classifier = fit_classifier(analysed, thresholds)
+    figures = {
+        source: {
+            key: round(value, DECIMALS) for key, value in figures_of(evaluate(pairs, similarities, classifier)).items()
+        }
+        for source, pairs in test.items()
+    }
     facts: dict[str, Any] = {
         "name": name,
         "version": version,
-        "trained": dict(sources),
-        "method": f"logistic (subject) and multinomial (labels), Newton; L2 {SUBJECT_PENALTY} and {LABEL_PENALTY}; each label counts the"
-        f" same; thresholds by cross-validation in {FOLDS} folds for a precision of {CONFLICT_PRECISION} of conflicts, false"
-        f" alarms of {FALSE_ALARMS}, and a precision of {DUPLICATE_PRECISION} of duplicates",
+        "trained": {source: f"{len(pairs)} pairs" for source, pairs in train.items()},
+        "method": METHOD,
+        "figures": figures,
         "thresholds": {"conflict": thresholds[0], "duplicate": thresholds[1]},
         "subject": dict(classifier.subject_weights),
         "labels": {label: dict(weights) for label, weights in classifier.label_weights.items()},
@@ -178,7 +172,9 @@ def _fit(features: Numbers, wanted: Numbers, penalty: float, weights: Numbers) -
         gradient = features.T @ (weights[:, None] * (chances - wanted)) + strength[:, None] * found
         step = np.linalg.solve(_curvature(features, weights, chances, strength), gradient.T.ravel())
         direction, length = step.reshape(classes, size).T, 1.0
-        while (tried := _loss(features, wanted, weights, found - length * direction, strength))[0] > loss and length > TOLERANCE:
+        while (tried := _loss(features, wanted, weights, found - length * direction, strength))[
+            0
+        ] > loss and length > TOLERANCE:
             length /= 2
         gained, found, (loss, chances) = loss - tried[0], found - length * direction, tried
         if gained < TOLERANCE:
@@ -186,7 +182,9 @@ def _fit(features: Numbers, wanted: Numbers, penalty: float, weights: Numbers) -
     return found
 
 
-def _loss(features: Numbers, wanted: Numbers, weights: Numbers, found: Numbers, strength: Numbers) -> tuple[float, Numbers]:
+def _loss(
+    features: Numbers, wanted: Numbers, weights: Numbers, found: Numbers, strength: Numbers
+) -> tuple[float, Numbers]:
     scores = features @ found
     scores -= scores.max(axis=1, keepdims=True)
     chances = np.exp(scores)

@@ -72,7 +72,16 @@ class Lexicon:
         return self.synonyms.get(root, root)
 
 
-EXACT_LISTS = ("changes", "weak_changes", "past", "negations", "lower_bounds", "upper_bounds", "approximate", "exceptions")
+EXACT_LISTS = (
+    "changes",
+    "weak_changes",
+    "past",
+    "negations",
+    "lower_bounds",
+    "upper_bounds",
+    "approximate",
+    "exceptions",
+)
 """Flat lists whose phrases match as they are written."""
 GROUPED_LISTS = ("denials", "opposites", "exclusive")
 """Lists of groups, whose phrases match as they are written or, with a mark, by their stems."""
@@ -138,7 +147,9 @@ def _merged(lexicons: list[dict[str, Any]]) -> dict[str, Any]:
     for facts in reversed(lexicons):
         for key, entries in facts.items():
             before = merged.get(key)
-            merged[key] = entries if before is None else entries | before if isinstance(entries, dict) else before + entries
+            merged[key] = (
+                entries if before is None else entries | before if isinstance(entries, dict) else before + entries
+            )
     return merged
 
 

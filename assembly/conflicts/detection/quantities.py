@@ -27,16 +27,21 @@ ROUNDING, CALENDAR_ROUNDING, CALENDAR_SECONDS = 0.005, 0.02, 30 * 86_400
 year is 12 months, 52 weeks or 365 days. Counts must be equal.
 """
 DIGITS_OF_THOUSANDS = 3
+MAX_DIGITS = 18
+"""The most characters of a number; longer ones are keys and hashes."""
 
 _MAGNITUDES = {
-    "k": 1e3, "thousand": 1e3, "tsd": 1e3, "tausend": 1e3, "million": 1e6, "millions": 1e6, "mio": 1e6, "millionen": 1e6,
-    "billion": 1e9, "bn": 1e9, "mrd": 1e9, "hundred": 1e2, "dozen": 12.0,
+    "k": 1e3, "thousand": 1e3, "tsd": 1e3, "tausend": 1e3, "million": 1e6, "millions": 1e6, "mio": 1e6,
+    "millionen": 1e6, "billion": 1e9, "bn": 1e9, "mrd": 1e9, "hundred": 1e2, "dozen": 12.0,
 }  # fmt: skip
-_SHARES = {"half": 50.0, "a half": 50.0, "die hälfte": 50.0, "a quarter": 25.0, "a third": 100 / 3, "two thirds": 200 / 3,
-    "three quarters": 75.0, "ein drittel": 100 / 3, "ein viertel": 25.0}  # fmt: skip
-_PERIODS = {"daily": "day", "täglich": "day", "weekly": "week", "wöchentlich": "week", "monthly": "month",
-    "monatlich": "month", "yearly": "year", "annually": "year", "jährlich": "year", "hourly": "hour"}  # fmt: skip
-_FAHRENHEIT_ZERO, _FAHRENHEIT_SHARE = 32.0, 5 / 9
+_SHARES = {
+    "half": 50.0, "a half": 50.0, "die hälfte": 50.0, "a quarter": 25.0, "a third": 100 / 3, "two thirds": 200 / 3,
+    "three quarters": 75.0, "ein drittel": 100 / 3, "ein viertel": 25.0,
+}  # fmt: skip
+_PERIODS = {
+    "daily": "day", "täglich": "day", "weekly": "week", "wöchentlich": "week", "monthly": "month",
+    "monatlich": "month", "yearly": "year", "annually": "year", "jährlich": "year", "hourly": "hour",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +85,7 @@ class Quantity:
         “At least 3” and “5” can both be true, “at most 3” and “5” cannot; two bounds of the same kind are compared by
         their values, because each is said to be the bound.
         """
-        first, second = (self, other) if self.period is None or other.period is None else (self._rate(), other._rate())
+        first, second = (self, other) if self.period is None or other.period is None else (_rate(self), _rate(other))
         if first.low <= second.high and second.low <= first.high:
             return 0.0
         smaller, larger = (first, second) if first.high < second.low else (second, first)
@@ -95,13 +100,17 @@ class Quantity:
             return APPROXIMATION
         if self.dimension == COUNT:
             return 0.0
-        return CALENDAR_ROUNDING if self.dimension == "time" and self.high >= CALENDAR_SECONDS else ROUNDING
+        return (
+            CALENDAR_ROUNDING
+            if self.dimension == "time" and max(self.high, other.high) >= CALENDAR_SECONDS
+            else ROUNDING
+        )
 
 
-    def _rate(self) -> "Quantity":
-        """Return the quantity per second."""
-        period = self.period or 1.0
-        return replace(self, low=self.low / period, high=self.high / period)
+def _rate(quantity: Quantity) -> Quantity:
+    """Return the quantity per second."""
+    period = quantity.period or 1.0
+    return replace(quantity, low=quantity.low / period, high=quantity.high / period)
 
 
 @cache
@@ -117,14 +126,17 @@ def _patterns(lexicon: Lexicon) -> tuple[re.Pattern[str], re.Pattern[str]]:
         r"(?P<share>\b(?:" + "|".join(_SHARES) + r")\b(?= (?:of|der|des)\b(?! an hour)))"
         r"|(?P<often>\b(?:" + "|".join(_PERIODS) + r")\b)"
         r"|(?P<half_unit>\b(?:half an?|eine? halbe[rns]?) (?P<halved>hour|minute|day|week|month|year|stunde|jahr)\b)"
-        rf"|(?P<article>\b(?:an|a|one|eine?|einen|einem))(?P<article_unit> (?:quarter of an hour|hour|day|week|month|year|minute"
+        r"|\b(?:an|a|one|eine?|einen|einem)(?P<article_unit> (?:quarter of an hour|hour|day|week|month|year|minute"
         r"|stunde|tag|woche|monat|jahr))\b(?P<article_half> and a half)?"
         rf"|(?P<currency>[$€£]|\b(?:usd|eur|gbp|chf) )? ?(?P<number>{number})"
-        rf"(?:(?: ?(?:-|–|to|bis|and) ?)(?P<last>{digits})(?=\W))?"
+        rf"(?:(?: ?(?:-|to|bis|and) ?)(?P<last>{digits})(?=\W))?"
         rf"(?P<half> and a half)?(?P<magnitude>k\b|(?-i:M)\b(?!b)| ?(?:{magnitudes})\b)?"
         rf"(?:[ -]?(?P<unit>{units})(?![\w²]))?"
     )
-    rate = rf"(?: \w+)? ?(?:/|per |pro )(?P<counted_period>{periods}|h|s)\b| ?(?:/|per |a |an |each |every |pro |am |im )(?P<period>{periods}|h|s)\b"
+    rate = (
+        rf"(?: \w+)? ?(?:/|per |pro )(?P<counted_period>{periods}|h|s)\b"
+        rf"| ?(?:/|per |a |an |each |every |pro |am |im )(?P<period>{periods}|h|s)\b"
+    )
     return re.compile(main, re.IGNORECASE), re.compile(rate, re.IGNORECASE)
 
 
@@ -153,7 +165,8 @@ def quantities_in(text: str, taken: Sequence[tuple[int, int]], lexicon: Lexicon)
 def _quantity(match: re.Match[str], text: str, lexicon: Lexicon) -> Quantity | None:
     said, start, end = match.groupdict(), match.start(), match.end()
     if share := said["share"]:
-        return Quantity(*[_SHARES[share.lower()]] * 2, PERCENT, share, start, end)
+        value = _SHARES[share.lower()]
+        return Quantity(value, value, PERCENT, share, start, end)
     if often := said["often"]:
         return Quantity(1, 1, TIMES, often, start, end, period=load_units()[_PERIODS[often.lower()]][1])
     if halved := said["halved"]:
@@ -173,6 +186,8 @@ def _measured(match: re.Match[str], text: str, lexicon: Lexicon) -> Quantity | N
     if _IN_WORD_BEFORE.search(before) or (match.end() < len(text) and _goes_on_as_word(text, match)):
         return None
     number = str(said["number"])
+    if len(number) > MAX_DIGITS:
+        return None
     is_word = number.lower() in lexicon.number_words
     unit = said["unit"] or (said["currency"] or "").strip()
     if is_word and not _is_meant_as_number(number.lower(), before, text[match.end() :], bool(unit)):
@@ -196,12 +211,12 @@ def _goes_on_as_word(text: str, match: re.Match[str]) -> bool:
 
 def _is_meant_as_number(word: str, before: str, after: str, has_unit: bool) -> bool:
     """Return whether a word for a number counts something; “one” and “once” rarely do."""
-    if word in ("one", "once", "both"):
-        follows = re.match(r" (?:a|per|every|each|\w+(?:s|day|week|month|year)?)\b", after)
-        if word == "once":
-            return bool(re.match(r" (?:a|per|every|each)\b", after))
+    if word == "once":
+        return bool(re.match(r" (?:a|per|every|each)\b", after))
+    if word == "one":
         is_pronoun = re.match(r" (?:of|is|can|who|that|has|another|the)\b", after)
-        return word == "one" and (has_unit or (bool(follows) and not is_pronoun)) and not re.search(r"\b(?:no|the|this|any) $", before)
+        is_counting = has_unit or bool(re.match(r" \w", after) and not is_pronoun)
+        return is_counting and not re.search(r"\b(?:no|the|this|any) $", before, re.IGNORECASE)
     return True
 
 
@@ -219,7 +234,9 @@ def _value(number: str, lexicon: Lexicon) -> float:
     last = separators[-1]
     decimals = plain.rsplit(last, 1)[1]
     decimal = "," if lexicon.language == "german" else "."
-    if len(set(separators)) == 1 and (len(separators) > 1 or (last != decimal and len(decimals) == DIGITS_OF_THOUSANDS)):
+    if len(set(separators)) == 1 and (
+        len(separators) > 1 or (last != decimal and len(decimals) == DIGITS_OF_THOUSANDS)
+    ):
         return float(plain.replace(last, ""))
     whole = plain[: -len(decimals) - 1].replace(",", "").replace(".", "")
     return float(f"{whole}.{decimals}")
