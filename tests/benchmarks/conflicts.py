@@ -5,8 +5,8 @@ The pairs are in `tests/assembly/conflicts/pairs/`: `held_out.jsonl` was never l
 cosines are those of the bundled embedder.
 
 `precision` and `recall` are those of conflicts, `false_alarms` is the share of pairs that agree (`duplicate`,
-`refining`, `similar`) which are called conflicts, and `duplicate_precision` is the precision of duplicates, each 0 to 1.
-The figures of the held-out pairs have these names; those of other files end with the name of the file, as in
+`refining`, `similar`) which are called conflicts, and `duplicate_precision` is the precision of duplicates: shares from
+0 to 1. The figures of the held-out pairs have these names; those of other files end with the name of the file, as in
 `recall_train`. `ms_per_pair` is the time of a comparison of sentences that were not seen before, without embedding, and
 `ms_per_long_pair` that of texts of 2,000 characters. DATA=folder prints the same figures for its files NAME.jsonl, with
 left, right and label in each line.

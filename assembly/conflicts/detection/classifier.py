@@ -29,6 +29,12 @@ LABELS: tuple[Label, ...] = ("conflict", "duplicate", "refining", "evolving", "s
 DEFAULT_WEIGHTS = Path(__file__).parent / "weights" / "default.yaml"
 BIAS = "bias"
 MAX_EXPONENT = 500.0
+MAX_DUPLICATE_REST = 3
+"""The most words that only one of two duplicates has, both sides together."""
+LEAST_SHARED = 2
+"""The least words, numbers and dates that duplicates have in common."""
+SAME_SUBJECT = 0.5
+"""The certainty from which two statements count as being about one subject."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +84,16 @@ class Classifier:
         features = label_features(pair, subject, of_subject)
         chances = self.probabilities(features)
         conflict, duplicate = chances["conflict"], chances["duplicate"]
-        has_cue = bool(pair.cues.differences)
-        if has_cue and conflict >= self.conflict_threshold:
+        can_conflict = is_possible_conflict(pair)
+        if can_conflict and conflict >= self.conflict_threshold:
             return Classification("conflict", conflict, subject, conflict)
         if is_possible_duplicate(pair) and duplicate >= self.duplicate_threshold:
             return Classification("duplicate", duplicate, subject, conflict)
-        others = [label for label in LABELS if label not in ("conflict", "duplicate")]
+        others: list[Label] = ["refining", "similar", "unrelated"]
+        if is_possible_change(pair, subject):
+            others.append("evolving")
         best = max(others, key=lambda label: chances[label])
-        return Classification(best, chances[best], subject, conflict if has_cue else 0.0)
+        return Classification(best, chances[best], subject, conflict if can_conflict else 0.0)
 
     def probabilities(self, features: Features) -> dict[Label, float]:
         """Return the probability of each label."""
@@ -99,8 +107,26 @@ class Classifier:
 def is_possible_duplicate(pair: Pair) -> bool:
     """Return whether nothing in the statements differs that would make one of them say more, or something else."""
     cues, names = pair.cues, pair.left.names | pair.right.names
+    if cues.differences or cues.is_finer or cues.left_extra or cues.right_extra:
+        return False
     rest = cues.left_rest | cues.right_rest
-    return not (cues.differences or cues.is_finer or cues.left_extra or cues.right_extra or rest & names)
+    shared = len(cues.common) + cues.equal_values
+    return len(rest) <= min(MAX_DUPLICATE_REST, shared) and shared >= LEAST_SHARED and not rest & names
+
+
+def is_possible_conflict(pair: Pair) -> bool:
+    """Return whether the statements have a cue, and anything in common except names that it could be about."""
+    common = pair.cues.common - pair.left.names - pair.right.names
+    has_topic = bool(common) or pair.cues.strongest_kind() != "negation"
+    return bool(pair.cues.differences) and has_topic
+
+
+def is_possible_change(pair: Pair, subject: float) -> bool:
+    """Return whether the statements have one subject, and a cue, or a word or tense that tells of a change."""
+    left, right = pair.left, pair.right
+    says_so = left.has_change or right.has_change or left.may_have_change or right.may_have_change
+    says_so = says_so or left.is_past != right.is_past
+    return subject >= SAME_SUBJECT and bool(pair.cues.differences or says_so)
 
 
 @cache

@@ -30,8 +30,6 @@ COSINE_BASE, COSINE_SLOPE = 0.25, 0.7
 """The cosine of two sentences by the share of their common words, as a line through the pairs of training; used inside
 longer texts, whose sentences have no cosines of their own.
 """
-SAME_SUBJECT = 0.5
-"""The certainty from which two statements count as being about one subject."""
 
 _LIST_MARK = re.compile(r"^\s*(?:[-*•+]|\d+[.)])\s+|^#+\s+")
 

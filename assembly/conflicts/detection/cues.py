@@ -50,6 +50,11 @@ class Cues:
         """Return the largest strength of the cues of a kind; 0 if there is none."""
         return max((one.strength for one in self.differences if one.kind == kind), default=0.0)
 
+    def strongest_kind(self) -> Kind:
+        """Return the kind of the strongest cue; "" without cues."""
+        strongest = self.strongest()
+        return strongest.kind if strongest else ""
+
     def strongest(self) -> Difference | None:
         """Return the cue with the largest strength, the first of equals; None without cues."""
         return max(self.differences, key=lambda one: one.strength, default=None)

@@ -24,6 +24,8 @@ def property_difference(
     """
     if not common or not left_rest or not right_rest:
         return None
+    if not (left.has_predicate and right.has_predicate):
+        return None
     if left_rest & left.subject or right_rest & right.subject:
         return None
     if not (_is_one_stretch(left.sequence, left_rest) and _is_one_stretch(right.sequence, right_rest)):

@@ -122,9 +122,10 @@ def _patterns(lexicon: Lexicon) -> tuple[re.Pattern[str], re.Pattern[str]]:
     number = rf"(?:{digits}|\b(?:{words})\b)"
     magnitudes = "|".join(sorted((word for word in _MAGNITUDES if len(word) > 1), key=len, reverse=True))
     periods = "|".join(word for word, (dimension, _) in load_units().items() if dimension == "time" and len(word) > 1)
+    often = "|".join(_PERIODS)
     main = (
         r"(?P<share>\b(?:" + "|".join(_SHARES) + r")\b(?= (?:of|der|des)\b(?! an hour)))"
-        r"|(?P<often>\b(?:" + "|".join(_PERIODS) + r")\b)"
+        rf"|(?P<often>\b(?:{often})\b)"
         r"|(?P<half_unit>\b(?:half an?|eine? halbe[rns]?) (?P<halved>hour|minute|day|week|month|year|stunde|jahr)\b)"
         r"|\b(?:an|a|one|eine?|einen|einem)(?P<article_unit> (?:quarter of an hour|hour|day|week|month|year|minute"
         r"|stunde|tag|woche|monat|jahr))\b(?P<article_half> and a half)?"
@@ -136,6 +137,7 @@ def _patterns(lexicon: Lexicon) -> tuple[re.Pattern[str], re.Pattern[str]]:
     rate = (
         rf"(?: \w+)? ?(?:/|per |pro )(?P<counted_period>{periods}|h|s)\b"
         rf"| ?(?:/|per |a |an |each |every |pro |am |im )(?P<period>{periods}|h|s)\b"
+        rf"| (?P<often>{often})\b"
     )
     return re.compile(main, re.IGNORECASE), re.compile(rate, re.IGNORECASE)
 
@@ -243,7 +245,8 @@ def _value(number: str, lexicon: Lexicon) -> float:
 
 
 def _per_period(quantity: Quantity, period: re.Match[str]) -> Quantity:
-    seconds = load_units()[(period["period"] or period["counted_period"]).lower()][1]
+    said = period["period"] or period["counted_period"] or _PERIODS[period["often"].lower()]
+    seconds = load_units()[said.lower()][1]
     if period["counted_period"]:
         # The counted noun stays a word of the statement: “60 requests per minute”.
         return replace(quantity, period=seconds)

@@ -99,6 +99,8 @@ class Statement:
     """Whether the subject is a property of something: “the shell of the user”, “the user's shell”."""
     is_multi_valued: bool
     has_exception: bool
+    has_predicate: bool
+    """Whether a verb or a colon was found."""
     has_pronoun: bool
     """Whether the subject is a pronoun."""
     leads: Mapping[str, str]
@@ -161,6 +163,7 @@ class _Analysis:
             is_of_owner=bool(_OF_OWNER.search(self.text[:boundary])),
             is_multi_valued=self._has_multi_valued_verb(),
             has_exception=has_exception,
+            has_predicate=self.verb is not None or self.is_labelled,
             has_pronoun=bool(self.tokens) and self.tokens[0].word in _PRONOUNS,
             leads=self._leads(),
             spelled={token.key: token.word for token in reversed(content)},
@@ -219,6 +222,9 @@ class _Analysis:
         boundary = self.boundary
         for quantity in self.quantities:
             around = frozenset(token.key for token in self.tokens if token.is_content and token.start < quantity.start)
+            if quantity.dimension == TIMES and quantity.period is None and " " not in quantity.text:
+                # “Repeated twice” says how something was done; “twice a day” is a number.
+                continue
             if quantity.dimension == TIMES and quantity.period is None:
                 # “Retries 5 times” counts what the words before it say.
                 quantities.append(replace(quantity, dimension=COUNT, around=around, bound=self._bound(quantity)))
@@ -289,6 +295,8 @@ class _Analysis:
             if tag.position in excepted:
                 continue
             before = self.text[: self.tokens[tag.position].start]
+            if self._is_in_compound(tag):
+                continue
             if before.rstrip().endswith((",", " but", " and")):
                 # “The blue one, not the red one” limits what was said and does not deny it.
                 has_exception = True
@@ -297,6 +305,11 @@ class _Analysis:
             scope |= self._scope(tag.places.stop)
             clauses[sum(map(before.count, _CLAUSE_BREAKS))] += 1
         return said, scope, any(count % 2 for count in clauses.values()), has_exception
+
+    def _is_in_compound(self, tag: Tagged) -> bool:
+        """Return whether a hyphen joins the negation to a word, as in “--no-cache” and “no-frills”."""
+        last = self.tokens[tag.places.stop - 1]
+        return self.text[last.start + len(last.word) :].startswith("-")
 
     def _scope(self, position: int) -> set[str]:
         scope: set[str] = set()
