@@ -15,10 +15,10 @@ from assembly.conflicts.detection.classifier import Classification, Classifier, 
 from assembly.conflicts.detection.cues import find_cues
 from assembly.conflicts.detection.differences import Difference, Kind
 from assembly.conflicts.detection.features import Pair
-from assembly.conflicts.detection.lexicon import Language
+from assembly.conflicts.detection.lexicon import Language, load_lexicon
 from assembly.conflicts.detection.statements import Statement, analyse
 from assembly.engine.extraction import sentences_of
-from memories.search.languages import detected_language
+from memories.search.languages import detected_language, stop_words
 
 MAX_STATEMENTS = 24
 """The most statements of a text that are compared, from its beginning."""
@@ -31,6 +31,8 @@ COSINE_BASE, COSINE_SLOPE = 0.25, 0.7
 longer texts, whose sentences have no cosines of their own.
 """
 
+_WORD = re.compile(r"[^\W\d_]+")
+_GERMAN_STOP_WORDS = frozenset(stop_words("german"))
 _LIST_MARK = re.compile(r"^\s*(?:[-*•+]|\d+[.)])\s+|^#+\s+")
 
 
@@ -92,7 +94,7 @@ def compare_texts_by(
         return Comparison(
             "duplicate", "duplicate", 1.0, 0.0, "Both texts are the same.", 1.0, left.strip(), right.strip()
         )
-    mine, theirs = statements_of(left), statements_of(right)
+    mine, theirs = statements_of_both(left, right)
     compared = _compare_statements(mine, theirs, similarity, classifier)
     if not compared:
         return Comparison("unrelated", "", 0.0, 0.0, "", 1.0, _first(mine), _first(theirs))
@@ -103,10 +105,32 @@ def compare_texts_by(
     return _comparison(chosen, label)
 
 
-def statements_of(text: str) -> list[Statement]:
+def statements_of_both(left: str, right: str) -> tuple[list[Statement], list[Statement]]:
+    """Return the statements of both texts; a text without a sign of its language is read in that of the other one."""
+    mine, theirs = language_of(left), language_of(right)
+    return statements_of(left, mine or theirs or "english"), statements_of(right, theirs or mine or "english")
+
+
+def language_of(text: str) -> Language | None:
+    """Return whether a text is English or German; None if it has no sign of either, or is in another language."""
+    detected = detected_language(text[:MAX_CHARACTERS])
+    if detected in ("english", "german"):
+        return detected
+    if detected:
+        return None
+    words = set(_WORD.findall(text[:MAX_CHARACTERS].lower()))
+    english, german = load_lexicon("english"), load_lexicon("german")
+    english_signs = len(words & (english.stop_words - german.marks - _GERMAN_STOP_WORDS))
+    german_signs = len(words & (german.marks - english.stop_words - english.marks))
+    german_signs += any(letter in word for word in words for letter in "äöüß")
+    if english_signs == german_signs:
+        return None
+    return "german" if german_signs > english_signs else "english"
+
+
+def statements_of(text: str, language: Language) -> list[Statement]:
     """Return the analysed sentences of a text, at most MAX_STATEMENTS, without marks of lists and headings."""
     text = text[:MAX_CHARACTERS]
-    language: Language = "german" if detected_language(text) == "german" else "english"
     found: list[Statement] = []
     for sentence in sentences_of(text):
         said = _LIST_MARK.sub("", text[sentence.start : sentence.end])

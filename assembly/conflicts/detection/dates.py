@@ -203,6 +203,7 @@ _PATTERNS: tuple[tuple[Kind, str, _Reader], ...] = (
     ("day", rf"\bQ(?P<quarter>[1-4])(?:[ /]{_YEAR})?(?!\w)", _quarter),
     ("day", rf"\b(?:on the|the|am) (?P<day>[0-3]?\d)(?:st|nd|rd|th|\.){_END}", _day),
     ("weekday", rf"\b(?P<weekday>{_names(_WEEKDAYS)})s?\b", _weekday),
+    ("weekday", r"\b(?P<weekday>(?:tue|wed|thu|fri)|(?:mon|sat|sun)(?= \d))\b", _weekday),
     ("clock", rf"\b{_TIME} ?(?:-|to|until) ?(?P<last_hour>[0-2]?\d)(?::(?P<last_minute>[0-5]\d))? ?{_HALF}", _clock),
     ("clock", rf"\b(?P<hour>[0-2]?\d)(?:[:.](?P<minute>[0-5]\d))? ?{_HALF}", _clock),
     ("clock", r"\b(?P<hour>[0-2]?\d):(?P<minute>[0-5]\d)(?: ?(?:h|Uhr))?\b(?![:.]\d)", _clock),

@@ -21,7 +21,7 @@ from assembly.conflicts.detection.classifier import (
     is_possible_conflict,
     is_possible_duplicate,
 )
-from assembly.conflicts.detection.comparison import statements_of
+from assembly.conflicts.detection.comparison import statements_of_both
 from assembly.conflicts.detection.cues import find_cues
 from assembly.conflicts.detection.evaluation import Similarities, evaluate, figures_of
 from assembly.conflicts.detection.features import (
@@ -55,7 +55,7 @@ def analysed_pairs(pairs: Sequence[LabelledPair], similarities: Similarities) ->
     """Return the pairs of single statements, analysed; longer texts teach nothing, as it is unknown which of theirs."""
     found = []
     for pair, cosine in zip(pairs, similarities(pairs), strict=True):
-        left, right = statements_of(pair.left), statements_of(pair.right)
+        left, right = statements_of_both(pair.left, pair.right)
         if len(left) == len(right) == 1:
             found.append((Pair(left[0], right[0], find_cues(left[0], right[0]), cosine), pair.label))
     return found

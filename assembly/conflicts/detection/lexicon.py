@@ -63,6 +63,8 @@ class Lexicon:
     reports: frozenset[str]
     lead_ins: frozenset[str]
     stop_words: frozenset[str]
+    marks: frozenset[str]
+    """Words of which one tells that a short text is in this language."""
     number_words: Mapping[str, float]
     opposite_prefixes: tuple[str, ...]
 
@@ -119,6 +121,7 @@ def load_lexicon(language: Language) -> Lexicon:
         reports=frozenset(stem(word, language) for word in facts["reports"]),
         lead_ins=frozenset(facts["lead_ins"]),
         stop_words=STOP_WORDS.union(german_stop_words, facts["negations"], facts["filler"]),
+        marks=frozenset({*facts["marks"], *facts["negations"], *_flat(facts["auxiliaries"])}),
         number_words=facts["number_words"],
         opposite_prefixes=tuple(facts["opposite_prefixes"]),
     )

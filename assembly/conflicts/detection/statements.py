@@ -239,7 +239,9 @@ class _Analysis:
             )
             follows = after[0] if after else None
             counts_next = follows is not None and follows.is_content and self._is_adjacent(quantity, follows)
-            is_subject = quantity.start < boundary or boundary == 0
+            # Without a verb the last number is the value: “ward 4 closed”, but “gate code 4471”.
+            is_last = not self.text[quantity.end :].strip(" .!?)")
+            is_subject = quantity.start < boundary or (boundary == 0 and not is_last)
             if before and is_digit and touches and is_subject:
                 labels[f"{before.key} {quantity.text}"] = quantity.start
                 continue
