@@ -39,7 +39,7 @@ def run() -> None:
 
 def _print_figures(file: Path, ending: str) -> None:
     from assembly.conflicts.detection.classifier import load_classifier
-    from assembly.conflicts.detection.evaluation import evaluate, figures_of, similarities_by
+    from assembly.conflicts.detection.figures import evaluate, figures_of, similarities_by
     from assembly.conflicts.detection.labelled_pairs import load_pairs
     from memories.embeddings.wordllama import WordLlama
 
@@ -63,7 +63,7 @@ def _print_times() -> None:
 def _milliseconds(pairs: Sequence[tuple[str, str]]) -> float:
     """Return the mean time of a comparison, without statements that were analysed before."""
     from assembly.conflicts.detection import compare_texts
-    from assembly.conflicts.detection.statements import analyse
+    from assembly.conflicts.detection.statement_analysis import analyse
 
     analyse.cache_clear()
     started = time.perf_counter()

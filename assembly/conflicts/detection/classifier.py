@@ -6,7 +6,7 @@ of weight x feature and a bias, and probabilities are the softmax of the scores.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -71,7 +71,7 @@ class Classifier:
 
     def subject_of(self, of_subject: Features) -> float:
         """Return the certainty, 0 to 1, that both statements have one subject and one slot."""
-        return _logistic(_score(self.subject_weights, of_subject))
+        return _logistic(_score(self.subject_weights, of_subject.items()))
 
     def classify(self, pair: Pair) -> Classification:
         """Return the label of a pair of statements.
@@ -97,7 +97,8 @@ class Classifier:
 
     def probabilities(self, features: Features) -> dict[Label, float]:
         """Return the probability of each label."""
-        scores = {label: _score(self.label_weights[label], features) for label in LABELS}
+        present = [(name, value) for name, value in features.items() if value]
+        scores = {label: _score(self.label_weights[label], present) for label in LABELS}
         highest = max(scores.values())
         powers = {label: math.exp(max(score - highest, -MAX_EXPONENT)) for label, score in scores.items()}
         total = math.fsum(powers.values())
@@ -135,8 +136,8 @@ def load_classifier(path: Path = DEFAULT_WEIGHTS) -> Classifier:
     return Classifier.from_dict(yaml.safe_load(path.read_text(encoding="utf-8")))
 
 
-def _score(weights: Mapping[str, float], features: Features) -> float:
-    return weights[BIAS] + math.fsum(weight * features[name] for name, weight in weights.items() if name != BIAS)
+def _score(weights: Mapping[str, float], features: Iterable[tuple[str, float]]) -> float:
+    return weights[BIAS] + sum([weights.get(name, 0.0) * value for name, value in features])
 
 
 def _logistic(score: float) -> float:

@@ -16,7 +16,8 @@ from assembly.conflicts.detection.cues import find_cues
 from assembly.conflicts.detection.differences import Difference, Kind
 from assembly.conflicts.detection.features import Pair
 from assembly.conflicts.detection.lexicon import Language, load_lexicon
-from assembly.conflicts.detection.statements import Statement, analyse
+from assembly.conflicts.detection.statement import Statement
+from assembly.conflicts.detection.statement_analysis import analyse
 from assembly.engine.extraction import sentences_of
 from memories.search.languages import detected_language, stop_words
 
@@ -169,8 +170,9 @@ def _compare_statements(
 
 def _common_share(left: Statement, right: Statement) -> float:
     """Return the common words as a share of the larger statement's words, 0 to 1."""
-    largest = max(len(left.words), len(right.words))
-    return len(left.words & right.words) / largest if largest else 0.0
+    if left.words.isdisjoint(right.words):
+        return 0.0
+    return len(left.words & right.words) / max(len(left.words), len(right.words))
 
 
 def _decide(compared: Sequence[_Compared], left_size: int, right_size: int) -> tuple[_Compared, Label]:

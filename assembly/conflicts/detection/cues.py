@@ -13,7 +13,7 @@ from rapidfuzz import fuzz
 from assembly.conflicts.detection.differences import Difference, Kind, date_differences, number_differences
 from assembly.conflicts.detection.polarity import compare_polarity
 from assembly.conflicts.detection.properties import property_difference
-from assembly.conflicts.detection.statements import Statement
+from assembly.conflicts.detection.statement import Statement
 
 SPELLING_RATIO = 90.0
 """The ratio of rapidfuzz, 0 to 100, from which two words are spellings of one."""

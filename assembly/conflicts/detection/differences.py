@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeVar
 
-from assembly.conflicts.detection.dates import DateValue
+from assembly.conflicts.detection.date_values import DateValue
 from assembly.conflicts.detection.quantities import Quantity
 
 Kind = Literal["number", "date", "negation", "state", "property", "duplicate", ""]

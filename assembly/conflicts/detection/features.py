@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from rapidfuzz import fuzz
 
 from assembly.conflicts.detection.cues import Cues
-from assembly.conflicts.detection.statements import Statement
+from assembly.conflicts.detection.statement import Statement
 
 SUBJECT_FEATURES = (
     "cosine", "overlap", "containment", "subject_share", "other_name", "other_subject", "rest_both", "pronoun",

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from assembly.conflicts.detection.differences import Difference
 from assembly.conflicts.detection.lexicon import load_lexicon
-from assembly.conflicts.detection.statements import Pole, Statement
+from assembly.conflicts.detection.statement import Pole, Statement
 
 NEGATION_STRENGTH, STATE_STRENGTH = 0.9, 0.8
 NO_SCOPE = 0.6

@@ -8,7 +8,7 @@ The class of a property says how sure that is: `exclusive` values are in a list 
 from collections.abc import Iterable, Sequence
 
 from assembly.conflicts.detection.differences import Difference
-from assembly.conflicts.detection.statements import Statement
+from assembly.conflicts.detection.statement import Statement
 
 PROPERTY_STRENGTHS = {"single": 0.8, "exclusive": 0.8, "unknown": 0.5, "multi": 0.2}
 MAX_VALUE_WORDS = 4

@@ -7,8 +7,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from assembly.conflicts.detection.evaluation import similarities_by
-from assembly.conflicts.detection.fitting import classifier_text
+from assembly.conflicts.detection.classifier_fitting import classifier_text
+from assembly.conflicts.detection.figures import similarities_by
 from assembly.conflicts.detection.labelled_pairs import LabelledPair, load_pairs
 from config.http.errors import DossierError
 from memories.embeddings.registry import find_embedder

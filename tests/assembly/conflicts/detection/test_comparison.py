@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from assembly.conflicts.detection import compare_texts, comparison
 from assembly.conflicts.detection.classifier import LABELS, load_classifier
-from assembly.conflicts.detection.evaluation import evaluate, figures_of, similarities_by
+from assembly.conflicts.detection.figures import evaluate, figures_of, similarities_by
 from assembly.conflicts.detection.labelled_pairs import load_pairs
 from memories.embeddings.wordllama import WordLlama
 

@@ -4,7 +4,7 @@ import pytest
 
 from assembly.conflicts.detection.cues import find_cues
 from assembly.conflicts.detection.lexicon import load_lexicon
-from assembly.conflicts.detection.statements import analyse
+from assembly.conflicts.detection.statement_analysis import analyse
 
 
 def kinds(left: str, right: str) -> set[str]:

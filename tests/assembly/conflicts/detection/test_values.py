@@ -2,10 +2,10 @@
 
 import pytest
 
-from assembly.conflicts.detection.dates import dates_in
+from assembly.conflicts.detection.date_values import dates_in
 from assembly.conflicts.detection.lexicon import load_lexicon
 from assembly.conflicts.detection.quantities import Quantity, quantities_in
-from assembly.conflicts.detection.statements import analyse
+from assembly.conflicts.detection.statement_analysis import analyse
 
 
 def quantities(text: str) -> list[Quantity]:

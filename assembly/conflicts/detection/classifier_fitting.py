@@ -23,7 +23,6 @@ from assembly.conflicts.detection.classifier import (
 )
 from assembly.conflicts.detection.comparison import statements_of_both
 from assembly.conflicts.detection.cues import find_cues
-from assembly.conflicts.detection.evaluation import Similarities, evaluate, figures_of
 from assembly.conflicts.detection.features import (
     LABEL_FEATURES,
     SUBJECT_FEATURES,
@@ -31,6 +30,7 @@ from assembly.conflicts.detection.features import (
     label_features,
     subject_features,
 )
+from assembly.conflicts.detection.figures import Similarities, evaluate, figures_of
 from assembly.conflicts.detection.labelled_pairs import LabelledPair
 
 Numbers = NDArray[np.float64]

@@ -110,6 +110,8 @@ _Reader = Callable[[_Said], Iterator[_Parts]]
 
 def dates_in(text: str) -> list[DateValue]:
     """Return the days, weekdays and times that the text names, in its order; where two readings overlap, the longer."""
+    if not _SIGN.search(text):
+        return []
     found: list[DateValue] = []
     taken: list[tuple[int, int]] = []
     for kind, pattern, read in _READERS:
@@ -222,4 +224,9 @@ _PATTERNS: tuple[tuple[Kind, str, _Reader], ...] = (
         _day,
     ),
 )  # fmt: skip
+_SIGN = re.compile(
+    rf"\d|\b(?:{'|'.join([*_MONTHS, *_WEEKDAYS])}|noon|midday|mittags?|midnight|mitternacht|half|halb|quarter|at|um)",
+    re.IGNORECASE,
+)
+"""What every date contains; texts without it need no further search."""
 _READERS = tuple((kind, re.compile(pattern), read) for kind, pattern, read in _PATTERNS)
