@@ -115,10 +115,8 @@ def statements_of_both(left: str, right: str) -> tuple[list[Statement], list[Sta
 def language_of(text: str) -> Language | None:
     """Return whether a text is English or German; None if it has no sign of either, or is in another language."""
     detected = detected_language(text[:MAX_CHARACTERS])
-    if detected in ("english", "german"):
-        return detected
     if detected:
-        return None
+        return "english" if detected == "english" else "german" if detected == "german" else None
     words = set(_WORD.findall(text[:MAX_CHARACTERS].lower()))
     english, german = load_lexicon("english"), load_lexicon("german")
     english_signs = len(words & (english.stop_words - german.marks - _GERMAN_STOP_WORDS))

@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from assembly.conflicts.detection import compare_texts, comparison
 from assembly.conflicts.detection.classifier import LABELS, load_classifier
+from assembly.conflicts.detection.cues import Cues, find_cues
 from assembly.conflicts.detection.figures import evaluate, figures_of, similarities_by
 from assembly.conflicts.detection.labelled_pairs import load_pairs
+from assembly.conflicts.detection.statement import Statement
 from memories.embeddings.wordllama import WordLlama
 
 PAIRS = Path(__file__).parents[1] / "pairs"
@@ -118,13 +120,11 @@ def test_texts_without_conflict(left: str, right: str, label: str) -> None:
 
 def test_long_texts_cost_a_bounded_number_of_comparisons(monkeypatch: pytest.MonkeyPatch) -> None:
     compared = []
-    find_cues = comparison.find_cues
-
-    def count(left: object, right: object) -> object:
+    def count(left: Statement, right: Statement) -> Cues:
         compared.append(1)
-        return find_cues(left, right)  # type: ignore[arg-type]
+        return find_cues(left, right)
 
-    monkeypatch.setattr(comparison, "find_cues", count)
+    monkeypatch.setattr("assembly.conflicts.detection.comparison.find_cues", count)
     left = " ".join(f"Server {number} has {number} disks." for number in range(500))
     right = " ".join(f"Server {number} has {number + 1} disks." for number in range(500))
     assert len(comparison.statements_of(left, "english")) == comparison.MAX_STATEMENTS
