@@ -108,18 +108,21 @@ class Classifier:
 def is_possible_duplicate(pair: Pair) -> bool:
     """Return whether nothing in the statements differs that would make one of them say more, or something else."""
     cues, names = pair.cues, pair.left.names | pair.right.names
-    if cues.differences or cues.is_finer or cues.left_extra or cues.right_extra:
+    if cues.differences or cues.is_finer or cues.left_extra or cues.right_extra or cues.has_other_subject:
         return False
     rest = cues.left_rest | cues.right_rest
+    if rest and cues.has_other_roles:
+        return False
     shared = len(cues.common) + cues.equal_values
     return len(rest) <= min(MAX_DUPLICATE_REST, shared) and shared >= LEAST_SHARED and not rest & names
 
 
 def is_possible_conflict(pair: Pair) -> bool:
-    """Return whether the statements have a cue, and anything in common except names that it could be about."""
+    """Return whether the statements have a cue; what is denied must be more than a name, with the same roles."""
     common = pair.cues.common - pair.left.names - pair.right.names
-    has_topic = bool(common) or pair.cues.strongest_kind() != "negation"
-    return bool(pair.cues.differences) and has_topic
+    is_denied = pair.cues.strongest_kind() in ("negation", "state")
+    is_possible = not is_denied or (not pair.cues.has_other_roles and bool(common or pair.cues.strength("state")))
+    return bool(pair.cues.differences) and is_possible
 
 
 def is_possible_change(pair: Pair, subject: float) -> bool:

@@ -36,6 +36,8 @@ class Cues:
     """Whether each statement has a name of its own that is not a differing value."""
     has_other_subject: bool
     """Whether each subject has a word that the other statement does not have, or both opposites of a pair."""
+    has_other_roles: bool
+    """Whether two names that both have are in another order, as in “Ana helped Ben” and “Ben thanked Ana”."""
     equal_values: int
     """The number of equal numbers and dates."""
     left_extra: int
@@ -85,12 +87,19 @@ def find_cues(left: Statement, right: Statement) -> Cues:
         subject_share=min(_share(one.subject - polarity.words, common) for one in (left, right)),
         has_other_name=bool(left.names & left_rest and right.names & right_rest),
         has_other_subject=polarity.has_other_subject or has_other_subject,
+        has_other_roles=_order_of_names(left, right, common) != _order_of_names(right, left, common),
         equal_values=numbers.equal + dates.equal,
         left_extra=numbers.left_extra + dates.left_extra,
         right_extra=numbers.right_extra + dates.right_extra,
         property_class=property_class,
         is_finer=left.has_exception != right.has_exception or numbers.is_finer or dates.is_finer,
     )
+
+
+def _order_of_names(one: Statement, other: Statement, common: set[str]) -> list[str]:
+    """Return the common names in the order of one statement; the other tells that its first word is a name."""
+    names = (one.names | other.names) & common
+    return list(dict.fromkeys(key for key in one.sequence if key in names))
 
 
 def _share(words: frozenset[str], common: set[str]) -> float:

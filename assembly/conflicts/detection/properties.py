@@ -33,6 +33,12 @@ def property_difference(
     if max(len(left_rest), len(right_rest)) > MAX_VALUE_WORDS or left.verb in left_rest or right.verb in right_rest:
         return None
     kind = _property_class(left, right, left_rest, right_rest)
+    if kind in ("unknown", "multi") and (left_rest & left.verbs or right_rest & right.verbs):
+        # Each has a clause of its own: “… and loves tea”, “… and brings joy”.
+        return None
+    if kind == "unknown" and not (_is_last(left.sequence, left_rest) and _is_last(right.sequence, right_rest)):
+        # What stands before a common word describes it: “the great work”, “the good work”.
+        kind = "multi"
     values = _written(left, left_rest), _written(right, right_rest)
     return kind, Difference("property", PROPERTY_STRENGTHS[kind], *values)
 
@@ -55,6 +61,10 @@ def _is_one_stretch(sequence: Sequence[str], words: frozenset[str]) -> bool:
     """Return whether these words follow each other, without others between them: one value, not two differences."""
     places = [place for place, key in enumerate(sequence) if key in words]
     return bool(places) and places[-1] - places[0] + 1 == len(places)
+
+
+def _is_last(sequence: Sequence[str], words: frozenset[str]) -> bool:
+    return sequence[-1] in words
 
 
 def _copula_class(left: Statement, right: Statement, left_rest: frozenset[str], right_rest: frozenset[str]) -> str:

@@ -46,6 +46,8 @@ class Statement:
     """By their groups, the values that exclude each other."""
     verb: str
     """The verb after the subject; empty for forms of be, have and do, and where none was found."""
+    verbs: frozenset[str]
+    """All words that may be verbs."""
     has_change: bool
     """Whether the statement says that something has changed."""
     may_have_change: bool

@@ -94,6 +94,7 @@ class _Analysis:
             poles=self._poles("opposites"),
             exclusive=self._poles("exclusive"),
             verb=self._verb_key(),
+            verbs=frozenset(token.key for token in content if self._is_verb(token)),
             has_change="changes" in kinds,
             may_have_change="weak_changes" in kinds,
             is_past="past" in kinds or self._has_past_verb(),
@@ -121,7 +122,7 @@ class _Analysis:
             if token.start < self.report_end:
                 continue
             is_auxiliary = token.word in lexicon.auxiliaries
-            is_verb = is_auxiliary or stem(token.word[:MAX_STEMMED], lexicon.language) in lexicon.verbs
+            is_verb = is_auxiliary or self._is_verb(token)
             previous = self.tokens[index - 1].word if index else ""
             if not is_verb or previous in _DETERMINERS or (previous in _PREPOSITIONS and not is_auxiliary):
                 continue
@@ -133,6 +134,9 @@ class _Analysis:
         if colon and len(before.split()) <= MAX_LABEL_WORDS:
             return None, colon.end(), True
         return None, 0, False
+
+    def _is_verb(self, token: Token) -> bool:
+        return stem(token.word[:MAX_STEMMED], self.lexicon.language) in self.lexicon.verbs
 
     def _has_later_verb(self) -> bool:
         return any(token.word in self.lexicon.auxiliaries for token in self.tokens[1:5])

@@ -120,6 +120,7 @@ def test_texts_without_conflict(left: str, right: str, label: str) -> None:
 
 def test_long_texts_cost_a_bounded_number_of_comparisons(monkeypatch: pytest.MonkeyPatch) -> None:
     compared = []
+
     def count(left: Statement, right: Statement) -> Cues:
         compared.append(1)
         return find_cues(left, right)
