@@ -47,6 +47,7 @@ _MONTH = rf"(?P<month>{_names(_MONTHS)})\b\.?"
 _YEAR = r"(?P<year>(?:19|20)\d\d)\b"
 _DAY = r"(?P<day>[0-3]?\d)"
 _HOUR = rf"(?P<hour>[0-2]?\d|{'|'.join(_HOURS)})"
+_DIGIT, _WORD = re.compile(r"\d"), re.compile(r"[^\W\d_]+")
 _TIME = r"(?P<hour>[0-2]?\d)(?::(?P<minute>[0-5]\d))?"
 _BEFORE_MONTH = r"\b(?:in|since|until|till|by|of|from|to|before|after|and|for|last|next|this|im|seit|bis|ab|und|für)"
 """The words before a month without a day; without them, “May” and “Jan” may be something else."""
@@ -110,7 +111,7 @@ _Reader = Callable[[_Said], Iterator[_Parts]]
 
 def dates_in(text: str) -> list[DateValue]:
     """Return the days, weekdays and times that the text names, in its order; where two readings overlap, the longer."""
-    if not _SIGN.search(text):
+    if not _DIGIT.search(text) and _SIGNS.isdisjoint(_WORD.findall(text.lower())):
         return []
     found: list[DateValue] = []
     taken: list[tuple[int, int]] = []
@@ -224,9 +225,23 @@ _PATTERNS: tuple[tuple[Kind, str, _Reader], ...] = (
         _day,
     ),
 )  # fmt: skip
-_SIGN = re.compile(
-    rf"\d|\b(?:{'|'.join([*_MONTHS, *_WEEKDAYS])}|noon|midday|mittags?|midnight|mitternacht|half|halb|quarter|at|um)",
-    re.IGNORECASE,
+_SIGNS = frozenset(
+    [
+        *_MONTHS,
+        *_WEEKDAYS,
+        *(f"{name}s" for name in _WEEKDAYS),
+        "noon",
+        "midday",
+        "mittag",
+        "mittags",
+        "midnight",
+        "mitternacht",
+        "half",
+        "halb",
+        "quarter",
+        "at",
+        "um",
+    ]
 )
-"""What every date contains; texts without it need no further search."""
+"""Words of which every date without a digit has one; statements without them need no further search."""
 _READERS = tuple((kind, re.compile(pattern), read) for kind, pattern, read in _PATTERNS)

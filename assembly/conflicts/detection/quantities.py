@@ -43,6 +43,10 @@ _PERIODS = {
     "monatlich": "month", "yearly": "year", "annually": "year", "jährlich": "year", "hourly": "hour",
 }  # fmt: skip
 
+_ARTICLE_UNITS = ("hour", "day", "week", "month", "year", "minute", "stunde", "tag", "woche", "monat", "jahr")
+"""Units of which an article makes a number: “an hour”."""
+_DIGIT, _WORD = re.compile(r"\d"), re.compile(r"[^\W\d_]+")
+
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
@@ -114,6 +118,15 @@ def _rate(quantity: Quantity) -> Quantity:
 
 
 @cache
+def _signs(lexicon: Lexicon) -> frozenset[str]:
+    """Return the words of which every number without a digit has one, so that most statements need no search."""
+    shares = {word for share in _SHARES for word in share.split()} - {"a", "die", "ein"}
+    return frozenset(
+        {*lexicon.number_words, *shares, *_PERIODS, *_ARTICLE_UNITS, "halbe", "halben", "halber", "halbes"}
+    )
+
+
+@cache
 def _patterns(lexicon: Lexicon) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Return the patterns of a number with what belongs to it, and of the period of a rate that follows it."""
     units = "|".join(sorted((re.escape(unit) for unit in load_units()), key=len, reverse=True))
@@ -127,8 +140,8 @@ def _patterns(lexicon: Lexicon) -> tuple[re.Pattern[str], re.Pattern[str]]:
         r"(?P<share>\b(?:" + "|".join(_SHARES) + r")\b(?= (?:of|der|des)\b(?! an hour)))"
         rf"|(?P<often>\b(?:{often})\b)"
         r"|(?P<half_unit>\b(?:half an?|eine? halbe[rns]?) (?P<halved>hour|minute|day|week|month|year|stunde|jahr)\b)"
-        r"|\b(?:an|a|one|eine?|einen|einem)(?P<article_unit> (?:quarter of an hour|hour|day|week|month|year|minute"
-        r"|stunde|tag|woche|monat|jahr))\b(?P<article_half> and a half)?"
+        rf"|\b(?:an|a|one|eine?|einen|einem)(?P<article_unit> (?:quarter of an hour|{'|'.join(_ARTICLE_UNITS)}))\b"
+        r"(?P<article_half> and a half)?"
         rf"|(?P<currency>[$€£]|\b(?:usd|eur|gbp|chf) )? ?(?P<number>{number})"
         rf"(?:(?: ?(?:-|to|bis|and) ?)(?P<last>{digits})(?=\W))?"
         rf"(?P<half> and a half)?(?P<magnitude>k\b|(?-i:M)\b(?!b)| ?(?:{magnitudes})\b)?"
@@ -147,6 +160,8 @@ _IN_WORD_BEFORE = re.compile(r"[\w#_./:]$|\w-$")
 
 def quantities_in(text: str, taken: Sequence[tuple[int, int]], lexicon: Lexicon) -> list[Quantity]:
     """Return the quantities of the text in its order, without those inside the `taken` stretches, such as dates."""
+    if not _DIGIT.search(text) and _signs(lexicon).isdisjoint(_WORD.findall(text.lower())):
+        return []
     main, rate = _patterns(lexicon)
     found: list[Quantity] = []
     until = 0
