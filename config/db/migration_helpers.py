@@ -11,12 +11,13 @@ from django.apps import apps
 from django.conf import settings
 from django.db import connections, migrations, transaction
 
-ERASABLE_TABLES = ("agents", "teams", "organisation_files", "memories", "daily_logs", "profiles", "rules")
+ERASABLE_TABLES = ("agents", "teams", "organisation_files", "memories", "daily_logs", "profiles", "rules", "recall_tests")
 AUDITED_FUNCTIONS = (
     "erase(text, uuid, text)",
     "prune_assemblies(uuid, uuid[], uuid, integer, boolean, text)",
     "prune_unused(bigint[])",
     "prune_levels(uuid, bytea[])",
+    "prune_recall_results(uuid, uuid, integer)",
 )
 """The only functions by which the role of the app can delete history. The last ones are created by later migrations."""
 ORGANISATION = UUID(int=0)
