@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from agents.access import agent_for
@@ -190,23 +191,41 @@ def _unversioned(ref: str) -> str:
     return f"{item}#{part}" if part and item.startswith("chunk:") else item
 
 
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """The report on a run, and its results as they were stored."""
+
+    report: RunReport
+    results: Sequence[RecallResult]
+
+
 def recall_test_run(
     *, test: RecallTest, trigger: RecallTrigger = RecallTrigger.REQUEST, principal: Principal
-) -> RunReport:
+) -> StoredRun:
     """Run a test for all its agents that the principal may see, and store the results."""
-    visible = {*Agent.objects.visible_to(principal).values_list("id", flat=True)}
-    report = run_tests([run for run in runs_of([test]) if run.agent.id in visible])
-    results_store(report.outcomes, trigger=trigger, principal=principal)
-    return report
+    agents = {*Agent.objects.visible_to(principal).values_list("id", flat=True)}
+    report = run_tests([run for run in runs_of([test]) if run.agent.id in agents])
+    return StoredRun(report, results_store(report.outcomes, trigger=trigger, principal=principal))
 
 
 @transaction.atomic
-def results_store(outcomes: Sequence[RunOutcome], *, trigger: RecallTrigger, principal: Principal) -> None:
+def results_store(
+    outcomes: Sequence[RunOutcome], *, trigger: RecallTrigger, principal: Principal
+) -> Sequence[RecallResult]:
     """Store the results of runs, and delete those beyond the newest 50 of each test and agent."""
-    RecallResult.objects.bulk_create(_result(outcome, trigger, principal) for outcome in outcomes)
+    results = RecallResult.objects.bulk_create(_result(outcome, trigger, principal) for outcome in outcomes)
     for outcome in outcomes:
         facts = {"test": outcome.run.test.id, "agent": outcome.run.agent.id, "retained": MAX_RESULTS}
         run_statement(Statement(PRUNE_SQL, facts))
+    return results
+
+
+def results_visible_to(principal: Principal, test: RecallTest) -> QuerySet[RecallResult]:
+    """Return the stored results of a test for agents that the principal may see."""
+    results: QuerySet[RecallResult] = test.results.all()
+    return (
+        results if principal.is_admin else results.filter(agent_id__in=Agent.objects.visible_to(principal).values("id"))
+    )
 
 
 def _result(outcome: RunOutcome, trigger: RecallTrigger, principal: Principal) -> RecallResult:

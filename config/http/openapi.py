@@ -63,6 +63,7 @@ TAGS = [
         "profiles": "How a context is assembled: sections, limits and weights.",
         "rules": "What is always included, boosted or excluded.",
         "proposals": "Suggested changes to a context.",
+        "recall-tests": "What contexts must and must not include, and whether they do.",
         "external-sources": "Endpoints that are queried while a context is assembled.",
         "alerts": "Problems that contexts have.",
         "webhooks": "Notifications to other systems, with their deliveries.",

@@ -117,7 +117,8 @@ def test_a_profile_is_tried_before_it_is_saved(agent: Agent, team: Team, memory:
     test = create(Expectation("include", ref=memory.ref), agent=agent, team=team, profile="operations")
     text = SHIPPED["operations"]
     assert outcome_of(test).passed is outcome_of(test, UnsavedChange(profile=_parsed(text))).passed
-    poor = "name: operations\nbudget: 400\nsections:\n  - {key: identity, heading: Identity, source: agent_files}\n"
+    section = "{key: identity, heading: Identity, layer: L1, source: agent_files, shape: text}"
+    poor = f"name: operations\nbudget: 400\nsections:\n  - {section}\n"
     outcome = outcome_of(test, UnsavedChange(profile=_parsed(poor)))
     assert [failure.code for failure in outcome.failures] == ["no_section"]
 
@@ -137,7 +138,7 @@ def test_a_test_that_cannot_be_run_says_why(agent: Agent, team: Team, memory: Me
 
 def test_a_test_of_a_team_is_run_for_each_of_its_agents(refund_test: RecallTest, team: Team) -> None:
     agent_create(slug="ben", name="Ben", teams=[team])
-    report = recall_test_run(test=refund_test, principal=SYSTEM)
+    report = recall_test_run(test=refund_test, principal=SYSTEM).report
     assert {one.run.agent.name: one.passed for one in report.outcomes} == {"Ada": True, "Ben": False}
     assert sorted(RecallResult.objects.values_list("agent_name", "passed")) == [("Ada", True), ("Ben", False)]
 
@@ -149,7 +150,7 @@ def test_after_the_time_no_further_test_is_started(refund_test: RecallTest, team
 
 
 def test_results_are_append_only_and_the_newest_fifty_are_retained(refund_test: RecallTest) -> None:
-    report = recall_test_run(test=refund_test, principal=SYSTEM)
+    report = recall_test_run(test=refund_test, principal=SYSTEM).report
     for _ in range(services.MAX_RESULTS + 1):
         results_store(report.outcomes, trigger=RecallTrigger.REQUEST, principal=SYSTEM)
     assert refund_test.results.count() == services.MAX_RESULTS
