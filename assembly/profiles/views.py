@@ -25,6 +25,7 @@ from teams.access import principal_of, require_admin
 from teams.forms import TextForm
 from teams.principal import Principal
 from teams.versioned_text.presentation import Crumb, add_save_message
+from teams.versioned_text.publication import PublicationRefused, check_publication
 from teams.versioned_text.versioned_file import StaleVersion
 from teams.views.confirmation import Confirmation, confirmation_page
 
@@ -86,7 +87,7 @@ def profile_edit(request: HttpRequest, name: str) -> HttpResponse:
     except StaleVersion as stale:
         newest = stale.current
         return _editor(request, row, text=content, based_on=newest.version, theirs=newest, status=stale.status)
-    except Invalid as fault:
+    except (Invalid, PublicationRefused) as fault:
         return _render_refused(request, row, fault.detail, based_on=based_on)
     add_save_message(request, saved.version, based_on)
     return redirect("profile_page", name=name)
@@ -117,6 +118,7 @@ def restore(request: HttpRequest, name: str, number: int) -> HttpResponse:
 
 
 def _save(principal: Principal, row: StoredProfile, content: str, expected: int, note: str = "") -> StoredProfile:
+    check_publication(principal, row, content)
     return profile_save(name=row.name, content=content, expected_version=expected, principal=principal, note=note)
 
 

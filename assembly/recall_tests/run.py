@@ -118,11 +118,14 @@ class RunReport:
         return len(self.outcomes) - len(self.failed)
 
 
-def runs_of(tests: Sequence[RecallTest]) -> list[RecallRun]:
+def runs_of(tests: Sequence[RecallTest], only: Agent | None = None) -> list[RecallRun]:
     """Return each test with the agents for which it is run: its own, or those of its team, by name; one query.
 
-    The tests must have their agents and teams loaded.
+    With `only`, an agent of each team, the tests are run for that agent alone, without a query. The tests must have
+    their agents and teams loaded.
     """
+    if only:
+        return [RecallRun(test, only) for test in tests]
     teams = {test.team_id for test in tests if test.agent is None}
     agents: dict[UUID | None, list[Agent]] = {}
     if teams:
