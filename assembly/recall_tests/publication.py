@@ -53,6 +53,8 @@ class GuardedText:
 
     about: str
     name: str
+    key: str
+    """The key of the file, or the name of the profile."""
     agent: Agent | None = None
     team: Team | None = None
 
@@ -70,19 +72,20 @@ def find_guarded_text(principal: Principal, about: str, action: Action = Action.
 def _find_text(about: str) -> GuardedText | None:
     ref = Ref.parse(about)
     if ref.kind == PROFILE:
-        return GuardedText(about, ref.id) if find_profile_row(ref.id) else None
-    try:
-        id_ = UUID(ref.id)
-    except ValueError:
+        return GuardedText(about, ref.id, ref.id) if find_profile_row(ref.id) else None
+    id_ = _uuid(ref.id)
+    if id_ is None:
         return None
     if ref.kind == "agent_file":
         file = AgentFile.objects.select_related("agent").filter(id=id_).first()
-        return GuardedText(about, f"{file.get_file_key_display()}, {file.agent}", agent=file.agent) if file else None
+        name = f"{file.get_file_key_display()}, {file.agent}" if file else ""
+        return GuardedText(about, name, file.file_key, agent=file.agent) if file else None
     if ref.kind == "team_file":
         text = TeamFile.objects.select_related("team").filter(id=id_).first()
-        return GuardedText(about, f"{text.get_file_key_display()}, {text.team}", team=text.team) if text else None
+        name = f"{text.get_file_key_display()}, {text.team.name}" if text else ""
+        return GuardedText(about, name, text.file_key, team=text.team) if text else None
     known = OrganisationFile.objects.filter(id=id_).first() if ref.kind == ORGANISATION_FILE else None
-    return GuardedText(about, known.title) if known else None
+    return GuardedText(about, known.title, known.file_key) if known else None
 
 
 def _is_permitted(principal: Principal, text: GuardedText, action: Action) -> bool:
@@ -130,7 +133,8 @@ def runs_concerned(about: str) -> list[RecallRun]:
     if ref.kind == PROFILE:
         return [run for run in runs_of(_active()) if run.profile_name == ref.id]
     if ref.kind == "daily_log":
-        agent = Agent.objects.filter(id=_uuid(ref.id.partition("/")[0])).first()
+        id_ = _uuid(ref.id.partition("/")[0])
+        agent = Agent.objects.filter(id=id_).first() if id_ else None
         return runs_of_owner(agent) if agent else []
     text = _find_text(about)
     return runs_of_owner(text.agent or text.team) if text else []

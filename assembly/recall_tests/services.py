@@ -228,6 +228,17 @@ def results_visible_to(principal: Principal, test: RecallTest) -> QuerySet[Recal
     )
 
 
+def latest_results(principal: Principal, tests: Sequence[RecallTest]) -> dict[UUID, list[RecallResult]]:
+    """Return the newest result for each agent that the principal may see, by test; one query."""
+    newest = RecallResult.objects.filter(test__in=[test.id for test in tests])
+    if not principal.is_admin:
+        newest = newest.filter(agent_id__in=Agent.objects.visible_to(principal).values("id"))
+    found: dict[UUID, list[RecallResult]] = {}
+    for result in newest.order_by("test_id", "agent_id", "-created", "-id").distinct("test_id", "agent_id"):
+        found.setdefault(result.test_id, []).append(result)
+    return found
+
+
 def _result(outcome: RunOutcome, trigger: RecallTrigger, principal: Principal) -> RecallResult:
     run: RecallRun = outcome.run
     return RecallResult(

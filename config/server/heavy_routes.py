@@ -35,7 +35,7 @@ HEAVY_POST_PATHS = re.compile(
     rf"|assemblies/{UUID}/(?:replay|why-not|rerun|what-if|as-of)|recall-tests/{UUID}/run)"
     rf"|/(?:import/(?:{UUID}/(?:apply/)?)?|contexts/download/|contexts/compare/"
     rf"|contexts/{UUID}/(?:replay|why-not|rerun|what-if)/|rules/[^/]+/(?:edit/)?backtest/"
-    rf"|recall-tests/(?:{UUID}/run|profile|rule)/)"
+    rf"|recall-tests/(?:{UUID}/run|(?:profile|rule)(?:/[^/]+)?)/)"
 )
 HEAVY_GET_PATHS = re.compile(
     rf"/api/v1/(?:(?:agents/[^/]+/|teams/[^/]+/)?export|.+/compare|agents/[^/]+/(?:as-of|graph)"

@@ -1,7 +1,6 @@
 """Recall tests on a draft before it is published: a test that holds today fails on a draft that breaks it."""
 
 import pytest
-from django.test import Client
 
 from agents.models import Agent, AgentFile
 from agents.services import agent_delete
@@ -26,7 +25,6 @@ from teams.activity.models import Activity
 from teams.models import Team, TeamFile, User
 from teams.organisation.services import organisation_file_create
 from teams.principal import SYSTEM, Action
-from teams.versioned_text.drafts import draft_save
 from tests.assembly.recall_tests.conftest import create
 from tests.client import Api, problem
 
@@ -73,32 +71,6 @@ def test_without_a_guard_the_draft_is_published(refund_test: RecallTest, knowled
     assert answer.status_code == 200
 
 
-def test_publishing_a_guarded_draft_says_which_test_fails_and_why(
-    refund_test: RecallTest, knowledge: AgentFile, editor: User, client: Client
-) -> None:
-    guard(knowledge.about)
-    client.force_login(editor)
-    draft = draft_save(
-        person_id=editor.id,
-        about=knowledge.about,
-        content=BROKEN,
-        based_on=knowledge.version,
-        expected_revision=0,
-    )
-    address = "/agents/ada/files/KNOWLEDGE/"
-    page = client.post(address, {"deed": "publish", "revision": draft.revision, "note": ""})
-    assert page.status_code == 409
-    text = page.content.decode()
-    assert "1 recall test fails with this text." in text
-    assert f"“Refunds” for Ada: {REASON}" in text
-    knowledge.refresh_from_db()
-    assert knowledge.content != BROKEN
-    publication_guard_set(text=find_guarded_text(SYSTEM, knowledge.about), guarded=False, principal=SYSTEM)
-    assert client.post(address, {"deed": "publish", "revision": draft.revision, "note": ""}).status_code == 302
-    knowledge.refresh_from_db()
-    assert knowledge.content == BROKEN
-
-
 def test_a_guarded_text_of_a_team_and_of_the_organisation_is_refused(agent: Agent, team: Team, admin_api: Api) -> None:
     create(Expectation("exclude", text="forbidden words"), agent=None, team=team)
     goals = TeamFile.objects.get(team=team, file_key="GOALS")
@@ -112,9 +84,7 @@ def test_a_guarded_text_of_a_team_and_of_the_organisation_is_refused(agent: Agen
     assert answer.status_code in {200, 409}
 
 
-def test_a_guarded_profile_is_refused(
-    agent: Agent, team: Team, memory: Memory, admin_api: Api, admin: User, client: Client
-) -> None:
+def test_a_guarded_profile_is_refused(agent: Agent, team: Team, memory: Memory, admin_api: Api) -> None:
     text = SHIPPED["operations"].replace("name: operations", "name: house")
     profile_create(name="house", content=text, principal=SYSTEM)
     create(Expectation("include", ref=memory.ref), agent=agent, team=team, profile="house")
@@ -126,9 +96,6 @@ def test_a_guarded_profile_is_refused(
     refused = admin_api.put("profiles/house", {"content": poor}, if_match='"1"')
     assert problem(refused) == (409, "publication_refused")
     assert "has no section for it" in refused.json()["detail"]
-    client.force_login(admin)
-    page = client.post("/profiles/house/edit/", {"version": 1, "content": poor})
-    assert (page.status_code, "has no section for it" in page.content.decode()) == (422, True)
     assert StoredProfile.objects.get(name="house").version == 1
     profile_delete(name="house", principal=SYSTEM)
     assert not has_guard("profile:house")

@@ -1,0 +1,139 @@
+"""Recall tests are run from the pages of a draft, a profile and a rule before these are saved; guards are set here."""
+
+from functools import partial
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+from django.views.decorators.vary import vary_on_headers
+
+from assembly.models import StoredRule
+from assembly.profiles.services import find_changeable_profile
+from assembly.profiles.views import profile_editor_page
+from assembly.recall_tests.presentation import report_headline
+from assembly.recall_tests.publication import (
+    GuardedText,
+    find_guarded_text,
+    publication_guard_set,
+    try_draft,
+    try_profile,
+    try_rule,
+)
+from assembly.recall_tests.run import RunReport
+from assembly.rules.catalogue import parse_draft_rule
+from assembly.rules.edit_views import edit_rule_page, new_rule_page, owner_choices_for
+from assembly.rules.editor import RuleEditor, editor_from_post
+from assembly.rules.form_fields import field_choices
+from assembly.rules.forms import RuleForm
+from assembly.rules.services import Owner, owner_scope, rule_for, rule_owner_for
+from assembly.simulation.simulate import DRAFT_RULE
+from config.http.errors import Invalid, NotFound
+from teams.access import principal_of, require_admin
+from teams.principal import Action, Principal
+from teams.versioned_text.drafts import draft_of
+from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
+
+
+def report_context(report: RunReport | None, fault: str = "") -> dict[str, Any]:
+    """Return the values of the template `_results.html`: a report, or why there is none."""
+    headline = report_headline(report) if report else _("The recall tests cannot be run yet.")
+    return {"recall_report": report, "recall_headline": headline, "recall_fault": fault}
+
+
+@vary_on_headers("HX-Request")
+def draft(request: HttpRequest) -> HttpResponse:
+    """Show the results of the recall tests on the person's draft of the text that `about` names."""
+    principal = principal_of(request)
+    about = request.GET.get("about", "")
+    found = draft_of(principal.id, about) if about.isprintable() else None
+    if found is None:
+        raise NotFound(_("Your draft"))
+    context = report_context(try_draft(principal, about, found.content))
+    template = "_results.html" if request.headers.get("HX-Request") else "draft.html"
+    return render(request, f"assembly/recall_tests/{template}", context)
+
+
+@require_POST
+def profile(request: HttpRequest, name: str) -> HttpResponse:
+    """Show the editor of a profile with the results of the recall tests on the text in it."""
+    principal = principal_of(request)
+    require_admin(principal)
+    row = find_changeable_profile(name)
+    text = request.POST.get("content", "")[: MAX_FILE_CHARACTERS + 1].replace("\r\n", "\n")
+    found = _attempt(partial(try_profile, principal, name, text))
+    return profile_editor_page(request, row, text=text, based_on=request.POST.get("version", ""), **found)
+
+
+@require_POST
+def edited_rule(request: HttpRequest, name: str) -> HttpResponse:
+    """Show the editor of a rule with the results of the recall tests on the rule in it."""
+    principal = principal_of(request)
+    rule: StoredRule = rule_for(principal, name, Action.EDIT)
+    editor = editor_from_post(request.POST, field_choices(principal))
+    found = _try_edited_rule(principal, editor, rule.owner, rule.name)
+    return edit_rule_page(request, rule, editor, based_on=request.POST.get("version", ""), unsaved=True, **found)
+
+
+@require_POST
+def new_rule(request: HttpRequest) -> HttpResponse:
+    """Show the form of a new rule with the results of the recall tests on it."""
+    principal = principal_of(request)
+    form = RuleForm(request.POST, choices=owner_choices_for(principal))
+    editor = editor_from_post(request.POST, field_choices(principal))
+    form.is_valid()  # only the owner is needed yet, so other errors are ignored
+    if "owner" in form.cleaned_data:
+        owner = rule_owner_for(principal, **form.owner_slugs())
+        found = _try_edited_rule(principal, editor, owner, form.cleaned_data.get("name") or DRAFT_RULE)
+    else:
+        found = report_context(None, _("Choose the scope of the rule."))
+    return new_rule_page(request, form.unbound_copy(), editor, unsaved=True, **found)
+
+
+def _try_edited_rule(principal: Principal, editor: RuleEditor, owner: Owner, name: str) -> dict[str, Any]:
+    content = editor.content()
+    if content is None:
+        return report_context(None, _("Some values are invalid: see the errors in the form."))
+
+    def attempt() -> RunReport:
+        rule = parse_draft_rule(content, name=name, version=1, scope=owner_scope(owner))
+        return try_rule(principal, rule, owner)
+
+    return _attempt(attempt)
+
+
+def _attempt(attempt: Any) -> dict[str, Any]:
+    """Return the values of the template for the report; for a text that cannot be parsed, the error with its line."""
+    try:
+        return report_context(attempt())
+    except Invalid as fault:
+        return report_context(None, fault.detail)
+
+
+@require_POST
+def guard(request: HttpRequest) -> HttpResponse:
+    """Make recall tests binding for a text, or not any more, and return to the page of the text."""
+    principal = principal_of(request)
+    about = request.POST.get("about", "")
+    text = find_guarded_text(principal, about if about.isprintable() else "", Action.EDIT)
+    guarded = "on" in request.POST
+    publication_guard_set(text=text, guarded=guarded, principal=principal)
+    if guarded:
+        messages.success(request, _("This text cannot be published any more while a recall test fails."))
+    else:
+        messages.success(request, _("A failing recall test is only a warning now."))
+    return redirect(guarded_text_address(text))
+
+
+def guarded_text_address(text: GuardedText) -> str:
+    """Return the address of the page of a text that can have a guard."""
+    if text.agent:
+        return reverse("agent_file", args=[text.agent.slug, text.key])
+    if text.team:
+        return reverse("team_file", args=[text.team.slug, text.key])
+    if text.about.startswith("profile:"):
+        return reverse("profile_page", args=[text.key])
+    return reverse("organisation_file", args=[text.key])
