@@ -145,6 +145,7 @@ class Migration(migrations.Migration):
                 max_length=20,
             ),
         ),
+        migrations.AlterField(model_name="alert", name="context", field=models.UUIDField(null=True)),
         migrations.AddConstraint(
             model_name="alert",
             constraint=models.CheckConstraint(

@@ -62,7 +62,8 @@ class Alert(models.Model):
     cause = models.CharField(max_length=160)
     name = models.CharField(max_length=MAX_NAME_CHARACTERS)
     detail = models.JSONField(default=dict)
-    context = models.UUIDField()
+    context = models.UUIDField(null=True)
+    """The context that showed the problem; None for a recall test, which is run on simulated contexts."""
     opened = models.DateTimeField()
     times = models.PositiveIntegerField(default=1)
     closed = models.DateTimeField(null=True)

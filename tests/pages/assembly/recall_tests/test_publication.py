@@ -16,7 +16,7 @@ from tests.pages.conftest import SignedIn
 
 BROKEN = "# Refunds\n\nAsk the finance team.\n"
 REASON = "It is in the published version of Knowledge, and not in the draft."
-ADDRESS = "/agents/ada/files/KNOWLEDGE/"
+ADDRESS = "/agents/luna/files/KNOWLEDGE/"
 POOR = (
     "name: house\nbudget: 400\nsections:\n"
     "  - {key: identity, heading: Identity, layer: L1, source: agent_files, shape: text}\n"
@@ -90,7 +90,7 @@ def test_who_may_set_a_guard(
         assert (
             signed_in(person).post("/recall-tests/guard/", {"about": knowledge.about, "on": ""}).status_code == status
         )
-    assert PublicationGuard.objects.get().setter_name == "Edda Editor"
+    assert PublicationGuard.objects.get().setter_name == "Edda"
     for about in ("", "\x00", "memory:1", "profile:", "profile:missing"):
         assert signed_in(editor).post("/recall-tests/guard/", {"about": about}).status_code == 404
     assert signed_in(editor).post("/recall-tests/guard/", {"about": "profile:operations"}).status_code == 403
@@ -123,7 +123,7 @@ def test_a_rule_is_tried_on_its_page(
     rule_create(name="quiet", content="then: {exclude: [{source: daily_logs}]}\n", owner=team, principal=SYSTEM)
     browser = signed_in(editor)
     sent = {"version": 1, "content": "then: {exclude: [{source: agent_memories}]}\n"}
-    for address, more in (("quiet/", {}), ("", {"owner": "team:care", "name": "new-one"})):
+    for address, more in (("quiet/", {}), ("", {"owner": "team:demo", "name": "new-one"})):
         page = browser.post(f"/recall-tests/rule/{address}", {**sent, **more}).content.decode()
         assert "1 of 1 recall test fails." in page
         assert "It passes without this change." in page
