@@ -1,7 +1,9 @@
 """Recall tests are run from the pages of a draft, a profile and a rule before these are saved; guards are set here."""
 
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
+from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -34,7 +36,7 @@ from assembly.simulation.simulate import DRAFT_RULE
 from config.http.errors import Invalid, NotFound
 from teams.access import principal_of, require_admin
 from teams.principal import Action, Principal
-from teams.versioned_text.drafts import draft_of
+from teams.versioned_text.drafts import Draft, drafts_of
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 
 
@@ -45,16 +47,20 @@ def report_context(report: RunReport | None, fault: str = "") -> dict[str, Any]:
 
 
 @vary_on_headers("HX-Request")
-def draft(request: HttpRequest) -> HttpResponse:
-    """Show the results of the recall tests on the person's draft of the text that `about` names."""
+def draft(request: HttpRequest, id_: UUID) -> HttpResponse:
+    """Show the results of the recall tests on one of the person's drafts. Raises NotFound for those of others."""
     principal = principal_of(request)
-    about = request.GET.get("about", "")
-    found = draft_of(principal.id, about) if about.isprintable() else None
-    if found is None:
-        raise NotFound(_("Your draft"))
-    context = report_context(try_draft(principal, about, found.content))
+    found = _own_draft(principal, id_)
+    context = report_context(try_draft(principal, found.about, found.content))
     template = "_results.html" if request.headers.get("HX-Request") else "draft.html"
     return render(request, f"assembly/recall_tests/{template}", context)
+
+
+def _own_draft(principal: Principal, id_: UUID) -> Draft:
+    found = drafts_of(principal.id).filter(id=id_).first()
+    if found is None:
+        raise NotFound(_("This draft"))
+    return found
 
 
 @require_POST
@@ -65,7 +71,8 @@ def profile(request: HttpRequest, name: str) -> HttpResponse:
     row = find_changeable_profile(name)
     text = request.POST.get("content", "")[: MAX_FILE_CHARACTERS + 1].replace("\r\n", "\n")
     found = _attempt(partial(try_profile, principal, name, text))
-    return profile_editor_page(request, row, text=text, based_on=request.POST.get("version", ""), **found)
+    based_on = request.POST.get("version", "")
+    return profile_editor_page(request, row, panel_status(request, found), text=text, based_on=based_on, **found)
 
 
 @require_POST
@@ -75,7 +82,8 @@ def edited_rule(request: HttpRequest, name: str) -> HttpResponse:
     rule: StoredRule = rule_for(principal, name, Action.EDIT)
     editor = editor_from_post(request.POST, field_choices(principal))
     found = _try_edited_rule(principal, editor, rule.owner, rule.name)
-    return edit_rule_page(request, rule, editor, based_on=request.POST.get("version", ""), unsaved=True, **found)
+    status, based_on = panel_status(request, found), request.POST.get("version", "")
+    return edit_rule_page(request, rule, editor, status, based_on=based_on, unsaved=True, **found)
 
 
 @require_POST
@@ -90,7 +98,7 @@ def new_rule(request: HttpRequest) -> HttpResponse:
         found = _try_edited_rule(principal, editor, owner, form.cleaned_data.get("name") or DRAFT_RULE)
     else:
         found = report_context(None, _("Choose the scope of the rule."))
-    return new_rule_page(request, form.unbound_copy(), editor, unsaved=True, **found)
+    return new_rule_page(request, form.unbound_copy(), editor, panel_status(request, found), unsaved=True, **found)
 
 
 def _try_edited_rule(principal: Principal, editor: RuleEditor, owner: Owner, name: str) -> dict[str, Any]:
@@ -105,7 +113,12 @@ def _try_edited_rule(principal: Principal, editor: RuleEditor, owner: Owner, nam
     return _attempt(attempt)
 
 
-def _attempt(attempt: Any) -> dict[str, Any]:
+def panel_status(request: HttpRequest, context: Mapping[str, Any]) -> int:
+    """Return the status of the page: 422 for a text that cannot be tried; 200 for htmx, which ignores errors."""
+    return 422 if context["recall_fault"] and not request.headers.get("HX-Request") else 200
+
+
+def _attempt(attempt: Callable[[], RunReport]) -> dict[str, Any]:
     """Return the values of the template for the report; for a text that cannot be parsed, the error with its line."""
     try:
         return report_context(attempt())

@@ -1,25 +1,15 @@
-"""Template tags show the recall tests on a draft, and the publication guard of a text."""
+"""A template tag shows the publication guard of a text."""
 
 from typing import Any
-from urllib.parse import urlencode
 
 from django import template
-from django.urls import reverse
 
 from assembly.recall_tests.publication import find_guarded_text, has_guard
 from config.http.errors import DossierError
 from teams.access import principal_of
 from teams.principal import Action
-from teams.versioned_text.presentation import TextPage
 
 register = template.Library()
-
-
-@register.inclusion_tag("assembly/recall_tests/_draft_panel.html", takes_context=True)
-def recall_tests_on_draft(context: dict[str, Any], document: TextPage) -> dict[str, Any]:
-    """Return the values of the panel that runs the recall tests on the person's draft of a document."""
-    address = f"{reverse('recall_draft')}?{urlencode({'about': document.file.about})}"
-    return {"request": context["request"], "document": document, "address": address}
 
 
 @register.inclusion_tag("assembly/recall_tests/_guard.html", takes_context=True)

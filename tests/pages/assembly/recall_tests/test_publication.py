@@ -32,10 +32,9 @@ def draft_of_editor(knowledge: AgentFile, editor: User) -> Draft:
 def test_the_step_before_publishing_shows_the_results(
     refund_test: RecallTest, knowledge: AgentFile, editor: User, signed_in: SignedIn
 ) -> None:
-    draft_of_editor(knowledge, editor)
+    address = f"/drafts/{draft_of_editor(knowledge, editor).id}/recall-tests/"
     browser = signed_in(editor)
     page = browser.get(f"{ADDRESS}?step=publish").content.decode()
-    address = f"/recall-tests/draft/?about=agent_file%3A{knowledge.id}"
     assert f'hx-get="{address}"' in page
     for headers in ({}, {"HX-Request": "true"}):
         panel = browser.get(address, headers=headers).content.decode()
@@ -48,11 +47,8 @@ def test_the_step_before_publishing_shows_the_results(
 def test_a_draft_is_nobody_elses(
     refund_test: RecallTest, knowledge: AgentFile, editor: User, teammate: User, signed_in: SignedIn
 ) -> None:
-    draft_of_editor(knowledge, editor)
-    address = f"/recall-tests/draft/?about={knowledge.about}"
+    address = f"/drafts/{draft_of_editor(knowledge, editor).id}/recall-tests/"
     assert signed_in(teammate).get(address).status_code == 404
-    for about in ("", "x", "\x00", "agent_file:1"):
-        assert signed_in(editor).get("/recall-tests/draft/", {"about": about}).status_code == 404
 
 
 def test_publishing_a_guarded_draft_says_which_test_fails_and_why(
@@ -104,11 +100,11 @@ def test_a_profile_is_tried_on_its_page_and_its_guard_refuses(
     create(Expectation("include", ref=memory.ref), agent=agent, team=team, profile="house")
     browser = signed_in(admin)
     sent = {"version": 1, "content": POOR}
-    page = browser.post("/recall-tests/profile/house/", sent).content.decode()
+    page = browser.post("/profiles/house/edit/recall-tests/", sent).content.decode()
     assert "1 of 1 recall test fails." in page
     assert "has no section for it" in page
     assert "{key: identity" in page
-    assert "Line 1" in browser.post("/recall-tests/profile/house/", {**sent, "content": "x"}).content.decode()
+    assert "Line 1" in browser.post("/profiles/house/edit/recall-tests/", {**sent, "content": "x"}).content.decode()
     assert "Refuse publishing while a test fails" in browser.get("/profiles/house/").content.decode()
     browser.post("/recall-tests/guard/", {"about": "profile:house", "on": ""})
     refused = browser.post("/profiles/house/edit/", sent)
@@ -123,9 +119,9 @@ def test_a_rule_is_tried_on_its_page(
     rule_create(name="quiet", content="then: {exclude: [{source: daily_logs}]}\n", owner=team, principal=SYSTEM)
     browser = signed_in(editor)
     sent = {"version": 1, "content": "then: {exclude: [{source: agent_memories}]}\n"}
-    for address, more in (("quiet/", {}), ("", {"owner": "team:demo", "name": "new-one"})):
-        page = browser.post(f"/recall-tests/rule/{address}", {**sent, **more}).content.decode()
+    for address, more in (("quiet/edit", {}), ("new", {"owner": "team:demo", "name": "new-one"})):
+        page = browser.post(f"/rules/{address}/recall-tests/", {**sent, **more}).content.decode()
         assert "1 of 1 recall test fails." in page
         assert "It passes without this change." in page
-    assert "Choose the scope of the rule." in browser.post("/recall-tests/rule/", sent).content.decode()
-    assert signed_in(teammate).post("/recall-tests/rule/quiet/", sent).status_code == 403
+    assert "Choose the scope of the rule." in browser.post("/rules/new/recall-tests/", sent).content.decode()
+    assert signed_in(teammate).post("/rules/quiet/edit/recall-tests/", sent).status_code == 403
