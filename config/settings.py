@@ -198,6 +198,7 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_ADD_EXPLICIT_BLANK_NULL_CHOICE": False,
     "ENUM_NAME_OVERRIDES": {
+        "ExpectationKindEnum": "assembly.recall_tests.expectations.EXPECTATION_KINDS",
         "AlertKindEnum": "assembly.models.monitoring.AlertKind",
         "ParameterNameEnum": "assembly.comparison.side_by_side.PARAMETER_NAMES",
         "NotConsideredCodeEnum": "assembly.why_not.not_considered.NOT_CONSIDERED_CODES",

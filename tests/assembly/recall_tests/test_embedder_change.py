@@ -51,7 +51,8 @@ def test_a_failed_test_opens_an_alert_and_a_pass_closes_it(
     save(knowledge, "")
     run_for("wordllama:128")
     alert.refresh_from_db()
-    assert (alert.closed, alert.times) == (None, 2)
+    assert alert.is_open
+    assert alert.times == 2
 
 
 def test_a_job_that_runs_twice_stores_each_result_once(refund_test: RecallTest) -> None:
