@@ -51,7 +51,7 @@ def draft(request: HttpRequest, id_: UUID) -> HttpResponse:
     """Show the results of the recall tests on one of the person's drafts. Raises NotFound for those of others."""
     principal = principal_of(request)
     found = _own_draft(principal, id_)
-    context = report_context(try_draft(principal, found.about, found.content))
+    context = {**report_context(try_draft(principal, found.about, found.content)), "recall_on_load": True}
     template = "_results.html" if request.headers.get("HX-Request") else "draft.html"
     return render(request, f"assembly/recall_tests/{template}", context)
 
