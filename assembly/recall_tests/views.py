@@ -58,12 +58,14 @@ def recall_test_list(request: HttpRequest) -> HttpResponse:
         tests = tests.filter(agent=agent)
     if team:
         tests = tests.filter(team=team)
+    owner = agent or team
     page = Paginator(tests.order_by("name", "id"), PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "page": page,
         "rows": recall_test_rows(principal, list(page)),
         "agent": agent,
         "team": team,
+        "heading": _("Recall tests of %(name)s") % {"name": owner.name} if owner else _("Recall tests"),
         "shown_archived": shown_archived,
         "may_write": _may_write(principal),
     }
