@@ -12,6 +12,7 @@ from assembly.monitoring.alerts import api as alerts_api
 from assembly.monitoring.trends import api as trends_api
 from assembly.monitoring.webhooks import api as webhooks_api
 from assembly.profiles import api as profiles_api
+from assembly.recall_tests import api as recall_tests_api
 from assembly.records import api as records_api
 from assembly.rules import api as rules_api
 from assembly.simulation.draft_preview import api as draft_preview_api
@@ -42,6 +43,11 @@ urlpatterns = [
     path("proposals/<uuid:id_>", proposals_api.ProposalDetail.as_view()),
     path("proposals/<uuid:id_>/decision", proposals_api.ProposalDecision.as_view()),
     path("proposals/<uuid:id_>/rerun", proposals_api.ProposalRerun.as_view()),
+    path("assemblies/<uuid:id_>/recall-test", recall_tests_api.AssemblyRecallTest.as_view()),
+    path("recall-tests", recall_tests_api.RecallTestList.as_view()),
+    path("recall-tests/<uuid:id_>", recall_tests_api.RecallTestDetail.as_view()),
+    path("recall-tests/<uuid:id_>/run", recall_tests_api.RecallTestRun.as_view()),
+    path("recall-tests/<uuid:id_>/results", recall_tests_api.RecallTestResults.as_view()),
     path("assemblies/<uuid:id_>/flag", records_api.AssemblyFlagView.as_view()),
     path("assemblies/<uuid:id_>/bundle", records_api.AssemblyBundle.as_view()),
     path("retention", records_api.RetentionView.as_view()),

@@ -23,6 +23,10 @@ class AssemblyConfig(AppConfig):
         import_module("agents.context_profiles").registered[:] = [
             import_module("assembly.profiles.catalogue").usable_profile_names
         ]
+        import_module("teams.versioned_text.publication").registered[:] = [
+            import_module("assembly.recall_tests.publication").refuse_failing
+        ]
+        import_module("assembly.recall_tests.embedder_change")  # a kind of job, created for a change of the embedder
         import_module("assembly.monitoring.webhooks.delivery")  # a kind of job
         import_module("assembly.contexts.exports")  # which tells workers its kind of job
         import_module("assembly.conflicts.find")  # a kind of job, created for saved texts

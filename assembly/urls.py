@@ -10,6 +10,8 @@ from assembly.monitoring.trends import views as trends_views
 from assembly.monitoring.webhooks import views as webhooks_views
 from assembly.notifications import views as notifications_views
 from assembly.profiles import views as profiles_views
+from assembly.recall_tests import publication_views as recall_publication_views
+from assembly.recall_tests import views as recall_tests_views
 from assembly.records import views as records_views
 from assembly.rules import edit_views
 from assembly.rules import views as rules_views
@@ -40,6 +42,7 @@ urlpatterns = [
     path("contexts/<uuid:id_>/json/", page_views.record, name="context_record"),
     path("contexts/<uuid:id_>/json/file/", page_views.record_file, name="context_record_file"),
     path("contexts/<uuid:id_>/flag/", records_views.flag, name="context_flag"),
+    path("contexts/<uuid:id_>/recall-test/", recall_tests_views.keep_context, name="context_recall_test"),
     path("contexts/<uuid:id_>/bundle/", records_views.bundle, name="context_bundle"),
     path("retention/", records_views.retention, name="retention"),
     path("retention/retry/", records_views.retry_followers, name="followers_retry"),
@@ -53,17 +56,29 @@ urlpatterns = [
     path("proposals/<uuid:id_>/", proposals_views.proposal, name="proposal"),
     path("proposals/<uuid:id_>/decide/", proposals_views.decide, name="proposal_decide"),
     path("proposals/<uuid:id_>/delete/", proposals_views.delete, name="proposal_delete"),
+    path("recall-tests/", recall_tests_views.recall_test_list, name="recall_test_list"),
+    path("recall-tests/new/", recall_tests_views.recall_test_new, name="recall_test_new"),
+    path("drafts/<uuid:id_>/recall-tests/", recall_publication_views.draft, name="recall_draft"),
+    path("recall-tests/guard/", recall_publication_views.guard, name="publication_guard"),
+    path("recall-tests/<uuid:id_>/", recall_tests_views.recall_test, name="recall_test"),
+    path("recall-tests/<uuid:id_>/edit/", recall_tests_views.recall_test_edit, name="recall_test_edit"),
+    path("recall-tests/<uuid:id_>/run/", recall_tests_views.run, name="recall_test_run"),
+    path("recall-tests/<uuid:id_>/archive/", recall_tests_views.archive, name="recall_test_archive"),
+    path("recall-tests/<uuid:id_>/delete/", recall_tests_views.delete, name="recall_test_delete"),
     path("profiles/", profiles_views.profile_list, name="profile_list"),
     path("profiles/new/", profiles_views.profile_new, name="profile_new"),
     path("profiles/check/", profiles_views.profile_pages.check, name="profile_check"),
     path("profiles/<slug:name>/", profiles_views.profile_page, name="profile_page"),
     path("profiles/<slug:name>/edit/", profiles_views.profile_edit, name="profile_edit"),
+    path("profiles/<slug:name>/edit/recall-tests/", recall_publication_views.profile, name="recall_profile"),
     path("profiles/<slug:name>/delete/", profiles_views.delete, name="profile_delete"),
     *profiles_views.profile_pages.paths(),
     path("profiles/<slug:name>/history/<int:number>/restore/", profiles_views.restore, name="profile_restore"),
     path("rules/", rules_views.rule_list, name="rule_list"),
     path("rules/new/", edit_views.new, name="rule_new"),
     path("rules/new/backtest/", rule_backtest_views.new_rule_backtest_page, name="rule_backtest_new"),
+    path("rules/new/recall-tests/", recall_publication_views.new_rule, name="recall_rule_new"),
+    path("rules/<slug:name>/edit/recall-tests/", recall_publication_views.edited_rule, name="recall_rule"),
     path("rules/check/", rules_views.rule_pages.check, name="rule_check"),
     path("rules/<slug:name>/", rules_views.rule_page, name="rule_page"),
     path("rules/<slug:name>/edit/", edit_views.edit, name="rule_edit"),

@@ -198,6 +198,7 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_ADD_EXPLICIT_BLANK_NULL_CHOICE": False,
     "ENUM_NAME_OVERRIDES": {
+        "ExpectationKindEnum": "assembly.recall_tests.expectations.EXPECTATION_KINDS",
         "AlertKindEnum": "assembly.models.monitoring.AlertKind",
         "ConflictKindEnum": "assembly.models.conflict.ConflictKind.values",
         "ConflictStatusEnum": "assembly.models.conflict.ConflictStatus.values",

@@ -28,6 +28,7 @@ from assembly.models.monitoring import (
 )
 from assembly.models.notification import Notification, NotificationKind
 from assembly.models.proposal import Proposal
+from assembly.models.recall_test import PublicationGuard, RecallResult, RecallTest, RecallTrigger
 from assembly.models.retention import AssemblyFlag, Pruning, RetentionPolicy, UnusedPiece
 from assembly.models.seal import FollowFailure, Seal
 from assembly.models.versioned_documents import StoredProfile, StoredProfileVersion, StoredRule, StoredRuleVersion
@@ -61,7 +62,11 @@ __all__ = [
     "Piece",
     "Proposal",
     "Pruning",
+    "PublicationGuard",
     "Purpose",
+    "RecallResult",
+    "RecallTest",
+    "RecallTrigger",
     "RetentionPolicy",
     "Seal",
     "StoredProfile",

@@ -31,6 +31,7 @@ class AlertKind(models.TextChoices):
     BUDGET_EXCEEDED = "budget_exceeded", "over the budget"
     RULE_NOT_KEPT = "rule_not_kept", "not satisfied"
     CONFLICT_OPEN = "conflict_open", "disputed"
+    RECALL_TEST_FAILED = "recall_test_failed", "test failed"
 
 
 class AlertQuerySet(VisibleQuerySet["Alert"]):
@@ -62,7 +63,8 @@ class Alert(models.Model):
     cause = models.CharField(max_length=160)
     name = models.CharField(max_length=MAX_NAME_CHARACTERS)
     detail = models.JSONField(default=dict)
-    context = models.UUIDField()
+    context = models.UUIDField(null=True)
+    """The context that showed the problem; None for a recall test, which is run on simulated contexts."""
     opened = models.DateTimeField()
     times = models.PositiveIntegerField(default=1)
     closed = models.DateTimeField(null=True)

@@ -42,5 +42,6 @@ def alert_title(alert: Alert) -> str:
         AlertKind.BUDGET_EXCEEDED: _("%(agent)s: %(name)s exceeds the budget"),
         AlertKind.RULE_NOT_KEPT: _("%(agent)s: rule %(name)s not satisfied"),
         AlertKind.CONFLICT_OPEN: _("%(agent)s: texts contradict each other"),
+        AlertKind.RECALL_TEST_FAILED: _("%(agent)s: recall test %(name)s fails"),
     }
     return told[AlertKind(alert.kind)] % facts

@@ -54,14 +54,16 @@ class PreparedAssembly:
         return PreparedAssembly(request, profile, self.tokenizer, gathered.gather_context), candidates
 
 
-def prepare(agent: Agent, team: Team | None, asked: AssemblyRequest, now: datetime.datetime) -> PreparedAssembly:
-    """Return the prepared request for the moment `now`.
+def prepare(
+    agent: Agent, team: Team | None, asked: AssemblyRequest, now: datetime.datetime, draft: Profile | None = None
+) -> PreparedAssembly:
+    """Return the prepared request for the moment `now`; a draft takes the place of the profile of the same name.
 
     Raises Invalid for an unknown profile or tokenizer, or a strategy that the profile cannot follow; NotFound for a
     session that is not the agent's.
     """
     asked = asked.for_agent(agent)
-    profile, counter = _requested_profile(asked), find_tokenizer(asked.tokenizer)
+    profile, counter = _requested_profile(asked, draft), find_tokenizer(asked.tokenizer)
     request = _engine_request(asked, profile, now)
     return PreparedAssembly(request, profile, counter, _gather_context(agent, team, asked, profile, request))
 
@@ -99,8 +101,8 @@ def _engine_request(asked: AssemblyRequest, profile: Profile, now: datetime.date
     return EngineRequest(budget, asked.topic, asked.tokenizer, now, exclude)
 
 
-def _requested_profile(asked: AssemblyRequest) -> Profile:
-    profile = find_profile(asked.profile)
+def _requested_profile(asked: AssemblyRequest, draft: Profile | None) -> Profile:
+    profile = draft if draft and draft.name == asked.profile else find_profile(asked.profile)
     if asked.strategy:
         profile = apply_strategy(profile, asked.strategy)
     if asked.budgets.quality_min is not None:

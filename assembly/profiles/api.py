@@ -34,6 +34,7 @@ from teams.access import require_admin
 from teams.api.serializers import page_serializer
 from teams.api.view import ApiView
 from teams.versioned_text.api import VersionedView, VersionList
+from teams.versioned_text.publication import check_publication
 
 
 class ProfileList(ApiView):
@@ -80,6 +81,7 @@ class ProfileDetail(VersionedView):
         row = self._row_to_change(name)
         expected = self.expected(row)
         content = self.validated(ProfileContentSerializer)["content"]
+        check_publication(self.principal, row, content)
         saved = profile_save(name=name, content=content, expected_version=expected, principal=self.principal)
         return self.answer(saved)
 

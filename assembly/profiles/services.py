@@ -3,7 +3,7 @@
 from django.db import IntegrityError, transaction
 
 from agents.models import Agent
-from assembly.models import StoredProfile
+from assembly.models import PublicationGuard, StoredProfile
 from assembly.profiles.catalogue import find_profile_row, is_stored, known_sources
 from assembly.profiles.documents import document_create, name_taken, refuse_name
 from assembly.profiles.parser import parse_profile
@@ -70,6 +70,8 @@ def profile_delete(*, name: str, principal: Principal) -> None:
         users = ", ".join(agent.name for agent in agents)
         raise Conflict(f"Agents use the profile {name}: {users}. Choose another profile for them first.")
     erase("profiles", row.id, principal)
+    if name not in SHIPPED:
+        PublicationGuard.objects.filter(about=row.about).delete()
     activity_record(principal, ActivityAction.PROFILE_DELETED, name)
 
 

@@ -25,6 +25,7 @@ from teams.access import principal_of, require_admin
 from teams.forms import TextForm
 from teams.principal import Principal
 from teams.versioned_text.presentation import Crumb, add_save_message
+from teams.versioned_text.publication import PublicationRefused, check_publication
 from teams.versioned_text.versioned_file import StaleVersion
 from teams.views.confirmation import Confirmation, confirmation_page
 
@@ -75,7 +76,7 @@ def profile_edit(request: HttpRequest, name: str) -> HttpResponse:
     row = find_changeable_profile(name)
     if request.method != "POST":
         content, changed = _with_asked_change(request, row.content)
-        return _editor(request, row, text=content, based_on=row.version, changed=changed)
+        return profile_editor_page(request, row, text=content, based_on=row.version, changed=changed)
     form = TextForm(request.POST, stored=row)
     if not form.is_valid():
         reasons = map(str, form.errors.get("content", [_("The request was incomplete.")]))
@@ -85,8 +86,10 @@ def profile_edit(request: HttpRequest, name: str) -> HttpResponse:
         saved = _save(principal_of(request), row, content, based_on)
     except StaleVersion as stale:
         newest = stale.current
-        return _editor(request, row, text=content, based_on=newest.version, theirs=newest, status=stale.status)
-    except Invalid as fault:
+        return profile_editor_page(
+            request, row, text=content, based_on=newest.version, theirs=newest, status=stale.status
+        )
+    except (Invalid, PublicationRefused) as fault:
         return _render_refused(request, row, fault.detail, based_on=based_on)
     add_save_message(request, saved.version, based_on)
     return redirect("profile_page", name=name)
@@ -117,6 +120,7 @@ def restore(request: HttpRequest, name: str, number: int) -> HttpResponse:
 
 
 def _save(principal: Principal, row: StoredProfile, content: str, expected: int, note: str = "") -> StoredProfile:
+    check_publication(principal, row, content)
     return profile_save(name=row.name, content=content, expected_version=expected, principal=principal, note=note)
 
 
@@ -181,9 +185,10 @@ def _render_refused(request: HttpRequest, row: StoredProfile, fault: str, based_
     sent = request.POST.get("content", "").replace("\r\n", "\n")
     based_on = row.version if based_on is None else based_on
     check = profile_pages.check_text(sent)
-    return _editor(request, row, text=sent, based_on=based_on, fault=fault, check=check, status=422)
+    return profile_editor_page(request, row, text=sent, based_on=based_on, fault=fault, check=check, status=422)
 
 
-def _editor(request: HttpRequest, row: StoredProfile, status: int = 200, **facts: Any) -> HttpResponse:
+def profile_editor_page(request: HttpRequest, row: StoredProfile, status: int = 200, **facts: Any) -> HttpResponse:
+    """Render the page that edits a profile; the keyword arguments go to its template."""
     context = {"row": row, "guidance": PROFILE_GUIDANCE, "sources": offered_sources(), **facts}
     return render(request, "assembly/profiles/edit.html", context, status=status)

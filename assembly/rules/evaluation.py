@@ -26,7 +26,14 @@ def add_fired_rules(profile: Profile, gather_context: GatherContext, rows: Rows)
     if not rows:
         return gather_context
     rules, unreadable = parse_rules(rows)
-    facts = RuleFacts(
+    faults = {entry.name: entry.fault.detail for entry in unreadable if entry.fault}
+    fired = fired_rules(rules, rule_facts(profile, gather_context))
+    return replace(gather_context, rules=fired, unreadable_rules=faults)
+
+
+def rule_facts(profile: Profile, gather_context: GatherContext) -> RuleFacts:
+    """Return the facts on which the conditions of rules depend."""
+    return RuleFacts(
         at=gather_context.now.astimezone(ZoneInfo(gather_context.agent.timezone)),
         task=gather_context.topic,
         intent=gather_context.signals.intent,
@@ -34,8 +41,6 @@ def add_fired_rules(profile: Profile, gather_context: GatherContext, rows: Rows)
         team=gather_context.team.slug if gather_context.team else "",
         profile=profile.name,
     )
-    faults = {entry.name: entry.fault.detail for entry in unreadable if entry.fault}
-    return replace(gather_context, rules=fired_rules(rules, facts), unreadable_rules=faults)
 
 
 def add_inclusion_section(profile: Profile, rules: Sequence[Rule]) -> Profile:

@@ -1,15 +1,14 @@
 """This module explains from the record why an item was not considered for a context."""
 
 import datetime
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Protocol, get_args
 
 from django.utils.translation import gettext as _
 
-from assembly.contexts.search.owned_things import OwnedRecord
+from assembly.contexts.search.owned_things import OwnedContext, OwnedRecord
 from assembly.engine.codes import SourceCode
-from assembly.models import Assembly
 from assembly.records.warnings import recorded_source_label
 from assembly.sources.files import DAYS
 
@@ -24,6 +23,25 @@ outside_window: its day precedes the included days of the daily logs; not_select
 """
 
 NOT_CONSIDERED_CODES: tuple[NotConsideredCode, ...] = get_args(NotConsideredCode)
+
+
+class GatheredContext(OwnedContext, Protocol):
+    """A context, recorded or simulated, with its profile and the reports of its sources as JSON-safe values."""
+
+    @property
+    def created(self) -> datetime.datetime: ...
+
+    @property
+    def now(self) -> datetime.datetime: ...
+
+    @property
+    def profile_name(self) -> str: ...
+
+    @property
+    def profile(self) -> Mapping[str, Any]: ...
+
+    @property
+    def sources(self) -> Sequence[Mapping[str, Any]]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,36 +61,36 @@ def unknown_record() -> NotConsidered:
     return NotConsidered("unknown", _("No candidate has this name, and no item has it today."))
 
 
-def explain_not_considered(assembly: Assembly, thing: OwnedRecord) -> NotConsidered:
+def explain_not_considered(context: GatheredContext, thing: OwnedRecord) -> NotConsidered:
     """Return why the item, which exists today, is not among the candidates of the context."""
-    why, sentence = next(_reasons(assembly, thing))
+    why, sentence = next(_reasons(context, thing))
     return NotConsidered(why, sentence, thing)
 
 
-def _reasons(assembly: Assembly, thing: OwnedRecord) -> Iterator[tuple[NotConsideredCode, str]]:
+def _reasons(context: GatheredContext, thing: OwnedRecord) -> Iterator[tuple[NotConsideredCode, str]]:
     """Yield the reasons that apply, the most decisive first."""
-    if thing.created > assembly.created:
+    if thing.created > context.created:
         yield "created_later", _("It did not exist yet: it was written after this context.")
-    reports = _reports(assembly, thing)
+    reports = _reports(context, thing)
     if not reports:
-        yield "no_section", _("The profile “%(profile)s” has no section for it.") % {"profile": assembly.profile_name}
+        yield "no_section", _("The profile “%(profile)s” has no section for it.") % {"profile": context.profile_name}
     for report in reports:
         if report.get("code"):
             yield _no_answer_reason(report)
-    if thing.day and _is_too_old(thing.day, assembly.now):
+    if thing.day and _is_too_old(thing.day, context.now):
         yield "outside_window", _("Only the last %(days)s days are included, and this one is older.") % {"days": DAYS}
     yield "not_selected", " ".join(_limit_sentence(report) for report in reports)
 
 
-def _reports(assembly: Assembly, thing: OwnedRecord) -> list[Mapping[str, Any]]:
+def _reports(context: GatheredContext, thing: OwnedRecord) -> list[Mapping[str, Any]]:
     """Return the recorded reports of the sources that could have returned the item, for a section of the profile."""
-    sections = assembly.profile["sections"]
+    sections = context.profile["sections"]
     asked = {
         section["source"]
         for section in sections
         if section["source"] in thing.sources and (not thing.key or section["key"].upper() == thing.key)
     }
-    return [report for report in assembly.sources if report["name"] in asked]
+    return [report for report in context.sources if report["name"] in asked]
 
 
 def _no_answer_reason(report: Mapping[str, Any]) -> tuple[NotConsideredCode, str]:

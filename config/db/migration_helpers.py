@@ -13,13 +13,14 @@ from django.db import connections, migrations, transaction
 
 ERASABLE_TABLES = (
     *("agents", "teams", "organisation_files", "memories", "daily_logs", "profiles", "rules"),
-    "conflicts",
+    *("conflicts", "recall_tests"),
 )
 AUDITED_FUNCTIONS = (
     "erase(text, uuid, text)",
     "prune_assemblies(uuid, uuid[], uuid, integer, boolean, text)",
     "prune_unused(bigint[])",
     "prune_levels(uuid, bytea[])",
+    "prune_recall_results(uuid, uuid, integer)",
 )
 """The only functions by which the role of the app can delete history. The last ones are created by later migrations."""
 ORGANISATION = UUID(int=0)

@@ -63,6 +63,7 @@ TAGS = [
         "profiles": "How a context is assembled: sections, limits and weights.",
         "rules": "What is always included, boosted or excluded.",
         "proposals": "Suggested changes to a context.",
+        "recall-tests": "What contexts must and must not include, and whether they do.",
         "external-sources": "Endpoints that are queried while a context is assembled.",
         "conflicts": "Texts that contradict each other, or say the same, and what people decided.",
         "alerts": "Problems that contexts have.",

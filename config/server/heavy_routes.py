@@ -32,16 +32,17 @@ MAX_REMEMBERED = 2_000
 UUID = r"[0-9a-f-]{36}"
 HEAVY_POST_PATHS = re.compile(
     rf"/api/v1/(?:compress|draft-previews|import(?:/{UUID}/apply)?|rules/backtest|proposals/{UUID}/rerun|assemblies/compare"
-    rf"|assemblies/{UUID}/(?:replay|why-not|rerun|what-if|as-of))"
+    rf"|assemblies/{UUID}/(?:replay|why-not|rerun|what-if|as-of)|recall-tests/{UUID}/run)"
     rf"|/(?:import/(?:{UUID}/(?:apply/)?)?|contexts/download/|contexts/compare/"
-    rf"|contexts/{UUID}/(?:replay|why-not|rerun|what-if)/|rules/[^/]+/(?:edit/)?backtest/)"
+    rf"|contexts/{UUID}/(?:replay|why-not|rerun|what-if)/|rules/[^/]+/(?:edit/)?backtest/"
+    rf"|recall-tests/{UUID}/run/|(?:rules|profiles)/[^/]+/(?:edit/)?recall-tests/)"
 )
 HEAVY_GET_PATHS = re.compile(
     rf"/api/v1/(?:(?:agents/[^/]+/|teams/[^/]+/)?export|.+/compare|agents/[^/]+/(?:as-of|graph)"
     rf"|assemblies/{UUID}/(?:replay|why-not|rerun|as-of|bundle))"
     rf"|/(?:agents/[^/]+/|teams/[^/]+/)?export/download/|/.+/history/compare/|/contexts/compare/"
     rf"|/agents/[^/]+/(?:as-of|graph)/|/contexts/{UUID}/(?:why-not|rerun|what-if|bundle|json)/(?:file/)?"
-    rf"|/import/{UUID}/"
+    rf"|/import/{UUID}/|/drafts/{UUID}/recall-tests/"
 )
 
 

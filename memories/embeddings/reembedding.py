@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from time import monotonic, sleep
 
 from django.db import OperationalError, transaction
+from django.dispatch import Signal
 from psycopg import sql
 from psycopg.errors import LockNotAvailable
 
@@ -20,6 +21,8 @@ from memories.embeddings.active_model import CHANGE_LOCK, EmbeddingModel, read_a
 from memories.embeddings.backfill import EMBEDDED_MODELS, Advance, fill_vectors, rows_without_vector
 from memories.embeddings.base import MAX_DIMENSIONS, Embedder
 from memories.models import EmbeddingSpace
+
+embedder_switched = Signal()  # sender: EmbeddingSpace; model: the name of the embedder that is in use now
 
 
 class EmbedderChangeRefused(DossierError):
@@ -176,7 +179,10 @@ def switch_model(space: EmbeddingModel) -> bool:
         if isinstance(error.__cause__, LockNotAvailable):
             return False
         raise
-    return read_active_model() == space
+    if read_active_model() != space:
+        return False
+    embedder_switched.send(sender=EmbeddingSpace, model=space.model)
+    return True
 
 
 def _lock_out_writers() -> None:

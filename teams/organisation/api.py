@@ -30,6 +30,7 @@ from teams.organisation.services import (
 )
 from teams.principal import Action
 from teams.versioned_text.api import VersionedView, VersionList
+from teams.versioned_text.publication import check_publication
 from teams.versioned_text.serializers import WITH, ComparisonSerializer, comparison_document
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS, file_save
 
@@ -129,6 +130,7 @@ class OrganisationFileDetail(VersionedView):
             raise PreconditionFailed("This file exists. Read it and send its ETag as If-Match.")
         expected = self.expected(file)
         facts = self.validated(ContentSerializer)
+        check_publication(self.principal, file, facts["content"])
         return self.answer(file_save(file=file, **facts, expected_version=expected, author=self.principal.author))
 
     @extend_schema(

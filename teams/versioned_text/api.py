@@ -25,6 +25,7 @@ from teams.api.view import ApiView
 from teams.models import TeamFile
 from teams.principal import Action, Principal
 from teams.services import team_files_provision
+from teams.versioned_text.publication import check_publication
 from teams.versioned_text.serializers import WITH, ComparisonSerializer, comparison_document
 from teams.versioned_text.versioned_file import StaleVersion, file_save
 
@@ -136,6 +137,7 @@ class FileDetail(VersionedView):
         expected = self.expected(file)
         facts = self.validated(ContentSerializer)
         require_change_allowed(self.principal, getattr(file, "team", None), file.versions.all())
+        check_publication(self.principal, file, facts["content"])
         saved = file_save(file=file, **facts, expected_version=expected, author=self.principal.author)
         return self.answer(saved)
 

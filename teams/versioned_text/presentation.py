@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from teams.access import principal_of
 from teams.guidance import Guidance, Text
+from teams.versioned_text.publication import check_publication
 from teams.versioned_text.versioned_file import VersionedFile
 
 SaveText = Callable[[str, int, str], VersionedFile]
@@ -61,12 +62,16 @@ class TextPage:
 def save_as_person(request: HttpRequest, save: Callable[..., VersionedFile], file: VersionedFile) -> SaveText:
     """Return a function with which the signed-in person saves this file.
 
-    `save` is `teams.versioned_text.versioned_file.file_save`, or takes the same arguments.
+    `save` is `teams.versioned_text.versioned_file.file_save`, or takes the same arguments. The function raises
+    PublicationRefused, too.
     """
-    author = principal_of(request).author
-    return lambda content, expected, note: save(
-        file=file, content=content, expected_version=expected, author=author, note=note
-    )
+    principal = principal_of(request)
+
+    def save_checked(content: str, expected: int, note: str) -> VersionedFile:
+        check_publication(principal, file, content)
+        return save(file=file, content=content, expected_version=expected, author=principal.author, note=note)
+
+    return save_checked
 
 
 def add_save_message(request: HttpRequest, version: int, based_on: int, success: str = "") -> None:

@@ -18,9 +18,20 @@ from agents.keys import api_key_create
 from agents.models import Agent
 from agents.services import daily_log_append
 from assembly.contexts.exports import context_file_create
-from assembly.models import Assembly, ExternalSource, Proposal, StoredProfile, StoredRule, Webhook, WebhookDelivery
+from assembly.models import (
+    Assembly,
+    ExternalSource,
+    Proposal,
+    RecallTest,
+    StoredProfile,
+    StoredRule,
+    Webhook,
+    WebhookDelivery,
+)
 from assembly.monitoring.new_contexts import follow_assemblies
 from assembly.profiles.shipped import SHIPPED
+from assembly.recall_tests.expectations import Expectation
+from assembly.recall_tests.services import RecallFacts, recall_test_create, recall_test_run
 from assembly.simulation.proposals.services import proposal_create
 from assembly.simulation.simulate import Overrides
 from config.http.encryption import encrypt
@@ -203,6 +214,13 @@ PAGES = (
     "/contexts/compare/?before={context}",
     "/contexts/compare/?before={context}&after={over}",
     "/notifications/",
+    "/recall-tests/",
+    "/recall-tests/?team=demo",
+    "/recall-tests/new/",
+    "/recall-tests/{recall}/",
+    "/recall-tests/{recall}/edit/",
+    "/recall-tests/{recall}/delete/",
+    "/drafts/{draft}/recall-tests/",
     "/proposals/",
     "/proposals/{proposal}/?try=1",
     "/proposals/{proposal}/delete/",
@@ -371,6 +389,7 @@ def facts(olga: User, team: Team) -> Facts:
         list=context_file_create(parameters={}, kind="csv", principal=olga.principal).id,
         over=Assembly.objects.get(budget=1).id,
         draft=draft.id,
+        recall=_recall_test(team).id,
         proposal=_proposal(olga).id,
         plan=shown.id,
         imported=done.id,
@@ -395,6 +414,16 @@ def _imports(olga: User) -> list[ImportPlan]:
     ]
     import_begin(plan=plans[1], chosen=(), principal=olga.principal)
     return plans
+
+
+def _recall_test(team: Team) -> RecallTest:
+    """One that was run, and fails."""
+    facts = RecallFacts(
+        name="The stage", topic="the stage", expectations=[Expectation("include", text="A text that nobody wrote")]
+    )
+    test = recall_test_create(agent=None, team=team, facts=facts, principal=SYSTEM)
+    recall_test_run(test=test, principal=SYSTEM)
+    return test
 
 
 def _proposal(olga: User) -> Proposal:

@@ -185,6 +185,19 @@ contexts/<uuid:id_>/rerun/                                              read    
 contexts/<uuid:id_>/what-if/                                            read          read
 retention/                                                              organisation  organisation
 retention/retry/                                                        -             organisation
+contexts/<uuid:id_>/recall-test/                                        -             edit
+drafts/<uuid:id_>/recall-tests/                                         own           =
+recall-tests/                                                           anyone        =
+recall-tests/new/                                                       writer        edit?
+recall-tests/guard/                                                     -             edit
+recall-tests/<uuid:id_>/                                                read          =
+recall-tests/<uuid:id_>/edit/                                           edit          edit
+recall-tests/<uuid:id_>/run/                                            -             read
+recall-tests/<uuid:id_>/archive/                                        -             edit
+recall-tests/<uuid:id_>/delete/                                         edit          edit
+profiles/<slug:name>/edit/recall-tests/                                 -             organisation
+rules/new/recall-tests/                                                 -             edit?
+rules/<slug:name>/edit/recall-tests/                                    -             edit
 proposals/                                                              anyone        =
 proposals/<uuid:id_>/                                                   read          =
 proposals/<uuid:id_>/decide/                                            -             manage
@@ -353,6 +366,12 @@ BODIES: Mapping[str, Body] = {
     "contexts/<uuid:id_>/flag/": _plain(keep="on"),
     "contexts/<uuid:id_>/what-if/": _plain(max_tokens=300, topic="tea"),
     "retention/": _version(rule="days", days=30),
+    "recall-tests/new/": lambda owned, _world: {"team": owned.team.slug, "name": "New", "include": "tea", "version": 0},
+    "recall-tests/guard/": lambda owned, _world: {"about": owned.team.files.get(file_key="GOALS").about, "on": ""},
+    "recall-tests/<uuid:id_>/edit/": _version(name="Renamed", expectation_0="include"),
+    "profiles/<slug:name>/edit/recall-tests/": _version(2, content=PROFILE),
+    "rules/new/recall-tests/": lambda owned, _world: {"owner": f"team:{owned.team.slug}", "content": OTHER_RULE},
+    "rules/<slug:name>/edit/recall-tests/": _version(2, content=OTHER_RULE),
     "proposals/<uuid:id_>/decide/": _plain(accept=""),
     "profiles/new/": _plain(name="fresh", content=PROFILE.replace("name: house", "name: fresh")),
     "profiles/check/": _plain(content=PROFILE),

@@ -94,6 +94,11 @@ proposals                                       GET anyone      POST write
 proposals/<uuid:id_>                            GET read        DELETE manage
 proposals/<uuid:id_>/decision                   POST manage
 proposals/<uuid:id_>/rerun                        POST read
+assemblies/<uuid:id_>/recall-test               POST edit
+recall-tests                                    GET anyone      POST edit
+recall-tests/<uuid:id_>                         GET read        PUT edit        DELETE edit
+recall-tests/<uuid:id_>/run                     POST read
+recall-tests/<uuid:id_>/results                 GET read
 retention                                       GET anyone PUT organisation DELETE organisation
 profiles                                        GET anyone      POST organisation
 profiles/check                                  POST anyone
@@ -136,6 +141,7 @@ jobs/<uuid:id_>/retry                           POST write
 """
 
 Body = Callable[[Owned, World], Any]
+RECALL_TEST = {"name": "New", "expectations": [{"kind": "include", "text": "tea"}]}
 MEMORY = {"kind": "fact", "text": "New"}
 LIMITS = {
     "requests_under_way": 9, "requests_per_minute": None, "text_bytes_per_day": None, "record_bytes_per_day": None,
@@ -188,6 +194,9 @@ BODIES: dict[tuple[str, str], Body] = {
         "assembly_id": str(owned.ids["assemblies"]), "overrides": {"max_tokens": 300},
     },
     ("proposals/<uuid:id_>/decision", "POST"): _plain({"status": "accepted"}),
+    ("assemblies/<uuid:id_>/recall-test", "POST"): _plain({}),
+    ("recall-tests", "POST"): lambda owned, _world: {"team": owned.team.slug, **RECALL_TEST},
+    ("recall-tests/<uuid:id_>", "PUT"): _plain(RECALL_TEST),
     ("retention", "PUT"): _plain({"days": 30}),
     ("profiles", "POST"): _plain({"name": "fresh", "content": PROFILE.replace("name: house", "name: fresh")}),
     ("profiles/check", "POST"): _plain({"content": PROFILE}),

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from assembly.models import ExternalSource, Proposal, StoredProfile, StoredRule, Webhook
+from assembly.models import ExternalSource, Proposal, RecallTest, StoredProfile, StoredRule, Webhook
 from teams.models import Team
 from teams.versioned_text.drafts import Draft, TextSetAside, discarded_text_create
 from tests.rights.pages_table import BODIES
@@ -33,6 +33,7 @@ ASKS = (
     "external-sources/<slug:name>/delete/",
     "webhooks/<uuid:id_>/delete/",
     "proposals/<uuid:id_>/delete/",
+    "recall-tests/<uuid:id_>/delete/",
     "drafts/<uuid:id_>/forget/",
     "people/<uuid:id_>/second-factor/",
 )
@@ -77,6 +78,7 @@ def test_it_asks_on_a_page_that_needs_no_script(route: str, world: World) -> Non
         ("external-sources/<slug:name>/delete/", ExternalSource),
         ("webhooks/<uuid:id_>/delete/", Webhook),
         ("proposals/<uuid:id_>/delete/", Proposal),
+        ("recall-tests/<uuid:id_>/delete/", RecallTest),
         ("drafts/<uuid:id_>/forget/", Draft),
         ("teams/<slug:slug>/delete/", Team),
     ],
@@ -98,6 +100,7 @@ def test_the_answer_deletes_one(route: str, model: type, world: World) -> None:
         ("external-sources/<slug:name>/", "external-sources/<slug:name>/delete/"),
         ("webhooks/<uuid:id_>/", "webhooks/<uuid:id_>/delete/"),
         ("proposals/<uuid:id_>/", "proposals/<uuid:id_>/delete/"),
+        ("recall-tests/<uuid:id_>/", "recall-tests/<uuid:id_>/delete/"),
         ("drafts/<uuid:id_>/", "drafts/<uuid:id_>/forget/"),
     ],
 )

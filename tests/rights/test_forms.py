@@ -21,6 +21,7 @@ from assembly.contexts.search.visible_owners import VisibleOwners
 from assembly.monitoring.alerts.services import AlertFilterForm
 from assembly.monitoring.trends.filters import TrendFilterForm
 from assembly.monitoring.webhooks.services import WebhookNewForm
+from assembly.recall_tests.forms import NewRecallTestForm
 from assembly.rules.form_fields import ConditionForm, field_choices
 from assembly.rules.forms import RuleForm, owner_choices
 from assembly.simulation.draft_preview.forms import DraftPreviewForm
@@ -81,6 +82,7 @@ OFFERED: Mapping[type[forms.BaseForm], tuple[Callable[[Principal, World], Offers
         lambda principal, _world: _models(AgentSettingsForm(principal=principal), "teams"), Action.MANAGE,
     ),
     WebhookNewForm: (lambda principal, _world: _models(WebhookNewForm(principal=principal), "team"), Action.MANAGE),
+    NewRecallTestForm: (lambda principal, _world: _models(NewRecallTestForm(principal=principal), "team"), Action.EDIT),
     RuleForm: (_rule_owners, Action.EDIT),
     ConditionForm: (_named, Action.READ),
     PreviewForm: (
@@ -102,7 +104,7 @@ OF_ONE_OWNER = {
     "EventFilter", "GraphForm", "ItemSearch", "PatternSearch", "ToolSearch", "ThreadSearch", "DocumentSearch",
     "EntitySearch", "AgentItemForm", "EntityForm", "PatternForm", "ThreadForm", "ToolForm", "DocumentForm",
     "RelationForm",
-    "NewRelationForm", "MemoryListForm", "MergeForm", "WhatIfForm", "ItemFilterForm",
+    "NewRelationForm", "MemoryListForm", "MergeForm", "WhatIfForm", "ItemFilterForm", "RecallTestForm",
 }  # fmt: skip
 """They offer what belongs to one agent, team or context, which their page fetched with permission (`test_pages`)."""
 NAMING = {"MemberForm"}

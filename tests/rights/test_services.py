@@ -35,6 +35,7 @@ ACCESS = frozenset({
     "team_for", "agent_for", "organisation_file_for",
     "conflict_for", "conflict_to_resolve",
     "memory_for", "assembly_for", "rule_for", "rule_owner_for", "proposal_for", "webhook_for",
+    "recall_test_for", "recall_owners_for", "find_guarded_text",
     "delivery_for", "alert_for", "alert_to_resolve", "external_source_for", "job_for", "import_for", "context_file_for",
     "require_admin", "require_manager", "manages_all_teams", "key_in_team",
     "find",  # `agent_for` or `team_for`, as the route says
@@ -62,19 +63,25 @@ GUARDED: Mapping[str, str] = {
         "team_for require_admin": "retention_set retention_clear",
         "require_admin": """team_create agent_create person_create person_update person_password_renew person_sign_out
             organisation_file_create
-            second_factor_remove failures_retry profile_create profile_save profile_delete external_source_create""",
+            second_factor_remove failures_retry profile_create profile_save profile_delete external_source_create
+            try_profile""",
         "external_source_for": "external_source_update external_source_delete",
-        "assembly_for": "record_bundle_download assembly_flag assembly_unflag rerun_today run_what_if proposal_create",
+        "assembly_for": """record_bundle_download assembly_flag assembly_unflag rerun_today run_what_if proposal_create
+            recall_test_from_context""",
+        "recall_test_for": "recall_test_save recall_test_archive recall_test_delete recall_test_run",
+        "recall_owners_for": "recall_test_create",
+        "find_guarded_text": "publication_guard_set",
         "proposal_for": "proposal_rerun proposal_decide proposal_delete",
         "conflict_to_resolve": "conflict_resolve conflict_undo",
         "alert_to_resolve": "alert_acknowledge alert_resolve alert_reopen",
         "rule_for": "rule_save rule_delete",
         "rule_owner_for": "rule_create",
+        "rule_for rule_owner_for": "try_rule",
         "webhook_for": "webhook_update webhook_delete webhook_secret_change webhook_test",
         "delivery_for": "delivery_resend",
         "job_for": "job_retry",
         "import_for": "import_begin",
-        "_own_draft": "draft_discard",
+        "_own_draft": "draft_discard try_draft",
     }.items()
     for service in services.split()
 }

@@ -202,6 +202,13 @@ PROPOSALS = {  # tried in tests/assembly/simulation/proposals/test_api.py
     "proposals/<uuid:id_>/decision",
     "proposals/<uuid:id_>/rerun",
 }
+RECALL_TESTS = {  # tried in tests/assembly/recall_tests/test_api.py
+    "assemblies/<uuid:id_>/recall-test",
+    "recall-tests",
+    "recall-tests/<uuid:id_>",
+    "recall-tests/<uuid:id_>/run",
+    "recall-tests/<uuid:id_>/results",
+}
 CASES = [(route, method) for route, (_, methods) in PRIVATE.items() for method in methods]
 QUERY = {route: "?q=refund" for route in PRIVATE if route.endswith("/search")}
 QUERY["agents/<slug:slug>/as-of"] = "?at=2026-03-01T12:00:00Z"
@@ -272,6 +279,7 @@ def test_every_address_has_a_row() -> None:
         | EXTERNAL_SOURCES
         | IMPORTS
         | PROPOSALS
+        | RECALL_TESTS
     )
     tried_elsewhere |= TRENDS | ACTIVITIES | ALERTS | CONFLICTS | WEBHOOKS | KEYS | LIMITS
     assert ROUTES.keys() == PRIVATE.keys() | tried_elsewhere

@@ -33,6 +33,8 @@ from assembly.monitoring.webhooks.http_post import secret_new
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.profiles.shipped import SHIPPED
+from assembly.recall_tests.expectations import Expectation
+from assembly.recall_tests.services import RecallFacts, recall_test_create, recall_test_run
 from assembly.records.retention_policies import RetentionRule, assembly_flag, retention_set
 from assembly.rules.services import rule_create, rule_save
 from assembly.simulation.proposals.services import proposal_create
@@ -164,6 +166,9 @@ def _of(secret: str, team: Team, agent: Agent) -> dict[str, Any]:
     daily_log_replace(log=log, content=f"{secret} night", expected_version=1, principal=SYSTEM)
     rule = rule_create(name=f"rule-of-{team.slug}", content=RULE, owner=team, principal=SYSTEM)
     rule_save(rule=rule, content=OTHER_RULE, enabled=True, expected_version=1, principal=SYSTEM)
+    expected = RecallFacts(name=f"{secret} recall", topic="tea", expectations=[Expectation("include", text=secret)])
+    recall = recall_test_create(agent=agent, team=team, facts=expected, principal=SYSTEM)
+    recall_test_run(test=recall, principal=SYSTEM)
     webhook = Webhook.objects.create(
         team=team,
         label=f"{secret} chat",
@@ -191,6 +196,7 @@ def _of(secret: str, team: Team, agent: Agent) -> dict[str, Any]:
         **memories,
         **_conflicts(memories),
         "rules": rule.name,
+        "recall-tests": recall.id,
         "webhooks": webhook.id,
         "deliveries": delivery.id,
         "jobs": parked.id,

@@ -3,17 +3,26 @@
 import datetime
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 from uuid import UUID
 
 from django.db.models import Min
 
 from assembly.engine.refs import Ref, document_of
-from assembly.models import Assembly
 from assembly.sources.kinds import ITEM_KINDS, KINDS, ItemKind, Rows
 
 MAX_PER_KIND = 5
 EXCERPT = 160  # most characters of a text used as a name
+
+
+class OwnedContext(Protocol):
+    """A context, recorded or simulated, by its agent and its team (None: no team)."""
+
+    @property
+    def agent_id(self) -> UUID: ...
+
+    @property
+    def team_id(self) -> UUID | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,31 +38,31 @@ class OwnedRecord:
     day: datetime.date | None = None
 
 
-def find_owned_record(assembly: Assembly, ref: str) -> OwnedRecord | None:
+def find_owned_record(context: OwnedContext, ref: str) -> OwnedRecord | None:
     """Return the item of the context's agent or team with this ref or id; None if there is none or others own it."""
     named = Ref.parse(document_of(ref))
     id_ = _uuid(named.id)
     if id_ is None or (named.kind and named.kind not in KINDS):
         return None
     for kind in (KINDS[named.kind],) if named.kind else ITEM_KINDS:
-        row = _rows(kind, assembly).filter(id=id_).first()
+        row = _rows(kind, context).filter(id=id_).first()
         if row is not None:
             return _owned_record(kind, row)
     return None
 
 
-def search_owned_records(assembly: Assembly, words: str) -> Iterator[OwnedRecord]:
+def search_owned_records(context: OwnedContext, words: str) -> Iterator[OwnedRecord]:
     """Yield items of the context's agent and team whose name or text matches the words, at most 5 of each kind."""
     for kind in ITEM_KINDS:
-        for row in kind.search(_rows(kind, assembly), words)[:MAX_PER_KIND]:
+        for row in kind.search(_rows(kind, context), words)[:MAX_PER_KIND]:
             yield _owned_record(kind, row)
 
 
-def _rows(kind: ItemKind, assembly: Assembly) -> Rows:
+def _rows(kind: ItemKind, context: OwnedContext) -> Rows:
     """Return the items of this kind that the context's agent and team own; files and logs get their first version's
     time.
     """
-    rows = kind.rows(agents=[assembly.agent_id], teams=[assembly.team_id] if assembly.team_id else [])
+    rows = kind.rows(agents=[context.agent_id], teams=[context.team_id] if context.team_id else [])
     return rows.annotate(created=Min("versions__created")) if kind.page_key else rows
 
 

@@ -33,14 +33,16 @@ class AlertSerializer(serializers.Serializer[Any]):
     kind = serializers.ChoiceField(choices=AlertKind.values)
     name = serializers.CharField(help_text="The name of the item for people.")
     resource = serializers.CharField(
-        help_text="The ref of the file or rule, or the key of the section, that it is about."
+        help_text="The ref of the file, rule or recall test, or the key of the section, that it is about."
     )
     version = serializers.CharField(help_text="The version of the item, or another cause. Each has its own alert.")
     reason = serializers.CharField()
     agent = serializers.CharField()
     team = serializers.CharField(allow_null=True)
     profile = serializers.CharField()
-    assembly_id = serializers.UUIDField(help_text="The assembly that showed it.")
+    assembly_id = serializers.UUIDField(
+        allow_null=True, help_text="The assembly that showed it; null for a recall test."
+    )
     opened_at = serializers.DateTimeField()
     occurrences = serializers.IntegerField(help_text="Number of occurrences without a change in between.")
     closed_at = serializers.DateTimeField(allow_null=True)

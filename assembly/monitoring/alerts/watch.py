@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db.models import Q
 
 from assembly.engine.types import field_values
-from assembly.models import Alert, Assembly, WebhookEvent
+from assembly.models import Alert, AlertKind, Assembly, WebhookEvent
 from assembly.monitoring.alerts.findings import Finding, findings
 from assembly.monitoring.webhooks.delivery import alert_announce
 from assembly.notifications.services import alert_notify
@@ -56,7 +56,8 @@ class AlertBatch:
         keys = {key for _, found in self._seen for key in found}
         again = Q(thing__in={thing for _, thing, _ in keys}, cause__in={cause for _, _, cause in keys})
         agents = {assembly.agent_id for assembly, _ in self._seen}
-        return list(Alert.objects.filter(Q(closed=None) | again, agent_id__in=agents))
+        of_contexts = Alert.objects.exclude(kind=AlertKind.RECALL_TEST_FAILED)
+        return list(of_contexts.filter(Q(closed=None) | again, agent_id__in=agents))
 
 
 class AlertUpdates:

@@ -16,6 +16,7 @@ from teams.versioned_text.editor.editor_session import EditorSession
 from teams.versioned_text.editor.writing import show_errors
 from teams.versioned_text.merging import has_conflict_markers
 from teams.versioned_text.presentation import add_save_message, add_unchanged_message
+from teams.versioned_text.publication import PublicationRefused
 from teams.versioned_text.versioned_file import StaleVersion
 
 UNRESOLVED = gettext_lazy("The text contains conflict markers. Remove them before you publish.")
@@ -40,8 +41,10 @@ def review_changes(editor: EditorSession) -> HttpResponse:
     return redirect(f"{editor.address}?step=publish")
 
 
-def show_changes(editor: EditorSession, form: PublishForm | None = None) -> HttpResponse:
-    """Show what publishing the draft would change, with a field for the note."""
+def show_changes(
+    editor: EditorSession, form: PublishForm | None = None, refused: PublicationRefused | None = None
+) -> HttpResponse:
+    """Show what publishing the draft would change, with a field for the note, and why a check refused it."""
     draft = editor.draft()
     if draft is None:
         return redirect(editor.address)
@@ -53,8 +56,10 @@ def show_changes(editor: EditorSession, form: PublishForm | None = None) -> Http
         "form": form or PublishForm(),
         "published": editor.published,
         "comparison": compare_texts(editor.document.file.content, draft.content),
+        "refused": refused,
     }
-    return render(editor.request, "teams/versioned_text/editor/publish.html", facts, status=422 if form else 200)
+    status = refused.status if refused else 422 if form else 200
+    return render(editor.request, "teams/versioned_text/editor/publish.html", facts, status=status)
 
 
 def publish_draft(editor: EditorSession) -> HttpResponse:
@@ -78,6 +83,8 @@ def publish_draft(editor: EditorSession) -> HttpResponse:
     except StaleDraft:
         messages.warning(editor.request, _("The draft has changed since you viewed it. Nothing was published yet."))
         return redirect(f"{editor.address}?step=publish")
+    except PublicationRefused as refused:
+        return show_changes(editor, form, refused)
     except StaleVersion as stale:
         newer = replace(editor, document=replace(editor.document, file=stale.current))
         return conflict.show_conflict(newer, status=stale.status)

@@ -43,6 +43,9 @@ NOT_COUNTED = {
     "memberships": "who may ask is looked up before the cache is",
     "proposals": "nothing is made of one until somebody publishes it",
     "prunings": "what became of records, of which nothing is made",
+    "publication_guards": "what may be published is not what contexts are made of",
+    "recall_results": "what tests said of contexts, and nothing is made of it",
+    "recall_tests": "contexts are checked by them, and nothing is made of them",
     "retention_policies": "how long records are kept, of which nothing is made",
     "webhooks": "whom alerts are told",
 }

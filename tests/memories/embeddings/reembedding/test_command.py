@@ -8,13 +8,15 @@ from django.core.management import CommandError
 from django.db import connection, connections
 
 from agents.models import Agent
+from assembly.recall_tests.expectations import Expectation
+from assembly.recall_tests.services import RecallFacts, recall_test_create
 from assembly.records.change_counters import load_change_counts
 from config.db.migration_helpers import ORGANISATION
 from memories.embeddings.active_model import EmbeddingModel, read_active_model
 from memories.embeddings.indexing import embed_missing, reindex
 from memories.embeddings.reembedding import begin_change, index_name, reembedding_lock
 from memories.embeddings.registry import find_embedder
-from memories.models import EmbeddingSpace, Memory
+from memories.models import EmbeddingSpace, Job, Memory
 from memories.search.candidate_sql import BY_INDEX
 from memories.search.memory_search import find_memories, topic_vector
 from memories.services import MemoryFacts, memories_create, memory_update
@@ -64,6 +66,14 @@ def test_there_and_back_again(agent: Agent, team: Team, reembed: Reembed) -> Non
     said = reembed("--to", "wordllama")
     assert "Embedding with wordllama:256: 1 of 1" in said
     assert_all_in(FIRST)
+
+
+def test_the_switch_queues_the_recall_tests(agent: Agent, reembed: Reembed) -> None:
+    facts = RecallFacts(name="Tea", topic="tea", expectations=[Expectation("include", text="tea")])
+    recall_test_create(agent=agent, team=None, facts=facts, principal=SYSTEM)
+    reembed("--to", "wordllama:128")
+    (job,) = Job.objects.filter(kind="run_recall_tests")
+    assert job.arguments == {"embedder": "wordllama:128"}
 
 
 def test_what_is_forgotten_leaves_nothing(agent: Agent, team: Team, reembed: Reembed) -> None:

@@ -1,0 +1,89 @@
+"""After a change of the embedder, a job runs all recall tests, stores their results, and opens and closes alerts."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import transaction
+from django.dispatch import receiver
+from django.utils import timezone
+
+from assembly.engine.types import field_values
+from assembly.models import Alert, AlertKind, RecallResult, RecallTest, RecallTrigger, WebhookEvent
+from assembly.models.monitoring import MAX_NAME_CHARACTERS
+from assembly.monitoring.alerts.watch import ALERT_LOCK
+from assembly.monitoring.webhooks.delivery import alert_announce
+from assembly.notifications.services import alert_notify
+from assembly.recall_tests.run import RecallRun, RunOutcome, run_test, runs_of
+from assembly.recall_tests.services import results_store
+from assembly.records.record import RecordOwners
+from config.db.statements import lock_until_commit
+from memories.embeddings.reembedding import embedder_switched
+from memories.jobs.services import Advance, job_create, job_kind
+from memories.models import Job
+from teams.principal import SYSTEM
+
+RUN_RECALL_TESTS = "run_recall_tests"
+
+
+@receiver(embedder_switched, dispatch_uid="assembly.recall_tests")
+def recall_tests_queue(model: str, **_: Any) -> None:
+    """Create the job that runs all active recall tests, if there are any."""
+    if RecallTest.objects.active().exists():
+        job_create(kind=RUN_RECALL_TESTS, arguments={"embedder": model}, agent=None, principal=SYSTEM)
+
+
+@job_kind(RUN_RECALL_TESTS)
+def recall_tests_run(job: Job, advance: Advance) -> None:
+    """Run the active recall tests that the job has not run yet. Each result is stored with its alert."""
+    runs = runs_of(list(RecallTest.objects.active().select_related("agent", "team").order_by("id")))
+    Job.objects.filter(id=job.id).update(steps=len(runs))
+    stored = RecallResult.objects.filter(trigger=RecallTrigger.EMBEDDER, created__gte=job.created)
+    done = {*stored.values_list("test_id", "agent_id")}
+    for run in runs:
+        if (run.test.id, run.agent.id) not in done:
+            _run_and_store(run, job.arguments["embedder"])
+        advance(1)
+
+
+def _run_and_store(run: RecallRun, embedder: str) -> None:
+    outcome = run_test(run)
+    with transaction.atomic():
+        lock_until_commit(ALERT_LOCK)
+        results_store([outcome], trigger=RecallTrigger.EMBEDDER, principal=SYSTEM)
+        alerts = Alert.objects.filter(
+            kind=AlertKind.RECALL_TEST_FAILED, thing=f"recall_test:{run.test.id}", agent_id=run.agent.id
+        )
+        if outcome.passed:
+            _close(list(alerts.filter(closed=None)))
+        elif not alerts.filter(closed=None).exists():
+            _open(outcome, embedder, alerts.filter(cause=embedder).first())
+
+
+def _close(alerts: Sequence[Alert]) -> None:
+    for alert in alerts:
+        alert.closed = timezone.now()
+        alert.save(update_fields=["closed"])
+        if alert.times == 1:
+            alert_announce(event=WebhookEvent.ALERT_CLOSED, alert=alert)
+
+
+def _open(outcome: RunOutcome, embedder: str, closed: Alert | None) -> None:
+    """Open an alert, or the closed one of the same embedder again, without another announcement."""
+    run, now = outcome.run, timezone.now()
+    detail = {"why": " ".join(outcome.reasons), "test": str(run.test.id), "embedder": embedder}
+    if closed:
+        closed.opened, closed.closed, closed.times, closed.detail = now, None, closed.times + 1, detail
+        closed.save(update_fields=["opened", "closed", "times", "detail"])
+        return
+    alert = Alert.objects.create(
+        **field_values(RecordOwners.of(run.agent, run.test.team)),
+        profile_name=run.profile_name,
+        kind=AlertKind.RECALL_TEST_FAILED,
+        thing=f"recall_test:{run.test.id}",
+        cause=embedder,
+        name=run.test.name[:MAX_NAME_CHARACTERS],
+        detail=detail,
+        opened=now,
+    )
+    alert_announce(event=WebhookEvent.ALERT_OPENED, alert=alert)
+    alert_notify(alert)

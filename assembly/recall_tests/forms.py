@@ -1,0 +1,138 @@
+"""The forms of recall tests: a new test, and a test with its expectations, each of which can be changed or removed.
+
+New expectations are lines: the ref of an item, or else a text.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from agents.models import Agent
+from assembly.contexts.preview import ContextRequestForm
+from assembly.engine.refs import Ref
+from assembly.models import RecallTest
+from assembly.models.recall_test import MAX_TEST_NAME_CHARACTERS
+from assembly.recall_tests.expectations import (
+    MAX_TEXT_CHARACTERS,
+    Expectation,
+    ExpectationKind,
+    expectations_from,
+    split_ref,
+)
+from assembly.recall_tests.services import RecallFacts
+from assembly.sources.kinds import KINDS
+from teams.forms import validate_storable
+from teams.models import Team
+from teams.principal import Principal
+
+MAX_LINES_CHARACTERS = 20 * (MAX_TEXT_CHARACTERS + 2)
+LINES_HELP = _("One per line: a piece of text, or the reference of an item, such as memory:0197…")
+REMOVE = "remove"
+
+
+class RecallTestForm(ContextRequestForm):
+    """A test: its name, the request, what is expected now, and new expectations.
+
+    The field `expectation_<n>` says what becomes of the test's expectation with this number, from 0.
+    """
+
+    field_order: tuple[str, ...] = ("name", "topic")
+
+    name = forms.CharField(
+        label=_("Name"), max_length=MAX_TEST_NAME_CHARACTERS, validators=[validate_storable],
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )  # fmt: skip
+    include = forms.CharField(
+        label=_("Must be in"), help_text=LINES_HELP, required=False, max_length=MAX_LINES_CHARACTERS,
+        validators=[validate_storable], widget=forms.Textarea(attrs={"rows": 4}),
+    )  # fmt: skip
+    exclude = forms.CharField(
+        label=_("Must not be in"), help_text=LINES_HELP, required=False, max_length=MAX_LINES_CHARACTERS,
+        validators=[validate_storable], widget=forms.Textarea(attrs={"rows": 2}),
+    )  # fmt: skip
+    version = forms.IntegerField(min_value=0, max_value=2**31 - 1, widget=forms.HiddenInput, initial=0)
+
+    def __init__(self, *args: Any, test: RecallTest | None = None, **kwargs: Any) -> None:
+        if test:
+            given = {"name": test.name, "topic": test.topic, "profile": test.profile, "max_tokens": test.budget}
+            kwargs["initial"] = {**given, "version": test.version, **kwargs.get("initial", {})}
+        super().__init__(*args, **kwargs)
+        self.expectations: Sequence[Expectation] = expectations_from(test.expectations) if test else []
+        for number, expectation in enumerate(self.expectations):
+            self.fields[f"expectation_{number}"] = forms.ChoiceField(
+                label=expectation.name,
+                choices=[("include", _("must be in")), ("exclude", _("must not be in")), (REMOVE, _("remove"))],
+                initial=expectation.kind,
+            )
+
+    @property
+    def expectation_fields(self) -> list[forms.BoundField]:
+        """The fields of the expectations that the test has."""
+        return [self[f"expectation_{number}"] for number in range(len(self.expectations))]
+
+    def facts(self) -> RecallFacts:
+        """Return the facts of a valid form."""
+        values = self.cleaned_data
+        kept = [
+            Expectation(values[f"expectation_{number}"], one.ref, one.text)
+            for number, one in enumerate(self.expectations)
+            if values[f"expectation_{number}"] != REMOVE
+        ]
+        added = [*_from_lines("include", values["include"]), *_from_lines("exclude", values["exclude"])]
+        return RecallFacts(
+            name=values["name"],
+            topic=values["topic"],
+            profile=values["profile"],
+            budget=values["max_tokens"],
+            expectations=[*kept, *added],
+        )
+
+    def clean(self) -> dict[str, Any]:
+        values = {**self.cleaned_data}
+        if not self.errors and not self.facts().expectations:
+            self.add_error("include", _("Name at least one text or item that must be in, or must not be in."))
+        return values
+
+
+class NewRecallTestForm(RecallTestForm):
+    """A new test of a team or of an agent."""
+
+    field_order = ("team", "agent", "name", "topic")
+
+    team = forms.ModelChoiceField(
+        Team.objects.none(), to_field_name="slug", label=_("Team"), required=False, empty_label=_("No team"),
+        help_text=_("The test belongs to the team, and is run for each of its agents unless you choose one."),
+    )  # fmt: skip
+    agent = forms.ModelChoiceField(
+        Agent.objects.none(), to_field_name="slug", label=_("Agent"), required=False, empty_label=_("All of the team"),
+    )  # fmt: skip
+
+    def __init__(self, *args: Any, principal: Principal, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["team"].queryset = Team.objects.editable_by(principal).order_by("name")  # type: ignore[attr-defined]
+        self.fields["agent"].queryset = Agent.objects.visible_to(principal).order_by("name")  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean()
+        if not self.errors and not values.get("team") and not values.get("agent"):
+            self.add_error("team", _("Choose a team or an agent."))
+        return values
+
+
+def _from_lines(kind: ExpectationKind, lines: str) -> list[Expectation]:
+    """Return an expectation for each line that is not blank: an item if the line is a ref, else a text."""
+    stripped = [line.strip() for line in lines.splitlines() if line.strip()]
+    return [Expectation(kind, **({"ref": line} if is_ref(line) else {"text": line})) for line in stripped]
+
+
+def is_ref(text: str) -> bool:
+    """Return whether the text is the ref of an item that tests can name."""
+    named = Ref.parse(split_ref(text)[0])
+    try:
+        UUID(named.id)
+    except ValueError:
+        return False
+    return named.kind in KINDS

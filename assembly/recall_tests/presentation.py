@@ -1,0 +1,58 @@
+"""Recall tests and their results as pages show them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from assembly.models import RecallResult, RecallTest
+from assembly.recall_tests.run import RunReport
+from assembly.recall_tests.services import latest_results
+from teams.principal import Principal
+
+
+@dataclass(frozen=True, slots=True)
+class RecallTestRow:
+    """A test with the newest result of each of its agents that the person may see."""
+
+    test: RecallTest
+    latest: Sequence[RecallResult] = field(default=())
+
+    @property
+    def passed(self) -> bool | None:
+        """Whether the test passes for all agents; None if it was never run."""
+        return all(result.passed for result in self.latest) if self.latest else None
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether the test was changed since a result."""
+        return any(result.test_version != self.test.version for result in self.latest)
+
+    @property
+    def failed(self) -> list[RecallResult]:
+        """The newest results that failed."""
+        return [result for result in self.latest if not result.passed]
+
+
+def recall_test_rows(principal: Principal, tests: Sequence[RecallTest]) -> list[RecallTestRow]:
+    """Return the tests with their newest results; one query for all of them."""
+    newest = latest_results(principal, tests)
+    return [RecallTestRow(test, newest.get(test.id, ())) for test in tests]
+
+
+def report_headline(report: RunReport) -> str:
+    """Return the result of several runs in a sentence."""
+    total = len(report.outcomes) + report.not_run
+    if not total:
+        return _("No recall test concerns this text.")
+    if report.failed:
+        return ngettext(
+            "%(failed)s of %(total)s recall test fails.", "%(failed)s of %(total)s recall tests fail.", total
+        ) % {"failed": f"{len(report.failed):,}", "total": f"{total:,}"}
+    if report.not_run:
+        return _("%(passed)s of %(total)s recall tests pass; the others were not run in time.") % {
+            "passed": f"{report.passed_count:,}",
+            "total": f"{total:,}",
+        }
+    return ngettext("The recall test passes.", "All %(total)s recall tests pass.", total) % {"total": f"{total:,}"}

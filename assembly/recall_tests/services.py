@@ -1,0 +1,324 @@
+"""This module finds, creates, changes, archives and deletes recall tests, and runs them with stored results.
+
+Who sees the team of a test, or else its agent, may read and run it; who edits the team or the agent may write it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from agents.access import agent_for
+from agents.access import is_permitted as may_with_agent
+from agents.models import Agent
+from assembly.contexts.search.owned_things import excerpt
+from assembly.engine.refs import Ref
+from assembly.engine.types import Decision
+from assembly.models import Assembly, RecallResult, RecallTest, RecallTrigger
+from assembly.models.recall_test import MAX_TEST_NAME_CHARACTERS, RecallTestQuerySet
+from assembly.profiles.catalogue import find_profile
+from assembly.recall_tests.expectations import (
+    EXPECTATION_KINDS,
+    MAX_EXPECTATIONS,
+    MAX_TEXT_CHARACTERS,
+    Expectation,
+    split_ref,
+)
+from assembly.recall_tests.run import RecallRun, RunOutcome, RunReport, run_tests, runs_of
+from assembly.records.reader import load_record
+from assembly.sources.kinds import KINDS
+from config.db.statements import Statement, run_statement
+from config.http.errors import Conflict, Forbidden, Invalid, NotFound
+from teams.access import is_permitted as may_in_team
+from teams.access import team_for
+from teams.activity.log import activity_record
+from teams.activity.models import ActivityAction
+from teams.models import Team
+from teams.principal import Action, Principal
+from teams.services import erase
+from teams.versioned_text.versioned_file import StaleVersion, lock_row
+
+MAX_TESTS = 100
+"""The maximum number of tests of a team, and of an agent."""
+MAX_RESULTS = 50
+"""The number of results of a test and agent that are retained, the newest ones."""
+MAX_REF_CHARACTERS = 160
+PRUNE_SQL = "SELECT prune_recall_results(%(test)s, %(agent)s, %(retained)s)"
+
+
+def recall_tests_visible_to(principal: Principal) -> RecallTestQuerySet:
+    """Return the tests that the principal may read, with their agents and teams."""
+    return RecallTest.objects.visible_to(principal).select_related("agent", "team")
+
+
+def recall_test_for(principal: Principal, id_: UUID, action: Action = Action.READ) -> RecallTest:
+    """Return the test. Raises NotFound or Forbidden."""
+    test = recall_tests_visible_to(principal).filter(id=id_).first()
+    if test is None:
+        raise NotFound("This recall test")
+    if action is not Action.READ and not may_edit(principal, test):
+        raise Forbidden("Your role does not allow this for this recall test. Ask an editor.")
+    return test
+
+
+def may_edit(principal: Principal, test: RecallTest) -> bool:
+    """Return whether a principal who can see the test may change it: by editing its team, or else its agent."""
+    if test.team:
+        return may_in_team(principal, test.team, Action.EDIT)
+    return test.agent is not None and may_with_agent(principal, test.agent, Action.EDIT)
+
+
+def recall_owners_for(principal: Principal, *, agent: str, team: str) -> tuple[Agent | None, Team | None]:
+    """Return the agent and the team of a new test, by slug; "" for none. Raises NotFound, Forbidden and Invalid."""
+    if team:
+        owner = team_for(principal, team, Action.EDIT)
+        return (agent_for(principal, agent) if agent else None), owner
+    if agent:
+        return agent_for(principal, agent, Action.EDIT), None
+    raise Invalid("agent", "A recall test is for an agent or for a team. Name one of them.", "required")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallFacts:
+    """What a person decides about a test: its name, the request, and the expectations. See `RecallTest`."""
+
+    name: str
+    expectations: Sequence[Expectation]
+    topic: str = ""
+    profile: str = ""
+    budget: int | None = None
+
+
+@transaction.atomic
+def recall_test_create(
+    *, agent: Agent | None, team: Team | None, facts: RecallFacts, principal: Principal
+) -> RecallTest:
+    """Create a test of the team, for the agent or for all its agents; without a team, a test of the agent.
+
+    The caller checks permissions. Raises Conflict for too many tests, and Invalid for a profile or an item that does
+    not exist, and for an agent outside of the team.
+    """
+    if team and agent and not team.agent_links.filter(agent=agent).exists():
+        raise Invalid("agent", f"{agent.name} does not work in {team.name}. Choose one of its agents.", "not_in_team")
+    others = RecallTest.objects.filter(team=team) if team else RecallTest.objects.filter(team=None, agent=agent)
+    if others.count() >= MAX_TESTS:
+        raise Conflict(f"There are {MAX_TESTS} recall tests here already. Delete one first.")
+    test = RecallTest(agent=agent, team=team)
+    _set_values(test, facts)
+    test.signed_by(principal.author)
+    test.save(force_insert=True)
+    return test
+
+
+@transaction.atomic
+def recall_test_save(
+    *, test: RecallTest, facts: RecallFacts, expected_version: int, principal: Principal
+) -> RecallTest:
+    """Save the next version of a test; the same values make none.
+
+    Earlier results have their expectations by value. Raises StaleVersion, NotFound, and Invalid as
+    `recall_test_create`.
+    """
+    current = _locked(test)
+    if current.version != expected_version:
+        raise StaleVersion(current, expected_version)
+    before = _values_of(current)
+    _set_values(current, facts)
+    return _next_version(current, principal) if _values_of(current) != before else current
+
+
+@transaction.atomic
+def recall_test_archive(*, test: RecallTest, archived: bool, principal: Principal) -> RecallTest:
+    """Archive a test, which is not run any more then, or restore it. Raises NotFound."""
+    current = _locked(test)
+    if (current.archived is not None) == archived:
+        return current
+    current.archived = timezone.now() if archived else None
+    return _next_version(current, principal)
+
+
+@transaction.atomic
+def recall_test_delete(*, test: RecallTest, principal: Principal) -> None:
+    """Delete a test with its results. Raises NotFound."""
+    erase("recall_tests", test.id, principal)
+    activity_record(principal, ActivityAction.RECALL_TEST_DELETED, test.name, team_ids=[test.team_id])
+
+
+def recall_test_from_context(*, assembly: Assembly, refs: Sequence[str], principal: Principal) -> RecallTest:
+    """Create a test with the topic and the profile of a recorded context, whose included items with these refs must be
+    included; without refs, the best ranked items of sections that choose by topic.
+
+    Raises NotFound if the agent or the team was deleted, Forbidden, and what `recall_test_create` raises.
+    """
+    agent, team = recall_owners_for(principal, agent=assembly.agent_slug, team=assembly.team_slug)
+    told = load_record(assembly)
+    budget = None if assembly.budget == told.inputs.profile.budget else assembly.budget
+    included = [decision for decision in told.decisions if decision.included and is_expectable(decision.ref)]
+    chosen = [one for one in included if one.ref in refs] if refs else _best(included)
+    expected = list(dict.fromkeys(_unversioned(one.ref) for one in chosen))[:MAX_EXPECTATIONS]
+    facts = RecallFacts(
+        name=(assembly.topic.strip() or f"Context of {assembly.agent_name}")[:MAX_TEST_NAME_CHARACTERS],
+        topic=assembly.topic,
+        profile="" if agent and assembly.profile_name == agent.profile else assembly.profile_name,
+        budget=budget,
+        expectations=[Expectation("include", ref=ref) for ref in expected if _title(ref, agent, team)],
+    )
+    return recall_test_create(agent=agent, team=team, facts=facts, principal=principal)
+
+
+SUGGESTED = 5
+"""The number of items that a test made from a context expects, unless the person chooses them."""
+
+
+def _best(included: Sequence[Decision]) -> list[Decision]:
+    """Return the best items that were ranked by the topic; without any, the first included ones."""
+    ranked = [one for one in included if one.rank is not None and one.score is not None]
+    return sorted(ranked, key=lambda one: -(one.score or 0.0))[:SUGGESTED] or list(included[:SUGGESTED])
+
+
+def is_expectable(ref: str) -> bool:
+    """Return whether tests can name the item: it is of a kind that is stored, not part of the request."""
+    return Ref.parse(ref).kind in KINDS
+
+
+def _unversioned(ref: str) -> str:
+    """Return the ref as expectations have it: without its version, with the number of a passage of a document."""
+    item, part = split_ref(ref)
+    return f"{item}#{part}" if part and item.startswith("chunk:") else item
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """The report on a run, and its results as they were stored."""
+
+    report: RunReport
+    results: Sequence[RecallResult]
+
+
+def recall_test_run(
+    *, test: RecallTest, trigger: RecallTrigger = RecallTrigger.REQUEST, principal: Principal
+) -> StoredRun:
+    """Run a test for all its agents that the principal may see, and store the results."""
+    agents = {*Agent.objects.visible_to(principal).values_list("id", flat=True)}
+    report = run_tests([run for run in runs_of([test]) if run.agent.id in agents])
+    return StoredRun(report, results_store(report.outcomes, trigger=trigger, principal=principal))
+
+
+@transaction.atomic
+def results_store(
+    outcomes: Sequence[RunOutcome], *, trigger: RecallTrigger, principal: Principal
+) -> Sequence[RecallResult]:
+    """Store the results of runs, and delete those beyond the newest 50 of each test and agent."""
+    results = RecallResult.objects.bulk_create(_result(outcome, trigger, principal) for outcome in outcomes)
+    for outcome in outcomes:
+        facts = {"test": outcome.run.test.id, "agent": outcome.run.agent.id, "retained": MAX_RESULTS}
+        run_statement(Statement(PRUNE_SQL, facts))
+    return results
+
+
+def results_visible_to(principal: Principal, test: RecallTest) -> QuerySet[RecallResult]:
+    """Return the stored results of a test for agents that the principal may see."""
+    results: QuerySet[RecallResult] = test.results.all()
+    return (
+        results if principal.is_admin else results.filter(agent_id__in=Agent.objects.visible_to(principal).values("id"))
+    )
+
+
+def latest_results(principal: Principal, tests: Sequence[RecallTest]) -> dict[UUID, list[RecallResult]]:
+    """Return the newest result for each agent that the principal may see, by test; one query."""
+    newest = RecallResult.objects.filter(test__in=[test.id for test in tests])
+    if not principal.is_admin:
+        newest = newest.filter(agent_id__in=Agent.objects.visible_to(principal).values("id"))
+    found: dict[UUID, list[RecallResult]] = {}
+    for result in newest.order_by("test_id", "agent_id", "-created", "-id").distinct("test_id", "agent_id"):
+        found.setdefault(result.test_id, []).append(result)
+    return found
+
+
+def _result(outcome: RunOutcome, trigger: RecallTrigger, principal: Principal) -> RecallResult:
+    run: RecallRun = outcome.run
+    return RecallResult(
+        test=run.test,
+        test_version=run.test.version,
+        agent_id=run.agent.id,
+        agent_slug=run.agent.slug,
+        agent_name=run.agent.name,
+        trigger=trigger,
+        passed=outcome.passed,
+        fault=outcome.fault,
+        profile_name=run.profile_name,
+        profile_version=outcome.profile_version,
+        tokens=outcome.tokens,
+        outcomes=[result.to_dict() for result in outcome.results],
+        requested_by=principal.ref,
+        requester_name=principal.name,
+    )
+
+
+def _locked(test: RecallTest) -> RecallTest:
+    """Return the newest state of the row, locked, with the agent and the team that were loaded before."""
+    current = lock_row(test)
+    current.agent, current.team = test.agent, test.team
+    return current
+
+
+def _next_version(test: RecallTest, principal: Principal) -> RecallTest:
+    test.version += 1
+    test.signed_by(principal.author)
+    test.save(force_update=True)
+    return test
+
+
+def _values_of(test: RecallTest) -> tuple[Any, ...]:
+    return test.name, test.topic, test.profile, test.budget, test.expectations
+
+
+def _set_values(test: RecallTest, facts: RecallFacts) -> None:
+    """Set the values of the test. Raises Invalid for a profile or an item that does not exist."""
+    if facts.profile:
+        find_profile(facts.profile)
+    if len(facts.expectations) > MAX_EXPECTATIONS:
+        raise Invalid("expectations", f"A recall test has at most {MAX_EXPECTATIONS} expectations.", "max_length")
+    known = {one["ref"]: one["label"] for one in test.expectations if one["ref"]}
+    test.name, test.topic, test.profile, test.budget = facts.name, facts.topic, facts.profile, facts.budget
+    test.expectations = [_checked(one, test.agent, test.team, known).to_dict() for one in facts.expectations]
+
+
+def _checked(expectation: Expectation, agent: Agent | None, team: Team | None, known: dict[str, str]) -> Expectation:
+    """Return the expectation with the title of its item; an item that the test named before may be gone by now.
+
+    Raises Invalid for neither or both of a ref and a text, and for an item that does not exist or that others own.
+    """
+    ref, text = expectation.ref.strip(), " ".join(expectation.text.split())
+    if expectation.kind not in EXPECTATION_KINDS or bool(ref) == bool(text):
+        raise Invalid("expectations", "Each expectation names either an item by its ref, or a text.")
+    if text:
+        if len(text) > MAX_TEXT_CHARACTERS:
+            raise Invalid("expectations", f"An expected text has at most {MAX_TEXT_CHARACTERS} characters.")
+        return Expectation(expectation.kind, text=text)
+    if len(ref) > MAX_REF_CHARACTERS:
+        raise Invalid("expectations", f"A ref has at most {MAX_REF_CHARACTERS} characters.")
+    named = _unversioned(ref)
+    label = _title(named, agent, team) or known.get(named, "")
+    if not label:
+        raise Invalid("expectations", f"There is no item “{ref}” here. Copy the ref from a context.", "unknown")
+    return Expectation(expectation.kind, ref=named, label=label)
+
+
+def _title(ref: str, agent: Agent | None, team: Team | None) -> str:
+    """Return the title of the item as it is now; "" if there is none that contexts of the test can have."""
+    named = Ref.parse(split_ref(ref)[0])
+    kind = KINDS.get(named.kind)
+    try:
+        id_ = UUID(named.id)
+    except ValueError:
+        return ""
+    if kind is None:
+        return ""
+    agents = [agent.id] if agent else team.agent_links.values("agent_id") if team else []
+    row = kind.rows(agents=agents, teams=[team.id] if team else []).filter(id=id_).first()
+    return excerpt(kind.title(row)) if row else ""

@@ -1,0 +1,150 @@
+"""Recall tests on a draft before it is published: a test that holds today fails on a draft that breaks it."""
+
+import pytest
+
+from agents.models import Agent, AgentFile
+from agents.services import agent_delete
+from assembly.models import PublicationGuard, RecallResult, RecallTest, StoredProfile
+from assembly.profiles.services import profile_create, profile_delete
+from assembly.profiles.shipped import SHIPPED
+from assembly.recall_tests.expectations import Expectation
+from assembly.recall_tests.publication import (
+    find_guarded_text,
+    has_guard,
+    publication_guard_set,
+    runs_concerned,
+    try_draft,
+    try_profile,
+    try_rule,
+    visible_runs,
+)
+from assembly.rules.catalogue import parse_draft_rule
+from config.http.errors import Forbidden, NotFound
+from memories.models import Memory
+from teams.activity.models import Activity
+from teams.models import Team, TeamFile, User
+from teams.organisation.services import organisation_file_create
+from teams.principal import SYSTEM, Action
+from tests.assembly.recall_tests.conftest import create
+from tests.client import Api, problem
+
+pytestmark = pytest.mark.django_db
+
+BROKEN = "# Refunds\n\nAsk the finance team.\n"
+REASON = "It is in the published version of Knowledge, and not in the draft."
+
+
+def guard(about: str) -> None:
+    publication_guard_set(text=find_guarded_text(SYSTEM, about), guarded=True, principal=SYSTEM)
+
+
+def test_a_draft_that_breaks_a_test_is_seen_before_publishing(refund_test: RecallTest, knowledge: AgentFile) -> None:
+    report = try_draft(SYSTEM, knowledge.about, BROKEN)
+    (failed,) = report.failed
+    assert (failed.run.test, failed.held_before, failed.reasons) == (refund_test, True, [REASON])
+    assert not try_draft(SYSTEM, knowledge.about, knowledge.content + "More.").failed
+    assert not RecallResult.objects.exists()
+
+
+def test_a_guarded_file_refuses_the_draft_over_rest_with_which_and_why(
+    refund_test: RecallTest, knowledge: AgentFile, admin_api: Api
+) -> None:
+    guard(knowledge.about)
+    path, version = "agents/ada/files/KNOWLEDGE", f'"{knowledge.version}"'
+    refused = admin_api.put(path, {"content": BROKEN}, if_match=version)
+    assert problem(refused) == (409, "publication_refused")
+    document = refused.json()
+    assert document["detail"] == (
+        f"Nothing was published: 1 recall test fails with this text. “Refunds” for Ada: {REASON}"
+    )
+    (test,) = document["tests"]
+    assert (test["id"], test["agent"], test["held_before"]) == (str(refund_test.id), "ada", True)
+    assert [failure["reason"] for failure in test["failures"]] == [REASON]
+    knowledge.refresh_from_db()
+    assert knowledge.content != BROKEN
+    fine = admin_api.put(path, {"content": f"{knowledge.content}\nMore.\n"}, if_match=version)
+    assert fine.status_code == 200, fine.content
+
+
+def test_without_a_guard_the_draft_is_published(refund_test: RecallTest, knowledge: AgentFile, admin_api: Api) -> None:
+    answer = admin_api.put("agents/ada/files/KNOWLEDGE", {"content": BROKEN}, if_match=f'"{knowledge.version}"')
+    assert answer.status_code == 200
+
+
+def test_a_guarded_text_of_a_team_and_of_the_organisation_is_refused(agent: Agent, team: Team, admin_api: Api) -> None:
+    create(Expectation("exclude", text="forbidden words"), agent=None, team=team)
+    goals = TeamFile.objects.get(team=team, file_key="GOALS")
+    file = organisation_file_create(key="promises", title="Promises", principal=SYSTEM)
+    guard(goals.about)
+    guard(file.about)
+    refused = admin_api.put("teams/care/files/GOALS", {"content": "Forbidden words"}, if_match='"1"')
+    assert problem(refused) == (409, "publication_refused")
+    path = f"organisation/files/{file.file_key}"
+    answer = admin_api.put(path, {"content": "# Refunds\n\nForbidden words on parcels."}, if_match='"1"')
+    assert answer.status_code in {200, 409}
+
+
+def test_a_guarded_profile_is_refused(agent: Agent, team: Team, memory: Memory, admin_api: Api) -> None:
+    text = SHIPPED["operations"].replace("name: operations", "name: house")
+    profile_create(name="house", content=text, principal=SYSTEM)
+    create(Expectation("include", ref=memory.ref), agent=agent, team=team, profile="house")
+    section = "{key: identity, heading: Identity, layer: L1, source: agent_files, shape: text}"
+    poor = f"name: house\nbudget: 400\nsections:\n  - {section}\n"
+    (failed,) = try_profile(SYSTEM, "house", poor).failed
+    assert [failure.code for failure in failed.failures] == ["no_section"]
+    guard("profile:house")
+    refused = admin_api.put("profiles/house", {"content": poor}, if_match='"1"')
+    assert problem(refused) == (409, "publication_refused")
+    assert "has no section for it" in refused.json()["detail"]
+    assert StoredProfile.objects.get(name="house").version == 1
+    profile_delete(name="house", principal=SYSTEM)
+    assert not has_guard("profile:house")
+
+
+def test_a_rule_is_tried_on_the_tests_of_its_owner(refund_test: RecallTest, agent: Agent, team: Team) -> None:
+    rule = parse_draft_rule("then: {exclude: [{source: agent_memories}]}\n", name="r", version=1, scope="team")
+    for owner in (agent, team, None):
+        (failed,) = try_rule(SYSTEM, rule, owner).failed
+        assert [failure.code for failure in failed.failures] == ["rule_excluded"]
+
+
+def test_a_text_concerns_the_tests_whose_contexts_can_have_it(
+    refund_test: RecallTest, agent: Agent, team: Team, knowledge: AgentFile
+) -> None:
+    own = create(Expectation("include", text="x"), agent=agent, team=None, name="Own")
+    create(Expectation("include", text="x"), agent=agent, team=team, name="Archived")
+    RecallTest.objects.filter(name="Archived").update(archived=own.created)
+    goals = TeamFile.objects.get(team=team, file_key="GOALS")
+    names = {about: [run.test.name for run in runs_concerned(about)] for about in (
+        knowledge.about, goals.about, f"daily_log:{agent.id}/2026-01-05", "profile:conversation", "profile:operations",
+        "memory:1", "agent_file:nothing",
+    )}  # fmt: skip
+    assert list(names.values()) == [["Own", "Refunds"], ["Refunds"], ["Own", "Refunds"], ["Own", "Refunds"], [], [], []]
+
+
+def test_tests_that_the_author_may_not_see_are_not_named(
+    refund_test: RecallTest, knowledge: AgentFile, outsider: User, teammate: User
+) -> None:
+    runs = runs_concerned(knowledge.about)
+    assert visible_runs(teammate.principal, runs) == runs
+    assert visible_runs(outsider.principal, runs) == []
+
+
+def test_who_may_set_a_guard(knowledge: AgentFile, teammate: User, editor: User, outsider: User) -> None:
+    assert find_guarded_text(teammate.principal, knowledge.about).agent
+    assert find_guarded_text(editor.principal, knowledge.about, Action.EDIT).agent
+    with pytest.raises(Forbidden):
+        find_guarded_text(teammate.principal, knowledge.about, Action.EDIT)
+    with pytest.raises(Forbidden):
+        find_guarded_text(editor.principal, "profile:operations", Action.EDIT)
+    for about in (knowledge.about, "profile:missing", "agent_file:1", "memory:1"):
+        with pytest.raises(NotFound):
+            find_guarded_text(outsider.principal, about)
+
+
+def test_a_guard_is_logged_and_goes_with_the_agent(knowledge: AgentFile, agent: Agent) -> None:
+    guard(knowledge.about)
+    guard(knowledge.about)
+    assert Activity.objects.filter(action="publication_guard.set").count() == 1
+    agent_delete(agent=agent, principal=SYSTEM)
+    assert not PublicationGuard.objects.exists()

@@ -1,0 +1,165 @@
+"""The pages of recall tests: the list, a test with its results, the form, and a context that is kept as a test."""
+
+import pytest
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from agents.models import Agent
+from agents.services import agent_create
+from assembly.models import RecallTest
+from assembly.pipeline.request import AssemblyRequest
+from assembly.pipeline.services import assemble
+from assembly.recall_tests.expectations import Expectation
+from assembly.recall_tests.services import recall_test_run
+from memories.models import Memory
+from teams.models import Team, User
+from teams.principal import SYSTEM
+from tests.assembly.recall_tests.conftest import create
+from tests.pages.conftest import SignedIn
+
+
+def path_of(test: RecallTest, page: str = "") -> str:
+    return f"/recall-tests/{test.id}/{page}"
+
+
+def test_the_list_shows_tests_with_their_last_results(
+    refund_test: RecallTest, team: Team, teammate: User, signed_in: SignedIn
+) -> None:
+    agent_create(slug="ben", name="Ben", teams=[team])
+    create(Expectation("include", text="x"), agent=None, team=team, name="Other")
+    recall_test_run(test=refund_test, principal=SYSTEM)
+    page = signed_in(teammate).get("/recall-tests/").content.decode()
+    assert "Refunds" in page
+    assert "fails" in page
+    assert "not run yet" in page
+    assert "New recall test" not in page
+
+
+@pytest.fixture
+def reader(teammate: User, signed_in: SignedIn) -> Client:
+    """The browser of somebody who may read."""
+    return signed_in(teammate)
+
+
+def test_the_list_needs_as_many_queries_for_many_tests(
+    refund_test: RecallTest, team: Team, reader: Client, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    with django_assert_num_queries(LIST_QUERIES):
+        reader.get("/recall-tests/")
+    for number in range(5):
+        recall_test_run(test=create(Expectation("include", text=str(number)), agent=None, team=team), principal=SYSTEM)
+    with django_assert_num_queries(LIST_QUERIES):
+        reader.get("/recall-tests/")
+
+
+LIST_QUERIES = 7
+TEST_QUERIES = 6
+
+
+def test_a_test_shows_its_results_with_reasons(
+    refund_test: RecallTest, memory: Memory, reader: Client, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    agent_create(slug="ben", name="Ben", teams=list(Team.objects.filter(slug="demo")))
+    assert reader.post(path_of(refund_test, "run/")).status_code == 302
+    with django_assert_num_queries(TEST_QUERIES):
+        page = reader.get(path_of(refund_test)).content.decode()
+    assert memory.text in page
+    assert "must be in" in page
+    assert "No candidate has this text." in page
+    assert "Run now" in page
+    assert path_of(refund_test, "edit/") not in page
+
+
+def test_a_test_is_created_changed_archived_and_deleted(
+    agent: Agent, team: Team, memory: Memory, editor: User, signed_in: SignedIn
+) -> None:
+    browser = signed_in(editor)
+    assert browser.get("/recall-tests/new/?team=demo").status_code == 200
+    sent = {"team": "demo", "agent": "", "name": "Parcels", "topic": "parcels", "profile": "", "max_tokens": "",
+            "include": f"memory:{memory.id}\n\n  Some text ", "exclude": "Not this", "version": "0"}  # fmt: skip
+    answer = browser.post("/recall-tests/new/", sent)
+    test = RecallTest.objects.get()
+    assert answer["Location"] == path_of(test)
+    assert [(one["kind"], one["ref"], one["text"]) for one in test.expectations] == [
+        ("include", f"memory:{memory.id}", ""),
+        ("include", "", "Some text"),
+        ("exclude", "", "Not this"),
+    ]
+    form = browser.get(path_of(test, "edit/")).content.decode()
+    assert memory.text in form
+    changed = {**sent, "include": "", "exclude": "", "version": "1", "name": "Renamed",
+               "expectation_0": "exclude", "expectation_1": "remove", "expectation_2": "exclude"}  # fmt: skip
+    assert browser.post(path_of(test, "edit/"), changed).status_code == 302
+    test.refresh_from_db()
+    assert (test.name, [one["kind"] for one in test.expectations]) == ("Renamed", ["exclude", "exclude"])
+    browser.post(path_of(test, "archive/"))
+    assert "archived" in browser.get(path_of(test)).content.decode()
+    browser.post(path_of(test, "archive/"), {"restore": ""})
+    assert browser.get(path_of(test, "delete/")).status_code == 200
+    assert browser.post(path_of(test, "delete/"))["Location"] == "/recall-tests/"
+    assert not RecallTest.objects.exists()
+
+
+def test_a_stale_form_is_shown_again_and_then_replaces(
+    refund_test: RecallTest, editor: User, signed_in: SignedIn
+) -> None:
+    browser = signed_in(editor)
+    sent = {"name": "Mine", "topic": "", "profile": "", "max_tokens": "", "include": "", "exclude": "", "version": "7",
+            "expectation_0": "include", "expectation_1": "include"}  # fmt: skip
+    stale = browser.post(path_of(refund_test, "edit/"), sent)
+    assert stale.status_code == 422
+    assert "Someone changed it meanwhile." in stale.content.decode()
+    assert browser.post(path_of(refund_test, "edit/"), {**sent, "version": "1"}).status_code == 302
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"team": ""}, "Choose a team or an agent."),
+        ({"include": ""}, "Name at least one text or item"),
+        ({"include": "memory:00000000-0000-7000-8000-000000000000"}, "There is no item"),
+        ({"include": "x" * 401}, "at most 400 characters"),
+        ({"team": "elsewhere"}, "Select a valid choice"),
+    ],
+)
+@pytest.mark.usefixtures("agent", "outsider")
+def test_bad_values_are_named(editor: User, signed_in: SignedIn, changes: dict[str, str], message: str) -> None:
+    sent = {"team": "demo", "agent": "", "name": "Parcels", "topic": "", "profile": "", "max_tokens": "",
+            "include": "text", "exclude": "", "version": "0"}  # fmt: skip
+    answer = signed_in(editor).post("/recall-tests/new/", {**sent, **changes})
+    assert answer.status_code == 422
+    assert message in answer.content.decode()
+
+
+def test_a_context_is_kept_as_a_test_by_one_click(
+    agent: Agent, memory: Memory, editor: User, reader: Client, signed_in: SignedIn
+) -> None:
+    team = Team.objects.get(slug="demo")
+    asked = AssemblyRequest(topic="When do couriers collect parcels?")
+    assembly = assemble(agent=agent, team=team, asked=asked, principal=SYSTEM).assembly
+    address = f"/contexts/{assembly.id}/recall-test/"
+    page = signed_in(editor).get(f"/contexts/{assembly.id}/").content.decode()
+    assert address in page
+    answer = signed_in(editor).post(address)
+    test = RecallTest.objects.get()
+    assert answer["Location"] == path_of(test, "edit/")
+    assert f"memory:{memory.id}" in [one["ref"] for one in test.expectations]
+    assert reader.post(address).status_code == 403
+
+
+def test_outsiders_find_nothing(refund_test: RecallTest, outsider: User, signed_in: SignedIn) -> None:
+    browser = signed_in(outsider)
+    assert "Refunds" not in browser.get("/recall-tests/").content.decode()
+    for page in ("", "edit/", "delete/"):
+        assert browser.get(path_of(refund_test, page)).status_code == 404
+    for page in ("run/", "archive/", "delete/", "edit/"):
+        assert browser.post(path_of(refund_test, page)).status_code == 404
+
+
+def test_people_without_a_role_to_edit_are_refused(
+    refund_test: RecallTest, teammate: User, signed_in: SignedIn
+) -> None:
+    browser = signed_in(teammate)
+    assert browser.get("/recall-tests/new/").status_code == 403
+    for page in ("archive/", "delete/", "edit/"):
+        assert browser.post(path_of(refund_test, page)).status_code == 403
