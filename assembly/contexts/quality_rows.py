@@ -32,9 +32,7 @@ class QualityRow:
 def quality_rows(told: StoredAssembly, content: str) -> list[QualityRow]:
     """Return the measures of a context with this text."""
     outcomes = recorded_outcomes(told.inputs.profile.sections, told.assembly.sources, told.decisions)
-    quality = context_quality(
-        told.assembly, content, told.decisions, coverage=source_coverage(outcomes.values())
-    )
+    quality = context_quality(told.assembly, content, told.decisions, coverage=source_coverage(outcomes.values()))
     return [
         QualityRow(
             "quality_achieved",

@@ -4,6 +4,7 @@ from assembly.models.assembly import Assembly, AssemblyQuerySet, NewAssembly, Pi
 from assembly.models.caches import ChangeCounter, StoredSummary, TextLevel, TokenCount, UnlevelledItem
 from assembly.models.export import ContextFile, ContextFilePart
 from assembly.models.external_source import ExternalSource
+from assembly.models.feedback import AssemblyFeedback, AssemblyQuality, ProfileTuning, TuningChange, TuningWindow
 from assembly.models.memory_request import MemoryRequest
 from assembly.models.monitoring import (
     Alert,
@@ -25,7 +26,9 @@ __all__ = [
     "Alert",
     "AlertKind",
     "Assembly",
+    "AssemblyFeedback",
     "AssemblyFlag",
+    "AssemblyQuality",
     "AssemblyQuerySet",
     "ChangeCounter",
     "ContextFile",
@@ -40,6 +43,7 @@ __all__ = [
     "Notification",
     "NotificationKind",
     "Piece",
+    "ProfileTuning",
     "Proposal",
     "Pruning",
     "Purpose",
@@ -53,6 +57,8 @@ __all__ = [
     "StoredText",
     "TextLevel",
     "TokenCount",
+    "TuningChange",
+    "TuningWindow",
     "UnlevelledItem",
     "UnusedPiece",
     "Webhook",
