@@ -3,10 +3,12 @@
 Whether the assembly was just made or is read from its record: the same values give the same bytes.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC
 from typing import Any
+
+from msgspec import structs
 
 from assembly.contexts.documents import build_messages, source_document
 from assembly.contract.translation import requested_scopes
@@ -14,6 +16,7 @@ from assembly.engine.codes import Code, SourceCode, WarningCode
 from assembly.engine.profile import Profile, Section
 from assembly.engine.quality import ScopeOutcome, source_coverage
 from assembly.engine.ranking import decision_relevance
+from assembly.engine.reconciliation import CONFIDENCES, Reconciliation, Strategy, outcome_of
 from assembly.engine.scopes import SCOPE_LAYERS, SCOPES, SOURCE_SCOPES, MemoryScope
 from assembly.engine.types import Candidate, Decision, Level, field_values
 from assembly.models import Assembly
@@ -21,7 +24,7 @@ from assembly.records.quality import context_quality
 from assembly.records.warnings import warnings_of
 
 SHORTER_LEVELS = {"macro", "micro"}
-"""Levels that are shorter than the whole text. If a request prefers one, its items are short by wish."""
+"""Levels that are shorter than the whole text. If a request prefers one, its items are meant to be short."""
 TRIM_CODES = {
     *(Code.TRUNCATED, Code.COMPACTED, Code.SUMMARISED),
     *(Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET),
@@ -32,7 +35,7 @@ MEASURES = ("recency", "credibility", "coherence")
 
 @dataclass(frozen=True, slots=True)
 class AnsweredAssembly:
-    """An assembly as the answer needs it: its row, its text, its profile, and the decision on each candidate."""
+    """An answered assembly has what the answer needs: row, text, profile, and the decision on each candidate."""
 
     assembly: Assembly
     content: str
@@ -41,13 +44,13 @@ class AnsweredAssembly:
     """Each decision with its candidate, in the order of deciding."""
 
 
-def assembled_context(wishes: Mapping[str, Any], answered: AnsweredAssembly) -> dict[str, Any]:
-    """Return the AssembledContext.v0 of the assembly that was made for the valid request `wishes`, as JSON values."""
+def assembled_context(memory_request: Mapping[str, Any], answered: AnsweredAssembly) -> dict[str, Any]:
+    """Return the AssembledContext.v0 of the assembly that was made for the valid request, as JSON values."""
     assembly, sections = answered.assembly, {section.key: section for section in answered.profile.sections}
     trims = trims_of(answered.profile, [decision for decision, _ in answered.decided])
-    coverage = _coverage(set(requested_scopes(wishes)), assembly.sources, answered.decided, sections)
+    coverage = _coverage(set(requested_scopes(memory_request)), assembly.sources, answered.decided, sections)
     return {
-        "request_id": wishes["request_id"],
+        "request_id": memory_request["request_id"],
         "fragments": fragments_of(answered.content, answered.decided, sections),
         "metadata": {
             "total_tokens": assembly.tokens,
@@ -62,9 +65,10 @@ def assembled_context(wishes: Mapping[str, Any], answered: AnsweredAssembly) -> 
             "overrun": WarningCode.BUDGET_EXCEEDED in assembly.warnings,
             "warnings": _warning_documents(assembly, trims),
             "trims": trims,
+            **conflict_documents(answered),
             "coverage": coverage,
             "sources": [_source_document(report) for report in assembly.sources],
-            **_whole_text(wishes.get("format", "fragments"), answered),
+            **_whole_text(memory_request.get("format", "fragments"), answered),
         },
     }
 
@@ -136,8 +140,36 @@ def trims_of(profile: Profile, decisions: Iterable[Decision]) -> list[dict[str, 
             "steps": _steps_of(decision),
         }
         for decision in decisions
-        if decision.code in TRIM_CODES and not _is_short_by_wish(profile, decision)
+        if decision.code in TRIM_CODES and not _is_preferred_level(profile, decision)
     ]
+
+
+def conflict_documents(answered: AnsweredAssembly) -> dict[str, Any]:
+    """Return how the conflicts between candidates were handled, as a whole and each by itself."""
+    sensitivity = answered.profile.conflict_sensitivity
+    recorded = answered.assembly.request.get("reconciliations", ())
+    known = [Reconciliation.from_dict(one) for one in recorded]
+    included = {decision.ref for decision, _ in answered.decided if decision.included}
+    outcome = outcome_of(known, sensitivity)
+    return {
+        "conflict_resolution": structs.asdict(outcome),
+        "conflicts": [_conflict_document(one, one.strategy(sensitivity), included) for one in known],
+    }
+
+
+def _conflict_document(one: Reconciliation, strategy: Strategy, included: Collection[str]) -> dict[str, Any]:
+    return {
+        "id": one.id,
+        "kind": one.kind,
+        "left": one.left,
+        "right": one.right,
+        "cue": one.cue,
+        "severity": one.severity,
+        "strategy": strategy,
+        "confidence": CONFIDENCES[strategy],
+        "reasoning": one.reasoning(strategy),
+        "included": [ref for ref in (one.left, one.right) if ref in included],
+    }
 
 
 def _steps_of(decision: Decision) -> list[dict[str, Any]]:
@@ -149,24 +181,24 @@ def _steps_of(decision: Decision) -> list[dict[str, Any]]:
     return steps
 
 
-def _is_short_by_wish(profile: Profile, decision: Decision) -> bool:
+def _is_preferred_level(profile: Profile, decision: Decision) -> bool:
     return profile.lod in SHORTER_LEVELS and decision.detail.get("lod") == profile.lod
 
 
 def _coverage(
-    asked: set[MemoryScope],
+    requested: set[MemoryScope],
     reports: Sequence[Mapping[str, Any]],
     decided: Sequence[tuple[Decision, Candidate]],
     sections: Mapping[str, Section],
 ) -> dict[str, dict[str, Any]]:
-    """Return what became of each scope, by its name."""
-    fates = [(_scope_of(sections[decision.section]), decision.included) for decision, _ in decided]
+    """Return how many items of each scope were returned and included, and its failed sources, by its name."""
+    found = [(_scope_of(sections[decision.section]), decision.included) for decision, _ in decided]
     return {
         scope: {
             "layer": SCOPE_LAYERS[scope],
-            "asked": scope in asked,
-            "returned": sum(of == scope for of, _ in fates),
-            "in": sum(of == scope and included for of, included in fates),
+            "asked": scope in requested,
+            "returned": sum(found_scope == scope for found_scope, _ in found),
+            "in": sum(found_scope == scope and included for found_scope, included in found),
             "failed": [report["name"] for report in mine if report.get("code")],
             "deadline_ms": max((report["deadline_ms"] for report in mine if report.get("deadline_ms")), default=None),
         }
@@ -214,7 +246,7 @@ def _failed_sources(assembly: Assembly, code: str) -> list[str]:
 
 
 def _whole_text(form: str, answered: AnsweredAssembly) -> dict[str, Any]:
-    """Return the members with the whole text, as far as the request wants it."""
+    """Return the members with the whole text, as far as its `format` asks for it."""
     if form == "fragments":
         return {}
     content, assembly = answered.content, answered.assembly

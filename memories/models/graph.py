@@ -19,7 +19,8 @@ class Entity(Embedded, AgentItem):
     """
 
     ref_kind = "entity"
-    told_fields = frozenset({"type", "name", "properties"})
+    context_fields = frozenset({"type", "name", "properties"})
+    is_announced = True
 
     type = models.CharField(max_length=60)
     name = models.CharField(max_length=200)
@@ -69,7 +70,7 @@ class Relation(AgentItem):
     """A relation says how one entity of an agent is related to another. `weight` is 0 to 1."""
 
     ref_kind = "relation"
-    told_fields = frozenset({"type"})
+    context_fields = frozenset({"type"})
 
     source = models.ForeignKey(
         Entity, models.DO_NOTHING, db_constraint=False, db_index=False, related_name="relations_out"

@@ -48,6 +48,8 @@ class ActivityAction(models.TextChoices):
     PROFILE_DELETED = "profile.deleted", _("Profile deleted")
     RULE_DELETED = "rule.deleted", _("Rule deleted")
     MEMORY_DELETED = "memory.deleted", _("Memory deleted")
+    CONFLICT_RESOLVED = "conflict.resolved", _("Conflict resolved")
+    CONFLICT_REOPENED = "conflict.reopened", _("Conflict reopened")
     EXPORT_DOWNLOADED = "export.downloaded", _("Export downloaded")
     BUNDLE_DOWNLOADED = "bundle.downloaded", _("Audit bundle downloaded")
     IMPORT_BEGUN = "import.begun", _("Import started")

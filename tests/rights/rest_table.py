@@ -113,6 +113,10 @@ external-sources/<slug:name>                    GET anyone      PATCH organisati
 external-sources/<slug:name>/query                POST organisation
 activities                                      GET anyone
 trends                                          GET anyone
+conflicts                                       GET anyone
+conflicts/<uuid:id_>                            GET read
+conflicts/<uuid:id_>/resolve                    POST write
+conflicts/<uuid:id_>/undo                       POST write
 alerts                                          GET anyone
 alerts/<uuid:id_>                               GET read
 alerts/<uuid:id_>/acknowledge                           POST edit
@@ -182,6 +186,7 @@ BODIES: dict[tuple[str, str], Body] = {
     ("assemblies/<uuid:id_>/feedback", "POST"): _plain({"satisfaction": 0.9}),
     ("profiles/<slug:name>/tuning", "PUT"): _plain({"is_on": True}),
     ("assemblies/<uuid:id_>/flag", "PUT"): _plain({"note": "Look"}),
+    ("conflicts/<uuid:id_>/resolve", "POST"): _plain({"choice": "both"}),
     ("draft-previews", "POST"): _context(files={"GOALS": "New"}),
     ("proposals", "POST"): lambda owned, _world: {
         "assembly_id": str(owned.ids["assemblies"]), "overrides": {"max_tokens": 300},

@@ -100,6 +100,7 @@ def test_the_next_context_is_tuned_the_older_ones_replay_and_reset_restores(
     assert after.profile["weights"]["coherence"] == pytest.approx(0.25)
     assert sum(after.profile["weights"].values()) == pytest.approx(sum(text["weights"].values()))
     assert after.profile["scope_limits"]["library"] == 14
+    assert after.profile["conflict_sensitivity"] == pytest.approx(1.44)
     for one in (before, after):
         assert replay(load_record(Assembly.objects.get(id=one.id))).identical
     tuning_reset(name="memory", principal=SYSTEM)
