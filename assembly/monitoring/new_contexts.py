@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from assembly.models import Assembly, Purpose
 from assembly.monitoring.alerts.watch import AlertBatch
-from assembly.monitoring.quality import QualityBatch
 from assembly.monitoring.trends.counting import counting_begin
 from assembly.monitoring.trends.recount import load_with_records
+from assembly.monitoring.tuning_windows import QualityBatch
 from assembly.records.quality import quality_of_record
 
 

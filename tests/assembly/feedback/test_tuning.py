@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from agents.models import Agent
 from assembly.engine.tuning import UNTUNED
 from assembly.models import Assembly, AssemblyQuality, ProfileTuning
-from assembly.monitoring.quality import WINDOW, profiles_tune
+from assembly.monitoring.tuning_windows import WINDOW, profiles_tune
 from assembly.profiles.catalogue import find_profile
 from assembly.profiles.tuning import (
     conflict_sensitivity_of,
