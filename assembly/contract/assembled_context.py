@@ -20,7 +20,7 @@ from assembly.engine.reconciliation import CONFIDENCES, Reconciliation, Strategy
 from assembly.engine.scopes import SCOPE_LAYERS, SCOPES, SOURCE_SCOPES, MemoryScope
 from assembly.engine.types import Candidate, Decision, Level, field_values
 from assembly.models import Assembly
-from assembly.records.quality import context_quality
+from assembly.records.recorded_quality import context_quality
 from assembly.records.warnings import warnings_of
 
 SHORTER_LEVELS = {"macro", "micro"}

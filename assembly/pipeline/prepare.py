@@ -19,7 +19,7 @@ from assembly.pipeline.request_sections import add_request_sections
 from assembly.profiles.catalogue import find_profile
 from assembly.profiles.request_overrides import apply_strategy
 from assembly.profiles.shipped import CONVERSATION
-from assembly.profiles.tuning import apply_tuning
+from assembly.profiles.tuning_versions import apply_tuning
 from assembly.rules.evaluation import add_inclusion_section
 from assembly.sources import SOURCES
 from assembly.sources.base import GatherContext, SourceReport

@@ -8,8 +8,8 @@ from assembly.conflicts.services import conflict_resolve
 from assembly.models import Assembly, Conflict
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
-from assembly.records.quality import quality_of_record
 from assembly.records.reader import load_record
+from assembly.records.recorded_quality import quality_of_record
 from teams.principal import SYSTEM
 from tests.assembly.conflicts.conflict_factories import EIGHTY, NINETY, remember, run_jobs
 

@@ -12,7 +12,7 @@ from assembly.engine.tuning import UNTUNED
 from assembly.models import Assembly, AssemblyQuality, ProfileTuning
 from assembly.monitoring.tuning_windows import WINDOW, profiles_tune
 from assembly.profiles.catalogue import find_profile
-from assembly.profiles.tuning import (
+from assembly.profiles.tuning_versions import (
     conflict_sensitivity_of,
     tuning_reset,
     tuning_state,
