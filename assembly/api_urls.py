@@ -6,12 +6,13 @@ from agents.access import agent_for
 from assembly.comparison import api as comparison_api
 from assembly.conflicts import api as conflicts_api
 from assembly.contexts import api as contexts_api
-from assembly.contexts import text_api, usage_api
+from assembly.contexts import feedback_api, text_api, usage_api
 from assembly.contract import api as contract_api
 from assembly.monitoring.alerts import api as alerts_api
 from assembly.monitoring.trends import api as trends_api
 from assembly.monitoring.webhooks import api as webhooks_api
 from assembly.profiles import api as profiles_api
+from assembly.profiles import tuning_api
 from assembly.recall_tests import api as recall_tests_api
 from assembly.records import api as records_api
 from assembly.rules import api as rules_api
@@ -34,6 +35,7 @@ urlpatterns = [
     path("assemblies/<uuid:id_>/decisions", contexts_api.AssemblyDecisions.as_view()),
     path("assemblies/<uuid:id_>/replay", contexts_api.AssemblyReplay.as_view()),
     path("assemblies/<uuid:id_>/append", contexts_api.AssemblyAppend.as_view()),
+    path("assemblies/<uuid:id_>/feedback", feedback_api.AssemblyFeedbackCreate.as_view()),
     path("assemblies/<uuid:id_>/why-not", why_not_api.AssemblyWhyNot.as_view()),
     path("assemblies/<uuid:id_>/as-of", time_travel_api.AssemblyAsOf.as_view()),
     path("agents/<slug:slug>/as-of", time_travel_api.AgentAsOf.as_view()),
@@ -60,6 +62,7 @@ urlpatterns = [
     path("profiles", profiles_api.ProfileList.as_view()),
     path("profiles/check", profiles_api.ProfileCheck.as_view()),
     path("profiles/<slug:name>", profiles_api.ProfileDetail.as_view()),
+    path("profiles/<slug:name>/tuning", tuning_api.ProfileTuningDetail.as_view()),
     path("profiles/<slug:name>/versions", profiles_api.ProfileVersionList.as_view()),
     path("profiles/<slug:name>/versions/<int:version>", profiles_api.ProfileVersionDetail.as_view()),
     path("rules", rules_api.RuleList.as_view()),

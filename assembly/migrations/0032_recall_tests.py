@@ -159,6 +159,7 @@ class Migration(migrations.Migration):
                             "section_missing",
                             "budget_exceeded",
                             "rule_not_kept",
+                            "conflict_open",
                             "recall_test_failed",
                         ],
                     )

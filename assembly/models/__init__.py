@@ -15,6 +15,7 @@ from assembly.models.conflict import (
 )
 from assembly.models.export import ContextFile, ContextFilePart
 from assembly.models.external_source import ExternalSource
+from assembly.models.feedback import AssemblyFeedback, AssemblyQuality, ProfileTuning, TuningChange, TuningWindow
 from assembly.models.memory_request import MemoryRequest
 from assembly.models.monitoring import (
     Alert,
@@ -37,7 +38,9 @@ __all__ = [
     "Alert",
     "AlertKind",
     "Assembly",
+    "AssemblyFeedback",
     "AssemblyFlag",
+    "AssemblyQuality",
     "AssemblyQuerySet",
     "ChangeCounter",
     "Conflict",
@@ -60,6 +63,7 @@ __all__ = [
     "Notification",
     "NotificationKind",
     "Piece",
+    "ProfileTuning",
     "Proposal",
     "Pruning",
     "PublicationGuard",
@@ -77,6 +81,8 @@ __all__ = [
     "StoredText",
     "TextLevel",
     "TokenCount",
+    "TuningChange",
+    "TuningWindow",
     "UncomparedItem",
     "UnlevelledItem",
     "UnusedPiece",

@@ -18,6 +18,8 @@ from assembly.pipeline.request import AssemblyRequest, find_session
 from assembly.pipeline.request_sections import add_request_sections
 from assembly.profiles.catalogue import find_profile
 from assembly.profiles.request_overrides import apply_strategy
+from assembly.profiles.shipped import CONVERSATION
+from assembly.profiles.tuning_versions import apply_tuning
 from assembly.rules.evaluation import add_inclusion_section
 from assembly.sources import SOURCES
 from assembly.sources.base import GatherContext, SourceReport
@@ -105,6 +107,8 @@ def _requested_profile(asked: AssemblyRequest, draft: Profile | None) -> Profile
     profile = draft if draft and draft.name == asked.profile else find_profile(asked.profile)
     if asked.strategy:
         profile = apply_strategy(profile, asked.strategy)
+    if profile.name != CONVERSATION.name:  # it is never tuned, so nothing has to be read
+        profile = apply_tuning(profile)
     if asked.budgets.quality_min is not None:
         profile = replace(profile, quality_min=asked.budgets.quality_min)
     return add_request_sections(profile, asked) if asked.history or asked.additional_context else profile

@@ -44,6 +44,7 @@ class ActivityAction(models.TextChoices):
     SOURCE_CREATED = "source.created", _("External source created")
     SOURCE_CHANGED = "source.changed", _("External source changed")
     SOURCE_DELETED = "source.deleted", _("External source deleted")
+    PROFILE_TUNED = "profile.tuning_changed", _("Profile tuning changed")
     PROFILE_DELETED = "profile.deleted", _("Profile deleted")
     RULE_DELETED = "rule.deleted", _("Rule deleted")
     RECALL_TEST_DELETED = "recall_test.deleted", _("Recall test deleted")

@@ -209,6 +209,8 @@ profiles/check/                                                         -       
 profiles/<slug:name>/                                                   anyone        =
 profiles/<slug:name>/edit/                                              organisation  organisation
 profiles/<slug:name>/delete/                                            organisation  organisation
+profiles/<slug:name>/tuning/switch/                                     -             organisation
+profiles/<slug:name>/tuning/reset/                                      -             organisation
 profiles/<slug:name>/history/                                           anyone        =
 profiles/<slug:name>/history/compare/                                   anyone        =
 profiles/<slug:name>/history/<int:number>/                              anyone        =

@@ -83,6 +83,7 @@ assemblies/<uuid:id_>                           GET read
 assemblies/<uuid:id_>/decisions                 GET read
 assemblies/<uuid:id_>/replay                    POST read
 assemblies/<uuid:id_>/append                    POST write
+assemblies/<uuid:id_>/feedback                  POST write
 assemblies/<uuid:id_>/why-not                   GET read
 assemblies/<uuid:id_>/as-of                     GET read
 assemblies/<uuid:id_>/rerun                     GET read
@@ -103,6 +104,7 @@ retention                                       GET anyone PUT organisation DELE
 profiles                                        GET anyone      POST organisation
 profiles/check                                  POST anyone
 profiles/<slug:name>                            GET anyone      PUT organisation DELETE organisation
+profiles/<slug:name>/tuning                     GET anyone      PUT organisation DELETE organisation
 profiles/<slug:name>/versions                   GET anyone
 profiles/<slug:name>/versions/<int:version>     GET anyone
 rules                                           GET anyone      POST edit
@@ -187,6 +189,8 @@ BODIES: dict[tuple[str, str], Body] = {
     ("memory/assemble", "POST"): _context(request_id="one", intent="tea"),
     ("assemblies/<uuid:id_>/append", "POST"): _plain({"event": {"type": "message", "content": {"text": "Tea"}}}),
     ("assemblies/<uuid:id_>/what-if", "POST"): _plain({"max_tokens": 300}),
+    ("assemblies/<uuid:id_>/feedback", "POST"): _plain({"satisfaction": 0.9}),
+    ("profiles/<slug:name>/tuning", "PUT"): _plain({"is_on": True}),
     ("assemblies/<uuid:id_>/flag", "PUT"): _plain({"note": "Look"}),
     ("conflicts/<uuid:id_>/resolve", "POST"): _plain({"choice": "both"}),
     ("draft-previews", "POST"): _context(files={"GOALS": "New"}),
