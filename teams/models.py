@@ -87,9 +87,7 @@ class User(AbstractBaseUser):
     unread_notifications = models.PositiveIntegerField(default=0, db_default=0)
     """The number that the menu shows; it is counted anew when the page of notifications is opened."""
     open_conflicts = models.PositiveIntegerField(default=0, db_default=0)
-    """The number of conflicts for the person to decide, which the menu shows; it is counted anew on the start page and on
-    the pages of conflicts, and when a job finds some.
-    """
+    """The number of conflicts for the person to decide, which the menu shows: see `assembly.conflicts.counts`."""
     is_admin = models.BooleanField(default=False)
     is_active = models.BooleanField(default=True)
     created = models.DateTimeField(auto_now_add=True)

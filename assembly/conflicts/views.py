@@ -6,6 +6,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
@@ -22,6 +23,7 @@ from config.http.filter_chips import filter_chips
 from config.http.shown_once import take_shown_once
 from teams.access import principal_of
 from teams.models import User
+from teams.versioned_text.presentation import Crumb
 
 UNDO_PAGE = "conflicts"
 """The page that offers to undo what was done with a selection."""
@@ -93,6 +95,7 @@ def undo(request: HttpRequest, id_: UUID) -> HttpResponse:
 def _render_conflict(request: HttpRequest, conflict: Conflict, form: ReasonForm, status: int = 200) -> HttpResponse:
     principal = principal_of(request)
     context = {
+        "crumbs": [Crumb(_("Conflicts"), reverse("conflict_list"))],
         "view": conflict_views(principal, [conflict])[0],
         "form": form,
         "decisions": conflict.decisions.order_by("-created", "-id")[:20],
