@@ -165,9 +165,16 @@ def conflict_views(principal: Principal, conflicts: Iterable[Conflict]) -> list[
 
 def _side_views(left: SideText, right: SideText) -> tuple[SideView, SideView]:
     runs = diff_runs(left.side.statement, right.side.statement)
-    of_left = tuple(run for run in runs if run.kind != "added")
-    of_right = tuple(run for run in runs if run.kind != "removed")
-    return _side_view("left", left, of_left), _side_view("right", right, of_right)
+    of_left = (run for run in runs if run.kind != "added")
+    of_right = (run for run in runs if run.kind != "removed")
+    return _side_view("left", left, _marked(of_left)), _side_view("right", right, _marked(of_right))
+
+
+def _marked(runs: Iterable[DiffRun]) -> tuple[DiffRun, ...]:
+    """Return the runs with the white space at the end of a marked one apart: it is not marked."""
+    parts = ((run, run.text.rstrip()) if run.changed else (run, run.text) for run in runs)
+    split = ((DiffRun(run.kind, words), DiffRun("equal", run.text[len(words) :])) for run, words in parts)
+    return tuple(run for pair in split for run in pair if run.text)
 
 
 def _side_view(choice: Choice, text: SideText, runs: tuple[DiffRun, ...]) -> SideView:

@@ -73,7 +73,7 @@ def resolve(request: HttpRequest, id_: UUID) -> HttpResponse:
     except ConflictError as refused:
         messages.error(request, refused.detail)
     else:
-        messages.success(request, _("Decided. It holds from the next context on; you can undo it below."))
+        messages.success(request, _("Decided. It holds from the next context on; you can undo it here."))
     recount_open_conflicts(cast("User", request.user))
     return redirect("conflict_page", id_=id_)
 
