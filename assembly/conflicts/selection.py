@@ -73,7 +73,7 @@ def _reason(request: HttpRequest) -> str:
     """Return the reason that was sent. Raises Invalid."""
     form = ReasonForm(request.POST)
     if not form.is_valid():
-        raise Invalid("reason", _("Reason: %(error)s") % {"error": " ".join(form.errors["reason"])})
+        raise Invalid("reason", _("Reason: %(error)s") % {"error": " ".join(map(str, form.errors["reason"]))})
     return str(form.cleaned_data["reason"])
 
 
