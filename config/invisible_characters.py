@@ -83,7 +83,7 @@ def is_blank(text: str) -> bool:
 
 @dataclass(slots=True)
 class RemovedCharacters:
-    """The number of characters that were removed from the texts of one request."""
+    """This counter has the number of characters that were removed from the texts of one request."""
 
     count: int = 0
 
@@ -92,10 +92,10 @@ class RemovedCharacters:
         """A sentence about the removed characters; "" if there were none."""
         if not self.count:
             return ""
-        said = ngettext(
+        sentence = ngettext(
             "%(count)s invisible character was removed.", "%(count)s invisible characters were removed.", self.count
         )
-        return said % {"count": f"{self.count:,}"}
+        return sentence % {"count": f"{self.count:,}"}
 
 
 def removed_characters(request: Any) -> RemovedCharacters:

@@ -29,7 +29,7 @@ TYPES: dict[str, tuple[type, ...]] = {
 
 
 class Client:
-    """Memory of one agent, asked over HTTP."""
+    """A client requests the memory of one agent over HTTP."""
 
     def __init__(self, address: str, key: str) -> None:
         self.address, self.key = address.rstrip("/"), key
@@ -115,7 +115,7 @@ def print_context(answer: dict[str, Any]) -> None:
 
 
 class Tour:
-    """A walk through everything that the contract can answer; it counts what was not as expected."""
+    """The tour walks through everything that the contract can answer; it counts what was not as expected."""
 
     def __init__(self, client: Client, intent: str) -> None:
         self.client, self.intent = client, intent

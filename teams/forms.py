@@ -8,13 +8,13 @@ from uuid import UUID
 from django import forms
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
-from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
 from config.invisible_characters import is_blank
-from teams.models import Team, valid_slug
+from teams.models import Team
 from teams.principal import Action, Principal, Role
 from teams.services import people_to_add
+from teams.slugs import MAX_SLUG_CHARACTERS, derive_slug, valid_slug
 from teams.versioned_text.merging import Lines, MergeChunk
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS, MAX_NOTE_CHARACTERS, VersionedFile
 
@@ -152,7 +152,7 @@ class NamedForm(forms.Form):
     slug = forms.CharField(
         label=_("Slug (used in URLs and the API)"),
         help_text=_("Lower-case letters, digits and hyphens. Default: derived from the name."),
-        max_length=60,
+        max_length=MAX_SLUG_CHARACTERS,
         required=False,
         validators=[valid_slug],
     )
@@ -160,7 +160,7 @@ class NamedForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         values = {**self.cleaned_data}
         if not values.get("slug") and "slug" not in self.errors and "name" in values:
-            values["slug"] = slugify(values["name"]).replace("_", "-").strip("-")[:60].strip("-")
+            values["slug"] = derive_slug(values["name"])
             if not values["slug"]:
                 self.add_error("slug", _("No slug can be derived from this name. Enter one."))
         return values
@@ -192,7 +192,7 @@ class TeamSettingsForm(forms.Form):
 class DeletionForm(forms.Form):
     """The form that confirms a permanent deletion: the person types the slug of what is deleted."""
 
-    typed = forms.CharField(max_length=60)
+    typed = forms.CharField(max_length=MAX_SLUG_CHARACTERS)
 
     def __init__(self, *args: Any, slug: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

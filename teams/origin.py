@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Origin(models.TextChoices):
-    """Where a text comes from, the most trusted first. Each is trusted less than those before it."""
+    """An origin says where a text comes from. Each is trusted less than those before it."""
 
     PERSON = "person", _("a person")
     AGENT = "agent", _("an agent")

@@ -164,15 +164,20 @@ VERSIONED = frozenset({"file_changed", "log_written"})
 
 def cause_addresses(causes: Iterable[Cause], agent: Agent | None, team: Team | None) -> dict[Cause, str]:
     """Return the addresses of causes that have a page. Files and logs of a deleted agent or team have none."""
-    found = {cause: _address(cause, agent, team) for cause in causes}
+    distinct = dict.fromkeys(causes)
+    refs = [Ref.parse(cause.ref) for cause in distinct]
+    ids = {ref.id for ref in refs if ref.kind == ORGANISATION_FILE}
+    files = OrganisationFile.objects.filter(id__in=ids).values_list("id", "file_key") if ids else ()
+    keys = {str(id_): key for id_, key in files}
+    found = {cause: _address(cause, agent, team, keys) for cause in distinct}
     return {cause: address for cause, address in found.items() if address}
 
 
-def _address(cause: Cause, agent: Agent | None, team: Team | None) -> str:
+def _address(cause: Cause, agent: Agent | None, team: Team | None, organisation_keys: Mapping[str, str]) -> str:
     ref = Ref.parse(cause.ref)
     between = f"?from={cause.before}&to={cause.after}" if cause.before and cause.after else ""
     if cause.kind in VERSIONED and between:
-        history = _history_address(ref, cause.name, agent, team)
+        history = _history_address(ref, cause.name, agent, team, organisation_keys)
         return f"{history}{between}" if history else ""
     if ref.kind == "memory" and cause.at:
         return reverse("memory_versions", args=[ref.id])
@@ -184,12 +189,17 @@ def _address(cause: Cause, agent: Agent | None, team: Team | None) -> str:
     return ""
 
 
-def _history_address(ref: Ref, name: str, agent: Agent | None, team: Team | None) -> str:
-    """Return the page that compares versions of a file or log; "" if it or its owner is deleted."""
+def _history_address(
+    ref: Ref, name: str, agent: Agent | None, team: Team | None, organisation_keys: Mapping[str, str]
+) -> str:
+    """Return the page that compares versions of a file or log; "" if it or its owner is deleted.
+
+    `organisation_keys` are the keys of the organisation's files by id.
+    """
     kind = ref.kind
     if kind == ORGANISATION_FILE:
-        file = OrganisationFile.objects.filter(id=ref.id).only("file_key").first()
-        return reverse("organisation_file_compare", args=[file.file_key]) if file else ""
+        key = organisation_keys.get(ref.id)
+        return reverse("organisation_file_compare", args=[key]) if key else ""
     if kind == "team_file":
         return reverse("team_file_compare", args=[team.slug, name]) if team else ""
     if agent is None:

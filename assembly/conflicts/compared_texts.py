@@ -46,14 +46,15 @@ KINDS: Mapping[type[Any], str] = {model: kind for kind, model in MODELS.items()}
 
 @dataclass(frozen=True, slots=True)
 class ComparedText:
-    """A text with its ref, the id of the row that is versioned, its owner (neither: the organisation), and its date."""
+    """A text with its ref, the id of the row that is versioned, its owner (neither: the organisation)."""
 
     ref: str
     item: UUID
     text: str
     agent_id: UUID | None
     team_id: UUID | None
-    date: datetime.date | None
+    date: datetime.date | None = None
+    """The day of which the text speaks, if somebody named it; when it was written says nothing about that."""
     vector: str | None = None
     """The vector of a text whose nearest are to be found, as PostgreSQL writes it."""
     similarity: float = 1.0
@@ -77,14 +78,14 @@ def texts_of(kind: str, id_: UUID) -> list[ComparedText] | None:
 def _of_memory(memory: Memory, space: EmbeddingModel) -> list[ComparedText]:
     if not memory.stands:
         return []
-    day = (memory.occurred_at or memory.created).date()
+    day = memory.occurred_at.date() if memory.occurred_at else None
     vector = _vector(memory, space)
     return [ComparedText(memory.ref, memory.id, memory.text, memory.agent_id, memory.team_id, day, vector)]
 
 
 def _of_entity(entity: Entity, space: EmbeddingModel) -> list[ComparedText]:
     vector = _vector(entity, space)
-    return [ComparedText(entity.ref, entity.id, entity.said, entity.agent_id, None, entity.updated.date(), vector)]
+    return [ComparedText(entity.ref, entity.id, entity.said, entity.agent_id, None, None, vector)]
 
 
 def _of_document(document: Document, space: EmbeddingModel) -> list[ComparedText]:
@@ -92,9 +93,8 @@ def _of_document(document: Document, space: EmbeddingModel) -> list[ComparedText
         return []
     document_split(id_=document.id)
     chunks = Chunk.objects.filter(document=document).order_by("position")[:MAX_PASSAGES]
-    day = document.updated.date()
     return [
-        ComparedText(chunk.ref, document.id, chunk.text, document.agent_id, None, day, _vector(chunk, space))
+        ComparedText(chunk.ref, document.id, chunk.text, document.agent_id, None, None, _vector(chunk, space))
         for chunk in chunks
     ]
 
@@ -103,9 +103,8 @@ def _of_file(file: Any, space: EmbeddingModel) -> list[ComparedText]:
     kind = KINDS[type(file)]
     file_split(kind=kind, id_=file.id)
     passages = FilePassage.objects.filter(file_id=file.id, file_kind=kind).order_by("position")[:MAX_PASSAGES]
-    day = file.updated_at.date()
     return [
-        ComparedText(one.ref, file.id, one.text, one.agent_id, one.team_id, day, _vector(one, space))
+        ComparedText(one.ref, file.id, one.text, one.agent_id, one.team_id, None, _vector(one, space))
         for one in passages
     ]
 
@@ -237,8 +236,7 @@ def _load(kind: str, ids: Sequence[str]) -> Iterator[tuple[Any, ComparedText]]:
         for chunk in Chunk.objects.filter(id__in=ids).select_related("document"):
             document = chunk.document
             if not is_code(path=document.path, language=document.language):
-                day = document.updated.date()
-                yield chunk.id, ComparedText(chunk.ref, document.id, chunk.text, document.agent_id, None, day)
+                yield chunk.id, ComparedText(chunk.ref, document.id, chunk.text, document.agent_id, None)
     else:
         yield from _load_passages(ids)
 
@@ -251,8 +249,7 @@ def _load_passages(ids: Sequence[str]) -> Iterator[tuple[Any, ComparedText]]:
         for one in passages:
             file = files.get(one.file_id)
             if file is not None and file.version == one.file_version:
-                day = file.updated_at.date()
-                yield one.id, ComparedText(one.ref, one.file_id, one.text, one.agent_id, one.team_id, day)
+                yield one.id, ComparedText(one.ref, one.file_id, one.text, one.agent_id, one.team_id)
 
 
 _NO_VECTORS = EmbeddingModel("", 0, "embedding")

@@ -1,4 +1,4 @@
-"""Levels of detail in words: how agents may get a text, and at which level an item is in a context."""
+"""This module puts levels of detail in words: how agents may get a text, and at which level a context has an item."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,17 +25,17 @@ def level_sentence(decision: Decision) -> str:
         return ""
     level: Level = decision.detail["lod"]
     tokens: Mapping[Level, int] = decision.detail["levels"]
-    said = _("Level of detail: %(name)s (%(code)s).") % {"name": LEVEL_NAMES[level], "code": level}
+    sentence = _("Level of detail: %(name)s (%(code)s).") % {"name": LEVEL_NAMES[level], "code": level}
     others = [one for one in LEVELS if one in tokens and one != level]
     if not others:
-        return said
+        return sentence
     counts = ", ".join(f"{LEVEL_NAMES[one]} ({one}) {intcomma(tokens[one])}" for one in others)
-    return f"{said} " + _("Tokens of the others: %(counts)s.") % {"counts": counts}
+    return f"{sentence} " + _("Tokens of the others: %(counts)s.") % {"counts": counts}
 
 
 @dataclass(frozen=True, slots=True)
 class LevelForm:
-    """A form of a text: the name of its level, the code of the level, its tokens and, if shorter, its text."""
+    """A form of a text has the name and the code of its level, its tokens and, if it is shorter, its text."""
 
     name: str
     code: Level
@@ -45,7 +45,10 @@ class LevelForm:
 
 @dataclass(frozen=True, slots=True)
 class LevelledText:
-    """A text that agents may get, with its forms, the shortest first. `title` names it among those of its item."""
+    """A levelled text is one that agents may get, with its forms, the shortest first.
+
+    `title` names it among the texts of its item.
+    """
 
     forms: Sequence[LevelForm]
     title: str = ""

@@ -1,1 +1,1 @@
-"""The contract of the seed "Memory Layer": MemoryRequest.v0 is answered with AssembledContext.v0."""
+"""This room answers MemoryRequest.v0 with AssembledContext.v0, the contract of the seed "Memory Layer"."""

@@ -36,7 +36,7 @@ class MemoryAssemble(ApiView):
         request_id with the same body gets the same answer for 24 hours, with the header Idempotency-Replayed.
         """
         self.query()
-        answer = memory_assemble(wishes=require_memory_request(request.data), principal=self.principal)
+        answer = memory_assemble(memory_request=require_memory_request(request.data), principal=self.principal)
         headers = {"Location": f"/api/v1/assemblies/{answer.assembly}"}
         if answer.repeated:
             headers["Idempotency-Replayed"] = "true"

@@ -22,7 +22,7 @@ from assembly.models import Assembly
 from assembly.records.warnings import warnings_of
 
 SHORTER_LEVELS = {"macro", "micro"}
-"""Levels that are shorter than the whole text. If a request prefers one, its items are short by wish."""
+"""Levels that are shorter than the whole text. If a request prefers one, its items are meant to be short."""
 TRIM_CODES = {
     *(Code.TRUNCATED, Code.COMPACTED, Code.SUMMARISED),
     *(Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET),
@@ -33,7 +33,7 @@ MEASURES = ("recency", "credibility", "coherence")
 
 @dataclass(frozen=True, slots=True)
 class AnsweredAssembly:
-    """An assembly as the answer needs it: its row, its text, its profile, and the decision on each candidate."""
+    """An answered assembly has what the answer needs: row, text, profile, and the decision on each candidate."""
 
     assembly: Assembly
     content: str
@@ -42,13 +42,13 @@ class AnsweredAssembly:
     """Each decision with its candidate, in the order of deciding."""
 
 
-def assembled_context(wishes: Mapping[str, Any], answered: AnsweredAssembly) -> dict[str, Any]:
-    """Return the AssembledContext.v0 of the assembly that was made for the valid request `wishes`, as JSON values."""
+def assembled_context(memory_request: Mapping[str, Any], answered: AnsweredAssembly) -> dict[str, Any]:
+    """Return the AssembledContext.v0 of the assembly that was made for the valid request, as JSON values."""
     assembly, sections = answered.assembly, {section.key: section for section in answered.profile.sections}
     trims = trims_of(answered.profile, [decision for decision, _ in answered.decided])
-    coverage = _coverage(set(requested_scopes(wishes)), assembly.sources, answered.decided, sections)
+    coverage = _coverage(set(requested_scopes(memory_request)), assembly.sources, answered.decided, sections)
     return {
-        "request_id": wishes["request_id"],
+        "request_id": memory_request["request_id"],
         "fragments": fragments_of(answered.content, answered.decided, sections),
         "metadata": {
             "total_tokens": assembly.tokens,
@@ -67,7 +67,7 @@ def assembled_context(wishes: Mapping[str, Any], answered: AnsweredAssembly) -> 
             **conflict_documents(answered),
             "coverage": coverage,
             "sources": [_source_document(report) for report in assembly.sources],
-            **_whole_text(wishes.get("format", "fragments"), answered),
+            **_whole_text(memory_request.get("format", "fragments"), answered),
         },
     }
 
@@ -139,7 +139,7 @@ def trims_of(profile: Profile, decisions: Iterable[Decision]) -> list[dict[str, 
             "steps": _steps_of(decision),
         }
         for decision in decisions
-        if decision.code in TRIM_CODES and not _is_short_by_wish(profile, decision)
+        if decision.code in TRIM_CODES and not _is_preferred_level(profile, decision)
     ]
 
 
@@ -180,24 +180,24 @@ def _steps_of(decision: Decision) -> list[dict[str, Any]]:
     return steps
 
 
-def _is_short_by_wish(profile: Profile, decision: Decision) -> bool:
+def _is_preferred_level(profile: Profile, decision: Decision) -> bool:
     return profile.lod in SHORTER_LEVELS and decision.detail.get("lod") == profile.lod
 
 
 def _coverage(
-    asked: set[MemoryScope],
+    requested: set[MemoryScope],
     reports: Sequence[Mapping[str, Any]],
     decided: Sequence[tuple[Decision, Candidate]],
     sections: Mapping[str, Section],
 ) -> dict[str, dict[str, Any]]:
-    """Return what became of each scope, by its name."""
-    fates = [(_scope_of(sections[decision.section]), decision.included) for decision, _ in decided]
+    """Return how many items of each scope were returned and included, and its failed sources, by its name."""
+    found = [(_scope_of(sections[decision.section]), decision.included) for decision, _ in decided]
     return {
         scope: {
             "layer": SCOPE_LAYERS[scope],
-            "asked": scope in asked,
-            "returned": sum(of == scope for of, _ in fates),
-            "in": sum(of == scope and included for of, included in fates),
+            "asked": scope in requested,
+            "returned": sum(found_scope == scope for found_scope, _ in found),
+            "in": sum(found_scope == scope and included for found_scope, included in found),
             "failed": [report["name"] for report in mine if report.get("code")],
             "deadline_ms": max((report["deadline_ms"] for report in mine if report.get("deadline_ms")), default=None),
         }
@@ -246,7 +246,7 @@ def _failed_sources(assembly: Assembly, code: str) -> list[str]:
 
 
 def _whole_text(form: str, answered: AnsweredAssembly) -> dict[str, Any]:
-    """Return the members with the whole text, as far as the request wants it."""
+    """Return the members with the whole text, as far as its `format` asks for it."""
     if form == "fragments":
         return {}
     content, assembly = answered.content, answered.assembly

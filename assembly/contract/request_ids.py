@@ -21,7 +21,7 @@ from config.http.errors import DossierError
 from teams.principal import Principal
 
 RETENTION = timedelta(hours=24)
-SWEPT = 20
+MAX_SWEPT = 20
 """Expired ids that one claim deletes at most."""
 
 FIND_SQL = """
@@ -51,26 +51,26 @@ class RequestIdReused(DossierError):
 
 
 class AlreadyAssembled(Exception):
-    """Another request with this id was recorded first; this one must not be."""
+    """Another request with this id was recorded first, so this one must not be recorded."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestId:
-    """The id of a request, with its principal and the SHA-256 of its body as canonical JSON."""
+    """A request id identifies a request, with its principal and the SHA-256 of its body as canonical JSON."""
 
     principal: str
     request_id: str
     body_sha256: bytes
 
     @classmethod
-    def of(cls, wishes: Mapping[str, Any], principal: Principal) -> "RequestId":
+    def of(cls, memory_request: Mapping[str, Any], principal: Principal) -> "RequestId":
         """Return the id of a valid request."""
-        return cls(principal.ref, wishes["request_id"], hashlib.sha256(canonical_json(wishes)).digest())
+        return cls(principal.ref, memory_request["request_id"], hashlib.sha256(canonical_json(memory_request)).digest())
 
     def find_assembly(self) -> UUID | None:
         """Return the id of the assembly that this request got before; None if it is new. Raises RequestIdReused."""
-        asked = {"principal": self.principal, "request_id": self.request_id, "expired": _expired(timezone.now())}
-        found = run_statement(Statement(FIND_SQL, asked))
+        parameters = {"principal": self.principal, "request_id": self.request_id, "expired": _expired(timezone.now())}
+        found = run_statement(Statement(FIND_SQL, parameters))
         if not found:
             return None
         (body, assembly) = found[0]
@@ -96,7 +96,7 @@ class RequestId:
                 "assembly": assembly.id,
                 "now": now,
                 "expired": _expired(now),
-                "swept": SWEPT,
+                "swept": MAX_SWEPT,
             },
         )
         if not claimed:

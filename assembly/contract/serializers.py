@@ -14,15 +14,15 @@ OUTSIDE_OPENAPI = {"$schema", "$id", "$defs", "title"}
 
 
 class MemoryRequestSerializer(serializers.Serializer[Any]):
-    """The request. `assembly.contract.validation` validates it, with the published schema."""
+    """This serializer stands for the request, which `assembly.contract.validation` validates."""
 
 
 class AssembledContextSerializer(serializers.Serializer[Any]):
-    """The answer. `assembly.contract.assembled_context` builds it."""
+    """This serializer stands for the answer, which `assembly.contract.assembled_context` builds."""
 
 
 class MemoryRequestComponent(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
-    """The component of the request in the OpenAPI document."""
+    """This extension describes the request in the OpenAPI document."""
 
     target_class = "assembly.contract.serializers.MemoryRequestSerializer"
 
@@ -31,7 +31,7 @@ class MemoryRequestComponent(OpenApiSerializerExtension):  # type: ignore[no-unt
 
 
 class AssembledContextComponent(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
-    """The component of the answer in the OpenAPI document."""
+    """This extension describes the answer in the OpenAPI document."""
 
     target_class = "assembly.contract.serializers.AssembledContextSerializer"
 

@@ -1,4 +1,4 @@
-"""The service that answers a MemoryRequest.v0: by an assembly like any other, or by the one that it got before."""
+"""This module answers a MemoryRequest.v0 by an assembly like any other, or by the one that it got before."""
 
 import logging
 from collections.abc import Mapping
@@ -34,24 +34,24 @@ class UnrecoverableAssembly(DossierError):
 
 @dataclass(frozen=True, slots=True)
 class MemoryAnswer:
-    """The answer to a MemoryRequest.v0: its document, the id of its assembly, and whether it was given before."""
+    """A memory answer has an AssembledContext.v0, the id of its assembly, and whether it was given before."""
 
     document: dict[str, Any]
     assembly: UUID
     repeated: bool
 
 
-def memory_assemble(*, wishes: Mapping[str, Any], principal: Principal) -> MemoryAnswer:
-    """Return the answer to the valid request `wishes`, whose assembly is recorded.
+def memory_assemble(*, memory_request: Mapping[str, Any], principal: Principal) -> MemoryAnswer:
+    """Return the answer to the valid request `memory_request`, whose assembly is recorded.
 
     The same request_id with the same body gets the same answer for 24 hours, from the record of the first. Raises
     RequestIdReused for another body; NotFound for an agent, team, session or record that the principal may not see;
     Invalid for an unknown profile or tokenizer, a team in which the agent does not work, or a missing agent;
     UnrecoverableAssembly for an error that nobody expected, after which nothing is recorded.
     """
-    with span("memory_request", {"memory.request_id": wishes["request_id"]}):
+    with span("memory_request", {"memory.request_id": memory_request["request_id"]}):
         try:
-            return _answered_once(wishes, principal)
+            return _answer_once(memory_request, principal)
         except Exception as error:
             if as_dossier_error(error) is not None:
                 raise
@@ -59,28 +59,32 @@ def memory_assemble(*, wishes: Mapping[str, Any], principal: Principal) -> Memor
             raise UnrecoverableAssembly("Unrecoverable memory assembly failure. Nothing was recorded.") from None
 
 
-def _answered_once(wishes: Mapping[str, Any], principal: Principal) -> MemoryAnswer:
-    request_id = RequestId.of(wishes, principal)
+def _answer_once(memory_request: Mapping[str, Any], principal: Principal) -> MemoryAnswer:
+    request_id = RequestId.of(memory_request, principal)
     if before := request_id.find_assembly():
-        return _answer_of_record(wishes, before, principal)
-    agent = _agent_of(wishes, principal)
-    team = _team_of(wishes, agent, principal)
+        return _answer_of_record(memory_request, before, principal)
+    agent = _agent_of(memory_request, principal)
+    team = _team_of(memory_request, agent, principal)
     try:
         result = assemble(
-            agent=agent, team=team, asked=to_assembly_request(wishes), principal=principal, recorded=request_id.claim
+            agent=agent,
+            team=team,
+            asked=to_assembly_request(memory_request),
+            principal=principal,
+            recorded=request_id.claim,
         )
     except AlreadyAssembled:
         if (first := request_id.find_assembly()) is None:  # its record was deleted in the same moment
             raise
-        return _answer_of_record(wishes, first, principal)
-    return MemoryAnswer(assembled_context(wishes, _answered(result)), result.assembly.id, repeated=False)
+        return _answer_of_record(memory_request, first, principal)
+    return MemoryAnswer(assembled_context(memory_request, _answered(result)), result.assembly.id, repeated=False)
 
 
-def _answer_of_record(wishes: Mapping[str, Any], id_: UUID, principal: Principal) -> MemoryAnswer:
+def _answer_of_record(memory_request: Mapping[str, Any], id_: UUID, principal: Principal) -> MemoryAnswer:
     """Return the answer that the request got before, built from its record."""
     record = load_record(assembly_for(principal, id_))
     answered = AnsweredAssembly(record.assembly, content_of(record), record.inputs.profile, [*record.decided])
-    return MemoryAnswer(assembled_context(wishes, answered), id_, repeated=True)
+    return MemoryAnswer(assembled_context(memory_request, answered), id_, repeated=True)
 
 
 def _answered(result: AssemblyResult) -> AnsweredAssembly:
@@ -93,19 +97,19 @@ def _answered(result: AssemblyResult) -> AnsweredAssembly:
     return AnsweredAssembly(result.assembly, result.content, Profile.from_dict(result.assembly.profile), decided)
 
 
-def _agent_of(wishes: Mapping[str, Any], principal: Principal) -> Agent:
-    if "agent" in wishes:
-        return agent_for(principal, wishes["agent"], Action.READ)
+def _agent_of(memory_request: Mapping[str, Any], principal: Principal) -> Agent:
+    if "agent" in memory_request:
+        return agent_for(principal, memory_request["agent"], Action.READ)
     agent = own_agent(principal)
     if agent is None:
         raise Invalid("agent", "Name the agent: only a key of an agent speaks for one by itself.", "required")
     return agent
 
 
-def _team_of(wishes: Mapping[str, Any], agent: Agent, principal: Principal) -> Team | None:
+def _team_of(memory_request: Mapping[str, Any], agent: Agent, principal: Principal) -> Team | None:
     """Return the team of the request; without one, the agent's only team, if the principal sees it."""
-    if "team" in wishes:
-        return team_for(principal, wishes["team"]) if wishes["team"] is not None else None
+    if "team" in memory_request:
+        return team_for(principal, memory_request["team"]) if memory_request["team"] is not None else None
     teams = Team.objects.filter(agent_links__agent=agent)[:2]
     if len(teams) != 1:
         return None

@@ -23,27 +23,27 @@ _SCOPE_NAMES: Mapping[str, MemoryScope] = {
 """The scopes by both of their spellings."""
 
 
-def requested_scopes(wishes: Mapping[str, Any]) -> tuple[MemoryScope, ...]:
+def requested_scopes(memory_request: Mapping[str, Any]) -> tuple[MemoryScope, ...]:
     """Return the scopes that the request asks for, in the order of their precedence; all unless it names some."""
-    named = {_SCOPE_NAMES[name] for name in wishes.get("source_scope", SCOPES)}
+    named = {_SCOPE_NAMES[name] for name in memory_request.get("source_scope", SCOPES)}
     return tuple(scope for scope in SCOPES if scope in named)
 
 
-def to_assembly_request(wishes: Mapping[str, Any]) -> AssemblyRequest:
+def to_assembly_request(memory_request: Mapping[str, Any]) -> AssemblyRequest:
     """Return the valid request as the pipeline takes it. Raises Invalid for an unknown profile."""
-    budgets, profile = wishes.get("budgets", {}), wishes.get("profile", DEFAULT_PROFILE)
+    budgets, profile = memory_request.get("budgets", {}), memory_request.get("profile", DEFAULT_PROFILE)
     return AssemblyRequest(
-        topic=wishes["intent"],
-        entities=tuple(wishes.get("entities", ())),
+        topic=memory_request["intent"],
+        entities=tuple(memory_request.get("entities", ())),
         profile=profile,
         max_tokens=_whole(budgets.get("tokens_max")),
-        tokenizer=wishes.get("tokenizer", DEFAULT_TOKENIZER),
-        now=Moment().run_validation(wishes["now"]) if "now" in wishes else None,
-        session=wishes.get("session", ""),
+        tokenizer=memory_request.get("tokenizer", DEFAULT_TOKENIZER),
+        now=Moment().run_validation(memory_request["now"]) if "now" in memory_request else None,
+        session=memory_request.get("session", ""),
         budgets=RequestBudgets(_whole(budgets.get("time_ms")), budgets.get("quality_min")),
-        strategy=_strategy(wishes, profile),
-        kv_policy=wishes.get("kv_policy"),
-        format="messages" if wishes.get("format") == "messages" else "markdown",
+        strategy=_strategy(memory_request, profile),
+        kv_policy=memory_request.get("kv_policy"),
+        format="messages" if memory_request.get("format") == "messages" else "markdown",
     )
 
 
@@ -52,14 +52,14 @@ def _whole(number: float | None) -> int | None:
     return None if number is None else int(number)
 
 
-def _strategy(wishes: Mapping[str, Any], profile: str) -> dict[str, Any]:
+def _strategy(memory_request: Mapping[str, Any], profile: str) -> dict[str, Any]:
     strategy: dict[str, Any] = {}
-    if "lod_preference" in wishes:
+    if "lod_preference" in memory_request:
         # Levels of detail replace a profile's own steps over budget.
-        strategy |= {"lod": wishes["lod_preference"], "over_budget": []}
-    if "domain" in wishes:
-        strategy["weights"] = field_values(DOMAIN_WEIGHTS[wishes["domain"]])
-    wanted = set(requested_scopes(wishes))
+        strategy |= {"lod": memory_request["lod_preference"], "over_budget": []}
+    if "domain" in memory_request:
+        strategy["weights"] = field_values(DOMAIN_WEIGHTS[memory_request["domain"]])
+    wanted = set(requested_scopes(memory_request))
     if wanted != set(SCOPES):
         # What a profile always includes, and what belongs to no scope, stays.
         strategy["omit"] = [

@@ -251,7 +251,7 @@ def coherence_of(decisions: Iterable[Decision]) -> float:
 
 
 def _is_truncated(decisions: Iterable[Decision], engine_version: int) -> bool:
-    """Whether an item was cut, shortened, or excluded for lack of budget.
+    """Return whether an item was cut, shortened, or excluded for lack of budget.
 
     Before MEMORY_LAYER_SINCE, items that were shortened to some of their sentences or to a summary did not count.
     """

@@ -88,7 +88,7 @@ _NEAR = 100  # characters before the end of a sentence in which the beginning of
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A part of a text, from start to end, with the terms in it, its tokens as one of several, and its factor."""
+    """A piece is the part of a text from start to end, with its terms, its tokens as one of several, and its factor."""
 
     start: int
     end: int
@@ -135,7 +135,7 @@ def _beginning_of(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Outline:
-    """Where the headings of a text begin, and its fenced code."""
+    """An outline says where the headings of a text begin, and where its fenced code is."""
 
     headings: frozenset[int]
     code: Sequence[tuple[int, int]]
@@ -154,7 +154,7 @@ class _Outline:
 
 @dataclass(frozen=True, slots=True)
 class _TextParts:
-    """What all levels of a text are derived from: its lead, its sentences after the lead, and its terms."""
+    """All levels of a text are derived from its parts: its lead, its sentences after the lead, and its terms."""
 
     text: str
     lead: Sentence | None
@@ -187,7 +187,7 @@ class _TextParts:
 
 @dataclass(frozen=True, slots=True)
 class _Derivation:
-    """The derivation of one level of a text, in at most `room` tokens."""
+    """A derivation makes one level of a text, in at most `room` tokens."""
 
     parts: _TextParts
     level: ShorterLevel
@@ -214,15 +214,16 @@ class _Derivation:
         clauses = [clause for one in self.parts.sentences for clause in _clauses(text, one, LONG_PIECE[self.level])]
         end = self.parts.lead.end if self.parts.lead else 0
         for place, piece in enumerate(_grouped(clauses)):
-            said = text[piece.start : piece.end]
+            piece_text = text[piece.start : piece.end]
             factor = 1 + EARLY_WEIGHT * math.pow(0.5, place / EARLY_PIECES)
-            if piece.start in outline.headings or _DEFINITION.match(said):
+            if piece.start in outline.headings or _DEFINITION.match(piece_text):
                 factor *= HEADING_FACTOR[self.level]
             if outline.is_code(piece.start):
                 factor *= CODE_FACTOR
             # A piece that cannot fit need not be counted.
             mark = LINE_GAP if "\n" in text[end : piece.start] else GAP
-            tokens = len(said) if len(said) > 8 * self.room + 8 else self.tokenizer.count(mark + said)
+            is_too_long = len(piece_text) > 8 * self.room + 8
+            tokens = len(piece_text) if is_too_long else self.tokenizer.count(mark + piece_text)
             end = piece.end
             yield _Piece(piece.start, piece.end, self.parts.terms_within(piece), tokens, factor)
 
@@ -330,23 +331,23 @@ def _grouped(pieces: Sequence[Sentence]) -> list[Sentence]:
 
 def _term_weights(text: str, found: Sequence[re.Match[str]], terms: Sequence[str]) -> dict[str, float]:
     """Return the weight of each term that may be telling; `found` says where each of the terms stands."""
-    often, weights = Counter(terms), dict[str, float]()
+    frequencies, weights = Counter(terms), dict[str, float]()
     for term, one in zip(terms, found, strict=True):
         if weight := _weight(text, one):
             weights[term] = max(weight, weights.get(term, 0.0))
-    return {term: weight * (1 + REPETITION_WEIGHT * math.log(often[term])) for term, weight in weights.items()}
+    return {term: weight * (1 + REPETITION_WEIGHT * math.log(frequencies[term])) for term, weight in weights.items()}
 
 
 def _weight(text: str, found: re.Match[str]) -> float:
     """Return the weight of a word or number where it stands; 0 for a short word, which is mostly one of grammar."""
-    said = found[0]
-    if said[0].isdigit():
+    word = found[0]
+    if word[0].isdigit():
         return NUMBER_WEIGHT
-    has_capital_inside = any(map(str.isupper, said[1:]))
-    is_whole_word = not said[0].islower() and not said[0].isupper()  # of a script without capitals
-    if len(said) < _MIN_LETTERS and not has_capital_inside and not (is_whole_word and len(said) > 1):
+    has_capital_inside = any(map(str.isupper, word[1:]))
+    is_whole_word = not word[0].islower() and not word[0].isupper()  # of a script without capitals
+    if len(word) < _MIN_LETTERS and not has_capital_inside and not (is_whole_word and len(word) > 1):
         return 0.0
     most = FULL_WEIGHT_CHARACTERS if not is_whole_word else _MIN_LETTERS
-    weight = min(1.0, (len(said) - 1) / (most - 1))
-    is_name = said[0].isupper() and not _SENTENCE_START.search(text, max(0, found.start() - 3), found.start())
+    weight = min(1.0, (len(word) - 1) / (most - 1))
+    is_name = word[0].isupper() and not _SENTENCE_START.search(text, max(0, found.start() - 3), found.start())
     return weight * NAME_FACTOR if is_name or has_capital_inside else weight

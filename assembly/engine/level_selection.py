@@ -1,4 +1,4 @@
-"""Blocks are told at levels of detail: first as many as possible in their shortest form, then the best in longer ones.
+"""Blocks get levels of detail: first as many as possible in their shortest form, then the best in longer ones.
 
 Source: "Budget-Aware Assembly" and "Token Budget Enforcement" of the seed "Memory Layer", which fills the room that is
 left with details. The order of the forms is a decision of this project: every item that fits in its shortest form is
@@ -21,7 +21,7 @@ from assembly.engine.types import LEVELS, Level, LevelPreference
 
 @dataclass(slots=True)
 class LevelItem:
-    """A block in competition: its forms by level, and the level that it has now."""
+    """A level item is a block in competition, with its forms by level, and the level that it has now."""
 
     field: BlockSection
     forms: Mapping[Level, RankedCandidate]

@@ -257,12 +257,12 @@ def wanted_summaries(
 ) -> tuple[WantedSummary, ...]:
     """Return the summaries that the decisions need and that do not exist yet, in the order of the decisions."""
     sections = {section.key: section for section in profile.sections}
-    said_shorter = [
+    summarised = [
         decision for decision in decisions if decision.code is Code.SUMMARISED and "lod" not in decision.detail
     ]
-    missing = {(item.section, item.ref): item for item in candidates if said_shorter and item.summary is None}
+    missing = {(item.section, item.ref): item for item in candidates if summarised and item.summary is None}
     found = []
-    for decision in said_shorter:
+    for decision in summarised:
         candidate = missing.get((decision.section, decision.ref))
         if candidate is not None:
             section = sections[decision.section]

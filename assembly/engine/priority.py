@@ -9,6 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from msgspec import structs
 
@@ -31,13 +32,18 @@ SortKey = tuple[object, ...]
 
 def final_score(measures: Mapping[str, float], weights: Weights) -> float:
     """Return Σ weight x measure ("Combined Scoring" of the seed); a missing measure counts as 0."""
-    return math.fsum(weight * measures.get(name, 0.0) for name, weight in field_values(weights).items())
+    return math.fsum(weight * measures.get(name, 0.0) for name, weight in _by_measure(weights).items())
 
 
 def weighted_mean(measures: Mapping[str, float], weights: Weights) -> float:
     """Return the final score divided by the sum of the weights, 0 to 1; 0 if all weights are 0."""
-    total = math.fsum(field_values(weights).values())
+    total = math.fsum(_by_measure(weights).values())
     return final_score(measures, weights) / total if total else 0.0
+
+
+@lru_cache(maxsize=64)
+def _by_measure(weights: Weights) -> Mapping[str, float]:
+    return field_values(weights)
 
 
 def coherence(text: str, surroundings: frozenset[str]) -> float:
@@ -97,8 +103,8 @@ class Priority:
 
     def _measures(self, section: Section, candidate: Candidate) -> dict[str, float]:
         measures = dict(candidate.measures)
-        if self.has_scopes and section.scope:
-            half_life, trust = (one.get(section.scope) for one in (self.profile.half_life, self.profile.credibility))
+        if self.has_scopes and (scope := self.scope_of[section.key]):
+            half_life, trust = self.profile.half_life.get(scope), self.profile.credibility.get(scope)
             if half_life and candidate.occurred_at:
                 measures["recency"] = half_life_recency(self.request.now - candidate.occurred_at, half_life)
             if trust is not None:

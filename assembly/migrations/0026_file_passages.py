@@ -1,4 +1,4 @@
-"""An index by which contexts with passages of a file or a daily log are found."""
+"""This index is that by which contexts with passages of a file or a daily log are found."""
 
 from django.db import migrations
 

@@ -1,4 +1,4 @@
-"""Levels of detail of texts: added to only, and gone with the item whose text it is."""
+"""Levels of detail of texts are only added, and deleted together with the item whose text it is."""
 
 from django.db import migrations, models
 

@@ -1,4 +1,4 @@
-"""Ids of requests of the memory contract, for a day: gone with the record that answered them."""
+"""Ids of requests of the memory contract are stored for a day, and deleted with the record that answered them."""
 
 from django.db import migrations, models
 

@@ -24,7 +24,7 @@ class StoredSummary(models.Model):
 
 
 class TextLevel(models.Model):
-    """A level of detail, macro or micro, of a text of an item, made by a deriver (its name with its version).
+    """A text level is the macro or micro form of a text of an item, made by a deriver (its name with its version).
 
     `item` is the id of the memory, document, file or log, and `text_sha256` that of the text which its source offers.
     Append-only: levels are put into later contexts, so the app's database role must not be able to change them. The
@@ -48,7 +48,7 @@ class TextLevel(models.Model):
 
 
 class UnlevelledItem(models.Model):
-    """An item whose text was saved and whose levels of detail a worker is to derive: see `level_derivation`."""
+    """An unlevelled item was saved, and a worker is to derive the levels of its texts: see `level_derivation`."""
 
     item = models.UUIDField(primary_key=True)
     kind = models.CharField(max_length=40)

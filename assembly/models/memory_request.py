@@ -1,10 +1,10 @@
-"""The model of the ids of requests of the memory contract, by which a repeated request gets the same answer."""
+"""This model stores the ids of requests of the memory contract, by which a repeated request gets the same answer."""
 
 from django.db import models
 
 
 class MemoryRequest(models.Model):
-    """A request of the memory contract, kept for 24 hours: who sent it, its id, and the assembly that answered it.
+    """A memory request is stored for 24 hours: who sent it, its id, and the assembly that answered it.
 
     `body_sha256` is the hash of its body as canonical JSON; another body with the id is refused. The answer is built
     again from the record of the assembly; when that is deleted, the database deletes this row along with it.

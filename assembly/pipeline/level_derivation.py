@@ -8,7 +8,7 @@ is gone meanwhile has nothing to be done.
 """
 
 import logging
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -122,24 +122,29 @@ def item_levels_derive(*, kind: str, id_: UUID) -> None:
     by_hash = {text_hash(text): text for text in texts}
     known = derived_texts(id_)
     missing = [key for key in by_hash if (key, EXTRACTIVE_LEVELS) not in known]
-    _store(kind, id_, by_hash, [level for key in missing for level in _named(key, extracted_levels(by_hash[key]))])
+    _store(kind, id_, [level for key in missing for level in _named(key, extracted_levels(by_hash[key]))])
     if server := ModelServer.configured():
-        unasked = {key: text for key, text in by_hash.items() if (key, derivers()[0]) not in known}
-        for levels in _model_levels(server, unasked):
-            _store(kind, id_, by_hash, levels)
+        missing_texts = {key: text for key, text in by_hash.items() if (key, derivers()[0]) not in known}
+        for levels in _model_levels(server, missing_texts):
+            _store(kind, id_, levels)
 
 
 def _named(sha256: bytes, levels: Mapping[ShorterLevel, Summary]) -> list[NewLevel]:
     return [(sha256, level, summary) for level, summary in levels.items()]
 
 
-def _store(kind: str, id_: UUID, present: Collection[bytes], levels: Sequence[NewLevel]) -> None:
+def _store(kind: str, id_: UUID, levels: Sequence[NewLevel]) -> None:
+    """Store the levels of texts that the item still has, and delete those of its former texts.
+
+    The texts are read again, because they may have changed while the levels were made.
+    """
     with transaction.atomic():
         try:
             lock_row(LEVELLED_KINDS[kind].model(id=id_))  # so that no level outlives its item
         except NotFound:
             return
-        store_levels(id_, levels)
+        present = set(map(text_hash, stored_texts_of(kind, id_) or ()))
+        store_levels(id_, [level for level in levels if level[0] in present])
         prune_levels(id_, present)
 
 
@@ -157,12 +162,12 @@ def _model_levels(server: ModelServer, texts: Mapping[bytes, str]) -> Iterator[l
     ]
     # The answers are told apart by their texts, so one request is about one level of each text.
     for level in sorted({level for _, level, _ in wanted}):
-        asked = [(key, prompt) for key, of, prompt in wanted if of == level]
-        for first in range(0, len(asked), server.concurrency):
-            some = asked[first : first + server.concurrency]
-            told = request_summaries(server, [prompt for _, prompt in some], seconds=server.timeout_ms / 1000)
+        prompts = [(key, prompt) for key, of, prompt in wanted if of == level]
+        for first in range(0, len(prompts), server.concurrency):
+            some = prompts[first : first + server.concurrency]
+            result = request_summaries(server, [prompt for _, prompt in some], seconds=server.timeout_ms / 1000)
             answered = [
-                (key, prompt, told.summaries[prompt.text]) for key, prompt in some if prompt.text in told.summaries
+                (key, prompt, result.summaries[prompt.text]) for key, prompt in some if prompt.text in result.summaries
             ]
             short = compress_all([(answer, prompt.max_tokens) for _, prompt, answer in answered], tokenizer)
             yield [
@@ -170,6 +175,6 @@ def _model_levels(server: ModelServer, texts: Mapping[bytes, str]) -> Iterator[l
                 for (key, _, _), one in zip(answered, short, strict=True)
                 if one.text
             ]
-            if told.code:
-                logger.warning("levels of detail: %s: %s; extracted ones are used", told.code, told.fault)
+            if result.code:
+                logger.warning("levels of detail: %s: %s; extracted ones are used", result.code, result.fault)
                 return

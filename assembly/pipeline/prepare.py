@@ -11,7 +11,6 @@ from assembly.engine.profile import Profile
 from assembly.engine.query_signals import NO_SIGNALS, parse_signals
 from assembly.engine.tokenizers import Tokenizer, UnknownTokenizer, get_tokenizer
 from assembly.engine.types import Candidate, EngineRequest
-from assembly.pipeline.failure_note import failure_note
 from assembly.pipeline.gather import gather
 from assembly.pipeline.read_plan import GatherResult
 from assembly.pipeline.reconciliations import match_conflicts
@@ -20,10 +19,14 @@ from assembly.pipeline.request_sections import add_request_sections
 from assembly.profiles.catalogue import find_profile
 from assembly.profiles.request_overrides import apply_strategy
 from assembly.rules.evaluation import add_inclusion_section
-from assembly.sources.base import GatherContext
+from assembly.sources import SOURCES
+from assembly.sources.base import GatherContext, SourceReport
+from assembly.sources.external.questions import EXTERNAL_SOURCE
 from assembly.sources.time_budget import TimeBudget
 from config.http.errors import Invalid
 from teams.models import Team
+
+FAILURE_NOTE_REF = "note:unavailable_sources"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,4 +125,27 @@ def _gather_context(
         additional_origin=asked.additional_origin,
         depth_limit=profile.depth_limit,
         ranker=profile.ranker,
+        scope_limits=profile.scope_limits,
     )
+
+
+def failure_note(profile: Profile, reports: Sequence[SourceReport]) -> Candidate | None:
+    """Return the line that tells the reader of a context which sources failed or were late.
+
+    It is an item of a section of its own, after everything else, so that nothing before it moves. Returns None if no
+    source failed, or only servers of models did.
+    """
+    labels = [label for report in reports if report.code and (label := _source_label(report.name, profile))]
+    if not labels:
+        return None
+    text = f"Not available at the moment: {', '.join(labels)}. What is known there may be missing above."
+    return Candidate(FAILURE_NOTE_REF, FAILURE_NOTE.key, text, kind="note")
+
+
+def _source_label(name: str, profile: Profile) -> str:
+    """Return the name of a source for readers of contexts; empty for an embedder or a summariser."""
+    if name in SOURCES:
+        return SOURCES[name].label
+    source, _, key = name.partition(":")
+    labels = {section.key: section.label for section in profile.sections}
+    return labels.get(key, "") if source == EXTERNAL_SOURCE else ""

@@ -93,7 +93,7 @@ def parse_section(node: yaml.Node, sources: Collection[str]) -> tuple[Section, i
         overflow=_parse_overflow(fields),
         ranker=_parse_ranker(fields, source),
         least_origin=fields.optional_choice("least_origin", ORIGINS),  # type: ignore[arg-type]
-        relevance_floor=fields.number("relevance_floor", 1) or 0.0,
+        relevance_floor=_parse_relevance_floor(fields),
     )
     return section, fields.line
 
@@ -103,7 +103,7 @@ def _parse_key(fields: YamlFields, source: str) -> str:
         return fields.choice("key", FILE_KEYS[source])
     key = fields.text("key", 60)
     if key in RESERVED_SECTION_KEYS:
-        raise fields.fault("key", "is the one of what rules include or events add. Choose another key.")
+        raise fields.fault("key", "is the one of what rules, events or failed sources add. Choose another key.")
     if not SECTION_KEY.fullmatch(key):
         raise fields.fault("key", "must be lower-case letters, digits and underscores, as in recent_events.")
     return key
@@ -129,6 +129,13 @@ def _parse_ranker(fields: YamlFields, source: str) -> Ranker | None:
         raise fields.fault("ranker", f"is for {RANKED_SOURCE} alone. Memories rank by the ranker of the profile.")
     name = fields.choice("ranker", (*RANKERS, SEED_RANKER))
     return None if name == SEED_RANKER else RANKERS[name]
+
+
+def _parse_relevance_floor(fields: YamlFields) -> float:
+    floor = fields.number("relevance_floor", 1) or 0.0
+    if floor and fields.choice("shape", get_args(Shape)) != "blocks":
+        raise fields.fault("relevance_floor", "is for blocks alone.")
+    return floor
 
 
 SCOPE_MAPS = {"scope_limits": 1_000, "half_life": 36_500, "credibility": 1}

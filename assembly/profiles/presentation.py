@@ -40,7 +40,7 @@ class SectionRow:
 
 @dataclass(frozen=True, slots=True)
 class ScopeRow:
-    """The numbers of a memory scope: items at most, days of a half-life, 0 to 1; None: the profile has none."""
+    """A row has the numbers of a memory scope: items at most, days of a half-life, 0 to 1. None: there is none."""
 
     name: str
     layer: str

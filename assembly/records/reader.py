@@ -270,8 +270,8 @@ def _levels_at(
     columns: Columns, place: int, ids: Sequence[int], pieces: Mapping[int, StoredPiece]
 ) -> dict[ShorterLevel, Summary]:
     found = columns.get(LEVELS_COLUMN, {}).get(str(place), {})
-    told = {level: pieces[ids[piece_at]] for level, piece_at in found.items()}
-    return {level: Summary(piece.text, piece.facts["model"]) for level, piece in told.items()}
+    stored = {level: pieces[ids[piece_at]] for level, piece_at in found.items()}
+    return {level: Summary(piece.text, piece.facts["model"]) for level, piece in stored.items()}
 
 
 def _candidate_at(columns: Columns, place: int, profile: Profile, piece: StoredPiece) -> Candidate:

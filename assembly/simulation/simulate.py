@@ -23,7 +23,7 @@ from assembly.records.reader import EngineInput, StoredAssembly
 from assembly.rules.catalogue import parse_draft_rule
 from assembly.rules.evaluation import add_inclusion_section
 from assembly.simulation.basis import SimulationBasis, request_of_record
-from assembly.simulation.draft_texts import with_texts
+from assembly.simulation.draft_texts import named_as_drafts, with_texts
 from assembly.simulation.rule_overrides import CurrentOwners, facts_today, override_rules, recorded_facts
 from assembly.sources.base import origin_of
 from assembly.sources.kinds import FILES, KINDS
@@ -89,7 +89,10 @@ def simulate(
     else:
         inputs = replace(inputs, candidates=tuple(with_levels(inputs.profile, inputs.candidates)))
         settled = SummarisedResult(inputs.assembled(), inputs.candidates)
-    return compared_from_result(inputs, settled, basis.reports)
+    context = compared_from_result(inputs, settled, basis.reports)
+    if overrides.texts and basis.gathered:
+        return named_as_drafts(context, basis.inputs.candidates, overrides.texts, basis.gathered.gather_context)
+    return context
 
 
 def override_inputs(basis: SimulationBasis, overrides: Overrides) -> EngineInput:

@@ -17,6 +17,7 @@ from assembly.engine.linear_ranker import Ranker
 from assembly.engine.profile import Section
 from assembly.engine.query_signals import QuerySignals
 from assembly.engine.rules import Rule
+from assembly.engine.scopes import MemoryScope
 from assembly.engine.types import Candidate, Origin
 from config.db.statements import Rows, Statement, run_together
 from memories.embeddings.vectors import QueryVector
@@ -28,6 +29,12 @@ Component = Literal["recent", "semantic", "entity", "relation", "pattern", "cust
 
 Need = Literal["mentioned", "task"]
 """Data that several sources need and that is found before they run: the mentioned entities, the current task."""
+
+
+ROWS_PER_PLACE = 2
+"""The rows that a source reads for each block that the limit of a scope lets in, so that the record shows those that
+nearly were.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +93,8 @@ class GatherContext:
     """The ranker whose features are measured for memories."""
     mentioned: tuple[MentionedEntity, ...] = ()
     task: TaskFrame | None = None
+    scope_limits: Mapping[MemoryScope, int] = field(default_factory=dict)
+    """The most blocks of each memory scope, from the profile."""
     rules: tuple[Rule, ...] = ()
     """The rules whose conditions are met, the narrowest scope first."""
     unreadable_rules: Mapping[str, str] = field(default_factory=dict)
@@ -100,6 +109,19 @@ class GatherContext:
         no others.
         """
         return limit + len(self.filters.exclude)
+
+    def row_limit(self, limit: int, sections: Sequence[Section]) -> int:
+        """Return the limit in rows of a source for its sections: fewer where the limits of their scopes let in only a
+        few blocks ("max_results" of a source query in the seed "Memory Layer"). It is raised as in `raised`.
+        """
+        places = [self._places(section) for section in sections]
+        if places and all(count is not None for count in places):
+            limit = min(limit, ROWS_PER_PLACE * max(count for count in places if count is not None))
+        return self.raised(limit)
+
+    def _places(self, section: Section) -> int | None:
+        """Return the most blocks that the section may have by the limit of its scope; None without such a limit."""
+        return self.scope_limits.get(section.scope) if section.scope and section.shape == "blocks" else None
 
 
 MAX_BYTES = 1_000_000

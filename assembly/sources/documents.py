@@ -28,7 +28,7 @@ PASSAGE_LIMIT = 20
 
 def semantic_content(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """Return the best passages for each section by its ranker; one search serves all sections with the same ranker."""
-    limit = gather_context.raised(PASSAGE_LIMIT)
+    limit = gather_context.row_limit(PASSAGE_LIMIT, sections)
     rankers = dict.fromkeys(section.ranker for section in sections)
     found = {ranker: _find_passages(gather_context, ranker, limit) for ranker in rankers}
     candidates = [replace(one, section=section.key) for section in sections for one in found[section.ranker]]

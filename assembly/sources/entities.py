@@ -9,6 +9,7 @@ from assembly.engine.profile import Section
 from assembly.engine.scoring import candidate_measures, entity_score, keyword_share, recency_score
 from assembly.engine.types import Candidate
 from assembly.sources.base import GatherContext, MentionedEntity, SourceResult, candidates_for, entity_labels, origin_of
+from config.db.statements import Statement, run_statement
 from memories.models import Entity
 
 SALIENT_LIMIT = 10
@@ -17,11 +18,24 @@ MENTIONED_LIMIT = 50
 """The maximum number of entities that a query can mention."""
 
 
+# Django would make an expression of each name, which takes longer than the search.
+MENTIONS = """
+SELECT id, type, name FROM entities
+WHERE agent_id = %(agent)s AND names && %(names)s::text[] AND (%(types)s::text[] IS NULL OR type = ANY(%(types)s))
+ORDER BY salience DESC, id LIMIT %(limit)s
+"""
+
+
 def find_mentions(gather_context: GatherContext, names: Sequence[str]) -> tuple[MentionedEntity, ...]:
     """Return the entities that have one of the names (lower case, single spaces), the most salient first."""
-    found = _selected_entities(gather_context).filter(names__overlap=list(names)).order_by("-salience", "id")
-    rows = found.values_list("id", "type", "name")[: gather_context.raised(MENTIONED_LIMIT)]
-    return tuple(MentionedEntity(*row) for row in rows)
+    types = gather_context.filters.entity_types
+    parameters = {
+        "agent": gather_context.agent.pk,
+        "names": list(names),
+        "types": None if types is None else sorted(types),
+        "limit": gather_context.raised(MENTIONED_LIMIT),
+    }
+    return tuple(MentionedEntity(*row) for row in run_statement(Statement(MENTIONS, parameters)))
 
 
 def entities(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:

@@ -56,7 +56,8 @@ EVENT_LIMIT = 50
 
 def recent_events(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """Return the newest events; with a task, those of the task and those without any task."""
-    limit, highlights = gather_context.raised(EVENT_LIMIT), gather_context.raised(events.HIGHLIGHTS)
+    limit = gather_context.row_limit(EVENT_LIMIT, sections)
+    highlights = gather_context.raised(events.HIGHLIGHTS)
     found = events.recent_events(event_query(gather_context, None), limit=limit, highlights=highlights)
 
     def candidate(section: Section, event: Event) -> Candidate:
@@ -75,7 +76,7 @@ TOOL_RESULT_TYPES = frozenset({str(EventType.TOOL_RESULT)})
 
 def tool_results(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """Return the newest tool results of the session, or of the agent without a session."""
-    limit = gather_context.raised(TOOL_RESULT_LIMIT)
+    limit = gather_context.row_limit(TOOL_RESULT_LIMIT, sections)
 
     def candidate(section: Section, event: Event) -> Candidate:
         text = format_tool_result(

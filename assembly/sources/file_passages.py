@@ -127,7 +127,7 @@ def _by_shape(
 
 
 def _passages(gather_context: GatherContext, sections: Sequence[Section], kind: str) -> SourceResult:
-    limit = gather_context.raised(PASSAGE_LIMIT) * len(sections)
+    limit = gather_context.row_limit(PASSAGE_LIMIT, sections) * len(sections)
     query = _file_query(gather_context, sections, kind)
     files = current_files(query, most=MAX_SPLIT_CHARACTERS) if query else []
     if query is None or not files:
@@ -160,10 +160,11 @@ def _found_candidates(
     """Return the passages of the files as candidates for the sections, the best first."""
     by_id = {file.id: file for file in files}
     is_named = query.kind in NAMED_BY_SECTION
+    limit = gather_context.row_limit(PASSAGE_LIMIT, sections)
     if gather_context.topic.strip():
-        found = _search(gather_context, query, CurrentPassages.of(files))
+        found = _search(gather_context, query, CurrentPassages.of(files), limit)
     else:
-        found = _first(gather_context, files, is_named=is_named)
+        found = _first(gather_context, files, limit, is_named=is_named)
     scored = [_scored(gather_context, _candidate(gather_context, query.kind, by_id[one.file], one)) for one in found]
     return [
         replace(candidate, section=section.key)
@@ -173,7 +174,9 @@ def _found_candidates(
     ]
 
 
-def _search(gather_context: GatherContext, query: FileQuery, passages: CurrentPassages) -> list[FoundFilePassage]:
+def _search(
+    gather_context: GatherContext, query: FileQuery, passages: CurrentPassages, limit: int
+) -> list[FoundFilePassage]:
     if not passages:
         return []
     return search_files(
@@ -182,14 +185,15 @@ def _search(gather_context: GatherContext, query: FileQuery, passages: CurrentPa
         topic=gather_context.topic,
         vector=gather_context.vector,
         weights=search_weights(gather_context.ranker) if gather_context.ranker else None,
-        limit=gather_context.raised(PASSAGE_LIMIT),
+        limit=limit,
         per_file=query.kind in NAMED_BY_SECTION,
     )
 
 
-def _first(gather_context: GatherContext, files: Sequence[CurrentFile], *, is_named: bool) -> list[FoundFilePassage]:
+def _first(
+    gather_context: GatherContext, files: Sequence[CurrentFile], limit: int, *, is_named: bool
+) -> list[FoundFilePassage]:
     """Return the first passages of each file for its own section, or of the files that changed last for one section."""
-    limit = gather_context.raised(PASSAGE_LIMIT)
     newest = sorted(files, key=lambda file: _changed(gather_context, file), reverse=True)[:limit]
     order = {file.id: place for place, file in enumerate(newest)}
     found = first_passages(CurrentPassages.of(newest), limit if is_named else FIRST_PASSAGES)

@@ -23,8 +23,8 @@ from memories.models.file_passage import FILE_KINDS
 from teams.models import OrganisationFile, TeamFile
 from teams.versioned_text.versioned_file import VersionedFile
 
-STORED_CHARACTERS = 400
-"""The least characters of a text whose levels are stored: those of a shorter text are derived as fast as found."""
+STORED_CHARACTERS = 200
+"""The least characters of a text whose levels are stored: a shorter text rarely has enough tokens for any."""
 
 
 class OfferedText(NamedTuple):

@@ -91,7 +91,7 @@ def _memories(owner: Owner | None, gather_context: GatherContext, sections: Sequ
     assert owner  # noqa: S101 - without one, the reading is of nothing
     # Whether the search found anything is for the engine to say, so the most recent must be at hand as well.
     wanted = max(_most(section) for section in sections) if gather_context.ranker else LIMIT
-    best = gather_context.raised(max(LIMIT, wanted))
+    best = gather_context.row_limit(max(LIMIT, wanted), sections)
     recent = gather_context.raised(max(_most_recent(section) for section in sections))
     found = _find_memories(owner, gather_context, best, recent)
     return candidates_for(sections, found, best + recent + MAX_PINNED, partial(_candidate, gather_context))

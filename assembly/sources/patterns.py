@@ -16,7 +16,7 @@ LIMIT = 20
 
 def patterns(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """Return patterns that name words of the query, its intent, or the type of an entity that it mentions."""
-    limit = gather_context.raised(LIMIT)
+    limit = gather_context.row_limit(LIMIT, sections)
     words = {*gather_context.signals.keywords, *possible_names(gather_context.topic)}
     types = {mention.type for mention in gather_context.mentioned}
     found = matching_patterns(

@@ -96,7 +96,7 @@ def _joined(lines: Iterable[str]) -> str:
 
 @dataclass(slots=True)
 class _Folder:
-    """A folder with its folders and files by name, and the number of all files below it."""
+    """A folder has folders and files by name, and the number of all files below it."""
 
     folders: dict[str, "_Folder"] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)
@@ -105,7 +105,9 @@ class _Folder:
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """The part of a tree that is shown: folders above a depth, whole or as counts, and the latest paths anyway."""
+    """A view is the part of a tree that is shown: folders above a depth, whole or as counts, and always the latest
+    paths.
+    """
 
     latest: frozenset[str]
     open_folders: frozenset[str]

@@ -16,7 +16,7 @@ LIMIT = 120
 
 def relations(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """Return the strongest relations within the depth limit around the entities of the source `entities`."""
-    limit = gather_context.raised(LIMIT)
+    limit = gather_context.row_limit(LIMIT, sections)
     found = walk_relations(
         agent=gather_context.agent,
         mentioned=[mention.id for mention in gather_context.mentioned],

@@ -14,7 +14,7 @@ LIMIT = 20
 
 def threads(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """Return active threads, the last updated first."""
-    limit = gather_context.raised(LIMIT)
+    limit = gather_context.row_limit(LIMIT, sections)
     active = Thread.objects.filter(agent=gather_context.agent, status=ThreadStatus.ACTIVE).order_by("-touched_at", "id")
     return candidates_for(
         sections, active[:limit], limit, lambda section, thread: _candidate(gather_context, section, thread)

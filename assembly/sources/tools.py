@@ -19,7 +19,7 @@ LIMIT = 20
 
 def tools(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """Return tools with the schemas of their arguments."""
-    limit = gather_context.raised(LIMIT)
+    limit = gather_context.row_limit(LIMIT, sections)
     found = with_active_model(gather_context.vector, partial(_find_tools, gather_context, limit))
     return candidates_for(sections, found, limit, lambda section, row: _candidate(gather_context, section, row))
 

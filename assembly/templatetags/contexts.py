@@ -14,12 +14,12 @@ from assembly.engine.refs import Ref
 from assembly.profiles.catalogue import profile_of_agent
 from assembly.records.warnings import shortage_sentence
 from assembly.simulation.draft_preview.size import (
-    ORGANISATION,
     measure_searched_text,
     measure_text,
     rendered_with_cut,
 )
 from assembly.sources.kinds import KINDS
+from teams.organisation.models import ORGANISATION_TEXT
 from teams.text_diff.markdown import render_markdown
 from teams.versioned_text.presentation import TextPage
 from teams.versioned_text.versioned_file import Version
@@ -40,7 +40,7 @@ def size_panel(text: str, key: str, profile: Profile) -> dict[str, Any]:
 
     A text of the organisation is measured by itself.
     """
-    if key == ORGANISATION:
+    if key == ORGANISATION_TEXT:
         searched = measure_searched_text(text)
         return {"key": key, "profile": profile.name, "words": searched.words, "searched": searched}
     measured = measure_text(text, key, profile)
@@ -66,7 +66,7 @@ def _profile_of(document: TextPage) -> Profile:
 @register.simple_tag
 def rendered_for(text: str, document: TextPage) -> SafeString:
     """Return the text as HTML, with a line where a context would cut it."""
-    if document.key == ORGANISATION:
+    if document.key == ORGANISATION_TEXT:
         return render_markdown(text)
     kept = measure_text(text, document.key, _profile_of(document)).included_characters
     return render_markdown(text) if kept is None else rendered_with_cut(text, kept)

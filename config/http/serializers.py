@@ -73,8 +73,9 @@ INVALID_DATE = f"Use a date that exists, like 2026-02-28, from {EARLIEST_YEAR} t
 
 
 class ExactText(serializers.CharField):
-    """A text exactly as it was sent; services store it without invisible characters. DRF's validators refuse NUL and
-    lone surrogates.
+    """This field is a text exactly as it was sent; services store it without invisible characters.
+
+    DRF's validators refuse NUL and lone surrogates.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -87,11 +88,11 @@ class ExactText(serializers.CharField):
 
 
 class NotesField(serializers.ListField):
-    """What the server changed in the texts of a request before it stored them; only in the response to that request."""
+    """Notes say what the server changed in the texts of a request before it stored them; only its response has them."""
 
     def __init__(self, **options: Any) -> None:
-        said = "In answers to writes alone: what was changed in the texts, such as invisible characters removed."
-        super().__init__(**{"child": serializers.CharField(), "read_only": True, "help_text": said, **options})
+        help_text = "In answers to writes alone: what was changed in the texts, such as invisible characters removed."
+        super().__init__(**{"child": serializers.CharField(), "read_only": True, "help_text": help_text, **options})
 
 
 class VisibleText(ExactText):

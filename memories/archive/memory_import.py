@@ -162,6 +162,8 @@ def memory_import(*, change: ImportChange, principal: Principal, note: str) -> N
     version = current.as_version()
     version.note = note
     version.save(force_insert=True)
+    if says_something_else:
+        announce_texts([current])
 
 
 def _successor(memory: Memory, id_: UUID | None) -> Memory | None:

@@ -51,8 +51,8 @@ def format_memory(memory: Memory) -> str:
 
 def memory_digest(memory: Memory) -> str:
     """Return the digest of all exported values of the memory but its origin, which no import changes."""
-    said = {name: value for name, value in _comment_values(memory).items() if name != "origin"}
-    return value_digest({**said, "kind": memory.kind, "text": memory.text})
+    values = {name: value for name, value in _comment_values(memory).items() if name != "origin"}
+    return value_digest({**values, "kind": memory.kind, "text": memory.text})
 
 
 def memory_values_digest(values: Mapping[str, Any], superseded_by: UUID | None) -> str:

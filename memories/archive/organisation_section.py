@@ -25,7 +25,7 @@ _TITLE = Line(max_length=MAX_TITLE_CHARACTERS)
 
 @dataclass(frozen=True, slots=True)
 class ExportedTitle:
-    """The title of a file in an archive, and its digest at export; both are empty if the archive has none."""
+    """An exported title is that of a file in an archive, with its digest at export; both are empty if there is none."""
 
     title: str = ""
     mark: str = ""
@@ -39,12 +39,12 @@ class OrganisationSection(DocumentSection):
         if scope.organisation:
             titles = dict(OrganisationFile.objects.order_by("file_key").values_list("file_key", "title"))
             texts = OrganisationFile.objects.order_by("file_key").values_list("file_key", "content").iterator(10)
-            said = {key: {"title": title, "mark": text_digest(title)} for key, title in titles.items()}
-            yield from text_entries(self.folder, texts, {FILES: said}, ending=self.ending)
+            metadata = {key: {"title": title, "mark": text_digest(title)} for key, title in titles.items()}
+            yield from text_entries(self.folder, texts, {FILES: metadata}, ending=self.ending)
 
     def change_of(self, unit: ImportUnit) -> Callable[[str, str], ImportChange]:
-        said = load_metadata(unit).get(FILES)
-        titles: Mapping[str, Any] = said if isinstance(said, dict) else {}
+        stored = load_metadata(unit).get(FILES)
+        titles: Mapping[str, Any] = stored if isinstance(stored, dict) else {}
 
         def change(within: str, exported: str) -> ImportChange:
             key = within.removesuffix(self.ending)
@@ -76,11 +76,11 @@ class OrganisationSection(DocumentSection):
 
 
 def _import_change(
-    unit: ImportUnit, within: str, here: OrganisationFile | None, said: Any, exported: str
+    unit: ImportUnit, within: str, here: OrganisationFile | None, metadata: Any, exported: str
 ) -> ImportChange:
     change = text_change(unit, within, "organisation file", here, exported)
     try:
-        title = _parse_title(said)
+        title = _parse_title(metadata)
         if here is None:
             valid_slug(within.removesuffix(OrganisationSection.ending))
     except (ValidationError, serializers.ValidationError) as fault:
@@ -88,17 +88,23 @@ def _import_change(
     if here is None and len(within) > MAX_SLUG_CHARACTERS + len(OrganisationSection.ending):
         return with_refusal(change, f"Its key is too long; use at most {MAX_SLUG_CHARACTERS} characters.")
     change = replace(change, item=title)
-    if change.state is ImportState.SAME and here and title.title not in {"", here.title}:
-        renamed = state_of(exported=title.mark, incoming=text_digest(title.title), here=text_digest(here.title))
+    if here is None or title.title in {"", here.title}:
+        return change
+    renamed = state_of(exported=title.mark, incoming=text_digest(title.title), here=text_digest(here.title))
+    if change.state is ImportState.SAME:
         return replace(
             change, state=renamed, reason=f"Its text is the same; in the archive its title is “{title.title}”."
         )
+    if change.state is ImportState.CHANGED and renamed is ImportState.NEWER:
+        return replace(change, item=ExportedTitle())  # the new title here stays
+    if change.state is ImportState.CHANGED and renamed is ImportState.BOTH:
+        return replace(change, state=ImportState.BOTH, reason=f"In the archive its title is “{title.title}”.")
     return change
 
 
-def _parse_title(said: Any) -> ExportedTitle:
+def _parse_title(metadata: Any) -> ExportedTitle:
     """Return the title in organisation.json for a file. Raises ValidationError for a text that cannot be a title."""
-    known = said if isinstance(said, Mapping) else {}
+    known = metadata if isinstance(metadata, Mapping) else {}
     title, mark = known.get("title", ""), known.get("mark", "")
     return ExportedTitle(
         clean_title(_TITLE.run_validation(title)) if title else "", mark if isinstance(mark, str) else ""

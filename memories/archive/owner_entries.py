@@ -75,9 +75,9 @@ def _parse_settings(text: str, serializer: type[StrictSerializer], name: str) ->
     return OwnerSettings(values, mark if isinstance(mark, str) else "", texts, _parse_origins(origins, name))
 
 
-def _parse_origins(said: Any, name: str) -> dict[str, Origin]:
+def _parse_origins(stored: Any, name: str) -> dict[str, Origin]:
     """Return the origins of texts by their names. Raises ImportRefused for an unknown one."""
-    own = said.items() if isinstance(said, dict) else ()
+    own = stored.items() if isinstance(stored, dict) else ()
     if unknown := [within for within, origin in own if origin not in Origin.values]:
         known = ", ".join(Origin.values)
         raise ImportRefused(f"{name}: the origin of {unknown[0][:80]} is none of {known}. Correct it.")

@@ -27,8 +27,8 @@ class AgentItem(Signed):
 
     ref_kind: str
     """The prefix of the refs of this model, as "event" in event:<uuid>@1."""
-    told_fields: ClassVar[frozenset[str]]
-    """The fields whose values are told in contexts; a change of others, such as a weight, keeps the origin."""
+    context_fields: ClassVar[frozenset[str]]
+    """The fields whose values contexts include; a change of others, such as a weight, keeps the origin."""
 
     is_announced: ClassVar[bool] = False
     """Whether services announce saved rows: see `memories.services.announcements`. Documents are announced later."""
@@ -58,7 +58,7 @@ class Pattern(AgentItem):
     """A pattern is guidance for an agent that applies when a query has one of its keywords, intents or entity types."""
 
     ref_kind = "pattern"
-    told_fields = frozenset({"name", "guidance"})
+    context_fields = frozenset({"name", "guidance"})
 
     name = models.CharField(max_length=200)
     keywords = ArrayField(models.CharField(max_length=80), default=list, blank=True)
@@ -99,7 +99,7 @@ class Thread(AgentItem):
     """A thread is a story that goes on over several sessions, with a status and a summary."""
 
     ref_kind = "thread"
-    told_fields = frozenset({"title", "summary"})
+    context_fields = frozenset({"title", "summary"})
 
     title = models.CharField(max_length=200)
     status = models.CharField(max_length=10, choices=ThreadStatus.choices, default=ThreadStatus.ACTIVE)
@@ -125,7 +125,7 @@ class Tool(Embedded, AgentItem):
     """A tool that the agent can call: name, description and the JSON schema of its arguments (`schema`)."""
 
     ref_kind = "tool"
-    told_fields = frozenset({"name", "description", "schema"})
+    context_fields = frozenset({"name", "description", "schema"})
 
     name = models.CharField(max_length=120)
     description = models.TextField(blank=True, default="")

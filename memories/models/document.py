@@ -22,7 +22,7 @@ class Document(AgentItem):
     """
 
     ref_kind = "document"
-    told_fields = frozenset({"path", "content"})
+    context_fields = frozenset({"path", "content"})
 
     path = models.CharField(max_length=500)
     language = models.CharField(max_length=40, blank=True, default="")
@@ -45,16 +45,13 @@ class Document(AgentItem):
         return self.path
 
 
-class Chunk(Embedded):
-    """A chunk is a piece of one version of a document: characters `start` to `end`, beginning on line `line`.
+class Passage(Embedded):
+    """A passage is a piece of one version of a text: characters `start` to `end`, beginning on line `line`.
 
     Full-text search uses the text search configuration named by `language`; code counts as English.
     """
 
     id = models.BigAutoField(primary_key=True)
-    document = models.ForeignKey(Document, models.DO_NOTHING, db_constraint=False, related_name="chunks")
-    agent = models.ForeignKey("agents.Agent", models.DO_NOTHING, db_constraint=False, related_name="+")
-    document_version = models.PositiveIntegerField()
     position = models.PositiveIntegerField()
     start = models.PositiveIntegerField()
     end = models.PositiveIntegerField()
@@ -64,6 +61,17 @@ class Chunk(Embedded):
         max_length=20, choices=[(name, name) for name in LANGUAGES], default=DEFAULT, db_default=DEFAULT
     )
     search = models.GeneratedField(expression=WORDS, output_field=SearchVectorField(), db_persist=True)
+
+    class Meta:
+        abstract = True
+
+
+class Chunk(Passage):
+    """A chunk is a passage of one version of a document."""
+
+    document = models.ForeignKey(Document, models.DO_NOTHING, db_constraint=False, related_name="chunks")
+    agent = models.ForeignKey("agents.Agent", models.DO_NOTHING, db_constraint=False, related_name="+")
+    document_version = models.PositiveIntegerField()
 
     class Meta:
         db_table = "chunks"

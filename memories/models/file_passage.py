@@ -7,15 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.contrib.postgres.indexes import GinIndex
-from django.contrib.postgres.search import SearchVectorField
 from django.db import models
 from django.db.models.functions import Coalesce
 
 from agents.models import Agent, AgentFile, DailyLog
 from config.db.migration_helpers import ORGANISATION
-from memories.models.document import WORDS
-from memories.models.embedding import Embedded
-from memories.search.languages import DEFAULT, LANGUAGES
+from memories.models.document import Passage
+from memories.search.languages import DEFAULT
 from teams.models import OrganisationFile, Team, TeamFile
 from teams.versioned_text.versioned_file import VersionedFile
 
@@ -30,29 +28,19 @@ FILE_KINDS: Mapping[type[Any], str] = {model: kind for kind, model in FILE_MODEL
 OWNER_OF_FILE = Coalesce("agent_id", "team_id", models.Value(ORGANISATION, models.UUIDField()))
 
 
-class FilePassage(Embedded):
-    """A passage has the characters `start` to `end` of one version of a file, beginning on line `line`.
+class FilePassage(Passage):
+    """A file passage is a passage of one version of a file.
 
     The file belongs to an agent or a team; if both are null, to the organisation. `owner` is the id of the agent, the
-    team or ORGANISATION. Full-text search uses the text search configuration named by `language`.
+    team or ORGANISATION.
     """
 
-    id = models.BigAutoField(primary_key=True)
     file_kind = models.CharField(max_length=20, choices=[(kind, kind) for kind in FILE_MODELS])
     file_id = models.UUIDField()
     file_version = models.PositiveIntegerField()
     agent = models.ForeignKey(Agent, models.DO_NOTHING, db_constraint=False, null=True, related_name="+")
     team = models.ForeignKey(Team, models.DO_NOTHING, db_constraint=False, null=True, related_name="+")
     owner = models.GeneratedField(expression=OWNER_OF_FILE, output_field=models.UUIDField(), db_persist=True)
-    position = models.PositiveIntegerField()
-    start = models.PositiveIntegerField()
-    end = models.PositiveIntegerField()
-    line = models.PositiveIntegerField()
-    text = models.TextField()
-    language = models.CharField(
-        max_length=20, choices=[(name, name) for name in LANGUAGES], default=DEFAULT, db_default=DEFAULT
-    )
-    search = models.GeneratedField(expression=WORDS, output_field=SearchVectorField(), db_persist=True)
 
     class Meta:
         db_table = "file_passages"

@@ -19,7 +19,7 @@ class Entity(Embedded, AgentItem):
     """
 
     ref_kind = "entity"
-    told_fields = frozenset({"type", "name", "properties"})
+    context_fields = frozenset({"type", "name", "properties"})
     is_announced = True
 
     type = models.CharField(max_length=60)
@@ -70,7 +70,7 @@ class Relation(AgentItem):
     """A relation says how one entity of an agent is related to another. `weight` is 0 to 1."""
 
     ref_kind = "relation"
-    told_fields = frozenset({"type"})
+    context_fields = frozenset({"type"})
 
     source = models.ForeignKey(
         Entity, models.DO_NOTHING, db_constraint=False, db_index=False, related_name="relations_out"

@@ -11,7 +11,7 @@ class Session(AgentItem):
     """A session is one run of an agent, such as a conversation or a job. `external_id` is the caller's own id of it."""
 
     ref_kind = "session"
-    told_fields = frozenset({"title"})
+    context_fields = frozenset({"title"})
 
     title = models.CharField(max_length=200, blank=True, default="")
     started_at = models.DateTimeField()
@@ -44,7 +44,7 @@ class TaskFrame(AgentItem):
     """
 
     ref_kind = "task"
-    told_fields = frozenset({"goal", "result"})
+    context_fields = frozenset({"goal", "result"})
 
     parent = models.ForeignKey(
         "self", models.DO_NOTHING, db_constraint=False, null=True, db_index=False, related_name="children"
@@ -96,7 +96,7 @@ class Event(AgentItem):
     """
 
     ref_kind = "event"
-    told_fields = frozenset({"content", "outcome", "tool"})
+    context_fields = frozenset({"content", "outcome", "tool"})
 
     session = models.ForeignKey(
         Session, models.DO_NOTHING, db_constraint=False, null=True, db_index=False, related_name="events"

@@ -33,7 +33,7 @@ ORDER BY at DESC, id
 
 @dataclass(frozen=True, slots=True)
 class FileQuery:
-    """The files of an owner, whose id is that of an agent or a team, or ORGANISATION.
+    """A file query selects files of an owner, whose id is that of an agent or a team, or ORGANISATION.
 
     `kind` is the prefix of their refs; `where` and `parameters` select rows of the table; `key` and `title` are its
     columns.
@@ -50,7 +50,7 @@ class FileQuery:
 
 @dataclass(frozen=True, slots=True)
 class CurrentFile:
-    """A file with its current version; the key of a daily log is its date.
+    """A current file is a file with its current version; the key of a daily log is its date.
 
     `content` is None where the passages of the version are stored. `is_cut`: the content is only the beginning of the
     text, because more is not read.
@@ -68,7 +68,7 @@ class CurrentFile:
 
 @dataclass(frozen=True, slots=True)
 class CurrentPassages:
-    """The passages of files: those that are stored, by file and version, and those made of texts, unsaved."""
+    """Current passages of files are those that are stored, by file and version, and those made of texts, unsaved."""
 
     stored: Mapping[UUID, int]
     fresh: Sequence[FilePassage]

@@ -37,7 +37,7 @@ FROM chunks c JOIN documents d ON d.id = document_id WHERE c.id = ANY(%(ids)s::b
 
 @dataclass(frozen=True, slots=True)
 class PassageTable:
-    """A table of passages: the column with the id of their owner, and the SQL that selects {row} from an owner's rows.
+    """A table of passages has a column with the id of their owner, and SQL that selects {row} from an owner's rows.
 
     The selected relation has the columns that ROW names, those of vectors, and `search`.
     """

@@ -53,7 +53,7 @@ SELECT file_id, position, line, text FROM {CURRENT} WHERE position < %(first)s O
 
 @dataclass(frozen=True, slots=True)
 class FoundFilePassage:
-    """A passage of a file with its features, which a ranker weighs. `similarity` is None where it is unknown."""
+    """A found passage of a file has features, which a ranker weighs. `similarity` is None where it is unknown."""
 
     file: UUID
     position: int

@@ -140,7 +140,7 @@ def agent_item_update(*, thing: ItemType, expected_version: int, changes: Facts,
     for name, value in changes.items():
         setattr(current, name, value)
     current.version += 1
-    current.signed_by(principal.author, rewritten=not changed.isdisjoint(thing.told_fields))
+    current.signed_by(principal.author, rewritten=not changed.isdisjoint(thing.context_fields))
     prepare_items(current.agent_id, {0: current})
     try:
         with transaction.atomic():
@@ -149,7 +149,7 @@ def agent_item_update(*, thing: ItemType, expected_version: int, changes: Facts,
         if conflict := duplicate_error({0: current}, error):
             raise conflict from None
         raise
-    if current.is_announced and not changed.isdisjoint(current.told_fields):
+    if current.is_announced and not changed.isdisjoint(current.context_fields):
         announce_texts([current])
     return current
 

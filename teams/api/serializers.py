@@ -109,11 +109,11 @@ class MemberSerializer(serializers.Serializer[Any]):
 
 
 class OriginField(serializers.ChoiceField):
-    """Where a text comes from; the server sets it."""
+    """This field says where a text comes from; the server sets it."""
 
     def __init__(self, **options: Any) -> None:
-        said = "Where the text comes from, by who wrote it and how: set by the server."
-        super().__init__(**{"choices": Origin.values, "read_only": True, "help_text": said, **options})
+        help_text = "Where the text comes from, by who wrote it and how: set by the server."
+        super().__init__(**{"choices": Origin.values, "read_only": True, "help_text": help_text, **options})
 
 
 class SignedSerializer(serializers.Serializer[Any]):

@@ -1,4 +1,4 @@
-"""The addresses of teams and of the organisation's files under /api/v1/."""
+"""These are the addresses of teams and of the organisation's files under /api/v1/."""
 
 from django.urls import path
 

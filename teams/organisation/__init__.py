@@ -1,1 +1,1 @@
-"""Organisation knowledge: Markdown files of the whole organisation, which its admins write and all agents may read."""
+"""Organisation knowledge is Markdown files that admins of the organisation write and all its agents may read."""

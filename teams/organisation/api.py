@@ -1,4 +1,4 @@
-"""REST endpoints of the organisation's files. Everybody may read them, organisation admins and admin keys may write."""
+"""These REST endpoints read the organisation's files for everybody, and write them for its admins and admin keys."""
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status

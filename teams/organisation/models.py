@@ -1,4 +1,4 @@
-"""Models of the files of the whole organisation."""
+"""These models store the files of the whole organisation with their versions."""
 
 from typing import Any, ClassVar, cast
 from uuid import UUID
@@ -9,10 +9,14 @@ from teams.slugs import MAX_SLUG_CHARACTERS, valid_slug
 from teams.versioned_text.versioned_file import Version, VersionedFile
 
 MAX_TITLE_CHARACTERS = 120
+ORGANISATION_TEXT = "ORGANISATION"
+"""The key by which the size of every file of the organisation is measured: by itself, because contexts have passages
+of it that are found by meaning, not its beginning.
+"""
 
 
 class OrganisationFile(VersionedFile):
-    """A Markdown file of the organisation, such as a style guide. Its key is a slug that never changes.
+    """An organisation file is a Markdown file of the organisation, such as a style guide. Its key never changes.
 
     The title belongs to the versioned state: a file with a new title has a new version.
     """
@@ -45,7 +49,7 @@ class OrganisationFile(VersionedFile):
 
 
 class OrganisationFileVersion(Version):
-    """A version of a file of the organisation, which is never changed."""
+    """This is a version of a file of the organisation, which is never changed."""
 
     file = models.ForeignKey(OrganisationFile, models.DO_NOTHING, db_constraint=False, related_name="versions")
     title = models.CharField(max_length=MAX_TITLE_CHARACTERS)

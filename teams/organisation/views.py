@@ -1,4 +1,4 @@
-"""The pages of the organisation's files: the list, a new file, its editor and history, its title, its deletion."""
+"""These pages list, create, edit, rename and delete the organisation's files, and show their history."""
 
 from dataclasses import dataclass
 
@@ -18,6 +18,7 @@ from teams.forms import DeletionForm
 from teams.guidance import organisation_guidance
 from teams.models import OrganisationFile
 from teams.organisation.forms import OrganisationFileForm, OrganisationFileSettingsForm
+from teams.organisation.models import ORGANISATION_TEXT
 from teams.organisation.services import (
     organisation_file_create,
     organisation_file_delete,
@@ -33,14 +34,12 @@ from teams.versioned_text.versioned_file import StaleVersion, file_save
 
 PER_PAGE = 60
 BEGINNING = 160  # characters
-ORGANISATION = "ORGANISATION"
-"""The `TextPage.key` of every file of the organisation: contexts have passages of all of them, found by meaning."""
 LIST_NAME = gettext_lazy("Organisation knowledge")
 
 
 @dataclass(frozen=True, slots=True)
 class OrganisationFileCard:
-    """A file as the list shows it, with the beginning of its text and the person's draft of it."""
+    """A card shows a file in the list, with the beginning of its text and the person's draft of it."""
 
     file: OrganisationFile
     beginning: str
@@ -76,7 +75,7 @@ def file_new(request: HttpRequest) -> HttpResponse:
 
 
 def edit(request: HttpRequest, key: str) -> HttpResponse:
-    """The editor of a file of the organisation; people who may only read are led to its newest version."""
+    """Edit a file of the organisation; people who may only read are redirected to its newest version."""
     try:
         found = _document(request, key, Action.EDIT)
     except Forbidden:
@@ -154,7 +153,7 @@ def _document(request: HttpRequest, key: str, action: Action = Action.READ) -> T
     return TextPage(
         file=file,
         guidance=organisation_guidance(file.title),
-        key=ORGANISATION,
+        key=ORGANISATION_TEXT,
         heading=file.title,
         crumbs=(Crumb(LIST_NAME, reverse("organisation_files")),),
         readers=_("Used by: all agents"),

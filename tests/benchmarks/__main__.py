@@ -13,7 +13,7 @@ from pathlib import Path
 BENCHMARKS = [
     "assembly_vs_floor", "turn", "http_assembly", "memory_assemble", "cache", "deadline", "evidence_recall",
     "document_recall", "passages", "levels", "search", "write_paths", "growth", "record", "million", "pages",
-    "worst_cost", "greedy", "connections", "conflict_cost",
+    "worst_cost", "greedy", "connections", "conflicts", "conflict_cost",
 ]  # fmt: skip
 
 

@@ -43,7 +43,7 @@ def run() -> None:
     manage("migrate", "--verbosity", "0")
     django.setup()
     (worker,) = filled_workers([os.environ.get("SIZES", "10k")])
-    manage("derive_levels")  # as a worker does after every write
+    _run_workers()
     requests = int(os.environ.get("REQUESTS", REQUESTS))
     key = manage("create_api_key", "--agent", worker.agent.slug).split()[-1]
     with (
@@ -55,6 +55,18 @@ def run() -> None:
         _took(client, itertools.islice(asks, 3 * WARM), 1)
         for clients in CLIENTS:
             _report(_took(client, itertools.islice(asks, 3 * requests), clients), clients)
+
+
+def _run_workers() -> None:
+    """Do what workers do after every write: split files into passages, and derive levels of detail."""
+    from assembly.pipeline.level_derivation import levels_derive_all
+    from memories.embeddings.file_splitting import split_missing
+    from memories.jobs.execution import job_run
+    from teams.principal import SYSTEM
+
+    split = split_missing(agent=None, principal=SYSTEM)
+    for job in [*([split] if split else []), *levels_derive_all()]:
+        job_run(job_id=job.id)
 
 
 def _asks(worker: "Worker") -> Iterator[Ask]:

@@ -13,7 +13,7 @@ from assembly.engine.profile import DOMAIN_WEIGHTS, Profile
 from assembly.engine.scopes import SCOPES
 from assembly.engine.tokenizers import get_tokenizer
 from assembly.engine.types import LEVEL_PREFERENCES, ORIGINS, Candidate, EngineRequest, ShorterLevel, Summary
-from assembly.pipeline.failure_note import FAILURE_NOTE_REF
+from assembly.pipeline.prepare import FAILURE_NOTE_REF
 from assembly.profiles.catalogue import known_sources
 from assembly.profiles.parser import parse_described_profile
 from assembly.profiles.shipped import SHIPPED

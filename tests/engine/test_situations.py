@@ -18,10 +18,10 @@ CODES = {
 WARNINGS = {WarningCode.BUDGET_EXCEEDED, WarningCode.QUALITY_BELOW_MINIMUM, WarningCode.RULE_NOT_KEPT}
 
 
-def test_every_code_and_every_step_is_drawn_within_400_examples() -> None:
+def test_every_code_and_every_step_is_drawn_within_800_examples() -> None:
     seen: set[str] = set()
 
-    @settings(max_examples=400, derandomize=True, database=None, phases=[Phase.generate])
+    @settings(max_examples=800, derandomize=True, database=None, phases=[Phase.generate])
     @given(situation=situations())
     def look(situation: Situation) -> None:
         seen.update(found_in(situation))

@@ -33,7 +33,8 @@ pytestmark = [pytest.mark.finding("1w"), pytest.mark.django_db]
 
 ACCESS = frozenset({
     "team_for", "agent_for", "organisation_file_for",
-    "memory_for", "assembly_for", "conflict_for", "conflict_to_resolve", "rule_for", "rule_owner_for", "proposal_for", "webhook_for",
+    "conflict_for", "conflict_to_resolve",
+    "memory_for", "assembly_for", "rule_for", "rule_owner_for", "proposal_for", "webhook_for",
     "delivery_for", "alert_for", "alert_to_resolve", "external_source_for", "job_for", "import_for", "context_file_for",
     "require_admin", "require_manager", "manages_all_teams", "key_in_team",
     "find",  # `agent_for` or `team_for`, as the route says

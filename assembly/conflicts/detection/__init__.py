@@ -1,4 +1,7 @@
-"""The comparison of two texts: whether they contradict each other, say the same, or neither."""
+"""Detection compares two texts and tells whether they contradict each other, say the same, or neither.
+
+It is pure: it reads no database and no clock, and equal texts give equal answers.
+"""
 
 from assembly.conflicts.detection.comparison import Comparison, compare_texts
 

@@ -1,4 +1,4 @@
-"""The published JSON Schemas (2020-12) of the contract.
+"""The JSON Schemas (2020-12) of the contract are files in this folder, which are published.
 
 The same files validate requests, are what tests validate every answer with, and describe the endpoint in the OpenAPI
 document. A published version only ever gets new optional members; any other change is a new version beside it.
@@ -16,7 +16,7 @@ FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True, slots=True)
 class PublishedSchema:
-    """A schema: the bytes that are published, and their parsed document."""
+    """A published schema has the bytes that are sent, and their parsed document."""
 
     name: str
     """The name of its file, which ends its address."""

@@ -29,6 +29,7 @@ from config.http.serializers import INVALID_DATE, ExactText, Moment, StrictSeria
 from teams.access import team_for
 from teams.api.view import ApiView
 from teams.models import TeamFile
+from teams.slugs import is_slug
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 
 MAX_DAYS = 31
@@ -84,6 +85,11 @@ class DraftPreviewRequestSerializer(StrictSerializer):
         unknown = [key for key in files if key not in KEYS]
         if unknown:
             raise serializers.ValidationError(f"There is no file “{unknown[0][:60]}”. Use one of {', '.join(KEYS)}.")
+        return files
+
+    def validate_organisation_files(self, files: dict[str, str]) -> dict[str, str]:
+        if not all(map(is_slug, files)):
+            raise serializers.ValidationError("The key of a file has lower-case letters, digits and hyphens.")
         return files
 
     def validate_daily_logs(self, logs: dict[str, str]) -> dict[datetime.date, str]:

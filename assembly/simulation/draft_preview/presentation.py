@@ -78,8 +78,8 @@ def unused_text_note(trial: SideBySide, file: VersionedFile) -> str:
     profile, kind = trial.after.inputs.profile, KINDS[Ref.parse(file.about).kind]
     if {section.source for section in profile.sections} & {*kind.sources, *kind.team_sources}:
         return ""
-    said = _("The profile %(profile)s has no section for it, so its contexts never include it.")
-    return said % {"profile": profile.name}
+    sentence = _("The profile %(profile)s has no section for it, so its contexts never include it.")
+    return sentence % {"profile": profile.name}
 
 
 def _why(change: DecisionChange, label: str, titles: Mapping[str, str]) -> str:

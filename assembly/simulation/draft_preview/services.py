@@ -19,6 +19,7 @@ from assembly.simulation.basis import SimulationBasis
 from assembly.simulation.simulate import Overrides, simulate
 from assembly.sources.time_budget import TimeBudget
 from config.http.errors import Invalid
+from config.invisible_characters import remove_invisible
 from config.observability.tracing import span
 from teams.models import OrganisationFile, Team, TeamFile
 
@@ -41,6 +42,7 @@ def preview_drafts(
     change nothing. Raises as `assembly.pipeline.services.assemble` does. The caller checks permissions.
     """
     asked = asked.for_agent(agent)
+    texts = {about: remove_invisible(text) for about, text in texts.items()}  # as publishing does
     facts = {**asked.facts(), "texts": {about: _hash(text) for about, text in texts.items()}}
     wanted = cache_key(agent=agent, team=team, now=asked.now, asked=facts)
     known = kept.recall(wanted, load_preconditions(agent, team).changes) if kept.knows(wanted) else None

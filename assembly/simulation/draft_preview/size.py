@@ -48,15 +48,9 @@ class TextSize:
     """The number of paragraphs that would be truncated."""
 
 
-ORGANISATION = "ORGANISATION"
-"""The key with which the text of a file of the organisation is measured: contexts have passages of it, not its
-beginning.
-"""
-
-
 @dataclass(frozen=True, slots=True)
 class SearchedTextSize:
-    """The size of a text that is found by meaning, passage by passage."""
+    """This size is that of a text which is found by meaning, passage by passage."""
 
     words: int
     tokens: int

@@ -146,19 +146,19 @@ def _meaning_limitations(unsearchable_count: int, extracted: int) -> Iterator[Li
 
 def _former_text_limitations(facts: PastContextFacts) -> Iterator[Limitation]:
     if facts.worded_count:
-        said = ngettext(
+        sentence = ngettext(
             "Passages of %(count)s file or log of that time are found by words only, not by similarity.",
             "Passages of %(count)s files or logs of that time are found by words only, not by similarity.",
             facts.worded_count,
         )
-        yield Limitation("meaning_unknown", said % {"count": f"{facts.worded_count:,}"})
+        yield Limitation("meaning_unknown", sentence % {"count": f"{facts.worded_count:,}"})
     if facts.cut_count:
-        said = ngettext(
+        sentence = ngettext(
             "Of %(count)s long file or log of that time, only the beginning is searched.",
             "Of %(count)s long files or logs of that time, only the beginnings are searched.",
             facts.cut_count,
         )
-        yield Limitation("texts_cut", said % {"count": f"{facts.cut_count:,}"})
+        yield Limitation("texts_cut", sentence % {"count": f"{facts.cut_count:,}"})
 
 
 def _rule_limitations(agent: Agent, team: Team | None, moment: datetime.datetime) -> Iterator[Limitation]:

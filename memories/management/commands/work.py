@@ -18,6 +18,8 @@ from memories.jobs.periodic import start_periodic_tasks
 from memories.jobs.worker_process import UNTIL_INPUT_ENDS, WorkerProcess
 
 MAX_WORKERS = 64
+NICENESS = 5
+"""The niceness that is added to a worker, so that requests get the processors first."""
 
 
 class Command(BaseCommand):
@@ -44,6 +46,7 @@ class Command(BaseCommand):
 
 def _work() -> None:
     """Run Celery's worker in this process. Its `solo` pool forks no process that would inherit database connections."""
+    os.nice(NICENESS)
     if settings.EMBEDDED_POSTGRES:
         settings.EMBEDDED_POSTGRES.attach()  # the broker is in this database and does not start it
     os.environ["CELERY_SKIP_CHECKS"] = "1"  # Celery would run Django's checks, too

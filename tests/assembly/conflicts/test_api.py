@@ -24,7 +24,7 @@ def test_a_conflict_is_listed_read_decided_and_reopened(agent: Agent, team: Team
     api = Api(person=editor.principal)
     (listed,) = api.get("conflicts").json()["results"]
     assert (listed["id"], listed["agent"], listed["team"]) == (str(conflict.id), "ada", "care")
-    assert (listed["kind"], listed["status"], listed["resolution"]) == ("number", "open", None)
+    assert (listed["kind"], listed["status"], listed["resolution"]) == ("date", "open", None)
     assert {listed["left"]["statement"], listed["right"]["statement"]} == {EIGHTY, NINETY}
     read = api.get(f"conflicts/{conflict.id}").json()
     assert {side["text"] for side in (read["left"], read["right"])} == {EIGHTY, NINETY}
@@ -46,9 +46,9 @@ def test_a_conflict_is_listed_read_decided_and_reopened(agent: Agent, team: Team
 
 @pytest.mark.parametrize(
     ("query", "kinds"),
-    [("", ["number", "duplicate", "number"]), ("kind=number", ["number", "number"]), ("kind=duplicate", ["duplicate"]),
-     ("agent=ada", ["number", "duplicate", "number"]), ("team=care", ["number", "duplicate"]), ("status=gone", []),
-     ("status=all&team=care&kind=number", ["number"]), ("status=all&limit=1", ["number"])],
+    [("", ["date", "duplicate", "date"]), ("kind=date", ["date", "date"]), ("kind=duplicate", ["duplicate"]),
+     ("agent=ada", ["date", "duplicate", "date"]), ("team=care", ["date", "duplicate"]), ("status=gone", []),
+     ("status=all&team=care&kind=date", ["date"]), ("status=all&limit=1", ["date"])],
 )  # fmt: skip
 def test_lists_are_filtered(agent: Agent, team: Team, editor: User, query: str, kinds: list[str]) -> None:
     found_conflict(agent, agent)

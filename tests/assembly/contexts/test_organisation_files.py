@@ -1,8 +1,11 @@
 """Files of the organisation in contexts: their passages are linked, found, compared and explained by the file."""
 
 import pytest
+from pytest_django import DjangoAssertNumQueries
 
 from agents.models import Agent
+from assembly.comparison.causes import Cause
+from assembly.comparison.presentation import cause_addresses
 from assembly.contexts.links import ItemLinks
 from assembly.contexts.search.criteria import ContextQuery, ReferenceQuery
 from assembly.contexts.search.search import search_contexts
@@ -97,3 +100,15 @@ def test_why_not_says_that_a_profile_has_no_section(agent: Agent, admin_api: Api
     context = assemble(agent=agent, principal=SYSTEM, asked=asked).assembly
     answer = admin_api.get(f"assemblies/{context.id}/why-not?q=Brand voice").json()
     assert [one["code"] for one in answer["not_considered"]] == ["no_section"]
+
+
+def test_the_addresses_of_changed_files_are_read_together(
+    db: None, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    files = [organisation_file_create(key=f"file-{n}", title="File", principal=SYSTEM) for n in range(3)]
+    causes = [Cause("file_changed", name=file.title, ref=file.about, before=1, after=2) for file in files]
+    with django_assert_num_queries(1):
+        addresses = cause_addresses(causes, None, None)
+    assert list(addresses.values()) == [f"/organisation/files/file-{n}/history/compare/?from=1&to=2" for n in range(3)]
+    with django_assert_num_queries(0):
+        cause_addresses([], None, None)

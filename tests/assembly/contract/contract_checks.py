@@ -14,17 +14,17 @@ ANSWERS = Draft202012Validator(ASSEMBLED_CONTEXT.document)
 REQUESTS = Draft202012Validator(MEMORY_REQUEST.document)
 
 
-def ask(api: Api, request_id: str = "one", **wishes: Any) -> dict[str, Any]:
+def ask(api: Api, request_id: str = "one", **members: Any) -> dict[str, Any]:
     """The checked answer to the request, which must get one."""
-    answer = sent(api, request_id, **wishes)
+    answer = sent(api, request_id, **members)
     assert answer.status_code == 201, answer.content
     document: dict[str, Any] = json.loads(answer.content)
     check_answer(document)
     return document
 
 
-def sent(api: Api, request_id: str = "one", **wishes: Any) -> Answer:
-    return api.post("memory/assemble", {"request_id": request_id, "intent": "Is the ink dry?", **wishes})
+def sent(api: Api, request_id: str = "one", **members: Any) -> Answer:
+    return api.post("memory/assemble", {"request_id": request_id, "intent": "Is the ink dry?", **members})
 
 
 def check_answer(document: dict[str, Any]) -> None:

@@ -41,17 +41,17 @@ def forget_everything(agent: Agent) -> None:
 
 @pytest.mark.django_db
 def test_the_answer_is_the_same_after_everything_was_edited_or_deleted(mira: Agent, mira_api: Api) -> None:
-    wishes: dict[str, Any] = {"format": "messages", "budgets": {"tokens_max": 150}}
-    first = sent(mira_api, **wishes)
+    members: dict[str, Any] = {"format": "messages", "budgets": {"tokens_max": 150}}
+    first = sent(mira_api, **members)
     assert first.json()["fragments"]
     forget_everything(mira)
-    second = sent(mira_api, **wishes)
+    second = sent(mira_api, **members)
     assert (second.status_code, second.content) == (201, first.content)
     assert second["Idempotency-Replayed"] == "true"
     assert "Idempotency-Replayed" not in first
     assert second["Location"] == first["Location"] == f"/api/v1/assemblies/{first.json()['metadata']['assembly']}"
     assert Assembly.objects.count() == 1
-    other = ask(mira_api, "two", **wishes)
+    other = ask(mira_api, "two", **members)
     assert other["fragments"] != first.json()["fragments"]
 
 

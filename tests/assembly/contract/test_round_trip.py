@@ -57,9 +57,9 @@ def test_a_valid_request_gets_a_valid_answer_and_gets_it_again(body: dict[str, A
     assert api.post("memory/assemble", body).content == answer.content
 
 
-def queries_of(api: Api, request_id: str, **wishes: Any) -> list[str]:
+def queries_of(api: Api, request_id: str, **members: Any) -> list[str]:
     with CaptureQueriesContext(connection) as captured:
-        assert sent(api, request_id, **wishes).status_code == 201
+        assert sent(api, request_id, **members).status_code == 201
     return [query["sql"] for query in captured]
 
 

@@ -14,10 +14,15 @@ from assembly.engine.item_formats import format_chunk
 from assembly.engine.refs import Ref
 from assembly.engine.tokenizers import get_tokenizer
 from assembly.models import TextLevel, UnlevelledItem
+from assembly.pipeline.level_derivation import item_levels_derive
+from assembly.pipeline.levels import extracted_levels
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.records.reader import load_record
+from assembly.records.stored_levels import Levels
 from assembly.sources.level_texts import STORED_CHARACTERS, offered_texts
+from memories.archive.sections import scope_of_everything
+from memories.archive.services import import_begin, import_create
 from memories.embeddings.indexing import document_split
 from memories.models import Chunk, Document, Job, Memory
 from memories.services import MemoryFacts, agent_item_delete, memories_create, memory_create, memory_delete
@@ -28,6 +33,7 @@ from teams.organisation.services import organisation_file_create
 from teams.principal import SYSTEM
 from teams.services import team_create
 from teams.versioned_text.versioned_file import file_save
+from tests.archives import edited, zipped
 from tests.assembly.long_texts import LONG, OTHER, extracted, run_jobs, stored_levels
 from tests.assembly.pipeline.summaries.conftest import MODEL, ServerOf, server_of
 from tests.assembly.pipeline.summaries.summary_factories import completion
@@ -92,6 +98,34 @@ def test_a_changed_text_has_levels_of_its_own_and_the_old_ones_go(agent: Agent) 
     assert run_jobs() == 1
     assert stored_levels(OTHER) == extracted(OTHER)
     assert not stored_levels(LONG)
+
+
+def test_a_text_that_changes_while_its_levels_are_made_keeps_the_new_levels(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = memory_create(owner=agent, facts=facts(LONG)[0], principal=SYSTEM)
+    derived_by = "assembly.pipeline.level_derivation.extracted_levels"
+
+    def extracted_meanwhile(text: str) -> Levels:
+        monkeypatch.setattr(derived_by, extracted_levels)
+        memory_update(memory=memory, expected_version=1, facts=facts(OTHER)[0], superseded_by=None, principal=SYSTEM)
+        item_levels_derive(kind="memory", id_=memory.id)
+        return extracted_levels(text)
+
+    monkeypatch.setattr(derived_by, extracted_meanwhile)
+    item_levels_derive(kind="memory", id_=memory.id)
+    assert stored_levels(OTHER) == extracted(OTHER)
+    assert not stored_levels(LONG)
+
+
+def test_a_memory_that_an_import_changes_is_noted(agent: Agent) -> None:
+    memory = memory_create(owner=agent, facts=facts(LONG)[0], principal=SYSTEM)
+    run_jobs()
+    archive = edited(
+        zipped(scope_of_everything(SYSTEM)), "agents/ada/MEMORY.md", lambda text: text.replace(LONG, OTHER)
+    )
+    import_begin(plan=import_create(archive=archive, file_name="a.zip", principal=SYSTEM), chosen=(), principal=SYSTEM)
+    assert noted() == {("memory", memory.id)}
 
 
 def test_a_job_may_run_twice_and_has_nothing_to_do_for_what_is_gone(agent: Agent) -> None:

@@ -211,6 +211,7 @@ FAULTS: list[tuple[str, str, int, str]] = [
     ("depth_limit: 1", "coherence_min: 2", 5, "from 0 to 1"),
     ("overflow: drop", "least_origin: god", 22, "one of: person, agent, tool, external"),
     ("overflow: drop", "relevance_floor: 2", 22, "from 0 to 1"),
+    ("required: true", "relevance_floor: .5", 13, "“relevance_floor” is for blocks alone"),
     ("cap: 500", "cap: 200001", 19, "from 0 to 200,000"),
     ("share: 12.5", "share: 101", 20, "from 0 to 100"),
     ("top_k: 9", "top_k: 0", 21, "from 1 to 1,000"),

@@ -162,5 +162,5 @@ def test_words_that_languages_and_emoji_need_are_stored(apis: dict[str, Api]) ->
 def test_every_kind_of_item_says_which_fields_contexts_tell() -> None:
     for model in AgentItem.__subclasses__():
         names = {field.name for field in model._meta.fields}
-        assert model.told_fields
-        assert model.told_fields <= names
+        assert model.context_fields
+        assert model.context_fields <= names

@@ -100,6 +100,16 @@ def test_a_title_alone_may_differ(voice: OrganisationFile) -> None:
     assert states(before) == {VOICE: "newer"}
 
 
+def test_a_title_that_was_changed_here_stays_when_the_archive_changes_the_text(voice: OrganisationFile) -> None:
+    archive = edited(exported(), VOICE, lambda _: "Other words.")
+    renamed = organisation_file_rename(file=voice, title="Renamed here", expected_version=1, principal=SYSTEM)
+    assert states(archive) == {VOICE: "changed"}
+    assert states(with_title(archive, "Renamed there")) == {VOICE: "both"}
+    assert applied(with_title(archive, "Renamed there")).version == renamed.version
+    changed = applied(archive)
+    assert (changed.title, changed.content) == ("Renamed here", "Other words.")
+
+
 def test_a_file_without_a_title_gets_one_from_its_key(db: None) -> None:
     assert applied(packed({VOICE: "By hand."})).title == "Brand Voice"
 

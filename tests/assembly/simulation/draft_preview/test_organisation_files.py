@@ -56,11 +56,25 @@ def test_publishing_makes_the_context_that_the_preview_showed(
     assert found.after.content == assembled(agent, team)
 
 
+def test_the_mark_of_a_cut_names_the_version_that_publishing_gives(
+    agent: Agent, team: Team, voice: OrganisationFile
+) -> None:
+    text = "# How we sound\n\n" + "\n\n".join(f"Like foghorns, {number} times a day." for number in range(40))
+    strategy = {"lod": "atomic", "top_k": {"organisation": 1}}
+    asked = AssemblyRequest(topic=SOUND, profile="memory", max_tokens=100, strategy=strategy)
+    found = preview_drafts(agent=agent, team=team, asked=asked, texts={voice.about: text})
+    file_save(file=voice, content=text, expected_version=1, author=SYSTEM.author)
+    published = assemble(agent=agent, team=team, principal=SYSTEM, asked=asked).content
+    assert "brand-voice v2]" in published
+    assert found.after.content == published
+
+
 def test_passages_that_stay_the_same_are_no_changes(agent: Agent, team: Team, voice: OrganisationFile) -> None:
     assert previewed(agent, team, voice, VOICE).comparison.is_same
     below = f"# Prices\n\n{PRICES}\n\n{VOICE}"
     found = previewed(agent, team, voice, below).comparison
     assert found.pushed_out == ()
+    assert found.newly_in
     assert {change.decision.ref for change in found.newly_in} <= {f"{voice.about}@draft#{n}" for n in range(9)}
 
 
@@ -95,3 +109,6 @@ def test_over_rest_texts_are_named_by_key(agent_api: Api, agent: Agent, voice: O
     assert "Like foghorns." not in found["before"]["content"]
     unknown = agent_api.post("draft-previews", {**body, "organisation_files": {"nothing": "x"}})
     assert errors_of(unknown) == {"organisation_files.nothing"}
+    for key in ("a\0b", "\ud800", "x" * 10_000):
+        wrong = agent_api.post("draft-previews", {**body, "organisation_files": {key: "x"}})
+        assert wrong.status_code == 422, wrong.content

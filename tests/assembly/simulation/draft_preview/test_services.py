@@ -105,9 +105,8 @@ def test_publishing_a_text_makes_the_context_that_trying_it_showed(seed: int, pr
         assert found.before.content == before.content
         published(text)
         after = told(agent, team, **wishes)
-        if " draft]" not in found.after.content:  # the mark of a cut names a version, which a draft does not have yet
-            assert found.after.content == after.content
-            assert found.after.tokens == after.assembly.tokens
+        assert found.after.content == after.content
+        assert found.after.tokens == after.assembly.tokens
         assert [one.code for one in found.after.decisions] == [one.code for one in after.decisions]
         assert list(found.after.warnings) == after.assembly.warnings
         before = after
@@ -124,6 +123,14 @@ def test_one_of_everything_is_tried_as_it_would_be_told() -> None:
     assert found.after.content == told(agent, team, **wishes).content
     assert "Print it in colour." in found.after.content
     assert StoredRule.objects.filter(name="goals").exists()
+
+
+def test_invisible_characters_are_removed_as_by_publishing(luna: Agent, demo_team: Team) -> None:
+    goals = demo_team.files.get(file_key="GOALS")
+    text = "Ship the \u200bdemo.\u202e"
+    found = tried(luna, demo_team, {goals.about: text})
+    publish(goals, text)
+    assert found.after.content == told(luna, demo_team).content
 
 
 def test_nothing_is_recorded_and_no_agent_notices(luna: Agent, demo_team: Team) -> None:

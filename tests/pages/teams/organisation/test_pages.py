@@ -66,6 +66,7 @@ def test_a_key_is_refused_where_it_cannot_be_used(signed_in: SignedIn, admin: Us
         ({"title": "!!!"}, "No key can be derived"),
         ({"title": ""}, "required"),
         ({"title": "\u200b", "key": "voice"}, "visible characters"),
+        ({"title": "Voice\n## Rules", "key": "voice"}, "Use one line"),
     ):
         answer = browser.post("/organisation/new/", form)
         assert answer.status_code == 422
