@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django import template
 
-from assembly.conflicts.disputed import disputed_items
+from assembly.conflicts.disputed import disputed_items, notices_of
 from assembly.models import Conflict
 from teams.access import principal_of
 
@@ -15,9 +15,9 @@ register = template.Library()
 
 @register.inclusion_tag("assembly/conflicts/_disputed.html", takes_context=True)
 def disputed_notice(context: dict[str, Any], item: Any) -> dict[str, Any]:
-    """Return the values for the notice on an item's page; there is none if the item is in no open conflict."""
-    found = disputed_items(principal_of(context["request"]), [item.pk])
-    return {"conflicts": found.get(item.pk, []), "item": item}
+    """Return the values for the notices on an item's page: its open conflicts, and those decided against it."""
+    disputed, lost = notices_of(principal_of(context["request"]), item.pk)
+    return {"conflicts": disputed, "lost": lost}
 
 
 @register.simple_tag(takes_context=True)

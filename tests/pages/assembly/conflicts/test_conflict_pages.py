@@ -117,7 +117,10 @@ def test_a_file_against_a_memory(browser: Client, agent: Agent, team: Team) -> N
     holds = "left" if conflict.left_ref.startswith("memory") else "right"
     browser.post(f"{page_of(conflict)}resolve/", {"choice": holds})
     assert Conflict.objects.get().resolution == holds
-    assert page_of(conflict) not in text_of(browser.get("/teams/demo/files/CONTEXT/"))
+    page = text_of(browser.get("/teams/demo/files/CONTEXT/"))
+    assert "is disputed" not in page
+    assert "Edda decided that another text holds." in page
+    assert page_of(conflict) in page
 
 
 def test_texts_of_the_organisation_are_for_its_admins(
