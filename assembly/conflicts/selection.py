@@ -57,10 +57,10 @@ def selection(request: HttpRequest) -> HttpResponse:
     views = conflict_views(principal, visible)
     allowed = [view for view in views if view.may_resolve]
     if action is None:
-        done = _undo(allowed, principal)
+        done = _undo_each(allowed, principal)
         said = str(_("Undone: %(n)s."))
     else:
-        done = _resolve(allowed, action, reason, principal)
+        done = _resolve_each(allowed, action, reason, principal)
         said = str(action.done)
         if done:
             show_once(request, UNDO_PAGE, picks=" ".join(str(conflict.id) for conflict in done))
@@ -77,7 +77,7 @@ def _reason(request: HttpRequest) -> str:
     return str(form.cleaned_data["reason"])
 
 
-def _resolve(
+def _resolve_each(
     views: Iterable[ConflictView], action: ConflictChoice, reason: str, principal: Principal
 ) -> list[Conflict]:
     """Decide on each of the conflicts that is still open, and return those that were decided.
@@ -96,7 +96,7 @@ def _resolve(
     return decided
 
 
-def _undo(views: Iterable[ConflictView], principal: Principal) -> list[Conflict]:
+def _undo_each(views: Iterable[ConflictView], principal: Principal) -> list[Conflict]:
     undone = []
     for view in views:
         try:
