@@ -241,6 +241,21 @@ def test_memories_files_alerts_and_the_start_page_lead_to_it(
     assert f'<a href="{address}">' in text_of(browser.get("/alerts/"))
 
 
+def test_the_menu_shows_what_a_job_found_without_counting(
+    signed_in: SignedIn, editor: User, teammate: User, agent: Agent, team: Team, django_assert_num_queries: Queries
+) -> None:
+    browser, reader = signed_in(editor), signed_in(teammate)
+    with django_assert_num_queries(5):
+        browser.get("/teams/")
+    remember(agent, EIGHTY)
+    remember(team, NINETY)
+    run_jobs()
+    with django_assert_num_queries(5):
+        page = text_of(browser.get("/teams/"))
+    assert '<span class="count">1</span>' in page
+    assert '<span class="count">' not in text_of(reader.get("/teams/"))
+
+
 def test_notices_are_for_those_who_may_read_both_sides(
     signed_in: SignedIn, outsider: User, agent: Agent, team: Team
 ) -> None:
@@ -271,3 +286,9 @@ def test_pages_take_few_queries(
     browser.get("/agents/luna/memories/")
     with django_assert_num_queries(8):
         browser.get("/agents/luna/memories/")
+
+
+def test_texts_are_escaped(browser: Client, agent: Agent) -> None:
+    left, right = (remember(agent, f"<b>It</b> opens at {hour} <script>") for hour in (8, 9))
+    page = text_of(browser.get(page_of(conflict_between(left, right))))
+    assert "&lt;b&gt;It&lt;/b&gt; opens at <mark>8</mark> &lt;script&gt;" in page
