@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db.models import Q
 from django.urls import reverse
 from django.utils.functional import Promise
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -61,8 +61,8 @@ class SideView:
     @property
     def marked(self) -> SafeString:
         """The statement as HTML."""
-        parts = ((SafeString("<mark>{}</mark>" if run.changed else "{}"), run.text) for run in self.runs)
-        return SafeString("").join(format_html(form, text) for form, text in parts)
+        parts = (format_html("<mark>{}</mark>" if run.changed else "{}", run.text) for run in self.runs)
+        return format_html_join("", "{}", ((part,) for part in parts))
 
     @property
     def whole(self) -> str:
