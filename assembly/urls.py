@@ -3,6 +3,8 @@
 from django.urls import path
 
 from assembly.comparison import views as comparison_views
+from assembly.conflicts import selection as conflicts_selection
+from assembly.conflicts import views as conflicts_views
 from assembly.contexts import item_views, list_views, page_views, preview, selection
 from assembly.monitoring.alerts import selection as alerts_selection
 from assembly.monitoring.alerts import views as alerts_views
@@ -125,6 +127,11 @@ urlpatterns = [
     path("alerts/<uuid:id_>/acknowledge/", alerts_views.acknowledge, name="alert_acknowledge"),
     path("alerts/<uuid:id_>/resolve/", alerts_views.resolve, name="alert_resolve"),
     path("alerts/<uuid:id_>/reopen/", alerts_views.reopen, name="alert_reopen"),
+    path("conflicts/", conflicts_views.conflict_list, name="conflict_list"),
+    path("conflicts/selected/", conflicts_selection.selection, name="conflict_selection"),
+    path("conflicts/<uuid:id_>/", conflicts_views.conflict_page, name="conflict_page"),
+    path("conflicts/<uuid:id_>/resolve/", conflicts_views.resolve, name="conflict_resolve"),
+    path("conflicts/<uuid:id_>/undo/", conflicts_views.undo, name="conflict_undo"),
     path("webhooks/", webhooks_views.webhook_list, name="webhook_list"),
     path("webhooks/new/", webhooks_views.webhook_new, name="webhook_new"),
     path("webhooks/<uuid:id_>/", webhooks_views.webhook_page, name="webhook_page"),

@@ -86,6 +86,8 @@ class User(AbstractBaseUser):
     """Whether the person gets notifications by e-mail, too."""
     unread_notifications = models.PositiveIntegerField(default=0, db_default=0)
     """The number that the menu shows; it is counted anew when the page of notifications is opened."""
+    open_conflicts = models.PositiveIntegerField(default=0, db_default=0)
+    """The number of conflicts for the person to decide, which the menu shows: see `assembly.conflicts.counts`."""
     is_admin = models.BooleanField(default=False)
     is_active = models.BooleanField(default=True)
     created = models.DateTimeField(auto_now_add=True)

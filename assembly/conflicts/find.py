@@ -14,6 +14,7 @@ from django.dispatch import receiver
 from django.utils import timezone
 
 from assembly.conflicts.compared_texts import KINDS, ComparedText, items_of_all_kinds, nearest_texts, texts_of
+from assembly.conflicts.counts import recount_for_owners
 from assembly.conflicts.detection import Comparison, compare_texts
 from assembly.models import Conflict, ConflictKind, ConflictStatus
 from assembly.models.conflict import MAX_STATEMENT_CHARACTERS
@@ -94,9 +95,11 @@ def _create_job(items: Sequence[tuple[str, UUID]]) -> Job:
 @job_kind(FIND_CONFLICTS)
 def find_conflicts(job: Job, advance: Advance) -> None:
     """Run a job that compares items; deleted items count as done."""
+    found: list[Conflict] = []
     for kind, id_ in job.arguments["items"]:
-        item_conflicts_find(kind=kind, id_=UUID(id_))
+        found += item_conflicts_find(kind=kind, id_=UUID(id_))
         advance(1)
+    recount_for_owners(found)
 
 
 def item_conflicts_find(*, kind: str, id_: UUID) -> list[Conflict]:

@@ -36,6 +36,8 @@ class SideText:
     written: datetime.datetime | None
     credibility: float | None = None
     version: int | None = None
+    key: str = ""
+    """The key of a file; empty for other kinds."""
 
 
 def side_texts(conflicts: Iterable[Conflict]) -> dict[UUID, tuple[SideText, SideText]]:
@@ -101,6 +103,7 @@ def _side_text(side: ConflictSide, row: Any, passages: Mapping[PassageKey, str])
         written=next(_moments_of(row), None),
         credibility=getattr(row, "credibility", None),
         version=row.version,
+        key=getattr(row, "file_key", ""),
     )
 
 

@@ -175,6 +175,7 @@ ACTIONS: Sequence[tuple[str, str | Promise, bool]] = (
     ("import_new", gettext_lazy("Import archive"), EVERYBODY),
     ("trends", gettext_lazy("Open trends"), EVERYBODY),
     ("alert_list", gettext_lazy("Open alerts"), EVERYBODY),
+    ("conflict_list", gettext_lazy("Open conflicts"), EVERYBODY),
     ("limits", gettext_lazy("Usage and limits"), EVERYBODY),
     ("api_docs", gettext_lazy("API documentation"), EVERYBODY),
     ("organisation_files", gettext_lazy("Organisation knowledge"), EVERYBODY),

@@ -19,6 +19,7 @@ from agents.guidance import AGENT_FILES
 from agents.log_calendar import CalendarDay, load_days
 from agents.models import Agent
 from agents.services import agent_files_ensure
+from assembly.conflicts.counts import recount_open_conflicts
 from assembly.home.checklist import first_steps
 from assembly.home.draft_list import draft_rows
 from assembly.home.file_cards import file_cards, find_oversized_files
@@ -62,6 +63,7 @@ def home(request: HttpRequest) -> HttpResponse:
         **_visible_owners(principal),
         "days": find_recent_changes(principal),
         "alerts_waiting": Alert.objects.visible_to(principal).waiting().count(),
+        "open_conflicts": recount_open_conflicts(cast("User", request.user)),
         "contexts": _newest(contexts, HOME_CONTEXTS),
     }
     if principal.is_admin and not cast("User", request.user).hides_first_steps:

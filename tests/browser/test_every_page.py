@@ -17,9 +17,11 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect
 from agents.keys import api_key_create
 from agents.models import Agent
 from agents.services import daily_log_append
+from assembly.conflicts.services import conflict_resolve
 from assembly.contexts.exports import context_file_create
 from assembly.models import (
     Assembly,
+    Conflict,
     ExternalSource,
     Proposal,
     RecallTest,
@@ -44,6 +46,7 @@ from teams.principal import SYSTEM
 from teams.versioned_text.drafts import draft_save
 from teams.versioned_text.versioned_file import file_create, file_save
 from tests.archives import packed
+from tests.assembly.conflicts.conflict_factories import conflict_between, remember
 from tests.browser.conftest import PASSWORD, serving, sign_in_by_form, team_that_works
 from tests.browser.page_checks import (
     MOST_BYTES,
@@ -262,6 +265,11 @@ PAGES = (
     "/alerts/",
     "/alerts/?state=all",
     "/alerts/?agent=nobody",
+    "/conflicts/",
+    "/conflicts/?status=all",
+    "/conflicts/?agent=nobody",
+    "/conflicts/{conflict}/",
+    "/conflicts/{decided}/",
     "/webhooks/",
     "/webhooks/new/",
     "/webhooks/{webhook}/",
@@ -381,6 +389,7 @@ def facts(olga: User, team: Team) -> Facts:
     kept = keep(agent, olga.principal, entities=60, relations=90, events=60)
     one, other = _memories(team)
     shown, done = _imports(olga)
+    conflict, decided = _conflicts(agent, team, olga)
     return Facts(
         {name: getattr(kept, name).pk for name in kept.__slots__},
         today=today.isoformat(),
@@ -395,6 +404,8 @@ def facts(olga: User, team: Team) -> Facts:
         imported=done.id,
         one=one.id,
         other=other.id,
+        conflict=conflict.id,
+        decided=decided.id,
         person=olga.id,
         webhook=webhook.id,
         key=api_key_create(agent=agent, name="Chat", scopes=["files:write"])[0].id,
@@ -454,6 +465,20 @@ def _memories(team: Team) -> list[Memory]:
         facts = replace(facts_of(memory), text=text)
         memory_update(memory=memory, expected_version=1, facts=facts, superseded_by=None, principal=SYSTEM, **change)  # type: ignore[arg-type]
     return kept
+
+
+def _conflicts(agent: Agent, team: Team, olga: User) -> list[Conflict]:
+    """One that is open, and one that was decided, of a memory of the agent and one of the team each."""
+    kinds = (("Doors", "8", "9"), ("Tills", "10", "half past 10"))
+    conflicts = [
+        conflict_between(
+            remember(agent, f"{what} of the hall open at {mine} in the morning."),
+            remember(team, f"{what} of the hall open at {ours} in the morning."),
+        )
+        for what, mine, ours in kinds
+    ]
+    conflict_resolve(conflict=conflicts[1], choice="left", reason="Since May.", principal=olga.principal)
+    return conflicts
 
 
 def test_every_page_is_in_the_list() -> None:

@@ -21,7 +21,7 @@ WRITING = frozenset({
 STATEMENTS = ("INSERT ", "UPDATE ", "DELETE ", "SELECT erase", "SELECT prune")
 WEB = frozenset({
     "views", "api", "presentation", "page", "preview", "links", "home", "editor", "editor_session", "subject",
-    "exact_text", "version_pair",
+    "exact_text", "version_pair", "selection",
 })  # fmt: skip
 """Modules and folders of pages and endpoints, beside those whose names end in _views or _api."""
 METHODS = ("get", "post", "put", "patch", "delete")

@@ -247,6 +247,11 @@ alerts/selected/                                                        -       
 alerts/<uuid:id_>/acknowledge/                                                  -             edit
 alerts/<uuid:id_>/resolve/                                               -             edit
 alerts/<uuid:id_>/reopen/                                              -             edit
+conflicts/                                                              anyone        =
+conflicts/selected/                                                     -             anyone
+conflicts/<uuid:id_>/                                                   read          =
+conflicts/<uuid:id_>/resolve/                                           -             write
+conflicts/<uuid:id_>/undo/                                              -             write
 webhooks/                                                               manager       =
 webhooks/new/                                                           manager       manage?
 webhooks/<uuid:id_>/                                                    manage        =
@@ -374,6 +379,7 @@ BODIES: Mapping[str, Body] = {
     "profiles/<slug:name>/edit/recall-tests/": _version(2, content=PROFILE),
     "rules/new/recall-tests/": lambda owned, _world: {"owner": f"team:{owned.team.slug}", "content": OTHER_RULE},
     "rules/<slug:name>/edit/recall-tests/": _version(2, content=OTHER_RULE),
+    "conflicts/<uuid:id_>/resolve/": _plain(choice="both"),
     "proposals/<uuid:id_>/decide/": _plain(accept=""),
     "profiles/new/": _plain(name="fresh", content=PROFILE.replace("name: house", "name: fresh")),
     "profiles/check/": _plain(content=PROFILE),
@@ -412,6 +418,7 @@ QUERIES: Mapping[str, Callable[[Owned], str]] = {
     "contexts/": lambda owned: f"agent={owned.agent.slug}&team={owned.team.slug}",
     "contexts/<uuid:id_>/why-not/": lambda _owned: "q=tea",
     "alerts/": lambda owned: f"agent={owned.agent.slug}&team={owned.team.slug}&state=all",
+    "conflicts/": lambda owned: f"agent={owned.agent.slug}&team={owned.team.slug}&status=all",
     "proposals/": lambda _owned: "show=all",
 }
 

@@ -65,6 +65,8 @@ def _address(alert: Alert, agent: Agent | None, team: Team | None) -> str:
         return reverse("agent_file", args=[agent.slug, key])
     if key and alert.detail["of"] == "team" and team:
         return reverse("team_file", args=[team.slug, key])
+    if alert.kind == AlertKind.CONFLICT_OPEN and alert.detail.get("conflict"):
+        return reverse("conflict_page", args=[alert.detail["conflict"]])
     if alert.kind == AlertKind.RULE_NOT_KEPT and alert.detail.get("rule"):
         return reverse("rule_page", args=[alert.detail["rule"]])
     if alert.kind == AlertKind.RECALL_TEST_FAILED:

@@ -73,7 +73,7 @@ def test_the_list_takes_as_many_queries_for_many_as_for_few(
     for number in (1, 40):
         facts = [MemoryFacts(kind="fact", text=f"{number} {place}") for place in range(number)]
         memories_create(owner=agent, facts=facts, principal=owner.principal)
-        with django_assert_num_queries(7):  # type: ignore[operator]
+        with django_assert_num_queries(8):  # type: ignore[operator]
             browser.get(MEMORIES)
 
 

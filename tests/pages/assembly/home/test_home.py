@@ -109,13 +109,13 @@ def test_home_takes_few_queries(
         agent_create(slug=f"agent-{number}", name=f"Agent {number}", teams=[team])
         assemble(agent=agent, team=team, principal=owner.principal, asked=AssemblyRequest(max_tokens=1))
     browser = signed_in(owner)
-    with django_assert_num_queries(14):
+    with django_assert_num_queries(15):
         browser.get("/")
     for file in (*agent.files.all(), *team.files.all()):
         draft_save(person_id=owner.id, about=file.about, content="x", based_on=1, expected_revision=0)
     about = f"daily_log:{agent.id}/2026-03-01"
     draft_save(person_id=owner.id, about=about, content="x", based_on=0, expected_revision=0)
-    with django_assert_num_queries(18):
+    with django_assert_num_queries(19):
         browser.get("/")
 
 

@@ -132,5 +132,5 @@ def test_the_editor_takes_few_queries(
     signed_in: SignedIn, owner: User, team: Team, django_assert_max_num_queries: Any
 ) -> None:
     browser = signed_in(owner)
-    with django_assert_max_num_queries(10):
+    with django_assert_max_num_queries(11):
         browser.get(GOALS)

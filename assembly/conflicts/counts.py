@@ -1,0 +1,41 @@
+"""The number of conflicts that a person may decide, which the menu shows on every page.
+
+It is stored with the person, so that no page counts. It is counted anew where the person sees or decides conflicts, and
+when a job finds conflicts; what colleagues decide shows at the next visit.
+"""
+
+from collections.abc import Collection
+from uuid import UUID
+
+from django.db.models import Q
+
+from agents.models import AgentTeam
+from assembly.models import Conflict, ConflictKind
+from assembly.models.conflict import ConflictQuerySet
+from teams.models import Membership, User
+from teams.principal import ROLES_FOR, Action, Principal
+
+
+def conflicts_to_decide(principal: Principal) -> ConflictQuerySet:
+    """Return the open conflicts that the principal may decide, without duplicates, which need no decision."""
+    return Conflict.objects.resolvable_by(principal).waiting().exclude(kind=ConflictKind.DUPLICATE)
+
+
+def recount_open_conflicts(person: User) -> int:
+    """Store the number of conflicts that the person may decide, and return it."""
+    number = conflicts_to_decide(person.principal).count()
+    if number != person.open_conflicts:
+        person.open_conflicts = number
+        User.objects.filter(id=person.id).update(open_conflicts=number)
+    return number
+
+
+def recount_for_owners(conflicts: Collection[Conflict]) -> None:
+    """Count anew for everybody who may decide one of the conflicts: a query per person."""
+    agents = {conflict.agent_id for conflict in conflicts if conflict.agent_id}
+    teams: set[UUID] = {conflict.team_id for conflict in conflicts if conflict.team_id}
+    teams |= set(AgentTeam.objects.filter(agent_id__in=agents).values_list("team_id", flat=True))
+    members = Membership.objects.filter(team_id__in=teams, role__in=ROLES_FOR[Action.WRITE])
+    concerned = Q(is_admin=True) | Q(id__in=members.values("user_id"))
+    for person in User.objects.filter(concerned, is_active=True).order_by("id") if conflicts else ():
+        recount_open_conflicts(person)

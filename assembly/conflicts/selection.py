@@ -1,0 +1,123 @@
+"""Actions on conflicts that were selected in their list: the newer text holds, the first, the second, both; undo."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+from django.views.decorators.http import require_POST
+
+from assembly.conflicts.counts import recount_open_conflicts
+from assembly.conflicts.forms import ReasonForm
+from assembly.conflicts.presentation import ConflictView, conflict_views
+from assembly.conflicts.services import Choice, conflict_resolve, conflict_undo
+from assembly.conflicts.views import UNDO_PAGE
+from assembly.models import Conflict
+from config.http.errors import Conflict as ConflictError
+from config.http.errors import Invalid
+from config.http.selection import chosen_action, redirect_to_list, selected_ids
+from config.http.shown_once import show_once
+from teams.access import principal_of
+from teams.models import User
+from teams.principal import Principal
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictChoice:
+    """An action: the side that it chooses in a conflict (None: it cannot), and the message that counts the decided."""
+
+    side: Callable[[ConflictView], Choice | None]
+    done: str | Promise
+
+
+ACTIONS: Mapping[str, ConflictChoice | None] = {
+    "newer": ConflictChoice(lambda view: view.newer, gettext_lazy("Decided that the newer text holds: %(n)s.")),
+    "left": ConflictChoice(lambda _view: "left", gettext_lazy("Decided that the first text holds: %(n)s.")),
+    "right": ConflictChoice(lambda _view: "right", gettext_lazy("Decided that the second text holds: %(n)s.")),
+    "both": ConflictChoice(lambda _view: "both", gettext_lazy("Decided that both texts hold: %(n)s.")),
+    "undo": None,
+}
+
+
+@require_POST
+def selection(request: HttpRequest) -> HttpResponse:
+    """Do the action that the pressed button names with the selected conflicts on which the person may decide."""
+    principal = principal_of(request)
+    try:
+        action, ids = chosen_action(request.POST, ACTIONS), selected_ids(request.POST)
+        reason = _reason(request)
+    except Invalid as refused:
+        messages.error(request, refused.detail)
+        return redirect_to_list(request, "conflict_list")
+    visible = Conflict.objects.visible_to(principal).filter(id__in=ids).select_related("agent", "team").order_by("id")
+    views = conflict_views(principal, visible)
+    allowed = [view for view in views if view.may_resolve]
+    if action is None:
+        done = _undo_each(allowed, principal)
+        said = str(_("Undone: %(n)s."))
+    else:
+        done = _resolve_each(allowed, action, reason, principal)
+        said = str(action.done)
+        if done:
+            show_once(request, UNDO_PAGE, picks=" ".join(str(conflict.id) for conflict in done))
+    _add_messages(request, said, done=len(done), unchanged=len(allowed) - len(done), refused=len(views) - len(allowed))
+    recount_open_conflicts(cast("User", request.user))
+    return redirect_to_list(request, "conflict_list")
+
+
+def _reason(request: HttpRequest) -> str:
+    """Return the reason that was sent. Raises Invalid."""
+    form = ReasonForm(request.POST)
+    if not form.is_valid():
+        raise Invalid("reason", _("Reason: %(error)s") % {"error": " ".join(map(str, form.errors["reason"]))})
+    return str(form.cleaned_data["reason"])
+
+
+def _resolve_each(
+    views: Iterable[ConflictView], action: ConflictChoice, reason: str, principal: Principal
+) -> list[Conflict]:
+    """Decide on each of the conflicts that is still open, and return those that were decided.
+
+    A conflict whose memory an earlier one of them superseded or archived waits for nobody any more.
+    """
+    decided = []
+    for view in views:
+        conflict, choice = view.conflict, action.side(view)
+        if choice is None or not Conflict.objects.waiting().filter(id=conflict.id).exists():
+            continue
+        try:
+            decided.append(conflict_resolve(conflict=conflict, choice=choice, reason=reason, principal=principal))
+        except ConflictError:
+            continue  # somebody decided or changed a text meanwhile
+    return decided
+
+
+def _undo_each(views: Iterable[ConflictView], principal: Principal) -> list[Conflict]:
+    undone = []
+    for view in views:
+        try:
+            undone.append(conflict_undo(conflict=view.conflict, principal=principal))
+        except ConflictError:
+            continue  # nobody has decided, or somebody undid it meanwhile
+    return undone
+
+
+def _add_messages(request: HttpRequest, said: str, *, done: int, unchanged: int, refused: int) -> None:
+    """Say what was done, and why nothing was done with the others."""
+    if done:
+        messages.success(request, said % {"n": done})
+    if unchanged:
+        told = ngettext(
+            "%(n)s conflict was left as it is: it was decided before, a text was changed, or neither text is newer.",
+            "%(n)s conflicts were left as they are: they were decided before, a text was changed, or neither is newer.",
+            unchanged,
+        )
+        messages.warning(request, told % {"n": unchanged})
+    if refused:
+        messages.error(
+            request, _("Your role does not allow this for %(n)s of the selected conflicts.") % {"n": refused}
+        )
