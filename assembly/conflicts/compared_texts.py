@@ -6,7 +6,7 @@ at some time, code and the files that say who an agent is make no statements: no
 
 import datetime
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -59,11 +59,22 @@ class ComparedText:
     """The vector of a text whose nearest are to be found, as PostgreSQL writes it."""
     similarity: float = 1.0
     """The cosine with the text to which it is near."""
+    names: frozenset[str] = frozenset()
+    """The names of an entity in lower case; no names for other texts."""
 
     @property
     def sha256(self) -> bytes:
         """The SHA-256 of the text."""
         return text_hash(self.text)
+
+    def shares_subject(self, other: "ComparedText") -> bool:
+        """Return whether the texts may be about the same thing: two entities only if they share a name, because the
+        properties of different things differ; an entity and a text only if the text names the entity.
+        """
+        if self.names and other.names:
+            return not self.names.isdisjoint(other.names)
+        text = " ".join((other if self.names else self).text.lower().split())
+        return not (names := self.names or other.names) or any(name in text for name in names)
 
 
 def texts_of(kind: str, id_: UUID) -> list[ComparedText] | None:
@@ -85,7 +96,8 @@ def _of_memory(memory: Memory, space: EmbeddingModel) -> list[ComparedText]:
 
 def _of_entity(entity: Entity, space: EmbeddingModel) -> list[ComparedText]:
     vector = _vector(entity, space)
-    return [ComparedText(entity.ref, entity.id, entity.said, entity.agent_id, None, None, vector)]
+    names = frozenset(entity.names)
+    return [ComparedText(entity.ref, entity.id, entity.said, entity.agent_id, None, None, vector, names=names)]
 
 
 def _of_document(document: Document, space: EmbeddingModel) -> list[ComparedText]:
@@ -220,9 +232,7 @@ def _load_found(rows: Sequence[tuple[str, str, float]]) -> list[ComparedText]:
 
 
 def _with_similarity(text: ComparedText, similarity: float) -> ComparedText:
-    return ComparedText(
-        text.ref, text.item, text.text, text.agent_id, text.team_id, text.date, None, min(1.0, max(0.0, similarity))
-    )
+    return replace(text, vector=None, similarity=min(1.0, max(0.0, similarity)))
 
 
 def _load(kind: str, ids: Sequence[str]) -> Iterator[tuple[Any, ComparedText]]:

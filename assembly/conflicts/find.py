@@ -120,7 +120,7 @@ def _found(
 ) -> Iterator[tuple[ComparedText, ComparedText, Comparison, float]]:
     """Yield the surest conflicts and duplicates of the text: the left and the right text, and how they relate."""
     compared = []
-    for other in near:
+    for other in filter(text.shares_subject, near):
         left, right = sorted((text, other), key=lambda one: (one.item, one.ref))
         comparison = compare_texts(
             left.text, right.text, similarity=other.similarity, left_date=left.date, right_date=right.date

@@ -1,6 +1,7 @@
 """Conflicts are found after a write, in the background, and are gone when a text changes."""
 
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.core.management import call_command
@@ -9,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from agents.models import Agent, AgentFile
 from agents.services import agent_create, agent_delete
+from assembly.conflicts.compared_texts import ComparedText
 from assembly.conflicts.services import conflict_resolve
 from assembly.models import Conflict, ConflictDecision, UncomparedItem
 from memories.embeddings.indexing import document_split
@@ -221,3 +223,36 @@ def test_an_archived_memory_has_no_open_conflict_until_it_is_restored(agent: Age
         principal=SYSTEM,
     )  # fmt: skip
     assert Conflict.objects.waiting().exists()
+
+
+def test_properties_of_different_entities_do_not_contradict_each_other(agent: Agent) -> None:
+    entities = agent_items_create(
+        model=Entity,
+        agent=agent,
+        facts=[
+            {"type": "book", "name": f"Wage book {year}", "properties": {"shelf mark": f"HM {mark}", "state": state}}
+            for year, mark, state in ((1910, "0234", "locked"), (1911, "0235", "open"))
+        ],
+        principal=SYSTEM,
+    )
+    run_jobs()
+    assert not Conflict.objects.about([one.id for one in entities]).exists()
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [
+        ({"wage book 1910", "ledger"}, {"ledger"}, True),
+        ({"wage book 1910"}, {"wage book 1911"}, False),
+        ({"wage book 1910"}, set(), True),
+        ({"wage book 1912"}, set(), False),
+        (set(), set(), True),
+    ],
+)
+def test_an_entity_is_compared_with_what_names_it(left: set[str], right: set[str], expected: bool) -> None:
+    text = "The Wage  Book 1910 lies in shelf 3."
+    one, other = (
+        ComparedText(f"{place}:1@1", uuid4(), text, None, None, names=frozenset(names))
+        for place, names in enumerate((left, right))
+    )
+    assert one.shares_subject(other) is other.shares_subject(one) is expected
