@@ -4,6 +4,7 @@ from assembly.models.assembly import Assembly, AssemblyQuerySet, NewAssembly, Pi
 from assembly.models.caches import ChangeCounter, StoredSummary, TextLevel, TokenCount, UnlevelledItem
 from assembly.models.export import ContextFile, ContextFilePart
 from assembly.models.external_source import ExternalSource
+from assembly.models.learned_weights import LearnedWeights, ShadowReport
 from assembly.models.memory_request import MemoryRequest
 from assembly.models.monitoring import (
     Alert,
@@ -34,6 +35,7 @@ __all__ = [
     "ExternalSource",
     "FileLoss",
     "FollowFailure",
+    "LearnedWeights",
     "MemoryRequest",
     "MemoryTelling",
     "NewAssembly",
@@ -45,6 +47,7 @@ __all__ = [
     "Purpose",
     "RetentionPolicy",
     "Seal",
+    "ShadowReport",
     "StoredProfile",
     "StoredProfileVersion",
     "StoredRule",

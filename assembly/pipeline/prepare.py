@@ -15,7 +15,7 @@ from assembly.pipeline.gather import gather
 from assembly.pipeline.read_plan import GatherResult
 from assembly.pipeline.request import AssemblyRequest, find_session
 from assembly.pipeline.request_sections import add_request_sections
-from assembly.profiles.catalogue import find_profile
+from assembly.profiles.learned_weights import profile_in_force
 from assembly.profiles.request_overrides import apply_strategy
 from assembly.rules.evaluation import add_inclusion_section
 from assembly.sources import SOURCES
@@ -97,7 +97,7 @@ def _engine_request(asked: AssemblyRequest, profile: Profile, now: datetime.date
 
 
 def _requested_profile(asked: AssemblyRequest) -> Profile:
-    profile = find_profile(asked.profile)
+    profile = profile_in_force(asked.profile)
     if asked.strategy:
         profile = apply_strategy(profile, asked.strategy)
     if asked.budgets.quality_min is not None:

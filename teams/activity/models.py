@@ -45,6 +45,8 @@ class ActivityAction(models.TextChoices):
     SOURCE_CHANGED = "source.changed", _("External source changed")
     SOURCE_DELETED = "source.deleted", _("External source deleted")
     PROFILE_DELETED = "profile.deleted", _("Profile deleted")
+    PROFILE_WEIGHTS_ON = "profile.weights_on", _("Learned weights switched on")
+    PROFILE_WEIGHTS_OFF = "profile.weights_off", _("Learned weights switched off")
     RULE_DELETED = "rule.deleted", _("Rule deleted")
     MEMORY_DELETED = "memory.deleted", _("Memory deleted")
     EXPORT_DOWNLOADED = "export.downloaded", _("Export downloaded")

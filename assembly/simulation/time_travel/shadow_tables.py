@@ -20,7 +20,7 @@ from django.db.models import GeneratedField, Model
 from pgvector import Vector as Written
 
 from agents.models import AgentFile, AgentFileVersion, DailyLog, DailyLogVersion
-from assembly.models import StoredProfile, StoredProfileVersion, StoredRule, StoredRuleVersion
+from assembly.models import LearnedWeights, StoredProfile, StoredProfileVersion, StoredRule, StoredRuleVersion
 from config.db.statements import execute_sql, fetch_rows
 from memories.embeddings.active_model import SLOTS, EmbeddingModel, read_active_model
 from memories.embeddings.base import EmbedderFailed
@@ -54,8 +54,9 @@ UNVERSIONED: tuple[type[Model], ...] = (
     Thread,
     Tool,
     Document,
+    LearnedWeights,
 )
-"""Tables of which former states are not stored."""
+"""Tables of which former states are not stored, or whose rows never change."""
 
 # A version with an unchanged text means that the rule was switched on or off: nothing else creates one.
 SWITCHED_SINCE = f"""
