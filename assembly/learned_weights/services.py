@@ -12,14 +12,12 @@ from assembly.learned_weights.recorded_items import LabelledRecord, labelled_rec
 from assembly.learned_weights.shadow_run import SECONDS, run_in_shadow
 from assembly.models import LearnedWeights, ShadowReport
 from assembly.profiles.catalogue import find_profile, find_profile_row
-from assembly.profiles.learned_weights import State, fits_profile, newest_switch, weights_in_force
+from assembly.profiles.learned_weights import State, fits_profile, newest_switch, switch_record, weights_in_force
 from assembly.profiles.shipped import CONVERSATION
 from config.db.statements import lock_until_commit
 from config.http.errors import Conflict, DossierError, NotFound
 from memories.jobs.services import Advance
 from teams.access import require_admin
-from teams.activity.log import activity_record
-from teams.activity.models import ActivityAction
 from teams.principal import Principal
 
 MIN_CONTEXTS = 200
@@ -164,16 +162,7 @@ def learned_weights_switch(*, profile: str, version: int, on: bool, principal: P
         raise Conflict(f"Version {version} of the learned weights is not on.")
     if newest and is_on and on:
         return newest
-    row = _switch_row(learned, State.ON if on else State.OFF, principal)
-    action = ActivityAction.PROFILE_WEIGHTS_ON if on else ActivityAction.PROFILE_WEIGHTS_OFF
-    activity_record(principal, action, profile, detail={"version": version, "weights": learned.weights})
-    return row
-
-
-def _switch_row(learned: LearnedWeights, state: LearnedWeights.State, principal: Principal) -> LearnedWeights:
-    facts = ("profile", "profile_version", "version", "own_weights", "weights", "contexts", "held_out")
-    values = {name: getattr(learned, name) for name in (*facts, "recall_before", "recall_after")}
-    return LearnedWeights.objects.create(**values, state=state, by_ref=principal.ref, by_name=principal.name)
+    return switch_record(learned=learned, state=State.ON if on else State.OFF, principal=principal)
 
 
 def version_numbered(profile: str, version: int) -> LearnedWeights:

@@ -5,11 +5,16 @@ They are part of the profile from then on, which records and caches hold by valu
 
 from dataclasses import replace
 
+from django.db import transaction
+
 from assembly.engine.profile import Profile, Weights
 from assembly.engine.types import field_values
 from assembly.models import LearnedWeights
 from assembly.profiles.catalogue import find_profile
 from assembly.profiles.shipped import CONVERSATION
+from teams.activity.log import activity_record
+from teams.activity.models import ActivityAction
+from teams.principal import Principal
 
 State = LearnedWeights.State
 
@@ -44,3 +49,18 @@ def newest_switch(name: str) -> LearnedWeights | None:
 def fits_profile(learned: LearnedWeights, profile: Profile) -> bool:
     """Return whether the weights were learned for this version of the profile, and from the weights in its text."""
     return learned.profile_version == profile.version and learned.own_weights == field_values(profile.weights)
+
+
+@transaction.atomic
+def switch_record(*, learned: LearnedWeights, state: LearnedWeights.State, principal: Principal) -> LearnedWeights:
+    """Record that a version of learned weights is on or off from now on, and return the new row.
+
+    The caller must check that the principal may do this.
+    """
+    facts = ("profile", "profile_version", "version", "own_weights", "weights", "contexts", "held_out")
+    values = {name: getattr(learned, name) for name in (*facts, "recall_before", "recall_after")}
+    row = LearnedWeights.objects.create(**values, state=state, by_ref=principal.ref, by_name=principal.name)
+    action = ActivityAction.PROFILE_WEIGHTS_ON if state == State.ON else ActivityAction.PROFILE_WEIGHTS_OFF
+    detail = {"version": learned.version, "weights": learned.weights}
+    activity_record(principal, action, learned.profile, detail=detail)
+    return row
