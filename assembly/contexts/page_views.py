@@ -18,6 +18,7 @@ from assembly.contexts.exact_text import text_excerpt
 from assembly.contexts.items import empty_positions, included_positions, left_out_positions, truncated_positions
 from assembly.contexts.layers import fired_rule_rows, source_rows, timeline_length_ms
 from assembly.contexts.page import OUT_SHOWN, head_facts, load_context_page, record_for
+from assembly.contexts.quality_rows import quality_rows
 from assembly.models import AssemblyFlag
 from assembly.pipeline.answer_cache import AssemblyResult
 from assembly.records.reader import StoredAssembly, content_of
@@ -49,6 +50,7 @@ def context(request: HttpRequest, id_: UUID) -> HttpResponse:
         "left_out_count": len(out),
         "empty": [page.items.title(position) for position in empty_positions(told)],
         "warnings": items.warnings(assembly),
+        "quality": [] if page.content is None else quality_rows(told, page.content),
         "is_damaged": page.content is None,
         "flag": AssemblyFlag.objects.filter(assembly=assembly).first(),
         "may_flag": may_flag(principal_of(request), assembly),

@@ -12,10 +12,12 @@ from assembly.contexts.documents import build_messages, source_document
 from assembly.contract.translation import requested_scopes
 from assembly.engine.codes import Code, SourceCode, WarningCode
 from assembly.engine.profile import Profile, Section
+from assembly.engine.quality import ScopeOutcome, source_coverage
 from assembly.engine.ranking import decision_relevance
 from assembly.engine.scopes import SCOPE_LAYERS, SCOPES, SOURCE_SCOPES, MemoryScope
-from assembly.engine.types import Candidate, Decision, Level
+from assembly.engine.types import Candidate, Decision, Level, field_values
 from assembly.models import Assembly
+from assembly.records.quality import context_quality
 from assembly.records.warnings import warnings_of
 
 SHORTER_LEVELS = {"macro", "micro"}
@@ -50,8 +52,7 @@ def assembled_context(memory_request: Mapping[str, Any], answered: AnsweredAssem
         "metadata": {
             "total_tokens": assembly.tokens,
             "assembly_time_ms": assembly.assembly_ms,
-            "source_coverage": source_coverage(coverage.values()),
-            "quality_achieved": assembly.request.get("quality"),
+            **_measures(answered, coverage.values()),
             "assembly": str(assembly.id),
             "agent": assembly.agent_slug,
             "team": assembly.team_slug or None,
@@ -174,13 +175,12 @@ def _coverage(
     }
 
 
-def source_coverage(scopes: Iterable[Mapping[str, Any]]) -> float:
-    """Return the share of the scopes with a fragment, among those that were asked and had any item or failed.
-
-    Returns 1 if there are none of these.
-    """
-    counted = [scope for scope in scopes if scope["asked"] and (scope["returned"] or scope["failed"])]
-    return sum(bool(scope["in"]) for scope in counted) / len(counted) if counted else 1.0
+def _measures(answered: AnsweredAssembly, scopes: Iterable[Mapping[str, Any]]) -> dict[str, float | None]:
+    """Return the measures of quality by name; `scopes` are the values of the coverage."""
+    outcomes = [ScopeOutcome(one["asked"], one["returned"], one["in"], len(one["failed"])) for one in scopes]
+    decisions = [decision for decision, _ in answered.decided]
+    coverage = source_coverage(outcomes)
+    return field_values(context_quality(answered.assembly, answered.content, decisions, coverage=coverage))
 
 
 def _scope_of_report(report: Mapping[str, Any]) -> MemoryScope | None:

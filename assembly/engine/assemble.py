@@ -7,7 +7,6 @@ the tokens are counted again ("Incremental Updates" of the seed "Context Assembl
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from statistics import fmean
 
 from msgspec import structs
 
@@ -15,6 +14,7 @@ from assembly.engine.codes import Code, WarningCode
 from assembly.engine.distinct_texts import DistinctTexts
 from assembly.engine.overflow import OverflowPolicy, wanted_summaries
 from assembly.engine.profile import Profile, Section
+from assembly.engine.quality import quality_of
 from assembly.engine.ranking import decision_relevance
 from assembly.engine.rule_effects import ALWAYS_INCLUDED
 from assembly.engine.section_filling import NO_ROOM_CODES, SectionFiller, section_result, status_of
@@ -193,21 +193,6 @@ def _is_truncated(decisions: Iterable[Decision], engine_version: int) -> bool:
     """
     shortened = SHORTENED_CODES if engine_version >= MEMORY_LAYER_SINCE else frozenset()
     return any(decision.code.is_over_budget or decision.code in shortened for decision in decisions)
-
-
-def quality_of(decisions: Iterable[Decision]) -> float:
-    """Return the mean relevance, 0 to 1, of the included items that a search found; 0 if there are none.
-
-    Pinned items do not count: they are included whatever the topic, so their relevance says nothing about the search.
-    """
-    signals = [dict(decision.signals) for decision in decisions if decision.included and not _is_pinned(decision)]
-    found = [mine.get("similarity", mine.get("relevance")) for mine in signals]
-    known = [min(1.0, max(0.0, relevance)) for relevance in found if relevance is not None]
-    return fmean(known) if known else 0.0
-
-
-def _is_pinned(decision: Decision) -> bool:
-    return decision.code is Code.PINNED
 
 
 def _warnings(exceeded: bool, decisions: Iterable[Decision], *, weak: bool) -> tuple[WarningCode, ...]:

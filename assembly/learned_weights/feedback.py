@@ -1,13 +1,14 @@
 """Feedback on contexts, as the weights are learned from it."""
 
-from collections.abc import Callable, Sequence
+from collections import defaultdict
 from dataclasses import dataclass
 from uuid import UUID
 
 from assembly.engine.refs import without_version
+from assembly.models import Assembly, AssemblyFeedback
 
-MAX_CONTEXTS = 2_000
-"""The number of newest contexts with feedback that are learned from."""
+MAX_FEEDBACK = 2_000
+"""The number of newest entries of feedback that are learned from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,18 +29,15 @@ def _names(ref: str, named: str, refs: frozenset[str]) -> bool:
     return ref in refs or named in refs
 
 
-FeedbackReader = Callable[[str, int], Sequence[LabelledContext]]
-"""A function that returns the newest contexts of a profile (by name) that have used items, at most so many."""
-
-registered: list[FeedbackReader] = []
-"""The reader of stored feedback, registered when the app is ready."""
-
-
 def labelled_contexts(profile: str) -> list[LabelledContext]:
-    """Return the newest contexts of the profile of which items were used, each once, the newest first."""
-    found: dict[UUID, LabelledContext] = {}
-    for read in registered:
-        for context in read(profile, MAX_CONTEXTS):
-            if context.used:
-                found.setdefault(context.assembly_id, context)
-    return list(found.values())
+    """Return the contexts of the profile with the newest feedback that names used items, the newest feedback first.
+
+    What several people said about one context is put together; an item that anybody called useless is not used.
+    """
+    used, useless = defaultdict[UUID, set[str]](set), defaultdict[UUID, set[str]](set)
+    of_profile = Assembly.objects.filter(profile_name=profile)
+    rows = AssemblyFeedback.objects.filter(assembly__in=of_profile.values("id")).order_by("-created", "-id")
+    for assembly, used_refs, useless_refs in rows.values_list("assembly", "used", "useless")[:MAX_FEEDBACK]:
+        used[assembly] |= set(used_refs)
+        useless[assembly] |= set(useless_refs)
+    return [LabelledContext(id_, frozenset(refs), frozenset(useless[id_])) for id_, refs in used.items() if refs]

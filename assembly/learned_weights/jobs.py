@@ -2,7 +2,7 @@
 
 from django.db.models import Max
 
-from assembly.learned_weights.feedback import labelled_contexts, registered
+from assembly.learned_weights.feedback import labelled_contexts
 from assembly.learned_weights.services import (
     MIN_CONTEXTS,
     learnable_profile,
@@ -57,8 +57,6 @@ def learn_in_background(job: Job, advance: Advance) -> None:
 @periodic(CHECK_SECONDS, "learn-weights")
 def learn_where_feedback_is_new() -> None:
     """Create a job for each profile that has MIN_CONTEXTS contexts with feedback since weights were last learned."""
-    if not registered:
-        return
     for name in usable_profile_names():
         if name != CONVERSATION.name and new_contexts(name) >= MIN_CONTEXTS and not has_unfinished_job(name):
             learning_job_create(profile=name, principal=SYSTEM)

@@ -1,5 +1,6 @@
 """This module learns weights, tries them in the shadow, and switches them on and off, each as a new row."""
 
+from dataclasses import replace
 from uuid import UUID
 
 from django.db import transaction
@@ -14,6 +15,7 @@ from assembly.models import LearnedWeights, ShadowReport
 from assembly.profiles.catalogue import find_profile, find_profile_row
 from assembly.profiles.learned_weights import State, fits_profile, newest_switch, switch_record, weights_in_force
 from assembly.profiles.shipped import CONVERSATION
+from assembly.profiles.tuning import apply_tuning
 from config.db.statements import lock_until_commit
 from config.http.errors import Conflict, DossierError, NotFound
 from memories.jobs.services import Advance
@@ -107,6 +109,11 @@ def _present_weights(written: Profile) -> Weights:
     return Weights(**present.weights) if present else written.weights
 
 
+def _tuned(written: Profile, weights: Weights) -> Weights:
+    """Return the weights as contexts would get them, with the tuning of the profile."""
+    return apply_tuning(replace(written, weights=weights)).weights
+
+
 def shadow_report_create(
     *, learned: LearnedWeights, seconds: float = SECONDS, advance: Advance = lambda _: None
 ) -> ShadowReport:
@@ -117,9 +124,11 @@ def shadow_report_create(
     """
     written = _unchanged_profile(learned)
     present = weights_in_force(written)
-    before = Weights(**present.weights) if present and present.version != learned.version else written.weights
+    is_other = present is not None and present.version != learned.version
+    before = _tuned(written, _present_weights(written) if is_other else written.weights)
+    after = _tuned(written, Weights(**learned.weights))
     feedback: dict[UUID, LabelledContext] = {one.assembly_id: one for one in labelled_contexts(written.name)}
-    result = run_in_shadow(written, before, Weights(**learned.weights), feedback, seconds=seconds, advance=advance)
+    result = run_in_shadow(written, before, after, feedback, seconds=seconds, advance=advance)
     return ShadowReport.objects.create(
         profile=learned.profile,
         version=learned.version,
@@ -142,7 +151,7 @@ def _unchanged_profile(learned: LearnedWeights) -> Profile:
 
 
 @transaction.atomic
-def learned_weights_switch(*, profile: str, version: int, on: bool, principal: Principal) -> LearnedWeights:
+def learned_weights_switch(*, profile: str, version: int, is_on: bool, principal: Principal) -> LearnedWeights:
     """Switch a version of learned weights on or off, and return the row that says so; switching twice adds none.
 
     Switching one on switches the one before off, because the newest row is in force. Raises Forbidden; NotFound for an
@@ -154,15 +163,15 @@ def learned_weights_switch(*, profile: str, version: int, on: bool, principal: P
     lock_until_commit(LOCK_NUMBER)
     learned = version_numbered(profile, version)
     newest = newest_switch(profile)
-    is_on = newest is not None and newest.version == version and newest.state == State.ON
-    if on:
+    was_on = newest is not None and newest.version == version and newest.state == State.ON
+    if is_on:
         _unchanged_profile(learned)
         require_gain(learned)
-    elif not is_on:
+    elif not was_on:
         raise Conflict(f"Version {version} of the learned weights is not on.")
-    if newest and is_on and on:
+    if newest and was_on and is_on:
         return newest
-    return switch_record(learned=learned, state=State.ON if on else State.OFF, principal=principal)
+    return switch_record(learned=learned, state=State.ON if is_on else State.OFF, principal=principal)
 
 
 def version_numbered(profile: str, version: int) -> LearnedWeights:

@@ -8,7 +8,7 @@ from config.db.migration_helpers import ORGANISATION, append_only, counts_change
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("assembly", "0029_memory_requests"),
+        ("assembly", "0031_quality_and_feedback"),
     ]
 
     operations = [

@@ -4,6 +4,7 @@ from assembly.models.assembly import Assembly, AssemblyQuerySet, NewAssembly, Pi
 from assembly.models.caches import ChangeCounter, StoredSummary, TextLevel, TokenCount, UnlevelledItem
 from assembly.models.export import ContextFile, ContextFilePart
 from assembly.models.external_source import ExternalSource
+from assembly.models.feedback import AssemblyFeedback, AssemblyQuality, ProfileTuning, TuningChange, TuningWindow
 from assembly.models.learned_weights import LearnedWeights, ShadowReport
 from assembly.models.memory_request import MemoryRequest
 from assembly.models.monitoring import (
@@ -26,7 +27,9 @@ __all__ = [
     "Alert",
     "AlertKind",
     "Assembly",
+    "AssemblyFeedback",
     "AssemblyFlag",
+    "AssemblyQuality",
     "AssemblyQuerySet",
     "ChangeCounter",
     "ContextFile",
@@ -42,6 +45,7 @@ __all__ = [
     "Notification",
     "NotificationKind",
     "Piece",
+    "ProfileTuning",
     "Proposal",
     "Pruning",
     "Purpose",
@@ -56,6 +60,8 @@ __all__ = [
     "StoredText",
     "TextLevel",
     "TokenCount",
+    "TuningChange",
+    "TuningWindow",
     "UnlevelledItem",
     "UnusedPiece",
     "Webhook",

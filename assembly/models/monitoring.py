@@ -124,7 +124,8 @@ class DayCount(models.Model):
     items. `contexts_with_file_loss` counts the contexts that truncated a file, or excluded it for lack of budget. The
     maps are JSON objects of such numbers: tokens by layer; contexts that truncated or excluded a file, by the file's
     ref without version; excluded items by reason; contexts with a source that was late or failed, by its name; contexts
-    by warning; and contexts by duration (`assembly/monitoring/trends/counting.py`).
+    by warning; and contexts by duration (`assembly/monitoring/trends/counting.py`). `quality_sums` adds up the measures
+    of quality, by name, in thousandths; `quality_counts` has the contexts of which each is known.
     """
 
     day = models.DateField()
@@ -137,6 +138,8 @@ class DayCount(models.Model):
     budget = models.BigIntegerField()
     assembly_ms = models.BigIntegerField()
     considered = models.BigIntegerField()
+    quality_sums = models.JSONField(default=dict)
+    quality_counts = models.JSONField(default=dict)
     layers = models.JSONField()
     cut = models.JSONField()
     left_out = models.JSONField()

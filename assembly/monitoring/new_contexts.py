@@ -1,22 +1,27 @@
-"""New contexts are processed for trends and alerts together: each record is read once for both."""
+"""New contexts are processed for trends, alerts and quality together: each record is read once for all."""
 
 from collections.abc import Sequence
 
 from assembly.models import Assembly, Purpose
 from assembly.monitoring.alerts.watch import AlertBatch
+from assembly.monitoring.quality import QualityBatch
 from assembly.monitoring.trends.counting import counting_begin
 from assembly.monitoring.trends.recount import load_with_records
+from assembly.records.quality import quality_of_record
 
 
 def follow_assemblies(assemblies: Sequence[Assembly]) -> None:
-    """Count the contexts that are for agents, the oldest first, and open and close alerts.
+    """Count the contexts that are for agents, the oldest first, open and close alerts, and tune their profiles.
 
     Each context must be passed once, in the transaction that marks it as processed.
     """
-    counting, watch = counting_begin(), AlertBatch()
+    counting, watch, measured = counting_begin(), AlertBatch(), QualityBatch()
     for_agents = [one for one in assemblies if one.effective_purpose is Purpose.AGENT]
     for assembly, told in load_with_records(for_agents):
-        counting.add(assembly, told)
+        quality = quality_of_record(told)
+        counting.add(assembly, told, quality)
+        measured.add(assembly, quality)
         watch.add(assembly, told)
     counting.write()
     watch.write()
+    measured.write()

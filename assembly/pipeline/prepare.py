@@ -17,6 +17,7 @@ from assembly.pipeline.request import AssemblyRequest, find_session
 from assembly.pipeline.request_sections import add_request_sections
 from assembly.profiles.learned_weights import profile_in_force
 from assembly.profiles.request_overrides import apply_strategy
+from assembly.profiles.tuning import apply_tuning
 from assembly.rules.evaluation import add_inclusion_section
 from assembly.sources import SOURCES
 from assembly.sources.base import GatherContext, SourceReport
@@ -100,6 +101,7 @@ def _requested_profile(asked: AssemblyRequest) -> Profile:
     profile = profile_in_force(asked.profile)
     if asked.strategy:
         profile = apply_strategy(profile, asked.strategy)
+    profile = apply_tuning(profile)
     if asked.budgets.quality_min is not None:
         profile = replace(profile, quality_min=asked.budgets.quality_min)
     return add_request_sections(profile, asked) if asked.history or asked.additional_context else profile

@@ -8,7 +8,6 @@ import math
 from collections import Counter as Tally
 from collections.abc import Callable, Sequence
 from functools import lru_cache, wraps
-from statistics import fmean
 from threading import Lock
 from time import perf_counter
 from typing import ParamSpec, TypeVar
@@ -19,9 +18,11 @@ from prometheus_client.metrics import MetricWrapperBase
 from psycopg.errors import QueryCanceled
 
 from assembly.engine.codes import SourceCode
+from assembly.engine.quality import ContextQuality
 from assembly.engine.scopes import SOURCE_SCOPES
 from assembly.engine.types import Decision, EngineResult
 from assembly.pipeline.answer_cache import AssemblyResult
+from assembly.records.quality import context_quality
 from assembly.sources.base import SourceResult
 from assembly.sources.external.questions import EXTERNAL_SOURCE as EXTERNAL
 from assembly.sources.external.questions import ExternalAnswer
@@ -37,11 +38,21 @@ DURATION = Histogram(
 )
 TOKENS = Counter("memory_assembly_tokens_total", "Tokens of the contexts that were answered.", ["profile"])
 LEFT_OUT = Counter("memory_left_out_total", "Excluded candidates, by reason code.", ["code"])
+TENTHS = [tenth / 10 for tenth in range(1, 11)]
 COHERENCE = Histogram(
     "memory_coherence_score",
-    "Mean share of the longer words of items that occur before them, if the profile weights coherence: 0 to 1.",
-    buckets=[tenth / 10 for tenth in range(1, 11)],
+    "How well the items of a context fit together, if that is known of any: 0 to 1.",
+    buckets=TENTHS,
 )
+COMPLETENESS = Histogram(
+    "memory_completeness", "Share of the named entities that a context names: 0 to 1.", buckets=TENTHS
+)
+CONTRADICTIONS = Histogram(
+    "memory_contradiction_rate",
+    "Share of the items of a context that are in an unresolved conflict or repeat another one: 0 to 1.",
+    buckets=(0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1),
+)
+QUALITY = Histogram("memory_quality", "Mean relevance of what a search found for a context: 0 to 1.", buckets=TENTHS)
 LATENCY = Histogram(
     "memory_source_latency",
     "Seconds until a source had returned its candidates.",
@@ -77,16 +88,20 @@ class CacheLookups:
 cache_lookups = CacheLookups()
 
 
-def count_context(*, profile: str, tokens: int, decisions: Sequence[Decision], seconds: float) -> None:
+def count_context(
+    *, profile: str, tokens: int, decisions: Sequence[Decision], seconds: float, quality: ContextQuality
+) -> None:
     """Count an answered context in the metrics, whether new or from the cache."""
     with_labels(DURATION, profile).observe(seconds)
     with_labels(TOKENS, profile).inc(tokens)
     for code, number in Tally([decision.code for decision in decisions if not decision.included]).items():
         with_labels(LEFT_OUT, code.value).inc(number)
-    told = [decision.signals for decision in decisions if decision.signals and decision.included]
-    measured = [dict(signals).get("coherence") for signals in told]
-    if found := [coherence for coherence in measured if coherence is not None]:
-        COHERENCE.observe(fmean(found))
+    COMPLETENESS.observe(quality.completeness)
+    CONTRADICTIONS.observe(quality.contradiction_rate)
+    if quality.coherence_score is not None:
+        COHERENCE.observe(quality.coherence_score)
+    if quality.quality_achieved is not None:
+        QUALITY.observe(quality.quality_achieved)
 
 
 @lru_cache(maxsize=1_024)
@@ -114,6 +129,7 @@ def traced_assembly(assemble: Callable[Asking, AssemblyResult]) -> Callable[Aski
             tokens=told.tokens,
             decisions=answer.decisions,
             seconds=perf_counter() - started,
+            quality=context_quality(told, answer.content, answer.decisions),
         )
         return answer
 

@@ -19,6 +19,7 @@ from assembly.pipeline.request_sections import add_request_sections
 from assembly.pipeline.summaries.resolve import SummarisedResult, assemble_with_summaries
 from assembly.profiles.learned_weights import profile_in_force
 from assembly.profiles.request_overrides import apply_strategy
+from assembly.profiles.tuning import apply_tuning
 from assembly.records.reader import EngineInput, StoredAssembly
 from assembly.rules.catalogue import parse_draft_rule
 from assembly.rules.evaluation import add_inclusion_section
@@ -127,7 +128,7 @@ def load_overridden_profile(record: StoredAssembly, name: str) -> Profile:
     profile = profile_in_force(name)
     if name == record.assembly.profile_name:
         profile = apply_strategy(profile, record.assembly.request.get("strategy") or {})
-    profile = add_request_sections(profile, request_of_record(record))
+    profile = add_request_sections(apply_tuning(profile), request_of_record(record))
     return add_inclusion_section(profile, record.inputs.request.rules)
 
 

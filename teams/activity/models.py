@@ -44,6 +44,7 @@ class ActivityAction(models.TextChoices):
     SOURCE_CREATED = "source.created", _("External source created")
     SOURCE_CHANGED = "source.changed", _("External source changed")
     SOURCE_DELETED = "source.deleted", _("External source deleted")
+    PROFILE_TUNED = "profile.tuning_changed", _("Profile tuning changed")
     PROFILE_DELETED = "profile.deleted", _("Profile deleted")
     PROFILE_WEIGHTS_ON = "profile.weights_on", _("Learned weights switched on")
     PROFILE_WEIGHTS_OFF = "profile.weights_off", _("Learned weights switched off")

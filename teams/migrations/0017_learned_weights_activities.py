@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("teams", "0015_origin"),
+        ("teams", "0016_tuning_activity"),
     ]
 
     operations = [
@@ -46,6 +46,7 @@ class Migration(migrations.Migration):
                     ("source.created", "External source created"),
                     ("source.changed", "External source changed"),
                     ("source.deleted", "External source deleted"),
+                    ("profile.tuning_changed", "Profile tuning changed"),
                     ("profile.deleted", "Profile deleted"),
                     ("profile.weights_on", "Learned weights switched on"),
                     ("profile.weights_off", "Learned weights switched off"),

@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agents.access import agent_for
+from assembly.engine.quality import ContextQuality
 from assembly.monitoring.trends.counting import Tally
 from assembly.monitoring.trends.reading import DayCounts, Period, UnusedMemories, find_unused_memories, load_trend
 from config.http.errors import Invalid
@@ -18,7 +19,9 @@ from teams.access import team_for
 from teams.api.view import ApiView
 
 DAYS = 30
-COUNTED = tuple(field.name for field in fields(Tally) if field.name != "durations")
+NOT_COUNTED = {"durations", "quality_sums", "quality_counts"}
+"""Fields of `Tally` of which the answer has percentiles and means."""
+COUNTED = tuple(field.name for field in fields(Tally) if field.name not in NOT_COUNTED)
 NAMES = {"cut": "file_losses", "left_out": "excluded", "late": "sources_late", "failed": "sources_failed"}
 """Names in the API of counts that have other names in `Tally`."""
 
@@ -43,6 +46,10 @@ class CountsSerializer(serializers.Serializer[Any]):
         child=serializers.IntegerField(), help_text="Contexts without it, by source."
     )
     warnings = serializers.DictField(child=serializers.IntegerField(), help_text="Contexts by warning code.")
+    quality = serializers.DictField(
+        child=serializers.FloatField(allow_null=True),
+        help_text="Mean of each measure of quality, 0 to 1; null where it is known of no context.",
+    )
 
 
 class DaySerializer(CountsSerializer):
@@ -111,7 +118,9 @@ def _period(since: datetime.date | None, until: datetime.date | None) -> Period:
 
 def _counts(day: DayCounts) -> dict[str, Any]:
     sums = {NAMES.get(name, name): getattr(day.tally, name) for name in COUNTED}
-    return {**sums, "p50_ms": day.duration_percentile_ms(0.5), "p95_ms": day.duration_percentile_ms(0.95)}
+    quality = {field.name: day.tally.mean_quality(field.name) for field in fields(ContextQuality)}
+    percentiles = {"p50_ms": day.duration_percentile_ms(0.5), "p95_ms": day.duration_percentile_ms(0.95)}
+    return {**sums, **percentiles, "quality": quality}
 
 
 def _unused(unused: UnusedMemories) -> dict[str, Any]:

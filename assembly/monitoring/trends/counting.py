@@ -15,6 +15,7 @@ from uuid import UUID
 import orjson
 
 from assembly.engine.codes import Code, SourceCode
+from assembly.engine.quality import ContextQuality
 from assembly.engine.refs import Ref, without_version
 from assembly.engine.types import field_values
 from assembly.models import Assembly, FileLoss
@@ -54,7 +55,11 @@ def percentile(counts: Mapping[int, int], share: float) -> int | None:
     return bounds[bisect_left(reached, share * reached[-1])]
 
 
-MAPS = ("layers", "cut", "left_out", "late", "failed", "warnings", "durations")
+MAPS = (
+    *("layers", "cut", "left_out", "late", "failed", "warnings", "durations"),
+    *("quality_sums", "quality_counts"),
+)
+THOUSANDTHS = 1_000
 
 
 class CountKey(NamedTuple):
@@ -83,9 +88,16 @@ class Tally:
     failed: Counter[str] = field(default_factory=Counter)
     warnings: Counter[str] = field(default_factory=Counter)
     durations: Counter[str] = field(default_factory=Counter)
+    quality_sums: Counter[str] = field(default_factory=Counter)
+    quality_counts: Counter[str] = field(default_factory=Counter)
 
-    def add(self, assembly: Assembly, told: StoredAssembly) -> None:
-        """Add a context; `told` is its record, or that of the context that it repeats."""
+    def mean_quality(self, measure: str) -> float | None:
+        """Return the mean of a measure of `ContextQuality`, 0 to 1; None if it is known of no context."""
+        known = self.quality_counts[measure]
+        return self.quality_sums[measure] / THOUSANDTHS / known if known else None
+
+    def add(self, assembly: Assembly, told: StoredAssembly, quality: ContextQuality | None) -> None:
+        """Add a context; `told` is its record, or that of the context that it repeats; `quality` is what it is worth."""
         self.contexts += 1
         self.repeats += assembly.decided_in is not None
         self.tokens += assembly.tokens
@@ -96,6 +108,7 @@ class Tally:
         self._add_sections(told)
         self._add_decisions(told)
         self._add_file_losses(told)
+        self._add_quality(quality)
         if assembly.decided_in is None:
             self._add_sources(assembly)
 
@@ -117,6 +130,12 @@ class Tally:
         lost = {without_version(decision.ref) for decision in lost_files(told)}
         self.contexts_with_file_loss += bool(lost)
         self.cut.update(lost)
+
+    def _add_quality(self, quality: ContextQuality | None) -> None:
+        for name, measure in (field_values(quality) if quality else {}).items():
+            if measure is not None:
+                self.quality_sums[name] += round(measure * THOUSANDTHS)
+                self.quality_counts[name] += 1
 
     def _add_sources(self, assembly: Assembly) -> None:
         """Count the sources that were read: a context that repeats another one read none."""
@@ -166,11 +185,11 @@ class CountBatch:
         self._told_on: dict[str, datetime.date] = {}
         self._losses: list[FileLoss] = []
 
-    def add(self, assembly: Assembly, told: StoredAssembly) -> None:
-        """Add a context with its record."""
+    def add(self, assembly: Assembly, told: StoredAssembly, quality: ContextQuality | None) -> None:
+        """Add a context with its record and its quality."""
         key = count_key(assembly)
         for counted in (key, CountKey(key.day, ORGANISATION, None)):
-            self._tallies.setdefault(counted, Tally()).add(assembly, told)
+            self._tallies.setdefault(counted, Tally()).add(assembly, told, quality)
         self._losses += file_losses_of(assembly, told)
         for decision in told.decisions:
             if decision.included and decision.ref.startswith(MEMORY_REF_PREFIX):

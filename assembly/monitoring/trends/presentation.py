@@ -126,6 +126,29 @@ def unused_sentence(kept: int, unused: int, days: int) -> str:
     return told % facts
 
 
+QUALITY_MEASURES = (
+    ("coherence_score", gettext_lazy("Coherence")),
+    ("completeness", gettext_lazy("Completeness")),
+    ("contradiction_rate", gettext_lazy("Contradictions")),
+    ("quality_achieved", gettext_lazy("Relevance")),
+)
+"""The measures of quality that have charts, by their names in the API. docs/quality.md has their formulas."""
+
+
+def quality_sentence(total: DayCounts, measure: str) -> str:
+    """Return a sentence on the mean of a measure of quality over all contexts of which it is known."""
+    mean = total.tally.mean_quality(measure)
+    if mean is None:
+        return _("Not known of any context.")
+    facts = {"mean": share_of_one(mean), "n": f"{total.tally.quality_counts[measure]:,}"}
+    return _("%(mean)s on average, measured in %(n)s contexts.") % facts
+
+
+def share_of_one(value: float) -> str:
+    """Return a measure of 0 to 1 with two decimals."""
+    return f"{value:.2f}"
+
+
 P50, P95 = 0.5, 0.95
 
 Address = Callable[[datetime.date], str]
@@ -199,6 +222,18 @@ def charts(trend: Trend, asked: Mapping[str, str], names: Mapping[str, TroubledR
             worded=_milliseconds,
             address=listed(),
             clips_peaks=True,
+        ),
+        *(
+            chart_of(
+                key=measure.replace("_", "-"),
+                heading=str(heading),
+                told=quality_sentence(total, measure),
+                days=days,
+                parts=[ChartSeries(_("mean per day"), "half", _mean_quality(measure))],
+                worded=share_of_one,
+                address=listed(),
+            )
+            for measure, heading in QUALITY_MEASURES
         ),
     ]
 
@@ -276,6 +311,10 @@ def _mean(layer: str) -> Callable[[DayCounts], float]:
 
 def _share(codes: set[Code]) -> Callable[[DayCounts], float]:
     return lambda day: sum(day.tally.left_out[code.value] for code in codes) / max(day.tally.considered, 1)
+
+
+def _mean_quality(measure: str) -> Callable[[DayCounts], float]:
+    return lambda day: day.tally.mean_quality(measure) or 0.0
 
 
 def _rest(day: DayCounts) -> float:

@@ -13,6 +13,7 @@ from django.db.models import Q, QuerySet
 
 from assembly.models import Assembly, DayCount
 from assembly.monitoring.trends.counting import COUNTING_LOCK, CountBatch
+from assembly.records.quality import quality_of_record
 from assembly.records.reader import StoredAssembly, load_records
 from config.db.migration_helpers import ORGANISATION
 from config.db.statements import lock_until_commit
@@ -76,7 +77,7 @@ def day_recount(day: datetime.date, *, again: bool = False) -> int | None:
     for batch in _batches(rows):
         counting = CountBatch()
         for assembly, told in load_with_records(batch):
-            counting.add(assembly, told)
+            counting.add(assembly, told, quality_of_record(told))
         counting.write()
     return recorded
 

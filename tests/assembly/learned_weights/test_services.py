@@ -19,8 +19,9 @@ from assembly.learned_weights.services import (
     weights_learn,
 )
 from assembly.models import Assembly, LearnedWeights
+from assembly.pipeline.answer_cache import AssemblyResult
 from assembly.pipeline.request import AssemblyRequest
-from assembly.pipeline.services import AssemblyResult, assemble
+from assembly.pipeline.services import assemble
 from assembly.profiles.learned_weights import profile_in_force
 from assembly.profiles.services import profile_delete, profile_save
 from assembly.records.reader import load_record, replay
@@ -28,7 +29,7 @@ from config.http.errors import Conflict, Forbidden, Invalid, NotFound
 from teams.activity.models import Activity
 from teams.models import User
 from teams.principal import SYSTEM
-from tests.assembly.learned_weights.world import NAME, PROFILE, START, feedback_of, profile_made, trusted_refs
+from tests.assembly.learned_weights.world import NAME, PROFILE, START, feedback_given, profile_made, trusted_refs
 
 pytestmark = pytest.mark.django_db
 
@@ -93,7 +94,7 @@ def test_weights_that_are_on_are_applied_recorded_and_replayed(
 ) -> None:
     old = _small(agent)
     learned = _learned()
-    learned_weights_switch(profile=NAME, version=1, on=True, principal=admin.principal)
+    learned_weights_switch(profile=NAME, version=1, is_on=True, principal=admin.principal)
     new = _small(agent)
     used = trusted_refs(agent)
 
@@ -104,7 +105,7 @@ def test_weights_that_are_on_are_applied_recorded_and_replayed(
     record = load_record(Assembly.objects.get(id=new.assembly.id))
     assert record.assembly.profile["weights"] == learned.weights
     assert replay(record).identical
-    learned_weights_switch(profile=NAME, version=1, on=False, principal=admin.principal)
+    learned_weights_switch(profile=NAME, version=1, is_on=False, principal=admin.principal)
     assert _small(agent).content == old.content
     assert replay(load_record(Assembly.objects.get(id=new.assembly.id))).identical, "replayed after the switch"
     assert [row.state for row in LearnedWeights.objects.order_by("created", "id")] == ["proposed", "on", "off"]
@@ -118,26 +119,26 @@ def test_weights_that_are_on_are_applied_recorded_and_replayed(
 def test_weights_of_the_request_come_before_learned_ones(contexts: list[Assembly], agent: Agent, admin: User) -> None:
     old = _small(agent)
     _learned()
-    learned_weights_switch(profile=NAME, version=1, on=True, principal=admin.principal)
+    learned_weights_switch(profile=NAME, version=1, is_on=True, principal=admin.principal)
     assert _small(agent, weights={"recency": 0.8, "credibility": 0.2}).content == old.content
 
 
 def test_without_a_report_nothing_is_switched_on(contexts: list[Assembly], admin: User) -> None:
     weights_learn(profile=NAME, principal=SYSTEM, least=LEAST)
     with pytest.raises(NoGainShown, match="no shadow report on version 1 yet"):
-        learned_weights_switch(profile=NAME, version=1, on=True, principal=admin.principal)
+        learned_weights_switch(profile=NAME, version=1, is_on=True, principal=admin.principal)
     assert LearnedWeights.objects.count() == 1
 
 
 def test_a_report_without_a_gain_switches_nothing_on(contexts: list[Assembly], agent: Agent, admin: User) -> None:
-    everything = [f"memory:{memory}" for memory in agent.memories.values_list("id", flat=True)]
-    with feedback_of([LabelledContext(one.id, frozenset(everything)) for one in contexts]):
-        learned = weights_learn(profile=NAME, principal=SYSTEM, least=LEAST)
-        report = shadow_report_create(learned=learned)
+    everything = frozenset(f"memory:{memory}" for memory in agent.memories.values_list("id", flat=True))
+    feedback_given(contexts, everything)
+    learned = weights_learn(profile=NAME, principal=SYSTEM, least=LEAST)
+    report = shadow_report_create(learned=learned)
     assert learned.weights == learned.own_weights, "where all items are used, there is nothing to learn"
     assert not shows_gain(report)
     with pytest.raises(NoGainShown, match=r"shows no gain: the recall of used items is 0\.\d+ before and 0\.\d+ after"):
-        learned_weights_switch(profile=NAME, version=1, on=True, principal=admin.principal)
+        learned_weights_switch(profile=NAME, version=1, is_on=True, principal=admin.principal)
     assert profile_in_force(NAME).weights.recency == 0.8
     assert not LearnedWeights.objects.exclude(state="proposed").exists()
 
@@ -148,7 +149,7 @@ def test_few_measured_contexts_show_no_gain(
     monkeypatch.setattr(services, "MIN_MEASURED", 1000)
     _learned()
     with pytest.raises(NoGainShown, match="and 1000 are needed"):
-        learned_weights_switch(profile=NAME, version=1, on=True, principal=admin.principal)
+        learned_weights_switch(profile=NAME, version=1, is_on=True, principal=admin.principal)
 
 
 def test_too_little_feedback_teaches_nothing(contexts: list[Assembly]) -> None:
@@ -161,16 +162,16 @@ def test_a_changed_profile_has_no_learned_weights_until_they_are_learned_again(
     contexts: list[Assembly], admin: User
 ) -> None:
     _learned()
-    learned_weights_switch(profile=NAME, version=1, on=True, principal=admin.principal)
+    learned_weights_switch(profile=NAME, version=1, is_on=True, principal=admin.principal)
     profile_save(name=NAME, content=PROFILE.replace("4000", "3000"), expected_version=1, principal=admin.principal)
     assert profile_in_force(NAME).weights.recency == 0.8
     with pytest.raises(Conflict, match="has been changed since"):
-        learned_weights_switch(profile=NAME, version=1, on=True, principal=admin.principal)
+        learned_weights_switch(profile=NAME, version=1, is_on=True, principal=admin.principal)
 
 
 def test_a_deleted_profile_leaves_no_weights_to_its_successor(contexts: list[Assembly], admin: User) -> None:
     _learned()
-    learned_weights_switch(profile=NAME, version=1, on=True, principal=admin.principal)
+    learned_weights_switch(profile=NAME, version=1, is_on=True, principal=admin.principal)
     profile_delete(name=NAME, principal=admin.principal)
     profile_made()
     assert profile_in_force(NAME).weights.recency == 0.8
@@ -178,17 +179,17 @@ def test_a_deleted_profile_leaves_no_weights_to_its_successor(contexts: list[Ass
 
 def test_a_newer_version_replaces_the_one_before(contexts: list[Assembly], admin: User) -> None:
     first = _learned()
-    learned_weights_switch(profile=NAME, version=1, on=True, principal=admin.principal)
-    again = learned_weights_switch(profile=NAME, version=1, on=True, principal=admin.principal)
+    learned_weights_switch(profile=NAME, version=1, is_on=True, principal=admin.principal)
+    again = learned_weights_switch(profile=NAME, version=1, is_on=True, principal=admin.principal)
     assert (again.version, LearnedWeights.objects.count()) == (1, 2), "switching twice adds no row"
     second = _learned()
     report = newest_report(second)
     assert report is not None
     assert report.gain == pytest.approx(0), "it is compared with the weights in force, which are the same"
     with pytest.raises(NoGainShown):
-        learned_weights_switch(profile=NAME, version=2, on=True, principal=admin.principal)
+        learned_weights_switch(profile=NAME, version=2, is_on=True, principal=admin.principal)
     with pytest.raises(Conflict, match="Version 2 of the learned weights is not on"):
-        learned_weights_switch(profile=NAME, version=2, on=False, principal=admin.principal)
+        learned_weights_switch(profile=NAME, version=2, is_on=False, principal=admin.principal)
     assert first.weights == second.weights
 
 
@@ -198,14 +199,14 @@ def test_only_admins_of_the_organisation_switch(
 ) -> None:
     _learned()
     with pytest.raises(Forbidden):
-        learned_weights_switch(profile=NAME, version=1, on=True, principal=request.getfixturevalue(who).principal)
+        learned_weights_switch(profile=NAME, version=1, is_on=True, principal=request.getfixturevalue(who).principal)
 
 
 def test_conversation_never_has_learned_weights(admin: User, django_assert_num_queries: object) -> None:
     with pytest.raises(Conflict, match="never has learned weights"):
         weights_learn(profile="conversation", principal=SYSTEM)
     with pytest.raises(Conflict, match="never has learned weights"):
-        learned_weights_switch(profile="conversation", version=1, on=True, principal=admin.principal)
+        learned_weights_switch(profile="conversation", version=1, is_on=True, principal=admin.principal)
     with django_assert_num_queries(0):  # type: ignore[operator]
         profile_in_force("conversation")
 
@@ -214,7 +215,7 @@ def test_unknown_profiles_and_versions_are_named(admin: User) -> None:
     with pytest.raises(NotFound):
         weights_learn(profile="moons", principal=SYSTEM)
     with pytest.raises(NotFound):
-        learned_weights_switch(profile="coding", version=1, on=True, principal=admin.principal)
+        learned_weights_switch(profile="coding", version=1, is_on=True, principal=admin.principal)
     with pytest.raises(Invalid):
         profile_in_force("moons")
 

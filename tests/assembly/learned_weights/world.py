@@ -1,13 +1,10 @@
 """Contexts of a profile that puts the newest memories first, while agents use the most credible ones."""
 
 import datetime
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 
 from agents.models import Agent
-from assembly.learned_weights import feedback
-from assembly.learned_weights.feedback import LabelledContext
-from assembly.models import Assembly
+from assembly.models import Assembly, AssemblyFeedback
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.profiles.services import profile_create
@@ -57,12 +54,9 @@ def profile_made() -> None:
     profile_create(name=NAME, content=PROFILE, principal=SYSTEM)
 
 
-@contextmanager
-def feedback_of(contexts: list[LabelledContext]) -> Iterator[None]:
-    """Make this the feedback on contexts of the profile, within the block."""
-    before = feedback.registered[:]
-    feedback.registered[:] = [lambda name, most: contexts[:most] if name == NAME else []]
-    try:
-        yield
-    finally:
-        feedback.registered[:] = before
+def feedback_given(contexts: Iterable[Assembly], used: Iterable[str]) -> None:
+    """Store feedback on the contexts: the items that were used."""
+    refs = sorted(used)
+    AssemblyFeedback.objects.bulk_create(
+        AssemblyFeedback(assembly=one.id, given_by="system", used=refs) for one in contexts
+    )

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from dataclasses import replace
-from statistics import fmean
 from typing import Any, cast
 
 import pytest
@@ -16,6 +15,7 @@ from assembly.pipeline.answer_cache import AssemblyResult
 from assembly.pipeline.read_plan import NEED_READERS
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
+from assembly.records.quality import context_quality
 from assembly.sources import SOURCES
 from teams.models import Team
 from teams.principal import SYSTEM
@@ -27,6 +27,9 @@ Counted = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 NAMES = {
     "memory_assembly_duration_seconds": ("histogram", {"profile"}),
     "memory_coherence_score": ("histogram", set[str]()),
+    "memory_completeness": ("histogram", set[str]()),
+    "memory_contradiction_rate": ("histogram", set[str]()),
+    "memory_quality": ("histogram", set[str]()),
     "memory_cache_hit_ratio": ("gauge", set[str]()),
     "memory_source_latency": ("histogram", {"layer", "source"}),
     "memory_source_errors": ("counter", {"layer", "source", "code"}),
@@ -85,11 +88,7 @@ def test_one_assembly_moves_them_by_what_it_did(kept: tuple[Agent, Team], wishes
     answer = context(kept, **wishes)
     told, profile = answer.assembly, answer.assembly.profile_name
     left_out = Counter(decision.code.value for decision in answer.decisions if not decision.included)
-    coherences = [
-        dict(decision.signals)["coherence"]
-        for decision in answer.decisions
-        if decision.included and "coherence" in dict(decision.signals)
-    ]
+    quality = context_quality(told, answer.content, answer.decisions)
     expected: dict[tuple[str, ...], float] = {
         ("memory_assembly_duration_seconds_count", profile): 1,
         ("memory_assembly_tokens_total", profile): told.tokens,
@@ -99,8 +98,17 @@ def test_one_assembly_moves_them_by_what_it_did(kept: tuple[Agent, Team], wishes
             ("memory_source_latency_count", SOURCE_SCOPES[report["name"]], report["name"]): 1 for report in told.sources
         },
     }
-    if coherences:
-        expected |= {("memory_coherence_score_count",): 1, ("memory_coherence_score_sum",): fmean(coherences)}
+    expected |= {
+        (f"memory_{name}_{part}",): number
+        for name, measure in {
+            "coherence_score": quality.coherence_score,
+            "completeness": quality.completeness,
+            "contradiction_rate": quality.contradiction_rate,
+            "quality": quality.quality_achieved,
+        }.items()
+        if measure is not None
+        for part, number in (("count", 1), ("sum", measure))
+    }
     assert moved(before) == pytest.approx({name: number for name, number in expected.items() if number})
 
 
@@ -122,6 +130,9 @@ def test_a_hit_moves_the_ratio_and_asks_no_source(kept: tuple[Agent, Team]) -> N
         ("memory_cache_lookups_total", "hit"): 1,
         ("memory_assembly_duration_seconds_count", "conversation"): 1,
         ("memory_assembly_tokens_total", "conversation"): answer.assembly.tokens,
+        ("memory_completeness_count",): 1,
+        ("memory_completeness_sum",): 1,
+        ("memory_contradiction_rate_count",): 1,
         **{
             ("memory_left_out_total", code): number
             for code, number in Counter(each.code.value for each in answer.decisions if not each.included).items()

@@ -1,0 +1,57 @@
+"""The quality of a recorded context is computed from its record, with the formulas of `assembly.engine.quality`."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from assembly.engine.profile import Section
+from assembly.engine.quality import (
+    ContextQuality,
+    ScopeOutcome,
+    measure_quality,
+    named_entities,
+    scope_outcomes,
+    source_coverage,
+)
+from assembly.engine.scopes import MemoryScope
+from assembly.engine.types import Decision
+from assembly.models import Assembly
+from assembly.records.reader import RecordDamaged, StoredAssembly, content_of
+
+
+def quality_of_record(told: StoredAssembly) -> ContextQuality | None:
+    """Return the quality of a recorded context; None if its text cannot be restored, because the record is damaged.
+
+    Only a context whose request names entities is replayed.
+    """
+    try:
+        content = content_of(told) if named_entities(told.assembly.request) else ""
+    except RecordDamaged:
+        return None
+    outcomes = recorded_outcomes(told.inputs.profile.sections, told.assembly.sources, told.decisions)
+    return context_quality(told.assembly, content, told.decisions, coverage=source_coverage(outcomes.values()))
+
+
+def context_quality(
+    assembly: Assembly, content: str, decisions: Sequence[Decision], *, coverage: float = 1.0
+) -> ContextQuality:
+    """Return the quality of a context with this text; `coverage` is its source_coverage."""
+    return measure_quality(
+        decisions=decisions,
+        content=content,
+        request=assembly.request,
+        coverage=coverage,
+        disputed=disputed_refs(assembly, decisions),
+    )
+
+
+def disputed_refs(_assembly: Assembly, _decisions: Sequence[Decision]) -> frozenset[str]:
+    """Return the refs of the items in unresolved conflicts: none, as no conflicts are recorded."""
+    return frozenset()
+
+
+def recorded_outcomes(
+    sections: Iterable[Section], reports: Iterable[Mapping[str, Any]], decisions: Sequence[Decision]
+) -> dict[MemoryScope, ScopeOutcome]:
+    """Return what became of each scope. The note about failed sources is no memory, so it covers no scope."""
+    scopes = {section.key: None if section.shape == "note" else section.scope for section in sections}
+    return scope_outcomes(scopes, reports, decisions)

@@ -1,0 +1,60 @@
+"""Changes of the tuning of a profile are in the activity log."""
+
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [
+        ("teams", "0015_origin"),
+    ]
+
+    operations = [
+        migrations.AlterField(
+            model_name="activity",
+            name="action",
+            field=models.CharField(
+                choices=[
+                    ("person.created", "Account created"),
+                    ("person.changed", "Account changed"),
+                    ("person.password_reset", "Password reset"),
+                    ("person.second_factor_removed", "Second factor removed"),
+                    ("person.signed_out", "Signed out by an admin"),
+                    ("team.created", "Team created"),
+                    ("team.changed", "Team settings changed"),
+                    ("team.deleted", "Team deleted"),
+                    ("member.set", "Role set"),
+                    ("member.removed", "Member removed"),
+                    ("organisation_file.created", "Organisation knowledge created"),
+                    ("organisation_file.renamed", "Organisation knowledge renamed"),
+                    ("organisation_file.deleted", "Organisation knowledge deleted"),
+                    ("agent.created", "Agent created"),
+                    ("agent.changed", "Agent settings changed"),
+                    ("agent.team_added", "Agent added to team"),
+                    ("agent.team_removed", "Agent removed from team"),
+                    ("agent.deleted", "Agent deleted"),
+                    ("key.created", "API key created"),
+                    ("key.revoked", "API key revoked"),
+                    ("key.granted", "API key access granted"),
+                    ("key.withdrawn", "API key access withdrawn"),
+                    ("retention.set", "Data retention set"),
+                    ("retention.cleared", "Data retention removed"),
+                    ("limits.set", "Limits set"),
+                    ("webhook.created", "Webhook created"),
+                    ("webhook.changed", "Webhook changed"),
+                    ("webhook.secret_changed", "Webhook secret changed"),
+                    ("webhook.deleted", "Webhook deleted"),
+                    ("source.created", "External source created"),
+                    ("source.changed", "External source changed"),
+                    ("source.deleted", "External source deleted"),
+                    ("profile.tuning_changed", "Profile tuning changed"),
+                    ("profile.deleted", "Profile deleted"),
+                    ("rule.deleted", "Rule deleted"),
+                    ("memory.deleted", "Memory deleted"),
+                    ("export.downloaded", "Export downloaded"),
+                    ("bundle.downloaded", "Audit bundle downloaded"),
+                    ("import.begun", "Import started"),
+                ],
+                max_length=40,
+            ),
+        ),
+    ]
