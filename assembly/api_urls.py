@@ -5,7 +5,7 @@ from django.urls import path
 from agents.access import agent_for
 from assembly.comparison import api as comparison_api
 from assembly.contexts import api as contexts_api
-from assembly.contexts import text_api, usage_api
+from assembly.contexts import feedback_api, text_api, usage_api
 from assembly.contract import api as contract_api
 from assembly.monitoring.alerts import api as alerts_api
 from assembly.monitoring.trends import api as trends_api
@@ -32,6 +32,7 @@ urlpatterns = [
     path("assemblies/<uuid:id_>/decisions", contexts_api.AssemblyDecisions.as_view()),
     path("assemblies/<uuid:id_>/replay", contexts_api.AssemblyReplay.as_view()),
     path("assemblies/<uuid:id_>/append", contexts_api.AssemblyAppend.as_view()),
+    path("assemblies/<uuid:id_>/feedback", feedback_api.AssemblyFeedbackCreate.as_view()),
     path("assemblies/<uuid:id_>/why-not", why_not_api.AssemblyWhyNot.as_view()),
     path("assemblies/<uuid:id_>/as-of", time_travel_api.AssemblyAsOf.as_view()),
     path("agents/<slug:slug>/as-of", time_travel_api.AgentAsOf.as_view()),

@@ -9,6 +9,7 @@ from assembly.monitoring.alerts import views as alerts_views
 from assembly.monitoring.trends import views as trends_views
 from assembly.monitoring.webhooks import views as webhooks_views
 from assembly.notifications import views as notifications_views
+from assembly.profiles import tuning_views
 from assembly.profiles import views as profiles_views
 from assembly.records import views as records_views
 from assembly.rules import edit_views
@@ -59,6 +60,8 @@ urlpatterns = [
     path("profiles/<slug:name>/", profiles_views.profile_page, name="profile_page"),
     path("profiles/<slug:name>/edit/", profiles_views.profile_edit, name="profile_edit"),
     path("profiles/<slug:name>/delete/", profiles_views.delete, name="profile_delete"),
+    path("profiles/<slug:name>/tuning/switch/", tuning_views.switch, name="tuning_switch"),
+    path("profiles/<slug:name>/tuning/reset/", tuning_views.reset, name="tuning_reset"),
     *profiles_views.profile_pages.paths(),
     path("profiles/<slug:name>/history/<int:number>/restore/", profiles_views.restore, name="profile_restore"),
     path("rules/", rules_views.rule_list, name="rule_list"),

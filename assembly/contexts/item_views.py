@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from assembly.contexts.forms import ItemFilterForm
+from assembly.contexts.item_states import reached_states
 from assembly.contexts.items import included_positions, label_of_code, left_out_positions
 from assembly.contexts.page import ContextPage, ListedItem, head_facts, load_context_page
 from assembly.records.reader import StoredAssembly
@@ -74,6 +75,7 @@ def context_items(request: HttpRequest, id_: UUID) -> HttpResponse:
         "columns": _columns(request, id_),
         "rows": [_row(request, page, listed) for listed in page.listed(shown)],
         "selected": page.listed([selected])[0] if selected is not None else None,
+        "states": [] if selected is None else reached_states(page.told, selected),
         "next": _address(request, id_, begin=end) if end < len(found) else "",
         "previous": _address(request, id_, begin=max(0, begin - ITEMS_PER_PAGE)) if begin else "",
     }

@@ -1,5 +1,6 @@
 """This REST endpoint lists the assemblies that considered a memory."""
 
+from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
@@ -9,7 +10,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from assembly.engine.codes import DECISION_CODES
-from assembly.models import Assembly
+from assembly.models import Assembly, AssemblyFeedback
+from assembly.records.feedback import ItemState, feedback_by_assembly, item_state
 from assembly.records.usage import MemoryUse, memory_uses
 from config.http.cursors import next_page_url, page_of
 from config.http.openapi import PAGE
@@ -28,6 +30,10 @@ class MemoryUseSerializer(serializers.Serializer[Any]):
     included = serializers.BooleanField(help_text="Whether the memory is in its content.")
     ref = serializers.CharField(help_text="With the version that was considered.")
     code = serializers.ChoiceField(choices=DECISION_CODES)
+    state = serializers.ChoiceField(
+        choices=[str(state) for state in ItemState],
+        help_text="How far it got: a candidate, included, said to be used, said to have helped.",
+    )
 
 
 class MemoryUsesSerializer(serializers.Serializer[Any]):
@@ -48,15 +54,16 @@ class MemoryUses(ApiView):
         uses = memory_uses(memory, self.principal)
         found, cursor = page_of(uses.contexts, query)
         decided = uses.decisions_by_context(found)
-        documents = [use_document(context, decided[context.id]) for context in found]
+        said = feedback_by_assembly([context.id for context in found])
+        documents = [use_document(context, decided[context.id], said.get(context.id, ())) for context in found]
         following = next_page_url(request.path, query, cursor)
         return Response(
             {"included_count": uses.told, "excluded_count": uses.left_out, "results": documents, "next": following}
         )
 
 
-def use_document(context: Assembly, use: MemoryUse) -> dict[str, Any]:
-    """Return a context as JSON values with its decision about the memory."""
+def use_document(context: Assembly, use: MemoryUse, said: Iterable[AssemblyFeedback]) -> dict[str, Any]:
+    """Return a context as JSON values with its decision about the memory, and what became of it by the feedback."""
     return {
         "assembly_id": context.id,
         "created_at": context.created,
@@ -66,4 +73,5 @@ def use_document(context: Assembly, use: MemoryUse) -> dict[str, Any]:
         "included": use.told,
         "ref": use.ref,
         "code": use.code,
+        "state": str(item_state(use.ref, said, is_included=use.told)),
     }

@@ -1,6 +1,6 @@
 """A tuning moves three numbers of a profile by what its contexts were worth, within bounds.
 
-Source: "Quality Feedback" of the seed "Memory Layer", which has the three conditions and the factor 1.2; the bounds, the
+Source: "Quality Feedback" of the seed "Memory Layer", which has the conditions and the factor 1.2; the bounds, the
 step of the weight and the way back are decisions of this project.
 """
 
@@ -175,7 +175,7 @@ def with_coherence_weight(profile: Profile, added: float) -> Profile:
     if not added or not share:
         return profile
     target = max(share, min(MAX_WEIGHT, max(MIN_WEIGHT, share + added)))
-    if target == share or share == 1:
+    if share in {target, 1}:
         return profile
     total = sum(field_values(weights).values())
     rest = (1 - target) / (1 - share)

@@ -97,12 +97,15 @@ def tuning_adjust(*, profile: Profile, steps: Sequence[Adjustment], evidence: Se
 
 
 @transaction.atomic
-def tuning_reset(*, name: str, principal: Principal) -> ProfileTuning:
-    """Reset the tuning of a profile, so that it is as its text says. Raises Forbidden, NotFound, Conflict."""
+def tuning_reset(*, name: str, principal: Principal) -> ProfileTuning | None:
+    """Reset the tuning of a profile, so that it is as its text says. Raises Forbidden, NotFound, Conflict.
+
+    Returns None if nothing changes.
+    """
     profile = _profile_to_change(name, principal)
     state = tuning_state(profile)
     if state.tuning == UNTUNED:
-        raise Conflict(f"The profile {name} is not tuned: there is nothing to reset.")
+        return None
     activity_record(
         principal,
         ActivityAction.PROFILE_TUNED,

@@ -19,6 +19,7 @@ from assembly.profiles.draft_change import draft_with_change
 from assembly.profiles.forms import ProfileForm
 from assembly.profiles.presentation import PROFILE_GUIDANCE, offered_sources, profile_table
 from assembly.profiles.services import find_changeable_profile, profile_create, profile_delete, profile_save
+from assembly.profiles.tuning_presentation import tuning_facts
 from assembly.sources.external.services import unregistered_sections
 from config.http.errors import Conflict, Invalid, NotFound
 from teams.access import principal_of, require_admin
@@ -41,7 +42,11 @@ def profile_page(request: HttpRequest, name: str) -> HttpResponse:
     """Show a profile as a table, or why its text cannot be parsed any more."""
     entry = find_profile_entry(name)
     profile = entry.described.profile if entry.described else None
-    facts = {**profile_table(profile), "unregistered": unregistered_sections(profile)} if profile else {}
+    facts = (
+        {**profile_table(profile), "unregistered": unregistered_sections(profile), **tuning_facts(profile)}
+        if profile
+        else {}
+    )
     return render(request, "assembly/profiles/profile.html", {"entry": entry, **facts})
 
 

@@ -97,7 +97,7 @@ class Tally:
         return self.quality_sums[measure] / THOUSANDTHS / known if known else None
 
     def add(self, assembly: Assembly, told: StoredAssembly, quality: ContextQuality | None) -> None:
-        """Add a context; `told` is its record, or that of the context that it repeats; `quality` is what it is worth."""
+        """Add a context with its quality; `told` is its record, or that of the context that it repeats."""
         self.contexts += 1
         self.repeats += assembly.decided_in is not None
         self.tokens += assembly.tokens

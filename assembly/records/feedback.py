@@ -1,0 +1,205 @@
+"""Feedback says what a context was worth: measures of 0 to 1, and which of its items helped.
+
+It is append-only. Windows of contexts tune profiles by it (`assembly.monitoring.quality`); a memory's credibility moves
+at once, by a small step, and only once for each context.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from uuid import UUID
+
+from django.db import transaction
+
+from agents.access import is_permitted as is_agent_permitted
+from agents.models import Agent
+from assembly.engine.refs import Ref, without_version
+from assembly.models import Assembly, AssemblyFeedback
+from assembly.records.reader import StoredAssembly, load_record
+from config.db.statements import lock_until_commit
+from config.http.errors import Conflict, Forbidden, Invalid, NotFound
+from memories.models import Memory
+from memories.services.memory import require_changeable, store_next_version
+from teams.access import is_permitted as is_team_permitted
+from teams.models import Team
+from teams.principal import Action, Principal
+from teams.versioned_text.versioned_file import lock_row
+
+MAX_FEEDBACK = 20
+"""The most feedback that one context takes."""
+MAX_REFS = 200
+"""The most items that one feedback names as used, and as useless."""
+MAX_NAMED = 5
+SATISFIED = 0.5
+"""The satisfaction from which on a used item has helped; below it, credibilities move (K.6)."""
+CREDIBILITY_STEP = 0.02
+MIN_CREDIBILITY, MAX_CREDIBILITY = 0.05, 0.95
+MEMORY = "memory"
+FEEDBACK_LOCK = 7_152_003
+"""The lock that serialises feedback, so that limits hold and no credibility moves twice."""
+
+
+class ItemState(StrEnum):
+    """How far an item got: it was a candidate, it was included, somebody used it, and it helped."""
+
+    RETRIEVED = "retrieved"
+    INCLUDED = "included"
+    USED = "used"
+    HELPED = "helped"
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackFacts:
+    """What somebody says about a context; measures are 0 to 1, None is not said. Items are named by their refs."""
+
+    coherence: float | None = None
+    completeness: float | None = None
+    contradiction_rate: float | None = None
+    satisfaction: float | None = None
+    used: Sequence[str] = ()
+    useless: Sequence[str] = ()
+    note: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is said."""
+        measures = (self.coherence, self.completeness, self.contradiction_rate, self.satisfaction)
+        return all(one is None for one in measures) and not (self.used or self.useless or self.note.strip())
+
+
+@dataclass(frozen=True, slots=True)
+class GivenFeedback:
+    """Stored feedback, and the memories of which it moved the credibility, each with the new value."""
+
+    feedback: AssemblyFeedback
+    credibilities: Mapping[UUID, float] = field(default_factory=dict)
+
+
+@transaction.atomic
+def feedback_create(*, assembly: Assembly, facts: FeedbackFacts, principal: Principal) -> GivenFeedback:
+    """Store feedback on a context. A ref without a version names the version that is included.
+
+    Raises NotFound if the context's agent or team was deleted, Forbidden for who may not write there, Invalid for refs
+    that are not among the included items, Conflict if the context has all the feedback that it takes.
+    """
+    _require_writer(principal, assembly)
+    if facts.is_empty:
+        raise Invalid("satisfaction", "Say something: a measure, used or useless items, or a note.", "required")
+    included = _included_refs(load_record(assembly))
+    used, useless = (_known_refs(name, getattr(facts, name), included) for name in ("used", "useless"))
+    if both := [ref for ref in useless if ref in set(used)]:
+        raise Invalid("useless", f"These items are named as used, too: {_listed(both)}.")
+    lock_until_commit(FEEDBACK_LOCK)
+    before = list(AssemblyFeedback.objects.filter(assembly=assembly.id))
+    if len(before) >= MAX_FEEDBACK:
+        raise Conflict(f"This context has {MAX_FEEDBACK} entries of feedback already, which is the maximum.")
+    feedback = AssemblyFeedback.objects.create(
+        assembly=assembly.id,
+        given_by=principal.ref,
+        giver_name=principal.name,
+        coherence=facts.coherence,
+        completeness=facts.completeness,
+        contradiction_rate=facts.contradiction_rate,
+        satisfaction=facts.satisfaction,
+        used=used,
+        useless=useless,
+        note=facts.note,
+    )
+    return GivenFeedback(feedback, _move_credibilities(assembly, feedback, before, principal))
+
+
+def _require_writer(principal: Principal, assembly: Assembly) -> None:
+    """Check that the principal may write for the context's agent, and in its team. Raises NotFound and Forbidden."""
+    agent = Agent.objects.filter(id=assembly.agent_id).first()
+    team = Team.objects.filter(id=assembly.team_id).first() if assembly.team_id else None
+    if agent is None or (assembly.team_id and team is None):
+        raise NotFound("The agent or the team of this context")
+    may = is_agent_permitted(principal, agent, Action.WRITE)
+    if not may or (team is not None and not is_team_permitted(principal, team, Action.WRITE)):
+        raise Forbidden("Your role does not allow feedback on this context. Ask an admin of the team.")
+
+
+def _included_refs(told: StoredAssembly) -> dict[str, str]:
+    """Return the refs of the included items by themselves and by their refs without version."""
+    refs = [decision.ref for decision in told.decisions if decision.included]
+    return {**{without_version(ref): ref for ref in refs}, **{ref: ref for ref in refs}}
+
+
+def _known_refs(name: str, refs: Iterable[str], included: Mapping[str, str]) -> list[str]:
+    if unknown := [ref for ref in refs if ref not in included]:
+        raise Invalid(name, f"The context does not include these items: {_listed(unknown)}.", "unknown")
+    return list(dict.fromkeys(included[ref] for ref in refs))
+
+
+def _listed(refs: Sequence[str]) -> str:
+    more = f" and {len(refs) - MAX_NAMED} more" if len(refs) > MAX_NAMED else ""
+    return ", ".join(refs[:MAX_NAMED]) + more
+
+
+def _move_credibilities(
+    assembly: Assembly, feedback: AssemblyFeedback, before: Sequence[AssemblyFeedback], principal: Principal
+) -> dict[UUID, float]:
+    """Move the credibility of the memories that a dissatisfied feedback names: useless ones down, used ones up.
+
+    A memory moves once for each context. Memories that the principal may not change stay as they are.
+    """
+    if not _is_dissatisfied(feedback):
+        return {}
+    settled = {ref for one in before if _is_dissatisfied(one) for ref in (*one.used, *one.useless)}
+    steps = {
+        **dict.fromkeys(_memory_ids(feedback.used, settled), CREDIBILITY_STEP),
+        **dict.fromkeys(_memory_ids(feedback.useless, settled), -CREDIBILITY_STEP),
+    }
+    moved = {}
+    for memory in Memory.objects.filter(id__in=[*steps]).select_related("team").order_by("id"):
+        if memory.agent_id != assembly.agent_id and (memory.team_id is None or memory.team_id != assembly.team_id):
+            continue
+        value = moved_credibility(memory.credibility, steps[memory.id])
+        if value != memory.credibility and _set_credibility(memory, value, principal):
+            moved[memory.id] = value
+    return moved
+
+
+def _is_dissatisfied(feedback: AssemblyFeedback) -> bool:
+    return feedback.satisfaction is not None and feedback.satisfaction < SATISFIED
+
+
+def _memory_ids(refs: Iterable[str], settled: Collection[str]) -> list[UUID]:
+    parsed = [Ref.parse(ref) for ref in refs if ref not in settled]
+    return [UUID(ref.id) for ref in parsed if ref.kind == MEMORY]
+
+
+def moved_credibility(credibility: float, step: float) -> float:
+    """Return the credibility after a step, within 0.05 to 0.95; a value beyond a bound does not move back to it."""
+    moved = round(min(MAX_CREDIBILITY, max(MIN_CREDIBILITY, credibility + step)), 6)
+    return max(credibility, moved) if step > 0 else min(credibility, moved)
+
+
+def _set_credibility(memory: Memory, value: float, principal: Principal) -> bool:
+    """Store the credibility as the memory's next version; False if the principal may not change the memory."""
+    try:
+        require_changeable(principal, memory)
+    except Forbidden:
+        return False
+    current = lock_row(memory)
+    current.credibility = value
+    store_next_version(current, principal, "Feedback on a context")
+    return True
+
+
+def feedback_by_assembly(ids: Collection[UUID]) -> dict[UUID, list[AssemblyFeedback]]:
+    """Return the feedback on these contexts by their ids, the oldest first; one query."""
+    found: dict[UUID, list[AssemblyFeedback]] = {}
+    for one in AssemblyFeedback.objects.filter(assembly__in=ids).order_by("created", "id"):
+        found.setdefault(one.assembly, []).append(one)
+    return found
+
+
+def item_state(ref: str, said: Iterable[AssemblyFeedback], *, is_included: bool) -> ItemState:
+    """Return how far the item got in a context; `said` is the feedback on the context."""
+    naming = [one for one in said if ref in one.used]
+    if any(one.satisfaction is not None and one.satisfaction >= SATISFIED for one in naming):
+        return ItemState.HELPED
+    if naming:
+        return ItemState.USED
+    return ItemState.INCLUDED if is_included else ItemState.RETRIEVED

@@ -1,0 +1,195 @@
+"""Windows of 50 contexts tune a profile: each trigger moves its parameter, an admin resets it, old contexts replay."""
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.db import DatabaseError, connection, transaction
+from django.test.utils import CaptureQueriesContext
+from uuid_utils.compat import uuid7
+
+from agents.models import Agent
+from assembly.engine.tuning import UNTUNED
+from assembly.models import Assembly, AssemblyQuality, ProfileTuning
+from assembly.monitoring.quality import WINDOW, profiles_tune
+from assembly.pipeline.request import AssemblyRequest
+from assembly.pipeline.services import assemble
+from assembly.profiles.catalogue import find_profile
+from assembly.profiles.tuning import (
+    conflict_sensitivity_of,
+    tuning_reset,
+    tuning_state,
+    tuning_switch,
+)
+from assembly.records.feedback import FeedbackFacts, feedback_create
+from assembly.records.followers import new_assemblies_follow
+from assembly.records.reader import load_record, replay
+from config.http.errors import Conflict, Forbidden
+from teams.activity.models import Activity
+from teams.models import Team, User
+from teams.principal import SYSTEM
+
+pytestmark = pytest.mark.django_db
+GOOD: dict[str, float | None] = {
+    "source_coverage": 1.0, "completeness": 1.0, "contradiction_rate": 0.0, "coherence_score": 0.9,
+    "quality_achieved": 0.9,
+}  # fmt: skip
+
+
+def measured(profile: str = "memory", contexts: int = WINDOW, **values: float) -> None:
+    """So many contexts with the profile, of these measures."""
+    record = assemble_quality_rows(contexts)
+    AssemblyQuality.objects.bulk_create(
+        AssemblyQuality(assembly=id_, profile_name=profile, **{**GOOD, **values}) for id_ in record
+    )
+    profiles_tune([profile])
+
+
+def assemble_quality_rows(contexts: int) -> list[UUID]:
+    """Rows of records for measures to refer to: copies of one, since only their ids matter."""
+    first = Assembly.objects.order_by("id").first()
+    assert first is not None
+    rows = []
+    for _ in range(contexts):
+        facts = {field.attname: getattr(first, field.attname) for field in Assembly._meta.concrete_fields}
+        rows.append(Assembly(**{**facts, "id": uuid7(), "decided_in": first.decided_in or first.id, "body": b""}))
+    Assembly.objects.bulk_create(rows)
+    return [row.id for row in rows]
+
+
+@pytest.fixture
+def record(agent: Agent, team: Team) -> Assembly:
+    return made(agent, team)
+
+
+def made(agent: Agent, team: Team | None = None, **wishes: Any) -> Assembly:
+    asked = AssemblyRequest(**{"topic": "ferry", "profile": "memory", **wishes})
+    return assemble(agent=agent, team=team, asked=asked, principal=SYSTEM).assembly
+
+
+def values(profile: str = "memory") -> tuple[float, float, float]:
+    tuning = tuning_state(find_profile(profile)).in_force
+    return tuning.conflict_sensitivity, tuning.entity_share, tuning.coherence_weight
+
+
+@pytest.mark.parametrize(
+    ("measures", "expected", "change"),
+    [
+        ({"contradiction_rate": 0.06}, (1.2, 1, 0), "contradictions"),
+        ({"completeness": 0.7}, (1, 1.2, 0), "completeness"),
+        ({"coherence_score": 0.7}, (1, 1, 0.05), "coherence"),
+    ],
+)
+def test_each_trigger_moves_its_parameter_alone(
+    measures: dict[str, float], expected: tuple[float, float, float], change: str, record: Assembly
+) -> None:
+    measured(**measures)
+    assert values() == pytest.approx(expected)
+    (version,) = ProfileTuning.objects.all()
+    assert (version.change, version.version, len(version.evidence)) == (change, 1, WINDOW)
+    assert version.mean == pytest.approx(next(iter(measures.values())))
+
+
+def test_good_contexts_move_nothing(record: Assembly) -> None:
+    measured()
+    assert not ProfileTuning.objects.exists()
+
+
+def test_fewer_contexts_than_a_window_move_nothing_and_no_context_counts_twice(record: Assembly) -> None:
+    measured(contexts=WINDOW - 1, contradiction_rate=1)
+    assert values()[0] == 1
+    measured(contexts=1, contradiction_rate=1)
+    assert values()[0] == 1.2
+    profiles_tune(["memory"])
+    assert values()[0] == 1.2
+
+
+def test_a_clean_window_takes_the_sensitivity_back(record: Assembly) -> None:
+    measured(contradiction_rate=1)
+    measured()
+    assert conflict_sensitivity_of("memory") == pytest.approx(1.2 / 1.05)
+
+
+def test_what_somebody_said_replaces_what_was_measured(record: Assembly) -> None:
+    ids = assemble_quality_rows(WINDOW)
+    AssemblyQuality.objects.bulk_create(AssemblyQuality(assembly=id_, profile_name="memory", **GOOD) for id_ in ids)
+    for id_ in ids[:25]:
+        feedback_create(assembly=Assembly.objects.get(id=id_), facts=FeedbackFacts(coherence=0.2), principal=SYSTEM)
+    profiles_tune(["memory"])
+    assert values() == (1, 1, 0.05)
+
+
+def test_the_next_context_is_tuned_the_older_ones_replay_and_reset_restores(
+    agent: Agent, team: Team, owner: User
+) -> None:
+    agent.entities.create(type="person", name="Ann") if hasattr(agent, "entities") else None
+    before = made(agent, team)
+    for _ in range(2):
+        measured(coherence_score=0.1, completeness=0.1, contradiction_rate=0.5)
+    after = made(agent, team, now=datetime(2026, 1, 5, tzinfo=UTC))
+    text = before.profile
+    assert after.profile["weights"]["coherence"] == pytest.approx(0.25)
+    assert sum(after.profile["weights"].values()) == pytest.approx(sum(text["weights"].values()))
+    assert after.profile["scope_limits"]["library"] == 14
+    for one in (before, after):
+        assert replay(load_record(Assembly.objects.get(id=one.id))).identical
+    tuning_reset(name="memory", principal=SYSTEM)
+    restored = made(agent, team, now=datetime(2026, 1, 6, tzinfo=UTC))
+    assert restored.profile == text
+    for one in (before, after, restored):
+        assert replay(load_record(Assembly.objects.get(id=one.id))).identical
+
+
+def test_a_switched_off_tuning_is_kept_without_effect(record: Assembly) -> None:
+    measured(contradiction_rate=1)
+    tuning_switch(name="memory", is_on=False, principal=SYSTEM)
+    assert values()[0] == 1
+    measured(contradiction_rate=1)
+    assert ProfileTuning.objects.filter(change="contradictions").count() == 1
+    tuning_switch(name="memory", is_on=True, principal=SYSTEM)
+    assert values()[0] == 1.2
+
+
+def test_only_profiles_of_the_memory_layer_are_tuned_by_themselves(record: Assembly) -> None:
+    measured("coding", contradiction_rate=1)
+    measured("conversation", contradiction_rate=1)
+    assert not ProfileTuning.objects.exists()
+    tuning_switch(name="coding", is_on=True, principal=SYSTEM)
+    measured("coding", contradiction_rate=1)
+    assert values("coding")[0] == 1.2
+
+
+def test_conversation_is_never_tuned_and_reads_no_tuning() -> None:
+    with pytest.raises(Conflict):
+        tuning_switch(name="conversation", is_on=True, principal=SYSTEM)
+    with CaptureQueriesContext(connection) as queries:
+        assert tuning_state(find_profile("conversation")).in_force == UNTUNED
+    assert len(queries) == 0
+
+
+def test_admins_alone_change_it_and_the_log_says_so(record: Assembly, owner: User) -> None:
+    measured(contradiction_rate=1)
+    for change in (
+        lambda: tuning_reset(name="memory", principal=owner.principal),
+        lambda: tuning_switch(name="memory", is_on=False, principal=owner.principal),
+    ):
+        with pytest.raises(Forbidden):
+            change()
+    tuning_reset(name="memory", principal=SYSTEM)
+    tuning_switch(name="memory", is_on=False, principal=SYSTEM)
+    assert [one.action for one in Activity.objects.order_by("id")] == ["profile.tuning_changed"] * 2
+    assert tuning_reset(name="memory", principal=SYSTEM) is None
+
+
+def test_tunings_are_append_only(record: Assembly) -> None:
+    measured(contradiction_rate=1)
+    with pytest.raises(DatabaseError), transaction.atomic():
+        ProfileTuning.objects.update(is_on=False)
+
+
+def test_followers_store_the_quality_of_new_contexts(agent: Agent, team: Team) -> None:
+    one = made(agent, team, entities=("Ann", "Ferry"), topic="ferry")
+    new_assemblies_follow()
+    row = AssemblyQuality.objects.get(assembly=one.id)
+    assert (row.profile_name, row.completeness, row.contradiction_rate) == ("memory", 0.0, 0.0)
