@@ -28,6 +28,8 @@ MIN_GAIN = 0.02
 """The least gain in the recall of used items, from 0 to 1, with which weights may be switched on."""
 MIN_MEASURED = 20
 """The least number of measured contexts that can show a gain."""
+MAX_VERSION = 2_147_483_647
+"""The greatest number that the column of versions takes."""
 LOCK_NUMBER = 0x1EA2_4ED0
 """The advisory lock of those who add rows."""
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 BENCHMARKS = [
     "assembly_vs_floor", "turn", "http_assembly", "memory_assemble", "cache", "deadline", "evidence_recall",
-    "document_recall", "passages", "levels", "learned_weights", "search", "write_paths", "growth", "record", "million", "pages",
-    "worst_cost", "greedy", "connections",
+    "document_recall", "passages", "levels", "learned_weights", "search", "write_paths", "growth", "record",
+    "million", "pages", "worst_cost", "greedy", "connections",
 ]  # fmt: skip
 
 

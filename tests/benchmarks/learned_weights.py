@@ -172,7 +172,7 @@ def _report(asked: Sequence[Question], learned: "LearnedWeights", own: "Weights"
 
 
 def _recalls(question: Question, ways: "Sequence[Weights]") -> list[float]:
-    """Return the share of the question's evidence in its context with each of the weights; the sources are read once."""
+    """Return the share of the question's evidence in its context by each of the weights; the sources are read once."""
     from assembly.engine.refs import Ref
     from assembly.pipeline.prepare import gather_candidates, prepare
     from assembly.pipeline.request import AssemblyRequest
