@@ -2,7 +2,7 @@
 
 from django.db.models import Max
 
-from assembly.learned_weights.feedback import labelled_contexts
+from assembly.learned_weights.labelled_contexts import labelled_contexts
 from assembly.learned_weights.services import (
     MIN_CONTEXTS,
     learnable_profile,

@@ -11,8 +11,8 @@ from assembly.engine.assemble import assemble
 from assembly.engine.profile import Profile, Weights
 from assembly.engine.tokenizers import get_tokenizer
 from assembly.engine.types import Decision, EngineResult
-from assembly.learned_weights.feedback import LabelledContext
-from assembly.learned_weights.fitting import MEASURES, ItemList
+from assembly.learned_weights.labelled_contexts import LabelledContext
+from assembly.learned_weights.weight_fitting import MEASURES, ItemList
 from assembly.models import Assembly
 from assembly.records.reader import DAMAGE_ERRORS, RecordDamaged, StoredAssembly, load_record
 

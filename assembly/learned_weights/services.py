@@ -7,10 +7,10 @@ from django.db import transaction
 
 from assembly.engine.profile import Profile, Weights
 from assembly.engine.types import field_values
-from assembly.learned_weights.feedback import LabelledContext, labelled_contexts
-from assembly.learned_weights.fitting import fit_priority_weights
+from assembly.learned_weights.labelled_contexts import LabelledContext, labelled_contexts
 from assembly.learned_weights.recorded_items import LabelledRecord, labelled_records, mean_recalls
 from assembly.learned_weights.shadow_run import SECONDS, run_in_shadow
+from assembly.learned_weights.weight_fitting import fit_priority_weights
 from assembly.models import LearnedWeights, ShadowReport
 from assembly.profiles.catalogue import find_profile, find_profile_row
 from assembly.profiles.learned_weights import State, fits_profile, newest_switch, switch_record, weights_in_force

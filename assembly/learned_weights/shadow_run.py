@@ -13,7 +13,7 @@ from uuid import UUID
 
 from assembly.engine.diff import ContextDiff, diff_contexts
 from assembly.engine.profile import Profile, Weights
-from assembly.learned_weights.feedback import LabelledContext
+from assembly.learned_weights.labelled_contexts import LabelledContext
 from assembly.learned_weights.recorded_items import (
     LabelledRecord,
     assembled_with,

@@ -8,7 +8,7 @@ import pytest
 from agents.models import Agent
 from assembly.engine.refs import without_version
 from assembly.learned_weights import services
-from assembly.learned_weights.feedback import LabelledContext
+from assembly.learned_weights.labelled_contexts import LabelledContext
 from assembly.learned_weights.services import (
     NoGainShown,
     TooFewContexts,

@@ -38,7 +38,7 @@ def test_an_admin_switches_on_and_off(learned: LearnedWeights, signed_in: Signed
     client = signed_in(admin)
     page = client.get(PAGE)
     assert "Switch on" in text_of(page)
-    assert re.search(r"Recency 0\.80 0\.\d\d", text_of(page))
+    assert re.search(r"Recency</th>\s*<td class=\"num\">0\.80</td>\s*<td class=\"num\">0\.\d\d</td>", text_of(page))
     on = client.post(SWITCH, {"version": "1", "on": "1"}, follow=True)
     assert "Learned weights switched on." in text_of(on)
     assert profile_in_force(NAME).weights.recency < 0.8

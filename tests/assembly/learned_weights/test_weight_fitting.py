@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from assembly.engine.profile import Weights
 from assembly.engine.types import field_values
-from assembly.learned_weights.fitting import MEASURES, ItemList, fit_priority_weights
+from assembly.learned_weights.weight_fitting import MEASURES, ItemList, fit_priority_weights
 
 OWN = Weights(relevance=0.4, recency=0.2, credibility=0.25, coherence=0.15, salience=0)
 
