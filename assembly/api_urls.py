@@ -12,6 +12,7 @@ from assembly.monitoring.alerts import api as alerts_api
 from assembly.monitoring.trends import api as trends_api
 from assembly.monitoring.webhooks import api as webhooks_api
 from assembly.profiles import api as profiles_api
+from assembly.profiles import tuning_api
 from assembly.records import api as records_api
 from assembly.rules import api as rules_api
 from assembly.simulation.draft_preview import api as draft_preview_api
@@ -57,6 +58,7 @@ urlpatterns = [
     path("profiles/<slug:name>", profiles_api.ProfileDetail.as_view()),
     path("profiles/<slug:name>/learned-weights", learned_weights_api.ProfileLearnedWeights.as_view()),
     path("profiles/<slug:name>/learned-weights/switch", learned_weights_api.ProfileLearnedWeightsSwitch.as_view()),
+    path("profiles/<slug:name>/tuning", tuning_api.ProfileTuningDetail.as_view()),
     path("profiles/<slug:name>/versions", profiles_api.ProfileVersionList.as_view()),
     path("profiles/<slug:name>/versions/<int:version>", profiles_api.ProfileVersionDetail.as_view()),
     path("rules", rules_api.RuleList.as_view()),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from assembly.engine.profile import Profile
 from assembly.engine.tuning import UNTUNED, Adjustment, Tuning, tuned
@@ -76,7 +77,7 @@ def conflict_sensitivity_of(profile_name: str) -> float:
     return float(rows[0][1]) if rows and rows[0][0] else 1.0
 
 
-def tuning_versions(name: str, limit: int) -> Sequence[ProfileTuning]:
+def tuning_versions(name: str, limit: int) -> QuerySet[ProfileTuning]:
     """Return the newest versions of the tuning of a profile, the newest first."""
     return ProfileTuning.objects.filter(profile_name=name).order_by("-version")[:limit]
 

@@ -171,8 +171,10 @@ def _memory_ids(refs: Iterable[str], settled: Collection[str]) -> list[UUID]:
 
 def moved_credibility(credibility: float, step: float) -> float:
     """Return the credibility after a step, within 0.05 to 0.95; a value beyond a bound does not move back to it."""
-    moved = round(min(MAX_CREDIBILITY, max(MIN_CREDIBILITY, credibility + step)), 6)
-    return max(credibility, moved) if step > 0 else min(credibility, moved)
+    moved = round(credibility + step, 6)
+    if step > 0:
+        return max(credibility, min(MAX_CREDIBILITY, moved))
+    return min(credibility, max(MIN_CREDIBILITY, moved))
 
 
 def _set_credibility(memory: Memory, value: float, principal: Principal) -> bool:

@@ -138,7 +138,7 @@ def test_scopes_are_counted_by_the_sections_of_the_decisions() -> None:
     disputed=st.sets(st.integers(0, 25)),
 )
 def test_every_measure_is_0_to_1(
-    texts: list[Any], content: str, signals: list[dict[str, float]], disputed: set[int]
+    texts: list[Any], content: str, signals: list[dict[str, Any]], disputed: set[int]
 ) -> None:
     decisions = [decision(f"memory:{place}@1", **one) for place, one in enumerate(signals)]
     found = measure_quality(

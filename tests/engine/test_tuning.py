@@ -1,6 +1,7 @@
 """Each trigger moves exactly the documented parameter, within its bounds, and the profile stays valid."""
 
 from dataclasses import fields, replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -24,7 +25,7 @@ PROFILE = Profile("house", 1, (ENTITIES, RELATIONS, OTHERS))
 GOOD = WindowValues(contradiction_rate=0.0, completeness=1.0, coherence=0.9)
 
 
-def moved(profile: Profile = PROFILE, tuning: Tuning = UNTUNED, **values: float) -> list[tuple[str, float, float]]:
+def moved(profile: Profile = PROFILE, tuning: Tuning = UNTUNED, **values: Any) -> list[tuple[str, float, Any]]:
     steps = adjustments(profile, tuning, [replace(GOOD, **values)] * 50)
     return [(step.parameter, step.before, pytest.approx(step.after)) for step in steps]
 
@@ -41,7 +42,7 @@ def moved(profile: Profile = PROFILE, tuning: Tuning = UNTUNED, **values: float)
         ({"coherence": 0.74}, [("coherence_weight", 0.0, 0.05)]),
     ],
 )
-def test_a_trigger_moves_its_own_parameter_alone(values: dict[str, float], expected: list[object]) -> None:
+def test_a_trigger_moves_its_own_parameter_alone(values: dict[str, Any], expected: list[object]) -> None:
     assert moved(**values) == expected
 
 

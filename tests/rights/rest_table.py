@@ -83,6 +83,7 @@ assemblies/<uuid:id_>                           GET read
 assemblies/<uuid:id_>/decisions                 GET read
 assemblies/<uuid:id_>/replay                    POST read
 assemblies/<uuid:id_>/append                    POST write
+assemblies/<uuid:id_>/feedback                  POST write
 assemblies/<uuid:id_>/why-not                   GET read
 assemblies/<uuid:id_>/as-of                     GET read
 assemblies/<uuid:id_>/rerun                     GET read
@@ -98,6 +99,9 @@ retention                                       GET anyone PUT organisation DELE
 profiles                                        GET anyone      POST organisation
 profiles/check                                  POST anyone
 profiles/<slug:name>                            GET anyone      PUT organisation DELETE organisation
+profiles/<slug:name>/learned-weights            GET anyone
+profiles/<slug:name>/learned-weights/switch     POST organisation
+profiles/<slug:name>/tuning                     GET anyone      PUT organisation DELETE organisation
 profiles/<slug:name>/versions                   GET anyone
 profiles/<slug:name>/versions/<int:version>     GET anyone
 rules                                           GET anyone      POST edit
@@ -177,6 +181,8 @@ BODIES: dict[tuple[str, str], Body] = {
     ("memory/assemble", "POST"): _context(request_id="one", intent="tea"),
     ("assemblies/<uuid:id_>/append", "POST"): _plain({"event": {"type": "message", "content": {"text": "Tea"}}}),
     ("assemblies/<uuid:id_>/what-if", "POST"): _plain({"max_tokens": 300}),
+    ("assemblies/<uuid:id_>/feedback", "POST"): _plain({"satisfaction": 0.9}),
+    ("profiles/<slug:name>/tuning", "PUT"): _plain({"is_on": True}),
     ("assemblies/<uuid:id_>/flag", "PUT"): _plain({"note": "Look"}),
     ("draft-previews", "POST"): _context(files={"GOALS": "New"}),
     ("proposals", "POST"): lambda owned, _world: {

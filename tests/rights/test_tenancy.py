@@ -132,6 +132,9 @@ PROFILES = {  # of the organisation, read by everyone; tried in tests/assembly/p
     "profiles",
     "profiles/check",
     "profiles/<slug:name>",
+    "profiles/<slug:name>/learned-weights",  # tried in tests/assembly/learned_weights/test_api.py
+    "profiles/<slug:name>/learned-weights/switch",
+    "profiles/<slug:name>/tuning",  # tried in tests/assembly/feedback/test_tuning_api.py
     "profiles/<slug:name>/versions",
     "profiles/<slug:name>/versions/<int:version>",
 }
@@ -183,6 +186,7 @@ ASSEMBLIES = {  # tried in tests/assembly/contexts/test_api.py
     "assemblies/<uuid:id_>/flag",  # this and the next two: tests/assembly/records/test_api.py
     "assemblies/<uuid:id_>/bundle",
     "retention",
+    "assemblies/<uuid:id_>/feedback",  # tried in tests/assembly/feedback/test_feedback.py
     "assemblies/<uuid:id_>/append",  # tried in tests/assembly/contexts/test_coding_profile_api.py
     "assemblies/<uuid:id_>/why-not",  # tried in tests/assembly/why_not/test_api.py
     "assemblies/<uuid:id_>/rerun",  # tried in tests/assembly/comparison/test_api.py, as the next two

@@ -20,7 +20,14 @@ from django.db.models import GeneratedField, Model
 from pgvector import Vector as Written
 
 from agents.models import AgentFile, AgentFileVersion, DailyLog, DailyLogVersion
-from assembly.models import LearnedWeights, StoredProfile, StoredProfileVersion, StoredRule, StoredRuleVersion
+from assembly.models import (
+    LearnedWeights,
+    ProfileTuning,
+    StoredProfile,
+    StoredProfileVersion,
+    StoredRule,
+    StoredRuleVersion,
+)
 from config.db.statements import execute_sql, fetch_rows
 from memories.embeddings.active_model import SLOTS, EmbeddingModel, read_active_model
 from memories.embeddings.base import EmbedderFailed
@@ -120,6 +127,7 @@ VIEWS: Mapping[str, str] = {
     "organisation_files": _newest_version_sql(OrganisationFile, OrganisationFileVersion, updated_at="told.created"),
     "daily_logs": _newest_version_sql(DailyLog, DailyLogVersion, updated_at="told.created"),
     "profiles": _newest_version_sql(StoredProfile, StoredProfileVersion, updated_at="told.created"),
+    "profile_tunings": _existing_rows_sql(ProfileTuning),
     "rules": _newest_version_sql(
         StoredRule, StoredRuleVersion, updated_at="told.created", enabled=f"(now.enabled <> ({SWITCHED_SINCE}))"
     ),

@@ -2,19 +2,15 @@
 
 from datetime import UTC, datetime
 from typing import Any
-from uuid import UUID
 
 import pytest
 from django.db import DatabaseError, connection, transaction
 from django.test.utils import CaptureQueriesContext
-from uuid_utils.compat import uuid7
 
 from agents.models import Agent
 from assembly.engine.tuning import UNTUNED
 from assembly.models import Assembly, AssemblyQuality, ProfileTuning
 from assembly.monitoring.quality import WINDOW, profiles_tune
-from assembly.pipeline.request import AssemblyRequest
-from assembly.pipeline.services import assemble
 from assembly.profiles.catalogue import find_profile
 from assembly.profiles.tuning import (
     conflict_sensitivity_of,
@@ -22,50 +18,23 @@ from assembly.profiles.tuning import (
     tuning_state,
     tuning_switch,
 )
+from assembly.records.change_counters import load_change_counts
 from assembly.records.feedback import FeedbackFacts, feedback_create
 from assembly.records.followers import new_assemblies_follow
 from assembly.records.reader import load_record, replay
+from config.db.migration_helpers import ORGANISATION
 from config.http.errors import Conflict, Forbidden
 from teams.activity.models import Activity
 from teams.models import Team, User
 from teams.principal import SYSTEM
+from tests.assembly.feedback.tuning_factories import GOOD, assemble_quality_rows, made, measured
 
 pytestmark = pytest.mark.django_db
-GOOD: dict[str, float | None] = {
-    "source_coverage": 1.0, "completeness": 1.0, "contradiction_rate": 0.0, "coherence_score": 0.9,
-    "quality_achieved": 0.9,
-}  # fmt: skip
-
-
-def measured(profile: str = "memory", contexts: int = WINDOW, **values: float) -> None:
-    """So many contexts with the profile, of these measures."""
-    record = assemble_quality_rows(contexts)
-    AssemblyQuality.objects.bulk_create(
-        AssemblyQuality(assembly=id_, profile_name=profile, **{**GOOD, **values}) for id_ in record
-    )
-    profiles_tune([profile])
-
-
-def assemble_quality_rows(contexts: int) -> list[UUID]:
-    """Rows of records for measures to refer to: copies of one, since only their ids matter."""
-    first = Assembly.objects.order_by("id").first()
-    assert first is not None
-    rows = []
-    for _ in range(contexts):
-        facts = {field.attname: getattr(first, field.attname) for field in Assembly._meta.concrete_fields}
-        rows.append(Assembly(**{**facts, "id": uuid7(), "decided_in": first.decided_in or first.id, "body": b""}))
-    Assembly.objects.bulk_create(rows)
-    return [row.id for row in rows]
 
 
 @pytest.fixture
 def record(agent: Agent, team: Team) -> Assembly:
     return made(agent, team)
-
-
-def made(agent: Agent, team: Team | None = None, **wishes: Any) -> Assembly:
-    asked = AssemblyRequest(**{"topic": "ferry", "profile": "memory", **wishes})
-    return assemble(agent=agent, team=team, asked=asked, principal=SYSTEM).assembly
 
 
 def values(profile: str = "memory") -> tuple[float, float, float]:
@@ -82,7 +51,7 @@ def values(profile: str = "memory") -> tuple[float, float, float]:
     ],
 )
 def test_each_trigger_moves_its_parameter_alone(
-    measures: dict[str, float], expected: tuple[float, float, float], change: str, record: Assembly
+    measures: dict[str, Any], expected: tuple[float, float, float], change: str, record: Assembly
 ) -> None:
     measured(**measures)
     assert values() == pytest.approx(expected)
@@ -123,7 +92,6 @@ def test_what_somebody_said_replaces_what_was_measured(record: Assembly) -> None
 def test_the_next_context_is_tuned_the_older_ones_replay_and_reset_restores(
     agent: Agent, team: Team, owner: User
 ) -> None:
-    agent.entities.create(type="person", name="Ann") if hasattr(agent, "entities") else None
     before = made(agent, team)
     for _ in range(2):
         measured(coherence_score=0.1, completeness=0.1, contradiction_rate=0.5)
@@ -170,16 +138,20 @@ def test_conversation_is_never_tuned_and_reads_no_tuning() -> None:
 
 def test_admins_alone_change_it_and_the_log_says_so(record: Assembly, owner: User) -> None:
     measured(contradiction_rate=1)
-    for change in (
-        lambda: tuning_reset(name="memory", principal=owner.principal),
-        lambda: tuning_switch(name="memory", is_on=False, principal=owner.principal),
-    ):
-        with pytest.raises(Forbidden):
-            change()
+    with pytest.raises(Forbidden):
+        tuning_reset(name="memory", principal=owner.principal)
+    with pytest.raises(Forbidden):
+        tuning_switch(name="memory", is_on=False, principal=owner.principal)
     tuning_reset(name="memory", principal=SYSTEM)
     tuning_switch(name="memory", is_on=False, principal=SYSTEM)
-    assert [one.action for one in Activity.objects.order_by("id")] == ["profile.tuning_changed"] * 2
+    assert Activity.objects.filter(action="profile.tuning_changed", target="memory").count() == 2
     assert tuning_reset(name="memory", principal=SYSTEM) is None
+
+
+def test_a_change_counts_for_the_organisation_so_that_no_cached_answer_outlives_it(record: Assembly) -> None:
+    (before,) = load_change_counts(ORGANISATION)
+    tuning_switch(name="memory", is_on=False, principal=SYSTEM)
+    assert load_change_counts(ORGANISATION) == (before + 1,)
 
 
 def test_tunings_are_append_only(record: Assembly) -> None:

@@ -126,7 +126,7 @@ def test_a_hit_moves_the_ratio_and_asks_no_source(kept: tuple[Agent, Team]) -> N
     assert value("memory_cache_hit_ratio") > missed
     hits, misses = (value("memory_cache_lookups_total", result=result) for result in ("hit", "miss"))
     assert value("memory_cache_hit_ratio") == hits / (hits + misses)
-    assert moved(before) == {
+    expected: dict[tuple[str, ...], float] = {
         ("memory_cache_lookups_total", "hit"): 1,
         ("memory_assembly_duration_seconds_count", "conversation"): 1,
         ("memory_assembly_tokens_total", "conversation"): answer.assembly.tokens,
@@ -138,6 +138,7 @@ def test_a_hit_moves_the_ratio_and_asks_no_source(kept: tuple[Agent, Team]) -> N
             for code, number in Counter(each.code.value for each in answer.decisions if not each.included).items()
         },
     }
+    assert moved(before) == expected
 
 
 def _too_slow(*_: Any) -> Any:

@@ -108,9 +108,12 @@ WRITES: list[tuple[str, str, Any]] = [
     ("PUT", "profiles/brief", {"content": BRIEFER}),
     ("PUT", "profiles/conversation", {"content": BRIEFER}),
     ("DELETE", "profiles/brief", None),
+    ("PUT", "profiles/brief/tuning", {"is_on": True}),
+    ("DELETE", "profiles/brief/tuning", None),
 ]
 READS = [
     "profiles", "profiles/brief", "profiles/conversation", "profiles/brief/versions", "profiles/brief/versions/1",
+    "profiles/brief/tuning",
 ]  # fmt: skip
 
 

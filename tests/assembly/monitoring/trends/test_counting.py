@@ -10,11 +10,13 @@ import pytest
 from django.db import transaction
 
 from agents.models import Agent
+from assembly.engine.types import field_values
 from assembly.models import Assembly, DayCount, FileLoss, MemoryTelling
 from assembly.monitoring.new_contexts import follow_assemblies
 from assembly.monitoring.trends.counting import bound_of
 from assembly.monitoring.trends.file_losses import file_losses_store
 from assembly.monitoring.trends.recount import load_with_records
+from assembly.records.quality import quality_of_record
 from assembly.records.reader import StoredAssembly, load_record
 from memories.models import Memory
 from teams.models import Team
@@ -55,8 +57,16 @@ def test_a_context_is_counted_in_all_its_parts(luna: Agent, demo_team: Team, lon
         "failed": {},
         "warnings": {},
         "durations": {str(bound_of(assembly.assembly_ms)): 1},
+        "quality_sums": {name: round(measure * 1_000) for name, measure in _measures(holds).items()},
+        "quality_counts": dict.fromkeys(_measures(holds), 1),
     }
     assert sum(row["layers"].values()) == assembly.tokens
+
+
+def _measures(holds: StoredAssembly) -> dict[str, float]:
+    quality = quality_of_record(holds)
+    assert quality
+    return {name: measure for name, measure in field_values(quality).items() if measure is not None}
 
 
 def _by_layer(*assemblies: Assembly) -> dict[str, int]:
