@@ -13,7 +13,7 @@ from assembly.models import LearnedWeights
 from assembly.profiles.catalogue import find_profile_entry
 from assembly.profiles.serializers import ProfileWeightsSerializer
 from config.http.idempotency import idempotent
-from config.http.serializers import StrictSerializer
+from config.http.serializers import Flag, StrictSerializer
 from teams.access import require_admin
 from teams.api.serializers import ActorSerializer, actor_document
 from teams.api.view import ApiView
@@ -86,7 +86,7 @@ class LearnedWeightsSerializer(serializers.Serializer[Any]):
 
 class LearnedWeightsSwitchSerializer(StrictSerializer):
     version = serializers.IntegerField(min_value=1, max_value=MAX_VERSION)
-    is_on = serializers.BooleanField(help_text="true: switch on, which needs a shadow report with a gain.")
+    is_on = Flag(help_text="true: switch on, which needs a shadow report with a gain.")
 
 
 class ProfileLearnedWeights(ApiView):

@@ -182,6 +182,8 @@ BODIES: dict[tuple[str, str], Body] = {
     ("assemblies/<uuid:id_>/append", "POST"): _plain({"event": {"type": "message", "content": {"text": "Tea"}}}),
     ("assemblies/<uuid:id_>/what-if", "POST"): _plain({"max_tokens": 300}),
     ("assemblies/<uuid:id_>/feedback", "POST"): _plain({"satisfaction": 0.9}),
+    # The version does not exist, so those who may switch are told that; the room's own tests switch.
+    ("profiles/<slug:name>/learned-weights/switch", "POST"): _plain({"version": 1, "is_on": True}),
     ("profiles/<slug:name>/tuning", "PUT"): _plain({"is_on": True}),
     ("assemblies/<uuid:id_>/flag", "PUT"): _plain({"note": "Look"}),
     ("draft-previews", "POST"): _context(files={"GOALS": "New"}),
