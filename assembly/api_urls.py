@@ -4,6 +4,7 @@ from django.urls import path
 
 from agents.access import agent_for
 from assembly.comparison import api as comparison_api
+from assembly.conflicts import api as conflicts_api
 from assembly.contexts import api as contexts_api
 from assembly.contexts import feedback_api, text_api, usage_api
 from assembly.contract import api as contract_api
@@ -71,6 +72,10 @@ urlpatterns = [
     path("external-sources/<slug:name>", external_api.ExternalSourceDetail.as_view()),
     path("external-sources/<slug:name>/query", external_api.ExternalSourceQuery.as_view()),
     path("trends", trends_api.Trends.as_view()),
+    path("conflicts", conflicts_api.ConflictList.as_view()),
+    path("conflicts/<uuid:id_>", conflicts_api.ConflictDetail.as_view()),
+    path("conflicts/<uuid:id_>/resolve", conflicts_api.ConflictResolve.as_view()),
+    path("conflicts/<uuid:id_>/undo", conflicts_api.ConflictUndo.as_view()),
     path("alerts", alerts_api.AlertList.as_view()),
     path("alerts/<uuid:id_>", alerts_api.AlertDetail.as_view()),
     path("alerts/<uuid:id_>/acknowledge", alerts_api.AlertAcknowledge.as_view()),

@@ -199,6 +199,8 @@ SPECTACULAR_SETTINGS = {
     "ENUM_ADD_EXPLICIT_BLANK_NULL_CHOICE": False,
     "ENUM_NAME_OVERRIDES": {
         "AlertKindEnum": "assembly.models.monitoring.AlertKind",
+        "ConflictKindEnum": "assembly.models.conflict.ConflictKind.values",
+        "ConflictStatusEnum": "assembly.models.conflict.ConflictStatus.values",
         "ParameterNameEnum": "assembly.comparison.side_by_side.PARAMETER_NAMES",
         "NotConsideredCodeEnum": "assembly.why_not.not_considered.NOT_CONSIDERED_CODES",
         "CauseKindEnum": "assembly.comparison.causes.CAUSE_KINDS",

@@ -12,6 +12,7 @@ from assembly.comparison.thing_history import MISSING_RECORD, RecordState
 from assembly.engine.codes import Code
 from assembly.engine.diff import DecisionChange
 from assembly.engine.profile import Profile
+from assembly.engine.reconciliation import Reconciliation
 from assembly.engine.refs import Ref
 from assembly.engine.rules import Rule
 from assembly.engine.types import Candidate
@@ -87,6 +88,30 @@ def _kind(old: Rule | None, new: Rule | None, newest: StoredRuleVersion, then: d
     if not newest.file.enabled and newest.version == newest.file.version:
         return "rule_switched_off"
     return "rule_changed" if old and newest.version != old.version else "rule_no_longer_matches"
+
+
+def conflict_causes(
+    ids: Iterable[str], before: Iterable[Reconciliation], after: Iterable[Reconciliation]
+) -> Iterator[Cause]:
+    """Yield what became of these conflicts between an earlier and a later context."""
+    old, new = ({one.id: one for one in known} for known in (before, after))
+    for id_ in ids:
+        was, now = old.get(id_), new.get(id_)
+        if kind := _conflict_kind(was, now):
+            moment = now.decided_at if now and kind == "conflict_decided" else ""
+            at = datetime.datetime.fromisoformat(moment) if moment else None
+            by = now.decided_by if now and moment else ""
+            yield Cause(kind, ref=f"conflict:{id_}", by=by, at=at)
+
+
+def _conflict_kind(was: Reconciliation | None, now: Reconciliation | None) -> CauseKind | None:
+    if now is None:
+        return "conflict_gone"
+    if now.resolution:
+        return None if was and was.resolution == now.resolution else "conflict_decided"
+    if was is None:
+        return "conflict_found"
+    return "conflict_reopened" if was.resolution else None
 
 
 def _version(rules: Mapping[str, Rule], name: str) -> int | None:

@@ -35,6 +35,10 @@ CauseKind = Literal[
     "rule_deleted",
     "rule_matches",
     "rule_no_longer_matches",
+    "conflict_found",
+    "conflict_decided",
+    "conflict_reopened",
+    "conflict_gone",
     "profile_changed",
     "budget_changed",
     "source_failed_before",
@@ -219,6 +223,10 @@ _SENTENCES: Mapping[CauseKind, Callable[[Cause], str]] = {
     "rule_no_longer_matches": _plain_sentence(
         "The rule “%(name)s” applied before, and not later: its condition does not hold then."
     ),
+    "conflict_found": _plain_sentence("It is in conflict with another item, which was found later."),
+    "conflict_decided": _action_sentence("Its conflict with another item was decided%(whom)s."),
+    "conflict_reopened": _plain_sentence("The decision on its conflict with another item was undone."),
+    "conflict_gone": _plain_sentence("It is no longer in conflict with another item, or both hold."),
     "profile_changed": _profile,
     "budget_changed": _budget,
     "source_failed_before": _plain_sentence("%(name)s could not be read then, so its items are missing."),

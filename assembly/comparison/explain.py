@@ -6,6 +6,7 @@ the tokens that earlier sections used. A difference without any cause is marked 
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from time import thread_time
 from typing import TypeVar
 
@@ -14,6 +15,7 @@ from assembly.comparison.cause_finders import (
     RecordCauses,
     RequestCauses,
     affects_section,
+    conflict_causes,
     profile_cause,
     rule_causes,
 )
@@ -104,7 +106,8 @@ class _ChangeExplainer:
         if absent := [*self._source_failure(past, source), *self._causes_since(pair), *self.asked.whose(pair, source)]:
             return absent
         topic = [*self.asked.topic(source)]
-        if direct := [*self.things.of(past), *self._rules(pair), *self._profile(pair), *self.asked.of(pair)]:
+        others = self._rules(pair), self._conflicts(pair), self._profile(pair), self.asked.of(pair)
+        if direct := [*self.things.of(past), *chain.from_iterable(others)]:
             return list(dict.fromkeys([*direct, *topic]))
         found = [*topic, *self._time(past), *self._budget(pair), *self._others(pair), *self._room(pair)]
         return found or [*self.asked.otherwise()] or [Cause("unknown")]
@@ -133,6 +136,15 @@ class _ChangeExplainer:
         yield from (self.rules[name] for label in labels if (name := label.partition("@")[0]) in self.rules)
         if any(one.section == ALWAYS_INCLUDED.key for one in decisions) and not any(labels):
             yield from self.rules.values()
+
+    def _conflicts(self, pair: ChangePair) -> Iterator[Cause]:
+        """Yield what became of the conflicts in which the item lost, or stayed with a mark, in one of the contexts."""
+        sides = _in_time_order(self.beside.before, self.beside.after, self.interval)
+        mine = {one.ref for one in (pair.change.before, pair.change.after) if one}
+        lost = (one for side in sides for one in side.decisions if "conflict" in one.detail)
+        ids = dict.fromkeys(str(one.detail["conflict"]) for one in lost if mine & {one.ref, one.detail["by"]})
+        if ids:
+            yield from conflict_causes(ids, *(side.inputs.request.reconciliations for side in sides))
 
     def _profile(self, pair: ChangePair) -> Iterator[Cause]:
         profiles = self.beside.before.inputs.profile, self.beside.after.inputs.profile

@@ -6,8 +6,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from assembly.engine.quality import MAX_ENTITIES, ContextQuality, named_entities, source_coverage
-from assembly.records.quality import context_quality, recorded_outcomes
 from assembly.records.reader import StoredAssembly
+from assembly.records.recorded_quality import context_quality, recorded_outcomes
 
 BAR_WIDTH = 1_000
 COHERENCE_GOAL = 0.8

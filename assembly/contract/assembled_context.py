@@ -3,10 +3,12 @@
 Whether the assembly was just made or is read from its record: the same values give the same bytes.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC
 from typing import Any
+
+from msgspec import structs
 
 from assembly.contexts.documents import build_messages, source_document
 from assembly.contract.translation import requested_scopes
@@ -14,10 +16,11 @@ from assembly.engine.codes import Code, SourceCode, WarningCode
 from assembly.engine.profile import Profile, Section
 from assembly.engine.quality import ScopeOutcome, source_coverage
 from assembly.engine.ranking import decision_relevance
+from assembly.engine.reconciliation import CONFIDENCES, Reconciliation, Strategy, outcome_of
 from assembly.engine.scopes import SCOPE_LAYERS, SCOPES, SOURCE_SCOPES, MemoryScope
 from assembly.engine.types import Candidate, Decision, Level, field_values
 from assembly.models import Assembly
-from assembly.records.quality import context_quality
+from assembly.records.recorded_quality import context_quality
 from assembly.records.warnings import warnings_of
 
 SHORTER_LEVELS = {"macro", "micro"}
@@ -62,6 +65,7 @@ def assembled_context(memory_request: Mapping[str, Any], answered: AnsweredAssem
             "overrun": WarningCode.BUDGET_EXCEEDED in assembly.warnings,
             "warnings": _warning_documents(assembly, trims),
             "trims": trims,
+            **conflict_documents(answered),
             "coverage": coverage,
             "sources": [_source_document(report) for report in assembly.sources],
             **_whole_text(memory_request.get("format", "fragments"), answered),
@@ -138,6 +142,34 @@ def trims_of(profile: Profile, decisions: Iterable[Decision]) -> list[dict[str, 
         for decision in decisions
         if decision.code in TRIM_CODES and not _is_preferred_level(profile, decision)
     ]
+
+
+def conflict_documents(answered: AnsweredAssembly) -> dict[str, Any]:
+    """Return how the conflicts between candidates were handled, as a whole and each by itself."""
+    sensitivity = answered.profile.conflict_sensitivity
+    recorded = answered.assembly.request.get("reconciliations", ())
+    known = [Reconciliation.from_dict(one) for one in recorded]
+    included = {decision.ref for decision, _ in answered.decided if decision.included}
+    outcome = outcome_of(known, sensitivity)
+    return {
+        "conflict_resolution": structs.asdict(outcome),
+        "conflicts": [_conflict_document(one, one.strategy(sensitivity), included) for one in known],
+    }
+
+
+def _conflict_document(one: Reconciliation, strategy: Strategy, included: Collection[str]) -> dict[str, Any]:
+    return {
+        "id": one.id,
+        "kind": one.kind,
+        "left": one.left,
+        "right": one.right,
+        "cue": one.cue,
+        "severity": one.severity,
+        "strategy": strategy,
+        "confidence": CONFIDENCES[strategy],
+        "reasoning": one.reasoning(strategy),
+        "included": [ref for ref in (one.left, one.right) if ref in included],
+    }
 
 
 def _steps_of(decision: Decision) -> list[dict[str, Any]]:

@@ -7,6 +7,8 @@ the tokens are counted again ("Incremental Updates" of the seed "Context Assembl
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
+from statistics import fmean
 
 from msgspec import structs
 
@@ -16,6 +18,7 @@ from assembly.engine.overflow import OverflowPolicy, wanted_summaries
 from assembly.engine.profile import Profile, Section
 from assembly.engine.quality import quality_of
 from assembly.engine.ranking import decision_relevance
+from assembly.engine.reconcile import NOTHING, Reconciled, absent_winners, reconcile
 from assembly.engine.rule_effects import ALWAYS_INCLUDED
 from assembly.engine.section_filling import NO_ROOM_CODES, SectionFiller, section_result, status_of
 from assembly.engine.token_ledger import TokenLedger
@@ -162,12 +165,8 @@ def _with_section_caps(profile: Profile, budget: int) -> Profile:
 def _run_engine(
     request: EngineRequest, profile: Profile, candidates: Sequence[Candidate], tokenizer: Tokenizer, budget: int
 ) -> EngineResult:
-    ladder = OverflowPolicy.of(profile, request, tokenizer)
-    offered = _candidates_by_section(profile, candidates)
-    filling = SectionFiller(request, profile, offered, TokenLedger(tokenizer), budget, ladder, DistinctTexts())
-    for section in profile.sections:
-        filling.add(section)
-    ledger, decisions = filling.ledger, [decision for filled in filling.filled for decision in filled.decisions]
+    filling, reconciled, is_reconciled = _reconciled_sections(request, profile, candidates, tokenizer, budget)
+    ledger, decisions = filling.ledger, _decisions_of(filling)
     content = ledger.text
     quality = quality_of(decisions) if request.topic.strip() else None
     return EngineResult(
@@ -178,12 +177,78 @@ def _run_engine(
         sections=tuple(section_result(filled) for filled in filling.filled),
         decisions=tuple(decisions),
         warnings=_warnings(
-            ledger.tokens > budget, decisions, weak=quality is not None and quality < profile.quality_min
+            ledger.tokens > budget,
+            decisions,
+            weak=quality is not None and quality < profile.quality_min,
+            incoherent=not is_reconciled or coherence_of(decisions) < profile.coherence_min,
+            flagged=reconciled is not NOTHING
+            and reconciled.is_flagged(decisions, withholds=profile.conflicts == "withhold"),
         ),
         sha256=hashlib.sha256(content.encode()).hexdigest(),
         quality=quality,
         wanted=wanted_summaries(profile, candidates, decisions, tokenizer),
     )
+
+
+def _reconciled_sections(
+    request: EngineRequest, profile: Profile, candidates: Sequence[Candidate], tokenizer: Tokenizer, budget: int
+) -> tuple[SectionFiller, Reconciled, bool]:
+    """Return the filled sections, what reconciliation decided, and whether it could.
+
+    If a side won and found no room where the other one might, the sections are filled again with that side as the
+    winner; that counts if it then is included. If reconciliation fails, nothing is reconciled.
+    """
+    fill = partial(_filled_sections, request, profile, candidates, TokenLedger(tokenizer), budget=budget)
+    if not request.reconciliations:
+        return fill(reconciled=NOTHING), NOTHING, True
+    try:
+        first = reconcile(request, profile, candidates)
+    except Exception:  # noqa: BLE001 - whatever is wrong with a conflict, a context without reconciliation is of use
+        return fill(reconciled=NOTHING), NOTHING, False
+    filling = fill(reconciled=first)
+    absent = absent_winners(first, _decisions_of(filling), candidates)
+    if not absent:
+        return filling, first, True
+    second = reconcile(request, profile, candidates, absent)
+    again = fill(reconciled=second)
+    included = {decision.ref for decision in _decisions_of(again) if decision.included}
+    is_better = any(ref in included and str(loss.detail["by"]) in absent for ref, loss in first.lost.items())
+    return (again, second, True) if is_better else (filling, first, True)
+
+
+def _filled_sections(
+    request: EngineRequest,
+    profile: Profile,
+    candidates: Sequence[Candidate],
+    ledger: TokenLedger,
+    *,
+    budget: int,
+    reconciled: Reconciled,
+) -> SectionFiller:
+    ladder = OverflowPolicy.of(profile, request, ledger.tokenizer)
+    offered = _candidates_by_section(profile, _with_marks(candidates, reconciled))
+    filling = SectionFiller(request, profile, offered, ledger, budget, ladder, DistinctTexts(), reconciled)
+    for section in profile.sections:
+        filling.add(section)
+    return filling
+
+
+def _with_marks(candidates: Sequence[Candidate], reconciled: Reconciled) -> Sequence[Candidate]:
+    if not reconciled.marks:
+        return candidates
+    marks = reconciled.marks
+    return [replace(one, mark=marks[one.ref]) if one.ref in marks else one for one in candidates]
+
+
+def _decisions_of(filling: SectionFiller) -> list[Decision]:
+    return [decision for filled in filling.filled for decision in filled.decisions]
+
+
+def coherence_of(decisions: Iterable[Decision]) -> float:
+    """Return the mean coherence, 0 to 1, of the included items that have one; 1 if none has."""
+    signals = [dict(decision.signals) for decision in decisions if decision.included]
+    known = [mine["coherence"] for mine in signals if "coherence" in mine]
+    return fmean(known) if known else 1.0
 
 
 def _is_truncated(decisions: Iterable[Decision], engine_version: int) -> bool:
@@ -195,12 +260,16 @@ def _is_truncated(decisions: Iterable[Decision], engine_version: int) -> bool:
     return any(decision.code.is_over_budget or decision.code in shortened for decision in decisions)
 
 
-def _warnings(exceeded: bool, decisions: Iterable[Decision], *, weak: bool) -> tuple[WarningCode, ...]:
+def _warnings(
+    exceeded: bool, decisions: Iterable[Decision], *, weak: bool, incoherent: bool, flagged: bool
+) -> tuple[WarningCode, ...]:
     broken = any(decision.section == ALWAYS_INCLUDED.key and decision.code in NO_ROOM_CODES for decision in decisions)
     given = {
         WarningCode.BUDGET_EXCEEDED: exceeded,
         WarningCode.QUALITY_BELOW_MINIMUM: weak,
+        WarningCode.COHERENCE_FAILURE: incoherent,
         WarningCode.RULE_NOT_KEPT: broken,
+        WarningCode.CONFLICT_FLAGGED: flagged,
     }
     return tuple(code for code, applies in given.items() if applies)
 

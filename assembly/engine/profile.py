@@ -40,6 +40,13 @@ CutMark = Literal["seed", "source"]
 [cut: 7 of 27 paragraphs, KNOWLEDGE v3].
 """
 
+ConflictMode = Literal["mark", "withhold", "tell", "off"]
+"""What happens to unresolved major conflicts (seed "Memory Layer": flag for human review).
+
+mark: the more trusted side is included with a visible mark; withhold: neither side is; tell: both are, with marks;
+off: the profile does not reconcile, whatever is known of its items.
+"""
+
 TRUSTED_SOURCES = frozenset({"agent_files", "team_files", "organisation_files"})
 """Sources of owners' files, the only trusted text; every other text in a context is data, not instructions."""
 
@@ -209,6 +216,13 @@ class Profile:
     report_failures: bool = False
     """Whether the context ends with a line that names the sources which failed or were late."""
 
+    conflicts: ConflictMode = "off"
+    """What happens to known conflicts between items; records from before conflicts were known have none."""
+    conflict_sensitivity: float = 1.0
+    """The factor by which severities are multiplied before they count as minor or major, 0.5 to 2."""
+    coherence_min: float = 0.0
+    """The least mean coherence of the blocks; below it, the context has the warning COHERENCE_FAILURE."""
+
     def __hash__(self) -> int:
         """Return a hash of name, version and budget, which suffice; hashing every field takes longer."""
         return hash((self.name, self.version, self.budget))
@@ -286,6 +300,9 @@ PROFILE_DEFAULTS: Mapping[str, Any] = {
     "cut_mark": "seed",
     "deduplicate": False,
     "report_failures": False,
+    "conflicts": "off",
+    "conflict_sensitivity": 1.0,
+    "coherence_min": 0.0,
 }
 """Fields that a recorded profile omits if they have these values, as all records before engine version 6 do."""
 SECTION_DEFAULTS: Mapping[str, Any] = {

@@ -119,7 +119,9 @@ def _duplicate_sentence(decision: Decision, _label: str) -> str:
 
 
 def _conflict_lost_sentence(decision: Decision, _label: str) -> str:
-    return f"In conflict with {decision.detail.get('by')}, which is included."
+    told = f"In conflict with {decision.detail.get('by')}"
+    reasoning = str(decision.detail.get("reasoning", "")).rstrip(".")
+    return f"{told}: {reasoning}." if reasoning else f"{told}, which is included."
 
 
 def _rule_sentence(beginning: str) -> Callable[[Decision, str], str]:
@@ -175,8 +177,9 @@ _WARNING_SENTENCES: Mapping[WarningCode, str] = {
     WarningCode.BUDGET_EXCEEDED: "The required sections exceed the budget, so nothing else is included.",
     WarningCode.TIME_EXCEEDED: "Assembling took longer than its deadline.",
     WarningCode.QUALITY_BELOW_MINIMUM: "The mean relevance is below the minimum of the profile.",
-    WarningCode.COHERENCE_FAILURE: "Parts of the context are not coherent.",
+    WarningCode.COHERENCE_FAILURE: "Conflicts were not checked, or the coherence is below the minimum of the profile.",
     WarningCode.RULE_NOT_KEPT: "An item that a rule always includes did not fit.",
+    WarningCode.CONFLICT_FLAGGED: "Some texts contradict each other; a person should decide which one holds.",
 }
 
 
@@ -186,6 +189,7 @@ _WARNING_LABELS: Mapping[str, str] = {
     WarningCode.QUALITY_BELOW_MINIMUM: "low relevance",
     WarningCode.COHERENCE_FAILURE: "low coherence",
     WarningCode.RULE_NOT_KEPT: "rule not satisfied",
+    WarningCode.CONFLICT_FLAGGED: "disputed",
     SourceCode.SOURCE_TIMEOUT: "source timed out",
     SourceCode.SOURCE_FAILED: "source failed",
 }

@@ -127,6 +127,17 @@ def _render_item(section: Section, candidate: Candidate) -> RenderedItem:
 
 
 def _lead(section: Section, candidate: Candidate) -> str:
+    """Return the text before the body: a cut never shortens it, so a mark stays whole."""
+    return _lead_of_shape(section, candidate) + _mark_of(section, candidate)
+
+
+def _mark_of(section: Section, candidate: Candidate) -> str:
+    if not candidate.mark:
+        return ""
+    return f"({candidate.mark})" + ("\n" if section.shape in {"text", "entries", "blocks", "sequence"} else " ")
+
+
+def _lead_of_shape(section: Section, candidate: Candidate) -> str:
     shape, kind = section.shape, _one_line(candidate.kind)
     if section.treatment != "as_written":
         kind = kind.translate(_MARK_REMOVAL if section.delimit == "headings" else _TAG_MARK_REMOVAL)

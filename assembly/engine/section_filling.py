@@ -15,6 +15,7 @@ from assembly.engine.overflow import DecisionKey, OverflowPolicy
 from assembly.engine.priority import Priority
 from assembly.engine.profile import Profile, Section
 from assembly.engine.ranking import RankedCandidate, rank
+from assembly.engine.reconcile import NOTHING, Reconciled
 from assembly.engine.refs import document_of
 from assembly.engine.rendering import SECTION_SEPARATOR
 from assembly.engine.rule_effects import ALWAYS_INCLUDED, NO_EFFECT, RuleEffect, RuleEffectOf, rule_effect
@@ -62,6 +63,8 @@ class SectionFiller:
     ladder: OverflowPolicy
     texts: DistinctTexts
     """The texts that are included so far."""
+    reconciled: Reconciled = NOTHING
+    """Which items lost a conflict."""
     filled: list[FilledSection] = field(default_factory=list)
     _reserved: int = 0
     """Tokens reserved for the turns."""
@@ -122,7 +125,7 @@ class SectionFiller:
     def _rule_effects(self) -> RuleEffectOf | None:
         """A function that returns the effect of request and rules on a candidate; None if neither has any effect."""
         request = self.request
-        is_ruled = request.rules or request.exclude or ALWAYS_INCLUDED.key in self.candidates
+        is_ruled = request.rules or request.exclude or ALWAYS_INCLUDED.key in self.candidates or self.reconciled.lost
         has_origins = any(section.least_origin for section in self.profile.sections)
         return self._rule_effect_on if is_ruled or has_origins or self._deduplicates else None
 
@@ -135,6 +138,8 @@ class SectionFiller:
         if section.least_origin and not is_trusted_origin(candidate.origin, section.least_origin):
             detail = {"origin": candidate.origin, "least_origin": section.least_origin}
             return RuleEffect(Code.UNTRUSTED_ORIGIN, detail=detail)
+        if loss := self.reconciled.lost.get(candidate.ref):
+            return RuleEffect(loss.code, detail=loss.detail)
         by = self._included_by_rule(section, candidate)
         if self._deduplicates and section.shape not in {"turns", "note"}:
             by = by or self.texts.repeated_by(candidate)

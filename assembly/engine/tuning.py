@@ -119,7 +119,9 @@ def tuned(profile: Profile, tuning: Tuning) -> Profile:
     """Return the profile with the tuning: the same profile if nothing is moved."""
     if tuning == UNTUNED:
         return profile
-    return with_coherence_weight(with_entity_share(profile, tuning.entity_share), tuning.coherence_weight)
+    widened = with_coherence_weight(with_entity_share(profile, tuning.entity_share), tuning.coherence_weight)
+    sensitivity = min(MAX_FACTOR, profile.conflict_sensitivity * tuning.conflict_sensitivity)
+    return replace(widened, conflict_sensitivity=max(profile.conflict_sensitivity, sensitivity))
 
 
 def with_entity_share(profile: Profile, factor: float) -> Profile:

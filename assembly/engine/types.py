@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args
 from msgspec import Struct, structs
 
 from assembly.engine.codes import Code, WarningCode
+from assembly.engine.reconciliation import Reconciliation
 from assembly.engine.refs import exclusion_names
 from assembly.engine.rules import Rule
 
@@ -129,6 +130,8 @@ class Candidate:
     """Where the text comes from, as the server recorded it; None: unknown, as in records before version 6."""
     levels: Mapping[ShorterLevel, Summary] = field(default_factory=dict)
     """Shorter forms of the text by level, with the names of their derivers; a text without one is included whole."""
+    mark: str = ""
+    """What the engine puts in parentheses before the text, as of a disputed one; no source sets it."""
     memo: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     """Cached values computed from the candidate alone, because the same candidates are used in many contexts."""
 
@@ -193,6 +196,8 @@ class EngineRequest:
     """The rules that fired, the narrowest scope first."""
     engine_version: int = ENGINE_VERSION
     """The engine version whose bytes are requested."""
+    reconciliations: tuple[Reconciliation, ...] = ()
+    """The known conflicts between candidates: see `assembly.engine.reconcile`."""
 
     def __post_init__(self) -> None:
         _require_zone(self.now)
@@ -202,14 +207,23 @@ class EngineRequest:
     def to_dict(self) -> dict[str, Any]:
         """Return the request as JSON-safe data; from_dict restores an equal request."""
         rules = [rule.to_dict() for rule in self.rules]
-        return {**asdict(self), "now": self.now.astimezone(dt.UTC).isoformat(), "rules": rules}
+        found = {"reconciliations": [one.to_dict() for one in self.reconciliations]} if self.reconciliations else {}
+        facts = {**asdict(self), "now": self.now.astimezone(dt.UTC).isoformat(), "rules": rules}
+        del facts["reconciliations"]
+        return {**facts, **found}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "EngineRequest":
         """Return the request that to_dict described."""
         moment = dt.datetime.fromisoformat(data["now"])
         rules = tuple(Rule.from_dict(rule) for rule in data.get("rules", ()))
-        return cls(**{**data, "now": moment, "exclude": tuple(data.get("exclude", ())), "rules": rules})
+        parsed = {
+            "now": moment,
+            "exclude": tuple(data.get("exclude", ())),
+            "rules": rules,
+            "reconciliations": tuple(map(Reconciliation.from_dict, data.get("reconciliations", ()))),
+        }
+        return cls(**{**data, **parsed})
 
     def excludes(self, ref: str) -> bool:
         """Return whether the request excludes the item that the ref names."""

@@ -9,7 +9,7 @@ from config.db.migration_helpers import ORGANISATION, append_only, cascade, coun
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("assembly", "0029_memory_requests"),
+        ("assembly", "0030_conflicts"),
     ]
 
     operations = [

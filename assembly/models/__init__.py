@@ -2,6 +2,17 @@
 
 from assembly.models.assembly import Assembly, AssemblyQuerySet, NewAssembly, Piece, Purpose, StoredText, text_hash
 from assembly.models.caches import ChangeCounter, StoredSummary, TextLevel, TokenCount, UnlevelledItem
+from assembly.models.conflict import (
+    Conflict,
+    ConflictAction,
+    ConflictDecision,
+    ConflictKind,
+    ConflictResolution,
+    ConflictSide,
+    ConflictStatus,
+    ConflictStrategy,
+    UncomparedItem,
+)
 from assembly.models.export import ContextFile, ContextFilePart
 from assembly.models.external_source import ExternalSource
 from assembly.models.feedback import AssemblyFeedback, AssemblyQuality, ProfileTuning, TuningChange, TuningWindow
@@ -32,6 +43,14 @@ __all__ = [
     "AssemblyQuality",
     "AssemblyQuerySet",
     "ChangeCounter",
+    "Conflict",
+    "ConflictAction",
+    "ConflictDecision",
+    "ConflictKind",
+    "ConflictResolution",
+    "ConflictSide",
+    "ConflictStatus",
+    "ConflictStrategy",
     "ContextFile",
     "ContextFilePart",
     "DayCount",
@@ -62,6 +81,7 @@ __all__ = [
     "TokenCount",
     "TuningChange",
     "TuningWindow",
+    "UncomparedItem",
     "UnlevelledItem",
     "UnusedPiece",
     "Webhook",

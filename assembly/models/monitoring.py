@@ -30,6 +30,7 @@ class AlertKind(models.TextChoices):
     SECTION_MISSING = "section_missing", "missing"
     BUDGET_EXCEEDED = "budget_exceeded", "over the budget"
     RULE_NOT_KEPT = "rule_not_kept", "not satisfied"
+    CONFLICT_OPEN = "conflict_open", "disputed"
 
 
 class AlertQuerySet(VisibleQuerySet["Alert"]):

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from assembly.models import Assembly, Purpose
 from assembly.monitoring.alerts.watch import AlertBatch
-from assembly.monitoring.quality import QualityBatch
 from assembly.monitoring.trends.counting import counting_begin
 from assembly.monitoring.trends.recount import load_with_records
-from assembly.records.quality import quality_of_record
+from assembly.monitoring.tuning_windows import QualityBatch
+from assembly.records.recorded_quality import quality_of_record
 
 
 def follow_assemblies(assemblies: Sequence[Assembly]) -> None:

@@ -41,5 +41,6 @@ def alert_title(alert: Alert) -> str:
         AlertKind.SECTION_MISSING: _("%(agent)s: %(name)s missing"),
         AlertKind.BUDGET_EXCEEDED: _("%(agent)s: %(name)s exceeds the budget"),
         AlertKind.RULE_NOT_KEPT: _("%(agent)s: rule %(name)s not satisfied"),
+        AlertKind.CONFLICT_OPEN: _("%(agent)s: texts contradict each other"),
     }
     return told[AlertKind(alert.kind)] % facts

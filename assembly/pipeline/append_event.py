@@ -145,4 +145,6 @@ def _moved_down(candidate: Candidate) -> Candidate:
 
 
 def _request_details(assembly: Assembly) -> dict[str, object]:
-    return {name: value for name, value in assembly.request.items() if name not in {"repeats", "exclude"}}
+    # The included items have their marks in their texts, and what lost a conflict is no candidate any more.
+    omitted = {"repeats", "exclude", "reconciliations"}
+    return {name: value for name, value in assembly.request.items() if name not in omitted}

@@ -25,6 +25,7 @@ from assembly.pipeline.read_plan import (
     GatherResult,
     Preconditions,
     ReadStep,
+    conflicts_query,
     counter_owners,
     first_read_error,
     leading_batch,
@@ -33,6 +34,7 @@ from assembly.pipeline.read_plan import (
     preconditions_statement,
     raise_timeout,
 )
+from assembly.pipeline.reconciliations import KnownConflict
 from assembly.pipeline.telemetry import count_external_answer, count_source_failure, error_code, read_traced
 from assembly.records.change_counters import NO_OWNERS, ChangeCounts
 from assembly.rules.evaluation import add_fired_rules, add_inclusion_section, rules_statement
@@ -85,6 +87,7 @@ class _GatherRun:
     preconditions: Preconditions | None = None
     candidates: list[Candidate] = field(default_factory=list)
     reports: dict[str, SourceReport] = field(default_factory=dict)
+    conflicts: tuple[KnownConflict, ...] | None = ()
     topic_embedding: TopicEmbedding = NO_TOPIC_EMBEDDING
     parts: deque[ReadStep | BatchedQuery] = field(default_factory=deque)
     pending_external: PendingExternalSources | None = None
@@ -102,7 +105,9 @@ class _GatherRun:
         self._report_late()
         assert self.preconditions  # noqa: S101 - nothing comes before it, and nothing is done without it
         reports = [*filter(None, [self.topic_embedding.report]), *self.reports.values()]
-        return GatherResult(self.candidates, reports, self.gather_context, self.preconditions, self.expected_counts)
+        return GatherResult(
+            self.candidates, reports, self.gather_context, self.preconditions, self.expected_counts, self.conflicts
+        )
 
     def _embed_topic(self) -> None:
         """Embed the topic if it has changed since it was embedded last."""
@@ -202,7 +207,11 @@ class _GatherRun:
             raise
         except Exception as error:
             if not self._can_retry(part, error):
-                if not part.sources:
+                failed = part.failed if isinstance(part, BatchedQuery) else None
+                if failed:
+                    logger.warning("the known conflicts were not read: %s", type(error).__name__)
+                    failed()
+                elif not part.sources:
                     raise first_read_error(error) from error.__cause__
                 self.parts.remove(part)
                 self._fail(part, error, begun, deadline)
@@ -258,7 +267,7 @@ class _GatherRun:
         self.parts += [*self._first(), *self._sendable(), ReadStep((), self._plan_remaining)]
 
     def _first(self) -> list[BatchedQuery]:
-        """Return the queries that every context needs: the preconditions and the rules."""
+        """Return the queries that come first: preconditions, rules, and conflicts if these are reconciled."""
         agent, team = self.gather_context.agent, self.gather_context.team
         return [
             BatchedQuery(
@@ -269,6 +278,7 @@ class _GatherRun:
                 MIN_SECONDS_FOR_RULES,
             ),
             BatchedQuery((), rules_statement(agent, team), tuple, self._take_rules, MIN_SECONDS_FOR_RULES),
+            *([conflicts_query(agent, team, self._take_conflicts)] if self.profile.conflicts != "off" else []),
         ]
 
     def _sendable(self) -> Iterator[BatchedQuery]:
@@ -284,6 +294,9 @@ class _GatherRun:
     def _take_rules(self, rows: Rows, _: int) -> None:
         self.gather_context = add_fired_rules(self.profile, self.gather_context, rows)
         self.profile = add_inclusion_section(self.profile, self.gather_context.rules)
+
+    def _take_conflicts(self, conflicts: tuple[KnownConflict, ...] | None, _: int) -> None:
+        self.conflicts = conflicts
 
     def _take(self, name: str, returned: Returned, asked: int) -> None:
         self._read_source(name, lambda: returned, asked)

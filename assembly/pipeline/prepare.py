@@ -13,11 +13,13 @@ from assembly.engine.tokenizers import Tokenizer, UnknownTokenizer, get_tokenize
 from assembly.engine.types import Candidate, EngineRequest
 from assembly.pipeline.gather import gather
 from assembly.pipeline.read_plan import GatherResult
+from assembly.pipeline.reconciliations import match_conflicts
 from assembly.pipeline.request import AssemblyRequest, find_session
 from assembly.pipeline.request_sections import add_request_sections
 from assembly.profiles.learned_weights import profile_in_force
 from assembly.profiles.request_overrides import apply_strategy
-from assembly.profiles.tuning import apply_tuning
+from assembly.profiles.shipped import CONVERSATION
+from assembly.profiles.tuning_versions import apply_tuning
 from assembly.rules.evaluation import add_inclusion_section
 from assembly.sources import SOURCES
 from assembly.sources.base import GatherContext, SourceReport
@@ -39,7 +41,7 @@ class PreparedAssembly:
     gather_context: GatherContext
 
     def with_gathered(self, gathered: GatherResult) -> "tuple[PreparedAssembly, Sequence[Candidate]]":
-        """Return a copy with the rules that fired, and all candidates.
+        """Return a copy with the rules that fired, the known conflicts of the candidates, and all candidates.
 
         Rules add a section for what they always include, failed sources one for a line at the end of the context.
         """
@@ -49,6 +51,8 @@ class PreparedAssembly:
         if profile.report_failures and (note := failure_note(profile, gathered.reports)):
             profile = replace(profile, sections=(*profile.sections, FAILURE_NOTE))
             candidates = [*candidates, note]
+        if gathered.conflicts:
+            request = replace(request, reconciliations=match_conflicts(gathered.conflicts, candidates))
         return PreparedAssembly(request, profile, self.tokenizer, gathered.gather_context), candidates
 
 
@@ -101,7 +105,8 @@ def _requested_profile(asked: AssemblyRequest) -> Profile:
     profile = profile_in_force(asked.profile)
     if asked.strategy:
         profile = apply_strategy(profile, asked.strategy)
-    profile = apply_tuning(profile)
+    if profile.name != CONVERSATION.name:  # it is never tuned, so nothing has to be read
+        profile = apply_tuning(profile)
     if asked.budgets.quality_min is not None:
         profile = replace(profile, quality_min=asked.budgets.quality_min)
     return add_request_sections(profile, asked) if asked.history or asked.additional_context else profile

@@ -16,6 +16,7 @@ from agents.models import Agent, AgentFile
 from assembly.engine.profile import Section
 from assembly.engine.query_signals import MAX_NAMES, name_forms, parse_signals, possible_names
 from assembly.engine.types import Candidate
+from assembly.pipeline.reconciliations import KnownConflict, conflicts_statement, parse_conflicts
 from assembly.records.change_counters import NO_OWNERS, ChangeCounts, counts_sql, owner_parameters
 from assembly.sources.base import GatherContext, Need, SourceReport
 from assembly.sources.entities import find_mentions
@@ -84,7 +85,8 @@ class BatchedQuery(Struct, frozen=True, eq=False):
     """A statement that may be sent together with others, with the sources that fail if it fails.
 
     `made` turns its rows into an immutable value that follows from rows, statement and profile alone. `take` gets this
-    value and the time in ms when the statement was sent. `least` is the seconds that it may always take.
+    value and the time in ms when the statement was sent. `least` is the seconds that it may always take. `failed` is
+    called if a statement without sources fails which a context can do without.
     """
 
     sources: tuple[str, ...]
@@ -92,10 +94,18 @@ class BatchedQuery(Struct, frozen=True, eq=False):
     made: Callable[[Rows], Any]
     take: Callable[[Any, int], None]
     least: float = 0.0
+    failed: Callable[[], None] | None = None
 
     def read(self, rows: Rows, asked: int) -> None:
         """Pass the value of these rows to `take`."""
         self.take(self.made(rows), asked)
+
+
+def conflicts_query(
+    agent: Agent, team: Team | None, take: Callable[[tuple[KnownConflict, ...] | None, int], None]
+) -> BatchedQuery:
+    """Return the query of the owners' known conflicts; if it fails, `take` gets None."""
+    return BatchedQuery((), conflicts_statement(agent, team), parse_conflicts, take, failed=lambda: take(None, 0))
 
 
 def leading_batch(parts: Iterable[ReadStep | BatchedQuery]) -> Iterator[BatchedQuery]:
@@ -156,8 +166,12 @@ class GatherResult:
     preconditions: Preconditions
     expected_counts: ChangeCounts = NO_OWNERS
     """Counters that the result depends on; writing the record fails if they have moved."""
+    conflicts: tuple[KnownConflict, ...] | None = ()
+    """The known conflicts of the owners; None if they could not be read in time."""
 
     @property
     def is_cacheable(self) -> bool:
         """Whether no source failed and none is external, so that the answer may be cached."""
-        return not any(report.code or report.name.startswith(EXTERNAL) for report in self.reports)
+        return self.conflicts is not None and not any(
+            report.code or report.name.startswith(EXTERNAL) for report in self.reports
+        )

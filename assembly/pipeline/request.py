@@ -117,6 +117,7 @@ def request_document(asked: AssemblyRequest, request: EngineRequest, gather_cont
     return {
         **asked.wishes(),
         "exclude": list(request.exclude),
+        **({"reconciliations": [one.to_dict() for one in request.reconciliations]} if request.reconciliations else {}),
         "query": gather_context.topic,
         "signals": {
             "keywords": list(signals.keywords),

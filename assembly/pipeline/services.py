@@ -15,6 +15,7 @@ from django.utils import timezone
 from uuid_utils.compat import uuid7
 
 from agents.models import Agent
+from assembly.engine.codes import WarningCode
 from assembly.models import Assembly, Purpose
 from assembly.pipeline.answer_cache import AssemblyResult, CacheKey, assembly_cache, cache_key
 from assembly.pipeline.prepare import PreparedAssembly, gather_candidates, prepare
@@ -135,6 +136,8 @@ def _assemble_and_record(
         if ranking.is_recording():
             ranking.set_attributes(engine_attributes(settled.assembled))
     assembled, reports = settled.assembled, [*gathered.reports, *([settled.report] if settled.report else [])]
+    if gathered.conflicts is None:
+        assembled = replace(assembled, warnings=(*assembled.warnings, WarningCode.COHERENCE_FAILURE))
     with span("record"), _transaction_for(recorded):
         assembly = record(
             request=ruled.request,
@@ -159,6 +162,7 @@ def _assemble_and_record(
             recorded(assembly)
     store_token_counts(uncounted, ruled.tokenizer)
     answer = AssemblyResult(assembly, assembled.content, assembled.decisions)
-    if gathered.is_cacheable and not settled.report and not time.is_over:
+    is_coherent = WarningCode.COHERENCE_FAILURE not in assembled.warnings
+    if gathered.is_cacheable and is_coherent and not settled.report and not time.is_over:
         assembly_cache.remember(wanted, gathered.preconditions.changes, answer)
     return replace(answer, candidates=settled.candidates)

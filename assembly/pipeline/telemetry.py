@@ -22,7 +22,7 @@ from assembly.engine.quality import ContextQuality
 from assembly.engine.scopes import SOURCE_SCOPES
 from assembly.engine.types import Decision, EngineResult
 from assembly.pipeline.answer_cache import AssemblyResult
-from assembly.records.quality import context_quality
+from assembly.records.recorded_quality import context_quality
 from assembly.sources.base import SourceResult
 from assembly.sources.external.questions import EXTERNAL_SOURCE as EXTERNAL
 from assembly.sources.external.questions import ExternalAnswer

@@ -15,6 +15,7 @@ from assembly.engine.profile import (
     SECTION_DEFAULTS,
     SEED_RANKER,
     STEPS,
+    ConflictMode,
     CutAt,
     CutMark,
     Delimiter,
@@ -142,7 +143,7 @@ SCOPE_MAPS = {"scope_limits": 1_000, "half_life": 36_500, "credibility": 1}
 PROFILE_FIELDS = (
     *("name", "description", "budget", "similarity_threshold", "depth_limit", "weights"),
     *("over_budget", "fill", "cut_at", "quality_min", "ranker", "lod", *SCOPE_MAPS),
-    *("delimit", "cut_mark", "deduplicate", "report_failures", "sections"),
+    *("delimit", "cut_mark", "deduplicate", "report_failures", "conflicts", "coherence_min", "sections"),
 )
 WEIGHTS = tuple(field.name for field in fields(Weights))
 MAX_DESCRIPTION_CHARACTERS = 300
@@ -192,6 +193,8 @@ def parse_described_profile(text: str, *, name: str | None, version: int, source
         "cut_mark": root.choice("cut_mark", get_args(CutMark), default="source"),
         "deduplicate": root.flag("deduplicate", default=True),
         "report_failures": root.flag("report_failures", default=True),
+        "conflicts": root.word("conflicts", get_args(ConflictMode), default="mark"),
+        "coherence_min": root.number("coherence_min", 1),
     }
     given = {option: value for option, value in options.items() if value is not None}
     sections = [parse_section(node, sources) for node in root.nodes_of("sections", MAX_SECTIONS)]
@@ -220,9 +223,11 @@ def _overflow_document(profile: Profile) -> dict[str, Any]:
         "quality_min": profile.quality_min,
     }
     facts |= {name: dict(getattr(profile, name)) for name in SCOPE_MAPS}
-    facts |= {name: getattr(profile, name) for name in ("lod", "delimit", "cut_mark", "deduplicate", "report_failures")}
+    plain = ("lod", "delimit", "cut_mark", "deduplicate", "report_failures", "conflicts", "coherence_min")
+    facts |= {name: getattr(profile, name) for name in plain}
     left_out: dict[str, Any] = {"over_budget": [], "fill": False, "cut_at": "anywhere", "quality_min": 0}
     left_out |= {"lod": None, "delimit": "headings", "cut_mark": "source", "deduplicate": True, "report_failures": True}
+    left_out |= {"conflicts": "mark", "coherence_min": 0}
     return {key: value for key, value in facts.items() if value != left_out.get(key, {})}
 
 

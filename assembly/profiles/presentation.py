@@ -134,7 +134,17 @@ def _form_sentences(profile: Profile) -> list[str]:
         sentences.append(gettext("Equal texts are included once, whatever their source."))
     if profile.report_failures:
         sentences.append(gettext("A line at the end names the sources that failed or were late."))
-    return sentences
+    return [*sentences, *_conflict_sentences(profile)]
+
+
+def _conflict_sentences(profile: Profile) -> list[str]:
+    """Return what becomes of texts that contradict each other, as sentences; none if the profile does not check."""
+    sentences = {
+        "mark": gettext("Of texts that contradict each other, the more trusted one is included, marked as disputed."),
+        "withhold": gettext("Texts that contradict each other are excluded until a person decides."),
+        "tell": gettext("Texts that contradict each other are included, marked as disputed."),
+    }
+    return [sentences[profile.conflicts]] if profile.conflicts in sentences else []
 
 
 def _overflow_steps(profile: Profile) -> list[str]:
@@ -229,6 +239,10 @@ PROFILE_GUIDANCE = Guidance(
         _(
             "delimit: tags puts sections between tags. cut_mark: source names where the rest of a truncated text "
             "is. deduplicate: true includes equal texts once; report_failures: true names failed sources."
+        ),
+        _(
+            "conflicts says what becomes of texts that contradict each other until a person decides: mark, withhold, "
+            "tell or off. coherence_min is the least coherence without a warning."
         ),
         _("Explain numbers by comments after #."),
     ),

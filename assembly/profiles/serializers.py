@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 from rest_framework import serializers
 
-from assembly.engine.profile import STEPS, CutAt, CutMark, Delimiter
+from assembly.engine.profile import STEPS, ConflictMode, CutAt, CutMark, Delimiter
 from assembly.engine.types import LEVEL_PREFERENCES, ORIGINS, field_values
 from assembly.profiles.catalogue import ProfileEntry
 from assembly.profiles.yaml_reader import UnreadableDocument
@@ -115,6 +115,17 @@ class ProfileSerializer(ProfileSummarySerializer):
     report_failures = serializers.BooleanField(
         allow_null=True, help_text="A line at the end names the sources that failed or were late."
     )
+    conflicts = serializers.ChoiceField(
+        choices=get_args(ConflictMode),
+        allow_null=True,
+        help_text=(
+            "What becomes of texts that contradict each other, until a person decides: the more trusted one is "
+            "included with a mark (mark), neither is (withhold), or both are with marks (tell). off: no check."
+        ),
+    )
+    coherence_min = serializers.FloatField(
+        allow_null=True, help_text="Least mean coherence of blocks; below it, contexts have COHERENCE_FAILURE."
+    )
     sections = ProfileSectionSerializer(many=True)
 
 
@@ -145,6 +156,7 @@ def check_document(fault: UnreadableDocument | None) -> dict[str, Any]:
 PLAIN_FIELDS = (
     *("budget", "similarity_threshold", "depth_limit", "over_budget", "fill", "cut_at", "quality_min", "lod"),
     *("scope_limits", "half_life", "credibility", "delimit", "cut_mark", "deduplicate", "report_failures"),
+    *("conflicts", "coherence_min"),
 )
 """The fields of a profile that its document contains unchanged."""
 

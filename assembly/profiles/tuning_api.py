@@ -11,7 +11,7 @@ from assembly.engine.profile import Profile
 from assembly.engine.types import field_values
 from assembly.models import ProfileTuning, TuningChange
 from assembly.profiles.catalogue import find_profile_entry
-from assembly.profiles.tuning import tuning_reset, tuning_state, tuning_switch, tuning_versions
+from assembly.profiles.tuning_versions import tuning_reset, tuning_state, tuning_switch, tuning_versions
 from config.http.errors import Conflict
 from config.http.serializers import Flag, StrictSerializer
 from teams.access import require_admin

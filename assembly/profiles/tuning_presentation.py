@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 from assembly.engine.profile import Profile
 from assembly.engine.tuning import MAX_FACTOR, MAX_WEIGHT, MIN_FACTOR, UNTUNED, coherence_share, tuned
 from assembly.models import ProfileTuning, TuningChange
-from assembly.profiles.tuning import TuningState, is_tunable, tuning_state, tuning_versions
+from assembly.profiles.tuning_versions import TuningState, is_tunable, tuning_state, tuning_versions
 
 WIDTH, HEIGHT = 1_000.0, 120.0
 SHOWN_VERSIONS = 40

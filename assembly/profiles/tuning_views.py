@@ -6,7 +6,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from assembly.profiles.tuning import tuning_reset, tuning_switch
+from assembly.profiles.tuning_versions import tuning_reset, tuning_switch
 from teams.access import principal_of, require_admin
 
 

@@ -149,6 +149,12 @@ class YamlFields:
             raise self.fault(key, f"must be one of: {', '.join(choices)}.")
         return value
 
+    def word(self, key: str, choices: Sequence[str], default: str) -> str:
+        """Return one of the choices; off and on are words here, though YAML takes them for truth values."""
+        node = self.nodes.get(key)
+        is_bare = isinstance(node, yaml.ScalarNode) and node.tag.endswith(":bool") and node.value in choices
+        return str(node.value) if node is not None and is_bare else self.choice(key, choices, default)
+
     def optional_choice(self, key: str, choices: Sequence[str]) -> str | None:
         """Return one of the choices; None if it is missing or null."""
         return None if self._is_absent(key) else self.choice(key, choices)

@@ -1,6 +1,6 @@
 """Feedback says what a context was worth: measures of 0 to 1, and which of its items helped.
 
-It is append-only. Windows of contexts tune profiles by it (`assembly.monitoring.quality`); a memory's credibility moves
+It is append-only. Windows of contexts tune profiles by it; a memory's credibility moves
 at once, by a small step, and only once for each context.
 """
 

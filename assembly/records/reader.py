@@ -5,7 +5,7 @@ which had a budget.
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from threading import Lock
@@ -17,6 +17,7 @@ from django.core.exceptions import ObjectDoesNotExist
 
 from assembly.engine.assemble import assemble, profile_for_version
 from assembly.engine.profile import Profile
+from assembly.engine.reconciliation import Reconciliation
 from assembly.engine.selection import restore_token_count
 from assembly.engine.tokenizers import get_tokenizer
 from assembly.engine.types import (
@@ -187,19 +188,29 @@ def record_from_pieces(assembly: Assembly, pieces: "Mapping[int, StoredPiece]") 
             candidate = replace(candidate, summary=summary, levels=levels)
         candidates.append(candidate)
         decisions.append(decision_at(columns, place, candidate, profile))
-    _restore_token_counts(assembly, profile, candidates, decisions)
-    inputs = EngineInput(_request_of(assembly), profile, tuple(candidates))
+    request = _request_of(assembly)
+    disputed = {ref for one in request.reconciliations for ref in (one.left, one.right)}
+    _restore_token_counts(assembly, profile, candidates, decisions, except_for=disputed)
+    inputs = EngineInput(request, profile, tuple(candidates))
     return StoredAssembly(assembly, inputs, tuple(decisions))
 
 
 def _restore_token_counts(
-    assembly: Assembly, profile: Profile, candidates: Sequence[Candidate], decisions: Sequence[Decision]
+    assembly: Assembly,
+    profile: Profile,
+    candidates: Sequence[Candidate],
+    decisions: Sequence[Decision],
+    *,
+    except_for: Collection[str],
 ) -> None:
-    """Set the candidates' token counts from the record, because counting the texts takes longest in a large record."""
+    """Set the candidates' token counts from the record, because counting the texts takes longest in a large record.
+
+    The recorded counts of the refs `except_for` may include a mark, which their candidates do not have.
+    """
     rendered = profile_for_version(profile, assembly.engine_version)
     sections = {section.key: section for section in rendered.sections}
     for candidate, decision in zip(candidates, decisions, strict=True):
-        if decision.tokens_full:
+        if decision.tokens_full and candidate.ref not in except_for:
             restore_token_count(sections[candidate.section], candidate, assembly.tokenizer, decision.tokens_full)
 
 
@@ -214,6 +225,7 @@ def _request_of(assembly: Assembly) -> EngineRequest:
         appended=asked.get("appended", ""),
         rules=rules_from_record(asked),
         engine_version=assembly.engine_version,
+        reconciliations=tuple(map(Reconciliation.from_dict, asked.get("reconciliations", ()))),
     )
 
 

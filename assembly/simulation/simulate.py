@@ -19,7 +19,7 @@ from assembly.pipeline.request_sections import add_request_sections
 from assembly.pipeline.summaries.resolve import SummarisedResult, assemble_with_summaries
 from assembly.profiles.learned_weights import profile_in_force
 from assembly.profiles.request_overrides import apply_strategy
-from assembly.profiles.tuning import apply_tuning
+from assembly.profiles.tuning_versions import apply_tuning
 from assembly.records.reader import EngineInput, StoredAssembly
 from assembly.rules.catalogue import parse_draft_rule
 from assembly.rules.evaluation import add_inclusion_section

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
+from msgspec import structs
+
 from assembly.engine.linear_ranker import WORDS_FEATURE, Ranker
 from assembly.engine.profile import Profile, Section
 from assembly.engine.refs import Ref, exclusion_names
@@ -81,7 +83,7 @@ def _heaviest_feature(ranker: Ranker | None, candidate: Candidate) -> tuple[str,
 ChangeKind = Literal[
     "budget", "cap", "top_k", "threshold", "score_distance", "score", "source_score", "boost", "pin", "always_include",
     "without_rule", "without_exclusion", "not_superseded", "not_archived", "without_duplicate", "shorter", "text",
-    "scope_limit", "relevance_floor", "least_origin", "level",
+    "scope_limit", "relevance_floor", "least_origin", "level", "conflict_decided",
 ]  # fmt: skip
 """The kinds of changes, with the meaning of `RemedyChange.value` if they have one.
 
@@ -92,7 +94,8 @@ rule always includes the item; without_rule: the number of rules, the narrowest 
 without_exclusion: the request no longer excludes it; not_superseded, not_archived: it has no successor, or is not
 archived; without_duplicate: its duplicate is missing; shorter: the number of characters that its text is cut to; text:
 its text is not empty; scope_limit, relevance_floor: the new limit of its memory scope, or the section's new floor;
-least_origin: the section takes texts of the item's origin; level: all items are included as whole texts.
+least_origin: the section takes texts of the item's origin; level: all items are included as whole texts;
+conflict_decided: a person decided for the item in all of its conflicts.
 """
 
 CHANGE_KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
@@ -113,8 +116,9 @@ class RemedyChange:
     value: float = 0
     """A number whose meaning depends on the kind: see `ChangeKind`; 0 for kinds without a number."""
     name: str = ""
-    """For boost and always_include, the selector of the rule, such as tag:blue; for without_duplicate, the ref of the
-    other item; for scope_limit, least_origin and level, the scope, the origin (empty: any) or the level.
+    """For boost and always_include, the selector of the rule, such as tag:blue; for without_duplicate and
+    conflict_decided, the ref of the other item; for scope_limit, least_origin and level, the scope, the origin (empty:
+    any) or the level.
     """
 
 
@@ -258,6 +262,18 @@ def _without_other(inputs: EngineInput, change: RemedyChange) -> EngineInput:
     return replace(inputs, candidates=tuple(left))
 
 
+def _conflict_decided(inputs: EngineInput, change: RemedyChange) -> EngineInput:
+    """Return the inputs with a decision for the item in each of its conflicts."""
+    known = inputs.request.reconciliations
+    decided = [
+        structs.replace(one, resolution="left" if one.left == change.ref else "right")
+        if change.ref in {one.left, one.right}
+        else one
+        for one in known
+    ]
+    return _with_request(inputs, reconciliations=tuple(decided))
+
+
 def _shorter(inputs: EngineInput, change: RemedyChange) -> EngineInput:
     """Return the inputs with a shorter text of the item, without its summary, which is one of the whole text."""
     _, candidate = _changed_candidate(inputs, change)
@@ -336,4 +352,5 @@ _APPLIERS: Mapping[ChangeKind, Callable[[EngineInput, RemedyChange], EngineInput
     "relevance_floor": _with_floor,
     "least_origin": _with_least_origin,
     "level": _with_level,
+    "conflict_decided": _conflict_decided,
 }

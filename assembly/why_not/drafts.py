@@ -58,7 +58,7 @@ class RemedyDrafts:
                 yield from self._edited_rules(change)
             case "pin":
                 yield from self._pin(change)
-            case "not_superseded" | "not_archived" | "without_duplicate" | "shorter" | "text":
+            case "not_superseded" | "not_archived" | "without_duplicate" | "conflict_decided" | "shorter" | "text":
                 yield from self._item(change)
 
     @property
@@ -103,7 +103,7 @@ class RemedyDrafts:
             yield RemedyDraft(_("Pin memory"), reverse("memory_pin", args=[memory.id]), version=memory.version)
 
     def _item(self, change: RemedyChange) -> Iterator[RemedyDraft]:
-        ref = change.name if change.kind == "without_duplicate" else change.ref
+        ref = change.name if change.kind in {"without_duplicate", "conflict_decided"} else change.ref
         if (memory := self._memory(ref)) is not None:
             edits = change.kind in {"shorter", "text"}
             yield RemedyDraft(

@@ -42,6 +42,10 @@ def _without_other(situation: FixSituation) -> Fix:
     return Fix(lambda _: situation.change("without_duplicate", name=str(situation.decision.detail["by"])))
 
 
+def _decided(situation: FixSituation) -> Fix:
+    return Fix(lambda _: situation.change("conflict_decided", name=str(situation.decision.detail["by"])))
+
+
 def _text(situation: FixSituation) -> Fix:
     return Fix(lambda _: situation.change("text"))
 
@@ -56,6 +60,7 @@ _OBSTACLE_FIXES: Mapping[Code, Callable[[FixSituation], Fix]] = {
     Code.SUPERSEDED: _not_superseded,
     Code.EXPIRED: _not_retired,
     Code.DUPLICATE: _without_other,
+    Code.CONFLICT_LOST: _decided,
     Code.EMPTY: _text,
     Code.UNTRUSTED_ORIGIN: _any_origin,
 }

@@ -117,6 +117,10 @@ def _without_other(change: RemedyChange, _inputs: EngineInput, titles: Titles) -
     return _("if %(other)s did not have the same text") % {"other": titles.get(change.name, change.name)}
 
 
+def _conflict_decided(change: RemedyChange, _inputs: EngineInput, titles: Titles) -> str:
+    return _("if a person decided that it holds against %(other)s") % {"other": titles.get(change.name, change.name)}
+
+
 def _shorter(change: RemedyChange, inputs: EngineInput, _titles: Titles) -> str:
     text = next(one.text for one in inputs.candidates if (one.section, one.ref) == (change.section, change.ref))
     less = len(text.rstrip()) - int(change.value)
@@ -195,6 +199,7 @@ _CONDITIONS: Mapping[ChangeKind, Callable[[RemedyChange, EngineInput, Titles], s
     "relevance_floor": _floor,
     "least_origin": _least_origin,
     "level": _level,
+    "conflict_decided": _conflict_decided,
 }
 
 
@@ -300,4 +305,5 @@ _KINDS: Mapping[ChangeKind, Promise] = {
     "relevance_floor": _lazy("another minimum of relevance"),
     "least_origin": _lazy("texts of its origin"),
     "level": _lazy("whole texts"),
+    "conflict_decided": _lazy("a decision on the conflict"),
 }

@@ -11,7 +11,10 @@ from django.apps import apps
 from django.conf import settings
 from django.db import connections, migrations, transaction
 
-ERASABLE_TABLES = ("agents", "teams", "organisation_files", "memories", "daily_logs", "profiles", "rules")
+ERASABLE_TABLES = (
+    *("agents", "teams", "organisation_files", "memories", "daily_logs", "profiles", "rules"),
+    "conflicts",
+)
 AUDITED_FUNCTIONS = (
     "erase(text, uuid, text)",
     "prune_assemblies(uuid, uuid[], uuid, integer, boolean, text)",

@@ -64,6 +64,7 @@ TAGS = [
         "rules": "What is always included, boosted or excluded.",
         "proposals": "Suggested changes to a context.",
         "external-sources": "Endpoints that are queried while a context is assembled.",
+        "conflicts": "Texts that contradict each other, or say the same, and what people decided.",
         "alerts": "Problems that contexts have.",
         "webhooks": "Notifications to other systems, with their deliveries.",
         "trends": "Daily statistics.",

@@ -19,6 +19,7 @@ from prometheus_client.registry import Collector
 from psycopg_pool import PoolTimeout
 
 import assembly.pipeline.telemetry  # noqa: F401 - registers what it counts, also before the first context is assembled
+from assembly.conflicts.find import count_open_conflicts
 from assembly.records.followers import queue_status
 from config.http.problems import page_not_found
 from config.observability.metrics_files import is_multiprocess
@@ -42,7 +43,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
 @require_safe
 def _document(_: HttpRequest) -> HttpResponse:
     text = generate_latest(_multiprocess_registry() if is_multiprocess() else REGISTRY)
-    waiting = generate_latest(_registry(_JobsCollector(), _NewRecordsCollector()))
+    waiting = generate_latest(_registry(_JobsCollector(), _NewRecordsCollector(), _ConflictsCollector()))
     return HttpResponse(text + waiting, content_type=CONTENT_TYPE_LATEST)
 
 
@@ -127,3 +128,15 @@ class _NewRecordsCollector(Collector):
         yield family
         age = "Age of the oldest record that waits, in seconds; 0 if none waits."
         yield GaugeMetricFamily("memory_new_records_oldest_seconds", age, value=queue.oldest_seconds)
+
+
+class _ConflictsCollector(Collector):
+    """A collector that counts conflicts with one query of an index of open ones."""
+
+    def collect(self) -> Iterator[Metric]:
+        try:
+            count = count_open_conflicts()
+        except (OperationalError, PoolTimeout):
+            return
+        words = "Conflicts of texts that wait for a person, without duplicates."
+        yield GaugeMetricFamily("memory_conflicts_open", words, value=count)

@@ -30,6 +30,9 @@ class AgentItem(Signed):
     context_fields: ClassVar[frozenset[str]]
     """The fields whose values contexts include; a change of others, such as a weight, keeps the origin."""
 
+    is_announced: ClassVar[bool] = False
+    """Whether services announce saved rows: see `memories.services.announcements`. Documents are announced later."""
+
     class Meta:
         abstract = True
 

@@ -20,6 +20,7 @@ class Entity(Embedded, AgentItem):
 
     ref_kind = "entity"
     context_fields = frozenset({"type", "name", "properties"})
+    is_announced = True
 
     type = models.CharField(max_length=60)
     name = models.CharField(max_length=200)

@@ -16,6 +16,7 @@ from config.http.cpu_budget import check_cpu
 from config.http.errors import NotFound
 from config.invisible_characters import clean_value
 from memories.models.agent_item import AgentItem
+from memories.services.announcements import announce_texts
 from memories.services.batch_errors import BatchError, InvalidBatch, duplicate_error
 from memories.services.json_values import compact_json
 from teams.principal import Principal
@@ -103,6 +104,8 @@ def agent_items_create(
         if conflict := duplicate_error(things, error):
             raise conflict from None
         raise
+    if model.is_announced:
+        announce_texts(rows)
     return rows
 
 
@@ -146,6 +149,8 @@ def agent_item_update(*, thing: ItemType, expected_version: int, changes: Facts,
         if conflict := duplicate_error({0: current}, error):
             raise conflict from None
         raise
+    if current.is_announced and not changed.isdisjoint(current.context_fields):
+        announce_texts([current])
     return current
 
 

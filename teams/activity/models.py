@@ -50,6 +50,8 @@ class ActivityAction(models.TextChoices):
     PROFILE_WEIGHTS_OFF = "profile.weights_off", _("Learned weights switched off")
     RULE_DELETED = "rule.deleted", _("Rule deleted")
     MEMORY_DELETED = "memory.deleted", _("Memory deleted")
+    CONFLICT_RESOLVED = "conflict.resolved", _("Conflict resolved")
+    CONFLICT_REOPENED = "conflict.reopened", _("Conflict reopened")
     EXPORT_DOWNLOADED = "export.downloaded", _("Export downloaded")
     BUNDLE_DOWNLOADED = "bundle.downloaded", _("Audit bundle downloaded")
     IMPORT_BEGUN = "import.begun", _("Import started")

@@ -83,8 +83,9 @@ def test_unknown_coherence_moves_nothing() -> None:
 def test_the_tuning_changes_no_other_field() -> None:
     one = tuned(PROFILE, Tuning(1.5, 1.2, 0.05))
     assert {field.name for field in fields(Profile) if getattr(one, field.name) != getattr(PROFILE, field.name)} == {
-        "sections", "weights",
+        "sections", "weights", "conflict_sensitivity",
     }  # fmt: skip
+    assert one.conflict_sensitivity == 1.5
     assert [section.share for section in one.sections] == [24, 12, 50]
     assert one.weights.coherence == pytest.approx(0.2)
     assert one.weights.relevance == pytest.approx(0.4 * 0.8 / 0.85)

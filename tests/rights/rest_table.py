@@ -115,6 +115,10 @@ external-sources/<slug:name>                    GET anyone      PATCH organisati
 external-sources/<slug:name>/query                POST organisation
 activities                                      GET anyone
 trends                                          GET anyone
+conflicts                                       GET anyone
+conflicts/<uuid:id_>                            GET read
+conflicts/<uuid:id_>/resolve                    POST write
+conflicts/<uuid:id_>/undo                       POST write
 alerts                                          GET anyone
 alerts/<uuid:id_>                               GET read
 alerts/<uuid:id_>/acknowledge                           POST edit
@@ -186,6 +190,7 @@ BODIES: dict[tuple[str, str], Body] = {
     ("profiles/<slug:name>/learned-weights/switch", "POST"): _plain({"version": 1, "is_on": True}),
     ("profiles/<slug:name>/tuning", "PUT"): _plain({"is_on": True}),
     ("assemblies/<uuid:id_>/flag", "PUT"): _plain({"note": "Look"}),
+    ("conflicts/<uuid:id_>/resolve", "POST"): _plain({"choice": "both"}),
     ("draft-previews", "POST"): _context(files={"GOALS": "New"}),
     ("proposals", "POST"): lambda owned, _world: {
         "assembly_id": str(owned.ids["assemblies"]), "overrides": {"max_tokens": 300},

@@ -12,6 +12,7 @@ API = "api/v1/"
 OTHERS = {
     "memories/<uuid:id_>/bring-back/": ("memories", "teams/retired"),
     "memories/<uuid:id_>/separate/": ("memories", "teams/merged"),
+    "api/v1/conflicts/<uuid:id_>/undo": ("conflicts", "decided conflict"),
     "alerts/<uuid:id_>/reopen/": ("alerts", "settled alert"),
     "api/v1/alerts/<uuid:id_>/reopen": ("alerts", "settled alert"),
 }

@@ -33,6 +33,7 @@ pytestmark = [pytest.mark.finding("1w"), pytest.mark.django_db]
 
 ACCESS = frozenset({
     "team_for", "agent_for", "organisation_file_for",
+    "conflict_for", "conflict_to_resolve",
     "memory_for", "assembly_for", "rule_for", "rule_owner_for", "proposal_for", "webhook_for",
     "delivery_for", "alert_for", "alert_to_resolve", "external_source_for", "job_for", "import_for", "context_file_for",
     "require_admin", "require_manager", "manages_all_teams", "key_in_team",
@@ -67,6 +68,7 @@ GUARDED: Mapping[str, str] = {
         "assembly_for": """feedback_create record_bundle_download assembly_flag assembly_unflag rerun_today run_what_if
             proposal_create""",
         "proposal_for": "proposal_rerun proposal_decide proposal_delete",
+        "conflict_to_resolve": "conflict_resolve conflict_undo",
         "alert_to_resolve": "alert_acknowledge alert_resolve alert_reopen",
         "rule_for": "rule_save rule_delete",
         "rule_owner_for": "rule_create",

@@ -160,6 +160,12 @@ EXTERNAL_SOURCES = {  # of the organisation; tried in tests/assembly/sources/ext
 }
 TRENDS = {"trends"}  # tried in tests/assembly/monitoring/trends/test_api.py
 ACTIVITIES = {"activities"}  # tried in tests/pages/teams/test_activity_log.py
+CONFLICTS = {  # tried in tests/assembly/conflicts/test_api.py
+    "conflicts",
+    "conflicts/<uuid:id_>",
+    "conflicts/<uuid:id_>/resolve",
+    "conflicts/<uuid:id_>/undo",
+}
 ALERTS = {  # tried in tests/assembly/monitoring/alerts/test_api.py
     "alerts",
     "alerts/<uuid:id_>",
@@ -271,7 +277,7 @@ def test_every_address_has_a_row() -> None:
         | IMPORTS
         | PROPOSALS
     )
-    tried_elsewhere |= TRENDS | ACTIVITIES | ALERTS | WEBHOOKS | KEYS | LIMITS
+    tried_elsewhere |= TRENDS | ACTIVITIES | ALERTS | CONFLICTS | WEBHOOKS | KEYS | LIMITS
     assert ROUTES.keys() == PRIVATE.keys() | tried_elsewhere
 
 

@@ -16,6 +16,7 @@ from django.utils import timezone
 from agents.keys import api_key_create
 from agents.models import Agent, ApiKey
 from agents.services import agent_create, daily_log_append, daily_log_replace
+from assembly.conflicts.services import conflict_resolve
 from assembly.contexts.exports import context_file_create
 from assembly.models import (
     Alert,
@@ -38,7 +39,7 @@ from assembly.simulation.proposals.services import proposal_create
 from assembly.simulation.simulate import Overrides
 from config.http.encryption import encrypt
 from memories.archive.services import import_create
-from memories.models import Job, JobStatus
+from memories.models import Job, JobStatus, Memory
 from memories.services import MemoryFacts, MergeRequest, memories_merge, memory_create, memory_update
 from teams.models import Team, User
 from teams.organisation.services import organisation_file_create
@@ -47,6 +48,7 @@ from teams.services import membership_set, team_create
 from teams.versioned_text.drafts import draft_save
 from teams.versioned_text.versioned_file import file_create, file_save
 from tests.archives import packed
+from tests.assembly.conflicts.conflict_factories import conflict_between
 from tests.assembly.monitoring.alerts.alert_factories import alert_on
 from tests.client import Api
 from tests.memories.agent_items import things_of
@@ -179,15 +181,28 @@ def _of(secret: str, team: Team, agent: Agent) -> dict[str, Any]:
         for column in ("title", "name", "goal", "path"):
             if hasattr(thing, column) and noun != "sessions":
                 type(thing)._default_manager.filter(pk=thing.pk).update(**{column: f"{secret} {noun}"})
+    memories = {
+        f"{kind}/{name}": id_
+        for kind, owner in (("agents", agent), ("teams", team))
+        for name, id_ in _memories(secret, owner).items()
+    }
     return {
         **{noun: thing.pk for noun, thing in things.items()},
-        **{f"{kind}/{name}": id_ for kind, owner in (("agents", agent), ("teams", team))
-           for name, id_ in _memories(secret, owner).items()},
+        **memories,
+        **_conflicts(memories),
         "rules": rule.name,
         "webhooks": webhook.id,
         "deliveries": delivery.id,
         "jobs": parked.id,
     }  # fmt: skip
+
+
+def _conflicts(memories: dict[str, Any]) -> dict[str, Any]:
+    """A conflict that is open, and one on which somebody decided, of a memory of the agent and one of the team."""
+    mine, ours, other = (Memory.objects.get(id=memories[name]) for name in ("agents/one", "teams/one", "teams/other"))
+    decided = conflict_between(mine, other)
+    conflict_resolve(conflict=decided, choice="both", principal=SYSTEM)
+    return {"conflicts": conflict_between(mine, ours).id, "decided conflict": decided.id}
 
 
 def _memories(secret: str, owner: Agent | Team) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from assembly.engine.codes import Code, WarningCode
 from assembly.engine.profile import Section
-from assembly.engine.reasons import decision_sentence
+from assembly.engine.reasons import decision_sentence, warning_sentence
 from assembly.engine.refs import Ref
 from assembly.engine.rule_effects import ALWAYS_INCLUDED
 from assembly.engine.types import Candidate, Decision, SectionResult
@@ -19,6 +19,7 @@ from assembly.records.reader import StoredAssembly
 from assembly.records.section_names import section_name
 
 NO_ROOM = {Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET}
+CONFLICT_NAME = "Conflict"
 CONTEXT = "context"
 """The subject of findings about the context as a whole."""
 
@@ -47,7 +48,7 @@ class Finding:
 
 def findings(told: StoredAssembly) -> list[Finding]:
     """Return all problems of the context, each once."""
-    found = [*_files(told), *_sections(told), *_budget(told), *_rules(told)]
+    found = [*_files(told), *_sections(told), *_budget(told), *_rules(told), *_conflicts(told)]
     return list({finding.key: finding for finding in found}.values())
 
 
@@ -116,6 +117,21 @@ def _rules(told: StoredAssembly) -> Iterator[Finding]:
             name, _, version = str(decision.detail.get("rule", "")).partition("@")
             why = decision_sentence(decision, ALWAYS_INCLUDED.label)
             yield Finding(AlertKind.RULE_NOT_KEPT, f"rule:{name}", version, name, why, {"rule": name})
+
+
+def _conflicts(told: StoredAssembly) -> Iterator[Finding]:
+    """Yield the major conflicts of which a side is included, or was withheld, and on which nobody has decided."""
+    if WarningCode.CONFLICT_FLAGGED not in told.assembly.warnings:
+        return
+    fates = {decision.ref: decision for decision in told.decisions}
+    for one in told.inputs.request.reconciliations:
+        sides = [fates[ref] for ref in (one.left, one.right)]
+        is_concerned = any(side.included or side.detail.get("conflict") == one.id for side in sides)
+        if is_concerned and one.strategy(told.inputs.profile.conflict_sensitivity) == "flag":
+            why = one.cue or warning_sentence(WarningCode.CONFLICT_FLAGGED)
+            yield Finding(
+                AlertKind.CONFLICT_OPEN, f"conflict:{one.id}", "open", CONFLICT_NAME, why, {"conflict": one.id}
+            )
 
 
 def _digest(refs: list[str]) -> str:

@@ -21,6 +21,7 @@ from pgvector import Vector as Written
 
 from agents.models import AgentFile, AgentFileVersion, DailyLog, DailyLogVersion
 from assembly.models import (
+    Conflict,
     LearnedWeights,
     ProfileTuning,
     StoredProfile,
@@ -121,6 +122,29 @@ WHERE now.agent_id = ANY({OWNERS}) OR now.team_id = ANY({OWNERS})
 vectors are computed.
 """
 
+# What a person decided after the moment was not decided yet, and a conflict that was closed since was still known.
+CONFLICT_COLUMNS: Mapping[str, str] = {
+    "status": (
+        f"CASE WHEN now.closed <= {MOMENT} THEN 'gone' WHEN told.action = 'resolve' THEN 'resolved' ELSE 'open' END"
+    ),
+    "resolution": "CASE WHEN told.action = 'resolve' THEN told.resolution ELSE '' END",
+    "resolver_name": "CASE WHEN told.action = 'resolve' THEN told.by_name ELSE '' END",
+    "resolved_at": "CASE WHEN told.action = 'resolve' THEN told.created END",
+}
+
+
+def _conflicts_sql() -> str:
+    """Return SQL for the conflicts that were known at the moment, with the decisions of then."""
+    columns = [str(field.column) for field in Conflict._meta.concrete_fields]  # noqa: SLF001 - as documented
+    named = (f"{CONFLICT_COLUMNS.get(column, f'now.{column}')} AS {column}" for column in columns)
+    return f"""
+        SELECT {", ".join(named)} FROM conflicts AS now LEFT JOIN LATERAL (
+            SELECT * FROM conflict_decisions AS decision
+            WHERE decision.conflict_id = now.id AND decision.created <= {MOMENT}
+            ORDER BY decision.created DESC, decision.id DESC LIMIT 1
+        ) AS told ON true WHERE now.found <= {MOMENT}"""  # noqa: S608
+
+
 VIEWS: Mapping[str, str] = {
     "agent_md_files": _newest_version_sql(AgentFile, AgentFileVersion, updated_at="told.created"),
     "team_md_files": _newest_version_sql(TeamFile, TeamFileVersion, updated_at="told.created"),
@@ -131,6 +155,7 @@ VIEWS: Mapping[str, str] = {
     "rules": _newest_version_sql(
         StoredRule, StoredRuleVersion, updated_at="told.created", enabled=f"(now.enabled <> ({SWITCHED_SINCE}))"
     ),
+    "conflicts": _conflicts_sql(),
     **{model._meta.db_table: _existing_rows_sql(model) for model in UNVERSIONED},  # noqa: SLF001
     # This view reads the one of documents, so it is created after it.
     "chunks": "SELECT chunks.* FROM chunks JOIN documents ON documents.id = document_id",

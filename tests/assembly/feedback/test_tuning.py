@@ -10,9 +10,9 @@ from django.test.utils import CaptureQueriesContext
 from agents.models import Agent
 from assembly.engine.tuning import UNTUNED
 from assembly.models import Assembly, AssemblyQuality, ProfileTuning
-from assembly.monitoring.quality import WINDOW, profiles_tune
+from assembly.monitoring.tuning_windows import WINDOW, profiles_tune
 from assembly.profiles.catalogue import find_profile
-from assembly.profiles.tuning import (
+from assembly.profiles.tuning_versions import (
     conflict_sensitivity_of,
     tuning_reset,
     tuning_state,
@@ -100,6 +100,7 @@ def test_the_next_context_is_tuned_the_older_ones_replay_and_reset_restores(
     assert after.profile["weights"]["coherence"] == pytest.approx(0.25)
     assert sum(after.profile["weights"].values()) == pytest.approx(sum(text["weights"].values()))
     assert after.profile["scope_limits"]["library"] == 14
+    assert after.profile["conflict_sensitivity"] == pytest.approx(1.44)
     for one in (before, after):
         assert replay(load_record(Assembly.objects.get(id=one.id))).identical
     tuning_reset(name="memory", principal=SYSTEM)

@@ -7,7 +7,7 @@ from uuid_utils.compat import uuid7
 
 from agents.models import Agent
 from assembly.models import Assembly, AssemblyQuality
-from assembly.monitoring.quality import WINDOW, profiles_tune
+from assembly.monitoring.tuning_windows import WINDOW, profiles_tune
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from teams.models import Team

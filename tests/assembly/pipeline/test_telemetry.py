@@ -15,7 +15,7 @@ from assembly.pipeline.answer_cache import AssemblyResult
 from assembly.pipeline.read_plan import NEED_READERS
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
-from assembly.records.quality import context_quality
+from assembly.records.recorded_quality import context_quality
 from assembly.sources import SOURCES
 from teams.models import Team
 from teams.principal import SYSTEM

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assembly.engine.profile import STEPS, CutAt, CutMark, Delimiter, Profile, Section, Weights
+from assembly.engine.profile import STEPS, ConflictMode, CutAt, CutMark, Delimiter, Profile, Section, Weights
 from assembly.engine.scopes import SCOPES
 from assembly.engine.types import LEVEL_PREFERENCES, ORIGINS
 from assembly.profiles.parser import parse_described_profile, parse_profile, profile_yaml
@@ -51,7 +51,9 @@ def read(text: str, name: str = "mine") -> Profile:
     return parse_profile(text, name=name, version=3, sources=KNOWN)
 
 
-UNLESS_SAID: Mapping[str, Any] = {"cut_mark": "source", "deduplicate": True, "report_failures": True}
+UNLESS_SAID: Mapping[str, Any] = {
+    "cut_mark": "source", "deduplicate": True, "report_failures": True, "conflicts": "mark",
+}  # fmt: skip
 """What a text has that does not say otherwise, unlike a profile that was recorded before these options."""
 
 
@@ -94,6 +96,8 @@ delimit: tags
 cut_mark: seed
 deduplicate: false
 report_failures: false
+conflicts: withhold
+coherence_min: .5
 """
 
 
@@ -103,8 +107,11 @@ def test_a_text_has_the_options_of_the_memory_layer() -> None:
     assert read_profile == dataclasses.replace(
         read(GOOD), lod="adaptive", scope_limits={"noosphere": 15, "experience": 5}, delimit="tags", cut_mark="seed",
         half_life={"library": 90, "workshop": 0.5}, credibility={"noosphere": 0.9, "workshop": 0},
-        deduplicate=False, report_failures=False, sections=read_profile.sections,
+        deduplicate=False, report_failures=False, conflicts="withhold", coherence_min=0.5,
+        sections=read_profile.sections,
     )  # fmt: skip
+    for off in ("off", '"off"'):
+        assert read(f"conflicts: {off}\n{GOOD}").conflicts == "off", "YAML takes a bare off for false"
     assert [(one.least_origin, one.relevance_floor) for one in read_profile.sections] == [(None, 0), ("agent", 0.25)]
 
 
@@ -199,6 +206,9 @@ FAULTS: list[tuple[str, str, int, str]] = [
     ("depth_limit: 1", "delimit: bars", 5, "one of: headings, tags"),
     ("depth_limit: 1", "cut_mark: none", 5, "one of: seed, source"),
     ("depth_limit: 1", "deduplicate: 2", 5, "true or false"),
+    ("depth_limit: 1", "conflicts: hide", 5, "one of: mark, withhold, tell, off"),
+    ("depth_limit: 1", "conflicts: false", 5, "one of: mark, withhold, tell, off"),
+    ("depth_limit: 1", "coherence_min: 2", 5, "from 0 to 1"),
     ("overflow: drop", "least_origin: god", 22, "one of: person, agent, tool, external"),
     ("overflow: drop", "relevance_floor: 2", 22, "from 0 to 1"),
     ("required: true", "relevance_floor: .5", 13, "“relevance_floor” is for blocks alone"),
@@ -324,6 +334,7 @@ def profiles(draw: Any) -> Profile:
         credibility=draw(st.dictionaries(st.sampled_from(SCOPES), st.floats(0, 1))),
         delimit=draw(st.sampled_from(get_args(Delimiter))), cut_mark=draw(st.sampled_from(get_args(CutMark))),
         deduplicate=draw(st.booleans()), report_failures=draw(st.booleans()),
+        conflicts=draw(st.sampled_from(get_args(ConflictMode))), coherence_min=draw(st.floats(0, 1)),
     )  # fmt: skip
 
 

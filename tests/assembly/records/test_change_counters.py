@@ -12,7 +12,7 @@ from uuid_utils.compat import uuid7
 from agents.keys import api_key_create
 from agents.models import Agent, ApiKey
 from agents.services import agent_create, agent_delete
-from assembly.models import ChangeCounter, StoredProfile, StoredRule
+from assembly.models import ChangeCounter, Conflict, StoredProfile, StoredRule
 from assembly.records.change_counters import load_change_counts
 from config.db.migration_helpers import ORGANISATION
 from memories.models import Entity, Memory, Pattern, Session
@@ -20,6 +20,7 @@ from memories.services import MemoryFacts, memories_create
 from teams.models import OrganisationFile, Team
 from teams.principal import SYSTEM
 from teams.services import erase, team_delete
+from tests.assembly.conflicts.conflict_factories import conflict_between
 from tests.assembly.one_of_each import everything
 from tests.concurrency import at_once
 
@@ -30,7 +31,7 @@ OF_ORGANISATION = {
 OF_AGENTS = {
     "agents", "agent_teams", "agent_md_files", "daily_logs", "memories", "sessions", "events", "entities", "relations",
     "patterns", "documents", "chunks", "file_passages", "threads", "tools", "task_frames",
-    "rules",
+    "rules", "conflicts",
 }  # fmt: skip
 APPEND_ONLY = {"profile_tunings"}  # an insert counts: tests/assembly/feedback/test_tuning.py
 COUNTED = sorted(OF_TEAMS | OF_ORGANISATION | OF_AGENTS)
@@ -52,7 +53,9 @@ NOT_COUNTED = {
 
 @pytest.fixture
 def kept(db: None) -> tuple[Agent, Team]:
-    return everything()
+    agent, team = everything()
+    conflict_between(*agent.memories.all())
+    return agent, team
 
 
 def counted_tables() -> set[str]:
@@ -93,9 +96,10 @@ def test_a_change_of_any_row_raises_the_count_of_its_owner_once(table: str, kept
     once = (int(table in OF_AGENTS), int(table in OF_TEAMS), int(table in OF_ORGANISATION))
     if table == "memories":  # here is one of each
         once = (1, 1, 0)
-    column = {"agent_teams": "team_id", "chunks": "line", "file_passages": "line", "embedding_space": "slot"}.get(
-        table, "version"
-    )
+    column = {
+        "agent_teams": "team_id", "chunks": "line", "file_passages": "line", "embedding_space": "slot",
+        "conflicts": "status",
+    }.get(table, "version")  # fmt: skip
     assert raised(partial(run, f"UPDATE {table} SET {column} = {column}"), *owners) == once  # noqa: S608
     assert raised(partial(run, f"UPDATE {table} SET {column} = {column} WHERE false"), *owners) == (0, 0, 0)  # noqa: S608
 
@@ -105,6 +109,7 @@ def deletion(kept: tuple[Agent, Team], table: str) -> Callable[[], object]:
     ids = {"agents": agent.id, "teams": team.id, "profiles": StoredProfile.objects.get().id}
     ids["organisation_files"] = OrganisationFile.objects.get().id
     ids["rules"] = StoredRule.objects.get().id
+    ids["conflicts"] = Conflict.objects.get().id
     if table in {"memories", "daily_logs"}:
         ids[table] = (agent.memories if table == "memories" else agent.daily_logs).all()[0].id
     if table in ids:

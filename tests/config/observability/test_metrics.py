@@ -100,7 +100,7 @@ def test_they_can_only_be_read(headers: dict[str, str], status: int, settings: A
     assert Client(enforce_csrf_checks=True).post("/metrics", headers=headers).status_code == status
 
 
-def test_they_tell_of_contexts_requests_jobs_and_new_records_with_two_queries(
+def test_they_tell_of_contexts_requests_jobs_new_records_and_conflicts_with_three_queries(
     agent: Agent,
     agent_api: Api,
     client: Client,
@@ -113,7 +113,7 @@ def test_they_tell_of_contexts_requests_jobs_and_new_records_with_two_queries(
     for status in (JobStatus.QUEUED, JobStatus.QUEUED, JobStatus.RUNNING, JobStatus.DONE):
         job = job_create(kind="x", arguments={}, agent=agent, principal=SYSTEM)
         Job.objects.filter(id=job.id).update(status=status)
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(3):
         after = client.get("/metrics").content.decode()
 
     def moved(name: str, **labels: str) -> float:

@@ -16,8 +16,8 @@ from assembly.monitoring.new_contexts import follow_assemblies
 from assembly.monitoring.trends.counting import bound_of
 from assembly.monitoring.trends.file_losses import file_losses_store
 from assembly.monitoring.trends.recount import load_with_records
-from assembly.records.quality import quality_of_record
 from assembly.records.reader import StoredAssembly, load_record
+from assembly.records.recorded_quality import quality_of_record
 from memories.models import Memory
 from teams.models import Team
 from tests import personas

@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("teams", "0015_origin"),
+        ("teams", "0016_conflict_activities"),
     ]
 
     operations = [
@@ -50,6 +50,8 @@ class Migration(migrations.Migration):
                     ("profile.deleted", "Profile deleted"),
                     ("rule.deleted", "Rule deleted"),
                     ("memory.deleted", "Memory deleted"),
+                    ("conflict.resolved", "Conflict resolved"),
+                    ("conflict.reopened", "Conflict reopened"),
                     ("export.downloaded", "Export downloaded"),
                     ("bundle.downloaded", "Audit bundle downloaded"),
                     ("import.begun", "Import started"),

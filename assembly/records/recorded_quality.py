@@ -12,6 +12,7 @@ from assembly.engine.quality import (
     scope_outcomes,
     source_coverage,
 )
+from assembly.engine.reconciliation import Reconciliation
 from assembly.engine.scopes import MemoryScope
 from assembly.engine.types import Decision
 from assembly.models import Assembly
@@ -44,9 +45,23 @@ def context_quality(
     )
 
 
-def disputed_refs(_assembly: Assembly, _decisions: Sequence[Decision]) -> frozenset[str]:
-    """Return the refs of the items in unresolved conflicts: none, as no conflicts are recorded."""
-    return frozenset()
+def disputed_refs(assembly: Assembly, decisions: Sequence[Decision]) -> frozenset[str]:
+    """Return the refs of the items in unresolved conflicts, and of included items that repeat or contradict another.
+
+    A minor conflict of which one side was left out is resolved.
+    """
+    recorded = assembly.request.get("reconciliations")
+    if not recorded:
+        return frozenset()
+    sensitivity = assembly.profile.get("conflict_sensitivity", 1.0)
+    included = {decision.ref for decision in decisions if decision.included}
+    known = map(Reconciliation.from_dict, recorded)
+    return frozenset(
+        ref
+        for one in known
+        if not one.resolution and (one.strategy(sensitivity) == "flag" or included.issuperset((one.left, one.right)))
+        for ref in (one.left, one.right)
+    )
 
 
 def recorded_outcomes(

@@ -15,7 +15,7 @@ from assembly.engine.types import field_values
 from assembly.models import Assembly, AssemblyFeedback, AssemblyQuality, ProfileTuning, TuningWindow
 from assembly.profiles.catalogue import find_profile
 from assembly.profiles.shipped import CONVERSATION
-from assembly.profiles.tuning import TUNING_LOCK, tuning_adjust, tuning_state
+from assembly.profiles.tuning_versions import TUNING_LOCK, tuning_adjust, tuning_state
 from config.db.statements import lock_until_commit
 from config.http.errors import Invalid
 

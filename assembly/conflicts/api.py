@@ -1,0 +1,202 @@
+"""REST endpoints that list, read, decide and reopen conflicts."""
+
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from agents.access import agent_for
+from assembly.conflicts.access import conflict_for, conflict_to_resolve
+from assembly.conflicts.services import CHOICES, conflict_resolve, conflict_undo
+from assembly.conflicts.sides import SideText, side_texts
+from assembly.models import Conflict, ConflictKind, ConflictResolution, ConflictSide, ConflictStatus, ConflictStrategy
+from assembly.models.conflict import MAX_REASON_CHARACTERS
+from config.http.errors import Invalid
+from config.http.idempotency import idempotent
+from config.http.openapi import PAGE
+from config.http.serializers import ExactText, StrictSerializer
+from teams.access import team_for
+from teams.api.serializers import ActorSerializer, actor_document, page_serializer
+from teams.api.view import ApiView
+from teams.origin import Origin
+
+STATUSES = [*ConflictStatus.values, "all"]
+
+
+class ConflictSideSerializer(serializers.Serializer[Any]):
+    ref = serializers.CharField(help_text="The item with the version that was compared, as in team_file:<uuid>@3#7.")
+    statement = serializers.CharField(help_text="The part of the text that differs.")
+
+
+class ConflictSideTextSerializer(ConflictSideSerializer):
+    title = serializers.CharField(allow_blank=True)
+    text = serializers.CharField(allow_blank=True, help_text="As it is now.")
+    current = serializers.BooleanField(help_text="Whether it is the text that was compared.")
+    agent = serializers.CharField(allow_null=True)
+    team = serializers.CharField(allow_null=True)
+    version = serializers.IntegerField(allow_null=True)
+    updated_by = ActorSerializer()
+    origin = serializers.ChoiceField(choices=Origin.values, allow_null=True)
+    written_at = serializers.DateTimeField(allow_null=True)
+    credibility = serializers.FloatField(allow_null=True, help_text="0 to 1; null: nobody rates such texts.")
+
+
+class ConflictSerializer(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    kind = serializers.ChoiceField(choices=ConflictKind.values, help_text="What differs; duplicate: nothing does.")
+    status = serializers.ChoiceField(choices=ConflictStatus.values, help_text="gone: a side has another text.")
+    agent = serializers.CharField(allow_null=True, help_text="The agent of a side; null: none has one.")
+    team = serializers.CharField(allow_null=True)
+    cue = serializers.CharField(help_text="The difference, in a sentence.")
+    similarity = serializers.FloatField(help_text="Of both texts in meaning, 0 to 1.")
+    severity = serializers.FloatField(help_text="0 to 1; below .3 it is minor, and precedence decides.")
+    probability = serializers.FloatField(help_text="How sure the comparison is, 0 to 1.")
+    strategy = serializers.ChoiceField(choices=ConflictStrategy.values, help_text="What contexts do about it.")
+    confidence = serializers.FloatField()
+    reasoning = serializers.CharField()
+    resolution = serializers.ChoiceField(
+        choices=ConflictResolution.values, allow_null=True, help_text="What a person decided; null: nothing."
+    )
+    reason = serializers.CharField(allow_blank=True)
+    resolved_at = serializers.DateTimeField(allow_null=True)
+    resolved_by = ActorSerializer(allow_null=True)
+    found_at = serializers.DateTimeField()
+    left = ConflictSideSerializer()
+    right = ConflictSideSerializer()
+
+
+class ConflictDetailSerializer(ConflictSerializer):
+    left = ConflictSideTextSerializer()
+    right = ConflictSideTextSerializer()
+
+
+class ConflictDecisionSerializer(StrictSerializer):
+    choice = serializers.ChoiceField(choices=CHOICES, help_text="Which side holds.")
+    reason = ExactText(max_length=MAX_REASON_CHARACTERS, required=False, allow_blank=True, default="", help_text="Why.")
+
+
+def conflict_document(conflict: Conflict) -> dict[str, Any]:
+    """Return a conflict as JSON."""
+    names = ("id", "kind", "status", "cue", "similarity", "severity", "probability", "strategy", "confidence")
+    left, right = conflict.sides
+    facts = {
+        **{name: getattr(conflict, name) for name in (*names, "reasoning", "reason", "resolved_at")},
+        "agent": conflict.agent.slug if conflict.agent else None,
+        "team": conflict.team.slug if conflict.team else None,
+        "resolution": conflict.resolution or None,
+        "resolved_by": actor_document(conflict.resolved_by, conflict.resolver_name) if conflict.resolved_at else None,
+        "found_at": conflict.found,
+        "left": _side_document(left),
+        "right": _side_document(right),
+    }
+    return dict(ConflictSerializer(facts).data)
+
+
+def _side_document(side: ConflictSide) -> dict[str, Any]:
+    return {"ref": side.ref, "statement": side.statement}
+
+
+def _text_document(side: SideText) -> dict[str, Any]:
+    facts = {
+        **_side_document(side.side),
+        "title": side.title,
+        "text": side.text,
+        "current": side.is_current,
+        "agent": side.agent_slug or None,
+        "team": side.team_slug or None,
+        "version": side.version,
+        "updated_by": actor_document(side.author_ref, side.author),
+        "origin": side.origin or None,
+        "written_at": side.written,
+        "credibility": side.credibility,
+    }
+    return dict(ConflictSideTextSerializer(facts).data)
+
+
+def conflict_detail_document(conflict: Conflict) -> dict[str, Any]:
+    """Return a conflict as JSON, with both texts as they are now."""
+    left, right = side_texts([conflict])[conflict.id]
+    return {**conflict_document(conflict), "left": _text_document(left), "right": _text_document(right)}
+
+
+class ConflictList(ApiView):
+    @extend_schema(
+        operation_id="conflicts_list",
+        summary="List conflicts",
+        parameters=[
+            OpenApiParameter("status", str, enum=STATUSES, description="open, unless another one is named."),
+            OpenApiParameter("kind", str, enum=ConflictKind.values, description="Only those."),
+            OpenApiParameter("agent", str, description="Only with a text of the agent with this slug."),
+            OpenApiParameter("team", str, description="Only with a text of the team with this slug."),
+            *PAGE,
+        ],
+        responses=page_serializer(ConflictSerializer),
+    )
+    def get(self, request: Request) -> Response:
+        """Return the conflicts of which you may read both sides, newest first.
+
+        A conflict with an archived or superseded memory is not open.
+        """
+        query = self.query("status", "kind", "agent", "team", "cursor", "limit")
+        agent = agent_for(self.principal, query["agent"]) if "agent" in query else None
+        team = team_for(self.principal, query["team"]) if "team" in query else None
+        rows = Conflict.objects.visible_to(self.principal).selected(
+            status=_known("status", query.get("status", "open"), STATUSES),
+            kind=_known("kind", query["kind"], ConflictKind.values) if "kind" in query else "",
+            agent_id=agent.id if agent else None,
+            team_id=team.id if team else None,
+        )
+        return self.page(rows.select_related("agent", "team"), conflict_document, ("found", "id"), query=query)
+
+
+class ConflictDetail(ApiView):
+    @extend_schema(operation_id="conflicts_read", summary="Get conflict", responses=ConflictDetailSerializer)
+    def get(self, request: Request, id_: UUID) -> Response:
+        """Return a conflict with both texts as they are now."""
+        self.query()
+        return Response(conflict_detail_document(conflict_for(self.principal, id_)))
+
+
+class ConflictResolve(ApiView):
+    @extend_schema(
+        operation_id="conflicts_resolve",
+        summary="Resolve conflict",
+        request=ConflictDecisionSerializer,
+        responses=ConflictDetailSerializer,
+    )
+    @idempotent
+    def post(self, request: Request, id_: UUID) -> Response:
+        """Decide which side of an open conflict holds, for contexts from now on. You need to be able to change both.
+
+        The other side is superseded or archived if it is a memory; a text of a file, document or entity stays, and no
+        context includes the passage. Both sides may hold. The decision can be undone.
+        """
+        self.query()
+        asked = self.validated(ConflictDecisionSerializer)
+        conflict = conflict_to_resolve(self.principal, id_)
+        conflict_resolve(conflict=conflict, choice=asked["choice"], reason=asked["reason"], principal=self.principal)
+        return Response(conflict_detail_document(conflict_for(self.principal, id_)))
+
+
+class ConflictUndo(ApiView):
+    @extend_schema(
+        operation_id="conflicts_undo",
+        summary="Undo decision on conflict",
+        request=None,
+        responses=ConflictDetailSerializer,
+    )
+    @idempotent
+    def post(self, request: Request, id_: UUID) -> Response:
+        """Undo the decision on a conflict: it is open again, and its memories are as they were before the decision."""
+        self.query()
+        conflict_undo(conflict=conflict_to_resolve(self.principal, id_), principal=self.principal)
+        return Response(conflict_detail_document(conflict_for(self.principal, id_)))
+
+
+def _known(field: str, value: str, known: list[str]) -> str:
+    if value not in known:
+        raise Invalid(field, f"Use one of: {', '.join(known)}.")
+    return value

@@ -1,0 +1,256 @@
+"""The texts that are compared for conflicts: those of an item that was saved, and those nearest in meaning to them.
+
+A memory and an entity are one text each; a file or document has a text per passage. Daily logs and events say what was
+at some time, code and the files that say who an agent is make no statements: none of them is compared.
+"""
+
+import datetime
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from agents.models import AgentFile, AgentTeam
+from assembly.models import text_hash
+from config.db.migration_helpers import ORGANISATION
+from config.db.statements import execute_sql, fetch_rows
+from memories.embeddings.active_model import EmbeddingModel, read_active_model
+from memories.embeddings.file_splitting import file_split
+from memories.embeddings.indexing import document_split
+from memories.embeddings.splitting import is_code
+from memories.models import Chunk, Document, Entity, FilePassage, Memory
+from memories.models.file_passage import FILE_MODELS
+from teams.models import OrganisationFile, TeamFile
+
+NEAREST = 20
+"""The number of texts, of all kinds together, with which a text is compared."""
+MIN_SIMILARITY = 0.6
+"""The least cosine of texts that are compared."""
+MAX_PASSAGES = 100
+"""The most passages of one item that are compared, the first ones."""
+COMPARED_FILES = ("agent_file", "team_file", "organisation_file")
+
+MODELS: Mapping[str, type[Any]] = {
+    "memory": Memory,
+    "agent_file": AgentFile,
+    "team_file": TeamFile,
+    "organisation_file": OrganisationFile,
+    "document": Document,
+    "entity": Entity,
+}
+"""The models whose rows are compared, by kind."""
+KINDS: Mapping[type[Any], str] = {model: kind for kind, model in MODELS.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedText:
+    """A text with its ref, the id of the row that is versioned, its owner (neither: the organisation)."""
+
+    ref: str
+    item: UUID
+    text: str
+    agent_id: UUID | None
+    team_id: UUID | None
+    date: datetime.date | None = None
+    """The day of which the text speaks, if somebody named it; when it was written says nothing about that."""
+    vector: str | None = None
+    """The vector of a text whose nearest are to be found, as PostgreSQL writes it."""
+    similarity: float = 1.0
+    """The cosine with the text to which it is near."""
+
+    @property
+    def sha256(self) -> bytes:
+        """The SHA-256 of the text."""
+        return text_hash(self.text)
+
+
+def texts_of(kind: str, id_: UUID) -> list[ComparedText] | None:
+    """Return the current texts of the item, with vectors; None if it does not exist.
+
+    A file or document without passages of its current version is split first.
+    """
+    row = MODELS[kind]._default_manager.filter(id=id_).first()  # noqa: SLF001 - Django's documented name
+    return None if row is None else _READERS[kind](row, read_active_model())
+
+
+def _of_memory(memory: Memory, space: EmbeddingModel) -> list[ComparedText]:
+    if not memory.stands:
+        return []
+    day = memory.occurred_at.date() if memory.occurred_at else None
+    vector = _vector(memory, space)
+    return [ComparedText(memory.ref, memory.id, memory.text, memory.agent_id, memory.team_id, day, vector)]
+
+
+def _of_entity(entity: Entity, space: EmbeddingModel) -> list[ComparedText]:
+    vector = _vector(entity, space)
+    return [ComparedText(entity.ref, entity.id, entity.said, entity.agent_id, None, None, vector)]
+
+
+def _of_document(document: Document, space: EmbeddingModel) -> list[ComparedText]:
+    if is_code(path=document.path, language=document.language):
+        return []
+    document_split(id_=document.id)
+    chunks = Chunk.objects.filter(document=document).order_by("position")[:MAX_PASSAGES]
+    return [
+        ComparedText(chunk.ref, document.id, chunk.text, document.agent_id, None, None, _vector(chunk, space))
+        for chunk in chunks
+    ]
+
+
+def _of_file(file: Any, space: EmbeddingModel) -> list[ComparedText]:
+    kind = KINDS[type(file)]
+    file_split(kind=kind, id_=file.id)
+    passages = FilePassage.objects.filter(file_id=file.id, file_kind=kind).order_by("position")[:MAX_PASSAGES]
+    return [
+        ComparedText(one.ref, file.id, one.text, one.agent_id, one.team_id, None, _vector(one, space))
+        for one in passages
+    ]
+
+
+_READERS: Mapping[str, Callable[[Any, EmbeddingModel], list[ComparedText]]] = {
+    "memory": _of_memory,
+    "entity": _of_entity,
+    "document": _of_document,
+    **dict.fromkeys(COMPARED_FILES, _of_file),
+}
+
+
+def _vector(row: Any, space: EmbeddingModel) -> str | None:
+    vector = getattr(row, space.slot) if getattr(row, space.model_column) == space.model else None
+    return None if vector is None else f"[{','.join(map(str, vector))}]"
+
+
+def items_of_all_kinds() -> Iterator[tuple[str, Sequence[UUID]]]:
+    """Yield the ids of all items that are compared, kind by kind."""
+    for kind, model in MODELS.items():
+        rows = model._default_manager.all()  # noqa: SLF001 - Django's documented name
+        yield kind, list(rows.order_by("id").values_list("id", flat=True))
+
+
+# The vector index does not know owners, so an iterative scan goes on until it has enough rows.
+SETTINGS_SQL = """
+SELECT set_config('hnsw.ef_search', '100', true), set_config('hnsw.iterative_scan', 'relaxed_order', true),
+    set_config('hnsw.max_scan_tuples', '40000', true)
+"""
+NEAREST_SQL = """
+WITH near AS (
+    (SELECT 'memory' AS kind, id::text AS id, {distance} AS distance FROM memories
+        WHERE {of_agents_or_teams} AND {here} AND {slot} IS NOT NULL AND id <> %(item)s
+            AND superseded_by_id IS NULL AND retired_because = ''
+        ORDER BY {indexed} LIMIT %(nearest)s)
+    UNION ALL
+    (SELECT 'passage', id::text, {distance} FROM file_passages
+        WHERE {of_owners} AND {here} AND {slot} IS NOT NULL AND file_id <> %(item)s AND file_kind = ANY(%(files)s)
+        ORDER BY {distance} LIMIT %(nearest)s)
+    UNION ALL
+    (SELECT 'chunk', id::text, {distance} FROM chunks
+        WHERE {of_agents} AND {here} AND {slot} IS NOT NULL AND document_id <> %(item)s
+        ORDER BY {distance} LIMIT %(nearest)s)
+    UNION ALL
+    (SELECT 'entity', id::text, {distance} FROM entities
+        WHERE {of_agents} AND {here} AND {slot} IS NOT NULL AND id <> %(item)s
+        ORDER BY {distance} LIMIT %(nearest)s)
+)
+SELECT kind, id, 1 - distance FROM near WHERE distance <= %(farthest)s ORDER BY distance, kind, id LIMIT %(nearest)s
+"""
+EVERYBODY = {"of_agents_or_teams": "true", "of_owners": "true", "of_agents": "true"}
+OF_OWNERS = {
+    "of_agents_or_teams": "(agent_id = ANY(%(agents)s) OR team_id = ANY(%(teams)s))",
+    "of_owners": "owner = ANY(%(owners)s)",
+    "of_agents": "agent_id = ANY(%(agents)s)",
+}
+
+
+def nearest_texts(text: ComparedText) -> list[ComparedText]:
+    """Return the texts nearest in meaning that a context may include together with this one, the nearest first.
+
+    Those are the texts of its owner, of the teams of an agent or the agents of a team, and of the organisation. At most
+    NEAREST are returned, of a cosine of at least MIN_SIMILARITY; none for a text without a vector.
+    """
+    if text.vector is None:
+        return []
+    space = read_active_model()
+    agents, teams = _owners_near(text)
+    conditions = OF_OWNERS if text.agent_id or text.team_id else EVERYBODY
+    slot, dimensions = space.slot, space.dimensions
+    sql = NEAREST_SQL.format(
+        slot=slot,
+        here=space.here,
+        distance=f"{slot} <=> %(vector)s::vector",
+        indexed=f"{slot}::halfvec({dimensions}) <=> %(vector)s::vector::halfvec({dimensions})",
+        **conditions,
+    )
+    parameters = {
+        "vector": text.vector,
+        "model": space.model,
+        "item": text.item,
+        "agents": agents,
+        "teams": teams,
+        "owners": [*agents, *teams, ORGANISATION],
+        "files": list(COMPARED_FILES),
+        "nearest": NEAREST,
+        "farthest": 1 - MIN_SIMILARITY,
+    }
+    with transaction.atomic():
+        execute_sql(SETTINGS_SQL)
+        rows = fetch_rows(sql, parameters)
+    return _load_found(rows)
+
+
+def _owners_near(text: ComparedText) -> tuple[list[UUID], list[UUID]]:
+    """Return the agents and teams of whose texts contexts include some together with this one."""
+    if text.agent_id:
+        teams = AgentTeam.objects.filter(agent_id=text.agent_id).values_list("team_id", flat=True)
+        return [text.agent_id], list(teams)
+    if text.team_id:
+        agents = AgentTeam.objects.filter(team_id=text.team_id).values_list("agent_id", flat=True)
+        return list(agents), [text.team_id]
+    return [], []
+
+
+def _load_found(rows: Sequence[tuple[str, str, float]]) -> list[ComparedText]:
+    """Return the texts of the rows of NEAREST_SQL, in order, by at most a query per kind."""
+    ids: dict[str, list[str]] = {}
+    for kind, id_, _ in rows:
+        ids.setdefault(kind, []).append(id_)
+    loaded = {(kind, str(key)): text for kind, some in ids.items() for key, text in _load(kind, some)}
+    return [_with_similarity(loaded[kind, id_], similarity) for kind, id_, similarity in rows if (kind, id_) in loaded]
+
+
+def _with_similarity(text: ComparedText, similarity: float) -> ComparedText:
+    return ComparedText(
+        text.ref, text.item, text.text, text.agent_id, text.team_id, text.date, None, min(1.0, max(0.0, similarity))
+    )
+
+
+def _load(kind: str, ids: Sequence[str]) -> Iterator[tuple[Any, ComparedText]]:
+    if kind == "memory":
+        for memory in Memory.objects.filter(id__in=ids):
+            yield from ((memory.id, text) for text in _of_memory(memory, _NO_VECTORS))
+    elif kind == "entity":
+        for entity in Entity.objects.filter(id__in=ids):
+            yield from ((entity.id, text) for text in _of_entity(entity, _NO_VECTORS))
+    elif kind == "chunk":
+        for chunk in Chunk.objects.filter(id__in=ids).select_related("document"):
+            document = chunk.document
+            if not is_code(path=document.path, language=document.language):
+                yield chunk.id, ComparedText(chunk.ref, document.id, chunk.text, document.agent_id, None)
+    else:
+        yield from _load_passages(ids)
+
+
+def _load_passages(ids: Sequence[str]) -> Iterator[tuple[Any, ComparedText]]:
+    passages = list(FilePassage.objects.filter(id__in=ids))
+    for file_kind in {one.file_kind for one in passages}:
+        rows = FILE_MODELS[file_kind]._default_manager  # noqa: SLF001 - as above
+        files = rows.in_bulk({one.file_id for one in passages if one.file_kind == file_kind})
+        for one in passages:
+            file = files.get(one.file_id)
+            if file is not None and file.version == one.file_version:
+                yield one.id, ComparedText(one.ref, one.file_id, one.text, one.agent_id, one.team_id)
+
+
+_NO_VECTORS = EmbeddingModel("", 0, "embedding")
+"""An embedding model of which no row has a vector."""

@@ -1,0 +1,8 @@
+"""Detection compares two texts and tells whether they contradict each other, say the same, or neither.
+
+It is pure: it reads no database and no clock, and equal texts give equal answers.
+"""
+
+from assembly.conflicts.detection.comparison import Comparison, compare_texts
+
+__all__ = ["Comparison", "compare_texts"]

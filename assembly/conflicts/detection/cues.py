@@ -1,0 +1,125 @@
+"""Cues tell in which way two statements contradict each other, and how far they are about the same thing.
+
+A cue is typed: a number, a date, a negation, an opposite state, or another value of a property that has one value. Each
+has a strength from 0 to 1. The words of the differing values are taken away; what remains on either side tells whether
+both statements have one subject and one slot: the price and the weight of a bike are two slots, and the prices of two
+bikes have two subjects.
+"""
+
+from dataclasses import dataclass
+
+from rapidfuzz import fuzz
+
+from assembly.conflicts.detection.differences import Difference, Kind, date_differences, number_differences
+from assembly.conflicts.detection.polarity import compare_polarity
+from assembly.conflicts.detection.properties import property_difference
+from assembly.conflicts.detection.statement import Statement
+
+SPELLING_RATIO = 90.0
+"""The ratio of rapidfuzz, 0 to 100, from which two words are spellings of one."""
+LEAST_SPELLED = 5
+"""The least letters of words that are compared by their spelling."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cues:
+    """How two statements differ, and what they share. Equal if left and right are swapped, except for the texts."""
+
+    differences: tuple[Difference, ...]
+    common: frozenset[str]
+    left_rest: frozenset[str]
+    """The words of the left statement alone, without those of differing values."""
+    right_rest: frozenset[str]
+    subject_share: float
+    """The share, 0 to 1, of the words of a subject that the other statement has; the smaller one of both sides."""
+    has_other_name: bool
+    """Whether each statement has a name of its own that is not a differing value."""
+    has_other_subject: bool
+    """Whether each subject has a word that the other statement does not have, or both opposites of a pair."""
+    has_other_roles: bool
+    """Whether two names that both have are in another order, as in “Ana helped Ben” and “Ben thanked Ana”."""
+    equal_values: int
+    """The number of equal numbers and dates."""
+    left_extra: int
+    """The number of numbers and dates of the left statement that have no counterpart."""
+    right_extra: int
+    property_class: str
+    """The class of a differing property, see `properties`; empty if no property differs."""
+    is_finer: bool
+    """Whether one statement gives an equal date or number more exactly, or makes an exception."""
+
+    def strength(self, kind: Kind) -> float:
+        """Return the largest strength of the cues of a kind; 0 if there is none."""
+        return max((one.strength for one in self.differences if one.kind == kind), default=0.0)
+
+    def strongest_kind(self) -> Kind:
+        """Return the kind of the strongest cue; "" without cues."""
+        strongest = self.strongest()
+        return strongest.kind if strongest else ""
+
+    def strongest(self) -> Difference | None:
+        """Return the cue with the largest strength, the first of equals; None without cues."""
+        return max(self.differences, key=lambda one: one.strength, default=None)
+
+
+def find_cues(left: Statement, right: Statement) -> Cues:
+    """Return the cues of two statements."""
+    common = _common_words(left, right)
+    numbers = number_differences(left.quantities, right.quantities)
+    dates = date_differences(left.dates, right.dates)
+    polarity = compare_polarity(left, right, common)
+    differences = [*numbers.differences, *dates.differences]
+    if polarity.difference:
+        differences.append(polarity.difference)
+    explained = common | polarity.words
+    left_rest, right_rest = left.words - explained, right.words - explained
+    has_other_subject = bool(left.subject & left_rest and right.subject & right_rest)
+    property_class = ""
+    if not differences and (found := property_difference(left, right, left_rest, right_rest, common)):
+        property_class, difference = found
+        differences.append(difference)
+        left_rest = right_rest = frozenset()
+    return Cues(
+        differences=tuple(differences),
+        common=frozenset(common),
+        left_rest=left_rest,
+        right_rest=right_rest,
+        subject_share=min(_share(one.subject - polarity.words, common) for one in (left, right)),
+        has_other_name=bool(left.names & left_rest and right.names & right_rest),
+        has_other_subject=polarity.has_other_subject or has_other_subject,
+        has_other_roles=_order_of_names(left, right, common) != _order_of_names(right, left, common),
+        equal_values=numbers.equal + dates.equal,
+        left_extra=numbers.left_extra + dates.left_extra,
+        right_extra=numbers.right_extra + dates.right_extra,
+        property_class=property_class,
+        is_finer=left.has_exception != right.has_exception or numbers.is_finer or dates.is_finer,
+    )
+
+
+def _order_of_names(one: Statement, other: Statement, common: set[str]) -> list[str]:
+    """Return the common names in the order of one statement; the other tells that its first word is a name."""
+    names = (one.names | other.names) & common
+    return list(dict.fromkeys(key for key in one.sequence if key in names))
+
+
+def _share(words: frozenset[str], common: set[str]) -> float:
+    return len(words & common) / len(words) if words else 1.0
+
+
+def _common_words(left: Statement, right: Statement) -> set[str]:
+    """Return the words that both have: equal ones, and those of either that are spelled nearly as one of the other."""
+    common = set(left.words & right.words)
+    # Names that are spelled alike are two names: Austria and Australia.
+    names = left.names | right.names
+    others = right.words - common - names
+    for word in left.words - common - names:
+        matches = [other for other in others if _is_same_word(word, other)]
+        if matches:
+            common.update(matches, [word])
+    return common
+
+
+def _is_same_word(one: str, other: str) -> bool:
+    if one[0] != other[0] or min(len(one), len(other)) < LEAST_SPELLED:
+        return False
+    return fuzz.ratio(one, other) >= SPELLING_RATIO

@@ -1,0 +1,248 @@
+"""This module finds the days, weekdays and times of day that a statement names, as far as it names them.
+
+`memories.search.dates` answers another question, which rows a question may mean, and so completes “12 March” to that
+day of many years. Two statements contradict each other only in what both of them say: here a missing year stays
+missing. The library dateparser completes it, too, and takes 40 ms for a sentence. The names of months and weekdays are
+those of the search, in English and German.
+"""
+
+import calendar
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from memories.search.time_expressions import ENGLISH_MONTHS, ENGLISH_WEEKDAYS, TIME_EXPRESSIONS
+
+Kind = Literal["day", "weekday", "clock"]
+
+DAYS_A_MONTH, DAYS_A_YEAR, DAYS_A_WEEK = 30, 365, 7
+MINUTES_A_DAY, HALF_DAY = 1_440, 720
+NEXT_CENTURY = 2_100
+
+_GERMAN = TIME_EXPRESSIONS["german"].meanings
+_MONTHS: dict[str, int] = {name: number for number, name in enumerate(ENGLISH_MONTHS, 1)}
+_MONTHS |= {name[:3]: number for name, number in _MONTHS.items()} | {"sept": 9}
+_MONTHS |= {name: _MONTHS[english] for name, english in _GERMAN["month"].items() if not name.isdigit()}
+_WEEKDAYS: dict[str, int] = {name: number for number, name in enumerate(ENGLISH_WEEKDAYS)}
+_WEEKDAYS |= {name[:3]: number for name, number in _WEEKDAYS.items()}
+_WEEKDAYS |= {name: _WEEKDAYS[english] for name, english in _GERMAN["weekday"].items()}
+_HOURS = {
+    word: number
+    for words in (
+        "one two three four five six seven eight nine ten eleven twelve",
+        "eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
+    )
+    for number, word in enumerate(words.split(), 1)
+}
+
+
+def _names(words: Mapping[str, int]) -> str:
+    """Return a pattern of the names with a capital, or in small letters where they have more than five of them."""
+    capital = [word.capitalize() for word in words]
+    small = [word for word in words if len(word) > 5]  # noqa: PLR2004 - “march” and “sun” are common words
+    return "|".join(sorted([*capital, *small], key=len, reverse=True))
+
+
+_MONTH = rf"(?P<month>{_names(_MONTHS)})\b\.?"
+_YEAR = r"(?P<year>(?:19|20)\d\d)\b"
+_DAY = r"(?P<day>[0-3]?\d)"
+_HOUR = rf"(?P<hour>[0-2]?\d|{'|'.join(_HOURS)})"
+_DIGIT, _WORD = re.compile(r"\d"), re.compile(r"[^\W\d_]+")
+_TIME = r"(?P<hour>[0-2]?\d)(?::(?P<minute>[0-5]\d))?"
+_BEFORE_MONTH = r"\b(?:in|since|until|till|by|of|from|to|before|after|and|for|last|next|this|im|seit|bis|ab|und|für)"
+"""The words before a month without a day; without them, “May” and “Jan” may be something else."""
+_END = r"(?= of (?:each|every|the|a) |\s*$|[,;]|\.\s*$)"
+"""What follows an ordinal that is a day of the month: “the 25th”, not “the 25th floor”."""
+_HALF = r"(?P<half>am|pm|a\.m\.?|p\.m\.?|AM|PM)(?!\w)"
+
+
+@dataclass(frozen=True, slots=True)
+class DateValue:
+    """A day, a weekday or a time of day, with the parts that were said; None for those that were not."""
+
+    kind: Kind
+    text: str
+    start: int
+    end: int
+    year: int | None = None
+    month: int | None = None
+    day: int | None = None
+    weekday: int | None = None
+    minute: int | None = None
+    """Minutes since midnight, of a time of day."""
+    is_half_known: bool = True
+    """False for a time of day that may be before or after noon, such as “half past nine”."""
+
+    @property
+    def precision(self) -> int:
+        """The smallest part that was said: 3 for a day, 2 for a month, 1 for a year or another kind of value."""
+        return 3 if self.day is not None else 2 if self.month is not None else 1
+
+    def distance(self, other: "DateValue") -> float | None:
+        """Return the days between both values, 0 if they can be the same; None if they cannot be compared."""
+        if self.kind != other.kind:
+            return None
+        if self.kind == "clock":
+            return self._clock_distance(other)
+        if self.kind == "weekday":
+            apart = abs((self.weekday or 0) - (other.weekday or 0))
+            return float(min(apart, DAYS_A_WEEK - apart))
+        both = [
+            (mine, theirs, days)
+            for mine, theirs, days in (
+                (self.year, other.year, DAYS_A_YEAR),
+                (self.month, other.month, DAYS_A_MONTH),
+                (self.day, other.day, 1),
+            )
+            if mine is not None and theirs is not None
+        ]
+        return float(abs(sum((mine - theirs) * days for mine, theirs, days in both))) if both else None
+
+    def _clock_distance(self, other: "DateValue") -> float:
+        cycle = MINUTES_A_DAY if self.is_half_known and other.is_half_known else HALF_DAY
+        apart = abs((self.minute or 0) - (other.minute or 0)) % cycle
+        return min(apart, cycle - apart) / MINUTES_A_DAY
+
+
+_Said = Mapping[str, str | None]
+_Parts = dict[str, int | bool | None]
+_Reader = Callable[[_Said], Iterator[_Parts]]
+
+
+def dates_in(text: str) -> list[DateValue]:
+    """Return the days, weekdays and times that the text names, in its order; where two readings overlap, the longer."""
+    if not _DIGIT.search(text) and _SIGNS.isdisjoint(_WORD.findall(text.lower())):
+        return []
+    found: list[DateValue] = []
+    taken: list[tuple[int, int]] = []
+    for kind, pattern, read in _READERS:
+        for match in pattern.finditer(text):
+            if any(match.start() < end and start < match.end() for start, end in taken):
+                continue
+            values = [parts for parts in read(match.groupdict()) if _is_valid(parts)]
+            if values:
+                taken.append(match.span())
+            found += [DateValue(kind, match[0].strip(), *match.span(), **parts) for parts in values]  # type: ignore[arg-type]
+    return sorted(found, key=lambda value: (value.start, value.end))
+
+
+def _is_valid(parts: _Parts) -> bool:
+    month, day, minute = parts.get("month"), parts.get("day"), parts.get("minute")
+    if month is not None and not 1 <= month <= 12:  # noqa: PLR2004
+        return False
+    if day is not None and not 1 <= day <= 31:  # noqa: PLR2004
+        return False
+    return minute is None or 0 <= minute < MINUTES_A_DAY
+
+
+def _day(said: _Said) -> Iterator[_Parts]:
+    month = said.get("month")
+    number = None if month is None else _MONTHS.get(month.lower()) or int(month)
+    yield {"year": _number(said.get("year")), "month": number, "day": _number(said.get("day"))}
+
+
+def _end_of(said: _Said) -> Iterator[_Parts]:
+    """Yield the last day of a month or a year: “end of March”, “end of 2027”."""
+    year, month = _number(said.get("year")), said.get("month")
+    number = 12 if month is None else _MONTHS[month.lower()]
+    yield {"year": year, "month": number, "day": calendar.monthrange(year or 2001, number)[1]}
+
+
+def _quarter(said: _Said) -> Iterator[_Parts]:
+    """Yield the first month of a quarter, so that quarters are three months apart."""
+    yield {"year": _number(said.get("year")), "month": int(str(said["quarter"])) * 3 - 2}
+
+
+def _weekday(said: _Said) -> Iterator[_Parts]:
+    yield {"weekday": _WEEKDAYS[str(said["weekday"]).lower()]}
+
+
+def _clock(said: _Said) -> Iterator[_Parts]:
+    """Yield the time of day, and the second one of a range such as “2 to 4 am”."""
+    half = (said.get("half") or "").lower().replace(".", "")
+    for hour_name, minute_name in (("hour", "minute"), ("last_hour", "last_minute")):
+        if (hour := said.get(hour_name)) is None:
+            continue
+        number = _HOURS.get(hour) or int(hour)
+        if half:
+            number = number % 12 + (12 if half == "pm" else 0)
+        minute = number * 60 + int(said.get(minute_name) or 0) + int(said.get("shift") or 0)
+        # Written as 9:30 or 09:00 it is a time of 24 hours; spoken as “at seven” it may be either half of the day.
+        yield {"minute": minute % MINUTES_A_DAY, "is_half_known": bool(half) or said.get(minute_name) is not None}
+
+
+def _shifted(shift: int) -> _Reader:
+    """Return the reader of a time some minutes before or after the hour, in either half of the day."""
+
+    def read(said: _Said) -> Iterator[_Parts]:
+        hour = str(said["hour"]).lower()
+        minute = (_HOURS.get(hour) or int(hour)) * 60 + shift
+        yield {"minute": minute % MINUTES_A_DAY, "is_half_known": False}
+
+    return read
+
+
+def _noon(_said: _Said) -> Iterator[_Parts]:
+    yield {"minute": HALF_DAY}
+
+
+def _midnight(_said: _Said) -> Iterator[_Parts]:
+    yield {"minute": 0}
+
+
+def _number(said: str | None) -> int | None:
+    return None if said is None else int(said)
+
+
+_PATTERNS: tuple[tuple[Kind, str, _Reader], ...] = (
+    ("day", r"\b(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)\b", _day),
+    ("day", rf"\b{_DAY}\. ?(?P<month>[01]?\d)\. ?{_YEAR}", _day),
+    ("day", rf"\b(?:[Ee]nd of|Ende) (?:the year )?{_YEAR}", _end_of),
+    ("day", rf"\b(?:[Ee]nd of|Ende) {_MONTH}(?: (?:of )?{_YEAR})?(?!\w)", _end_of),
+    ("day", rf"\b{_DAY}(?:st|nd|rd|th|\.)?(?: of)? ?{_MONTH}(?:,? ?{_YEAR})?", _day),
+    ("day", rf"\b{_MONTH} (?:the )?{_DAY}(?:st|nd|rd|th)?\b(?!:)(?:,? ?{_YEAR})?", _day),
+    ("day", rf"\b{_MONTH}(?:,| of)? {_YEAR}", _day),
+    ("day", rf"(?:{_BEFORE_MONTH} |-){_MONTH}", _day),
+    ("day", rf"\bQ(?P<quarter>[1-4])(?:[ /]{_YEAR})?(?!\w)", _quarter),
+    ("day", rf"\b(?:on the|the|am) (?P<day>[0-3]?\d)(?:st|nd|rd|th|\.){_END}", _day),
+    ("weekday", rf"\b(?P<weekday>{_names(_WEEKDAYS)})s?\b", _weekday),
+    ("weekday", r"\b(?P<weekday>(?:tue|wed|thu|fri)|(?:mon|sat|sun)(?= \d))\b", _weekday),
+    ("clock", rf"\b{_TIME} ?(?:-|to|until) ?(?P<last_hour>[0-2]?\d)(?::(?P<last_minute>[0-5]\d))? ?{_HALF}", _clock),
+    ("clock", rf"\b(?P<hour>[0-2]?\d)(?:[:.](?P<minute>[0-5]\d))? ?{_HALF}", _clock),
+    ("clock", r"\b(?P<hour>[0-2]?\d):(?P<minute>[0-5]\d)(?: ?(?:h|Uhr))?\b(?![:.]\d)", _clock),
+    ("clock", r"\b(?P<hour>[0-2]?\d)(?:\.(?P<minute>[0-5]\d))? ?(?:Uhr|o'clock)\b", _clock),
+    ("clock", rf"\bhalf past {_HOUR}\b", _shifted(30)),
+    ("clock", rf"\bhalb {_HOUR}\b", _shifted(-30)),
+    ("clock", rf"\b(?:a )?quarter past {_HOUR}\b", _shifted(15)),
+    ("clock", rf"\b(?:a )?quarter to {_HOUR}\b", _shifted(-15)),
+    ("clock", rf"\b(?:at|um) {_HOUR}(?=\s*$|[.,;](?!\d)| (?:in|on|and|every|sharp|und|am)\b)", _clock),
+    ("clock", r"\b(?:noon|midday|[Mm]ittags?)\b", _noon),
+    ("clock", r"\b(?:midnight|Mitternacht)\b", _midnight),
+    (
+        "day",
+        rf"(?:(?<=\b[Ii]n )|(?<=\b[Ss]ince )|(?<=\bof )|(?<=\bfrom )|(?<=\buntil )|(?<=\bby )|(?<=\bto )"
+        rf"|(?<=\bafter )|(?<=\bbefore )|(?<=\bseit )|(?<=\bbis )|(?<=\baround )|(?<=\()|(?<=, )){_YEAR}(?![.,]?\d)",
+        _day,
+    ),
+)  # fmt: skip
+_SIGNS = frozenset(
+    [
+        *_MONTHS,
+        *_WEEKDAYS,
+        *(f"{name}s" for name in _WEEKDAYS),
+        "noon",
+        "midday",
+        "mittag",
+        "mittags",
+        "midnight",
+        "mitternacht",
+        "half",
+        "halb",
+        "quarter",
+        "at",
+        "um",
+    ]
+)
+"""Words of which every date without a digit has one; statements without them need no further search."""
+_READERS = tuple((kind, re.compile(pattern), read) for kind, pattern, read in _PATTERNS)

@@ -1,0 +1,104 @@
+"""A difference is a pair of values of two statements that cannot both be true; numbers and dates are compared here."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeVar
+
+from assembly.conflicts.detection.date_values import DateValue
+from assembly.conflicts.detection.quantities import Quantity
+
+Kind = Literal["number", "date", "negation", "state", "property", "duplicate", ""]
+Value = TypeVar("Value", Quantity, DateValue)
+
+NUMBER_LEAST, NUMBER_SPAN = 0.3, 0.6
+"""A number's strength is .3 for nearly equal ones up to .9, by the relative difference."""
+DATE_LEAST, DATE_SPAN, DATE_DAYS = 0.3, 0.5, 60.0
+"""A date's strength is .3 for a day's distance up to .8 for 60 days, by the logarithm of the distance."""
+CLOCK_SPAN, WEEKDAY_SPAN = 0.25, 3.0
+"""The days apart at which times of day, and weekdays, have the largest strength."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A cue: its kind, its strength 0 to 1, and both values as they were written."""
+
+    kind: Kind
+    strength: float
+    left: str
+    right: str
+
+    @property
+    def sentence(self) -> str:
+        """The cue as a sentence for people."""
+        if self.kind == "negation":
+            side = "left" if self.left else "right"
+            return f"“{self.left or self.right}” only in the {side} text"
+        return f"“{self.left}” against “{self.right}”"
+
+
+class ComparedValues(NamedTuple):
+    """What the comparison of the numbers, or of the dates, of two statements found."""
+
+    differences: list[Difference]
+    equal: int
+    """How many are equal."""
+    left_extra: int
+    """How many of the left statement have no counterpart; likewise of the right one."""
+    right_extra: int
+    is_finer: bool
+    """Whether one statement gives an equal value more exactly."""
+
+
+def number_differences(left: Sequence[Quantity], right: Sequence[Quantity]) -> ComparedValues:
+    """Return how the numbers of two statements differ."""
+
+    def difference(mine: Quantity, theirs: Quantity) -> float | None:
+        return mine.difference(theirs) if mine.is_comparable(theirs) else None
+
+    return _compare_values("number", left, right, difference, lambda _, relative: NUMBER_LEAST + NUMBER_SPAN * relative)
+
+
+def date_differences(left: Sequence[DateValue], right: Sequence[DateValue]) -> ComparedValues:
+    """Return how the days, weekdays and times of two statements differ."""
+    return _compare_values("date", left, right, DateValue.distance, _date_strength)
+
+
+def _compare_values(
+    kind: Kind,
+    left: Sequence[Value],
+    right: Sequence[Value],
+    difference: Callable[[Value, Value], float | None],
+    strength: Callable[[Value, float], float],
+) -> ComparedValues:
+    """Return how the values of both sides differ; a value that has an equal one on the other side agrees."""
+    apart = [[difference(mine, theirs) for theirs in right] for mine in left]
+    equal_left = {row for row, line in enumerate(apart) if 0 in line}
+    equal_right = {column for column in range(len(right)) if any(line[column] == 0 for line in apart)}
+    found: list[Difference] = []
+    compared_left, compared_right = set(equal_left), set(equal_right)
+    for row, line in enumerate(apart):
+        for column, distance in enumerate(line):
+            if distance and row not in equal_left and column not in equal_right:
+                mine, theirs = left[row], right[column]
+                found.append(Difference(kind, strength(mine, distance), mine.text, theirs.text))
+                compared_left.add(row)
+                compared_right.add(column)
+    extra = len(left) - len(compared_left), len(right) - len(compared_right)
+    is_finer = any(
+        distance == 0 and left[row].precision != right[column].precision
+        for row, line in enumerate(apart)
+        for column, distance in enumerate(line)
+    )
+    return ComparedValues(found, min(len(equal_left), len(equal_right)), *extra, is_finer)
+
+
+def _date_strength(value: DateValue, days: float) -> float:
+    """Return the strength for a distance in days; of weekdays and times of day by their share of the largest one."""
+    if value.kind == "day":
+        share = math.log1p(days) / math.log1p(DATE_DAYS)
+    elif value.kind == "weekday":
+        share = days / WEEKDAY_SPAN
+    else:
+        share = days / CLOCK_SPAN
+    return DATE_LEAST + DATE_SPAN * min(1.0, share)

@@ -1,0 +1,102 @@
+"""Features turn the cues of two statements into the numbers that the classifier weighs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rapidfuzz import fuzz
+
+from assembly.conflicts.detection.cues import Cues
+from assembly.conflicts.detection.statement import Statement
+
+SUBJECT_FEATURES = (
+    "cosine", "overlap", "containment", "subject_share", "other_name", "other_subject", "rest_both", "pronoun",
+    "equal_values", "other_slot", "spelling",
+)  # fmt: skip
+"""Features of whether both statements speak of one subject and one slot."""
+LABEL_FEATURES = (
+    "subject", "number", "date", "negation", "state", "property_single", "property_unknown", "property_multi",
+    "subject_number", "subject_date", "subject_negation", "subject_state", "subject_property", "no_cue",
+    "subject_no_cue", "two_cues", "date_and_other", "change", "change_cue", "both_change", "weak_change",
+    "weak_change_cue", "tense", "tense_cue", "one_sided", "one_sided_values", "rest_both", "cue_rest_both",
+    "cue_other_name", "cosine", "overlap", "spelling", "exception", "equal_values", "other_name", "other_subject",
+    "other_slot", "containment",
+)  # fmt: skip
+"""Features of the label, of which `subject` is what the subject's weights make of SUBJECT_FEATURES."""
+
+Features = Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two statements with their cues and the cosine of their embeddings."""
+
+    left: Statement
+    right: Statement
+    cues: Cues
+    cosine: float
+
+
+def subject_features(pair: Pair) -> dict[str, float]:
+    """Return the features of whether both statements have one subject and slot; each is between 0 and 1."""
+    cues = pair.cues
+    left_rest, right_rest = len(cues.left_rest), len(cues.right_rest)
+    common = min(len(cues.common & pair.left.words), len(cues.common & pair.right.words))
+    fewest, most = sorted((common + left_rest, common + right_rest))
+    return {
+        "cosine": max(0.0, min(1.0, pair.cosine)),
+        "overlap": common / most if most else 0.0,
+        "containment": common / fewest if fewest else 0.0,
+        "subject_share": cues.subject_share,
+        "other_name": float(cues.has_other_name),
+        "other_subject": float(cues.has_other_subject),
+        "rest_both": min(left_rest, right_rest, 3) / 3,
+        "pronoun": float(pair.left.has_pronoun != pair.right.has_pronoun),
+        "equal_values": float(cues.equal_values > 0),
+        "other_slot": float(min(cues.left_extra, cues.right_extra) > 0),
+        "spelling": fuzz.token_sort_ratio(pair.left.text, pair.right.text) / 100,
+    }
+
+
+def label_features(pair: Pair, subject: float, of_subject: Features) -> dict[str, float]:
+    """Return the features of the label; `subject` is the certainty, 0 to 1, of one subject and slot."""
+    cues, left, right = pair.cues, pair.left, pair.right
+    found = {kind: cues.strength(kind) for kind in ("number", "date", "negation", "state", "property")}
+    cue = float(any(found.values()))
+    kinds = sum(strength > 0 for strength in found.values())
+    left_rest, right_rest = len(cues.left_rest), len(cues.right_rest)
+    change = float(left.has_change or right.has_change)
+    weak_change = float(left.may_have_change or right.may_have_change)
+    tense = float(left.is_past != right.is_past)
+    shared = ("cosine", "overlap", "containment", "spelling", "rest_both", "equal_values", "other_name", "other_slot")
+    return {name: of_subject[name] for name in shared} | {
+        "other_subject": of_subject["other_subject"],
+        "subject": subject,
+        "number": found["number"],
+        "date": found["date"],
+        "negation": found["negation"],
+        "state": found["state"],
+        "property_single": float(found["property"] > 0 and cues.property_class in ("single", "exclusive")),
+        "property_unknown": float(found["property"] > 0 and cues.property_class == "unknown"),
+        "property_multi": float(found["property"] > 0 and cues.property_class == "multi"),
+        "subject_number": subject * float(found["number"] > 0),
+        "subject_date": subject * float(found["date"] > 0),
+        "subject_negation": subject * float(found["negation"] > 0),
+        "subject_state": subject * float(found["state"] > 0),
+        "subject_property": subject * float(found["property"] > 0),
+        "no_cue": 1 - cue,
+        "subject_no_cue": subject * (1 - cue),
+        "two_cues": float(kinds > 1),
+        "date_and_other": float(found["date"] > 0 and kinds > 1),
+        "change": change,
+        "change_cue": change * cue,
+        "both_change": float(left.has_change and right.has_change),
+        "weak_change": weak_change,
+        "weak_change_cue": weak_change * cue,
+        "tense": tense,
+        "tense_cue": tense * cue,
+        "one_sided": float((left_rest == 0) != (right_rest == 0)) * min(abs(left_rest - right_rest), 4) / 4,
+        "cue_rest_both": cue * of_subject["rest_both"],
+        "cue_other_name": cue * of_subject["other_name"],
+        "one_sided_values": float((cues.left_extra == 0) != (cues.right_extra == 0)),
+        "exception": float(left.has_exception != right.has_exception),
+    }

@@ -1,0 +1,101 @@
+"""Polarity tells whether one statement denies what the other says, by a negation or an opposite state.
+
+Two negations cancel each other out, and so do a negation and an opposite: what is not closed is open, and what must not
+be done is forbidden.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from assembly.conflicts.detection.differences import Difference
+from assembly.conflicts.detection.lexicon import load_lexicon
+from assembly.conflicts.detection.statement import Pole, Statement
+
+NEGATION_STRENGTH, STATE_STRENGTH = 0.9, 0.8
+NO_SCOPE = 0.6
+"""The share of denied words in the other statement that is assumed for a negation without any, such as “nobody”."""
+LEAST_PREFIXED = 4
+"""The least letters of a word that a prefix makes its opposite."""
+
+
+class Polarity(NamedTuple):
+    """How the polarities of two statements differ."""
+
+    difference: Difference | None
+    """A negation or an opposite state; None if both statements affirm or deny the same."""
+    words: set[str]
+    """The words of both statements that are explained by it: opposites, equal states, denials."""
+    has_other_subject: bool
+    """Whether opposites tell two subjects apart: the north door and the south door."""
+
+
+def compare_polarity(left: Statement, right: Statement, common: Iterable[str]) -> Polarity:
+    """Return how the polarities of two statements with these common words differ."""
+    flips, words, has_other_subject = _opposites(left, right)
+    explained = {word for flip in flips for word in flip}
+    left_denials, right_denials = _denials(left, right, explained)
+    for denials, statement in ((left_denials, left), (right_denials, right)):
+        words.update(key for word in denials for key in _keys(statement, word))
+    is_left_denied = left.is_negated != (len(left_denials) % 2 == 1)
+    is_right_denied = right.is_negated != (len(right_denials) % 2 == 1)
+    difference = None
+    if flips and is_left_denied == is_right_denied:
+        # Synonymous pairs flip together, such as “open” with “public”; they are one opposition.
+        difference = Difference("state", STATE_STRENGTH, *min(flips))
+    elif not flips and is_left_denied != is_right_denied:
+        said_left = ", ".join([*left.negations, *left_denials]) if is_left_denied else ""
+        said_right = ", ".join([*right.negations, *right_denials]) if is_right_denied else ""
+        reach = _reach(left if is_left_denied else right, common)
+        if reach:
+            difference = Difference("negation", NEGATION_STRENGTH * (1 + reach) / 2, said_left, said_right)
+    return Polarity(difference, words, has_other_subject)
+
+
+def _reach(denied: Statement, common: Iterable[str]) -> float:
+    """Return the share of the denied words that the other statement has; 0 if what is denied is a detail of its own."""
+    return len(denied.negated.intersection(common)) / len(denied.negated) if denied.negated else NO_SCOPE
+
+
+def _opposites(left: Statement, right: Statement) -> tuple[list[tuple[str, str]], set[str], bool]:
+    """Return the opposite states as they were written, the words of all states, and if there are two subjects."""
+    flips: list[tuple[str, str]] = []
+    words: set[str] = set()
+    has_other_subject = False
+    pairs = [(left.poles[pair], right.poles[pair]) for pair in left.poles.keys() & right.poles.keys()]
+    for mine, theirs in [*pairs, *_prefixed_opposites(left, right)]:
+        if mine.number != theirs.number and mine.is_subject and theirs.is_subject:
+            has_other_subject = True
+            continue
+        if mine.number != theirs.number:
+            flips.append((mine.text, theirs.text))
+        words |= _keys(left, mine.text) | _keys(right, theirs.text)
+    return flips, words, has_other_subject
+
+
+def _denials(left: Statement, right: Statement, explained: set[str]) -> tuple[list[str], list[str]]:
+    """Return the words of each statement which deny by themselves, unless both have them or they are opposites."""
+    if left.denials.keys() & right.denials.keys():
+        return [], []
+    found = [[word for word in one.denials.values() if word not in explained] for one in (left, right)]
+    return found[0], found[1]
+
+
+def _keys(statement: Statement, text: str) -> set[str]:
+    """Return the keys of the statement's words that were written so."""
+    spelled = set(text.split())
+    return {key for key, word in statement.spelled.items() if word in spelled}
+
+
+def _prefixed_opposites(left: Statement, right: Statement) -> list[tuple[Pole, Pole]]:
+    """Return pairs such as “stable” and “unstable”, which need no entry in the list of opposites."""
+    found = []
+    for one, other, is_swapped in ((left, right, False), (right, left, True)):
+        written = set(other.spelled.values()) - set(one.spelled.values())
+        for key, word in one.spelled.items():
+            for prefix in load_lexicon("english").opposite_prefixes if len(word) >= LEAST_PREFIXED else ():
+                if prefix + word in written:
+                    negative = prefix + word
+                    pole = Pole(0, word, key in one.subject)
+                    opposite = Pole(1, negative, bool(_keys(other, negative) & other.subject))
+                    found.append((opposite, pole) if is_swapped else (pole, opposite))
+    return found

@@ -1,0 +1,71 @@
+"""A statement is a sentence, analysed for the comparison with others: its words, values, negations and states."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from assembly.conflicts.detection.date_values import DateValue
+from assembly.conflicts.detection.quantities import Quantity
+
+
+class Pole(NamedTuple):
+    """A word of a pair or group of words that exclude each other."""
+
+    number: int
+    """The number of the word in its pair or group; its synonyms have the same."""
+    text: str
+    """The word as it was written, in lower case."""
+    is_subject: bool
+    """Whether it belongs to the subject."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """An analysed sentence. Words are given by their keys."""
+
+    text: str
+    words: frozenset[str]
+    """All words with a meaning of their own, without those of numbers and dates."""
+    subject: frozenset[str]
+    """The words before the verb or colon; empty where none was found."""
+    names: frozenset[str]
+    sequence: tuple[str, ...]
+    """The words in their order."""
+    quantities: tuple[Quantity, ...]
+    dates: tuple[DateValue, ...]
+    is_negated: bool
+    negated: frozenset[str]
+    """The words in the scope of a negation."""
+    negations: tuple[str, ...]
+    """The negations as they were written."""
+    denials: Mapping[int, str]
+    """By their groups, the words which deny by themselves, such as “forbidden”."""
+    poles: Mapping[int, Pole]
+    """By their pairs, the opposite states of which the statement has one."""
+    exclusive: Mapping[int, Pole]
+    """By their groups, the values that exclude each other."""
+    verb: str
+    """The verb after the subject; empty for forms of be, have and do, and where none was found."""
+    verbs: frozenset[str]
+    """All words that may be verbs."""
+    has_change: bool
+    """Whether the statement says that something has changed."""
+    may_have_change: bool
+    """Whether it has a word that often goes with a change, such as “until” or “new”."""
+    is_past: bool
+    is_single_valued: bool
+    """Whether the statement is about a property that has one value."""
+    is_named_property: bool
+    """Whether a word names that property, such as “default” or “lives”; forms of be alone do not."""
+    is_of_owner: bool
+    """Whether the subject is a property of something: “the shell of the user”, “the user's shell”."""
+    is_multi_valued: bool
+    has_exception: bool
+    has_predicate: bool
+    """Whether a verb or a colon was found."""
+    has_pronoun: bool
+    """Whether the subject is a pronoun."""
+    leads: Mapping[str, str]
+    """By words, the word before them if it has no meaning of its own, such as “in” or “a”."""
+    spelled: Mapping[str, str]
+    """The words as they were written, by their keys."""

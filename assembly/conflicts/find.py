@@ -1,0 +1,198 @@
+"""Conflicts are found in the background after texts are saved: each text is compared with those nearest in meaning.
+
+Services announce what they saved; the receivers here only note the items, by one statement in the same transaction, so
+that a write takes no longer. Every few seconds, a worker makes one job for all noted items. A job may run twice: a pair
+of texts has one row, which keeps what a person decided. A conflict is gone when either side has another text.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.dispatch import receiver
+from django.utils import timezone
+
+from assembly.conflicts.compared_texts import KINDS, ComparedText, items_of_all_kinds, nearest_texts, texts_of
+from assembly.conflicts.detection import Comparison, compare_texts
+from assembly.models import Conflict, ConflictKind, ConflictStatus
+from assembly.models.conflict import MAX_STATEMENT_CHARACTERS
+from config.db.statements import Statement, fetch_rows, run_statement
+from memories.jobs.periodic import periodic
+from memories.jobs.services import Advance, job_create, job_kind
+from memories.models import Job
+from memories.services.announcements import texts_saved
+from teams.principal import SYSTEM
+from teams.versioned_text.versioned_file import file_saved
+
+FIND_CONFLICTS = "find_conflicts"
+ITEMS_PER_JOB = 200
+NOTED_SECONDS = 10
+"""The interval at which each worker creates jobs for what was saved meanwhile."""
+STORED_LABELS = frozenset({"conflict", "duplicate"})
+MAX_STORED = 10
+"""The most conflicts that are stored of one text with others, and the most duplicates: the surest of each."""
+MAX_CUE_CHARACTERS = 500
+
+# A row that another transaction notes again is locked until its commit, so it stays until its text can be read.
+NOTE_SQL = """
+INSERT INTO uncompared_items (item, kind) SELECT noted, %(kind)s FROM unnest(%(items)s::uuid[]) AS noted
+    ON CONFLICT (item) DO UPDATE SET kind = excluded.kind RETURNING item
+"""
+TAKE_SQL = """
+DELETE FROM uncompared_items WHERE item IN (
+    SELECT item FROM uncompared_items ORDER BY item LIMIT %s FOR UPDATE SKIP LOCKED
+) RETURNING kind, item
+"""
+
+
+@receiver(texts_saved)
+def note_saved_rows(sender: type[Any], rows: Sequence[Any], **_: Any) -> None:
+    """Note the saved rows, if texts of their kind are compared."""
+    _note(sender, [row.id for row in rows])
+
+
+@receiver(file_saved)
+def note_saved_text(sender: type[Any], file: Any, **_: Any) -> None:
+    """Note a saved file; a new file without text has nothing to compare."""
+    _note(sender, [file.id] if file.version > 1 or file.content.strip() else [])
+
+
+def _note(model: type[Any], ids: Sequence[UUID]) -> None:
+    if ids and (kind := KINDS.get(model)):
+        run_statement(Statement(NOTE_SQL, {"kind": kind, "items": sorted(ids)}))
+
+
+@periodic(NOTED_SECONDS, "conflicts")
+def noted_conflicts_find() -> None:
+    """Create jobs for the noted items; several workers may do so at once, each for other items."""
+    while _create_jobs_for_noted():
+        pass
+
+
+@transaction.atomic
+def _create_jobs_for_noted() -> bool:
+    """Create a job for some of the noted items; return whether there may be more."""
+    taken = [(kind, item) for kind, item in fetch_rows(TAKE_SQL, [ITEMS_PER_JOB])]
+    if taken:
+        _create_job(taken)
+    return len(taken) == ITEMS_PER_JOB
+
+
+def conflicts_find_all() -> Iterator[Job]:
+    """Yield the jobs that compare all current texts, each as it is created."""
+    for kind, ids in items_of_all_kinds():
+        for first in range(0, len(ids), ITEMS_PER_JOB):
+            yield _create_job([(kind, id_) for id_ in ids[first : first + ITEMS_PER_JOB]])
+
+
+def _create_job(items: Sequence[tuple[str, UUID]]) -> Job:
+    arguments = {"items": [[kind, str(id_)] for kind, id_ in items]}
+    return job_create(kind=FIND_CONFLICTS, arguments=arguments, agent=None, principal=SYSTEM, steps=len(items))
+
+
+@job_kind(FIND_CONFLICTS)
+def find_conflicts(job: Job, advance: Advance) -> None:
+    """Run a job that compares items; deleted items count as done."""
+    for kind, id_ in job.arguments["items"]:
+        item_conflicts_find(kind=kind, id_=UUID(id_))
+        advance(1)
+
+
+def item_conflicts_find(*, kind: str, id_: UUID) -> list[Conflict]:
+    """Compare the item's texts with those near them, store what is found, and return the conflicts that are new.
+
+    Conflicts with texts that the item no longer has are gone afterwards.
+    """
+    texts = texts_of(kind, id_)
+    if texts is None:
+        return []
+    _close_outdated(id_, texts)
+    found = [pair for text in texts for pair in _found(text, nearest_texts(text))]
+    return [conflict for pair in found if (conflict := _store(*pair))]
+
+
+def _found(
+    text: ComparedText, near: Sequence[ComparedText]
+) -> Iterator[tuple[ComparedText, ComparedText, Comparison, float]]:
+    """Yield the surest conflicts and duplicates of the text: the left and the right text, and how they relate."""
+    compared = []
+    for other in near:
+        left, right = sorted((text, other), key=lambda one: (one.item, one.ref))
+        comparison = compare_texts(
+            left.text, right.text, similarity=other.similarity, left_date=left.date, right_date=right.date
+        )
+        compared.append((left, right, comparison, other.similarity))
+    for label in STORED_LABELS:
+        mine = [pair for pair in compared if pair[2].label == label]
+        yield from sorted(mine, key=lambda pair: -pair[2].probability)[:MAX_STORED]
+
+
+@transaction.atomic
+def _close_outdated(id_: UUID, texts: Sequence[ComparedText]) -> None:
+    """Close the item's conflicts with texts that it no longer has, and name those that it has by their new refs."""
+    current = {text.sha256: text.ref for text in texts}
+    for conflict in Conflict.objects.about([id_]).exclude(status=ConflictStatus.GONE).select_for_update(no_key=True):
+        is_left = conflict.left_item == id_
+        side = conflict.sides[0 if is_left else 1]
+        ref = current.get(side.sha256)
+        if ref is None and side.kind == "memory" and not texts:
+            continue  # an archived memory still has its text, and may be restored
+        if ref is None:
+            conflict.status, conflict.closed = ConflictStatus.GONE, timezone.now()
+            conflict.save(update_fields=["status", "closed"])
+        elif ref != side.ref:
+            setattr(conflict, "left_ref" if is_left else "right_ref", ref)
+            conflict.save(update_fields=["left_ref", "right_ref"])
+
+
+@transaction.atomic
+def _store(left: ComparedText, right: ComparedText, comparison: Comparison, similarity: float) -> Conflict | None:
+    """Store the conflict of the two texts, and return it if it is new or open again."""
+    known = Conflict.objects.select_for_update(no_key=True).filter(
+        left_item=left.item, left_sha256=left.sha256, right_item=right.item, right_sha256=right.sha256
+    )
+    conflict = known.first()
+    values = {
+        "kind": ConflictKind.DUPLICATE if comparison.label == "duplicate" else comparison.kind,
+        "cue": comparison.cue[:MAX_CUE_CHARACTERS],
+        "similarity": similarity,
+        "subject": comparison.subject,
+        "severity": comparison.severity,
+        "probability": comparison.probability,
+        "left_ref": left.ref,
+        "right_ref": right.ref,
+        "left_statement": comparison.left_statement[:MAX_STATEMENT_CHARACTERS],
+        "right_statement": comparison.right_statement[:MAX_STATEMENT_CHARACTERS],
+    }
+    if conflict is None:
+        conflict = Conflict(
+            agent_id=left.agent_id or right.agent_id,
+            team_id=left.team_id or right.team_id,
+            of_organisation=not all(one.agent_id or one.team_id for one in (left, right)),
+            left_item=left.item,
+            left_sha256=left.sha256,
+            right_item=right.item,
+            right_sha256=right.sha256,
+            **values,
+        )
+        conflict.explain()
+        # Another worker may find the same pair at once, from its other side.
+        Conflict.objects.bulk_create([conflict], ignore_conflicts=True)
+        return conflict
+    if conflict.status != ConflictStatus.GONE and all(getattr(conflict, name) == was for name, was in values.items()):
+        return None
+    is_reopened = conflict.status == ConflictStatus.GONE
+    for name, value in values.items():
+        setattr(conflict, name, value)
+    if is_reopened:
+        conflict.status = ConflictStatus.RESOLVED if conflict.resolution else ConflictStatus.OPEN
+        conflict.closed = None
+    conflict.explain()
+    conflict.save(force_update=True)
+    return conflict if is_reopened and conflict.is_open else None
+
+
+def count_open_conflicts() -> int:
+    """Return the number of conflicts, without duplicates, that wait for a person."""
+    return Conflict.objects.waiting().exclude(kind=ConflictKind.DUPLICATE).count()

@@ -1,0 +1,241 @@
+"""A person decides on a conflict, and undoes the decision; both are kept.
+
+The memory that does not hold is superseded by the other one, or archived with the reason where it cannot be: the two
+belong to different owners, or the other side is no memory. Texts of files, documents and entities stay as they are: no
+context includes the passage that does not hold, as long as the decision stands.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal, get_args
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from agents.models import AgentTeam
+from assembly.conflicts.access import require_resolvable
+from assembly.models import (
+    Conflict,
+    ConflictAction,
+    ConflictDecision,
+    ConflictResolution,
+    ConflictSide,
+    ConflictStatus,
+    text_hash,
+)
+from config.http.errors import Conflict as ConflictError
+from config.http.errors import Invalid, NotFound
+from config.invisible_characters import clean_text
+from memories.models import Memory, MemoryVersion
+from memories.models.memory import MAX_REASON_CHARACTERS as MAX_RETIRED_CHARACTERS
+from memories.services import MAX_PINNED, facts_of, memories_of, memory_update, owner_of
+from teams.activity.log import activity_record
+from teams.activity.models import ActivityAction
+from teams.principal import Principal
+from teams.versioned_text.versioned_file import lock_row
+
+Choice = Literal["left", "right", "both"]
+CHOICES: tuple[Choice, ...] = get_args(Choice)
+MAX_BULK = 100
+"""The most conflicts that one request decides."""
+
+
+@transaction.atomic
+def conflict_resolve(*, conflict: Conflict, choice: Choice, reason: str = "", principal: Principal) -> Conflict:
+    """Decide that the left text holds, the right one, or both, and return the conflict.
+
+    Raises Forbidden where the principal may not change both sides, and Conflict where the conflict is not open or a
+    side has another text than the one that was compared.
+    """
+    current = _lock_open(conflict, principal)
+    effects: list[dict[str, Any]] = []
+    if choice != "both":
+        left, right = current.sides
+        winner, loser = (left, right) if choice == "left" else (right, left)
+        effects = _retire(winner, loser, reason, principal)
+    return _decide(current, ConflictResolution(choice), reason, effects, principal)
+
+
+@transaction.atomic
+def conflict_edit(
+    *, conflict: Conflict, side: Literal["left", "right"], text: str, reason: str = "", principal: Principal
+) -> Conflict:
+    """Rewrite the memory on this side so that the texts agree, and return the conflict, which is then resolved.
+
+    Raises Invalid where the side is no memory or the text is empty or the same, and as `conflict_resolve` does.
+    """
+    current = _lock_open(conflict, principal)
+    chosen = current.sides[0 if side == "left" else 1]
+    memory = _memory_of(chosen)
+    if memory is None:
+        raise Invalid("side", "Only a memory can be edited here. Edit the text on its own page.")
+    if not text.strip() or text == memory.text:
+        raise Invalid("text", "Enter another text than before.")
+    edited = memory_update(
+        memory=memory,
+        expected_version=memory.version,
+        facts=replace(facts_of(memory), text=text),
+        superseded_by=memory.superseded_by,
+        note=reason[:MAX_RETIRED_CHARACTERS],
+        principal=principal,
+    )
+    effects = [{"memory": str(edited.id), "version": edited.version, "change": "edited"}]
+    return _decide(current, ConflictResolution.EDITED, reason, effects, principal)
+
+
+@transaction.atomic
+def conflict_undo(*, conflict: Conflict, principal: Principal) -> Conflict:
+    """Undo the decision on a conflict, and return the conflict, which is open again.
+
+    A memory that the decision superseded, archived or rewrote is as it was before, unless somebody changed it since.
+    Raises Forbidden, and Conflict where nobody decided.
+    """
+    require_resolvable(principal, conflict)
+    current = lock_row(conflict)
+    decision = current.decisions.filter(action=ConflictAction.RESOLVE).order_by("-created", "-id").first()
+    if not current.resolution or decision is None:
+        raise ConflictError("Nobody has decided on this conflict, or the decision was undone already.")
+    undone = [effect for effect in decision.effects if _restore(effect, principal)]
+    ConflictDecision.objects.create(
+        conflict=current,
+        action=ConflictAction.UNDO,
+        resolution=current.resolution,
+        effects=undone,
+        by_ref=principal.ref,
+        by_name=principal.name,
+    )
+    current.resolution, current.resolved_by, current.resolver_name = "", "", ""
+    current.reason, current.resolved_at = "", None
+    current.status = ConflictStatus.OPEN if current.status == ConflictStatus.RESOLVED else current.status
+    current.explain()
+    current.save(force_update=True)
+    _record(principal, ActivityAction.CONFLICT_REOPENED, current)
+    return current
+
+
+@transaction.atomic
+def conflicts_resolve(
+    *, ids: Collection[UUID], choice: Choice, reason: str = "", principal: Principal
+) -> list[Conflict]:
+    """Decide the same on several conflicts, all or none, and return them. Raises NotFound, and as `conflict_resolve`.
+
+    A conflict that an earlier one of them settled, because its text does not hold, needs no decision of its own.
+    """
+    if not 1 <= len(ids) <= MAX_BULK:
+        raise Invalid("conflicts", f"Choose 1 to {MAX_BULK} conflicts.")
+    found = Conflict.objects.visible_to(principal).in_bulk(list(ids))
+    if set(ids) - set(found):
+        raise NotFound("One of these conflicts")
+    return [
+        conflict_resolve(conflict=found[id_], choice=choice, reason=reason, principal=principal)
+        for id_ in sorted(found)
+    ]
+
+
+def _lock_open(conflict: Conflict, principal: Principal) -> Conflict:
+    """Lock the conflict and return its newest state. Raises Forbidden, and Conflict where it is not open."""
+    require_resolvable(principal, conflict)
+    current = lock_row(conflict)
+    if current.status == ConflictStatus.GONE:
+        raise ConflictError("One of the texts was changed since. Reload the page.")
+    if not current.is_open:
+        who = current.resolver_name or "Somebody"
+        raise ConflictError(f"{who} decided already. Undo that decision first, to decide otherwise.")
+    return current
+
+
+def _retire(winner: ConflictSide, loser: ConflictSide, reason: str, principal: Principal) -> list[dict[str, Any]]:
+    """Supersede or archive the losing memory, and return what changed; nothing for a text that is no memory."""
+    memory, by = _memory_of(loser), _memory_of(winner)
+    if memory is None or not memory.stands:
+        return []
+    may_succeed = by is not None and by.stands and (by.agent_id, by.team_id) == (memory.agent_id, memory.team_id)
+    because = f"Conflict: {reason}" if reason.strip() else "Conflict: another text holds"
+    retired = memory_update(
+        memory=memory,
+        expected_version=memory.version,
+        facts=facts_of(memory),
+        superseded_by=by if may_succeed else None,
+        retired_because="" if may_succeed else because[:MAX_RETIRED_CHARACTERS],
+        note=because[:MAX_RETIRED_CHARACTERS],
+        principal=principal,
+    )
+    return [
+        {
+            "memory": str(retired.id),
+            "version": retired.version,
+            "change": "superseded" if may_succeed else "archived",
+            "pinned": memory.pinned,
+        }
+    ]
+
+
+def _memory_of(side: ConflictSide) -> Memory | None:
+    """Return the memory of this side; None if it is no memory. Raises Conflict where its text was changed since."""
+    if side.kind != "memory":
+        return None
+    memory = Memory.objects.filter(id=side.item).first()
+    if memory is None or text_hash(memory.text) != side.sha256:
+        raise ConflictError("One of the texts was changed since. Reload the page.")
+    return memory
+
+
+def _restore(effect: Mapping[str, Any], principal: Principal) -> bool:
+    """Restore the memory that a decision changed, and return whether it did: not where it was changed since."""
+    memory = Memory.objects.filter(id=effect["memory"]).first()
+    if memory is None or memory.version != effect["version"]:
+        return False
+    facts, pinned = facts_of(memory), memory.pinned
+    if effect["change"] == "edited":
+        before = MemoryVersion.objects.get(file=memory, version=memory.version - 1)
+        facts = replace(facts, text=before.content)
+    else:
+        owned = memories_of(owner_of(memory)).filter(pinned=True).count()
+        pinned = bool(effect["pinned"]) and owned < MAX_PINNED
+    memory_update(
+        memory=memory,
+        expected_version=memory.version,
+        facts=facts,
+        superseded_by=memory.superseded_by if effect["change"] == "edited" else None,
+        retired_because=memory.retired_because if effect["change"] == "edited" else "",
+        pinned=pinned,
+        note="The decision on a conflict was undone",
+        principal=principal,
+    )
+    return True
+
+
+def _decide(
+    conflict: Conflict,
+    resolution: ConflictResolution,
+    reason: str,
+    effects: Sequence[Mapping[str, Any]],
+    principal: Principal,
+) -> Conflict:
+    """Store the decision on the locked conflict."""
+    conflict.status, conflict.resolution, conflict.reason = ConflictStatus.RESOLVED, resolution, clean_text(reason)
+    conflict.resolved_by, conflict.resolver_name = principal.ref, principal.name
+    conflict.resolved_at = timezone.now()
+    conflict.explain()
+    conflict.save(force_update=True)
+    ConflictDecision.objects.create(
+        conflict=conflict,
+        action=ConflictAction.RESOLVE,
+        resolution=resolution,
+        reason=conflict.reason,
+        effects=[dict(effect) for effect in effects],
+        by_ref=principal.ref,
+        by_name=principal.name,
+    )
+    _record(principal, ActivityAction.CONFLICT_RESOLVED, conflict)
+    return conflict
+
+
+def _record(principal: Principal, action: ActivityAction, conflict: Conflict) -> None:
+    """Record the act for the admins of the conflict's team, or of its agent's teams."""
+    ids = [conflict.team_id] if conflict.team_id else []
+    if conflict.agent_id and not ids:
+        ids = list(AgentTeam.objects.filter(agent_id=conflict.agent_id).values_list("team_id", flat=True))
+    detail = {"id": str(conflict.id), "resolution": conflict.resolution}
+    activity_record(principal, action, str(conflict.get_kind_display()), team_ids=ids, detail=detail)

@@ -1,0 +1,320 @@
+"""Reconciliation decides which side of each known conflict a context includes, and which side is marked as disputed.
+
+It is the step between ranking and selection. Its sentences and confidences are those of the seed "Memory Layer"
+(resolveConflict); the order of precedence and the marks are decisions of this project. Of two texts that say the same,
+the better one stays. Of a minor conflict, the more trusted side stays. A major conflict is flagged: by default, the
+more trusted side stays with a mark. What a person decided holds before all of that.
+
+Items that are never left out (required sections, whole files, what rules always include) never lose: the other side
+does, or both stay and the context has a warning.
+"""
+
+import datetime as dt
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from msgspec import structs
+
+from assembly.engine.codes import Code
+from assembly.engine.priority import Priority
+from assembly.engine.profile import Profile, Section
+from assembly.engine.ranking import RankedCandidate
+from assembly.engine.reconciliation import CONFIDENCES, Reconciliation, Strategy
+from assembly.engine.rule_effects import ALWAYS_INCLUDED, rule_effect
+from assembly.engine.scopes import SCOPES
+from assembly.engine.scoring import DEFAULT_CREDIBILITY
+from assembly.engine.types import Candidate, Decision, Detail, EngineRequest, is_trusted_origin
+
+MARKS: Mapping[str, str] = MappingProxyType(
+    {
+        "number": "disputed: another text has another number",
+        "date": "disputed: another text has another date",
+        "negation": "disputed: another text denies this",
+        "state": "disputed: another text says the opposite",
+        "property": "disputed: another text has another value",
+    }
+)
+"""What is put before the text of an item in an unresolved major conflict, by the kind of the conflict.
+
+The words are fixed, because the other text is data and must not be quoted outside of its own item.
+"""
+OTHER_MARK = "disputed: another text contradicts this"
+DECIDED_MARK = "decided: this holds against another text"
+"""The mark of an item that a person decided for, beside a text that is never left out."""
+
+_OLDEST = dt.datetime.min.replace(tzinfo=dt.UTC)
+_STRATEGIES: tuple[Strategy, ...] = ("user_choice", "merge", "precedence", "flag")
+SHORTER_SHARE = 0.8
+"""An item may fit where another one did not if its text has at most this share of the other's characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """The code and the numbers behind it of an item that lost."""
+
+    code: Code
+    detail: Detail
+
+
+@dataclass(frozen=True, slots=True)
+class Reconciled:
+    """What reconciliation decided: the items that lost and the marks of those that stay, by ref."""
+
+    lost: Mapping[str, Loss] = field(default_factory=dict)
+    marks: Mapping[str, str] = field(default_factory=dict)
+    flagged: tuple[Reconciliation, ...] = ()
+    """The unresolved major conflicts of which a side stays, or would without them."""
+    both_stand: tuple[Reconciliation, ...] = ()
+    """The conflicts of which both sides stay, because neither may be left out."""
+
+    def is_flagged(self, decisions: Iterable[Decision], *, withholds: bool) -> bool:
+        """Return whether a flagged conflict concerns the context: a side is included, or was withheld."""
+        if not self.flagged and not self.both_stand:
+            return False
+        included = {decision.ref for decision in decisions if decision.included}
+        return any(
+            withholds or not included.isdisjoint((one.left, one.right)) for one in (*self.flagged, *self.both_stand)
+        )
+
+
+NOTHING = Reconciled()
+"""The outcome without any conflict."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """An item of a conflict: its candidate and section, and whether it is never left out."""
+
+    candidate: Candidate
+    section: Section
+    is_fixed: bool
+
+
+def reconcile(
+    request: EngineRequest, profile: Profile, candidates: Iterable[Candidate], absent: frozenset[str] = frozenset()
+) -> Reconciled:
+    """Return what becomes of the candidates that the request's reconciliations name.
+
+    A conflict counts if both sides may be included by everything else: rules, filters, origin, archive. `absent` holds
+    winners that found no room in an earlier run: in duplicates and unresolved conflicts, the other side then wins. The
+    result does not depend on the order of candidates and reconciliations.
+    """
+    if not request.reconciliations or profile.conflicts == "off":
+        return NOTHING
+    items = _eligible_items(request, profile, candidates)
+    active = sorted(
+        (one for one in request.reconciliations if one.left in items and one.right in items),
+        key=lambda one: (_STRATEGIES.index(one.strategy(profile.conflict_sensitivity)), one.left, one.right, one.id),
+    )
+    return _Contest(request, profile, items, absent).decided(active) if active else NOTHING
+
+
+def _eligible_items(request: EngineRequest, profile: Profile, candidates: Iterable[Candidate]) -> dict[str, _Item]:
+    """Return the named items that may be included, by ref; of one in several sections, that which is never left out."""
+    named = {ref for one in request.reconciliations for ref in (one.left, one.right)}
+    sections = {section.key: section for section in profile.sections}
+    found: dict[str, _Item] = {}
+    for candidate in candidates:
+        if candidate.ref not in named:
+            continue
+        section = sections[candidate.section]
+        item = _Item(candidate, section, _is_never_left_out(section))
+        if not _may_be_included(request, item):
+            continue
+        known = found.get(candidate.ref)
+        if known is None or (not known.is_fixed, known.section.key) > (not item.is_fixed, item.section.key):
+            found[candidate.ref] = item
+    return found
+
+
+def _is_never_left_out(section: Section) -> bool:
+    return section.required or section.shape == "text" or section.key == ALWAYS_INCLUDED.key
+
+
+def _may_be_included(request: EngineRequest, item: _Item) -> bool:
+    candidate, section = item.candidate, item.section
+    if not candidate.text.strip():
+        return False
+    if section.required:
+        return True
+    if request.excludes(candidate.ref) or candidate.superseded_by is not None or candidate.retired is not None:
+        return False
+    if section.least_origin and not is_trusted_origin(candidate.origin, section.least_origin):
+        return False
+    return rule_effect(candidate, section, request.rules).code is None
+
+
+@dataclass(slots=True)
+class _Contest:
+    """The state of one reconciliation."""
+
+    request: EngineRequest
+    profile: Profile
+    items: Mapping[str, _Item]
+    absent: frozenset[str]
+    lost: dict[str, Loss] = field(default_factory=dict)
+    marks: dict[str, str] = field(default_factory=dict)
+    flagged: list[Reconciliation] = field(default_factory=list)
+    both_stand: list[Reconciliation] = field(default_factory=list)
+
+    def decided(self, active: Sequence[Reconciliation]) -> Reconciled:
+        """Return the outcome of the conflicts, given those that people decided first."""
+        for one in active:
+            if one.strategy(self.profile.conflict_sensitivity) == "user_choice":
+                self._keep_decision(one)
+        rest = [one for one in active if one.strategy(self.profile.conflict_sensitivity) != "user_choice"]
+        for one in self._best_first([one for one in rest if one.is_duplicate]):
+            self._settle(one)
+        for one in self._best_first(self._of_representatives([one for one in rest if not one.is_duplicate])):
+            self._settle(one)
+        return Reconciled(self.lost, self.marks, tuple(self.flagged), tuple(self.both_stand))
+
+    def _keep_decision(self, one: Reconciliation) -> None:
+        if one.resolution not in {"left", "right"}:
+            return
+        winner, loser = (one.left, one.right) if one.resolution == "left" else (one.right, one.left)
+        if not self.items[loser].is_fixed:
+            self._lose(loser, winner, one)
+        else:
+            self.both_stand.append(one)
+            self._mark(winner, DECIDED_MARK)
+
+    def _of_representatives(self, conflicts: Sequence[Reconciliation]) -> list[Reconciliation]:
+        """Return the conflicts of the items that stay for their duplicates: they say the same, so they conflict too."""
+        found = []
+        for one in conflicts:
+            left, right = self._representative(one.left), self._representative(one.right)
+            if left != right:
+                found.append(structs.replace(one, left=left, right=right))
+        return found
+
+    def _representative(self, ref: str) -> str:
+        while (loss := self.lost.get(ref)) and loss.code is Code.DUPLICATE:
+            ref = str(loss.detail["by"])
+        return ref
+
+    def _best_first(self, conflicts: Sequence[Reconciliation]) -> list[Reconciliation]:
+        """Return the conflicts by their winners, the best first, so that nothing loses to an item that has lost."""
+        order = sorted(
+            {ref for one in conflicts for ref in (one.left, one.right)},
+            key=lambda ref: (not self.items[ref].is_fixed, *self._precedence(ref)),
+        )
+        places = {ref: place for place, ref in enumerate(order)}
+        return sorted(
+            conflicts, key=lambda one: (min(places[one.left], places[one.right]), one.left, one.right, one.id)
+        )
+
+    def _settle(self, one: Reconciliation) -> None:
+        """Decide an unresolved conflict, unless one of its sides has lost already: then at most one side is told."""
+        if one.left in self.lost or one.right in self.lost:
+            return
+        winner, loser = self._winner(one)
+        strategy = one.strategy(self.profile.conflict_sensitivity)
+        if strategy == "flag":
+            self._flag(one, winner, loser)
+        elif not self.items[loser].is_fixed:
+            self._lose(loser, winner, one)
+        elif strategy == "precedence":
+            self.both_stand.append(one)
+
+    def _flag(self, one: Reconciliation, winner: str, loser: str) -> None:
+        """Handle an unresolved major conflict as the profile says; the winner is never left out if the loser is not."""
+        self.flagged.append(one)
+        mode, mark = self.profile.conflicts, MARKS.get(one.kind, OTHER_MARK)
+        if mode == "withhold":
+            for ref, other in ((winner, loser), (loser, winner)):
+                if self.items[ref].is_fixed:
+                    self._mark(ref, mark)
+                else:
+                    self._lose(ref, other, one)
+            return
+        self._mark(winner, mark)
+        if mode == "tell" or self.items[loser].is_fixed:
+            self._mark(loser, mark)
+        else:
+            self._lose(loser, winner, one)
+
+    def _lose(self, loser: str, winner: str, one: Reconciliation) -> None:
+        strategy = one.strategy(self.profile.conflict_sensitivity)
+        facts = {
+            "by": winner,
+            "strategy": strategy,
+            "confidence": CONFIDENCES[strategy],
+            "reasoning": one.reasoning(strategy),
+            "conflict": one.id,
+        }
+        code = Code.DUPLICATE if one.is_duplicate else Code.CONFLICT_LOST
+        self.lost.setdefault(loser, Loss(code, facts))
+
+    def _mark(self, ref: str, mark: str) -> None:
+        """Mark the item, unless its section is required: that stays as its owner wrote it.
+
+        What is disputed with one text is so, even if it was decided to hold against another one.
+        """
+        if not self.items[ref].section.required and self.marks.get(ref, DECIDED_MARK) == DECIDED_MARK:
+            self.marks[ref] = mark
+
+    def _winner(self, one: Reconciliation) -> tuple[str, str]:
+        """Return the side that stays and the other one: what is never left out before the rest, then by precedence."""
+
+        def order(ref: str) -> tuple[object, ...]:
+            better = self._quality(ref) if one.is_duplicate else ()
+            return not self.items[ref].is_fixed, ref in self.absent, *better, *self._precedence(ref)
+
+        first, second = sorted((one.left, one.right), key=order)
+        return first, second
+
+    def _precedence(self, ref: str) -> tuple[object, ...]:
+        """Return the key by scope, credibility and age, the most trusted first."""
+        item = self.items[ref]
+        scope = item.section.scope
+        candidate = item.candidate
+        credibility = candidate.measures.get("credibility", DEFAULT_CREDIBILITY)
+        moment = candidate.occurred_at or (
+            dt.datetime.combine(candidate.date, dt.time.min, dt.UTC) if candidate.date else _OLDEST
+        )
+        return -1 if scope is None else SCOPES.index(scope), -credibility, -(moment - _OLDEST).total_seconds(), ref
+
+    def _quality(self, ref: str) -> tuple[object, ...]:
+        """Return the key by which the better of two equal statements is chosen: pinned, then by its priority."""
+        item = self.items[ref]
+        candidate = item.candidate
+        if item.section.shape == "blocks":
+            priority = Priority(self.request, self.profile, {item.section.key: item.section.scope}, frozenset())
+            score = priority.scored(item.section, RankedCandidate(candidate)).score
+        else:
+            score = candidate.similarity
+        return not candidate.pinned, -round(score or 0.0, 4)
+
+
+def absent_winners(
+    reconciled: Reconciled, decisions: Sequence[Decision], candidates: Iterable[Candidate]
+) -> frozenset[str]:
+    """Return the winners of unresolved conflicts that found no room, though the losing side might.
+
+    The losing side might if it is in another section, is nearer to the topic, or is shorter.
+    """
+    if not reconciled.lost:
+        return frozenset()
+    included = {decision.ref for decision in decisions if decision.included}
+    pairs = {
+        ref: str(loss.detail["by"])
+        for ref, loss in reconciled.lost.items()
+        if loss.detail["strategy"] != "user_choice" and loss.detail["by"] not in included
+    }
+    if not pairs:
+        return frozenset()
+    by_ref = {candidate.ref: candidate for candidate in candidates}
+    return frozenset(
+        winner
+        for loser, winner in pairs.items()
+        if winner not in reconciled.lost and _might_fit(by_ref[loser], by_ref[winner])
+    )
+
+
+def _might_fit(loser: Candidate, winner: Candidate) -> bool:
+    if loser.section != winner.section:
+        return True
+    nearer = (loser.similarity or 0.0, loser.score or 0.0) > (winner.similarity or 0.0, winner.score or 0.0)
+    return nearer or len(loser.text) <= SHORTER_SHARE * len(winner.text)

@@ -1,0 +1,67 @@
+"""`train_conflicts --data FOLDER --out FILE`: the weights by which conflicts are found, from labelled pairs."""
+
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from assembly.conflicts.detection.classifier_fitting import classifier_text
+from assembly.conflicts.detection.figures import similarities_by
+from assembly.conflicts.detection.labelled_pairs import LabelledPair, load_pairs
+from config.http.errors import DossierError
+from memories.embeddings.registry import find_embedder
+
+
+class Command(BaseCommand):
+    help = (
+        "Trains the classifier of conflicts from pairs of texts with labels. Each file of --data has one JSON object "
+        "per line, with left, right and label. Nothing is stored in the database."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--data", required=True, type=Path, metavar="FOLDER", help="NAME.jsonl")
+        parser.add_argument("--train", metavar="NAMES", help="separated by commas; without it, all that is not tested")
+        parser.add_argument("--test", metavar="NAMES", default="", help="report the figures of these files in the file")
+        parser.add_argument("--out", required=True, type=Path, metavar="FILE", help="NAME.yaml: the classifier's name")
+        parser.add_argument("--embedder", default="wordllama", metavar="NAME", help="its cosines are a feature")
+        parser.add_argument("--as-version", type=int, default=1, metavar="NUMBER")
+
+    def handle(
+        self, *, data: Path, train: str | None, test: str, out: Path, embedder: str, as_version: int, **_: Any
+    ) -> None:
+        files = {file.stem: file for file in sorted(data.glob("*.jsonl"))}
+        tested = _names(test)
+        trained = _names(train) if train else [name for name in files if name not in tested]
+        if missing := [name for name in (*trained, *tested) if name not in files]:
+            raise CommandError(f"There is no {missing[0]}.jsonl in {data}.")
+        if not trained:
+            raise CommandError(f"There is no NAME.jsonl in {data} to train with.")
+        try:
+            similarities = similarities_by(find_embedder(embedder))
+        except DossierError as error:
+            raise CommandError(error.detail) from error
+        text = classifier_text(
+            {name: _pairs(files[name]) for name in trained},
+            {name: _pairs(files[name]) for name in tested},
+            similarities,
+            name=out.stem,
+            version=as_version,
+        )
+        out.write_text(text, encoding="utf-8")
+        self.stdout.write(text)
+
+
+def _names(said: str) -> list[str]:
+    return [name.strip() for name in said.split(",") if name.strip()]
+
+
+def _pairs(file: Path) -> Sequence[LabelledPair]:
+    try:
+        pairs = load_pairs(file)
+    except ValueError as error:
+        raise CommandError(str(error)) from error
+    if not pairs:
+        raise CommandError(f"{file.name} has no pairs. Write one JSON object per line, with left, right and label.")
+    return pairs

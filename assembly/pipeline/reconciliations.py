@@ -1,0 +1,136 @@
+"""The known conflicts of the owners of a context are read together with its sources, and matched with the candidates.
+
+They are read in the same snapshot and the same journey as the rows of the sources, so a context costs no statement
+more, and rows that have not changed come from the cache. A profile that does not reconcile does not read them.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
+
+from msgspec import Struct
+
+from agents.models import Agent
+from assembly.engine.reconciliation import Reconciliation, Resolution
+from assembly.engine.types import Candidate
+from assembly.models import text_hash
+from config.db.statements import Rows, Statement
+from teams.models import Team
+
+MAX_CONFLICTS = 1_000
+"""The most conflicts of the owners of one context that are read, the newest first."""
+MAX_RECONCILIATIONS = 500
+
+COLUMNS = """
+id, kind, severity, similarity, cue, resolution, resolver_name, resolved_at,
+    left_ref, left_item, encode(left_sha256, 'hex') AS left_sha256, left_statement,
+    right_ref, right_item, encode(right_sha256, 'hex') AS right_sha256, right_statement
+"""
+# Each part has its own index. Both sides of a pair that a person let stand are included, as if there were no conflict.
+CONFLICTS_SQL = f"""
+SELECT {COLUMNS} FROM (
+    (SELECT * FROM conflicts WHERE agent_id = %(agent)s AND status <> 'gone'
+        AND (team_id IS NULL OR team_id = %(team)s) ORDER BY found DESC LIMIT {MAX_CONFLICTS})
+    UNION ALL
+    (SELECT * FROM conflicts WHERE team_id = %(team)s AND agent_id IS NULL AND status <> 'gone'
+        ORDER BY found DESC LIMIT {MAX_CONFLICTS})
+    UNION ALL
+    (SELECT * FROM conflicts WHERE agent_id IS NULL AND team_id IS NULL AND status <> 'gone'
+        ORDER BY found DESC LIMIT {MAX_CONFLICTS})
+) AS known WHERE resolution NOT IN ('both', 'edited') ORDER BY found DESC, id LIMIT {MAX_CONFLICTS}
+"""  # noqa: S608 - only the constants above are put in
+
+
+class KnownSide(Struct, frozen=True):
+    """One side of a known conflict."""
+
+    ref: str
+    item: str
+    sha256: str
+    statement: str
+
+    def is_of(self, candidate: Candidate) -> bool:
+        """Return whether the candidate has the text that was compared, or the statement as a part of its text."""
+        return (
+            candidate.ref == self.ref
+            or (bool(self.statement) and self.statement in candidate.text)
+            or text_hash(candidate.text).hex() == self.sha256
+        )
+
+
+class KnownConflict(Struct, frozen=True):
+    """A conflict that is open or decided, as it was read."""
+
+    id: str
+    kind: str
+    severity: float
+    similarity: float
+    cue: str
+    resolution: Resolution
+    decided_by: str
+    decided_at: str
+    left: KnownSide
+    right: KnownSide
+
+    def between(self, left: Candidate, right: Candidate) -> Reconciliation:
+        """Return the conflict as one between these candidates."""
+        return Reconciliation(
+            id=self.id,
+            left=left.ref,
+            right=right.ref,
+            kind=self.kind,
+            severity=self.severity,
+            similarity=self.similarity,
+            cue=self.cue,
+            resolution=self.resolution,
+            decided_by=self.decided_by,
+            decided_at=self.decided_at,
+        )
+
+
+def conflicts_statement(agent: Agent, team: Team | None) -> Statement:
+    """Return the statement that reads the conflicts between texts of the agent, the team and the organisation."""
+    return Statement(CONFLICTS_SQL, {"agent": agent.id, "team": team.id if team else None})
+
+
+def parse_conflicts(rows: Rows) -> tuple[KnownConflict, ...]:
+    """Return the conflicts from the rows of their statement."""
+    return tuple(
+        KnownConflict(
+            str(id_),
+            kind,
+            severity,
+            similarity,
+            cue,
+            cast("Resolution", resolution),
+            resolver,
+            str(resolved_at) if resolved_at else "",
+            KnownSide(*map(str, sides[:4])),
+            KnownSide(*map(str, sides[4:])),
+        )
+        for id_, kind, severity, similarity, cue, resolution, resolver, resolved_at, *sides in rows
+    )
+
+
+def match_conflicts(conflicts: Sequence[KnownConflict], candidates: Sequence[Candidate]) -> tuple[Reconciliation, ...]:
+    """Return the conflicts between the candidates, in a fixed order, at most MAX_RECONCILIATIONS.
+
+    A whole file and its passage may both be candidates: then both are in conflict with the other side.
+    """
+    named = {side.item for conflict in conflicts for side in (conflict.left, conflict.right)}
+    by_item: dict[str, dict[str, Candidate]] = {}
+    for candidate in candidates:
+        item = candidate.ref.partition("@")[0].rpartition(":")[2]
+        if item in named:
+            by_item.setdefault(item, {})[candidate.ref] = candidate
+    found = {pair for conflict in conflicts for pair in _pairs(conflict, by_item)}
+    return tuple(sorted(found, key=lambda one: (one.id, one.left, one.right))[:MAX_RECONCILIATIONS])
+
+
+def _pairs(conflict: KnownConflict, by_item: Mapping[str, Mapping[str, Candidate]]) -> Iterator[Reconciliation]:
+    left, right = by_item.get(conflict.left.item), by_item.get(conflict.right.item)
+    if not left or not right:
+        return
+    others = [other for other in right.values() if conflict.right.is_of(other)]
+    for one in left.values():
+        if others and conflict.left.is_of(one):
+            yield from (conflict.between(one, other) for other in others)

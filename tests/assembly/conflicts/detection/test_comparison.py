@@ -1,0 +1,138 @@
+"""Two texts contradict each other, say the same, or neither."""
+
+import datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assembly.conflicts.detection import compare_texts, comparison
+from assembly.conflicts.detection.classifier import LABELS, load_classifier
+from assembly.conflicts.detection.cues import Cues, find_cues
+from assembly.conflicts.detection.figures import evaluate, figures_of, similarities_by
+from assembly.conflicts.detection.labelled_pairs import load_pairs
+from assembly.conflicts.detection.statement import Statement
+from memories.embeddings.wordllama import WordLlama
+
+PAIRS = Path(__file__).parents[1] / "pairs"
+WORDS = (
+    "The", "server", "Anna", "is", "isn't", "not", "open", "closed", "on", "5", "7", "days", "May", "3", "%", "kg",
+    "lives", "in", "Oslo", "Bergen", "never", "now", "was", "for", "2 h", "€", "a", "and", ",", ".", ":", "\n", "- ",
+    "OPS-7", "half", "one", "no more than", "ist", "nicht", "der", "Laden", "14:00", "2026-05-03", "costs nothing",
+    "unstable", "stable",
+)  # fmt: skip
+
+texts = st.one_of(st.text(max_size=200), st.lists(st.sampled_from(WORDS), max_size=40).map(" ".join))
+
+
+@settings(deadline=None, max_examples=300)
+@given(left=texts, right=texts, similarity=st.floats(-1, 1))
+def test_any_two_texts_are_compared_the_same_from_both_sides(left: str, right: str, similarity: float) -> None:
+    there = compare_texts(left, right, similarity=similarity)
+    back = compare_texts(right, left, similarity=similarity)
+    assert there.label in LABELS
+    assert 0 <= there.subject <= 1
+    assert 0 <= there.severity <= 1
+    assert 0 <= there.probability <= 1
+    assert (there.label, there.kind, there.severity, there.subject) == (
+        back.label,
+        back.kind,
+        back.severity,
+        back.subject,
+    )
+
+
+@settings(deadline=None)
+@given(text=texts)
+def test_a_text_is_the_duplicate_of_itself(text: str) -> None:
+    assert compare_texts(text, text, similarity=1).label == "duplicate"
+
+
+@pytest.mark.parametrize("file", sorted(PAIRS.glob("*.jsonl")), ids=lambda file: file.stem)
+def test_all_labelled_pairs_are_compared_the_same_from_both_sides(file: Path) -> None:
+    for pair in load_pairs(file):
+        there = compare_texts(pair.left, pair.right, similarity=0.7)
+        back = compare_texts(pair.right, pair.left, similarity=0.7)
+        assert (there.label, there.kind, there.severity) == (back.label, back.kind, back.severity)
+        assert (there.left_statement, there.right_statement) == (back.right_statement, back.left_statement)
+
+
+def test_the_shipped_weights_reach_the_figures_on_pairs_that_were_held_out() -> None:
+    pairs = load_pairs(PAIRS / "held_out.jsonl")
+    figures = figures_of(evaluate(pairs, similarities_by(WordLlama()), load_classifier()))
+    assert figures["precision"] >= 0.9
+    assert figures["recall"] >= 0.7
+    assert figures["false_alarms"] <= 0.05
+    assert figures["duplicate_precision"] >= 0.95
+
+
+def test_a_third_of_the_pairs_is_held_out_and_none_is_in_two_files() -> None:
+    files = {name: load_pairs(PAIRS / f"{name}.jsonl") for name in ("train", "held_out")}
+    texts_of = {name: {(pair.left, pair.right) for pair in pairs} for name, pairs in files.items()}
+    assert sum(map(len, files.values())) >= 450
+    assert len(files["held_out"]) * 3 >= sum(map(len, files.values()))
+    assert not texts_of["train"] & texts_of["held_out"]
+    assert {pair.label for pairs in files.values() for pair in pairs} == set(LABELS)
+
+
+def test_a_conflict_names_both_values_and_the_sentences() -> None:
+    left = "Pelican Air flies three routes. Its fleet has 11 aircraft. Contact is by mail."
+    right = "Pelican Air is a carrier. Its fleet has 17 aircraft."
+    found = compare_texts(left, right, similarity=0.8)
+    assert (found.label, found.kind) == ("conflict", "number")
+    assert found.cue == "“11” against “17”"
+    assert found.left_statement == "Its fleet has 11 aircraft."
+    assert found.right_statement == "Its fleet has 17 aircraft."
+    assert 0.3 < found.severity < 0.9
+
+
+def test_the_cue_of_a_negation_tells_where_it_stands() -> None:
+    found = compare_texts(
+        "Deployments on Fridays are allowed.", "Deployments on Fridays are not allowed.", similarity=0.9
+    )
+    assert (found.label, found.kind, found.cue) == ("conflict", "negation", "“not” only in the right text")
+
+
+def test_different_values_on_different_days_are_a_change() -> None:
+    left, right = "Ticket OPS-7 is open.", "Ticket OPS-7 is closed."
+    days = {"left_date": datetime.date(2026, 3, 1), "right_date": datetime.date(2026, 4, 1)}
+    assert compare_texts(left, right, similarity=0.9).label == "conflict"
+    assert compare_texts(left, right, similarity=0.9, **days).label == "evolving"
+    assert compare_texts(left, right, similarity=0.9, **days).severity == 0
+    assert compare_texts(left, right, similarity=0.9, left_date=days["left_date"]).label == "conflict"
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "label"),
+    [
+        ("", "", "duplicate"),
+        ("", "The shop is open.", "unrelated"),
+        ("The shop is open.", "  the shop\nis OPEN. ", "duplicate"),
+        ("A.\nB is open. C costs 5 euros.", "C costs 5 euros. B is open. A.", "duplicate"),
+        ("Config lives in config.yaml.", "Secrets come from the vault. Config lives in config.yaml.", "refining"),
+        ("The logo is blue.", "Garlic is planted in October.", "unrelated"),
+    ],
+)
+def test_texts_without_conflict(left: str, right: str, label: str) -> None:
+    assert compare_texts(left, right, similarity=0.9 if label != "unrelated" else 0.1).label == label
+
+
+def test_long_texts_cost_a_bounded_number_of_comparisons(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared = []
+
+    def count(left: Statement, right: Statement) -> Cues:
+        compared.append(1)
+        return find_cues(left, right)
+
+    monkeypatch.setattr("assembly.conflicts.detection.comparison.find_cues", count)
+    left = " ".join(f"Server {number} has {number} disks." for number in range(500))
+    right = " ".join(f"Server {number} has {number + 1} disks." for number in range(500))
+    assert len(comparison.statements_of(left, "english")) == comparison.MAX_STATEMENTS
+    compare_texts(left, right, similarity=0.9)
+    assert len(compared) == comparison.MAX_PAIRS
+
+
+def test_a_long_word_or_number_is_no_trouble() -> None:
+    for text in ("x" * 50_000, "9" * 50_000, "a." * 20_000, "not " * 10_000, "1:" * 10_000, "' " * 10_000):
+        assert compare_texts(text, text[:-1] + "z", similarity=0.5).label in LABELS

@@ -1,0 +1,144 @@
+"""REST: conflicts are listed, read, decided and reopened by those who may."""
+
+import uuid
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from agents.keys import api_key_create
+from agents.models import Agent
+from assembly.models import Conflict
+from teams.models import Team, User
+from teams.organisation.services import organisation_file_create
+from teams.principal import SYSTEM
+from teams.versioned_text.versioned_file import file_save
+from tests.assembly.conflicts.conflict_factories import EIGHTY, NINETY, found_conflict, remember, run_jobs
+from tests.client import Api
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_conflict_is_listed_read_decided_and_reopened(agent: Agent, team: Team, editor: User) -> None:
+    conflict = found_conflict(agent, team)
+    api = Api(person=editor.principal)
+    (listed,) = api.get("conflicts").json()["results"]
+    assert (listed["id"], listed["agent"], listed["team"]) == (str(conflict.id), "ada", "care")
+    assert (listed["kind"], listed["status"], listed["resolution"]) == ("date", "open", None)
+    assert {listed["left"]["statement"], listed["right"]["statement"]} == {EIGHTY, NINETY}
+    read = api.get(f"conflicts/{conflict.id}").json()
+    assert {side["text"] for side in (read["left"], read["right"])} == {EIGHTY, NINETY}
+    assert {(side["agent"], side["team"]) for side in (read["left"], read["right"])} == {("ada", None), (None, "care")}
+    assert all(side["current"] and side["credibility"] == 0.5 for side in (read["left"], read["right"]))
+    answer = api.post(f"conflicts/{conflict.id}/resolve", {"choice": "left", "reason": "It is so."})
+    assert answer.status_code == 200
+    decided = answer.json()
+    assert (decided["status"], decided["resolution"], decided["reason"]) == ("resolved", "left", "It is so.")
+    assert decided["resolved_by"] == {"type": "person", "ref": editor.principal.ref, "name": "Edda Editor"}
+    assert api.get("conflicts").json()["results"] == []
+    assert len(api.get("conflicts?status=resolved").json()["results"]) == 1
+    again = api.post(f"conflicts/{conflict.id}/resolve", {"choice": "right"})
+    assert (again.status_code, again.json()["code"]) == (409, "conflict")
+    undone = api.post(f"conflicts/{conflict.id}/undo")
+    assert (undone.status_code, undone.json()["status"], undone.json()["resolved_by"]) == (200, "open", None)
+    assert api.post(f"conflicts/{conflict.id}/undo").status_code == 409
+
+
+@pytest.mark.parametrize(
+    ("query", "kinds"),
+    [("", ["date", "duplicate", "date"]), ("kind=date", ["date", "date"]), ("kind=duplicate", ["duplicate"]),
+     ("agent=ada", ["date", "duplicate", "date"]), ("team=care", ["date", "duplicate"]), ("status=gone", []),
+     ("status=all&team=care&kind=date", ["date"]), ("status=all&limit=1", ["date"])],
+)  # fmt: skip
+def test_lists_are_filtered(agent: Agent, team: Team, editor: User, query: str, kinds: list[str]) -> None:
+    found_conflict(agent, agent)
+    remember(team, EIGHTY)
+    run_jobs()
+    results = Api(person=editor.principal).get(f"conflicts?{query}").json()["results"]
+    found = sorted(one["kind"] for one in results)
+    assert found == sorted(kinds) or (query.endswith("limit=1") and len(found) == 1)
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [("conflicts?status=new", "invalid"), ("conflicts?kind=tea", "invalid"), ("conflicts?x=1", "unknown"),
+     ("conflicts?limit=0", "invalid"), ("conflicts?cursor=x", "invalid")],
+)  # fmt: skip
+def test_bad_parameters_are_named(agent: Agent, editor: User, path: str, code: str) -> None:
+    answer = Api(person=editor.principal).get(path)
+    assert answer.status_code == 422
+    assert [error["code"] for errors in answer.json()["errors"].values() for error in errors] == [code]
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"choice": "middle"}, {"choice": "left", "x": 1}, {"choice": "left", "reason": "\x00"}, {"choice": 1}]
+)
+def test_a_bad_decision_is_refused(agent: Agent, editor: User, body: dict[str, object]) -> None:
+    conflict = found_conflict(agent, agent)
+    answer = Api(person=editor.principal).post(f"conflicts/{conflict.id}/resolve", body)
+    assert answer.status_code == 422
+    assert Conflict.objects.get().is_open
+
+
+@pytest.fixture
+def people(teammate: User, outsider: User) -> tuple[User, User]:
+    return teammate, outsider
+
+
+def test_outsiders_find_nothing_and_readers_may_not_decide(
+    agent: Agent, team: Team, people: tuple[User, User], agent_api: Api, other_agent_api: Api
+) -> None:
+    conflict = found_conflict(agent, team)
+    teammate, outsider = people
+    for api in (Api(person=outsider.principal), other_agent_api):
+        assert api.get("conflicts").json()["results"] == []
+        for method, path in (("GET", ""), ("POST", "/resolve"), ("POST", "/undo")):
+            answer = api.send(
+                method, f"conflicts/{conflict.id}{path}", {"choice": "both"} if method == "POST" else None
+            )
+            assert answer.status_code == 404
+    assert agent_api.get(f"conflicts/{uuid.uuid4()}").status_code == 404
+    reader = Api(person=teammate.principal)
+    assert len(reader.get("conflicts").json()["results"]) == 1
+    assert reader.post(f"conflicts/{conflict.id}/resolve", {"choice": "both"}).status_code == 403
+    assert reader.post(f"conflicts/{conflict.id}/undo").status_code == 403
+    assert Api().get("conflicts").status_code == 401
+    assert agent_api.post(f"conflicts/{conflict.id}/resolve", {"choice": "both"}).status_code == 200
+
+
+def test_a_key_needs_the_right_to_edit_files_for_a_conflict_with_one(agent: Agent, team: Team) -> None:
+    remember(agent, EIGHTY)
+    file_save(file=team.files.get(file_key="GOALS"), content=NINETY, expected_version=1, author=SYSTEM.author)
+    run_jobs()
+    conflict = Conflict.objects.get()
+    plain, editing = (
+        Api(api_key_create(agent=agent, name="key", scopes=scopes)[1])
+        for scopes in ([], ["files:write", "team-files:write"])
+    )
+    assert plain.get(f"conflicts/{conflict.id}").status_code == 200
+    assert plain.post(f"conflicts/{conflict.id}/resolve", {"choice": "both"}).status_code == 403
+    assert editing.post(f"conflicts/{conflict.id}/resolve", {"choice": "both"}).status_code == 200
+
+
+def test_only_admins_decide_on_texts_of_the_organisation(agent: Agent, editor: User, admin: User) -> None:
+    remember(agent, EIGHTY)
+    organisation_file_create(key="hours", title="Hours", content=NINETY, principal=SYSTEM)
+    run_jobs()
+    conflict = Conflict.objects.get()
+    read = Api(person=editor.principal).get(f"conflicts/{conflict.id}").json()
+    assert {side["title"] for side in (read["left"], read["right"])} == {"fact", "Hours"}
+    assert Api(person=editor.principal).post(f"conflicts/{conflict.id}/resolve", {"choice": "both"}).status_code == 403
+    assert Api(person=admin.principal).post(f"conflicts/{conflict.id}/resolve", {"choice": "both"}).status_code == 200
+
+
+def test_a_page_takes_as_many_queries_for_many_conflicts(agent: Agent, editor: User) -> None:
+    found_conflict(agent, agent)
+    api = Api(person=editor.principal)
+    with CaptureQueriesContext(connection) as one:
+        api.get("conflicts")
+    for hour in (10, 11, 12):
+        remember(agent, f"The support line opens at {hour} in the morning.")
+    run_jobs()
+    with CaptureQueriesContext(connection) as many:
+        assert len(api.get("conflicts").json()["results"]) > 3
+    assert len(many) == len(one)

@@ -1,0 +1,179 @@
+"""People decide on conflicts, and undo it; only those who may change both sides, and outsiders see nothing."""
+
+from typing import Literal
+
+import pytest
+
+from agents.models import Agent
+from agents.services import agent_create
+from assembly.conflicts.access import conflict_for, conflict_to_resolve
+from assembly.conflicts.services import conflict_edit, conflict_resolve, conflict_undo, conflicts_resolve
+from assembly.models import Conflict, ConflictDecision
+from config.http.errors import Conflict as ConflictError
+from config.http.errors import Forbidden, Invalid, NotFound
+from memories.models import Memory
+from memories.services import facts_of, memory_update
+from teams.activity.models import Activity
+from teams.models import Team, User
+from teams.principal import SYSTEM, Role
+from teams.services import membership_set
+from tests.assembly.conflicts.conflict_factories import EIGHTY, NINETY, found_conflict, remember, run_jobs
+
+pytestmark = pytest.mark.django_db
+
+
+def side_with(conflict: Conflict, text: str) -> Literal["left", "right"]:
+    return "left" if conflict.left_statement == text else "right"
+
+
+def test_the_memory_that_does_not_hold_is_superseded_and_undo_restores_it(agent: Agent, editor: User) -> None:
+    conflict = found_conflict(agent, agent)
+    loser, winner = agent.memories.get(text=EIGHTY), agent.memories.get(text=NINETY)
+    loser = memory_update(
+        memory=loser, expected_version=1, facts=facts_of(loser), superseded_by=None, pinned=True, principal=SYSTEM
+    )
+    resolved = conflict_resolve(
+        conflict=conflict, choice=side_with(conflict, NINETY), reason="It is new.", principal=editor.principal
+    )
+    loser.refresh_from_db()
+    assert (loser.superseded_by, loser.pinned, loser.version) == (winner, False, 3)
+    assert loser.versions.get(version=3).note == "Conflict: It is new."
+    assert (resolved.status, resolved.strategy, resolved.confidence) == ("resolved", "user_choice", 1.0)
+    assert resolved.reasoning.startswith("Edda Editor decided on 20")
+    assert (resolved.resolved_by, resolved.reason) == (editor.principal.ref, "It is new.")
+    undone = conflict_undo(conflict=resolved, principal=editor.principal)
+    loser.refresh_from_db()
+    assert (loser.superseded_by, loser.pinned, loser.version) == (None, True, 4)
+    assert (undone.status, undone.resolution, undone.strategy) == ("open", "", "flag")
+    acts = ConflictDecision.objects.values_list("action", "resolution", "by_name")
+    assert list(acts) == [
+        ("resolve", resolved.resolution, "Edda Editor"),
+        ("undo", resolved.resolution, "Edda Editor"),
+    ]
+    assert list(Activity.objects.order_by("created").values_list("action", flat=True))[-2:] == [
+        "conflict.resolved",
+        "conflict.reopened",
+    ]
+
+
+def test_a_memory_of_another_owner_is_archived_with_the_reason(agent: Agent, team: Team, editor: User) -> None:
+    conflict = found_conflict(agent, team)
+    resolved = conflict_resolve(conflict=conflict, choice=side_with(conflict, NINETY), principal=editor.principal)
+    assert agent.memories.get().retired_because == "Conflict: another text holds"
+    conflict_undo(conflict=resolved, principal=editor.principal)
+    assert agent.memories.get().stands
+
+
+def test_both_may_hold(agent: Agent, editor: User) -> None:
+    conflict = found_conflict(agent, agent)
+    resolved = conflict_resolve(conflict=conflict, choice="both", principal=editor.principal)
+    assert all(memory.stands for memory in agent.memories.all())
+    assert resolved.resolution == "both"
+    with pytest.raises(ConflictError, match="Edda Editor decided already"):
+        conflict_resolve(conflict=conflict, choice="left", principal=editor.principal)
+    conflict_undo(conflict=resolved, principal=editor.principal)
+    with pytest.raises(ConflictError, match="undone already"):
+        conflict_undo(conflict=resolved, principal=editor.principal)
+
+
+def test_a_changed_text_is_not_decided_on_unseen(agent: Agent, editor: User) -> None:
+    conflict = found_conflict(agent, agent)
+    memory = agent.memories.get(text=EIGHTY)
+    facts = facts_of(memory)
+    memory_update(
+        memory=memory, expected_version=1, facts=type(facts)(kind="fact", text="It is closed."), superseded_by=None,
+        principal=SYSTEM,
+    )  # fmt: skip
+    with pytest.raises(ConflictError, match="changed since"):
+        conflict_resolve(conflict=conflict, choice=side_with(conflict, NINETY), principal=editor.principal)
+    run_jobs()
+    with pytest.raises(ConflictError, match="changed since"):
+        conflict_resolve(conflict=conflict, choice="both", principal=editor.principal)
+
+
+def test_undo_leaves_what_somebody_changed_since(agent: Agent, editor: User) -> None:
+    conflict = found_conflict(agent, agent)
+    resolved = conflict_resolve(conflict=conflict, choice=side_with(conflict, NINETY), principal=editor.principal)
+    loser = agent.memories.get(text=EIGHTY)
+    memory_update(
+        memory=loser, expected_version=2, facts=facts_of(loser), superseded_by=None, retired_because="wrong",
+        principal=SYSTEM,
+    )  # fmt: skip
+    conflict_undo(conflict=resolved, principal=editor.principal)
+    loser.refresh_from_db()
+    assert loser.retired_because == "wrong"
+
+
+def test_a_side_is_edited_and_undo_brings_the_text_back(agent: Agent, editor: User) -> None:
+    conflict = found_conflict(agent, agent)
+    side = side_with(conflict, EIGHTY)
+    edited = conflict_edit(conflict=conflict, side=side, text=NINETY, principal=editor.principal)
+    assert {memory.text for memory in agent.memories.all()} == {NINETY}
+    run_jobs()
+    edited.refresh_from_db()
+    assert (edited.status, edited.resolution) == ("gone", "edited")
+    assert Conflict.objects.get(status="open").kind == "duplicate"
+    conflict_undo(conflict=edited, principal=editor.principal)
+    run_jobs()
+    edited.refresh_from_db()
+    assert (edited.status, edited.resolution) == ("open", "")
+    for text in (" ", EIGHTY):
+        with pytest.raises(Invalid):
+            conflict_edit(conflict=edited, side=side, text=text, principal=editor.principal)
+
+
+def test_many_are_decided_at_once_all_or_none(agent: Agent, editor: User) -> None:
+    for hour in (8, 9, 10):
+        remember(agent, f"The support line opens at {hour} in the morning.")
+    run_jobs()
+    ids = list(Conflict.objects.values_list("id", flat=True))
+    assert len(ids) == 3
+    with pytest.raises(NotFound):
+        conflicts_resolve(ids=[*ids, agent.id], choice="left", principal=editor.principal)
+    assert not Conflict.objects.exclude(resolution="").exists()
+    resolved = conflicts_resolve(ids=ids, choice="right", principal=editor.principal)
+    assert {one.status for one in resolved} == {"resolved"}
+    standing = [memory for memory in Memory.objects.filter(agent=agent) if memory.stands]
+    assert len(standing) == 1
+    with pytest.raises(Invalid):
+        conflicts_resolve(ids=[], choice="left", principal=editor.principal)
+
+
+@pytest.fixture
+def people(editor: User, admin: User, teammate: User, outsider: User) -> tuple[User, User, User, User]:
+    return editor, admin, teammate, outsider
+
+
+def test_who_reads_both_sides_sees_it_and_who_writes_both_decides(
+    agent: Agent, team: Team, people: tuple[User, User, User, User]
+) -> None:
+    conflict = found_conflict(agent, team)
+    editor, admin, teammate, outsider = people
+    assert conflict_to_resolve(editor.principal, conflict.id) == conflict
+    assert conflict_to_resolve(admin.principal, conflict.id) == conflict
+    assert conflict_for(teammate.principal, conflict.id) == conflict
+    with pytest.raises(Forbidden):
+        conflict_to_resolve(teammate.principal, conflict.id)
+    with pytest.raises(Forbidden):
+        conflict_resolve(conflict=conflict, choice="both", principal=teammate.principal)
+    with pytest.raises(Forbidden):
+        conflict_undo(conflict=conflict, principal=teammate.principal)
+    with pytest.raises(NotFound):
+        conflict_for(outsider.principal, conflict.id)
+
+
+def test_an_admin_of_one_team_who_reads_the_other_may_see_and_not_decide(mixed: User) -> None:
+    here, elsewhere = Team.objects.get(slug="admin-here"), Team.objects.get(slug="viewer-elsewhere")
+    both = agent_create(slug="both", name="Both", teams=[here, elsewhere])
+    conflict = found_conflict(both, elsewhere)
+    assert conflict_for(mixed.principal, conflict.id) == conflict
+    with pytest.raises(Forbidden):
+        conflict_to_resolve(mixed.principal, conflict.id)
+    own = Conflict.objects.filter(team=here)
+    remember(here, "The support line opens at 11 in the morning.")
+    run_jobs()
+    assert conflict_to_resolve(mixed.principal, own.get().id)
+    stranger = User.objects.create_user("stranger")
+    membership_set(team=here, user=stranger, role=Role.ADMIN)
+    with pytest.raises(NotFound):
+        conflict_for(stranger.principal, conflict.id)
