@@ -15,7 +15,7 @@ from assembly.models import LearnedWeights, ShadowReport
 from assembly.profiles.catalogue import find_profile, find_profile_row
 from assembly.profiles.learned_weights import State, fits_profile, newest_switch, switch_record, weights_in_force
 from assembly.profiles.shipped import CONVERSATION
-from assembly.profiles.tuning import apply_tuning
+from assembly.profiles.tuning_versions import apply_tuning
 from config.db.statements import lock_until_commit
 from config.http.errors import Conflict, DossierError, NotFound
 from memories.jobs.services import Advance

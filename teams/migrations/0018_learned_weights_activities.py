@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("teams", "0016_tuning_activity"),
+        ("teams", "0017_tuning_activity"),
     ]
 
     operations = [
@@ -52,6 +52,8 @@ class Migration(migrations.Migration):
                     ("profile.weights_off", "Learned weights switched off"),
                     ("rule.deleted", "Rule deleted"),
                     ("memory.deleted", "Memory deleted"),
+                    ("conflict.resolved", "Conflict resolved"),
+                    ("conflict.reopened", "Conflict reopened"),
                     ("export.downloaded", "Export downloaded"),
                     ("bundle.downloaded", "Audit bundle downloaded"),
                     ("import.begun", "Import started"),
