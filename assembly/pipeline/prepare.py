@@ -16,7 +16,8 @@ from assembly.pipeline.read_plan import GatherResult
 from assembly.pipeline.reconciliations import match_conflicts
 from assembly.pipeline.request import AssemblyRequest, find_session
 from assembly.pipeline.request_sections import add_request_sections
-from assembly.profiles.learned_weights import profile_in_force
+from assembly.profiles.catalogue import find_profile
+from assembly.profiles.learned_weights import apply_learned_weights
 from assembly.profiles.request_overrides import apply_strategy
 from assembly.profiles.shipped import CONVERSATION
 from assembly.profiles.tuning_versions import apply_tuning
@@ -102,10 +103,13 @@ def _engine_request(asked: AssemblyRequest, profile: Profile, now: datetime.date
 
 
 def _requested_profile(asked: AssemblyRequest) -> Profile:
-    profile = profile_in_force(asked.profile)
+    profile = find_profile(asked.profile)
+    is_tunable = profile.name != CONVERSATION.name  # otherwise it never changes, so nothing has to be read
+    if is_tunable:
+        profile = apply_learned_weights(profile)
     if asked.strategy:
         profile = apply_strategy(profile, asked.strategy)
-    if profile.name != CONVERSATION.name:  # it is never tuned, so nothing has to be read
+    if is_tunable:
         profile = apply_tuning(profile)
     if asked.budgets.quality_min is not None:
         profile = replace(profile, quality_min=asked.budgets.quality_min)

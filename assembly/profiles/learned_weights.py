@@ -24,7 +24,11 @@ def profile_in_force(name: str) -> Profile:
 
     Raises Invalid as `find_profile` does.
     """
-    profile = find_profile(name)
+    return apply_learned_weights(find_profile(name))
+
+
+def apply_learned_weights(profile: Profile) -> Profile:
+    """Return the profile with its learned weights if they are switched on; one query. `profile` is as written."""
     learned = weights_in_force(profile)
     return replace(profile, weights=Weights(**learned.weights)) if learned else profile
 
