@@ -8,6 +8,7 @@ from assembly.conflicts import api as conflicts_api
 from assembly.contexts import api as contexts_api
 from assembly.contexts import feedback_api, text_api, usage_api
 from assembly.contract import api as contract_api
+from assembly.learned_weights import api as learned_weights_api
 from assembly.monitoring.alerts import api as alerts_api
 from assembly.monitoring.trends import api as trends_api
 from assembly.monitoring.webhooks import api as webhooks_api
@@ -62,6 +63,8 @@ urlpatterns = [
     path("profiles", profiles_api.ProfileList.as_view()),
     path("profiles/check", profiles_api.ProfileCheck.as_view()),
     path("profiles/<slug:name>", profiles_api.ProfileDetail.as_view()),
+    path("profiles/<slug:name>/learned-weights", learned_weights_api.ProfileLearnedWeights.as_view()),
+    path("profiles/<slug:name>/learned-weights/switch", learned_weights_api.ProfileLearnedWeightsSwitch.as_view()),
     path("profiles/<slug:name>/tuning", tuning_api.ProfileTuningDetail.as_view()),
     path("profiles/<slug:name>/versions", profiles_api.ProfileVersionList.as_view()),
     path("profiles/<slug:name>/versions/<int:version>", profiles_api.ProfileVersionDetail.as_view()),

@@ -31,3 +31,4 @@ class AssemblyConfig(AppConfig):
         import_module("assembly.contexts.exports")  # which tells workers its kind of job
         import_module("assembly.conflicts.find")  # a kind of job, created for saved texts
         import_module("assembly.pipeline.level_derivation")  # a kind of job, created for saved texts
+        import_module("assembly.learned_weights.jobs")  # a kind of job and a periodic task

@@ -6,6 +6,7 @@ from assembly.comparison import views as comparison_views
 from assembly.conflicts import selection as conflicts_selection
 from assembly.conflicts import views as conflicts_views
 from assembly.contexts import item_views, list_views, page_views, preview, selection
+from assembly.learned_weights import views as learned_weights_views
 from assembly.monitoring.alerts import selection as alerts_selection
 from assembly.monitoring.alerts import views as alerts_views
 from assembly.monitoring.trends import views as trends_views
@@ -72,6 +73,9 @@ urlpatterns = [
     path("profiles/new/", profiles_views.profile_new, name="profile_new"),
     path("profiles/check/", profiles_views.profile_pages.check, name="profile_check"),
     path("profiles/<slug:name>/", profiles_views.profile_page, name="profile_page"),
+    path("profiles/<slug:name>/learned-weights/", learned_weights_views.learned_weights_page, name="learned_weights"),
+    path("profiles/<slug:name>/learned-weights/learn/", learned_weights_views.learn, name="learned_weights_learn"),
+    path("profiles/<slug:name>/learned-weights/switch/", learned_weights_views.switch, name="learned_weights_switch"),
     path("profiles/<slug:name>/edit/", profiles_views.profile_edit, name="profile_edit"),
     path("profiles/<slug:name>/edit/recall-tests/", recall_publication_views.profile, name="recall_profile"),
     path("profiles/<slug:name>/delete/", profiles_views.delete, name="profile_delete"),

@@ -12,7 +12,7 @@ TOP = {
     "assembly": {
         "__init__", "access", "api_urls", "apps", "urls", "models", "migrations", "management", "templatetags", "demo",
         "engine", "sources", "profiles", "rules", "records", "pipeline", "contexts", "comparison", "simulation",
-        "why_not", "monitoring", "notifications", "home", "contract", "conflicts",
+        "why_not", "monitoring", "notifications", "home", "contract", "conflicts", "learned_weights",
         "recall_tests",
     },
     "memories": {

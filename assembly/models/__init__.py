@@ -16,6 +16,7 @@ from assembly.models.conflict import (
 from assembly.models.export import ContextFile, ContextFilePart
 from assembly.models.external_source import ExternalSource
 from assembly.models.feedback import AssemblyFeedback, AssemblyQuality, ProfileTuning, TuningChange, TuningWindow
+from assembly.models.learned_weights import LearnedWeights, ShadowReport
 from assembly.models.memory_request import MemoryRequest
 from assembly.models.monitoring import (
     Alert,
@@ -57,6 +58,7 @@ __all__ = [
     "ExternalSource",
     "FileLoss",
     "FollowFailure",
+    "LearnedWeights",
     "MemoryRequest",
     "MemoryTelling",
     "NewAssembly",
@@ -73,6 +75,7 @@ __all__ = [
     "RecallTrigger",
     "RetentionPolicy",
     "Seal",
+    "ShadowReport",
     "StoredProfile",
     "StoredProfileVersion",
     "StoredRule",

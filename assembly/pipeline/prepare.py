@@ -17,6 +17,7 @@ from assembly.pipeline.reconciliations import match_conflicts
 from assembly.pipeline.request import AssemblyRequest, find_session
 from assembly.pipeline.request_sections import add_request_sections
 from assembly.profiles.catalogue import find_profile
+from assembly.profiles.learned_weights import apply_learned_weights
 from assembly.profiles.request_overrides import apply_strategy
 from assembly.profiles.shipped import CONVERSATION
 from assembly.profiles.tuning_versions import apply_tuning
@@ -104,10 +105,14 @@ def _engine_request(asked: AssemblyRequest, profile: Profile, now: datetime.date
 
 
 def _requested_profile(asked: AssemblyRequest, draft: Profile | None) -> Profile:
-    profile = draft if draft and draft.name == asked.profile else find_profile(asked.profile)
+    is_draft = draft is not None and draft.name == asked.profile
+    profile = draft if draft and is_draft else find_profile(asked.profile)
+    is_tunable = profile.name != CONVERSATION.name  # otherwise it never changes, so nothing has to be read
+    if is_tunable and not is_draft:  # weights were learned for the published version
+        profile = apply_learned_weights(profile)
     if asked.strategy:
         profile = apply_strategy(profile, asked.strategy)
-    if profile.name != CONVERSATION.name:  # it is never tuned, so nothing has to be read
+    if is_tunable:
         profile = apply_tuning(profile)
     if asked.budgets.quality_min is not None:
         profile = replace(profile, quality_min=asked.budgets.quality_min)

@@ -6,6 +6,7 @@ from agents.models import Agent
 from assembly.models import PublicationGuard, StoredProfile
 from assembly.profiles.catalogue import find_profile_row, is_stored, known_sources
 from assembly.profiles.documents import document_create, name_taken, refuse_name
+from assembly.profiles.learned_weights import State, newest_switch, switch_record
 from assembly.profiles.parser import parse_profile
 from assembly.profiles.shipped import CONVERSATION, SHIPPED
 from config.http.errors import Conflict, NotFound
@@ -69,6 +70,9 @@ def profile_delete(*, name: str, principal: Principal) -> None:
     if name not in SHIPPED and (agents := list(Agent.objects.filter(profile=name).order_by("name")[:MAX_NAMED])):
         users = ", ".join(agent.name for agent in agents)
         raise Conflict(f"Agents use the profile {name}: {users}. Choose another profile for them first.")
+    if (learned := newest_switch(name)) and learned.state == State.ON:
+        # Otherwise they would be in force for a new profile with this name and the same weights.
+        switch_record(learned=learned, state=State.OFF, principal=principal)
     erase("profiles", row.id, principal)
     if name not in SHIPPED:
         PublicationGuard.objects.filter(about=row.about).delete()

@@ -17,7 +17,7 @@ from assembly.pipeline.levels import with_levels
 from assembly.pipeline.prepare import find_tokenizer
 from assembly.pipeline.request_sections import add_request_sections
 from assembly.pipeline.summaries.resolve import SummarisedResult, assemble_with_summaries
-from assembly.profiles.catalogue import find_profile
+from assembly.profiles.learned_weights import profile_in_force
 from assembly.profiles.request_overrides import apply_strategy
 from assembly.profiles.tuning_versions import apply_tuning
 from assembly.records.reader import EngineInput, StoredAssembly
@@ -125,7 +125,7 @@ def load_overridden_profile(record: StoredAssembly, name: str) -> Profile:
 
     The request's strategy is applied if it is the requested profile. Raises Invalid for a profile that cannot be used.
     """
-    profile = find_profile(name)
+    profile = profile_in_force(name)
     if name == record.assembly.profile_name:
         profile = apply_strategy(profile, record.assembly.request.get("strategy") or {})
     profile = add_request_sections(apply_tuning(profile), request_of_record(record))

@@ -46,6 +46,8 @@ class ActivityAction(models.TextChoices):
     SOURCE_DELETED = "source.deleted", _("External source deleted")
     PROFILE_TUNED = "profile.tuning_changed", _("Profile tuning changed")
     PROFILE_DELETED = "profile.deleted", _("Profile deleted")
+    PROFILE_WEIGHTS_ON = "profile.weights_on", _("Learned weights switched on")
+    PROFILE_WEIGHTS_OFF = "profile.weights_off", _("Learned weights switched off")
     RULE_DELETED = "rule.deleted", _("Rule deleted")
     RECALL_TEST_DELETED = "recall_test.deleted", _("Recall test deleted")
     GUARD_SET = "publication_guard.set", _("Recall tests required for publishing")

@@ -12,8 +12,9 @@ from pathlib import Path
 
 BENCHMARKS = [
     "assembly_vs_floor", "turn", "http_assembly", "memory_assemble", "cache", "deadline", "evidence_recall",
-    "document_recall", "passages", "levels", "search", "write_paths", "growth", "record", "million", "pages",
-    "worst_cost", "greedy", "connections", "conflicts", "conflict_cost",
+    "document_recall", "passages", "levels", "learned_weights", "search", "write_paths", "growth", "record",
+    "million", "pages", "worst_cost", "greedy", "connections", "conflicts",
+    "conflict_cost",
 ]  # fmt: skip
 
 

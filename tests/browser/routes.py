@@ -17,7 +17,7 @@ NO_PAGES = frozenset({
     "person_password", "person_sign_out", "browser_session_end", "other_browser_sessions_end",
     "organisation_file_restore",
     "agent_file_restore", "team_file_restore", "daily_log_restore", "profile_restore", "rule_restore",
-    "tuning_switch", "tuning_reset",
+    "tuning_switch", "tuning_reset", "learned_weights_learn", "learned_weights_switch",
     "profile_check", "rule_check", "rule_backtest", "rule_backtest_new", "rule_backtest_edited", "rule_switch",
     "memory_pin", "memory_bring_back", "memory_separate", "memory_restore", "import_apply",
     "proposal_decide", "recall_rule", "recall_rule_new", "recall_profile", "recall_test_run", "recall_test_archive",

@@ -233,6 +233,8 @@ PAGES = (
     "/profiles/new/",
     "/profiles/coding/",
     "/profiles/coding/edit/",
+    "/profiles/coding/learned-weights/",
+    "/profiles/conversation/learned-weights/",
     "/profiles/conversation/",
     "/profiles/house/",
     "/profiles/house/delete/",

@@ -209,6 +209,9 @@ profiles/check/                                                         -       
 profiles/<slug:name>/                                                   anyone        =
 profiles/<slug:name>/edit/                                              organisation  organisation
 profiles/<slug:name>/delete/                                            organisation  organisation
+profiles/<slug:name>/learned-weights/                                   anyone        =
+profiles/<slug:name>/learned-weights/learn/                             -             organisation
+profiles/<slug:name>/learned-weights/switch/                            -             organisation
 profiles/<slug:name>/tuning/switch/                                     -             organisation
 profiles/<slug:name>/tuning/reset/                                      -             organisation
 profiles/<slug:name>/history/                                           anyone        =

@@ -104,6 +104,8 @@ retention                                       GET anyone PUT organisation DELE
 profiles                                        GET anyone      POST organisation
 profiles/check                                  POST anyone
 profiles/<slug:name>                            GET anyone      PUT organisation DELETE organisation
+profiles/<slug:name>/learned-weights            GET anyone
+profiles/<slug:name>/learned-weights/switch     POST organisation
 profiles/<slug:name>/tuning                     GET anyone      PUT organisation DELETE organisation
 profiles/<slug:name>/versions                   GET anyone
 profiles/<slug:name>/versions/<int:version>     GET anyone
@@ -190,6 +192,8 @@ BODIES: dict[tuple[str, str], Body] = {
     ("assemblies/<uuid:id_>/append", "POST"): _plain({"event": {"type": "message", "content": {"text": "Tea"}}}),
     ("assemblies/<uuid:id_>/what-if", "POST"): _plain({"max_tokens": 300}),
     ("assemblies/<uuid:id_>/feedback", "POST"): _plain({"satisfaction": 0.9}),
+    # The version does not exist, so those who may switch are told that; the room's own tests switch.
+    ("profiles/<slug:name>/learned-weights/switch", "POST"): _plain({"version": 1, "is_on": True}),
     ("profiles/<slug:name>/tuning", "PUT"): _plain({"is_on": True}),
     ("assemblies/<uuid:id_>/flag", "PUT"): _plain({"note": "Look"}),
     ("conflicts/<uuid:id_>/resolve", "POST"): _plain({"choice": "both"}),

@@ -132,6 +132,8 @@ PROFILES = {  # of the organisation, read by everyone; tried in tests/assembly/p
     "profiles",
     "profiles/check",
     "profiles/<slug:name>",
+    "profiles/<slug:name>/learned-weights",  # tried in tests/assembly/learned_weights/test_api.py
+    "profiles/<slug:name>/learned-weights/switch",
     "profiles/<slug:name>/tuning",  # tried in tests/assembly/feedback/test_tuning_api.py
     "profiles/<slug:name>/versions",
     "profiles/<slug:name>/versions/<int:version>",

@@ -9,17 +9,15 @@ minimum: the same weights every time.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import yaml
-from numpy.typing import NDArray
 
 from assembly.profiles.training.labelled_questions import LabelledQuestion
+from assembly.profiles.training.listwise import Numbers, Penalty, RowLists, minimise_loss
 from assembly.profiles.training.recall import Figures, mean_recall
 from memories.search.features import BREVITY, Weights
-
-Numbers = NDArray[np.float64]
 
 SIMPLE_SUM_WEIGHTS: Mapping[str, float] = {"similarity_z": 1.0, "words_z": 0.7}
 """The weights of the sum of similarity and words, which is fitted first; the other features are then fitted relative to
@@ -39,41 +37,6 @@ PENALTIES = (
     f" similarity and words, {LONG_CONTEXT} on what is around, {LONG_FORM} on form and day, {LONG_CUE} on labels,"
     " dates and times"
 )
-MAX_STEPS = 50
-TOLERANCE = 1e-10
-"""The fit ends with a step that lowers the loss by less than this."""
-
-
-class _QuestionLists(NamedTuple):
-    """The rows of all questions, the index at which the list of each question begins, and the weight of each list."""
-
-    features: Numbers
-    wanted: Numbers
-    starts: NDArray[np.intp]
-    counts: Numbers
-
-    def sums(self, values: Numbers) -> Numbers:
-        sums: Numbers = np.add.reduceat(values, self.starts, axis=0)
-        return sums
-
-    def summed(self, shares: Sequence[float]) -> "_QuestionLists":
-        """Return lists with one feature per column: the sum of the features with these weights."""
-        halves = [half @ np.array(shares) for half in np.split(self.features, 2, axis=1)]
-        return self._replace(features=np.stack(halves, axis=1))
-
-    def spread(self, values: Numbers) -> Numbers:
-        """Return the value of its list for each row."""
-        return np.repeat(values, np.diff([*self.starts, len(self.wanted)]), axis=0)
-
-
-class _Penalty(NamedTuple):
-    """The cost of weights that differ from the expected ones."""
-
-    expected: Numbers
-    strength: Numbers
-
-    def cost(self, weights: Numbers) -> float:
-        return float(self.strength @ (weights - self.expected) ** 2) / 2
 
 
 def fit_weights(questions: Sequence[LabelledQuestion], names: Sequence[str]) -> Weights:
@@ -84,7 +47,7 @@ def fit_weights(questions: Sequence[LabelledQuestion], names: Sequence[str]) -> 
     """
     expected = _simple_weights(questions, names)
     strength = np.array([*map(_long_penalty, names), *map(_brief_penalty, names)])
-    weights = _fit(_question_lists(questions, names), _Penalty(expected, strength))
+    weights = minimise_loss(_question_lists(questions, names), Penalty(expected, strength))
     long, brief = (dict(zip(names, half.tolist(), strict=True)) for half in np.split(weights, 2))
     return Weights(long, brief)
 
@@ -93,7 +56,7 @@ def _simple_weights(questions: Sequence[LabelledQuestion], names: Sequence[str])
     """Return the weights for long and for brief texts if the sum of similarity and words were the only feature."""
     shares = {name: SIMPLE_SUM_WEIGHTS[name] for name in names if name in SIMPLE_SUM_WEIGHTS}
     sums = _question_lists(questions, list(shares)).summed(list(shares.values()))
-    scales = _fit(sums, _Penalty(np.zeros(2), np.full(2, PENALTY)))
+    scales = minimise_loss(sums, Penalty(np.zeros(2), np.full(2, PENALTY)))
     return np.array([scale * shares.get(name, 0.0) for scale in scales for name in names])
 
 
@@ -111,20 +74,7 @@ def _brief_penalty(name: str) -> float:
     return BRIEF_FORM if name in FORM_FEATURES else PENALTY
 
 
-def _fit(lists: _QuestionLists, penalty: _Penalty) -> Numbers:
-    weights = penalty.expected
-    loss, chances = _loss(lists, weights, penalty)
-    for _ in range(MAX_STEPS):
-        step, size = _newton_step(lists, weights, chances, penalty), 1.0
-        while (tried := _loss(lists, weights - size * step, penalty))[0] > loss and size > TOLERANCE:
-            size /= 2
-        gained, weights, (loss, chances) = loss - tried[0], weights - size * step, tried
-        if gained < TOLERANCE:
-            break
-    return weights
-
-
-def _question_lists(questions: Sequence[LabelledQuestion], names: Sequence[str]) -> _QuestionLists:
+def _question_lists(questions: Sequence[LabelledQuestion], names: Sequence[str]) -> RowLists:
     features, wanted = [], []
     for question in questions:
         measured = np.stack([question.measures[name] for name in names], axis=1)
@@ -135,26 +85,7 @@ def _question_lists(questions: Sequence[LabelledQuestion], names: Sequence[str])
     starts = np.cumsum([0, *(len(rows) for rows in features[:-1])])
     of_kind = Counter(question.kind for question in questions)
     counts = np.array([1 / (len(of_kind) * of_kind[question.kind]) for question in questions])
-    return _QuestionLists(np.concatenate(features), np.concatenate(wanted), starts, counts)
-
-
-def _loss(lists: _QuestionLists, weights: Numbers, penalty: _Penalty) -> tuple[float, Numbers]:
-    """Return the mean loss of a question, and the probability of each row."""
-    scores: Numbers = lists.features @ weights
-    scores -= lists.spread(np.maximum.reduceat(scores, lists.starts))
-    total = lists.spread(lists.sums(np.exp(scores)))
-    fit = lists.spread(lists.counts) * lists.wanted @ (scores - np.log(total))
-    return penalty.cost(weights) - float(fit), np.exp(scores) / total
-
-
-def _newton_step(lists: _QuestionLists, weights: Numbers, chances: Numbers, penalty: _Penalty) -> Numbers:
-    counts = lists.spread(lists.counts)
-    gradient = (counts * (chances - lists.wanted)) @ lists.features
-    gradient += penalty.strength * (weights - penalty.expected)
-    weighed = chances[:, None] * lists.features
-    means = lists.sums(weighed)
-    curvature = lists.features.T @ (counts[:, None] * weighed) - means.T @ (lists.counts[:, None] * means)
-    return np.linalg.solve(curvature + np.diag(penalty.strength), gradient).astype(float)
+    return RowLists(np.concatenate(features), np.concatenate(wanted), starts, counts)
 
 
 FEATURE_GROUPS: Mapping[str, tuple[str, ...]] = {

@@ -22,6 +22,7 @@ from pgvector import Vector as Written
 from agents.models import AgentFile, AgentFileVersion, DailyLog, DailyLogVersion
 from assembly.models import (
     Conflict,
+    LearnedWeights,
     ProfileTuning,
     StoredProfile,
     StoredProfileVersion,
@@ -61,8 +62,9 @@ UNVERSIONED: tuple[type[Model], ...] = (
     Thread,
     Tool,
     Document,
+    LearnedWeights,
 )
-"""Tables of which former states are not stored."""
+"""Tables of which former states are not stored, or whose rows never change."""
 
 # A version with an unchanged text means that the rule was switched on or off: nothing else creates one.
 SWITCHED_SINCE = f"""

@@ -1,0 +1,73 @@
+"""Weights are learned and tried by a background job: hourly for profiles with enough new feedback, or on request."""
+
+from django.db.models import Max
+
+from assembly.learned_weights.labelled_contexts import labelled_contexts
+from assembly.learned_weights.services import (
+    MIN_CONTEXTS,
+    learnable_profile,
+    shadow_report_create,
+    weights_learn,
+)
+from assembly.learned_weights.shadow_run import newest_contexts
+from assembly.models import Assembly, LearnedWeights
+from assembly.profiles.catalogue import usable_profile_names
+from assembly.profiles.learned_weights import State
+from assembly.profiles.shipped import CONVERSATION
+from config.http.errors import Conflict
+from memories.jobs.periodic import periodic
+from memories.jobs.services import UNFINISHED, Advance, job_create, job_kind
+from memories.models import Job
+from teams.principal import SYSTEM, Principal
+
+LEARN_WEIGHTS = "learn_weights"
+CHECK_SECONDS = 3_600
+
+
+def learning_job_create(*, profile: str, principal: Principal) -> Job:
+    """Create the job that learns weights of the profile and tries them. The caller must check the permission.
+
+    Raises NotFound; Conflict for the profile that never has learned weights, and while such a job is unfinished.
+    """
+    written = learnable_profile(profile)
+    if has_unfinished_job(profile):
+        raise Conflict(f"Weights of the profile {profile} are being learned. Wait for the report.")
+    steps = len(newest_contexts(written))
+    return job_create(kind=LEARN_WEIGHTS, arguments={"profile": profile}, agent=None, principal=principal, steps=steps)
+
+
+def has_unfinished_job(profile: str) -> bool:
+    """Return whether weights of the profile are being learned."""
+    return Job.objects.filter(kind=LEARN_WEIGHTS, status__in=UNFINISHED, arguments__profile=profile).exists()
+
+
+@job_kind(LEARN_WEIGHTS)
+def learn_in_background(job: Job, advance: Advance) -> None:
+    """Learn weights of the profile that the job names, and run them in the shadow.
+
+    A second run of the same job, for example after its worker died, tries the version that the first one stored.
+    """
+    profile = job.arguments["profile"]
+    learned = LearnedWeights.objects.filter(profile=profile, state=State.PROPOSED, created__gte=job.created).first()
+    if learned is None:
+        learned = weights_learn(profile=profile, principal=SYSTEM, least=MIN_CONTEXTS)
+    shadow_report_create(learned=learned, advance=advance)
+
+
+@periodic(CHECK_SECONDS, "learn-weights")
+def learn_where_feedback_is_new() -> None:
+    """Create a job for each profile that has MIN_CONTEXTS contexts with feedback since weights were last learned."""
+    for name in usable_profile_names():
+        if name != CONVERSATION.name and new_contexts(name) >= MIN_CONTEXTS and not has_unfinished_job(name):
+            learning_job_create(profile=name, principal=SYSTEM)
+
+
+def new_contexts(profile: str) -> int:
+    """Return how many contexts with feedback were made since weights of the profile's version were last learned."""
+    written = learnable_profile(profile)
+    proposed = LearnedWeights.objects.filter(
+        profile=profile, profile_version=written.version, state=State.PROPOSED
+    ).aggregate(newest=Max("created"))["newest"]
+    ids = [one.assembly_id for one in labelled_contexts(profile)]
+    found = Assembly.objects.filter(id__in=ids, profile_version=written.version)
+    return (found.filter(created__gt=proposed) if proposed else found).count()

@@ -1,0 +1,70 @@
+"""Learned weights that are switched on replace the weights of a profile when a request is prepared.
+
+They are part of the profile from then on, which records and caches hold by value.
+"""
+
+from dataclasses import replace
+
+from django.db import transaction
+
+from assembly.engine.profile import Profile, Weights
+from assembly.engine.types import field_values
+from assembly.models import LearnedWeights
+from assembly.profiles.catalogue import find_profile
+from assembly.profiles.shipped import CONVERSATION
+from teams.activity.log import activity_record
+from teams.activity.models import ActivityAction
+from teams.principal import Principal
+
+State = LearnedWeights.State
+
+
+def profile_in_force(name: str) -> Profile:
+    """Return the profile with this name, with its learned weights if they are switched on; two queries.
+
+    Raises Invalid as `find_profile` does.
+    """
+    return apply_learned_weights(find_profile(name))
+
+
+def apply_learned_weights(profile: Profile) -> Profile:
+    """Return the profile with its learned weights if they are switched on; one query. `profile` is as written."""
+    learned = weights_in_force(profile)
+    return replace(profile, weights=Weights(**learned.weights)) if learned else profile
+
+
+def weights_in_force(profile: Profile) -> LearnedWeights | None:
+    """Return the row that switched on learned weights for this profile; None if none are on. `profile` is as written.
+
+    Weights that were learned for another version of the profile, or for other weights in its text, are not in force:
+    their shadow run says nothing about this profile. The profile `conversation` never has any.
+    """
+    if profile.name == CONVERSATION.name:
+        return None
+    newest = newest_switch(profile.name)
+    return newest if newest and newest.state == State.ON and fits_profile(newest, profile) else None
+
+
+def newest_switch(name: str) -> LearnedWeights | None:
+    """Return the newest row that switched learned weights of the profile on or off; None if there is none."""
+    return LearnedWeights.objects.filter(profile=name).exclude(state=State.PROPOSED).order_by("-created", "-id").first()
+
+
+def fits_profile(learned: LearnedWeights, profile: Profile) -> bool:
+    """Return whether the weights were learned for this version of the profile, and from the weights in its text."""
+    return learned.profile_version == profile.version and learned.own_weights == field_values(profile.weights)
+
+
+@transaction.atomic
+def switch_record(*, learned: LearnedWeights, state: LearnedWeights.State, principal: Principal) -> LearnedWeights:
+    """Record that a version of learned weights is on or off from now on, and return the new row.
+
+    The caller must check that the principal may do this.
+    """
+    facts = ("profile", "profile_version", "version", "own_weights", "weights", "contexts", "held_out")
+    values = {name: getattr(learned, name) for name in (*facts, "recall_before", "recall_after")}
+    row = LearnedWeights.objects.create(**values, state=state, by_ref=principal.ref, by_name=principal.name)
+    action = ActivityAction.PROFILE_WEIGHTS_ON if state == State.ON else ActivityAction.PROFILE_WEIGHTS_OFF
+    detail = {"version": learned.version, "weights": learned.weights}
+    activity_record(principal, action, learned.profile, detail=detail)
+    return row

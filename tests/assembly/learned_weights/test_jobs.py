@@ -1,0 +1,66 @@
+"""The job learns and tries; it is created where enough contexts have new feedback, once."""
+
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from assembly.learned_weights import jobs
+from assembly.learned_weights.jobs import learn_in_background, learn_where_feedback_is_new, learning_job_create
+from assembly.models import Assembly, LearnedWeights, ShadowReport
+from config.http.errors import Conflict
+from memories.models import Job, JobStatus
+from teams.principal import SYSTEM
+from tests.assembly.learned_weights.world import NAME
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "MIN_CONTEXTS", 50)
+
+
+def test_the_job_learns_and_reports(contexts: list[Assembly], few: None) -> None:
+    job, steps = learning_job_create(profile=NAME, principal=SYSTEM), list[int]()
+    learn_in_background(job, steps.append)
+    assert sum(steps) == job.steps == len(contexts)
+    report = ShadowReport.objects.get()
+    assert report.version == LearnedWeights.objects.get().version == 1
+    learn_in_background(job, steps.append)
+    assert LearnedWeights.objects.count() == 1, "a second run tries the same version"
+
+
+def test_a_profile_has_one_job_at_a_time(contexts: list[Assembly]) -> None:
+    learning_job_create(profile=NAME, principal=SYSTEM)
+    with pytest.raises(Conflict, match="are being learned"):
+        learning_job_create(profile=NAME, principal=SYSTEM)
+
+
+def test_enough_new_feedback_creates_a_job(contexts: list[Assembly], few: None) -> None:
+    learn_where_feedback_is_new()
+    learn_where_feedback_is_new()
+    (job,) = Job.objects.all()
+    assert job.arguments == {"profile": NAME}
+    learn_in_background(job, lambda _: None)
+    Job.objects.update(status=JobStatus.DONE)
+    learn_where_feedback_is_new()
+    assert Job.objects.count() == 1, "the feedback is not new any more"
+
+
+def test_too_little_feedback_creates_none(contexts: list[Assembly]) -> None:
+    learn_where_feedback_is_new()
+    assert not Job.objects.exists()
+
+
+def test_the_command_learns_and_says_what_it_found(contexts: list[Assembly]) -> None:
+    out = StringIO()
+    call_command("learn_weights", "--profile", NAME, "--least", "50", stdout=out)
+    assert "recency: 0.8 →" in out.getvalue()
+    assert "An admin can switch them on." in out.getvalue()
+    assert LearnedWeights.objects.get().state == "proposed"
+
+
+def test_the_command_says_what_is_missing() -> None:
+    with pytest.raises(CommandError, match="200 are needed"):
+        call_command("learn_weights", "--profile", "coding")
