@@ -118,7 +118,7 @@ def conflict_undo(*, conflict: Conflict, principal: Principal) -> Conflict:
 def conflicts_resolve(
     *, ids: Collection[UUID], choice: Choice, reason: str = "", principal: Principal
 ) -> list[Conflict]:
-    """Decide the same on several conflicts, all or none, and return them. Raises NotFound, and as `conflict_resolve`."""
+    """Decide the same on several conflicts, all or none. Raises NotFound, and as `conflict_resolve` does."""
     if not 1 <= len(ids) <= MAX_BULK:
         raise Invalid("conflicts", f"Choose 1 to {MAX_BULK} conflicts.")
     found = Conflict.objects.visible_to(principal).in_bulk(list(ids))
