@@ -5,10 +5,9 @@ belong to different owners, or the other side is no memory. Texts of files, docu
 context includes the passage that does not hold, as long as the decision stands.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, get_args
-from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
@@ -25,7 +24,7 @@ from assembly.models import (
     text_hash,
 )
 from config.http.errors import Conflict as ConflictError
-from config.http.errors import Invalid, NotFound
+from config.http.errors import Invalid
 from config.invisible_characters import clean_text
 from memories.models import Memory, MemoryVersion
 from memories.models.memory import MAX_REASON_CHARACTERS as MAX_RETIRED_CHARACTERS
@@ -37,8 +36,6 @@ from teams.versioned_text.versioned_file import lock_row
 
 Choice = Literal["left", "right", "both"]
 CHOICES: tuple[Choice, ...] = get_args(Choice)
-MAX_BULK = 100
-"""The most conflicts that one request decides."""
 
 
 @transaction.atomic
@@ -112,22 +109,6 @@ def conflict_undo(*, conflict: Conflict, principal: Principal) -> Conflict:
     current.save(force_update=True)
     _record(principal, ActivityAction.CONFLICT_REOPENED, current)
     return current
-
-
-@transaction.atomic
-def conflicts_resolve(
-    *, ids: Collection[UUID], choice: Choice, reason: str = "", principal: Principal
-) -> list[Conflict]:
-    """Decide the same on several conflicts, all or none. Raises NotFound, and as `conflict_resolve` does."""
-    if not 1 <= len(ids) <= MAX_BULK:
-        raise Invalid("conflicts", f"Choose 1 to {MAX_BULK} conflicts.")
-    found = Conflict.objects.visible_to(principal).in_bulk(list(ids))
-    if set(ids) - set(found):
-        raise NotFound("One of these conflicts")
-    return [
-        conflict_resolve(conflict=found[id_], choice=choice, reason=reason, principal=principal)
-        for id_ in sorted(found)
-    ]
 
 
 def _lock_open(conflict: Conflict, principal: Principal) -> Conflict:

@@ -7,11 +7,10 @@ import pytest
 from agents.models import Agent
 from agents.services import agent_create
 from assembly.conflicts.access import conflict_for, conflict_to_resolve
-from assembly.conflicts.services import conflict_edit, conflict_resolve, conflict_undo, conflicts_resolve
+from assembly.conflicts.services import conflict_edit, conflict_resolve, conflict_undo
 from assembly.models import Conflict, ConflictDecision
 from config.http.errors import Conflict as ConflictError
 from config.http.errors import Forbidden, Invalid, NotFound
-from memories.models import Memory
 from memories.services import facts_of, memory_update
 from teams.activity.models import Activity
 from teams.models import Team, User
@@ -120,23 +119,6 @@ def test_a_side_is_edited_and_undo_brings_the_text_back(agent: Agent, editor: Us
     for text in (" ", EIGHTY):
         with pytest.raises(Invalid):
             conflict_edit(conflict=edited, side=side, text=text, principal=editor.principal)
-
-
-def test_many_are_decided_at_once_all_or_none(agent: Agent, editor: User) -> None:
-    for hour in (8, 9, 10):
-        remember(agent, f"The support line opens at {hour} in the morning.")
-    run_jobs()
-    ids = list(Conflict.objects.values_list("id", flat=True))
-    assert len(ids) == 3
-    with pytest.raises(NotFound):
-        conflicts_resolve(ids=[*ids, agent.id], choice="left", principal=editor.principal)
-    assert not Conflict.objects.exclude(resolution="").exists()
-    resolved = conflicts_resolve(ids=ids, choice="right", principal=editor.principal)
-    assert {one.status for one in resolved} == {"resolved"}
-    standing = [memory for memory in Memory.objects.filter(agent=agent) if memory.stands]
-    assert len(standing) == 1
-    with pytest.raises(Invalid):
-        conflicts_resolve(ids=[], choice="left", principal=editor.principal)
 
 
 @pytest.fixture
