@@ -15,6 +15,7 @@ from django.urls import get_resolver
 
 from agents.access import agent_for
 from agents.forms import AgentForm, AgentSettingsForm
+from assembly.conflicts.forms import ConflictFilterForm
 from assembly.contexts.forms import ContextFilterForm
 from assembly.contexts.preview import PreviewForm
 from assembly.contexts.search.visible_owners import VisibleOwners
@@ -91,6 +92,9 @@ OFFERED: Mapping[type[forms.BaseForm], tuple[Callable[[Principal, World], Offers
     AlertFilterForm: (
         lambda principal, _world: _models(AlertFilterForm(principal=principal), "agent", "team"), Action.READ,
     ),
+    ConflictFilterForm: (
+        lambda principal, _world: _models(ConflictFilterForm(principal=principal), "agent", "team"), Action.READ,
+    ),
     NewPersonForm: (
         lambda principal, _world: _models(NewPersonForm(principal=principal), "team"), Action.MANAGE,
     ),
@@ -110,6 +114,7 @@ OF_ONE_OWNER = {
 NAMING = {"MemberForm"}
 """They offer nothing, and take names of things that the person may see; tried below."""
 PLAIN = {
+    "DecisionForm", "ReasonForm",
     "UserSettingsForm", "GlobalSearchForm", "ActivityFilterForm",
     "TextForm", "DraftForm", "PublishForm", "RestoreForm", "NamedForm", "TeamForm", "TeamSettingsForm",
     "DeletionForm",

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.django_db
 
 TOPIC = "How long does the ink dry on the paper?"
 INK = "Black ink dries within a day on newsprint. "
-STATEMENTS = 43
+STATEMENTS = 44
 """The most statements of a request about an agent that keeps everything: four for each source of passages."""
 
 
