@@ -13,7 +13,7 @@ from agents.models import AgentTeam
 from assembly.models import Conflict, ConflictKind
 from assembly.models.conflict import ConflictQuerySet
 from teams.models import Membership, User
-from teams.principal import ROLES_FOR, Action, Principal
+from teams.principal import Principal
 
 
 def conflicts_to_decide(principal: Principal) -> ConflictQuerySet:
@@ -31,11 +31,11 @@ def recount_open_conflicts(person: User) -> int:
 
 
 def recount_for_owners(conflicts: Collection[Conflict]) -> None:
-    """Count anew for everybody who may decide one of the conflicts: a query per person."""
+    """Count anew for everybody who may be able to decide one of the conflicts: a query per person."""
     agents = {conflict.agent_id for conflict in conflicts if conflict.agent_id}
     teams: set[UUID] = {conflict.team_id for conflict in conflicts if conflict.team_id}
     teams |= set(AgentTeam.objects.filter(agent_id__in=agents).values_list("team_id", flat=True))
-    members = Membership.objects.filter(team_id__in=teams, role__in=ROLES_FOR[Action.WRITE])
+    members = Membership.objects.filter(team_id__in=teams)
     concerned = Q(is_admin=True) | Q(id__in=members.values("user_id"))
     for person in User.objects.filter(concerned, is_active=True).order_by("id") if conflicts else ():
         recount_open_conflicts(person)

@@ -21,6 +21,7 @@ from assembly.contexts.exports import context_file_create
 from assembly.models import (
     Alert,
     ExternalSource,
+    LearnedWeights,
     Notification,
     NotificationKind,
     StoredProfile,
@@ -262,6 +263,10 @@ def _ids(mixed: User, led: Owned) -> dict[str, Any]:
     retention_set(team=None, keeping=RetentionRule(300, True), expected_version=0, principal=SYSTEM)
     profile = file_create(file=StoredProfile(name="house", content=PROFILE), author=SYSTEM.author)
     file_save(file=profile, content=f"{PROFILE}\n", expected_version=1, author=SYSTEM.author)
+    LearnedWeights.objects.create(
+        profile="house", profile_version=2, version=1, state="proposed", own_weights={}, weights={}, contexts=0,
+        held_out=0, by_ref=SYSTEM.ref,
+    )  # fmt: skip
     ExternalSource.objects.create(name="weather", label="Weather", url=PRIVATE_URL, sealed_secret="")
     house_style = organisation_file_create(key="house-style", title="House style", content="Old", principal=SYSTEM)
     file_save(file=house_style, content="Plain words", expected_version=1, author=SYSTEM.author)

@@ -114,7 +114,7 @@ WRITES: list[tuple[str, str, Any]] = [
 ]
 READS = [
     "profiles", "profiles/brief", "profiles/conversation", "profiles/brief/versions", "profiles/brief/versions/1",
-    "profiles/brief/tuning",
+    "profiles/brief/tuning", "profiles/brief/learned-weights",
 ]  # fmt: skip
 
 
@@ -138,7 +138,8 @@ def test_a_key_is_needed(brief: StoredProfile, anonymous_api: Api) -> None:
 
 def test_every_address_is_tried_here() -> None:
     known = {path.replace("brief", "<slug:name>").replace("/1", "/<int:version>") for path in READS}
-    assert known - {"profiles/conversation"} | {"profiles/check"} == PROFILES
+    elsewhere = {"profiles/check", "profiles/<slug:name>/learned-weights/switch"}
+    assert known - {"profiles/conversation"} | elsewhere == PROFILES
 
 
 @pytest.mark.parametrize("path", ["profiles/nobody", "profiles/nobody/versions", "profiles/nobody/versions/1"])

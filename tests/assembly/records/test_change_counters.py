@@ -27,13 +27,14 @@ from tests.concurrency import at_once
 OF_TEAMS = {"file_passages", "teams", "team_md_files"}
 OF_ORGANISATION = {
     "embedding_space", "external_sources", "file_passages", "organisation_files", "profiles", "profile_tunings",
+    "learned_weights",
 }  # fmt: skip
 OF_AGENTS = {
     "agents", "agent_teams", "agent_md_files", "daily_logs", "memories", "sessions", "events", "entities", "relations",
     "patterns", "documents", "chunks", "file_passages", "threads", "tools", "task_frames",
     "rules", "conflicts",
 }  # fmt: skip
-APPEND_ONLY = {"profile_tunings"}  # an insert counts: tests/assembly/feedback/test_tuning.py
+APPEND_ONLY = {"profile_tunings", "learned_weights"}  # an insert counts: tests of feedback and of learned weights
 COUNTED = sorted(OF_TEAMS | OF_ORGANISATION | OF_AGENTS)
 
 NOT_COUNTED = {
