@@ -27,6 +27,10 @@ class Cues:
 
     differences: tuple[Difference, ...]
     common: frozenset[str]
+    spelled_alike: frozenset[str]
+    """The common words that are not equal but spelled nearly alike."""
+    balanced: frozenset[str]
+    """The words of opposites and denials that negations make equal."""
     left_rest: frozenset[str]
     """The words of the left statement alone, without those of differing values."""
     right_rest: frozenset[str]
@@ -47,6 +51,10 @@ class Cues:
     """The class of a differing property, see `properties`; empty if no property differs."""
     is_finer: bool
     """Whether one statement gives an equal date or number more exactly, or makes an exception."""
+    is_even: bool
+    """Whether neither statement denies what the other one says, nor a detail of its own."""
+    has_other_event: bool
+    """Whether they speak of two moments or directions of one thing, as in “opens at 7” and “closes at 19”."""
 
     def strength(self, kind: Kind) -> float:
         """Return the largest strength of the cues of a kind; 0 if there is none."""
@@ -82,6 +90,8 @@ def find_cues(left: Statement, right: Statement) -> Cues:
     return Cues(
         differences=tuple(differences),
         common=frozenset(common),
+        spelled_alike=frozenset(common - (left.words & right.words)),
+        balanced=frozenset(polarity.words),
         left_rest=left_rest,
         right_rest=right_rest,
         subject_share=min(_share(one.subject - polarity.words, common) for one in (left, right)),
@@ -93,7 +103,14 @@ def find_cues(left: Statement, right: Statement) -> Cues:
         right_extra=numbers.right_extra + dates.right_extra,
         property_class=property_class,
         is_finer=left.has_exception != right.has_exception or numbers.is_finer or dates.is_finer,
+        is_even=polarity.is_even,
+        has_other_event=_has_other_event(left, right),
     )
+
+
+def _has_other_event(left: Statement, right: Statement) -> bool:
+    pairs = left.events.keys() & right.events.keys()
+    return any(left.events[pair].number != right.events[pair].number for pair in pairs)
 
 
 def _order_of_names(one: Statement, other: Statement, common: set[str]) -> list[str]:

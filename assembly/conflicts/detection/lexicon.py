@@ -85,7 +85,7 @@ EXACT_LISTS = (
     "exceptions",
 )
 """Flat lists whose phrases match as they are written."""
-GROUPED_LISTS = ("denials", "opposites", "exclusive")
+GROUPED_LISTS = ("denials", "opposites", "exclusive", "events", "markers", "contrasts")
 """Lists of groups, whose phrases match as they are written or, with a mark, by their stems."""
 STEM_LISTS = ("single_valued", "multi_valued")
 """Lists of groups whose phrases match by their stems."""

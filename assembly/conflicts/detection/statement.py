@@ -44,6 +44,13 @@ class Statement:
     """By their pairs, the opposite states of which the statement has one."""
     exclusive: Mapping[int, Pole]
     """By their groups, the values that exclude each other."""
+    events: Mapping[int, Pole]
+    """By their pairs, the moments or directions of which the statement has one, such as “opens” and “closes”."""
+    markers: frozenset[int]
+    """The groups of words of which the statement has one, which duplicates share, such as “only”."""
+    contrasts: Mapping[int, Pole]
+    """By their groups, the words which differ in no duplicates, such as “to” and “from”."""
+    is_question: bool
     verb: str
     """The verb after the subject; empty for forms of be, have and do, and where none was found."""
     verbs: frozenset[str]

@@ -93,6 +93,10 @@ class _Analysis:
             denials={tag.group: self._spelling(tag) for tag in self._tagged("denials")},
             poles=self._poles("opposites"),
             exclusive=self._poles("exclusive"),
+            events=self._poles("events"),
+            markers=frozenset(tag.group for tag in self._tagged("markers")),
+            contrasts=self._poles("contrasts"),
+            is_question=self.text.rstrip().endswith("?"),
             verb=self._verb_key(),
             verbs=frozenset(token.key for token in content if self._is_verb(token)),
             has_change="changes" in kinds,
@@ -240,7 +244,7 @@ class _Analysis:
             if tag.position in excepted:
                 continue
             before = self.text[: self.tokens[tag.position].start]
-            if self._is_in_compound(tag):
+            if self._is_in_compound(tag) or self._is_answer(tag):
                 continue
             if before.rstrip().endswith((",", " but", " and")):
                 # “The blue one, not the red one” limits what was said and does not deny it.
@@ -255,6 +259,11 @@ class _Analysis:
         """Return whether a hyphen joins the negation to a word, as in “--no-cache” and “no-frills”."""
         last = self.tokens[tag.places.stop - 1]
         return self.text[last.start + len(last.word) :].startswith("-")
+
+    def _is_answer(self, tag: Tagged) -> bool:
+        """Return whether the negation is the beginning of an answer: “No, it is open.”"""
+        end = self.tokens[tag.position].start + len(self.tokens[tag.position].word)
+        return tag.position == 0 and self.text[end : end + 1] in (",", "!", ".")
 
     def _scope(self, position: int) -> set[str]:
         scope: set[str] = set()
