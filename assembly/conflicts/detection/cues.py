@@ -10,9 +10,16 @@ from dataclasses import dataclass
 
 from rapidfuzz import fuzz
 
-from assembly.conflicts.detection.differences import Difference, Kind, date_differences, number_differences
+from assembly.conflicts.detection.differences import (
+    PRICE_WORDS,
+    Difference,
+    Kind,
+    date_differences,
+    number_differences,
+    price_difference,
+)
 from assembly.conflicts.detection.polarity import compare_polarity
-from assembly.conflicts.detection.properties import property_difference
+from assembly.conflicts.detection.properties import holder_difference, property_difference
 from assembly.conflicts.detection.statement import Statement
 
 SPELLING_RATIO = 90.0
@@ -74,15 +81,28 @@ def find_cues(left: Statement, right: Statement) -> Cues:
     """Return the cues of two statements."""
     common = _common_words(left, right)
     numbers = number_differences(left.quantities, right.quantities)
+    price = price_difference(left, right)
     dates = date_differences(left.dates, right.dates)
     polarity = compare_polarity(left, right, common)
     differences = [*numbers.differences, *dates.differences]
-    if polarity.difference:
+    if price:
+        differences.append(price)
+    if polarity.difference and not price:
         differences.append(polarity.difference)
-    explained = common | polarity.words
+    explained = common | polarity.words | _denied_of_all(left, right)
+    if price:
+        explained |= left.gratis_words | right.gratis_words | PRICE_WORDS
     left_rest, right_rest = left.words - explained, right.words - explained
+    if differences and common:
+        # “Covers two years”, “is valid for 36 months”: such words tell no two properties apart.
+        left_rest, right_rest = left_rest - left.light, right_rest - right.light
     has_other_subject = bool(left.subject & left_rest and right.subject & right_rest)
     property_class = ""
+    if not differences and (holder := holder_difference(left, right, left_rest, right_rest, common)):
+        property_class = "single"
+        differences.append(holder)
+        left_rest = right_rest = frozenset()
+        has_other_subject = False
     if not differences and (found := property_difference(left, right, left_rest, right_rest, common)):
         property_class, difference = found
         differences.append(difference)
@@ -91,7 +111,7 @@ def find_cues(left: Statement, right: Statement) -> Cues:
         differences=tuple(differences),
         common=frozenset(common),
         spelled_alike=frozenset(common - (left.words & right.words)),
-        balanced=frozenset(polarity.words),
+        balanced=frozenset(polarity.balanced),
         left_rest=left_rest,
         right_rest=right_rest,
         subject_share=min(_share(one.subject - polarity.words, common) for one in (left, right)),
@@ -99,13 +119,25 @@ def find_cues(left: Statement, right: Statement) -> Cues:
         has_other_subject=polarity.has_other_subject or has_other_subject,
         has_other_roles=_order_of_names(left, right, common) != _order_of_names(right, left, common),
         equal_values=numbers.equal + dates.equal,
-        left_extra=numbers.left_extra + dates.left_extra,
-        right_extra=numbers.right_extra + dates.right_extra,
+        left_extra=0 if price else numbers.left_extra + dates.left_extra,
+        right_extra=0 if price else numbers.right_extra + dates.right_extra,
         property_class=property_class,
         is_finer=left.has_exception != right.has_exception or numbers.is_finer or dates.is_finer,
         is_even=polarity.is_even,
         has_other_event=_has_other_event(left, right),
     )
+
+
+def _denied_of_all(left: Statement, right: Statement) -> frozenset[str]:
+    """Return the words of a part for which one statement denies what the other one says of the whole.
+
+    “Heated all year” leaves no exception, so “not heated in winter” says no other thing.
+    """
+    if left.is_universal and right.is_negated and not left.is_negated:
+        return right.negated
+    if right.is_universal and left.is_negated and not right.is_negated:
+        return left.negated
+    return frozenset()
 
 
 def _has_other_event(left: Statement, right: Statement) -> bool:

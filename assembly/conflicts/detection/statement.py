@@ -51,6 +51,17 @@ class Statement:
     contrasts: Mapping[int, Pole]
     """By their groups, the words which differ in no duplicates, such as “to” and “from”."""
     is_question: bool
+    light: frozenset[str]
+    """The words that say no more than that the subject has a value."""
+    roles: frozenset[str]
+    """The words for what one person is or does."""
+    is_universal: bool
+    """Whether a word such as “always” leaves no exception."""
+    gratis: str
+    """The words, as they were written, that say that something costs nothing."""
+    gratis_words: frozenset[str]
+    is_limited_to_subject: bool
+    """Whether it begins with “only”: nobody but the subject does it."""
     verb: str
     """The verb after the subject; empty for forms of be, have and do, and where none was found."""
     verbs: frozenset[str]
