@@ -18,7 +18,7 @@ from assembly.conflicts.detection.differences import (
     number_differences,
     price_difference,
 )
-from assembly.conflicts.detection.polarity import compare_polarity
+from assembly.conflicts.detection.polarity import STATE_STRENGTH, compare_polarity
 from assembly.conflicts.detection.properties import holder_difference, property_difference
 from assembly.conflicts.detection.statement import Statement
 
@@ -98,6 +98,10 @@ def find_cues(left: Statement, right: Statement) -> Cues:
         left_rest, right_rest = left_rest - left.light, right_rest - right.light
     has_other_subject = bool(left.subject & left_rest and right.subject & right_rest)
     property_class = ""
+    if not differences and (limit := _limit_difference(left, right, left_rest, right_rest)):
+        differences.append(limit)
+        left_rest, right_rest = left_rest - left.subject, right_rest - right.subject
+        has_other_subject = False
     if not differences and (holder := holder_difference(left, right, left_rest, right_rest, common)):
         property_class = "single"
         differences.append(holder)
@@ -126,6 +130,22 @@ def find_cues(left: Statement, right: Statement) -> Cues:
         is_even=polarity.is_even,
         has_other_event=_has_other_event(left, right),
     )
+
+
+def _limit_difference(
+    left: Statement, right: Statement, left_rest: frozenset[str], right_rest: frozenset[str]
+) -> Difference | None:
+    """Return the subjects of which “only” lets one do what the other statement says of the other: “only admins may …”."""
+    if left.is_limited_to_subject == right.is_limited_to_subject or left.is_negated or right.is_negated:
+        return None
+    limited, other = (left, right) if left.is_limited_to_subject else (right, left)
+    done, done_by_other = limited.words - limited.subject, other.words - other.subject
+    if not done or not done <= done_by_other or not left.subject <= left_rest or not right.subject <= right_rest:
+        return None
+    if not left.subject or not right.subject:
+        return None
+    subjects = [", ".join(one.spelled[key] for key in one.sequence if key in one.subject) for one in (left, right)]
+    return Difference("state", STATE_STRENGTH, *subjects)
 
 
 def _denied_of_all(left: Statement, right: Statement) -> frozenset[str]:
