@@ -109,7 +109,7 @@ def is_possible_conflict(pair: Pair) -> bool:
     """
     if pair.left.is_question or pair.right.is_question:
         return False
-    if pair.cues.has_other_event and pair.cues.strongest_kind() != "negation":
+    if pair.cues.has_other_event:
         return False
     common = pair.cues.common - pair.left.names - pair.right.names
     is_denied = pair.cues.strongest_kind() in ("negation", "state")

@@ -61,7 +61,7 @@ class Cues:
     is_even: bool
     """Whether neither statement denies what the other one says, nor a detail of its own."""
     has_other_event: bool
-    """Whether they speak of two moments or directions of one thing, as in “opens at 7” and “closes at 19”."""
+    """Whether they speak of two moments or directions, as in “opens at 7” and “closes at 19”, or of ward 3 and ward 4."""
 
     def strength(self, kind: Kind) -> float:
         """Return the largest strength of the cues of a kind; 0 if there is none."""
@@ -123,8 +123,8 @@ def find_cues(left: Statement, right: Statement) -> Cues:
         has_other_subject=polarity.has_other_subject or has_other_subject,
         has_other_roles=_order_of_names(left, right, common) != _order_of_names(right, left, common),
         equal_values=numbers.equal + dates.equal,
-        left_extra=0 if price else numbers.left_extra + dates.left_extra,
-        right_extra=0 if price else numbers.right_extra + dates.right_extra,
+        left_extra=dates.left_extra + (0 if price else numbers.left_extra),
+        right_extra=dates.right_extra + (0 if price else numbers.right_extra),
         property_class=property_class,
         is_finer=left.has_exception != right.has_exception or numbers.is_finer or dates.is_finer,
         is_even=polarity.is_even,
@@ -162,6 +162,8 @@ def _denied_of_all(left: Statement, right: Statement) -> frozenset[str]:
 
 def _has_other_event(left: Statement, right: Statement) -> bool:
     pairs = left.events.keys() & right.events.keys()
+    if any(left.labels[word] != right.labels[word] for word in left.labels.keys() & right.labels.keys()):
+        return True
     return any(left.events[pair].number != right.events[pair].number for pair in pairs)
 
 

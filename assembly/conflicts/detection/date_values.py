@@ -29,7 +29,9 @@ _WEEKDAYS |= {name[:3]: number for name, number in _WEEKDAYS.items()}
 _WEEKDAYS |= {name: _WEEKDAYS[english] for name, english in _GERMAN["weekday"].items()}
 _ORDINALS = {
     word: number
-    for number, word in enumerate("first second third fourth fifth sixth seventh eighth ninth tenth".split(), 1)
+    for number, word in enumerate(
+        ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"], 1
+    )
 } | {"fifteenth": 15, "twentieth": 20, "last": 31}
 _HOURS = {
     word: number
@@ -178,7 +180,10 @@ def _clock(said: _Said) -> Iterator[_Parts]:
             number = number % 12 + (12 if half == "pm" else 0)
         minute = number * 60 + int(said.get(minute_name) or 0) + int(said.get("shift") or 0)
         # Written as 9:30 or 09:00 it is a time of 24 hours; spoken as “at seven” it may be either half of the day.
-        yield {"minute": minute % MINUTES_A_DAY, "is_half_known": bool(half) or said.get(minute_name) is not None or number > 12}
+        yield {
+            "minute": minute % MINUTES_A_DAY,
+            "is_half_known": bool(half) or said.get(minute_name) is not None or number > 12,
+        }
 
 
 def _shifted(shift: int) -> _Reader:

@@ -125,7 +125,19 @@ def _signs(lexicon: Lexicon) -> frozenset[str]:
     """Return the words of which every number without a digit has one, so that most statements need no search."""
     shares = {word for share in _SHARES for word in share.split()} - {"a", "die", "ein"}
     return frozenset(
-        {*lexicon.number_words, "every", "each", "alle", *shares, *_PERIODS, *_ARTICLE_UNITS, "halbe", "halben", "halber", "halbes"}
+        {
+            *lexicon.number_words,
+            "every",
+            "each",
+            "alle",
+            *shares,
+            *_PERIODS,
+            *_ARTICLE_UNITS,
+            "halbe",
+            "halben",
+            "halber",
+            "halbes",
+        }
     )
 
 

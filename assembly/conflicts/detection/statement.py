@@ -29,6 +29,8 @@ class Statement:
     subject: frozenset[str]
     """The words before the verb or colon; empty where none was found."""
     names: frozenset[str]
+    labels: Mapping[str, str]
+    """The words with their numbers, by the words: “ward 4” by “ward”."""
     sequence: tuple[str, ...]
     """The words in their order."""
     quantities: tuple[Quantity, ...]

@@ -86,6 +86,9 @@ class _Analysis:
             words=frozenset(words),
             subject=frozenset(subject),
             names=frozenset(names),
+            labels={
+                label.rpartition(" ")[0]: label for label, start in labels.items() if start < boundary or boundary == 0
+            },
             sequence=tuple(token.key for token in content),
             quantities=tuple(quantities),
             dates=tuple(self.dates),
