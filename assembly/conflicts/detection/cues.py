@@ -61,7 +61,7 @@ class Cues:
     is_even: bool
     """Whether neither statement denies what the other one says, nor a detail of its own."""
     has_other_event: bool
-    """Whether they speak of two moments or directions, as in “opens at 7” and “closes at 19”, or of ward 3 and ward 4."""
+    """Whether they speak of two moments or directions, “opens at 7” and “closes at 19”, or of ward 3 and ward 4."""
 
     def strength(self, kind: Kind) -> float:
         """Return the largest strength of the cues of a kind; 0 if there is none."""
@@ -87,7 +87,9 @@ def find_cues(left: Statement, right: Statement) -> Cues:
     differences = [*numbers.differences, *dates.differences]
     if price:
         differences.append(price)
-    if polarity.difference and not price:
+    # “Only admins may …” denies it of everybody else itself.
+    is_limited = left.is_limited_to_subject != right.is_limited_to_subject and left.subject.isdisjoint(right.subject)
+    if polarity.difference and not price and not is_limited:
         differences.append(polarity.difference)
     explained = common | polarity.words | _denied_of_all(left, right)
     if price:
@@ -135,7 +137,7 @@ def find_cues(left: Statement, right: Statement) -> Cues:
 def _limit_difference(
     left: Statement, right: Statement, left_rest: frozenset[str], right_rest: frozenset[str]
 ) -> Difference | None:
-    """Return the subjects of which “only” lets one do what the other statement says of the other: “only admins may …”."""
+    """Return both subjects if “only” limits to one of them what the other statement says of the other one."""
     if left.is_limited_to_subject == right.is_limited_to_subject or left.is_negated or right.is_negated:
         return None
     limited, other = (left, right) if left.is_limited_to_subject else (right, left)

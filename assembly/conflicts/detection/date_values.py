@@ -53,6 +53,7 @@ def _names(words: Mapping[str, int]) -> str:
 _MONTH = rf"(?P<month>{_names(_MONTHS)})\b\.?"
 _YEAR = r"(?P<year>(?:19|20)\d\d)\b"
 _DAY = r"(?P<day>[0-3]?\d)"
+_OF_A_MONTH = r"(?:of|in) (?:the|each|every|a) (?:\w+ )?month\b"
 _HOUR = rf"(?P<hour>[0-2]?\d|{'|'.join(_HOURS)})"
 _DIGIT, _WORD = re.compile(r"\d"), re.compile(r"[^\W\d_]+")
 _TIME = r"(?P<hour>[0-2]?\d)(?::(?P<minute>[0-5]\d))?"
@@ -182,7 +183,7 @@ def _clock(said: _Said) -> Iterator[_Parts]:
         # Written as 9:30 or 09:00 it is a time of 24 hours; spoken as “at seven” it may be either half of the day.
         yield {
             "minute": minute % MINUTES_A_DAY,
-            "is_half_known": bool(half) or said.get(minute_name) is not None or number > 12,
+            "is_half_known": bool(half) or said.get(minute_name) is not None or number * 60 > HALF_DAY,
         }
 
 
@@ -220,8 +221,8 @@ _PATTERNS: tuple[tuple[Kind, str, _Reader], ...] = (
     ("day", rf"(?:{_BEFORE_MONTH} |-){_MONTH}", _day),
     ("day", rf"\bQ(?P<quarter>[1-4])(?:[ /]{_YEAR})?(?!\w)", _quarter),
     ("day", rf"\b(?:on the|the|am) (?P<day>[0-3]?\d)(?:st|nd|rd|th|\.){_END}", _day),
-    ("day", rf"\bthe (?P<ordinal>{'|'.join(_ORDINALS)}) (?:day )?(?:of|in) (?:the|each|every) (?:\w+ )?month\b", _day_of_month),
-    ("day", r"\b(?:the )?(?P<day>[0-3]?\d)(?:st|nd|rd|th) (?:day )?(?:of|in) (?:the|each|every|a) (?:\w+ )?month\b", _day),
+    ("day", rf"\bthe (?P<ordinal>{'|'.join(_ORDINALS)}) (?:day )?{_OF_A_MONTH}", _day_of_month),
+    ("day", rf"\b(?:the )?{_DAY}(?:st|nd|rd|th) (?:day )?{_OF_A_MONTH}", _day),
     ("weekday", rf"\b(?P<weekday>{_names(_WEEKDAYS)})s?\b", _weekday),
     ("weekday", r"\b(?P<weekday>(?:tue|wed|thu|fri)|(?:mon|sat|sun)(?= \d))\b", _weekday),
     ("clock", rf"\b{_TIME} ?(?:-|to|until) ?(?P<last_hour>[0-2]?\d)(?::(?P<last_minute>[0-5]\d))? ?{_HALF}", _clock),

@@ -60,7 +60,9 @@ def _has_equal_roles(pair: Pair) -> bool:
     if not pair.cues.has_other_roles:
         return True
     words = {*left.text.lower().split(), *right.text.lower().split()}
-    return left.names & left.subject == right.names & right.subject and words.isdisjoint(DIRECTIONS)
+    names = left.names | right.names
+    is_same_subject = bool(left.subject) and left.subject & names == right.subject & names
+    return is_same_subject and words.isdisjoint(DIRECTIONS)
 
 
 def _has_short_modal(statement: Statement) -> bool:

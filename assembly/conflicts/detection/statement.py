@@ -53,6 +53,7 @@ class Statement:
     contrasts: Mapping[int, Pole]
     """By their groups, the words which differ in no duplicates, such as “to” and “from”."""
     is_question: bool
+    """Whether it ends with a question mark."""
     light: frozenset[str]
     """The words that say no more than that the subject has a value."""
     roles: frozenset[str]
@@ -62,6 +63,7 @@ class Statement:
     gratis: str
     """The words, as they were written, that say that something costs nothing."""
     gratis_words: frozenset[str]
+    """The words of `gratis`."""
     is_limited_to_subject: bool
     """Whether it begins with “only”: nobody but the subject does it."""
     verb: str
