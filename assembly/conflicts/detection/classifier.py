@@ -109,12 +109,20 @@ def is_possible_conflict(pair: Pair) -> bool:
     """
     if pair.left.is_question or pair.right.is_question:
         return False
-    if pair.cues.has_other_event:
+    if pair.cues.has_other_event or (pair.cues.strongest_kind() in ("number", "date") and _has_foreign_subject(pair)):
         return False
     common = pair.cues.common - pair.left.names - pair.right.names
     is_denied = pair.cues.strongest_kind() in ("negation", "state")
     is_possible = not is_denied or (not pair.cues.has_other_roles and bool(common or pair.cues.strength("state")))
     return bool(pair.cues.differences) and is_possible
+
+
+def _has_foreign_subject(pair: Pair) -> bool:
+    """Return whether one statement does not name the other one's subject at all: an oven, and a cake in the oven."""
+    for one, rest in ((pair.left, pair.cues.left_rest), (pair.right, pair.cues.right_rest)):
+        if one.subject and one.subject <= rest:
+            return True
+    return False
 
 
 def is_possible_change(pair: Pair, subject: float) -> bool:
