@@ -118,9 +118,13 @@ def is_possible_conflict(pair: Pair) -> bool:
 
 
 def _has_foreign_subject(pair: Pair) -> bool:
-    """Return whether one statement does not name the other one's subject at all: an oven, and a cake in the oven."""
+    """Return whether one statement does not name the other one's subject at all: an oven, and a cake in the oven.
+
+    What is free is often a part of what has a price, so that there the whole subject must be named.
+    """
+    is_price = bool(pair.left.gratis) != bool(pair.right.gratis)
     for one, rest in ((pair.left, pair.cues.left_rest), (pair.right, pair.cues.right_rest)):
-        if one.subject and one.subject <= rest:
+        if one.subject and (one.subject <= rest or (is_price and one.subject & rest)):
             return True
     return False
 
