@@ -1,6 +1,7 @@
 """How well conflicts and duplicates between two texts are found, and how long a pair takes.
 
-The pairs are in `tests/assembly/conflicts/pairs/`. `train.jsonl` is what the detection was trained with. `held_out.jsonl`,
+The pairs are in `tests/assembly/conflicts/pairs/`. `train.jsonl` is what the detection was trained with.
+`held_out.jsonl`,
 `fresh.jsonl` (other styles) and `notes.jsonl` (short notes and German) were written as unseen pairs, but none is unseen
 any more: the false alarms of `held_out` and `fresh` were read, a guard was made for one of `fresh`, and variants were
 chosen by the figures of all files. `strangers.jsonl` was written by somebody who did not know the detection; the recall
