@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import yaml
 
+from assembly.conflicts.detection.duplicates import is_possible_duplicate
 from assembly.conflicts.detection.features import (
     LABEL_FEATURES,
     SUBJECT_FEATURES,
@@ -29,10 +30,6 @@ LABELS: tuple[Label, ...] = ("conflict", "duplicate", "refining", "evolving", "s
 DEFAULT_WEIGHTS = Path(__file__).parent / "weights" / "default.yaml"
 BIAS = "bias"
 MAX_EXPONENT = 500.0
-MAX_DUPLICATE_REST = 3
-"""The most words that only one of two duplicates has, both sides together."""
-LEAST_SHARED = 2
-"""The least words, numbers and dates that duplicates have in common."""
 SAME_SUBJECT = 0.5
 """The certainty from which two statements count as being about one subject."""
 
@@ -105,24 +102,31 @@ class Classifier:
         return {label: power / total for label, power in powers.items()}
 
 
-def is_possible_duplicate(pair: Pair) -> bool:
-    """Return whether nothing in the statements differs that would make one of them say more, or something else."""
-    cues, names = pair.cues, pair.left.names | pair.right.names
-    if cues.differences or cues.is_finer or cues.left_extra or cues.right_extra or cues.has_other_subject:
-        return False
-    rest = cues.left_rest | cues.right_rest
-    if rest and cues.has_other_roles:
-        return False
-    shared = len(cues.common) + cues.equal_values
-    return len(rest) <= min(MAX_DUPLICATE_REST, shared) and shared >= LEAST_SHARED and not rest & names
-
-
 def is_possible_conflict(pair: Pair) -> bool:
-    """Return whether the statements have a cue; what is denied must be more than a name, with the same roles."""
+    """Return whether the statements have a cue; what is denied must be more than a name, with the same roles.
+
+    Questions say nothing, and what opens at 7 may close at 19.
+    """
+    if pair.left.is_question or pair.right.is_question:
+        return False
+    if pair.cues.has_other_event or (pair.cues.strongest_kind() in ("number", "date") and _has_foreign_subject(pair)):
+        return False
     common = pair.cues.common - pair.left.names - pair.right.names
     is_denied = pair.cues.strongest_kind() in ("negation", "state")
     is_possible = not is_denied or (not pair.cues.has_other_roles and bool(common or pair.cues.strength("state")))
     return bool(pair.cues.differences) and is_possible
+
+
+def _has_foreign_subject(pair: Pair) -> bool:
+    """Return whether one statement does not name the other one's subject at all: an oven, and a cake in the oven.
+
+    What is free is often a part of what has a price, so that there the whole subject must be named.
+    """
+    is_price = bool(pair.left.gratis) != bool(pair.right.gratis)
+    for one, rest in ((pair.left, pair.cues.left_rest), (pair.right, pair.cues.right_rest)):
+        if one.subject and (one.subject <= rest or (is_price and one.subject & rest)):
+            return True
+    return False
 
 
 def is_possible_change(pair: Pair, subject: float) -> bool:

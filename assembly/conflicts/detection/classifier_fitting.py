@@ -19,10 +19,10 @@ from assembly.conflicts.detection.classifier import (
     Classifier,
     Label,
     is_possible_conflict,
-    is_possible_duplicate,
 )
 from assembly.conflicts.detection.comparison import statements_of_both
 from assembly.conflicts.detection.cues import find_cues
+from assembly.conflicts.detection.duplicates import is_possible_duplicate
 from assembly.conflicts.detection.features import (
     LABEL_FEATURES,
     SUBJECT_FEATURES,

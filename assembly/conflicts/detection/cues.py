@@ -10,9 +10,16 @@ from dataclasses import dataclass
 
 from rapidfuzz import fuzz
 
-from assembly.conflicts.detection.differences import Difference, Kind, date_differences, number_differences
-from assembly.conflicts.detection.polarity import compare_polarity
-from assembly.conflicts.detection.properties import property_difference
+from assembly.conflicts.detection.differences import (
+    PRICE_WORDS,
+    Difference,
+    Kind,
+    date_differences,
+    number_differences,
+    price_difference,
+)
+from assembly.conflicts.detection.polarity import STATE_STRENGTH, compare_polarity
+from assembly.conflicts.detection.properties import holder_difference, property_difference
 from assembly.conflicts.detection.statement import Statement
 
 SPELLING_RATIO = 90.0
@@ -27,6 +34,10 @@ class Cues:
 
     differences: tuple[Difference, ...]
     common: frozenset[str]
+    spelled_alike: frozenset[str]
+    """The common words that are not equal but spelled nearly alike."""
+    balanced: frozenset[str]
+    """The words of opposites and denials that negations make equal."""
     left_rest: frozenset[str]
     """The words of the left statement alone, without those of differing values."""
     right_rest: frozenset[str]
@@ -47,6 +58,10 @@ class Cues:
     """The class of a differing property, see `properties`; empty if no property differs."""
     is_finer: bool
     """Whether one statement gives an equal date or number more exactly, or makes an exception."""
+    is_even: bool
+    """Whether neither statement denies what the other one says, nor a detail of its own."""
+    has_other_event: bool
+    """Whether they speak of two moments or directions, “opens at 7” and “closes at 19”, or of ward 3 and ward 4."""
 
     def strength(self, kind: Kind) -> float:
         """Return the largest strength of the cues of a kind; 0 if there is none."""
@@ -66,15 +81,34 @@ def find_cues(left: Statement, right: Statement) -> Cues:
     """Return the cues of two statements."""
     common = _common_words(left, right)
     numbers = number_differences(left.quantities, right.quantities)
+    price = price_difference(left, right)
     dates = date_differences(left.dates, right.dates)
     polarity = compare_polarity(left, right, common)
     differences = [*numbers.differences, *dates.differences]
-    if polarity.difference:
+    if price:
+        differences.append(price)
+    # “Only admins may …” denies it of everybody else itself.
+    is_limited = left.is_limited_to_subject != right.is_limited_to_subject and left.subject.isdisjoint(right.subject)
+    if polarity.difference and not price and not is_limited:
         differences.append(polarity.difference)
-    explained = common | polarity.words
+    explained = common | polarity.words | _denied_of_all(left, right)
+    if price:
+        explained |= left.gratis_words | right.gratis_words | PRICE_WORDS
     left_rest, right_rest = left.words - explained, right.words - explained
+    if differences and common:
+        # “Covers two years”, “is valid for 36 months”: such words tell no two properties apart.
+        left_rest, right_rest = left_rest - left.light, right_rest - right.light
     has_other_subject = bool(left.subject & left_rest and right.subject & right_rest)
     property_class = ""
+    if not differences and (limit := _limit_difference(left, right, left_rest, right_rest)):
+        differences.append(limit)
+        left_rest, right_rest = left_rest - left.subject, right_rest - right.subject
+        has_other_subject = False
+    if not differences and (holder := holder_difference(left, right, left_rest, right_rest, common)):
+        property_class = "single"
+        differences.append(holder)
+        left_rest = right_rest = frozenset()
+        has_other_subject = False
     if not differences and (found := property_difference(left, right, left_rest, right_rest, common)):
         property_class, difference = found
         differences.append(difference)
@@ -82,6 +116,8 @@ def find_cues(left: Statement, right: Statement) -> Cues:
     return Cues(
         differences=tuple(differences),
         common=frozenset(common),
+        spelled_alike=frozenset(common - (left.words & right.words)),
+        balanced=frozenset(polarity.balanced),
         left_rest=left_rest,
         right_rest=right_rest,
         subject_share=min(_share(one.subject - polarity.words, common) for one in (left, right)),
@@ -89,11 +125,48 @@ def find_cues(left: Statement, right: Statement) -> Cues:
         has_other_subject=polarity.has_other_subject or has_other_subject,
         has_other_roles=_order_of_names(left, right, common) != _order_of_names(right, left, common),
         equal_values=numbers.equal + dates.equal,
-        left_extra=numbers.left_extra + dates.left_extra,
-        right_extra=numbers.right_extra + dates.right_extra,
+        left_extra=dates.left_extra + (0 if price else numbers.left_extra),
+        right_extra=dates.right_extra + (0 if price else numbers.right_extra),
         property_class=property_class,
         is_finer=left.has_exception != right.has_exception or numbers.is_finer or dates.is_finer,
+        is_even=polarity.is_even,
+        has_other_event=_has_other_event(left, right),
     )
+
+
+def _limit_difference(
+    left: Statement, right: Statement, left_rest: frozenset[str], right_rest: frozenset[str]
+) -> Difference | None:
+    """Return both subjects if “only” limits to one of them what the other statement says of the other one."""
+    if left.is_limited_to_subject == right.is_limited_to_subject or left.is_negated or right.is_negated:
+        return None
+    limited, other = (left, right) if left.is_limited_to_subject else (right, left)
+    done, done_by_other = limited.words - limited.subject, other.words - other.subject
+    if not done or not done <= done_by_other or not left.subject <= left_rest or not right.subject <= right_rest:
+        return None
+    if not left.subject or not right.subject:
+        return None
+    subjects = [", ".join(one.spelled[key] for key in one.sequence if key in one.subject) for one in (left, right)]
+    return Difference("state", STATE_STRENGTH, *subjects)
+
+
+def _denied_of_all(left: Statement, right: Statement) -> frozenset[str]:
+    """Return the words of a part for which one statement denies what the other one says of the whole.
+
+    “Heated all year” leaves no exception, so “not heated in winter” says no other thing.
+    """
+    if left.is_universal and right.is_negated and not left.is_negated:
+        return right.negated
+    if right.is_universal and left.is_negated and not right.is_negated:
+        return left.negated
+    return frozenset()
+
+
+def _has_other_event(left: Statement, right: Statement) -> bool:
+    pairs = left.events.keys() & right.events.keys()
+    if any(left.labels[word] != right.labels[word] for word in left.labels.keys() & right.labels.keys()):
+        return True
+    return any(left.events[pair].number != right.events[pair].number for pair in pairs)
 
 
 def _order_of_names(one: Statement, other: Statement, common: set[str]) -> list[str]:

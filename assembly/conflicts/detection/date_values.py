@@ -27,6 +27,12 @@ _MONTHS |= {name: _MONTHS[english] for name, english in _GERMAN["month"].items()
 _WEEKDAYS: dict[str, int] = {name: number for number, name in enumerate(ENGLISH_WEEKDAYS)}
 _WEEKDAYS |= {name[:3]: number for name, number in _WEEKDAYS.items()}
 _WEEKDAYS |= {name: _WEEKDAYS[english] for name, english in _GERMAN["weekday"].items()}
+_ORDINALS = {
+    word: number
+    for number, word in enumerate(
+        ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"], 1
+    )
+} | {"fifteenth": 15, "twentieth": 20, "last": 31}
 _HOURS = {
     word: number
     for words in (
@@ -47,6 +53,7 @@ def _names(words: Mapping[str, int]) -> str:
 _MONTH = rf"(?P<month>{_names(_MONTHS)})\b\.?"
 _YEAR = r"(?P<year>(?:19|20)\d\d)\b"
 _DAY = r"(?P<day>[0-3]?\d)"
+_OF_A_MONTH = r"(?:of|in) (?:the|each|every|a) (?:\w+ )?month\b"
 _HOUR = rf"(?P<hour>[0-2]?\d|{'|'.join(_HOURS)})"
 _DIGIT, _WORD = re.compile(r"\d"), re.compile(r"[^\W\d_]+")
 _TIME = r"(?P<hour>[0-2]?\d)(?::(?P<minute>[0-5]\d))?"
@@ -149,6 +156,11 @@ def _end_of(said: _Said) -> Iterator[_Parts]:
     yield {"year": year, "month": number, "day": calendar.monthrange(year or 2001, number)[1]}
 
 
+def _day_of_month(said: _Said) -> Iterator[_Parts]:
+    """Yield the day of “the first of the month”; the last one is 31."""
+    yield {"day": _ORDINALS[str(said["ordinal"])]}
+
+
 def _quarter(said: _Said) -> Iterator[_Parts]:
     """Yield the first month of a quarter, so that quarters are three months apart."""
     yield {"year": _number(said.get("year")), "month": int(str(said["quarter"])) * 3 - 2}
@@ -169,7 +181,10 @@ def _clock(said: _Said) -> Iterator[_Parts]:
             number = number % 12 + (12 if half == "pm" else 0)
         minute = number * 60 + int(said.get(minute_name) or 0) + int(said.get("shift") or 0)
         # Written as 9:30 or 09:00 it is a time of 24 hours; spoken as “at seven” it may be either half of the day.
-        yield {"minute": minute % MINUTES_A_DAY, "is_half_known": bool(half) or said.get(minute_name) is not None}
+        yield {
+            "minute": minute % MINUTES_A_DAY,
+            "is_half_known": bool(half) or said.get(minute_name) is not None or number * 60 > HALF_DAY,
+        }
 
 
 def _shifted(shift: int) -> _Reader:
@@ -206,6 +221,8 @@ _PATTERNS: tuple[tuple[Kind, str, _Reader], ...] = (
     ("day", rf"(?:{_BEFORE_MONTH} |-){_MONTH}", _day),
     ("day", rf"\bQ(?P<quarter>[1-4])(?:[ /]{_YEAR})?(?!\w)", _quarter),
     ("day", rf"\b(?:on the|the|am) (?P<day>[0-3]?\d)(?:st|nd|rd|th|\.){_END}", _day),
+    ("day", rf"\bthe (?P<ordinal>{'|'.join(_ORDINALS)}) (?:day )?{_OF_A_MONTH}", _day_of_month),
+    ("day", rf"\b(?:the )?{_DAY}(?:st|nd|rd|th) (?:day )?{_OF_A_MONTH}", _day),
     ("weekday", rf"\b(?P<weekday>{_names(_WEEKDAYS)})s?\b", _weekday),
     ("weekday", r"\b(?P<weekday>(?:tue|wed|thu|fri)|(?:mon|sat|sun)(?= \d))\b", _weekday),
     ("clock", rf"\b{_TIME} ?(?:-|to|until) ?(?P<last_hour>[0-2]?\d)(?::(?P<last_minute>[0-5]\d))? ?{_HALF}", _clock),
@@ -240,6 +257,7 @@ _SIGNS = frozenset(
         "half",
         "halb",
         "quarter",
+        *_ORDINALS,
         "at",
         "um",
     ]

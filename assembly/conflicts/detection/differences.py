@@ -7,10 +7,14 @@ from typing import Literal, NamedTuple, TypeVar
 
 from assembly.conflicts.detection.date_values import DateValue
 from assembly.conflicts.detection.quantities import Quantity
+from assembly.conflicts.detection.statement import Statement
 
 Kind = Literal["number", "date", "negation", "state", "property", "duplicate", ""]
 Value = TypeVar("Value", Quantity, DateValue)
 
+CURRENCIES = ("EUR", "USD", "GBP", "CHF")
+PRICE_WORDS = frozenset(("cost", "pay", "kost"))
+"""The keys of words that say no more than that a price follows."""
 NUMBER_LEAST, NUMBER_SPAN = 0.3, 0.6
 """A number's strength is .3 for nearly equal ones up to .9, by the relative difference."""
 DATE_LEAST, DATE_SPAN, DATE_DAYS = 0.3, 0.5, 60.0
@@ -57,6 +61,16 @@ def number_differences(left: Sequence[Quantity], right: Sequence[Quantity]) -> C
         return mine.difference(theirs) if mine.is_comparable(theirs) else None
 
     return _compare_values("number", left, right, difference, lambda _, relative: NUMBER_LEAST + NUMBER_SPAN * relative)
+
+
+def price_difference(left: Statement, right: Statement) -> Difference | None:
+    """Return the difference of what costs nothing and what has a price; None if neither or both have one."""
+    prices = [[one for one in side.quantities if one.dimension in CURRENCIES and one.low > 0] for side in (left, right)]
+    if left.gratis and not left.is_negated and not prices[0] and len(prices[1]) == 1 and not right.gratis:
+        return Difference("number", NUMBER_LEAST + NUMBER_SPAN, left.gratis, prices[1][0].text)
+    if right.gratis and not right.is_negated and not prices[1] and len(prices[0]) == 1 and not left.gratis:
+        return Difference("number", NUMBER_LEAST + NUMBER_SPAN, prices[0][0].text, right.gratis)
+    return None
 
 
 def date_differences(left: Sequence[DateValue], right: Sequence[DateValue]) -> ComparedValues:

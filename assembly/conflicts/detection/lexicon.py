@@ -60,6 +60,10 @@ class Lexicon:
     verbs: frozenset[str]
     auxiliaries: frozenset[str]
     copulas: frozenset[str]
+    light: frozenset[str]
+    """Stems of verbs and nouns that say no more than that a subject has a value: “takes”, “is valid for”."""
+    roles: frozenset[str]
+    """Stems of words for what one person is or does, such as “CEO” and “approval”."""
     reports: frozenset[str]
     lead_ins: frozenset[str]
     stop_words: frozenset[str]
@@ -83,9 +87,11 @@ EXACT_LISTS = (
     "upper_bounds",
     "approximate",
     "exceptions",
+    "universals",
+    "gratis",
 )
 """Flat lists whose phrases match as they are written."""
-GROUPED_LISTS = ("denials", "opposites", "exclusive")
+GROUPED_LISTS = ("denials", "opposites", "exclusive", "events", "markers", "contrasts")
 """Lists of groups, whose phrases match as they are written or, with a mark, by their stems."""
 STEM_LISTS = ("single_valued", "multi_valued")
 """Lists of groups whose phrases match by their stems."""
@@ -118,6 +124,8 @@ def load_lexicon(language: Language) -> Lexicon:
         verbs=frozenset(stem(word, language) for word in _flat(facts["verbs"])),
         auxiliaries=frozenset(_flat(facts["auxiliaries"])),
         copulas=frozenset(facts["copulas"]),
+        light=frozenset(synonyms.get(root, root) for root in (stem(word, language) for word in facts["light"])),
+        roles=frozenset(synonyms.get(root, root) for root in (stem(word, language) for word in facts["roles"])),
         reports=frozenset(stem(word, language) for word in facts["reports"]),
         lead_ins=frozenset(facts["lead_ins"]),
         stop_words=STOP_WORDS.union(german_stop_words, facts["negations"], facts["filler"]),

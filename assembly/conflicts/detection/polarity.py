@@ -27,6 +27,10 @@ class Polarity(NamedTuple):
     """The words of both statements that are explained by it: opposites, equal states, denials."""
     has_other_subject: bool
     """Whether opposites tell two subjects apart: the north door and the south door."""
+    balanced: set[str]
+    """The words of opposites and denials that negations make equal."""
+    is_even: bool
+    """Whether neither statement denies what the other one says, nor a detail of its own."""
 
 
 def compare_polarity(left: Statement, right: Statement, common: Iterable[str]) -> Polarity:
@@ -39,6 +43,10 @@ def compare_polarity(left: Statement, right: Statement, common: Iterable[str]) -
     is_left_denied = left.is_negated != (len(left_denials) % 2 == 1)
     is_right_denied = right.is_negated != (len(right_denials) % 2 == 1)
     difference = None
+    is_even = is_left_denied == is_right_denied
+    if flips and is_left_denied != is_right_denied and not _reaches_flip(left, right, flips):
+        # “Closed without a fix” denies the fix, so it is no “open”.
+        is_left_denied = is_right_denied
     if flips and is_left_denied == is_right_denied:
         # Synonymous pairs flip together, such as “open” with “public”; they are one opposition.
         difference = Difference("state", STATE_STRENGTH, *min(flips))
@@ -48,7 +56,19 @@ def compare_polarity(left: Statement, right: Statement, common: Iterable[str]) -
         reach = _reach(left if is_left_denied else right, common)
         if reach:
             difference = Difference("negation", NEGATION_STRENGTH * (1 + reach) / 2, said_left, said_right)
-    return Polarity(difference, words, has_other_subject)
+    balanced = {key for pair in flips for word in pair for key in _keys(left, word) | _keys(right, word)}
+    balanced |= {key for word in left_denials for key in _keys(left, word)}
+    balanced |= {key for word in right_denials for key in _keys(right, word)}
+    return Polarity(difference, words, has_other_subject, balanced, difference is None and (is_even or bool(flips)))
+
+
+def _reaches_flip(left: Statement, right: Statement, flips: Iterable[tuple[str, str]]) -> bool:
+    """Return whether a negation, or a word that denies by itself, is about one of the opposite states."""
+    said = set(left.denials.values()) | set(right.denials.values())
+    return any(
+        _keys(left, mine) & left.negated or _keys(right, theirs) & right.negated or {mine, theirs} & said
+        for mine, theirs in flips
+    ) or bool(said)
 
 
 def _reach(denied: Statement, common: Iterable[str]) -> float:

@@ -43,6 +43,31 @@ def property_difference(
     return kind, Difference("property", PROPERTY_STRENGTHS[kind], *values)
 
 
+def holder_difference(
+    left: Statement, right: Statement, left_rest: frozenset[str], right_rest: frozenset[str], common: Iterable[str]
+) -> Difference | None:
+    """Return the names of who has the role that both statements are about: “the CEO is Ada”, “led by its CEO Ben”.
+
+    The syntax does not matter: besides the names, only words of roles, verbs and words that say no more than that there
+    is a value may differ.
+    """
+    both = left.words & right.words
+    if not both & left.roles or not both & right.roles or not both - left.roles - left.light - left.verbs:
+        return None
+    holders = []
+    for statement, rest in ((left, left_rest), (right, right_rest)):
+        names = rest & statement.names
+        others = rest - names - statement.roles - statement.light - statement.verbs
+        first = statement.sequence[0] if statement.sequence else ""
+        if not names and first in others and first not in common:
+            # The first word of a sentence has a capital in any case: “Ada approves …”.
+            names, others = frozenset((first,)), others - {first}
+        if not names or others or len(names) > MAX_VALUE_WORDS or not _is_one_stretch(statement.sequence, names):
+            return None
+        holders.append(_written(statement, names))
+    return Difference("property", PROPERTY_STRENGTHS["single"], *holders)
+
+
 def _property_class(left: Statement, right: Statement, left_rest: frozenset[str], right_rest: frozenset[str]) -> str:
     groups = left.exclusive.keys() & right.exclusive.keys()
     if any(left.exclusive[group].number != right.exclusive[group].number for group in groups):

@@ -14,7 +14,7 @@ from typing import Literal
 
 from assembly.conflicts.detection.lexicon import Lexicon, load_units
 
-Bound = Literal["exact", "lower", "upper", "approximate"]
+Bound = Literal["exact", "lower", "upper", "approximate", "permitted"]
 
 COUNT, PERCENT, TIMES = "count", "percent", "times"
 """The dimensions of numbers without a unit, of shares, and of repetitions, such as “twice a week”."""
@@ -69,7 +69,7 @@ class Quantity:
     @property
     def precision(self) -> int:
         """1 for an exact number, 0 for a range, a bound or an approximate one."""
-        return int(self.bound == "exact" and self.low == self.high)
+        return int(self.bound in ("exact", "permitted") and self.low == self.high)
 
     def is_comparable(self, other: "Quantity") -> bool:
         """Return whether both are of one dimension, and count the same things if they are counts."""
@@ -81,6 +81,7 @@ class Quantity:
             return True
         if self.nouns and other.nouns:
             return bool(self.nouns & other.nouns)
+        # “Seats 40 people” and “has seats for 25”: one names what it counts, the other what the words before it say.
         return bool(self.around & other.around)
 
     def difference(self, other: "Quantity") -> float:
@@ -94,7 +95,9 @@ class Quantity:
             return 0.0
         smaller, larger = (first, second) if first.high < second.low else (second, first)
         relative = (larger.low - smaller.high) / max(abs(larger.low), abs(smaller.high))
-        if self.bound != other.bound and (smaller.bound == "lower" or larger.bound == "upper"):
+        # “May send 60” is the limit if the other one is a limit, and says how many otherwise.
+        are_limits = {self.bound, other.bound} == {"upper", "permitted"}
+        if self.bound != other.bound and not are_limits and (smaller.bound == "lower" or larger.bound == "upper"):
             return 0.0
         return 0.0 if relative <= self._tolerance(other) else min(1.0, relative)
 
@@ -122,7 +125,19 @@ def _signs(lexicon: Lexicon) -> frozenset[str]:
     """Return the words of which every number without a digit has one, so that most statements need no search."""
     shares = {word for share in _SHARES for word in share.split()} - {"a", "die", "ein"}
     return frozenset(
-        {*lexicon.number_words, *shares, *_PERIODS, *_ARTICLE_UNITS, "halbe", "halben", "halber", "halbes"}
+        {
+            *lexicon.number_words,
+            "every",
+            "each",
+            "alle",
+            *shares,
+            *_PERIODS,
+            *_ARTICLE_UNITS,
+            "halbe",
+            "halben",
+            "halber",
+            "halbes",
+        }
     )
 
 
@@ -137,7 +152,8 @@ def _patterns(lexicon: Lexicon) -> tuple[re.Pattern[str], re.Pattern[str]]:
     periods = "|".join(word for word, (dimension, _) in load_units().items() if dimension == "time" and len(word) > 1)
     often = "|".join(_PERIODS)
     main = (
-        r"(?P<share>\b(?:" + "|".join(_SHARES) + r")\b(?= (?:of|der|des)\b(?! an hour)))"
+        rf"(?P<every>\b(?:every|each|alle) (?:(?P<times>\d+|{words}|other) )?(?P<every_unit>{periods})\b)"
+        r"|(?P<share>\b(?:" + "|".join(_SHARES) + r")\b(?= (?:of|der|des)\b(?! an hour)))"
         rf"|(?P<often>\b(?:{often})\b)"
         r"|(?P<half_unit>\b(?:half an?|eine? halbe[rns]?) (?P<halved>hour|minute|day|week|month|year|stunde|jahr)\b)"
         rf"|\b(?:an|a|one|eine?|einen|einem)(?P<article_unit> (?:quarter of an hour|{'|'.join(_ARTICLE_UNITS)}))\b"
@@ -148,7 +164,7 @@ def _patterns(lexicon: Lexicon) -> tuple[re.Pattern[str], re.Pattern[str]]:
         rf"(?:[ -]?(?P<unit>{units})(?![\w²]))?"
     )
     rate = (
-        rf"(?: \w+)? ?(?:/|per |pro )(?P<counted_period>{periods}|h|s)\b"
+        rf"(?: \w+){{0,3}}? ?(?:/|per |pro )(?P<counted_period>{periods}|h|s)\b"
         rf"| ?(?:/|per |a |an |each |every |pro |am |im )(?P<period>{periods}|h|s)\b"
         rf"| (?P<often>{often})\b"
     )
@@ -184,6 +200,8 @@ def _quantity(match: re.Match[str], text: str, lexicon: Lexicon) -> Quantity | N
     if share := said["share"]:
         value = _SHARES[share.lower()]
         return Quantity(value, value, PERCENT, share, start, end)
+    if said["every"]:
+        return _frequency(match, lexicon)
     if often := said["often"]:
         return Quantity(1, 1, TIMES, often, start, end, period=load_units()[_PERIODS[often.lower()]][1])
     if halved := said["halved"]:
@@ -194,6 +212,14 @@ def _quantity(match: re.Match[str], text: str, lexicon: Lexicon) -> Quantity | N
         value = size * (1.5 if said["article_half"] else 1)
         return Quantity(value, value, dimension, match[0], start, end)
     return _measured(match, text, lexicon)
+
+
+def _frequency(match: re.Match[str], lexicon: Lexicon) -> Quantity | None:
+    """Return how often something happens: “every six hours” is once in 21,600 seconds."""
+    times = (match["times"] or "one").lower()
+    number = 2.0 if times == "other" else _value(times, lexicon)
+    seconds = load_units()[match["every_unit"].lower()][1] * number
+    return Quantity(1, 1, TIMES, match[0], match.start(), match.end(), period=seconds) if seconds else None
 
 
 def _measured(match: re.Match[str], text: str, lexicon: Lexicon) -> Quantity | None:

@@ -29,6 +29,8 @@ class Statement:
     subject: frozenset[str]
     """The words before the verb or colon; empty where none was found."""
     names: frozenset[str]
+    labels: Mapping[str, str]
+    """The words with their numbers, by the words: “ward 4” by “ward”."""
     sequence: tuple[str, ...]
     """The words in their order."""
     quantities: tuple[Quantity, ...]
@@ -44,6 +46,26 @@ class Statement:
     """By their pairs, the opposite states of which the statement has one."""
     exclusive: Mapping[int, Pole]
     """By their groups, the values that exclude each other."""
+    events: Mapping[int, Pole]
+    """By their pairs, the moments or directions of which the statement has one, such as “opens” and “closes”."""
+    markers: frozenset[int]
+    """The groups of words of which the statement has one, which duplicates share, such as “only”."""
+    contrasts: Mapping[int, Pole]
+    """By their groups, the words which differ in no duplicates, such as “to” and “from”."""
+    is_question: bool
+    """Whether it ends with a question mark."""
+    light: frozenset[str]
+    """The words that say no more than that the subject has a value."""
+    roles: frozenset[str]
+    """The words for what one person is or does."""
+    is_universal: bool
+    """Whether a word such as “always” leaves no exception."""
+    gratis: str
+    """The words, as they were written, that say that something costs nothing."""
+    gratis_words: frozenset[str]
+    """The words of `gratis`."""
+    is_limited_to_subject: bool
+    """Whether it begins with “only”: nobody but the subject does it."""
     verb: str
     """The verb after the subject; empty for forms of be, have and do, and where none was found."""
     verbs: frozenset[str]

@@ -42,6 +42,8 @@ _PREPOSITIONS = frozenset((
     "of", "in", "on", "at", "for", "with", "by", "from", "to", "without", "per", "and", "or", "von", "im", "am", "bei",
     "für", "mit", "zum", "zur", "und", "oder",
 ))  # fmt: skip
+_PERMITTING = frozenset(("may", "can", "darf", "dürfen", "kann", "können"))
+_ONLY = ("only", "nur")
 _DEFINITE = ("the", "our", "their", "der", "die", "das")
 _PRONOUNS = ("it", "they", "he", "she", "this", "that", "these", "er", "sie", "es")
 _NOT_PAST = ("need", "feed", "exceed")
@@ -84,6 +86,9 @@ class _Analysis:
             words=frozenset(words),
             subject=frozenset(subject),
             names=frozenset(names),
+            labels={
+                label.rpartition(" ")[0]: label for label, start in labels.items() if start < boundary or boundary == 0
+            },
             sequence=tuple(token.key for token in content),
             quantities=tuple(quantities),
             dates=tuple(self.dates),
@@ -93,6 +98,16 @@ class _Analysis:
             denials={tag.group: self._spelling(tag) for tag in self._tagged("denials")},
             poles=self._poles("opposites"),
             exclusive=self._poles("exclusive"),
+            events=self._poles("events"),
+            markers=frozenset(tag.group for tag in self._tagged("markers")),
+            contrasts=self._poles("contrasts"),
+            is_question=self.text.rstrip().endswith("?"),
+            light=frozenset(words & self.lexicon.light),
+            roles=frozenset(words & self.lexicon.roles),
+            is_universal="universals" in kinds,
+            gratis=next((self._spelling(tag) for tag in self._tagged("gratis")), ""),
+            gratis_words=frozenset(self.tokens[place].key for tag in self._tagged("gratis") for place in tag.places),
+            is_limited_to_subject=bool(self.tokens) and self.tokens[0].word in _ONLY,
             verb=self._verb_key(),
             verbs=frozenset(token.key for token in content if self._is_verb(token)),
             has_change="changes" in kinds,
@@ -185,10 +200,16 @@ class _Analysis:
             # Without a verb the last number is the value: “ward 4 closed”, but “gate code 4471”.
             is_last = not self.text[quantity.end :].strip(" .!?)")
             is_subject = quantity.start < boundary or (boundary == 0 and not is_last)
-            if before and is_digit and touches and is_subject:
+            # “Seats 40 people” has a verb; the number after it counts.
+            is_verb = before is not None and before.word.endswith("s") and not before.is_name and counts_next
+            is_version = "." in quantity.text and self._bound(quantity) in ("lower", "upper")
+            if before and is_digit and touches and is_subject and not is_verb and not is_version:
                 labels[f"{before.key} {quantity.text}"] = quantity.start
                 continue
             nouns = frozenset(token.key for token in after if token.is_content) if counts_next else frozenset()
+            if is_version:
+                # Versions are counted by what has them: “Python 3.9 is the minimum”, “at least Python 3.11”.
+                nouns = frozenset((before.key,)) if before and touches else frozenset()
             quantities.append(replace(quantity, nouns=nouns, around=around, bound=self._bound(quantity)))
         return quantities, labels
 
@@ -215,7 +236,10 @@ class _Analysis:
             if self.tokens[tag.position].start in near
         ]
         # “No more than” contains “more than”: the longest phrase counts.
-        return max(found, key=lambda one: one[0])[1] if found else "exact"
+        if found:
+            return max(found, key=lambda one: one[0])[1]
+        auxiliaries = {token.word for token in self.tokens if token.start in near}
+        return "exact" if auxiliaries.isdisjoint(_PERMITTING) else "permitted"
 
     def _tagged(self, *names: str) -> Iterator[Tagged]:
         return (tag for tag in self.tags if tag.list in names)
@@ -240,7 +264,7 @@ class _Analysis:
             if tag.position in excepted:
                 continue
             before = self.text[: self.tokens[tag.position].start]
-            if self._is_in_compound(tag):
+            if self._is_in_compound(tag) or self._is_answer(tag):
                 continue
             if before.rstrip().endswith((",", " but", " and")):
                 # “The blue one, not the red one” limits what was said and does not deny it.
@@ -255,6 +279,11 @@ class _Analysis:
         """Return whether a hyphen joins the negation to a word, as in “--no-cache” and “no-frills”."""
         last = self.tokens[tag.places.stop - 1]
         return self.text[last.start + len(last.word) :].startswith("-")
+
+    def _is_answer(self, tag: Tagged) -> bool:
+        """Return whether the negation is the beginning of an answer: “No, it is open.”"""
+        end = self.tokens[tag.position].start + len(self.tokens[tag.position].word)
+        return tag.position == 0 and self.text[end : end + 1] in (",", "!", ".")
 
     def _scope(self, position: int) -> set[str]:
         scope: set[str] = set()

@@ -97,6 +97,30 @@ def test_german_has_cues_too(left: str, right: str, expected: str) -> None:
     assert [difference.kind for difference in cues.differences] == [expected]
 
 
+@pytest.mark.parametrize(
+    ("left", "right", "kind", "values"),
+    [
+        ("Parking is free.", "Parking costs 4 euros.", "number", {"free", "4 euros"}),
+        ("The hall seats 40 people.", "The hall has seats for 25.", "number", {"40", "25"}),
+        ("Backups run every six hours.", "Backups run once a day.", "number", {"every six hours", "once a day"}),
+        ("Partners may make 60 calls per hour.", "The limit is 20 calls per hour.", "number", {"60", "20"}),
+        ("Python 3.9 is the minimum.", "We need at least Python 3.11.", "number", {"3.9", "3.11"}),
+        ("Rent is due on the first of the month.", "Rent is due on the 15th of each month.", "date", None),
+        ("The CTO of Brightline is Femi Ade.", "Brightline is led by its CTO Ruth Lang.", "property", None),
+        ("Members can book courts.", "Only trainers can book courts.", "state", {"members", "trainers"}),
+        ("The pool is heated all year.", "The pool is not heated in winter.", "negation", None),
+        ("The bug is open.", "The bug was closed without a fix.", "state", {"open", "closed"}),
+    ],
+)
+def test_cues_are_found_in_other_words(left: str, right: str, kind: str, values: set[str] | None) -> None:
+    for one, other in ((left, right), (right, left)):
+        strongest = find_cues(analyse(one, "english"), analyse(other, "english")).strongest()
+        assert strongest is not None
+        assert strongest.kind == kind
+        if values:
+            assert all(value in f"{strongest.left} {strongest.right}" for value in values), strongest
+
+
 def test_strengths_grow_with_the_distance() -> None:
     def strength(left: str, right: str) -> float:
         strongest = find_cues(analyse(left, "english"), analyse(right, "english")).strongest()
