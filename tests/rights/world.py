@@ -18,12 +18,14 @@ from agents.models import Agent, ApiKey
 from agents.services import agent_create, daily_log_append, daily_log_replace
 from assembly.conflicts.services import conflict_resolve
 from assembly.contexts.exports import context_file_create
+from assembly.engine.types import field_values
 from assembly.models import (
     Alert,
     ExternalSource,
     LearnedWeights,
     Notification,
     NotificationKind,
+    ShadowReport,
     StoredProfile,
     Webhook,
     WebhookDelivery,
@@ -33,6 +35,7 @@ from assembly.monitoring.webhooks.delivery import DELIVERY
 from assembly.monitoring.webhooks.http_post import secret_new
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
+from assembly.profiles.catalogue import find_profile
 from assembly.profiles.shipped import SHIPPED
 from assembly.recall_tests.expectations import Expectation
 from assembly.recall_tests.services import RecallFacts, recall_test_create, recall_test_run
@@ -263,10 +266,21 @@ def _ids(mixed: User, led: Owned) -> dict[str, Any]:
     retention_set(team=None, keeping=RetentionRule(300, True), expected_version=0, principal=SYSTEM)
     profile = file_create(file=StoredProfile(name="house", content=PROFILE), author=SYSTEM.author)
     file_save(file=profile, content=f"{PROFILE}\n", expected_version=1, author=SYSTEM.author)
+    weights = field_values(find_profile("house").weights)
     LearnedWeights.objects.create(
-        profile="house", profile_version=2, version=1, state="proposed", own_weights={}, weights={}, contexts=0,
-        held_out=0, by_ref=SYSTEM.ref,
+        profile="house", profile_version=2, version=1, state="proposed", own_weights=weights, weights=weights,
+        contexts=0, held_out=0, by_ref=SYSTEM.ref,
     )  # fmt: skip
+    counts = ("unreadable", "untried", "changed", "items_in", "items_out", "tokens_before", "tokens_after", "better")
+    ShadowReport.objects.create(
+        profile="house",
+        version=1,
+        contexts=50,
+        measured=50,
+        recall_before=0.5,
+        recall_after=0.9,
+        detail={**dict.fromkeys((*counts, "worse"), 0), "differing": []},
+    )
     ExternalSource.objects.create(name="weather", label="Weather", url=PRIVATE_URL, sealed_secret="")
     house_style = organisation_file_create(key="house-style", title="House style", content="Old", principal=SYSTEM)
     file_save(file=house_style, content="Plain words", expected_version=1, author=SYSTEM.author)

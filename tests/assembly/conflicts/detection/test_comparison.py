@@ -72,7 +72,9 @@ def test_a_third_of_the_pairs_is_not_trained_with_and_none_is_in_two_files() -> 
     texts_of = {name: {(pair.left, pair.right) for pair in pairs} for name, pairs in files.items()}
     assert sum(map(len, files.values())) >= 450
     assert (sum(map(len, files.values())) - len(files["train"])) * 3 >= sum(map(len, files.values()))
-    strangers = {(pair.left, pair.right) for pair in load_pairs(PAIRS / "strangers.jsonl")}
+    strangers = {
+        (pair.left, pair.right) for name in ("strangers", "unseen") for pair in load_pairs(PAIRS / f"{name}.jsonl")
+    }
     assert all(not texts_of["train"] & texts for name, texts in texts_of.items() if name != "train")
     assert not texts_of["train"] & strangers
     assert {pair.label for pairs in files.values() for pair in pairs} == set(LABELS)
