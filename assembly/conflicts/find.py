@@ -1,8 +1,10 @@
 """Conflicts are found in the background after texts are saved: each text is compared with those nearest in meaning.
 
 Services announce what they saved; the receivers here only note the items, by one statement in the same transaction, so
-that a write takes no longer. Every few seconds, a worker makes one job for all noted items. A job may run twice: a pair
-of texts has one row, which keeps what a person decided. A conflict is gone when either side has another text.
+that a write takes no longer. Every few seconds, a worker makes a job for some of the noted items, one job at a time:
+comparing the passages of a document takes about a second, and other jobs must not wait for all documents of an import.
+A job may run twice: a pair of texts has one row, which keeps what a person decided. A conflict is gone when either side
+has another text.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,15 +23,15 @@ from assembly.models.conflict import MAX_STATEMENT_CHARACTERS
 from config.db.statements import Statement, fetch_rows, run_statement
 from memories.jobs.periodic import periodic
 from memories.jobs.services import Advance, job_create, job_kind
-from memories.models import Job
+from memories.models import Job, JobStatus
 from memories.services.announcements import texts_saved
 from teams.principal import SYSTEM
 from teams.versioned_text.versioned_file import file_saved
 
 FIND_CONFLICTS = "find_conflicts"
-ITEMS_PER_JOB = 200
+ITEMS_PER_JOB = 25
 NOTED_SECONDS = 10
-"""The interval at which each worker creates jobs for what was saved meanwhile."""
+"""The interval at which each worker creates a job for what was saved meanwhile, unless one is waiting or running."""
 STORED_LABELS = frozenset({"conflict", "duplicate"})
 MAX_STORED = 10
 """The most conflicts that are stored of one text with others, and the most duplicates: the surest of each."""
@@ -65,19 +67,13 @@ def _note(model: type[Any], ids: Sequence[UUID]) -> None:
 
 
 @periodic(NOTED_SECONDS, "conflicts")
-def noted_conflicts_find() -> None:
-    """Create jobs for the noted items; several workers may do so at once, each for other items."""
-    while _create_jobs_for_noted():
-        pass
-
-
 @transaction.atomic
-def _create_jobs_for_noted() -> bool:
-    """Create a job for some of the noted items; return whether there may be more."""
-    taken = [(kind, item) for kind, item in fetch_rows(TAKE_SQL, [ITEMS_PER_JOB])]
-    if taken:
+def noted_conflicts_find() -> None:
+    """Create a job for some of the noted items, unless there is one; several workers may do so, for other items."""
+    if Job.objects.filter(kind=FIND_CONFLICTS, status__in=[JobStatus.QUEUED, JobStatus.RUNNING]).exists():
+        return
+    if taken := [(kind, item) for kind, item in fetch_rows(TAKE_SQL, [ITEMS_PER_JOB])]:
         _create_job(taken)
-    return len(taken) == ITEMS_PER_JOB
 
 
 def conflicts_find_all() -> Iterator[Job]:

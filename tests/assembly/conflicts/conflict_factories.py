@@ -21,14 +21,16 @@ def remember(owner: Agent | Team, text: str, **facts: Any) -> Memory:
 
 def run_jobs() -> int:
     """Create the jobs for what was saved, run all that wait, and return how many there were."""
+    count = 0
     noted_conflicts_find()
-    jobs = list(Job.objects.filter(kind="find_conflicts", status="queued"))
-    for job in jobs:
+    while job := Job.objects.filter(kind="find_conflicts", status="queued").order_by("id").first():
         steps: list[int] = []
         find_conflicts(job, steps.append)
         assert sum(steps) == job.steps
         Job.objects.filter(id=job.id).update(status="done")
-    return len(jobs)
+        count += 1
+        noted_conflicts_find()
+    return count
 
 
 def found_conflict(left: Agent | Team, right: Agent | Team) -> Conflict:

@@ -11,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from agents.models import Agent, AgentFile
 from agents.services import agent_create, agent_delete
 from assembly.conflicts.compared_texts import ComparedText
+from assembly.conflicts.find import noted_conflicts_find
 from assembly.conflicts.services import conflict_resolve
 from assembly.models import Conflict, ConflictDecision, UncomparedItem
 from memories.embeddings.indexing import document_split
@@ -256,3 +257,15 @@ def test_an_entity_is_compared_with_what_names_it(left: set[str], right: set[str
         for place, names in enumerate((left, right))
     )
     assert one.shares_subject(other) is other.shares_subject(one) is expected
+
+
+def test_there_is_one_job_at_a_time(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("assembly.conflicts.find.ITEMS_PER_JOB", 1)
+    for text in (EIGHTY, NINETY, "Tea is served at noon."):
+        remember(agent, text)
+    noted_conflicts_find()
+    noted_conflicts_find()
+    assert Job.objects.filter(kind="find_conflicts").count() == 1
+    assert run_jobs() == 3
+    assert not UncomparedItem.objects.exists()
+    assert Conflict.objects.count() == 1
