@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import yaml
 
-from assembly.conflicts.detection.duplicates import is_possible_duplicate
+from assembly.conflicts.detection.duplicate_guards import is_possible_duplicate
 from assembly.conflicts.detection.features import (
     LABEL_FEATURES,
     SUBJECT_FEATURES,

@@ -22,7 +22,7 @@ from assembly.conflicts.detection.classifier import (
 )
 from assembly.conflicts.detection.comparison import statements_of_both
 from assembly.conflicts.detection.cues import find_cues
-from assembly.conflicts.detection.duplicates import is_possible_duplicate
+from assembly.conflicts.detection.duplicate_guards import is_possible_duplicate
 from assembly.conflicts.detection.features import (
     LABEL_FEATURES,
     SUBJECT_FEATURES,
