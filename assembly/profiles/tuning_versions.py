@@ -71,12 +71,6 @@ def apply_tuning(profile: Profile) -> Profile:
     return tuned(profile, tuning_state(profile).in_force)
 
 
-def conflict_sensitivity_of(profile_name: str) -> float:
-    """Return the factor, 1 to 2, of the severity of conflicts in contexts with the profile of this name; one query."""
-    rows = fetch_rows(NEWEST_SQL, {"name": profile_name}) if profile_name != CONVERSATION.name else []
-    return float(rows[0][1]) if rows and rows[0][0] else 1.0
-
-
 def tuning_versions(name: str, limit: int) -> QuerySet[ProfileTuning]:
     """Return the newest versions of the tuning of a profile, the newest first."""
     return ProfileTuning.objects.filter(profile_name=name).order_by("-version")[:limit]

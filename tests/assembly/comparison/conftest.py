@@ -28,7 +28,7 @@ def ruth() -> Principal:
     return User.objects.create_user("ruth", name="Ruth").principal
 
 
-def told(kept: Kept, topic: str = "", **wishes: Any) -> Assembly:
+def told(kept: Kept, topic: str = "", **request: Any) -> Assembly:
     """One more context, as it was made."""
     agent, team = kept
-    return assemble(agent=agent, team=team, principal=SYSTEM, asked=AssemblyRequest(topic=topic, **wishes)).assembly
+    return assemble(agent=agent, team=team, principal=SYSTEM, asked=AssemblyRequest(topic=topic, **request)).assembly

@@ -13,7 +13,6 @@ from assembly.models import Assembly, AssemblyQuality, ProfileTuning
 from assembly.monitoring.tuning_windows import WINDOW, profiles_tune
 from assembly.profiles.catalogue import find_profile
 from assembly.profiles.tuning_versions import (
-    conflict_sensitivity_of,
     tuning_reset,
     tuning_state,
     tuning_switch,
@@ -77,7 +76,7 @@ def test_fewer_contexts_than_a_window_move_nothing_and_no_context_counts_twice(r
 def test_a_clean_window_takes_the_sensitivity_back(record: Assembly) -> None:
     measured(contradiction_rate=1)
     measured()
-    assert conflict_sensitivity_of("memory") == pytest.approx(1.2 / 1.05)
+    assert values()[0] == pytest.approx(1.2 / 1.05)
 
 
 def test_what_somebody_said_replaces_what_was_measured(record: Assembly) -> None:

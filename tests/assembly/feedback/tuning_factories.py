@@ -40,6 +40,6 @@ def assemble_quality_rows(contexts: int) -> list[UUID]:
     return [row.id for row in rows]
 
 
-def made(agent: Agent, team: Team | None = None, **wishes: Any) -> Assembly:
-    asked = AssemblyRequest(**{"topic": "ferry", "profile": "memory", **wishes})
+def made(agent: Agent, team: Team | None = None, **request: Any) -> Assembly:
+    asked = AssemblyRequest(**{"topic": "ferry", "profile": "memory", **request})
     return assemble(agent=agent, team=team, asked=asked, principal=SYSTEM).assembly
