@@ -42,9 +42,10 @@ NOTE_SQL = """
 INSERT INTO uncompared_items (item, kind) SELECT noted, %(kind)s FROM unnest(%(items)s::uuid[]) AS noted
     ON CONFLICT (item) DO UPDATE SET kind = excluded.kind RETURNING item
 """
+# Ids grow with time: what was just written is compared first, not after a whole import.
 TAKE_SQL = """
 DELETE FROM uncompared_items WHERE item IN (
-    SELECT item FROM uncompared_items ORDER BY item LIMIT %s FOR UPDATE SKIP LOCKED
+    SELECT item FROM uncompared_items ORDER BY item DESC LIMIT %s FOR UPDATE SKIP LOCKED
 ) RETURNING kind, item
 """
 
