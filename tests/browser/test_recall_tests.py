@@ -65,7 +65,9 @@ def test_a_draft_that_breaks_a_test_is_seen_and_refused(
     expect(panel).to_contain_text("It passes without this change.")
     assert violations_in_both_schemes(page) + too_wide(page, 320, 1440) == []
     page.get_by_role("button", name="Refuse publishing while a test fails").click()
-    expect(page.get_by_text("This text cannot be published any more while a recall test fails.")).to_be_visible()
+    expect(page.locator("[data-message]")).to_have_text(
+        "This text cannot be published any more while a recall test fails."
+    )
     page.goto(f"{server}/teams/demo/files/GOALS/?step=publish")
     page.get_by_role("button", name="Publish", exact=True).click()
     expect(page.get_by_role("alert")).to_contain_text(f"“Goals are known” for Luna: {REASON}")
