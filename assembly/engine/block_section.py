@@ -26,6 +26,7 @@ class BlockSection:
     items: dict[str, RankedCandidate]
     """The section's items by ref, best first."""
     costs: dict[str, int]
+    """Tokens by ref of the items that are, or were, in the competition."""
     frame_tokens: int
     """Tokens of the section's heading, or of its tags."""
     used: int = 0
@@ -37,7 +38,7 @@ class BlockSection:
         """Return the section with those of the competing items, best first, that are its own."""
         mine = with_ranks(section, [item for item in competing if item.candidate.section == section.key])
         counted = [ladder.counted(section, item) for item in mine]
-        costs = {item.candidate.ref: ladder.cost(section, item) for item in counted}
+        costs = {item.candidate.ref: ladder.cost(section, item) for item in counted if item.code is None}
         frame_tokens = sum(map(ladder.tokenizer.count, filter(None, (heading_text(section), closing_text(section)))))
         return cls(section, ladder, {item.candidate.ref: item for item in [*counted, *others]}, costs, frame_tokens)
 

@@ -100,7 +100,7 @@ def _append_turns(
     for item in reversed(chosen):
         opened = separator_before(section, first_section=not ledger.characters, first_item=ledger is before)
         grown = ledger.append(opened + render_item(section, item.shown).text)
-        tokens_full = whole_item_tokens(section, item, ledger.tokenizer)
+        tokens_full = whole_item_tokens(section, item.candidate, ledger.tokenizer)
         place = ItemPosition.of(ledger, opened, grown)
         decided[item.candidate.ref] = decision_on(item, item.included_as, tokens_full=tokens_full, place=place)
         ledger = grown
@@ -112,7 +112,7 @@ def _left_out_decision(
 ) -> Decision:
     if item.code is Code.EMPTY:
         return decision_on(item, Code.EMPTY)
-    tokens_full = whole_item_tokens(section, item, ledger.tokenizer)
+    tokens_full = whole_item_tokens(section, item.candidate, ledger.tokenizer)
     if item.code is not None:
         return decision_on(item, item.code, tokens_full=tokens_full)
     return decision_on(item, code, tokens_full=tokens_full, needed=needed)

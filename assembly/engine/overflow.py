@@ -171,7 +171,7 @@ class OverflowPolicy:
 
     def counted(self, section: Section, item: RankedCandidate) -> RankedCandidate:
         """Return the item with the token count of its whole text."""
-        return structs.replace(item, tokens_full=whole_item_tokens(section, item, self.tokenizer))
+        return structs.replace(item, tokens_full=whole_item_tokens(section, item.candidate, self.tokenizer))
 
     def cost(self, section: Section, item: RankedCandidate) -> int:
         """Return about how many tokens the counted item takes in its current form, with the blank line after it."""
@@ -248,7 +248,7 @@ def max_summary_tokens(section: Section, candidate: Candidate, tokenizer: Tokeni
     """Return the most tokens of the candidate's summary: a third of the whole item, less the lead of its line."""
     rendered = render_item(section, candidate)
     return max(
-        0, count_item(section, candidate, tokenizer).tokens // SHORTENED_DIVISOR - tokenizer.count(rendered.lead)
+        0, whole_item_tokens(section, candidate, tokenizer) // SHORTENED_DIVISOR - tokenizer.count(rendered.lead)
     )
 
 

@@ -64,8 +64,8 @@ class RenderedItem:
     edited: EditedText
     treatment: TextTreatment = "seen"
     delimit: Delimiter = "headings"
-    cut_name: str = ""
-    """The name of the whole text for the mark of a cut; empty for the mark of the seed, which names nothing."""
+    whole: tuple[str, str, str] | None = None
+    """The ref, the path and the day of the whole text for the mark of a cut; None for the seed's mark."""
 
     @property
     def body(self) -> str:
@@ -83,12 +83,13 @@ class RenderedItem:
         return mark if fence is None else f"{mark}\n{fence.closing}"
 
     def _mark(self, length: int) -> str:
-        if not self.cut_name:
+        if not self.whole:
             return TRUNCATION_MARKER
+        name = _cut_name(*self.whole)
         whole, total = count_paragraphs(self.body, length)
         if not whole:
-            return f"{SOURCE_MARK_BEGINNING}{length:,} of {len(self.body):,} characters, {self.cut_name}]"
-        return f"{SOURCE_MARK_BEGINNING}{whole:,} of {total:,} paragraphs, {self.cut_name}]"
+            return f"{SOURCE_MARK_BEGINNING}{length:,} of {len(self.body):,} characters, {name}]"
+        return f"{SOURCE_MARK_BEGINNING}{whole:,} of {total:,} paragraphs, {name}]"
 
     def can_end(self, length: int) -> bool:
         """Return whether the body may be cut at this length: the mark must not turn the last line into structure."""
@@ -123,7 +124,8 @@ def _render_item(section: Section, candidate: Candidate) -> RenderedItem:
         elif not candidate.kind and treatment == "seen" and body.startswith("["):
             lead += "\\"  # otherwise the body would look like the label of a kind
     edited = _edited_text(body, treatment, delimit, begins_line=_begins_line(lead), is_quoted=is_quoted)
-    return RenderedItem(lead, edited, treatment, delimit, _cut_name(candidate) if section.cut_mark == "source" else "")
+    whole = _facts_for_cut(candidate) if section.cut_mark == "source" else None
+    return RenderedItem(lead, edited, treatment, delimit, whole)
 
 
 def _lead(section: Section, candidate: Candidate) -> str:
@@ -148,12 +150,15 @@ def _lead_of_shape(section: Section, candidate: Candidate) -> str:
     return f"**{kind}**: " if shape == "turns" else ""
 
 
-def _cut_name(candidate: Candidate) -> str:
-    """Return the name and version of the candidate's text: KNOWLEDGE v3, src/main.py v2, daily log 2026-11-24 v1."""
-    ref = Ref.parse(candidate.ref)
+def _facts_for_cut(candidate: Candidate) -> tuple[str, str, str]:
     path = candidate.labels.get("path", ())
-    kind = ref.kind.replace("_", " ")
-    name = path[0] if path else f"{kind} {candidate.date}" if candidate.date else kind
+    return candidate.ref, path[0] if path else "", candidate.date.isoformat() if candidate.date else ""
+
+
+def _cut_name(ref_text: str, path: str, day: str) -> str:
+    """Return the name and version of a text: KNOWLEDGE v3, src/main.py v2, daily log 2026-11-24 v1."""
+    ref = Ref.parse(ref_text)
+    name = path or f"{ref.kind.replace('_', ' ')} {day}".strip()
     version = f"v{ref.version}" if ref.version.isdigit() else ref.version
     shown = _one_line(name).translate(_TAG_MARK_REMOVAL)[:MAX_NAME_CHARACTERS]
     return f"{shown} {version}".strip()

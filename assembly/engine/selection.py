@@ -19,8 +19,8 @@ from assembly.engine.tokenizers import Tokenizer
 from assembly.engine.truncation import cut_to_fit
 from assembly.engine.types import ENGINE_VERSION, MEMORY_LAYER_SINCE, Candidate, Decision, Scalar
 
-RECORDED_TOKENS = "recorded_tokens"
-"""First part of the key under which a candidate's memo holds the token count of a record."""
+WHOLE_TOKENS = "whole_tokens"
+"""First part of the key under which a candidate's memo holds its token count, computed or from a record."""
 
 
 class TokenLimit(Struct, frozen=True):
@@ -126,14 +126,13 @@ def _append_item(
 ) -> tuple[TokenLedger, Decision]:
     if item.code is Code.EMPTY:
         return ledger, decision_on(item, Code.EMPTY)
-    whole = count_item(section, item.candidate, ledger.tokenizer)
-    tokens_full = whole.tokens
+    tokens_full = whole_item_tokens(section, item.candidate, ledger.tokenizer)
     if item.code is not None:
         return ledger, decision_on(item, item.code, tokens_full=tokens_full)
     opened = separator_before(
         section, first_section=first and not ledger.characters, first_item=first, candidate=item.candidate
     )
-    grown = ledger.append_counted(opened, count_item(section, item.shown, ledger.tokenizer) if item.short else whole)
+    grown = ledger.append_counted(opened, count_item(section, item.shown, ledger.tokenizer))
     tokens = tokens_when_closed(section, grown)
     if section.required or tokens <= limit.tokens:
         code = Code.REQUIRED if section.required else item.included_as
@@ -194,26 +193,28 @@ def _longest_cut(
     return found
 
 
-def whole_item_tokens(section: Section, item: RankedCandidate, tokenizer: Tokenizer) -> int:
-    """Return the tokens of the whole rendered item, counted once."""
-    return count_item(section, item.candidate, tokenizer).tokens
+def whole_item_tokens(section: Section, candidate: Candidate, tokenizer: Tokenizer) -> int:
+    """Return the tokens of the candidate rendered for the section, counted once."""
+    form = (WHOLE_TOKENS, *section.form, tokenizer.name)
+    known: int | None = candidate.memo.get(form)
+    if known is None:
+        known = candidate.memo[form] = count_item_tokens(tokenizer, render_item(section, candidate))
+    return known
 
 
 def count_item(section: Section, candidate: Candidate, tokenizer: Tokenizer) -> CountedText:
-    """Return the candidate rendered for the section, with its tokens; cached in the candidate."""
+    """Return the candidate rendered for the section, as it is appended to a text; cached in the candidate."""
     form = *section.form, tokenizer.name
     known: CountedText | None = candidate.memo.get(form)
     if known is None:
-        rendered = render_item(section, candidate)
-        tokens: int | None = candidate.memo.get((RECORDED_TOKENS, *form))
-        tokens = count_item_tokens(tokenizer, rendered) if tokens is None else tokens
-        known = candidate.memo[form] = CountedText.of(rendered.text, tokens, tokenizer)
+        tokens = whole_item_tokens(section, candidate, tokenizer)
+        known = candidate.memo[form] = CountedText.of(render_item(section, candidate).text, tokens, tokenizer)
     return known
 
 
 def restore_token_count(section: Section, candidate: Candidate, tokenizer_name: str, tokens: int) -> None:
     """Use this token count for the candidate in the section, so that it is not counted again."""
-    candidate.memo[(RECORDED_TOKENS, *section.form, tokenizer_name)] = tokens
+    candidate.memo[(WHOLE_TOKENS, *section.form, tokenizer_name)] = tokens
 
 
 def decision_on(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agents.models import Agent, DailyLog
 from agents.services import agent_create, agent_delete, agent_update, daily_log_append, daily_log_delete
-from assembly.engine.selection import RECORDED_TOKENS
+from assembly.engine.selection import WHOLE_TOKENS
 from assembly.engine.types import ENGINE_VERSION
 from assembly.models import Assembly, Piece, StoredText
 from assembly.pipeline.request import AssemblyRequest
@@ -77,7 +77,7 @@ def test_a_replay_takes_the_recorded_tokens_and_counts_all_texts_where_that_give
     assembly = assemble(agent=luna, principal=SYSTEM, asked=AssemblyRequest(now=NOW)).assembly
     told = load_record(Assembly.objects.get(id=assembly.id))
     candidate, decision = told.inputs.candidates[0], told.decisions[0]
-    key = next(key for key in candidate.memo if isinstance(key, tuple) and key[0] == RECORDED_TOKENS)
+    key = next(key for key in candidate.memo if isinstance(key, tuple) and key[0] == WHOLE_TOKENS)
     assert candidate.memo[key] == decision.tokens_full > 0
     candidate.memo[key] = 1_000_000  # as if somebody had changed the row
     assert told.inputs.assembled().sha256 != bytes(assembly.sha256).hex()
