@@ -88,6 +88,12 @@ def completeness(entities: Sequence[Sequence[str]], content: str) -> float:
     return sum(any(_stands_in(form, text) for form in forms) for forms in named) / len(named)
 
 
+def recorded_completeness(request: Mapping[str, Any], content: str) -> float:
+    """Return the completeness that the recorded request holds; older records hold none, so theirs is computed."""
+    known: float | None = request.get("completeness")
+    return completeness(named_entities(request), content) if known is None else known
+
+
 def _stands_in(form: str, text: str) -> bool:
     name = " ".join(form.casefold().split())
     # Most names are not in the text at all, which is found out faster without the expression.
@@ -167,7 +173,7 @@ def measure_quality(
     known = [item_coherence(dict(decision.signals)) for decision in included if decision.signals]
     return ContextQuality(
         source_coverage=coverage,
-        completeness=completeness(named_entities(request), content),
+        completeness=recorded_completeness(request, content),
         contradiction_rate=rate,
         coherence_score=coherence_score([one for one in known if one is not None], rate),
         quality_achieved=request.get("quality"),

@@ -22,10 +22,11 @@ from assembly.records.reader import RecordDamaged, StoredAssembly, content_of
 def quality_of_record(told: StoredAssembly) -> ContextQuality | None:
     """Return the quality of a recorded context; None if its text cannot be restored, because the record is damaged.
 
-    Only a context whose request names entities is replayed.
+    Only an older context is replayed, whose request names entities and holds no completeness.
     """
+    request = told.assembly.request
     try:
-        content = content_of(told) if named_entities(told.assembly.request) else ""
+        content = content_of(told) if "completeness" not in request and named_entities(request) else ""
     except RecordDamaged:
         return None
     outcomes = recorded_outcomes(told.inputs.profile.sections, told.assembly.sources, told.decisions)
