@@ -18,7 +18,7 @@ from memories.jobs.periodic import start_periodic_tasks
 from memories.jobs.worker_process import UNTIL_INPUT_ENDS, WorkerProcess
 
 MAX_WORKERS = 64
-NICENESS = 5
+NICENESS = 10
 """The niceness that is added to a worker, so that requests get the processors first."""
 
 
