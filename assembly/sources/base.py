@@ -6,6 +6,7 @@ Only sources read the database for an assembly.
 import datetime
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import ceil
 from typing import Any, Literal, TypeVar, cast
 from uuid import UUID
 
@@ -31,7 +32,7 @@ Need = Literal["mentioned", "task"]
 """Data that several sources need and that is found before they run: the mentioned entities, the current task."""
 
 
-ROWS_PER_PLACE = 2
+ROWS_PER_PLACE = 1.5
 """The rows that a source reads for each block that the limit of a scope lets in, so that the record shows those that
 nearly were.
 """
@@ -116,7 +117,7 @@ class GatherContext:
         """
         places = [self._places(section) for section in sections]
         if places and all(count is not None for count in places):
-            limit = min(limit, ROWS_PER_PLACE * max(count for count in places if count is not None))
+            limit = min(limit, ceil(ROWS_PER_PLACE * max(count for count in places if count is not None)))
         return self.raised(limit)
 
     def _places(self, section: Section) -> int | None:

@@ -19,7 +19,7 @@ from assembly.engine.types import Candidate
 from assembly.sources.base import MAX_BYTES, GatherContext, SourceResult, candidates_for, origin_of, path_labels
 from assembly.sources.memories import search_weights
 from memories.embeddings.vectors import QueryVector, active_model_expression, with_active_model
-from memories.models import Chunk, Document
+from memories.models import Chunk, Document, chunk_ref
 from memories.search.document_search import FoundPassage, search_passages
 
 PASSAGE_LIMIT = 20
@@ -104,9 +104,8 @@ def _scored_by_ranker(gather_context: GatherContext, ranker: Ranker, passage: Fo
 
 def _passage_candidate(passage: FoundPassage) -> Candidate:
     """Return the passage as a candidate that belongs to no section yet."""
-    chunk = Chunk(document_id=passage.document, document_version=passage.version, position=passage.position)
     return Candidate(
-        ref=chunk.ref,
+        ref=chunk_ref(passage.document, passage.version, passage.position),
         section="",
         text=format_chunk(path=passage.path, line=passage.line, text=passage.text),
         kind="chunk",

@@ -1,7 +1,7 @@
 """These models store memories and other items that agents own; each module holds one model or a few related ones."""
 
 from memories.models.agent_item import Pattern, Thread, ThreadStatus, Tool
-from memories.models.document import Chunk, Document
+from memories.models.document import Chunk, Document, chunk_ref
 from memories.models.embedding import EmbeddingSpace
 from memories.models.file_passage import FilePassage
 from memories.models.graph import Entity, Relation
@@ -32,4 +32,5 @@ __all__ = [
     "Thread",
     "ThreadStatus",
     "Tool",
+    "chunk_ref",
 ]

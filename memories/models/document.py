@@ -1,5 +1,7 @@
 """A document is a text file of a project that an agent works on; search finds the chunks of its text."""
 
+from uuid import UUID
+
 from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVector, SearchVectorField
 from django.db import models
@@ -87,4 +89,9 @@ class Chunk(Passage):
     @property
     def ref(self) -> str:
         """Return the ref that names this chunk in its version of the document, as chunk:<document>@3#7."""
-        return f"chunk:{self.document_id}@{self.document_version}#{self.position}"
+        return chunk_ref(self.document_id, self.document_version, self.position)
+
+
+def chunk_ref(document: UUID, version: int, position: int) -> str:
+    """Return the ref that names the chunk at a position of a version of a document."""
+    return f"chunk:{document}@{version}#{position}"

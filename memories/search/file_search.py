@@ -159,17 +159,25 @@ def _to_passages(
     passages: CurrentPassages, rows: Columns, measured: Mapping[str, Numbers]
 ) -> Iterator[FoundFilePassage]:
     ids: list[int] = rows["id_low"].astype(np.int64).tolist()
-    texts = {-number: one for number, one in enumerate(passages.fresh, 1)} | _stored_texts(ids)
+    fresh = {-number: _facts(one) for number, one in enumerate(passages.fresh, 1)}
+    texts = fresh | _stored_texts(ids)
     for id_, similarity, measures in zip(ids, rows["similarity"].tolist(), measures_of(measured), strict=True):
         if one := texts.get(id_):  # the file was not split again in between
             known = None if math.isnan(similarity) else similarity
-            yield FoundFilePassage(one.file_id, one.position, one.line, one.text, known, measures)
+            yield FoundFilePassage(*one, known, measures)
 
 
-def _stored_texts(ids: Sequence[int]) -> dict[int, FilePassage]:
+_Facts = tuple[UUID, int, int, str]
+"""The file, the position, the line and the text of a passage."""
+
+
+def _facts(passage: FilePassage) -> _Facts:
+    return passage.file_id, passage.position, passage.line, passage.text
+
+
+def _stored_texts(ids: Sequence[int]) -> dict[int, _Facts]:
     stored = [str(id_) for id_ in ids if id_ > 0]
     if not stored:
         return {}
     rows = run_statement(Statement(TEXTS, {"ids": f"{{{','.join(stored)}}}"}))
-    columns = ("file_id", "position", "line", "text")
-    return {id_: FilePassage(**dict(zip(columns, row, strict=True))) for id_, *row in rows}
+    return {id_: (file, position, line, text) for id_, file, position, line, text in rows}
