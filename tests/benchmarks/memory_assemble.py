@@ -3,7 +3,8 @@
 The agent has 10,000 memories (sentences that people wrote), in a team with 200, and 10,000 events, a graph, documents,
 patterns, threads and tools, so that every scope has something. Each request has a new topic. Requests of the contract
 alternate with `POST /assemblies` on topics of the same kind, with the profile `conversation` and with `memory`; all
-ways are asked by the same clients in the same minutes. SIZES=1k and REQUESTS=60 take less time.
+ways are asked by the same clients in the same minutes, each client over a connection of its own. SIZES=1k and
+REQUESTS=60 take less time.
 
 `memory_assemble_p50_ms` and `memory_assemble_p95_ms` are with eight clients, `…_1_client` with one. `ratio` is our
 median with eight clients divided by that of `POST /assemblies` with `conversation`, `ratio_memory` with `memory`.
@@ -15,8 +16,11 @@ import statistics
 import time
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from functools import partial
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 import django
@@ -46,15 +50,16 @@ def run() -> None:
     _run_workers()
     requests = int(os.environ.get("REQUESTS", REQUESTS))
     key = manage("create_api_key", "--agent", worker.agent.slug).split()[-1]
-    with (
-        served() as address,
-        httpx.Client(base_url=address, headers={"Authorization": f"Bearer {key}"}, timeout=60) as client,
-    ):
+    with served() as address:
+        new_client = partial(httpx.Client, base_url=address, headers={"Authorization": f"Bearer {key}"}, timeout=60)
         asks = _asks(worker)
-        _check(client, worker, next(worker.topics))
-        _took(client, itertools.islice(asks, 3 * WARM), 1)
-        for clients in CLIENTS:
-            _report(_took(client, itertools.islice(asks, 3 * requests), clients), clients)
+        with new_client() as client:
+            _check(client, worker, next(worker.topics))
+        for number in CLIENTS:
+            with ExitStack() as opened:
+                clients = [opened.enter_context(new_client()) for _ in range(number)]
+                _took(clients, itertools.islice(asks, 3 * WARM))
+                _report(_took(clients, itertools.islice(asks, 3 * requests)), number)
 
 
 def _run_workers() -> None:
@@ -95,17 +100,23 @@ def _check(client: httpx.Client, worker: "Worker", topic: str) -> None:
     figure(NAME, "answer_size", len(answer.content) / 1000, "kB", 1)
 
 
-def _took(client: httpx.Client, asks: Iterator[Ask], clients: int) -> dict[str, list[float]]:
-    """Return the milliseconds of each request by its way, shortest first."""
+def _took(clients: Sequence[httpx.Client], asks: Iterator[Ask]) -> dict[str, list[float]]:
+    """Return the milliseconds of each request by its way, shortest first. A free client sends the next request."""
+    free = SimpleQueue[httpx.Client]()
+    for client in clients:
+        free.put(client)
 
     def ask(one: Ask) -> tuple[str, float]:
         way, path, body = one
+        client = free.get()
         started = time.perf_counter()
         client.post(path, json=body).raise_for_status()
-        return way, (time.perf_counter() - started) * 1000
+        milliseconds = (time.perf_counter() - started) * 1000
+        free.put(client)
+        return way, milliseconds
 
     took = defaultdict(list)
-    with ThreadPoolExecutor(clients) as pool:
+    with ThreadPoolExecutor(len(clients)) as pool:
         for way, milliseconds in pool.map(ask, list(asks)):
             took[way].append(milliseconds)
     return {way: sorted(all_of_it) for way, all_of_it in took.items()}
