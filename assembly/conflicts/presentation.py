@@ -70,6 +70,11 @@ class SideView:
         text = self.text.text
         return text if text.strip() != self.text.side.statement.strip() else ""
 
+    @property
+    def is_memory(self) -> bool:
+        """Whether the side is a memory, whose text can be edited on the page of the conflict."""
+        return self.text.side.kind == "memory"
+
 
 @dataclass(frozen=True, slots=True)
 class ConflictView:
@@ -126,7 +131,7 @@ class ConflictView:
             return _("The second text holds: %(name)s.") % {"name": self.right.name}
         if self.conflict.resolution == ConflictResolution.BOTH:
             return _("Both texts hold.")
-        return _("One of the texts was edited.") if self.conflict.resolution else ""
+        return _("One of the texts was edited, so that both agree.") if self.conflict.resolution else ""
 
     @property
     def if_left(self) -> str:
