@@ -6,13 +6,18 @@ from assembly.engine.profile import Section
 from assembly.engine.scoring import candidate_measures
 from assembly.engine.types import Candidate, Origin
 from assembly.sources.base import GatherContext, SourceResult
+from teams.origin import least_trusted
 
 ORIGINS_OF_ROLES: Mapping[str, Origin] = {"user": "person", "assistant": "agent", "tool": "tool"}
-"""The origins of turns; that of any other role is the agent that sent it."""
+"""The most trusted origins that turns of these roles may have; that of any other role is the agent."""
 
 
 def turns(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
-    """Return every turn in order; nothing is read from the database."""
+    """Return every turn in order; nothing is read from the database.
+
+    A turn is trusted no more than who sent the request: only a person's request can have a person's turn.
+    """
+    sender = gather_context.sender_origin
     candidates = [
         Candidate(
             ref=f"turn:{place + 1}",
@@ -20,7 +25,7 @@ def turns(gather_context: GatherContext, sections: Sequence[Section]) -> SourceR
             text=turn.content,
             kind=turn.role,
             position=place,
-            origin=ORIGINS_OF_ROLES.get(turn.role, "agent"),
+            origin=least_trusted(ORIGINS_OF_ROLES.get(turn.role, "agent"), sender).value,
         )
         for section in sections
         for place, turn in enumerate(gather_context.history)
@@ -45,7 +50,7 @@ def additional_context(gather_context: GatherContext, sections: Sequence[Section
             occurred_at=gather_context.now,
             score=1.0,
             measures=scores,
-            origin=gather_context.additional_origin,
+            origin=gather_context.sender_origin,
         )
         for section in sections
     ]
