@@ -36,7 +36,7 @@ urlpatterns = [
     path("assemblies/<uuid:id_>/decisions", contexts_api.AssemblyDecisions.as_view()),
     path("assemblies/<uuid:id_>/replay", contexts_api.AssemblyReplay.as_view()),
     path("assemblies/<uuid:id_>/append", contexts_api.AssemblyAppend.as_view()),
-    path("assemblies/<uuid:id_>/feedback", feedback_api.AssemblyFeedbackCreate.as_view()),
+    path("assemblies/<uuid:id_>/feedback", feedback_api.AssemblyFeedbackList.as_view()),
     path("assemblies/<uuid:id_>/why-not", why_not_api.AssemblyWhyNot.as_view()),
     path("assemblies/<uuid:id_>/as-of", time_travel_api.AssemblyAsOf.as_view()),
     path("agents/<slug:slug>/as-of", time_travel_api.AgentAsOf.as_view()),

@@ -159,7 +159,9 @@ def recall_test_from_context(*, assembly: Assembly, refs: Sequence[str], princip
     budget = None if assembly.budget == told.inputs.profile.budget else assembly.budget
     included = [decision for decision in told.decisions if decision.included and is_expectable(decision.ref)]
     chosen = [one for one in included if one.ref in refs] if refs else _best(included)
-    expected = list(dict.fromkeys(_unversioned(one.ref) for one in chosen))[:MAX_EXPECTATIONS]
+    expected = list(dict.fromkeys(_unversioned(one.ref) for one in chosen))
+    if refs and not 0 < len(expected) <= MAX_EXPECTATIONS:
+        raise Invalid("refs", f"Choose 1 to {MAX_EXPECTATIONS} included items that are not part of the request.")
     facts = RecallFacts(
         name=(assembly.topic.strip() or f"Context of {assembly.agent_name}")[:MAX_TEST_NAME_CHARACTERS],
         topic=assembly.topic,

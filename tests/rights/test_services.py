@@ -90,6 +90,7 @@ THEMSELVES = {
     "limits_set": "asks `require_limit_setter` who may set those of the subject",
     "zip_download": "writes what its scope holds, which is made for who exports",
     "context_file_create": "the list holds what its requester sees",
+    "conflict_edit": "asks `require_resolvable` who may change both sides",
     "conflict_resolve": "asks `require_resolvable` who may change both sides",
     "conflict_undo": "asks `require_resolvable` who may change both sides",
     "recount_open_conflicts": "counts what the person may decide",
