@@ -125,6 +125,22 @@ def conflict_undo(*, conflict: Conflict, principal: Principal) -> Conflict:
     return current
 
 
+@transaction.atomic
+def conflict_decision_import(
+    *, conflict: Conflict, resolution: ConflictResolution, reason: str, principal: Principal
+) -> Conflict:
+    """Store the decision of an archive on a pair of texts, which is new here or open, and return the conflict.
+
+    Memories stay as they are: the archive has them as they were after the decision. Raises Forbidden, and Conflict if
+    somebody has decided here.
+    """
+    if conflict._state.adding:  # noqa: SLF001 - Django's documented attribute
+        conflict.explain()
+        conflict.save(force_insert=True)
+    current = _lock_open(conflict, principal)
+    return _decide(current, resolution, reason, [], principal)
+
+
 def _is_current(conflict: Conflict) -> bool:
     """Return whether both sides have the texts that were compared."""
     return all(side.is_current for side in side_texts([conflict])[conflict.id])

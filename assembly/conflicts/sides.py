@@ -1,4 +1,4 @@
-"""People see both sides of a conflict: the texts as they are now, who wrote them, when, and how far these are trusted."""
+"""People see both sides of a conflict: the texts as they are now, their authors, dates and confidence."""
 
 import datetime
 from collections.abc import Iterable, Iterator, Mapping, Sequence

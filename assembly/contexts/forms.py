@@ -309,5 +309,9 @@ class FeedbackForm(forms.Form):
         """Return the feedback of a valid form; the refs are the selected items, of which no list has more."""
         values = self.cleaned_data
         named = [ref for ref in refs[:MAX_REFS] if ref.isprintable() and len(ref) <= MAX_REF_CHARACTERS]
-        verdict = {values["verdict"]: named} if values["verdict"] else {}
-        return FeedbackFacts(satisfaction=values["satisfaction"], note=values["note"], **verdict)
+        return FeedbackFacts(
+            satisfaction=values["satisfaction"],
+            used=named if values["verdict"] == "used" else (),
+            useless=named if values["verdict"] == "useless" else (),
+            note=values["note"],
+        )

@@ -95,9 +95,11 @@ class RecallFacts:
 
 @transaction.atomic
 def recall_test_create(
-    *, agent: Agent | None, team: Team | None, facts: RecallFacts, principal: Principal
+    *, agent: Agent | None, team: Team | None, facts: RecallFacts, principal: Principal, id_: UUID | None = None
 ) -> RecallTest:
     """Create a test of the team, for the agent or for all its agents; without a team, a test of the agent.
+
+    `id_` is that of a test which was exported.
 
     The caller checks permissions. Raises Conflict for too many tests, and Invalid for a profile or an item that does
     not exist, and for an agent outside of the team.
@@ -107,7 +109,7 @@ def recall_test_create(
     others = RecallTest.objects.filter(team=team) if team else RecallTest.objects.filter(team=None, agent=agent)
     if others.count() >= MAX_TESTS:
         raise Conflict(f"There are {MAX_TESTS} recall tests here already. Delete one first.")
-    test = RecallTest(agent=agent, team=team)
+    test = RecallTest(agent=agent, team=team, **({"id": id_} if id_ else {}))
     _set_values(test, facts)
     test.signed_by(principal.author)
     test.save(force_insert=True)

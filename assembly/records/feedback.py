@@ -122,9 +122,10 @@ def _require_writer(principal: Principal, assembly: Assembly) -> None:
 
 def may_give_feedback(principal: Principal, assembly: Assembly) -> bool:
     """Return whether the principal may give feedback on the context; nobody may if its agent or team was deleted."""
-    agents = Agent.objects.permitting(Action.WRITE, principal).filter(id=assembly.agent_id)
-    teams = Team.objects.permitting(Action.WRITE, principal).filter(id=assembly.team_id)
-    return agents.exists() and (assembly.team_id is None or teams.exists())
+    if not Agent.objects.permitting(Action.WRITE, principal).filter(id=assembly.agent_id).exists():
+        return False
+    team = assembly.team_id
+    return team is None or Team.objects.permitting(Action.WRITE, principal).filter(id=team).exists()
 
 
 def feedback_of(assembly: Assembly) -> QuerySet[AssemblyFeedback]:

@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from assembly.engine.profile import Section
 from assembly.engine.scoring import candidate_measures
-from assembly.engine.types import Candidate, Origin
+from assembly.engine.types import Candidate, Origin, is_trusted_origin
 from assembly.sources.base import GatherContext, SourceResult
-from teams.origin import least_trusted
 
 ORIGINS_OF_ROLES: Mapping[str, Origin] = {"user": "person", "assistant": "agent", "tool": "tool"}
 """The most trusted origins that turns of these roles may have; that of any other role is the agent."""
@@ -25,12 +24,16 @@ def turns(gather_context: GatherContext, sections: Sequence[Section]) -> SourceR
             text=turn.content,
             kind=turn.role,
             position=place,
-            origin=least_trusted(ORIGINS_OF_ROLES.get(turn.role, "agent"), sender).value,
+            origin=_less_trusted(ORIGINS_OF_ROLES.get(turn.role, "agent"), sender),
         )
         for section in sections
         for place, turn in enumerate(gather_context.history)
     ]
     return SourceResult(candidates, len(candidates))
+
+
+def _less_trusted(origin: Origin, other: Origin) -> Origin:
+    return origin if is_trusted_origin(other, origin) else other
 
 
 ADDITIONAL_CONTEXT_REF = "request:additional_context"
