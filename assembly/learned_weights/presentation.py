@@ -117,9 +117,8 @@ class WeightChange:
 
     @property
     def moved(self) -> str:
-        """The change with its sign; a dash if the weight stays."""
-        moved = round(self.after, 2) - round(self.before, 2)
-        return f"{moved:+.2f}".replace("-", "−") if abs(moved) >= 0.005 else "–"  # noqa: PLR2004 - half of the last digit
+        """The change with its sign."""
+        return f"{round(self.after, 2) - round(self.before, 2):+.2f}"
 
 
 def weight_changes(learned: LearnedWeights) -> list[WeightChange]:

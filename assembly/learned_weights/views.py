@@ -9,7 +9,7 @@ from django.views.decorators.http import require_POST
 
 from assembly.learned_weights.jobs import has_unfinished_job, known_contexts, last_fault, learning_job_create
 from assembly.learned_weights.presentation import learned_versions, weight_changes
-from assembly.learned_weights.services import MAX_VERSION, MIN_CONTEXTS, MIN_GAIN, learned_weights_switch
+from assembly.learned_weights.services import MAX_VERSION, MIN_CONTEXTS, learned_weights_switch
 from assembly.profiles.catalogue import find_profile_entry
 from config.http.errors import Conflict, DossierError, Invalid
 from teams.access import principal_of, require_admin
