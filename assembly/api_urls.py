@@ -70,6 +70,7 @@ urlpatterns = [
     path("profiles/<slug:name>/versions/<int:version>", profiles_api.ProfileVersionDetail.as_view()),
     path("rules", rules_api.RuleList.as_view()),
     path("rules/check", rules_api.RuleCheck.as_view()),
+    path("rules/recall-tests", recall_tests_api.RuleRecallTests.as_view()),
     path("rules/backtest", rule_backtest_api.RuleBacktestRun.as_view()),
     path("rules/<slug:name>", rules_api.RuleDetail.as_view()),
     path("rules/<slug:name>/versions", rules_api.RuleVersionList.as_view()),

@@ -75,7 +75,7 @@ GUARDED: Mapping[str, str] = {
         "alert_to_resolve": "alert_acknowledge alert_resolve alert_reopen",
         "rule_for": "rule_save rule_delete",
         "rule_owner_for": "rule_create",
-        "rule_for rule_owner_for": "try_rule",
+        "rule_for rule_owner_for tried_rule": "try_rule",
         "webhook_for": "webhook_update webhook_delete webhook_secret_change webhook_test",
         "delivery_for": "delivery_resend",
         "job_for": "job_retry",
