@@ -83,7 +83,7 @@ assemblies/<uuid:id_>                           GET read
 assemblies/<uuid:id_>/decisions                 GET read
 assemblies/<uuid:id_>/replay                    POST read
 assemblies/<uuid:id_>/append                    POST write
-assemblies/<uuid:id_>/feedback                  GET read, POST write
+assemblies/<uuid:id_>/feedback                  GET read        POST write
 assemblies/<uuid:id_>/why-not                   GET read
 assemblies/<uuid:id_>/as-of                     GET read
 assemblies/<uuid:id_>/rerun                     GET read
