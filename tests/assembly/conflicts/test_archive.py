@@ -6,7 +6,7 @@ import pytest
 
 from agents.models import Agent
 from agents.services import agent_create, agent_delete
-from assembly.conflicts.services import conflict_edit, conflict_resolve
+from assembly.conflicts.services import Choice, conflict_edit, conflict_resolve
 from assembly.models import Conflict, ConflictDecision
 from memories.archive.sections import scope_of_agent, scope_of_everything, scope_of_team
 from memories.archive.services import import_begin, import_create
@@ -19,7 +19,6 @@ from tests.archives import packed, texts_in, zipped
 from tests.assembly.conflicts.conflict_factories import EIGHTY, NINETY, found_conflict, remember, run_jobs
 
 pytestmark = pytest.mark.django_db
-EDITOR_FIELDS = ("resolution", "reason", "resolver_name")
 
 
 def shown(archive: bytes, principal: Principal = SYSTEM) -> dict[str, str]:
@@ -45,7 +44,7 @@ def of_file(agent: Agent, team: Team, editor: User) -> Conflict:
     file_save(file=team.files.get(file_key="GOALS"), content=NINETY, expected_version=1, author=SYSTEM.author)
     run_jobs()
     conflict = Conflict.objects.get()
-    choice = "left" if conflict.left_statement == NINETY else "right"
+    choice: Choice = "left" if conflict.left_statement == NINETY else "right"
     return conflict_resolve(conflict=conflict, choice=choice, reason="It is new.", principal=editor.principal)
 
 
@@ -97,7 +96,6 @@ def test_an_open_conflict_is_decided_by_the_archive_and_a_decision_here_stays(
     conflict = found_conflict(agent, team)
     conflict_resolve(conflict=conflict, choice="both", principal=editor.principal)
     files = decisions_in(zipped(scope_of_everything(SYSTEM)))
-    ConflictDecision.objects.all()
     Conflict.objects.update(status="open", resolution="", resolved_at=None, resolved_by="", resolver_name="")
     assert done(packed(files), editor.principal) == []
     conflict.refresh_from_db()

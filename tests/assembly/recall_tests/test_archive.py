@@ -83,7 +83,6 @@ def test_they_come_with_their_owners_to_another_installation(kept: list[RecallTe
     assert goals.team is not None
     file = goals.team.files.get(file_key="GOALS")
     assert [one["ref"] for one in goals.expectations] == [f"team_file:{file.id}", ""]
-    assert file.id != team.files.model.objects.none()
     assert recall_test_run(test=goals, principal=SYSTEM).report.outcomes
     assert zipped(scope_of_everything(SYSTEM)) == archive
 
