@@ -14,7 +14,7 @@ class AssemblyConfig(AppConfig):
 
     def ready(self) -> None:
         set_count_check(check_cpu)
-        for room in ("profiles", "rules"):
+        for room in ("profiles", "rules", "recall_tests", "conflicts"):
             import_module(f"assembly.{room}.archive")
         followers = import_module("assembly.records.followers").followers
         seals = import_module("assembly.records.seals")

@@ -45,6 +45,7 @@ urlpatterns = [
     path("contexts/<uuid:id_>/rules-and-sources/", page_views.rules_and_sources, name="context_rules_and_sources"),
     path("contexts/<uuid:id_>/json/", page_views.record, name="context_record"),
     path("contexts/<uuid:id_>/json/file/", page_views.record_file, name="context_record_file"),
+    path("contexts/<uuid:id_>/feedback/", page_views.feedback, name="context_feedback"),
     path("contexts/<uuid:id_>/flag/", records_views.flag, name="context_flag"),
     path("contexts/<uuid:id_>/recall-test/", recall_tests_views.keep_context, name="context_recall_test"),
     path("contexts/<uuid:id_>/bundle/", records_views.bundle, name="context_bundle"),

@@ -10,14 +10,15 @@ from rest_framework.response import Response
 
 from agents.access import agent_for
 from assembly.conflicts.access import conflict_for, conflict_to_resolve
-from assembly.conflicts.services import CHOICES, conflict_resolve, conflict_undo
+from assembly.conflicts.services import CHOICES, EDITS, conflict_edit, conflict_resolve, conflict_undo
 from assembly.conflicts.sides import SideText, side_texts
 from assembly.models import Conflict, ConflictKind, ConflictResolution, ConflictSide, ConflictStatus, ConflictStrategy
 from assembly.models.conflict import MAX_REASON_CHARACTERS
 from config.http.errors import Invalid
 from config.http.idempotency import idempotent
 from config.http.openapi import PAGE
-from config.http.serializers import ExactText, StrictSerializer
+from config.http.serializers import ExactText, StrictSerializer, VisibleText
+from memories.models.memory import MAX_TEXT_CHARACTERS
 from teams.access import team_for
 from teams.api.serializers import ActorSerializer, actor_document, page_serializer
 from teams.api.view import ApiView
@@ -74,8 +75,20 @@ class ConflictDetailSerializer(ConflictSerializer):
 
 
 class ConflictDecisionSerializer(StrictSerializer):
-    choice = serializers.ChoiceField(choices=CHOICES, help_text="Which side holds.")
+    choice = serializers.ChoiceField(
+        choices=[*CHOICES, *EDITS],
+        help_text="Which side holds; edit_left and edit_right: the memory that is rewritten.",
+    )
+    text = VisibleText(max_length=MAX_TEXT_CHARACTERS, required=False, help_text="The new text of an edited memory.")
     reason = ExactText(max_length=MAX_REASON_CHARACTERS, required=False, allow_blank=True, default="", help_text="Why.")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Require a text for an edit, and for nothing else."""
+        if attrs["choice"] in EDITS and "text" not in attrs:
+            raise serializers.ValidationError({"text": ["Send the new text of the memory."]}, code="required")
+        if attrs["choice"] not in EDITS and "text" in attrs:
+            raise serializers.ValidationError({"text": ["Only edit_left and edit_right take a text."]}, code="invalid")
+        return attrs
 
 
 def conflict_document(conflict: Conflict) -> dict[str, Any]:
@@ -172,12 +185,17 @@ class ConflictResolve(ApiView):
         """Decide which side of an open conflict holds, for contexts from now on. You need to be able to change both.
 
         The other side is superseded or archived if it is a memory; a text of a file, document or entity stays, and no
-        context includes the passage. Both sides may hold. The decision can be undone.
+        context includes the passage. Both sides may hold. Or rewrite the memory of a side with `text`, so that it no
+        longer contradicts the other one; a text that still does is refused. The decision can be undone.
         """
         self.query()
         asked = self.validated(ConflictDecisionSerializer)
         conflict = conflict_to_resolve(self.principal, id_)
-        conflict_resolve(conflict=conflict, choice=asked["choice"], reason=asked["reason"], principal=self.principal)
+        choice, reason = asked["choice"], asked["reason"]
+        if side := EDITS.get(choice):
+            conflict_edit(conflict=conflict, side=side, text=asked["text"], reason=reason, principal=self.principal)
+        else:
+            conflict_resolve(conflict=conflict, choice=choice, reason=reason, principal=self.principal)
         return Response(conflict_detail_document(conflict_for(self.principal, id_)))
 
 

@@ -18,12 +18,12 @@ from django.utils import timezone
 from assembly.conflicts.compared_texts import KINDS, ComparedText, items_of_all_kinds, nearest_texts, texts_of
 from assembly.conflicts.counts import recount_for_owners
 from assembly.conflicts.detection import Comparison, compare_texts
-from assembly.models import Conflict, ConflictKind, ConflictStatus
+from assembly.models import Conflict, ConflictKind, ConflictResolution, ConflictSide, ConflictStatus
 from assembly.models.conflict import MAX_STATEMENT_CHARACTERS
 from config.db.statements import Statement, fetch_rows, run_statement
 from memories.jobs.periodic import periodic
 from memories.jobs.services import Advance, job_create, job_kind
-from memories.models import Job, JobStatus
+from memories.models import Job, JobStatus, Memory
 from memories.services.announcements import texts_saved
 from teams.principal import SYSTEM
 from teams.versioned_text.versioned_file import file_saved
@@ -128,11 +128,23 @@ def _found(
         yield from sorted(mine, key=lambda pair: -pair[2].probability)[:MAX_STORED]
 
 
+def remaining_contradiction(memory: Memory, other: ConflictSide) -> str:
+    """Return the sentence that tells how the memory contradicts this side; empty if it does not."""
+    for text in texts_of("memory", memory.id) or ():
+        near = [one for one in nearest_texts(text) if (one.item, one.sha256) == (other.item, other.sha256)]
+        for *_texts, comparison, _similarity in _found(text, near):
+            if comparison.label == "conflict":
+                return comparison.cue
+    return ""
+
+
 @transaction.atomic
 def _close_outdated(id_: UUID, texts: Sequence[ComparedText]) -> None:
     """Close the item's conflicts with texts that it no longer has, and name those that it has by their new refs."""
     current = {text.sha256: text.ref for text in texts}
-    for conflict in Conflict.objects.about([id_]).exclude(status=ConflictStatus.GONE).select_for_update(no_key=True):
+    # After an edit on its page, a conflict stays decided, with who edited and when, so that it can be undone.
+    rows = Conflict.objects.about([id_]).exclude(status=ConflictStatus.GONE)
+    for conflict in rows.exclude(resolution=ConflictResolution.EDITED).select_for_update(no_key=True):
         is_left = conflict.left_item == id_
         side = conflict.sides[0 if is_left else 1]
         ref = current.get(side.sha256)

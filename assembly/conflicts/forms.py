@@ -7,9 +7,11 @@ from django.utils.translation import gettext_lazy as _
 
 from agents.models import Agent
 from assembly.conflicts.counts import conflicts_to_decide
-from assembly.conflicts.services import CHOICES
+from assembly.conflicts.services import CHOICES, EDITS, EditedSide
 from assembly.models import Conflict, ConflictKind
 from assembly.models.conflict import MAX_REASON_CHARACTERS, ConflictQuerySet
+from memories.forms.fields import Text
+from memories.models.memory import MAX_TEXT_CHARACTERS
 from teams.models import Team
 from teams.principal import Principal
 
@@ -77,6 +79,19 @@ class ReasonForm(forms.Form):
 
 
 class DecisionForm(ReasonForm):
-    """A decision: which side holds, or both, and why."""
+    """A decision: which side holds, both, or the new text of a memory; and why."""
 
-    choice = forms.ChoiceField(choices=[(choice, choice) for choice in CHOICES])
+    choice = forms.ChoiceField(choices=[(choice, choice) for choice in (*CHOICES, *EDITS)])
+    left_text = Text(label=_("New text"), required=False, rows=4, max_length=MAX_TEXT_CHARACTERS)
+    right_text = Text(label=_("New text"), required=False, rows=4, max_length=MAX_TEXT_CHARACTERS)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # They stand in the sides, outside of the form's element.
+        for side in EDITS.values():
+            self.fields[f"{side}_text"].widget.attrs["form"] = "decide"
+
+    @property
+    def edited_side(self) -> EditedSide | None:
+        """The side whose memory a valid form rewrites; None for another decision."""
+        return EDITS.get(self.cleaned_data["choice"])

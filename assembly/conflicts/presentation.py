@@ -70,6 +70,11 @@ class SideView:
         text = self.text.text
         return text if text.strip() != self.text.side.statement.strip() else ""
 
+    @property
+    def is_memory(self) -> bool:
+        """This tells whether the side is a memory, whose text can be edited on the page of the conflict."""
+        return self.text.side.kind == "memory"
+
 
 @dataclass(frozen=True, slots=True)
 class ConflictView:
@@ -87,27 +92,27 @@ class ConflictView:
 
     @property
     def heading(self) -> str:
-        """What kind of contradiction it is, in a sentence."""
+        """This sentence says what kind of contradiction it is."""
         return str(HEADINGS[self.conflict.kind])
 
     @property
     def is_current(self) -> bool:
-        """Whether both texts are those that were compared."""
+        """This tells whether both texts are those that were compared."""
         return self.left.text.is_current and self.right.text.is_current
 
     @property
     def may_decide(self) -> bool:
-        """Whether the person may decide now."""
+        """This tells whether the person may decide now."""
         return self.may_resolve and self.is_waiting and self.is_current
 
     @property
     def may_undo(self) -> bool:
-        """Whether the person may undo the decision."""
+        """This tells whether the person may undo the decision."""
         return self.may_resolve and bool(self.conflict.resolution)
 
     @property
     def until_decided(self) -> str:
-        """What contexts do with the sides as long as nobody decides."""
+        """This sentence says what contexts do with the sides as long as nobody decides."""
         if self.conflict.is_duplicate:
             return _("Contexts include the better one of both, so you need not decide.")
         if self.conflict.severity < MINOR_SEVERITY:
@@ -119,23 +124,23 @@ class ConflictView:
 
     @property
     def outcome(self) -> str:
-        """What a person decided; empty if nobody did."""
+        """This sentence says what a person decided; it is empty if nobody did."""
         if self.conflict.resolution == ConflictResolution.LEFT:
             return _("The first text holds: %(name)s.") % {"name": self.left.name}
         if self.conflict.resolution == ConflictResolution.RIGHT:
             return _("The second text holds: %(name)s.") % {"name": self.right.name}
         if self.conflict.resolution == ConflictResolution.BOTH:
             return _("Both texts hold.")
-        return _("One of the texts was edited.") if self.conflict.resolution else ""
+        return _("One of the texts was edited, so that both agree.") if self.conflict.resolution else ""
 
     @property
     def if_left(self) -> str:
-        """What happens if the left side holds."""
+        """This sentence says what happens if the left side holds."""
         return consequence(self.left, self.right)
 
     @property
     def if_right(self) -> str:
-        """What happens if the right side holds."""
+        """This sentence says what happens if the right side holds."""
         return consequence(self.right, self.left)
 
     @property

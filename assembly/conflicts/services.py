@@ -2,7 +2,8 @@
 
 The memory that does not hold is superseded by the other one, or archived with the reason where it cannot be: the two
 belong to different owners, or the other side is no memory. Texts of files, documents and entities stay as they are: no
-context includes the passage that does not hold, as long as the decision stands.
+context includes the passage that does not hold, as long as the decision stands. A memory may also be rewritten so that
+it agrees with the other side.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,8 @@ from django.utils import timezone
 
 from agents.models import AgentTeam
 from assembly.conflicts.access import require_resolvable
+from assembly.conflicts.find import remaining_contradiction
+from assembly.conflicts.sides import side_texts
 from assembly.models import (
     Conflict,
     ConflictAction,
@@ -25,7 +28,7 @@ from assembly.models import (
 )
 from config.http.errors import Conflict as ConflictError
 from config.http.errors import Invalid
-from config.invisible_characters import clean_text
+from config.invisible_characters import clean_text, is_blank
 from memories.models import Memory, MemoryVersion
 from memories.models.memory import MAX_REASON_CHARACTERS as MAX_RETIRED_CHARACTERS
 from memories.services import MAX_PINNED, facts_of, memories_of, memory_update, owner_of
@@ -36,6 +39,9 @@ from teams.versioned_text.versioned_file import lock_row
 
 Choice = Literal["left", "right", "both"]
 CHOICES: tuple[Choice, ...] = get_args(Choice)
+EditedSide = Literal["left", "right"]
+EDITS: Mapping[str, EditedSide] = {"edit_left": "left", "edit_right": "right"}
+"""The decisions that rewrite a memory, and its side."""
 
 
 @transaction.atomic
@@ -56,18 +62,20 @@ def conflict_resolve(*, conflict: Conflict, choice: Choice, reason: str = "", pr
 
 @transaction.atomic
 def conflict_edit(
-    *, conflict: Conflict, side: Literal["left", "right"], text: str, reason: str = "", principal: Principal
+    *, conflict: Conflict, side: EditedSide, text: str, reason: str = "", principal: Principal
 ) -> Conflict:
     """Rewrite the memory on this side so that the texts agree, and return the conflict, which is then resolved.
 
-    Raises Invalid where the side is no memory or the text is empty or the same, and as `conflict_resolve` does.
+    Raises Invalid for `text` where it is empty, unchanged, or still contradicts the other side, and for `choice` where
+    the side is no memory; otherwise as `conflict_resolve` does.
     """
     current = _lock_open(conflict, principal)
-    chosen = current.sides[0 if side == "left" else 1]
+    chosen, other = current.sides if side == "left" else current.sides[::-1]
     memory = _memory_of(chosen)
     if memory is None:
-        raise Invalid("side", "Only a memory can be edited here. Edit the text on its own page.")
-    if not text.strip() or text == memory.text:
+        raise Invalid("choice", "Only a memory can be edited here. Edit the text on its own page.")
+    _memory_of(other)
+    if is_blank(text) or clean_text(text) == memory.text:
         raise Invalid("text", "Enter another text than before.")
     edited = memory_update(
         memory=memory,
@@ -77,6 +85,8 @@ def conflict_edit(
         note=reason[:MAX_RETIRED_CHARACTERS],
         principal=principal,
     )
+    if cue := remaining_contradiction(edited, other):
+        raise Invalid("text", f"The texts still contradict each other. {cue}")
     effects = [{"memory": str(edited.id), "version": edited.version, "change": "edited"}]
     return _decide(current, ConflictResolution.EDITED, reason, effects, principal)
 
@@ -85,8 +95,9 @@ def conflict_edit(
 def conflict_undo(*, conflict: Conflict, principal: Principal) -> Conflict:
     """Undo the decision on a conflict, and return the conflict, which is open again.
 
-    A memory that the decision superseded, archived or rewrote is as it was before, unless somebody changed it since.
-    Raises Forbidden, and Conflict where nobody decided.
+    A memory that the decision superseded, archived or rewrote is as it was before, unless somebody changed it since. If
+    a side has another text than the compared one afterwards, the conflict is gone. Raises Forbidden, and Conflict where
+    nobody decided.
     """
     require_resolvable(principal, conflict)
     current = lock_row(conflict)
@@ -104,11 +115,35 @@ def conflict_undo(*, conflict: Conflict, principal: Principal) -> Conflict:
     )
     current.resolution, current.resolved_by, current.resolver_name = "", "", ""
     current.reason, current.resolved_at = "", None
-    current.status = ConflictStatus.OPEN if current.status == ConflictStatus.RESOLVED else current.status
+    if current.status == ConflictStatus.RESOLVED:
+        current.status = ConflictStatus.OPEN
+        if decision.resolution == ConflictResolution.EDITED and not _is_current(current):
+            current.status, current.closed = ConflictStatus.GONE, timezone.now()
     current.explain()
     current.save(force_update=True)
     _record(principal, ActivityAction.CONFLICT_REOPENED, current)
     return current
+
+
+@transaction.atomic
+def conflict_decision_import(
+    *, conflict: Conflict, resolution: ConflictResolution, reason: str, principal: Principal
+) -> Conflict:
+    """Store the decision of an archive on a pair of texts, which is new here or open, and return the conflict.
+
+    Memories stay as they are: the archive has them as they were after the decision. Raises Forbidden, and Conflict if
+    somebody has decided here.
+    """
+    if conflict._state.adding:  # noqa: SLF001 - Django's documented attribute
+        conflict.explain()
+        conflict.save(force_insert=True)
+    current = _lock_open(conflict, principal)
+    return _decide(current, resolution, reason, [], principal)
+
+
+def _is_current(conflict: Conflict) -> bool:
+    """Return whether both sides have the texts that were compared."""
+    return all(side.is_current for side in side_texts([conflict])[conflict.id])
 
 
 def _lock_open(conflict: Conflict, principal: Principal) -> Conflict:

@@ -1,6 +1,4 @@
-"""What people see of both sides of conflicts: the texts as they are now, who wrote them, when, and how far they are
-trusted.
-"""
+"""People see both sides of a conflict: the texts as they are now, their authors, dates and confidence."""
 
 import datetime
 from collections.abc import Iterable, Iterator, Mapping, Sequence

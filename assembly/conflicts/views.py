@@ -12,13 +12,14 @@ from django.views.decorators.http import require_POST
 
 from assembly.conflicts.access import conflict_for, conflict_to_resolve
 from assembly.conflicts.counts import recount_open_conflicts
-from assembly.conflicts.forms import ConflictFilterForm, DecisionForm, ReasonForm
+from assembly.conflicts.forms import ConflictFilterForm, DecisionForm
 from assembly.conflicts.presentation import conflict_views, including_contexts
-from assembly.conflicts.services import conflict_resolve, conflict_undo
+from assembly.conflicts.services import conflict_edit, conflict_resolve, conflict_undo
 from assembly.models import Conflict
 from assembly.models.conflict import MAX_REASON_CHARACTERS
 from config.http.cursors import next_page_url, page_of
 from config.http.errors import Conflict as ConflictError
+from config.http.errors import Invalid
 from config.http.filter_chips import filter_chips
 from config.http.shown_once import take_shown_once
 from teams.access import principal_of
@@ -54,12 +55,12 @@ def conflict_list(request: HttpRequest) -> HttpResponse:
 
 def conflict_page(request: HttpRequest, id_: UUID) -> HttpResponse:
     """Show a conflict side by side."""
-    return _render_conflict(request, conflict_for(principal_of(request), id_), ReasonForm())
+    return _render_conflict(request, conflict_for(principal_of(request), id_))
 
 
 @require_POST
 def resolve(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """Decide which side holds, or that both do."""
+    """Decide which side holds, or that both do, or rewrite the memory of a side."""
     principal = principal_of(request)
     conflict = conflict_to_resolve(principal, id_)
     form = DecisionForm(request.POST)
@@ -69,7 +70,14 @@ def resolve(request: HttpRequest, id_: UUID) -> HttpResponse:
         return _render_conflict(request, conflict, form, status=422)
     decided = form.cleaned_data
     try:
-        conflict_resolve(conflict=conflict, choice=decided["choice"], reason=decided["reason"], principal=principal)
+        if side := form.edited_side:
+            text = decided[f"{side}_text"]
+            conflict_edit(conflict=conflict, side=side, text=text, reason=decided["reason"], principal=principal)
+        else:
+            conflict_resolve(conflict=conflict, choice=decided["choice"], reason=decided["reason"], principal=principal)
+    except Invalid as refused:
+        form.add_error(f"{side}_text" if side else "reason", refused.detail)
+        return _render_conflict(request, conflict, form, status=422)
     except ConflictError as refused:
         messages.error(request, refused.detail)
     else:
@@ -92,12 +100,16 @@ def undo(request: HttpRequest, id_: UUID) -> HttpResponse:
     return redirect("conflict_page", id_=id_)
 
 
-def _render_conflict(request: HttpRequest, conflict: Conflict, form: ReasonForm, status: int = 200) -> HttpResponse:
+def _render_conflict(
+    request: HttpRequest, conflict: Conflict, form: DecisionForm | None = None, status: int = 200
+) -> HttpResponse:
     principal = principal_of(request)
+    view = conflict_views(principal, [conflict])[0]
+    texts = {f"{side.choice}_text": side.text.text for side in view.sides}
     context = {
         "crumbs": [Crumb(_("Conflicts"), reverse("conflict_list"))],
-        "view": conflict_views(principal, [conflict])[0],
-        "form": form,
+        "view": view,
+        "form": form or DecisionForm(initial=texts),
         "decisions": conflict.decisions.order_by("-created", "-id")[:20],
         "contexts": including_contexts(conflict, principal),
     }

@@ -1,4 +1,6 @@
-"""These forms hold the filters of the list of contexts, from the URL, and the filters of one context's items."""
+"""These forms hold the filters of the list of contexts, from the URL, the filters of one context's items, and feedback
+on a context.
+"""
 
 import datetime
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,7 +26,10 @@ from assembly.contexts.search.visible_owners import VisibleOwner, VisibleOwners
 from assembly.engine.codes import DECISION_CODES, Code
 from assembly.engine.reasons import warning_label
 from assembly.models import Purpose
+from assembly.models.feedback import MAX_REF_CHARACTERS
+from assembly.models.proposal import MAX_NOTE_CHARACTERS
 from assembly.profiles.catalogue import all_profiles
+from assembly.records.feedback import MAX_REFS, FeedbackFacts
 from assembly.records.reader import StoredAssembly
 from assembly.records.section_names import section_name
 from teams.forms import validate_storable
@@ -278,3 +283,35 @@ def _owner_choices(there: Sequence[VisibleOwner], deleted: Sequence[VisibleOwner
         *((one.slug, one.name) for one in there),
         *((one.slug, _("%(name)s (deleted)") % {"name": one.name}) for one in gone.values()),
     ]
+
+
+class FeedbackForm(forms.Form):
+    """What somebody says about a context; `verdict` is about the items that are sent as `pick`."""
+
+    satisfaction = forms.TypedChoiceField(
+        label=_("Was this context useful?"),
+        required=False,
+        coerce=float,
+        empty_value=None,
+        choices=[("", _("No answer")), ("1", _("Yes, fully")), ("0.75", _("Mostly")), ("0.5", _("Partly")),
+                 ("0.25", _("Hardly")), ("0", _("No"))],
+    )  # fmt: skip
+    note = forms.CharField(
+        label=_("Note"),
+        required=False,
+        max_length=MAX_NOTE_CHARACTERS,
+        validators=[validate_storable],
+        widget=forms.Textarea(attrs={"rows": 2}),
+    )
+    verdict = forms.ChoiceField(choices=[("used", "used"), ("useless", "useless")], required=False)
+
+    def facts(self, refs: Sequence[str]) -> FeedbackFacts:
+        """Return the feedback of a valid form; the refs are the selected items, of which no list has more."""
+        values = self.cleaned_data
+        named = [ref for ref in refs[:MAX_REFS] if ref.isprintable() and len(ref) <= MAX_REF_CHARACTERS]
+        return FeedbackFacts(
+            satisfaction=values["satisfaction"],
+            used=named if values["verdict"] == "used" else (),
+            useless=named if values["verdict"] == "useless" else (),
+            note=values["note"],
+        )

@@ -12,13 +12,15 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from assembly.contexts.forms import ItemFilterForm
-from assembly.contexts.item_states import reached_states
+from assembly.contexts.feedback_presentation import reached_states
+from assembly.contexts.forms import FeedbackForm, ItemFilterForm
 from assembly.contexts.items import included_positions, label_of_code, left_out_positions
 from assembly.contexts.page import ContextPage, ListedItem, head_facts, load_context_page
+from assembly.records.feedback import may_give_feedback
 from assembly.records.reader import StoredAssembly
 from config.http.errors import Invalid
 from config.http.sorting import ColumnHead, SortableColumn, column_heads
+from teams.access import principal_of
 
 ITEMS_PER_PAGE = 50
 MOST_DIGITS = 9
@@ -75,6 +77,7 @@ def context_items(request: HttpRequest, id_: UUID) -> HttpResponse:
         "columns": _columns(request, id_),
         "rows": [_row(request, page, listed) for listed in page.listed(shown)],
         "selected": page.listed([selected])[0] if selected is not None else None,
+        "feedback_form": FeedbackForm() if may_give_feedback(principal_of(request), page.assembly) else None,
         "states": [] if selected is None else reached_states(page.told, selected),
         "next": _address(request, id_, begin=end) if end < len(found) else "",
         "previous": _address(request, id_, begin=max(0, begin - ITEMS_PER_PAGE)) if begin else "",

@@ -12,19 +12,24 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 from rest_framework.utils.encoders import JSONEncoder
 
+from assembly.access import assembly_for
 from assembly.contexts import items, layers
 from assembly.contexts.documents import assembly_document, decision_document
 from assembly.contexts.exact_text import text_excerpt
+from assembly.contexts.feedback_presentation import feedback_rows
+from assembly.contexts.forms import FeedbackForm
 from assembly.contexts.items import empty_positions, included_positions, left_out_positions, truncated_positions
 from assembly.contexts.layers import fired_rule_rows, source_rows, timeline_length_ms
 from assembly.contexts.page import OUT_SHOWN, head_facts, load_context_page, record_for
 from assembly.contexts.quality_rows import quality_rows
 from assembly.models import AssemblyFlag
 from assembly.pipeline.answer_cache import AssemblyResult
+from assembly.records.feedback import feedback_create, may_give_feedback
 from assembly.records.reader import StoredAssembly, content_of
 from assembly.records.reader import replay as replay_of
 from assembly.records.retention_policies import may_flag
-from config.http.errors import NotFound
+from config.http.errors import Conflict, Invalid, NotFound
+from config.http.selection import FIELD, redirect_to_list
 from config.http.serializers import OPTIONS
 from teams.access import principal_of
 
@@ -32,7 +37,35 @@ MOST_DIGITS = 9
 
 
 def context(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """Show the summary of a context: request, warnings, token usage, and the first truncated or excluded items."""
+    """Show the summary of a context: request, warnings, token usage, feedback, and the first truncated or excluded
+    items.
+    """
+    return _render_summary(request, id_, FeedbackForm())
+
+
+@require_POST
+def feedback(request: HttpRequest, id_: UUID) -> HttpResponse:
+    """Store feedback on a context; with a `verdict`, on the items that were selected in its list."""
+    principal = principal_of(request)
+    assembly = assembly_for(principal, id_)
+    form = FeedbackForm(request.POST)
+    of_items = "verdict" in request.POST
+    if form.is_valid():
+        try:
+            facts = form.facts(request.POST.getlist(FIELD))
+            feedback_create(assembly=assembly, facts=facts, principal=principal)
+        except (Invalid, Conflict) as refused:
+            form.add_error(None, refused.detail)
+        else:
+            messages.success(request, _("Your feedback is stored with the context."))
+    if form.errors and not of_items:
+        return _render_summary(request, id_, form, status=422)
+    for errors in form.errors.values():
+        messages.error(request, " ".join(map(str, errors)))
+    return redirect_to_list(request, "context_items", str(id_)) if of_items else redirect("context", id_=id_)
+
+
+def _render_summary(request: HttpRequest, id_: UUID, form: FeedbackForm, status: int = 200) -> HttpResponse:
     page = load_context_page(request, id_)
     assembly, told = page.assembly, page.told
     rows = layers.layer_rows(assembly, told.decisions)
@@ -52,10 +85,13 @@ def context(request: HttpRequest, id_: UUID) -> HttpResponse:
         "warnings": items.warnings(assembly),
         "quality": [] if page.content is None else quality_rows(told, page.content),
         "is_damaged": page.content is None,
+        "feedback": feedback_rows(told, page.items),
+        "may_give_feedback": may_give_feedback(principal_of(request), assembly),
+        "form": form,
         "flag": AssemblyFlag.objects.filter(assembly=assembly).first(),
         "may_flag": may_flag(principal_of(request), assembly),
     }
-    return render(request, "assembly/contexts/context.html", facts)
+    return render(request, "assembly/contexts/context.html", facts, status=status)
 
 
 def rules_and_sources(request: HttpRequest, id_: UUID) -> HttpResponse:

@@ -26,6 +26,12 @@ from teams.principal import Action, Principal
 logger = logging.getLogger(__name__)
 
 
+class AnswerDeleted(DossierError):
+    status = 409
+    code = "answer_deleted"
+    title = "The answer to this request was deleted"
+
+
 class UnrecoverableAssembly(DossierError):
     status = 500
     code = "unrecoverable_assembly"
@@ -47,7 +53,8 @@ def memory_assemble(*, memory_request: Mapping[str, Any], principal: Principal) 
     The same request_id with the same body gets the same answer for 24 hours, from the record of the first. Raises
     RequestIdReused for another body; NotFound for an agent, team, session or record that the principal may not see;
     Invalid for an unknown profile or tokenizer, a team in which the agent does not work, or a missing agent;
-    UnrecoverableAssembly for an error that nobody expected, after which nothing is recorded.
+    AnswerDeleted if the record of the first was deleted in the same moment; UnrecoverableAssembly for an error that
+    nobody expected, after which nothing is recorded.
     """
     with span("memory_request", {"memory.request_id": memory_request["request_id"]}):
         try:
@@ -74,8 +81,10 @@ def _answer_once(memory_request: Mapping[str, Any], principal: Principal) -> Mem
             recorded=request_id.claim,
         )
     except AlreadyAssembled:
-        if (first := request_id.find_assembly()) is None:  # its record was deleted in the same moment
-            raise
+        if (first := request_id.find_assembly()) is None:
+            raise AnswerDeleted(
+                "The record of the answer to this request_id was deleted in the same moment. Send the request again."
+            ) from None
         return _answer_of_record(memory_request, first, principal)
     return MemoryAnswer(assembled_context(memory_request, _answered(result)), result.assembly.id, repeated=False)
 

@@ -4,9 +4,11 @@ jsonschema visits every value and puts whole values into its messages, so a body
 values, or deeper nested, than any valid request is refused without it. Its own messages are not used.
 """
 
+import datetime
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from django.utils import timezone
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError as SchemaError
 from rest_framework import serializers
@@ -139,12 +141,23 @@ def _type_sentence(schema: Mapping[str, Any]) -> str:
     return "Use a text." if schema["type"] == "string" else "Use a text, or null."
 
 
+class ZonedMoment(Moment):
+    """A date and time with its offset, as the format `date-time` of JSON Schema (RFC 3339) requires."""
+
+    default_error_messages = {"zone": "Add the offset from UTC, as in 2026-02-28T09:30:00Z."}
+
+    def enforce_timezone(self, value: datetime.datetime) -> datetime.datetime:
+        if timezone.is_naive(value):
+            self.fail("zone")
+        return super().enforce_timezone(value)
+
+
 def _moment_errors(body: dict[str, Any]) -> Errors:
     """Return the error of a `now` that is no moment: validators need not check formats, so the schema does not."""
     if "now" not in body:
         return {}
     try:
-        Moment().run_validation(body["now"])
+        ZonedMoment().run_validation(body["now"])
     except serializers.ValidationError as error:
         detail: Any = error.detail
         return {"now": list(detail)}

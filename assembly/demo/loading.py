@@ -24,12 +24,16 @@ from django.db import transaction
 
 from agents.models import Agent, AgentFile
 from agents.services import agent_create
+from assembly.conflicts.find import item_conflicts_find
 from assembly.demo.past import DAYS, Past, Timeline, clock_at
 from assembly.models import Purpose
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
+from assembly.recall_tests.expectations import Expectation
+from assembly.recall_tests.services import RecallFacts, recall_test_create, recall_test_run
 from assembly.sources.base import ConversationTurn
 from config.http.errors import Conflict
+from memories.embeddings.file_splitting import file_split
 from memories.embeddings.indexing import document_split
 from memories.imports.base import Advance, memories_store
 from memories.imports.record_folder import RecordFolder, load_records
@@ -150,6 +154,8 @@ class Plan:
     superseded: list[Entry]
     rules: list[Entry]
     contexts: list[Entry]
+    conflicts: list[Entry]
+    recall_tests: list[Entry]
 
     @property
     def steps(self) -> int:
@@ -186,6 +192,7 @@ def demo_load(*, plan: Plan, now: datetime.datetime, advance: Advance) -> None:
         _supersede_memory(past.teams[entry["team"]], entry)
     for entry in _with_progress(plan.contexts, advance):
         _context(entry, past)
+    _check_texts(plan, past)
 
 
 def _begin(plan: Plan, now: datetime.datetime) -> Past:
@@ -306,6 +313,34 @@ def _supersede_memory(team: Team, entry: Entry) -> None:
     old, new = (memories.get(text__startswith=entry[which]) for which in ("old", "new"))
     facts = MemoryFacts(kind=old.kind, text=old.text, occurred_at=old.occurred_at)
     memory_update(memory=old, expected_version=old.version, facts=facts, superseded_by=new, principal=SYSTEM)
+
+
+def _check_texts(plan: Plan, past: Past) -> None:
+    """Find the conflicts and run the recall tests of the plan."""
+    for entry in plan.conflicts:
+        _find_conflict(past.agents[entry["agent"]], entry)
+    for entry in plan.recall_tests:
+        _recall_test(entry, past)
+
+
+def _find_conflict(agent: Agent, entry: Entry) -> None:
+    """Find what the memory contradicts here, not by a worker: a new user looks for it at once."""
+    file_split(kind="agent_file", id_=agent.files.get(file_key=AgentFile.Key.KNOWLEDGE).id)
+    memory = memories_of(agent).get(text__startswith=entry["memory"])
+    item_conflicts_find(kind="memory", id_=memory.id)
+
+
+def _recall_test(entry: Entry, past: Past) -> None:
+    """Create a recall test of a team for one of its agents, and run it, so that it has a result."""
+    principal = past.people[entry["by"]].principal
+    facts = RecallFacts(
+        name=entry["name"],
+        topic=entry["topic"],
+        expectations=[Expectation("include", text=text) for text in entry["include"]],
+    )
+    agent, team = past.agents[entry["agent"]], past.teams[entry["team"]]
+    test = recall_test_create(agent=agent, team=team, facts=facts, principal=principal)
+    recall_test_run(test=test, principal=principal)
 
 
 def _context(entry: Entry, past: Past) -> None:

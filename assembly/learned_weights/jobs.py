@@ -1,7 +1,8 @@
 """Weights are learned and tried by a background job: hourly for profiles with enough new feedback, or on request."""
 
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 
+from assembly.engine.profile import Profile
 from assembly.learned_weights.labelled_contexts import labelled_contexts
 from assembly.learned_weights.services import (
     MIN_CONTEXTS,
@@ -41,6 +42,12 @@ def has_unfinished_job(profile: str) -> bool:
     return Job.objects.filter(kind=LEARN_WEIGHTS, status__in=UNFINISHED, arguments__profile=profile).exists()
 
 
+def last_fault(profile: str) -> str:
+    """Return why the newest job that learns weights of the profile failed; empty if it did not."""
+    jobs = Job.objects.filter(kind=LEARN_WEIGHTS, arguments__profile=profile).order_by("-created", "-id")
+    return (jobs.values_list("error", flat=True).first() or "").removeprefix("TooFewContexts: ")
+
+
 @job_kind(LEARN_WEIGHTS)
 def learn_in_background(job: Job, advance: Advance) -> None:
     """Learn weights of the profile that the job names, and run them in the shadow.
@@ -62,12 +69,17 @@ def learn_where_feedback_is_new() -> None:
             learning_job_create(profile=name, principal=SYSTEM)
 
 
+def known_contexts(written: Profile) -> "QuerySet[Assembly]":
+    """Return the contexts with feedback on used items that were made with this version of the profile."""
+    ids = [one.assembly_id for one in labelled_contexts(written.name)]
+    return Assembly.objects.filter(id__in=ids, profile_version=written.version)
+
+
 def new_contexts(profile: str) -> int:
     """Return how many contexts with feedback were made since weights of the profile's version were last learned."""
     written = learnable_profile(profile)
     proposed = LearnedWeights.objects.filter(
         profile=profile, profile_version=written.version, state=State.PROPOSED
     ).aggregate(newest=Max("created"))["newest"]
-    ids = [one.assembly_id for one in labelled_contexts(profile)]
-    found = Assembly.objects.filter(id__in=ids, profile_version=written.version)
+    found = known_contexts(written)
     return (found.filter(created__gt=proposed) if proposed else found).count()

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import ngettext
+
 from assembly.learned_weights.services import missing_gain_sentence, shows_gain
 from assembly.models import Assembly, LearnedWeights, ShadowReport
 from assembly.profiles.catalogue import ProfileEntry
@@ -39,6 +41,19 @@ class LearnedVersion:
     def missing_gain(self) -> str:
         """Why the report is no reason to switch the weights on; empty if it is, or without a report."""
         return missing_gain_sentence(self.report) if self.report and not self.has_gain else ""
+
+    @property
+    def verdict(self) -> str:
+        """What the report says about the weights, in a sentence; empty without a report."""
+        if self.report is None or not self.has_gain:
+            return self.missing_gain
+        return ngettext(
+            "With these weights, the recall of used items rises from %(before).3f to %(after).3f in 1 context that "
+            "they were not learned from.",
+            "With these weights, the recall of used items rises from %(before).3f to %(after).3f in %(n)s contexts "
+            "that they were not learned from.",
+            self.report.measured,
+        ) % {"before": self.report.recall_before, "after": self.report.recall_after, "n": f"{self.report.measured:,}"}
 
     @property
     def may_be_on(self) -> bool:
@@ -99,6 +114,11 @@ class WeightChange:
     name: str
     before: float
     after: float
+
+    @property
+    def moved(self) -> str:
+        """The change with its sign."""
+        return f"{round(self.after, 2) - round(self.before, 2):+.2f}"
 
 
 def weight_changes(learned: LearnedWeights) -> list[WeightChange]:

@@ -7,9 +7,9 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from assembly.learned_weights.jobs import has_unfinished_job, learning_job_create
+from assembly.learned_weights.jobs import has_unfinished_job, known_contexts, last_fault, learning_job_create
 from assembly.learned_weights.presentation import learned_versions, weight_changes
-from assembly.learned_weights.services import MAX_VERSION, MIN_CONTEXTS, MIN_GAIN, learned_weights_switch
+from assembly.learned_weights.services import MAX_VERSION, MIN_CONTEXTS, learned_weights_switch
 from assembly.profiles.catalogue import find_profile_entry
 from config.http.errors import Conflict, DossierError, Invalid
 from teams.access import principal_of, require_admin
@@ -28,8 +28,9 @@ def learned_weights_page(request: HttpRequest, name: str) -> HttpResponse:
         "entry": entry,
         "versions": [(one, weight_changes(one.learned)) for one in learned_versions(entry, principal_of(request))],
         "is_learning": has_unfinished_job(name),
+        "fault": last_fault(name),
+        "known": known_contexts(entry.described.profile).count() if entry.editable and entry.described else 0,
         "least": MIN_CONTEXTS,
-        "gain": MIN_GAIN,
     }
     return render(request, "assembly/learned_weights/page.html", page)
 

@@ -40,7 +40,7 @@ class ConflictKind(models.TextChoices):
 
 
 class ConflictStatus(models.TextChoices):
-    """Whether a conflict waits for a person. It is gone when either side has another text."""
+    """A conflict waits for a person, or is decided. It is gone when either side has another text."""
 
     OPEN = "open", _("Open")
     RESOLVED = "resolved", _("Resolved")
@@ -48,7 +48,7 @@ class ConflictStatus(models.TextChoices):
 
 
 class ConflictResolution(models.TextChoices):
-    """What a person decided: which side holds, that both hold, or that a side was rewritten."""
+    """A person decides which side holds, that both hold, or rewrites a side."""
 
     LEFT = "left", _("The first holds")
     RIGHT = "right", _("The second holds")
@@ -57,7 +57,7 @@ class ConflictResolution(models.TextChoices):
 
 
 class ConflictStrategy(models.TextChoices):
-    """How a conflict is handled (seed "Memory Layer": ConflictResolution)."""
+    """A strategy says how a conflict is handled (seed "Memory Layer": ConflictResolution)."""
 
     PRECEDENCE = "precedence", _("By precedence")
     MERGE = "merge", _("Merged")
@@ -197,12 +197,12 @@ class Conflict(models.Model):
 
     @property
     def is_open(self) -> bool:
-        """Whether the conflict waits for a person's decision."""
+        """This tells whether the conflict waits for a person's decision."""
         return self.status == ConflictStatus.OPEN
 
     @property
     def is_duplicate(self) -> bool:
-        """Whether the sides say the same."""
+        """This tells whether the sides say the same."""
         return self.kind == ConflictKind.DUPLICATE
 
     def as_reconciliation(self) -> Reconciliation:
@@ -252,14 +252,14 @@ class ConflictSide:
 
 
 class ConflictAction(models.TextChoices):
-    """What a person did with a conflict."""
+    """A person resolves a conflict, or undoes the decision."""
 
     RESOLVE = "resolve", _("Resolved")
     UNDO = "undo", _("Undone")
 
 
 class ConflictDecision(models.Model):
-    """What a person did with a conflict, kept as long as the conflict.
+    """A decision says what a person did with a conflict, and is kept as long as the conflict.
 
     `effects` lists what the decision changed, so that it can be undone: the memory that was superseded or archived, and
     its version afterwards.

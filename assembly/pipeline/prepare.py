@@ -133,7 +133,7 @@ def _gather_context(
         history=asked.history,
         filters=asked.filters,
         additional_context=asked.additional_context,
-        additional_origin=asked.additional_origin,
+        sender_origin=asked.sender_origin,
         depth_limit=profile.depth_limit,
         ranker=profile.ranker,
         scope_limits=profile.scope_limits,

@@ -64,8 +64,8 @@ class AssemblyRequest:
     budgets: RequestBudgets = RequestBudgets()
     strategy: Mapping[str, Any] = field(default_factory=dict)
     additional_context: str = ""
-    additional_origin: Origin = "agent"
-    """Where the additional context comes from; `assemble` sets it by who sends the request."""
+    sender_origin: Origin = "agent"
+    """The origin of the sender and of the additional context; turns are trusted no more. `assemble` sets it."""
     format: AnswerFormat = "markdown"
     entities: tuple[str, ...] = ()
     """Names of entities that the request is about, in addition to those that the topic names."""
@@ -87,7 +87,7 @@ class AssemblyRequest:
             "tokenizer": self.tokenizer,
             "history": [[turn.role, turn.content] for turn in self.history],
             "additional_context": self.additional_context,
-            **({"additional_origin": self.additional_origin} if self.additional_context else {}),
+            **({"sender_origin": self.sender_origin} if self.additional_context or self.history else {}),
             **self.wishes(),
         }
 

@@ -87,8 +87,8 @@ def assemble(
     The caller must check that the principal may do this.
     """
     asked = asked.for_agent(agent)
-    if asked.additional_context:
-        asked = replace(asked, additional_origin=origin_of(principal.author))
+    if asked.additional_context or asked.history:
+        asked = replace(asked, sender_origin=origin_of(principal.author))
     time, purpose = TimeBudget.running(asked.budgets.time_ms), asked.purpose or Purpose.default_for(principal)
     wanted = cache_key(agent=agent, team=team, now=asked.now, asked=asked.facts())
     known = (

@@ -9,6 +9,7 @@ from assembly.profiles.services import profile_create, profile_save
 from assembly.profiles.shipped import SHIPPED
 from memories.archive.sections import ArchiveEntry, ExportScope, ImportChange, ImportContext, ImportUnit, register
 from memories.archive.text_section import ENDING, DocumentSection, refuse_unreadable, text_change, text_entries
+from teams.principal import Principal
 
 
 class ProfileArchiveSection(DocumentSection):
@@ -19,7 +20,7 @@ class ProfileArchiveSection(DocumentSection):
             rows = StoredProfile.objects.order_by("name")
             yield from text_entries(self.folder, ((row.name, row.content) for row in rows))
 
-    def change_of(self, unit: ImportUnit) -> Callable[[str, str], ImportChange]:
+    def change_of(self, unit: ImportUnit, principal: Principal) -> Callable[[str, str], ImportChange]:
         return partial(_import_change, unit)
 
     def save(self, name: str, change: ImportChange, import_context: ImportContext) -> None:

@@ -15,6 +15,7 @@ from rest_framework.response import Response
 from agents.access import agent_for
 from assembly.access import assembly_for
 from assembly.models import RecallTest
+from assembly.recall_tests.publication import try_rule
 from assembly.recall_tests.serializers import (
     KeepContextSerializer,
     RecallResultSerializer,
@@ -22,8 +23,10 @@ from assembly.recall_tests.serializers import (
     RecallTestCreateSerializer,
     RecallTestSerializer,
     RecallTestUpdateSerializer,
+    UnsavedRunSerializer,
     recall_facts,
     recall_test_document,
+    report_document,
     result_document,
     run_document,
 )
@@ -39,6 +42,7 @@ from assembly.recall_tests.services import (
     recall_tests_visible_to,
     results_visible_to,
 )
+from assembly.simulation.rule_backtest.api import RuleBacktestRequestSerializer, tried_rule
 from config.http.errors import Invalid
 from config.http.etags import etag
 from config.http.idempotency import idempotent
@@ -195,3 +199,21 @@ class AssemblyRecallTest(ApiView):
         assembly = assembly_for(self.principal, id_)
         refs = self.validated(KeepContextSerializer)["refs"]
         return _created(recall_test_from_context(assembly=assembly, refs=refs, principal=self.principal))
+
+
+class RuleRecallTests(ApiView):
+    @extend_schema(
+        operation_id="rules_recall_tests",
+        summary="Run recall tests on rule",
+        request=RuleBacktestRequestSerializer,
+        responses=UnsavedRunSerializer,
+    )
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """Return the results of the recall tests that you may see, with a rule in force. Nothing is stored.
+
+        With `name`, it is the stored rule, or the given text in its place. Without it, it is a new rule.
+        """
+        self.query()
+        rule, owner = tried_rule(self.principal, self.validated(RuleBacktestRequestSerializer))
+        return Response(report_document(try_rule(self.principal, rule, owner)))

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from assembly.models import RecallResult, RecallTest, RecallTrigger
@@ -14,6 +15,7 @@ from assembly.recall_tests.expectations import (
     MAX_TEXT_CHARACTERS,
     Expectation,
 )
+from assembly.recall_tests.run import RunOutcome, RunReport
 from assembly.recall_tests.services import MAX_REF_CHARACTERS, RecallFacts
 from config.http.serializers import ExactText, Flag, Line, StrictSerializer
 from teams.api.serializers import ActorField, SlugField
@@ -125,6 +127,36 @@ class RecallRunSerializer(serializers.Serializer[Any]):
     passed = serializers.BooleanField(help_text="Whether the test passed for each agent for which it was run.")
     results = RecallResultSerializer(many=True)
     not_run = serializers.IntegerField(help_text="Agents for which it was not run in time.")
+
+
+class UnsavedOutcomeSerializer(serializers.Serializer[Any]):
+    id = serializers.UUIDField(source="run.test.id", help_text="The recall test.")
+    name = serializers.CharField(source="run.test.name")
+    agent = serializers.CharField(source="run.agent.slug")
+    passed = serializers.BooleanField()
+    held_before = serializers.BooleanField(
+        allow_null=True, help_text="Whether a failed test passes without the change; null: it was not tried."
+    )
+    error = serializers.CharField(source="fault", help_text="Why the test could not be run; empty if it was run.")
+    tokens = serializers.IntegerField()
+    expectations = serializers.SerializerMethodField()
+
+    @extend_schema_field(OutcomeSerializer(many=True))
+    def get_expectations(self, outcome: RunOutcome) -> list[dict[str, Any]]:
+        return [result.to_dict() for result in outcome.results]
+
+
+class UnsavedRunSerializer(serializers.Serializer[Any]):
+    passed = serializers.BooleanField(help_text="Whether all tests passed, and all were run.")
+    results = UnsavedOutcomeSerializer(many=True)
+    not_run = serializers.IntegerField(help_text="Tests that were not run in time.")
+
+
+def report_document(report: RunReport) -> dict[str, Any]:
+    """Return the results of tests on an unsaved change as JSON."""
+    passed = not report.failed and not report.not_run
+    results = UnsavedOutcomeSerializer(report.outcomes, many=True).data
+    return {"passed": passed, "results": results, "not_run": report.not_run}
 
 
 def recall_facts(values: dict[str, Any]) -> RecallFacts:

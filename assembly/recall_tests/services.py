@@ -95,9 +95,11 @@ class RecallFacts:
 
 @transaction.atomic
 def recall_test_create(
-    *, agent: Agent | None, team: Team | None, facts: RecallFacts, principal: Principal
+    *, agent: Agent | None, team: Team | None, facts: RecallFacts, principal: Principal, id_: UUID | None = None
 ) -> RecallTest:
     """Create a test of the team, for the agent or for all its agents; without a team, a test of the agent.
+
+    `id_` is that of a test which was exported.
 
     The caller checks permissions. Raises Conflict for too many tests, and Invalid for a profile or an item that does
     not exist, and for an agent outside of the team.
@@ -107,7 +109,7 @@ def recall_test_create(
     others = RecallTest.objects.filter(team=team) if team else RecallTest.objects.filter(team=None, agent=agent)
     if others.count() >= MAX_TESTS:
         raise Conflict(f"There are {MAX_TESTS} recall tests here already. Delete one first.")
-    test = RecallTest(agent=agent, team=team)
+    test = RecallTest(agent=agent, team=team, **({"id": id_} if id_ else {}))
     _set_values(test, facts)
     test.signed_by(principal.author)
     test.save(force_insert=True)
@@ -159,7 +161,9 @@ def recall_test_from_context(*, assembly: Assembly, refs: Sequence[str], princip
     budget = None if assembly.budget == told.inputs.profile.budget else assembly.budget
     included = [decision for decision in told.decisions if decision.included and is_expectable(decision.ref)]
     chosen = [one for one in included if one.ref in refs] if refs else _best(included)
-    expected = list(dict.fromkeys(_unversioned(one.ref) for one in chosen))[:MAX_EXPECTATIONS]
+    expected = list(dict.fromkeys(_unversioned(one.ref) for one in chosen))
+    if refs and not 0 < len(expected) <= MAX_EXPECTATIONS:
+        raise Invalid("refs", f"Choose 1 to {MAX_EXPECTATIONS} included items that are not part of the request.")
     facts = RecallFacts(
         name=(assembly.topic.strip() or f"Context of {assembly.agent_name}")[:MAX_TEST_NAME_CHARACTERS],
         topic=assembly.topic,

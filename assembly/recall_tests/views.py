@@ -34,6 +34,7 @@ from assembly.recall_tests.services import (
 )
 from config.http.cursors import next_page_url, page_of
 from config.http.errors import Conflict, Forbidden, Invalid
+from config.http.selection import FIELD
 from teams.access import principal_of, team_for
 from teams.models import Team
 from teams.principal import Action, Principal
@@ -167,10 +168,10 @@ def delete(request: HttpRequest, id_: UUID) -> HttpResponse:
 
 @require_POST
 def keep_context(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """Make a test from a recorded context, and open its form."""
+    """Make a test from a recorded context, of the items that were selected in its list, and open its form."""
     principal = principal_of(request)
     assembly = assembly_for(principal, id_)
-    refs = request.POST.getlist("ref")
+    refs = request.POST.getlist(FIELD)
     try:
         test = recall_test_from_context(assembly=assembly, refs=refs, principal=principal)
     except (Conflict, Invalid) as refused:

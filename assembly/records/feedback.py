@@ -10,6 +10,7 @@ from enum import StrEnum
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from agents.access import is_permitted as is_agent_permitted
 from agents.models import Agent
@@ -90,7 +91,7 @@ def feedback_create(*, assembly: Assembly, facts: FeedbackFacts, principal: Prin
     if both := [ref for ref in useless if ref in set(used)]:
         raise Invalid("useless", f"These items are named as used, too: {_listed(both)}.")
     lock_until_commit(FEEDBACK_LOCK)
-    before = list(AssemblyFeedback.objects.filter(assembly=assembly.id))
+    before = list(feedback_of(assembly))
     if len(before) >= MAX_FEEDBACK:
         raise Conflict(f"This context has {MAX_FEEDBACK} entries of feedback already, which is the maximum.")
     feedback = AssemblyFeedback.objects.create(
@@ -117,6 +118,19 @@ def _require_writer(principal: Principal, assembly: Assembly) -> None:
     may = is_agent_permitted(principal, agent, Action.WRITE)
     if not may or (team is not None and not is_team_permitted(principal, team, Action.WRITE)):
         raise Forbidden("Your role does not allow feedback on this context. Ask an admin of the team.")
+
+
+def may_give_feedback(principal: Principal, assembly: Assembly) -> bool:
+    """Return whether the principal may give feedback on the context; nobody may if its agent or team was deleted."""
+    if not Agent.objects.permitting(Action.WRITE, principal).filter(id=assembly.agent_id).exists():
+        return False
+    team = assembly.team_id
+    return team is None or Team.objects.permitting(Action.WRITE, principal).filter(id=team).exists()
+
+
+def feedback_of(assembly: Assembly) -> QuerySet[AssemblyFeedback]:
+    """Return the feedback on the context."""
+    return AssemblyFeedback.objects.filter(assembly=assembly.id)
 
 
 def _included_refs(told: StoredAssembly) -> dict[str, str]:

@@ -22,6 +22,7 @@ from memories.archive.text_section import (
     text_entries,
 )
 from teams.models import Team
+from teams.principal import Principal
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class RuleArchiveSection(DocumentSection):
             texts = ((row.name, row.content) for row in rows)
             yield from text_entries(self.folder, texts, {"rules": facts})
 
-    def change_of(self, unit: ImportUnit) -> Callable[[str, str], ImportChange]:
+    def change_of(self, unit: ImportUnit, principal: Principal) -> Callable[[str, str], ImportChange]:
         said = load_metadata(unit).get("rules")
         rows = {row.name: row for row in StoredRule.objects.select_related("agent", "team")}
 

@@ -72,7 +72,7 @@ def teams_for_rules(principal: Principal) -> QuerySet[Team]:
 
 MAX_RULES = 100
 """The maximum number of rules of an agent, of a team, and for all agents."""
-RESERVED_NAMES = {"new", "check", "try"}
+RESERVED_NAMES = {"new", "check", "try", "backtest", "recall-tests"}
 """Names that no rule can have, because they are parts of URLs."""
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from agents.models import Agent
 from assembly.engine.profile import Profile
+from assembly.engine.types import Origin
 from assembly.models import Assembly
 from assembly.pipeline.prepare import PreparedAssembly, gather_candidates, prepare
 from assembly.pipeline.read_plan import GatherResult
@@ -139,8 +140,19 @@ def request_of_record(record: StoredAssembly) -> AssemblyRequest:
         strategy=stored.get("strategy") or {},
         entities=tuple(stored.get("entities") or ()),
         additional_context=additional.text if additional else "",
-        additional_origin=(additional and additional.origin) or "agent",
+        sender_origin=_sender_origin(record, profile),
     )
+
+
+def _sender_origin(record: StoredAssembly, profile: Profile) -> Origin:
+    """Return who sent the recorded request, as its additional context or a turn of the role `user` tells."""
+    keys = {section.key for section in profile.sections if section.source == "turns"}
+    told = (
+        one.origin
+        for one in record.inputs.candidates
+        if one.ref == ADDITIONAL_CONTEXT_REF or (one.section in keys and one.kind == "user")
+    )
+    return next(filter(None, told), "agent")
 
 
 def _recorded_turns(record: StoredAssembly, profile: Profile) -> tuple[ConversationTurn, ...]:

@@ -87,8 +87,8 @@ class GatherContext:
     history: tuple[ConversationTurn, ...] = ()
     filters: RequestFilters = RequestFilters()
     additional_context: str = ""
-    additional_origin: Origin = "agent"
-    """Where the additional context comes from: the person or the agent that sent the request."""
+    sender_origin: Origin = "agent"
+    """The person or the agent that sent the request: where the additional context comes from."""
     depth_limit: int = 2
     ranker: Ranker | None = None
     """The ranker whose features are measured for memories."""

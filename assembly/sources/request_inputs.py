@@ -4,15 +4,19 @@ from collections.abc import Mapping, Sequence
 
 from assembly.engine.profile import Section
 from assembly.engine.scoring import candidate_measures
-from assembly.engine.types import Candidate, Origin
+from assembly.engine.types import Candidate, Origin, is_trusted_origin
 from assembly.sources.base import GatherContext, SourceResult
 
 ORIGINS_OF_ROLES: Mapping[str, Origin] = {"user": "person", "assistant": "agent", "tool": "tool"}
-"""The origins of turns; that of any other role is the agent that sent it."""
+"""The most trusted origins that turns of these roles may have; that of any other role is the agent."""
 
 
 def turns(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
-    """Return every turn in order; nothing is read from the database."""
+    """Return every turn in order; nothing is read from the database.
+
+    A turn is trusted no more than who sent the request: only a person's request can have a person's turn.
+    """
+    sender = gather_context.sender_origin
     candidates = [
         Candidate(
             ref=f"turn:{place + 1}",
@@ -20,12 +24,16 @@ def turns(gather_context: GatherContext, sections: Sequence[Section]) -> SourceR
             text=turn.content,
             kind=turn.role,
             position=place,
-            origin=ORIGINS_OF_ROLES.get(turn.role, "agent"),
+            origin=_less_trusted(ORIGINS_OF_ROLES.get(turn.role, "agent"), sender),
         )
         for section in sections
         for place, turn in enumerate(gather_context.history)
     ]
     return SourceResult(candidates, len(candidates))
+
+
+def _less_trusted(origin: Origin, other: Origin) -> Origin:
+    return origin if is_trusted_origin(other, origin) else other
 
 
 ADDITIONAL_CONTEXT_REF = "request:additional_context"
@@ -45,7 +53,7 @@ def additional_context(gather_context: GatherContext, sections: Sequence[Section
             occurred_at=gather_context.now,
             score=1.0,
             measures=scores,
-            origin=gather_context.additional_origin,
+            origin=gather_context.sender_origin,
         )
         for section in sections
     ]

@@ -7,6 +7,7 @@
     agents/luna/memory/2026-03-14.md            a daily log
     organisation/brand-voice.md                 a file of the organisation
     profiles/ rules/                            of the organisation; the app `assembly` adds them
+    recall-tests/ conflicts/                    of teams and agents; the app `assembly` adds them, too
 
 Each folder at the top is a section (`sections.py`). A digest is a short hash of a text as it was exported; by comparing
 digests, an import tells changes in the archive from changes made in Dossier since the export.

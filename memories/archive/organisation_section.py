@@ -15,6 +15,7 @@ from memories.imports.base import readable_name
 from teams.models import OrganisationFile
 from teams.organisation.models import MAX_TITLE_CHARACTERS
 from teams.organisation.services import clean_title, organisation_file_create, organisation_file_rename
+from teams.principal import Principal
 from teams.slugs import MAX_SLUG_CHARACTERS, valid_slug
 from teams.versioned_text.versioned_file import file_save
 
@@ -42,7 +43,7 @@ class OrganisationSection(DocumentSection):
             metadata = {key: {"title": title, "mark": text_digest(title)} for key, title in titles.items()}
             yield from text_entries(self.folder, texts, {FILES: metadata}, ending=self.ending)
 
-    def change_of(self, unit: ImportUnit) -> Callable[[str, str], ImportChange]:
+    def change_of(self, unit: ImportUnit, principal: Principal) -> Callable[[str, str], ImportChange]:
         stored = load_metadata(unit).get(FILES)
         titles: Mapping[str, Any] = stored if isinstance(stored, dict) else {}
 

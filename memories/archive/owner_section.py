@@ -15,6 +15,7 @@ from django.db.models import QuerySet
 from django.db.models.functions import Collate
 
 from config.http.serializers import StrictSerializer
+from memories.archive.contents import MAX_ENTRIES
 from memories.archive.digests import ImportState
 from memories.archive.memory_import import memories_import, memory_changes, memory_import
 from memories.archive.owner_entries import OwnerSettings, load_settings, settings_change
@@ -95,6 +96,7 @@ class OwnerSection(Generic[OwnerType]):
     texts: Mapping[str, str]
     serializer: type[StrictSerializer]
     has_units = True
+    max_files = MAX_ENTRIES
 
     def visible(self, principal: Principal) -> "QuerySet[OwnerType]":
         """Return the owners that the principal can see."""

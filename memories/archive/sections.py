@@ -100,6 +100,11 @@ class ArchiveSection(Protocol):
         """Whether each folder within the section is a unit of its own."""
         ...
 
+    @property
+    def max_files(self) -> int:
+        """The most files of a section without units in an archive that is uploaded."""
+        ...
+
     def entries(self, scope: ExportScope) -> Iterator[ArchiveEntry]:
         """Yield the files to export, in the same order for the same data."""
         ...

@@ -63,6 +63,8 @@ def attempt_all(changes: Mapping[str, Callable[[], object]], advance: Advance = 
 
 
 ENDING = ".yaml"
+MAX_DOCUMENTS = 500
+"""The most files of such a section in an archive that is uploaded, unless the section has its own limit."""
 NOT_AN_ADMIN = "Only an admin of the organisation may change this. Ask one to import it."
 
 
@@ -102,15 +104,18 @@ def load_digests(unit: ImportUnit) -> Mapping[str, str]:
 
 
 class DocumentSection(ABC):
-    """An archive section with one file per document; only admins of the organisation can import it."""
+    """An archive section with one file per document, which only admins of the organisation can import."""
 
     folder: ClassVar[str]
     ending: ClassVar[str] = ENDING
     """The ending of the names of its files."""
     has_units = False
+    max_files = MAX_DOCUMENTS
+    is_for_admins: ClassVar[bool] = True
+    """Whether only admins of the organisation import it; else each change says whether the principal may."""
 
     @abstractmethod
-    def change_of(self, unit: ImportUnit) -> Callable[[str, str], ImportChange]:
+    def change_of(self, unit: ImportUnit, principal: Principal) -> Callable[[str, str], ImportChange]:
         """Return a function that takes a file name of the unit and its exported digest, and returns the change."""
 
     @abstractmethod
@@ -122,10 +127,12 @@ class DocumentSection(ABC):
 
     def changes(self, units: Sequence[ImportUnit], principal: Principal) -> Iterator[tuple[ImportUnit, ImportChange]]:
         (unit,) = units
-        change_of, marks = self.change_of(unit), load_digests(unit)
-        for within in sorted(within for within in unit.files if within.endswith(self.ending)):
+        change_of, marks = self.change_of(unit, principal), load_digests(unit)
+        names = {within for within in unit.files if within.endswith(self.ending)} - {f"{self.folder}.json"}
+        is_allowed = principal.is_admin or not self.is_for_admins
+        for within in sorted(names):
             change = change_of(within, marks.get(within, ""))
-            yield unit, change if principal.is_admin else with_refusal(change, NOT_AN_ADMIN)
+            yield unit, change if is_allowed else with_refusal(change, NOT_AN_ADMIN)
 
     def store(
         self, unit: ImportUnit, changes: Sequence[ImportChange], import_context: ImportContext

@@ -15,7 +15,7 @@ from teams.principal import Principal
 
 MEGABYTE = 1_000_000
 MAX_OWNERS = 500
-"""The most agents and teams in one import, and the most profiles and the most rules."""
+"""The most agents and teams in one import."""
 MAX_UNPACKED_BYTES = 50 * MEGABYTE
 MAX_EXPANSION = 50
 """The most bytes to which one packed byte may expand. Texts expand by 3 to 10, a run of one letter by 1,000."""
@@ -85,8 +85,9 @@ def _check_owners(contents: ArchiveContents) -> None:
             f"It has {owners:,} agents and teams; the maximum is {MAX_OWNERS}. Import a part of them at a time."
         )
     for unit in units:
-        if not unit.section.has_units and len(unit.files) > MAX_OWNERS:
+        most = unit.section.max_files
+        if not unit.section.has_units and len(unit.files) > most:
             raise ImportRefused(
-                f"There are {len(unit.files):,} files in “{unit.name}”; the maximum is {MAX_OWNERS}. "
+                f"There are {len(unit.files):,} files in “{unit.name}”; the maximum is {most:,}. "
                 "Import a part of them at a time."
             )

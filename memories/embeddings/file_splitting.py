@@ -4,7 +4,7 @@ Until the job has run, and where it was given up, searches split the text themse
 `memories.search.file_search`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -18,12 +18,13 @@ from memories.embeddings.active_model import EmbeddingModel, lock_active_model, 
 from memories.embeddings.splitting import split_text
 from memories.embeddings.vectors import embed_texts, set_vectors
 from memories.jobs.services import Advance, job_create, job_kind
-from memories.models import FilePassage, Job
+from memories.models import FilePassage, Job, JobStatus
 from memories.models.file_passage import FILE_KINDS, FILE_MODELS
 from memories.search.languages import DEFAULT, detected_language
 from teams.principal import SYSTEM, Principal
 from teams.versioned_text.versioned_file import VersionedFile, file_saved, lock_row
 
+SPLIT_FILES = "split_files"
 PASSAGES_PER_STATEMENT = 200
 OF_AGENTS = (AgentFile, DailyLog)
 """The files that belong to agents."""
@@ -53,16 +54,27 @@ def passages_of_text(content: str, **facts: Any) -> list[FilePassage]:
 
 @receiver(file_saved, dispatch_uid="memories.split_saved_file")
 def split_saved_file(sender: type[Any], file: VersionedFile, **_: Any) -> None:
-    """Create the job that splits a file which was saved. A new file without text has nothing to split."""
+    """Create the job that splits a file which was saved, unless one waits: many appends to a log make one job.
+
+    A new file without text has nothing to split.
+    """
     kind = FILE_KINDS.get(sender)
     is_empty = file.version == 1 and not file.content.strip()
     if kind is None or is_empty or (isinstance(file, AgentFile) and file.file_key in WHOLE_KEYS):
         return
     agent = file.agent if isinstance(file, OF_AGENTS) else None
-    job_create(kind="split_files", arguments={"files": [[kind, str(file.id)]]}, agent=agent, principal=SYSTEM, steps=1)
+    arguments = {"files": [[kind, str(file.id)]]}
+    if file.version == 1 or not _is_job_waiting(arguments):
+        job_create(kind=SPLIT_FILES, arguments=arguments, agent=agent, principal=SYSTEM, steps=1)
 
 
-@job_kind("split_files")
+def _is_job_waiting(arguments: Mapping[str, Any]) -> bool:
+    """Return whether a job with these arguments waits, which then does not begin before this transaction ends."""
+    jobs = Job.objects.select_for_update(no_key=True)
+    return jobs.filter(kind=SPLIT_FILES, status=JobStatus.QUEUED, arguments=arguments).first() is not None
+
+
+@job_kind(SPLIT_FILES)
 def split_files(job: Job, advance: Advance) -> None:
     """Run a job that splits the files in its arguments; a job that names none splits all that lack passages.
 
@@ -83,7 +95,7 @@ def split_missing(*, agent: Agent | None, principal: Principal) -> Job | None:
     steps = sum(1 for _ in files_without_passages(agent))
     if not steps:
         return None
-    return job_create(kind="split_files", arguments={}, agent=agent, principal=principal, steps=steps)
+    return job_create(kind=SPLIT_FILES, arguments={}, agent=agent, principal=principal, steps=steps)
 
 
 def files_without_passages(agent: Agent | None) -> Iterator[tuple[str, UUID]]:

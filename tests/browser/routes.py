@@ -11,7 +11,8 @@ NO_PAGES = frozenset({
     "context_bundle", "context_file_download", "file_losses_csv", "activity_csv",
     "organisation_export_download", "team_export_download", "agent_export_download",
     # Only take what a form on a page sends, and lead back to a page.
-    "context_replay", "context_flag", "context_selection", "alert_selection", "agent_memory_selection",
+    "context_replay", "context_feedback", "context_flag", "context_selection", "alert_selection",
+    "agent_memory_selection",
     "team_memory_selection", "followers_retry", "size",
     "task_push", "thread_switch", "job_retry",
     "person_password", "person_sign_out", "browser_session_end", "other_browser_sessions_end",

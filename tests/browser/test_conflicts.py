@@ -93,6 +93,36 @@ def test_two_memories_contradict_each_other(page: Page, server: str, team: Team,
     assert EIGHTY not in decided
 
 
+def test_a_memory_is_edited_so_that_both_agree(page: Page, server: str, team: Team) -> None:
+    agent = Agent.objects.get(slug="luna")
+    remember(agent, EIGHTY)
+    remember(agent, NINETY)
+    noted_conflicts_find()
+    run_jobs()
+    sign_in(page, server)
+    open_conflict(page, server)
+    first = side(page, EIGHTY)
+    first.get_by_text("Edit", exact=False).first.click()
+    first.get_by_label("New text").fill("The support line opens at 7 in the morning.")
+    photograph(page, "edit")
+    first.get_by_role("button", name="Save this text").click()
+    expect(page.locator(".fault")).to_contain_text("The texts still contradict each other.")
+    expect(first.get_by_label("New text")).to_have_value("The support line opens at 7 in the morning.")
+    photograph(page, "edit-refused")
+    assert violations_in_both_schemes(page) == []
+    assert narrow_or_wide(page) == []
+    first.get_by_label("New text").fill(NINETY)
+    page.get_by_label("Reason").fill("The new hours began in May.")
+    first.get_by_role("button", name="Save this text").click()
+    expect(page.locator("[data-message]")).to_contain_text("Decided.")
+    expect(page.get_by_text("One of the texts was edited, so that both agree.")).to_be_visible()
+    photograph(page, "edited")
+    assert EIGHTY not in included(team)
+    page.get_by_role("button", name="Undo decision").click()
+    expect(page.locator("[data-message]")).to_contain_text("The conflict is open again")
+    assert is_disputed(included(team))
+
+
 def test_a_file_contradicts_a_memory(page: Page, server: str, team: Team, complaints: list[str]) -> None:
     remember(Agent.objects.get(slug="luna"), EIGHTY)
     file = team.files.get(file_key="CONTEXT")

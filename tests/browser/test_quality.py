@@ -40,6 +40,33 @@ def test_the_summary_shows_the_measures_and_the_panel_how_far_an_item_got(
     assert too_wide(page, 320, 390, 1440) == []
 
 
+def test_feedback_is_given_on_the_summary_and_on_items(
+    page: Page, server: str, record: Assembly, complaints: list[str]
+) -> None:
+    sign_in(page, server)
+    page.goto(f"{server}/contexts/{record.id}/")
+    feedback = page.locator("#feedback")
+    expect(feedback).to_contain_text("Nobody has given feedback")
+    feedback.get_by_label("Was this context useful?").select_option("Mostly")
+    feedback.get_by_label("Note").fill("It named the right stage.")
+    feedback.get_by_role("button", name="Give feedback").click()
+    expect(page.locator(".message.success")).to_contain_text("Your feedback is stored")
+    expect(page.locator("#feedback")).to_contain_text("It named the right stage.")
+    assert violations_in_both_schemes(page) == []
+    assert too_wide(page, 320, 390, 1440) == []
+    page.get_by_role("link", name="Say which items were useful").click()
+    expect(page.get_by_role("button", name="Were used")).to_be_disabled()
+    page.locator("input.picker").first.check()
+    expect(page.get_by_text("1 selected")).to_be_visible()
+    assert violations_in_both_schemes(page) == []
+    assert too_wide(page, 320, 390, 1440) == []
+    page.get_by_role("button", name="Were used").click()
+    expect(page.locator(".message.success")).to_contain_text("Your feedback is stored")
+    page.locator("input.picker").first.check()
+    page.get_by_role("button", name="Keep as a recall test").click()
+    expect(page.locator(".message.success")).to_contain_text("It expects 1 item")
+
+
 def test_an_admin_sees_why_a_profile_was_tuned_and_resets_it(
     page: Page, server: str, record: Assembly, complaints: list[str]
 ) -> None:

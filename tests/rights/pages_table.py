@@ -179,6 +179,7 @@ contexts/<uuid:id_>/rules-and-sources/                                  read    
 contexts/<uuid:id_>/json/                                               read          =
 contexts/<uuid:id_>/json/file/                                          read          =
 contexts/selected/                                                      -             anyone
+contexts/<uuid:id_>/feedback/                                           -             write
 contexts/<uuid:id_>/flag/                                               -             write
 contexts/<uuid:id_>/bundle/                                             read          =
 contexts/<uuid:id_>/rerun/                                              read          =
@@ -373,6 +374,7 @@ BODIES: Mapping[str, Body] = {
     "preview/": lambda owned, _world: {"agent": owned.agent.slug, "team": owned.team.slug, "topic": "tea"},
     "size/<slug:key>/": _plain(content="New"),
     "contexts/download/": _plain(format="csv"),
+    "contexts/<uuid:id_>/feedback/": _plain(satisfaction="0.75", note="Good"),
     "contexts/<uuid:id_>/flag/": _plain(keep="on"),
     "contexts/<uuid:id_>/what-if/": _plain(max_tokens=300, topic="tea"),
     "retention/": _version(rule="days", days=30),

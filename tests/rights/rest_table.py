@@ -83,7 +83,7 @@ assemblies/<uuid:id_>                           GET read
 assemblies/<uuid:id_>/decisions                 GET read
 assemblies/<uuid:id_>/replay                    POST read
 assemblies/<uuid:id_>/append                    POST write
-assemblies/<uuid:id_>/feedback                  POST write
+assemblies/<uuid:id_>/feedback                  GET read        POST write
 assemblies/<uuid:id_>/why-not                   GET read
 assemblies/<uuid:id_>/as-of                     GET read
 assemblies/<uuid:id_>/rerun                     GET read
@@ -112,6 +112,7 @@ profiles/<slug:name>/versions/<int:version>     GET anyone
 rules                                           GET anyone      POST edit
 rules/check                                     POST anyone
 rules/backtest                                       POST edit
+rules/recall-tests                                       POST edit
 rules/<slug:name>                               GET read        PUT edit        DELETE edit
 rules/<slug:name>/versions                      GET read
 rules/<slug:name>/versions/<int:version>        GET read
@@ -211,6 +212,7 @@ BODIES: dict[tuple[str, str], Body] = {
     ("profiles/<slug:name>", "PUT"): _plain({"content": f"{PROFILE}\n\n"}),
     ("rules", "POST"): lambda owned, _world: {"name": "fresh", "content": OTHER_RULE, "team": owned.team.slug},
     ("rules/check", "POST"): _plain({"content": OTHER_RULE}),
+    ("rules/recall-tests", "POST"): lambda owned, _world: {"content": OTHER_RULE, "team": owned.team.slug},
     ("rules/backtest", "POST"): lambda owned, _world: {"content": OTHER_RULE, "team": owned.team.slug},
     ("rules/<slug:name>", "PUT"): _plain({"content": f"{OTHER_RULE}\n"}),
     ("external-sources", "POST"): _plain({"name": "fresh", "label": "Fresh", "url": PUBLIC_URL}),

@@ -148,6 +148,7 @@ ORGANISATION_FILES = {  # read by everyone; tried in tests/teams/organisation/te
 RULES = {  # of agents, teams and everybody; tried in tests/assembly/rules/test_api.py
     "rules",
     "rules/check",
+    "rules/recall-tests",  # tried in tests/assembly/recall_tests/test_publication.py
     "rules/backtest",  # tried in tests/assembly/simulation/rule_backtest/test_api.py
     "rules/<slug:name>",
     "rules/<slug:name>/versions",

@@ -12,6 +12,7 @@ from assembly.contexts.documents import decision_summary_document
 from assembly.contexts.serializers import WarningSerializer
 from assembly.engine.diff import CHANGE_EFFECTS, DecisionChange
 from assembly.engine.reasons import warning_sentence
+from assembly.engine.rules import Rule
 from assembly.profiles.serializers import YAML
 from assembly.rules.catalogue import parse_draft_rule
 from assembly.rules.services import Owner, owner_scope, rule_for, rule_owner_for
@@ -20,7 +21,7 @@ from config.http.idempotency import idempotent
 from config.http.serializers import ExactText, StrictSerializer
 from teams.api.serializers import SlugField
 from teams.api.view import ApiView
-from teams.principal import Action
+from teams.principal import Action, Principal
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 
 
@@ -90,18 +91,20 @@ class RuleBacktestRun(ApiView):
         """
         self.query()
         facts = self.validated(RuleBacktestRequestSerializer)
-        owner, name, version, content = self._asked(facts)
-        rule = parse_draft_rule(content, name=name, version=version, scope=owner_scope(owner))
+        rule, owner = tried_rule(self.principal, facts)
         trials = rule_backtest(rule=rule, owner=owner, principal=self.principal)
         return Response(RuleBacktestSerializer(_backtest_document(trials)).data)
 
-    def _asked(self, facts: dict[str, Any]) -> tuple[Owner, str, int, str]:
-        """Return the owner, the name, the version and the text of the rule."""
-        if "name" not in facts:
-            owner = rule_owner_for(self.principal, agent=facts.get("agent", ""), team=facts.get("team", ""))
-            return owner, "", 1, facts["content"]
-        stored = rule_for(self.principal, facts["name"], Action.EDIT if "content" in facts else Action.READ)
-        return stored.owner, stored.name, stored.version + ("content" in facts), facts.get("content", stored.content)
+
+def tried_rule(principal: Principal, facts: dict[str, Any]) -> tuple[Rule, Owner]:
+    """Return the rule of a valid RuleBacktestRequestSerializer, and its owner. Raises NotFound, Forbidden, Invalid."""
+    if "name" not in facts:
+        owner = rule_owner_for(principal, agent=facts.get("agent", ""), team=facts.get("team", ""))
+        return parse_draft_rule(facts["content"], name="", version=1, scope=owner_scope(owner)), owner
+    stored = rule_for(principal, facts["name"], Action.EDIT if "content" in facts else Action.READ)
+    content, version = facts.get("content", stored.content), stored.version + ("content" in facts)
+    rule = parse_draft_rule(content, name=stored.name, version=version, scope=owner_scope(stored.owner))
+    return rule, stored.owner
 
 
 def _backtest_document(trials: RuleBacktest) -> dict[str, Any]:

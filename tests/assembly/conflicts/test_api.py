@@ -44,6 +44,25 @@ def test_a_conflict_is_listed_read_decided_and_reopened(agent: Agent, team: Team
     assert api.post(f"conflicts/{conflict.id}/undo").status_code == 409
 
 
+def test_a_memory_is_rewritten_and_restored(agent: Agent, editor: User) -> None:
+    conflict = found_conflict(agent, agent)
+    api, path = Api(person=editor.principal), f"conflicts/{conflict.id}"
+    choice = "edit_left" if conflict.left_statement == EIGHTY else "edit_right"
+    refused = api.post(f"{path}/resolve", {"choice": choice, "text": "The support line opens at 7 in the morning."})
+    assert refused.status_code == 422
+    assert refused.json()["errors"]["text"][0]["message"].startswith("The texts still contradict each other.")
+    answer = api.post(f"{path}/resolve", {"choice": choice, "text": NINETY, "reason": "New hours."})
+    assert answer.status_code == 200
+    decided = answer.json()
+    assert (decided["status"], decided["resolution"], decided["reason"]) == ("resolved", "edited", "New hours.")
+    assert decided["resolved_by"]["name"] == "Edda Editor"
+    assert {decided[side]["text"] for side in ("left", "right")} == {NINETY}
+    assert {decided[side]["statement"] for side in ("left", "right")} == {EIGHTY, NINETY}
+    undone = api.post(f"{path}/undo").json()
+    assert (undone["status"], undone["resolution"]) == ("open", None)
+    assert {undone[side]["text"] for side in ("left", "right")} == {EIGHTY, NINETY}
+
+
 @pytest.mark.parametrize(
     ("query", "kinds"),
     [("", ["date", "duplicate", "date"]), ("kind=date", ["date", "date"]), ("kind=duplicate", ["duplicate"]),
@@ -71,8 +90,11 @@ def test_bad_parameters_are_named(agent: Agent, editor: User, path: str, code: s
 
 
 @pytest.mark.parametrize(
-    "body", [{}, {"choice": "middle"}, {"choice": "left", "x": 1}, {"choice": "left", "reason": "\x00"}, {"choice": 1}]
-)
+    "body",
+    [{}, {"choice": "middle"}, {"choice": "left", "x": 1}, {"choice": "left", "reason": "\x00"}, {"choice": 1},
+     {"choice": "edit_left"}, {"choice": "edit_left", "text": " "}, {"choice": "both", "text": "It is so."},
+     {"choice": "edit_right", "text": "x" * 20_001}, {"choice": "edit_right", "text": 1}],
+)  # fmt: skip
 def test_a_bad_decision_is_refused(agent: Agent, editor: User, body: dict[str, object]) -> None:
     conflict = found_conflict(agent, agent)
     answer = Api(person=editor.principal).post(f"conflicts/{conflict.id}/resolve", body)

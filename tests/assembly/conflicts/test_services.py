@@ -1,5 +1,6 @@
 """People decide on conflicts, and undo it; only those who may change both sides, and outsiders see nothing."""
 
+from dataclasses import replace
 from typing import Literal
 
 import pytest
@@ -16,6 +17,7 @@ from teams.activity.models import Activity
 from teams.models import Team, User
 from teams.principal import SYSTEM, Role
 from teams.services import membership_set
+from teams.versioned_text.versioned_file import file_save
 from tests.assembly.conflicts.conflict_factories import EIGHTY, NINETY, found_conflict, remember, run_jobs
 
 pytestmark = pytest.mark.django_db
@@ -106,19 +108,56 @@ def test_undo_leaves_what_somebody_changed_since(agent: Agent, editor: User) -> 
 def test_a_side_is_edited_and_undo_brings_the_text_back(agent: Agent, editor: User) -> None:
     conflict = found_conflict(agent, agent)
     side = side_with(conflict, EIGHTY)
-    edited = conflict_edit(conflict=conflict, side=side, text=NINETY, principal=editor.principal)
+    edited = conflict_edit(conflict=conflict, side=side, text=NINETY, reason="New hours.", principal=editor.principal)
     assert {memory.text for memory in agent.memories.all()} == {NINETY}
     run_jobs()
     edited.refresh_from_db()
-    assert (edited.status, edited.resolution) == ("gone", "edited")
+    assert (edited.status, edited.resolution, edited.resolver_name) == ("resolved", "edited", "Edda Editor")
     assert Conflict.objects.get(status="open").kind == "duplicate"
     conflict_undo(conflict=edited, principal=editor.principal)
+    assert {memory.text for memory in agent.memories.all()} == {EIGHTY, NINETY}
     run_jobs()
     edited.refresh_from_db()
     assert (edited.status, edited.resolution) == ("open", "")
-    for text in (" ", EIGHTY):
-        with pytest.raises(Invalid):
-            conflict_edit(conflict=edited, side=side, text=text, principal=editor.principal)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [(" ", "another text"), ("\u200b", "another text"), (EIGHTY, "another text"),
+     ("The support line opens at 7 in the morning.", "still contradict")],
+)  # fmt: skip
+def test_an_edit_that_settles_nothing_is_refused(agent: Agent, editor: User, text: str, why: str) -> None:
+    conflict = found_conflict(agent, agent)
+    with pytest.raises(Invalid, match=why):
+        conflict_edit(conflict=conflict, side=side_with(conflict, EIGHTY), text=text, principal=editor.principal)
+    assert {memory.version for memory in agent.memories.all()} == {1}
+    conflict.refresh_from_db()
+    assert conflict.is_open
+
+
+def test_a_file_is_edited_in_its_editor_alone(agent: Agent, team: Team, editor: User) -> None:
+    remember(agent, EIGHTY)
+    file_save(file=team.files.get(file_key="GOALS"), content=NINETY, expected_version=1, author=SYSTEM.author)
+    run_jobs()
+    conflict = Conflict.objects.get()
+    side = side_with(conflict, NINETY)
+    with pytest.raises(Invalid, match="on its own page"):
+        conflict_edit(conflict=conflict, side=side, text=EIGHTY, principal=editor.principal)
+    conflict_edit(conflict=conflict, side=side_with(conflict, EIGHTY), text=NINETY, principal=editor.principal)
+    assert Conflict.objects.get().resolution == "edited"
+
+
+def test_undo_of_an_edit_leaves_what_somebody_changed_since(agent: Agent, editor: User) -> None:
+    conflict = found_conflict(agent, agent)
+    edited = conflict_edit(conflict=conflict, side=side_with(conflict, EIGHTY), text=NINETY, principal=editor.principal)
+    memory = agent.memories.get(version=2)
+    memory_update(
+        memory=memory, expected_version=2, facts=replace(facts_of(memory), text="It is closed."), superseded_by=None,
+        principal=SYSTEM,
+    )  # fmt: skip
+    undone = conflict_undo(conflict=edited, principal=editor.principal)
+    memory.refresh_from_db()
+    assert (memory.text, undone.status, undone.resolution) == ("It is closed.", "gone", "")
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from agents.keys import api_key_create
 from assembly.contract import services
-from assembly.contract.request_ids import RequestId
+from assembly.contract.request_ids import AlreadyAssembled, RequestId
 from assembly.models import Assembly, MemoryRequest
 from tests.assembly.contract.contract_checks import ask, codes_of, sent
 from tests.assembly.failing_sources import leaving_nothing_behind, locked, replaced
@@ -97,6 +97,18 @@ def test_an_error_in_the_transaction_of_the_record_leaves_nothing(api: Api, monk
         patched.setattr(RequestId, "claim", failing)
         assert problem(sent(api)) == (500, "unrecoverable_assembly")
     assert Assembly.objects.count() == before
+    ask(api)
+
+
+def test_an_answer_that_is_deleted_meanwhile_is_a_conflict(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    def taken(*_: Any) -> NoReturn:
+        raise AlreadyAssembled
+
+    with monkeypatch.context() as patched:
+        patched.setattr(RequestId, "claim", taken)
+        answer = sent(api)
+    assert problem(answer) == (409, "answer_deleted")
+    assert "Send the request again." in answer.json()["detail"]
     ask(api)
 
 

@@ -88,6 +88,7 @@ WRONG: list[tuple[str, Any, str, str, str]] = [
     ("team", 5, "team", "invalid", "Use a text, or null."),
     ("agent", "", "agent", "blank", EMPTY),
     ("domain", "law", "domain", "invalid_choice", "Use one of: general, code, documentation, research."),
+    ("now", "2026-10-12T00:00:00", "now", "zone", "Add the offset from UTC, as in 2026-02-28T09:30:00Z."),
     ("now", "1492-10-12T00:00:00Z", "now", "year", "Use a year from 1900 to 2200."),
     ("format", "html", "format", "invalid_choice", "Use one of: fragments, markdown, messages."),
 ]

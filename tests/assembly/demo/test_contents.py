@@ -7,9 +7,10 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from agents.models import Agent, AgentFile, DailyLog
+from assembly.conflicts.counts import conflicts_to_decide
 from assembly.demo.loading import FOLDER, demo_load, load_plan
 from assembly.engine.codes import Code
-from assembly.models import Alert, Assembly, DayCount, FileLoss, Purpose, StoredRule
+from assembly.models import Alert, Assembly, Conflict, DayCount, FileLoss, Purpose, RecallTest, StoredRule
 from assembly.records.reader import load_record, replay
 from assembly.rules.catalogue import parse_described_rule
 from assembly.simulation.rule_backtest.services import rule_backtest
@@ -214,6 +215,22 @@ def test_its_past_answers_the_questions_of_an_admin(demo: None) -> None:
     draft = drafts_of(User.objects.get(username="priya.raman").id)[0]
     goals = TeamFile.objects.get(team__slug="visitor-care", file_key="GOALS")
     assert draft.based_on < goals.version, "publishing it leads to the page of conflicts"
+
+
+def test_one_memory_contradicts_a_file_and_waits_for_a_decision(demo: None) -> None:
+    [conflict] = Conflict.objects.waiting().exclude(kind="duplicate")
+    statements = {conflict.left_statement, conflict.right_statement}
+    assert {"430" in one for one in statements} == {"340" in one for one in statements} == {True, False}
+    assert {*conflict.cue.split(" against ")} == {"“430 metres”", "“340 metres”"}
+    assert {side.kind for side in conflict.sides} == {"memory", "agent_file"}
+    priya = User.objects.get(username="priya.raman").principal
+    assert [*conflicts_to_decide(priya)] == [conflict]
+
+
+def test_a_recall_test_has_passed(demo: None) -> None:
+    test = RecallTest.objects.get()
+    assert (test.owner.slug, test.editor_name) == ("visitor-care", "Priya Raman")
+    assert [result.passed for result in test.results.all()] == [True]
 
 
 def test_nothing_was_told_before_it_was_known(demo: None) -> None:

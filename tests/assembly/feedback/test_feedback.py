@@ -72,6 +72,31 @@ def test_an_admin_there_who_only_views_here_may_not(
     assert give(as_person(outsider), record, satisfaction=1).status_code == 403
 
 
+def test_whoever_sees_the_context_reads_its_feedback(
+    record: Assembly, memory: Memory, owner: User, agent_api: Api, as_person: As
+) -> None:
+    give(agent_api, record, satisfaction=0.25, useless=[f"memory:{memory.id}"])
+    give(as_person(owner), record, note="It named the right pier.")
+    path = f"assemblies/{record.id}/feedback"
+    teammate = User.objects.create_user("viewer")
+    membership_set(team=Team.objects.get(id=record.team_id), user=teammate, role=Role.VIEWER, principal=SYSTEM)
+    newest, oldest = as_person(teammate).get(path).json()["results"]
+    assert (newest["given_by"]["name"], newest["note"]) == (owner.name, "It named the right pier.")
+    assert (newest["satisfaction"], newest["used"], "credibilities" in newest) == (None, [], False)
+    assert (oldest["given_by"]["type"], oldest["satisfaction"]) == ("key", 0.25)
+    assert oldest["useless"] == [f"memory:{memory.id}@1"]
+    first = agent_api.get(f"{path}?limit=1").json()
+    assert [one["id"] for one in first["results"]] == [newest["id"]]
+    (second,) = agent_api.get(first["next"].removeprefix("/api/v1/")).json()["results"]
+    assert second["id"] == oldest["id"]
+    assert errors_of(agent_api.get(f"{path}?x=1")) == {"x"}
+
+
+def test_strangers_do_not_find_feedback(record: Assembly, outsider: User, other_agent_api: Api, as_person: As) -> None:
+    for api in (as_person(outsider), other_agent_api):
+        assert api.get(f"assemblies/{record.id}/feedback").status_code == 404
+
+
 @pytest.mark.parametrize(
     ("said", "fields"),
     [

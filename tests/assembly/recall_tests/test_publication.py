@@ -19,6 +19,7 @@ from assembly.recall_tests.publication import (
     visible_runs,
 )
 from assembly.rules.catalogue import parse_draft_rule
+from assembly.rules.services import rule_create
 from config.http.errors import Forbidden, NotFound
 from memories.models import Memory
 from teams.activity.models import Activity
@@ -106,6 +107,28 @@ def test_a_rule_is_tried_on_the_tests_of_its_owner(refund_test: RecallTest, agen
     for owner in (agent, team, None):
         (failed,) = try_rule(SYSTEM, rule, owner).failed
         assert [failure.code for failure in failed.failures] == ["rule_excluded"]
+
+
+def test_a_rule_is_tried_over_rest_before_it_counts(
+    refund_test: RecallTest, team: Team, editor: User, teammate: User, outsider: User
+) -> None:
+    text = "then: {exclude: [{source: agent_memories}]}"
+    said = {"content": text, "team": team.slug}
+    answer = Api(person=editor.principal).post("rules/recall-tests", said)
+    assert answer.status_code == 200
+    (result,) = answer.json()["results"]
+    assert (answer.json()["passed"], answer.json()["not_run"]) == (False, 0)
+    assert (result["id"], result["agent"], result["held_before"]) == (str(refund_test.id), "ada", True)
+    assert [one["code"] for one in result["expectations"] if not one["passed"]] == ["rule_excluded"]
+    assert not RecallResult.objects.exists()
+    rule_create(name="quiet", content="then: {exclude: [{source: daily_logs}]}", owner=team, principal=SYSTEM)
+    stored = Api(person=teammate.principal).post("rules/recall-tests", {"name": "quiet"})
+    assert stored.json()["passed"] is True
+    assert Api(person=teammate.principal).post("rules/recall-tests", said).status_code == 403
+    for body in (said, {"name": "quiet"}):
+        assert Api(person=outsider.principal).post("rules/recall-tests", body).status_code == 404
+    wrong = Api(person=editor.principal).post("rules/recall-tests", {**said, "content": "then: 1"})
+    assert (wrong.status_code, set(wrong.json()["errors"])) == (422, {"content"})
 
 
 def test_a_text_concerns_the_tests_whose_contexts_can_have_it(

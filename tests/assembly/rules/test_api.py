@@ -140,7 +140,7 @@ def test_lists_show_only_what_one_may_see(
 
 def test_every_address_is_tried_here() -> None:
     known = {path.format("<slug:name>").replace("/1", "/<int:version>") for path in READS}
-    assert known | {"rules", "rules/check", "rules/backtest"} == RULES
+    assert known | {"rules", "rules/check", "rules/backtest", "rules/recall-tests"} == RULES
 
 
 @pytest.mark.parametrize(

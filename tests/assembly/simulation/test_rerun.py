@@ -97,7 +97,7 @@ def test_a_request_is_asked_as_it_was(kept: Kept) -> None:
         additional_context="It rains.",
     )
     assembly = assemble(agent=agent, team=team, principal=SYSTEM, asked=asked).assembly
-    assert request_of_record(load_record(assembly)) == replace(asked, additional_origin="person")
+    assert request_of_record(load_record(assembly)) == replace(asked, sender_origin="person")
 
 
 def test_a_budget_that_was_the_profiles_is_the_profiles_again(kept: Kept) -> None:

@@ -93,8 +93,10 @@ def test_relations_passages_and_tasks_say_where_they_come_from(luna: Agent) -> N
 def test_turns_come_from_their_roles() -> None:
     roles = {"user": "person", "assistant": "agent", "tool": "tool", "system": "agent"}
     turns = tuple(ConversationTurn(role, "Hello") for role in roles)
-    candidates = found("turns", gather_context(Agent(slug="luna"), history=turns))
-    assert {one.kind: one.origin for one in candidates} == roles
+    sent_by_person = gather_context(Agent(slug="luna"), history=turns, sender_origin="person")
+    assert {one.kind: one.origin for one in found("turns", sent_by_person)} == roles
+    sent_by_agent = gather_context(Agent(slug="luna"), history=turns, sender_origin="agent")
+    assert {one.kind: one.origin for one in found("turns", sent_by_agent)} == {**roles, "user": "agent"}
 
 
 @pytest.mark.parametrize("writer", ["key", "person"])
@@ -112,7 +114,7 @@ def test_the_decisions_of_a_context_say_where_each_item_comes_from(luna: Agent, 
     decisions = admin_api.get(f"assemblies/{made['id']}/decisions").json()["results"]
     origins = {one["ref"].split("@")[0]: one["origin"] for one in decisions}
     assert origins["request:additional_context"] == ("agent" if writer == "key" else "person")
-    assert (origins["turn:1"], origins["turn:2"]) == ("person", "tool")
+    assert (origins["turn:1"], origins["turn:2"]) == ("agent" if writer == "key" else "person", "tool")
     assert None not in origins.values()
     assert admin_api.post(f"assemblies/{made['id']}/replay").json()["identical"] is True
 

@@ -89,5 +89,6 @@ def test_any_text_comes_back_as_it_was(text: str, external_id: str) -> None:
 def test_an_export_reads_in_batches(agent: Agent, django_assert_num_queries: Any) -> None:
     facts = [MemoryFacts(kind="fact", text=f"Fact {number}") for number in range(ROWS_PER_STATEMENT)]
     memories_create(owner=agent, facts=facts, principal=SYSTEM)
-    with django_assert_num_queries(8):  # teams, files, logs twice, whether there are memories, memories three times
+    # teams, files, logs twice, whether there are memories, memories three times, recall tests, decisions
+    with django_assert_num_queries(10):
         zipped(scope_of_agent(agent, SYSTEM))

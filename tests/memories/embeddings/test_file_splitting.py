@@ -94,6 +94,20 @@ def test_the_next_version_replaces_the_passages_and_a_job_that_runs_twice_leaves
 
 
 @pytest.mark.django_db
+def test_saves_while_a_job_waits_start_no_other_job(agent: Agent) -> None:
+    for _ in range(3):
+        log = daily_log_append(agent=agent, date=DAY, text=TEXT, principal=SYSTEM)
+    other = daily_log_append(agent=agent, date=DAY + datetime.timedelta(days=1), text=TEXT, principal=SYSTEM)
+    assert splitting().count() == 2
+    run_jobs()
+    assert {row.file_version for row in FilePassage.objects.filter(file_id=log.id)} == {3}
+    assert texts_of(other) == [piece.text for piece in split_text(path="a.md", language="", text=TEXT)]
+    splitting().update(status="running")
+    daily_log_append(agent=agent, date=DAY, text=TEXT, principal=SYSTEM)
+    assert splitting().filter(status="queued").count() == 1
+
+
+@pytest.mark.django_db
 def test_a_new_file_without_text_and_other_versioned_texts_start_no_job(agent: Agent, team: Team) -> None:
     organisation_file_create(key="tea", title="Tea", content=" \n", principal=SYSTEM)
     assert agent.files.count() == team.files.count() == 3

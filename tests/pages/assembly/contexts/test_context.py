@@ -254,7 +254,7 @@ def test_the_pages_take_few_queries(
     signed_in: SignedIn, owner: User, full: Assembly, django_assert_num_queries: Any
 ) -> None:
     browser = signed_in(owner)
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(12):
         browser.get(f"/contexts/{full.id}/")
     with django_assert_num_queries(8):
         browser.get("/preview/?agent=luna")

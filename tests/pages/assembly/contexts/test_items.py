@@ -143,9 +143,9 @@ def test_two_thousand_candidates_make_no_heavier_page(
 ) -> None:
     assembly = context_of_many(agent, team, owner.principal, candidates=2_000)
     browser = signed_in(owner)
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(12):
         page = browser.get(f"/contexts/{assembly.id}/", headers={"Accept-Encoding": "gzip"})
     assert len(page.content) < 60_000
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(8):
         items = browser.get(f"/contexts/{assembly.id}/items/", headers={"Accept-Encoding": "gzip"})
     assert len(items.content) < 40_000

@@ -38,7 +38,9 @@ def test_an_admin_switches_on_and_off(learned: LearnedWeights, signed_in: Signed
     client = signed_in(admin)
     page = client.get(PAGE)
     assert "Switch on" in text_of(page)
-    assert re.search(r"Recency</th>\s*<td class=\"num\">0\.80</td>\s*<td class=\"num\">0\.\d\d</td>", text_of(page))
+    cells = "".join(rf"\s*<td class=\"num\">{one}</td>" for one in (r"0\.80", r"0\.\d\d", r"-0\.\d\d"))
+    assert re.search(rf"Recency</th>{cells}", text_of(page))
+    assert "With these weights, the recall of used items rises from" in text_of(page)
     on = client.post(SWITCH, {"version": "1", "on": "1"}, follow=True)
     assert "Learned weights switched on." in text_of(on)
     assert profile_in_force(NAME).weights.recency < 0.8
@@ -94,10 +96,13 @@ def test_unknown_versions_are_refused(version: str, signed_in: SignedIn, admin: 
 def test_an_admin_starts_learning_once(signed_in: SignedIn, admin: User) -> None:
     client = signed_in(admin)
     page = "/profiles/coding/learned-weights/"
-    assert "No weights have been learned yet. 200 contexts" in text_of(client.get(page))
+    assert "0 contexts of the present version of the profile have feedback" in text_of(client.get(page))
+    assert "No weights have been learned yet." in text_of(client.get(page))
     assert "Weights are being learned." in text_of(client.post(f"{page}learn/", follow=True))
     assert "Wait for the report" in text_of(client.post(f"{page}learn/", follow=True))
     assert Job.objects.get().kind == "learn_weights"
+    Job.objects.update(status="parked", error="TooFewContexts: 3 contexts have feedback; 200 are needed.")
+    assert "Learning failed: 3 contexts have feedback; 200 are needed." in text_of(client.get(page))
 
 
 def test_conversation_has_none(signed_in: SignedIn, admin: User) -> None:

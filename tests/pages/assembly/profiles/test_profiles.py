@@ -161,7 +161,7 @@ def test_a_profile_says_how_it_treats_scopes_levels_and_origins(signed_in: Signe
     assert "relevance 0.01 at least" in memory
     assert "Sections stand between tags." in memory
     assert "Blocks are included in their shortest form, the best ones first." in memory
-    row = r"L1 · noosphere</th>\s*<td[^>]*>15</td>\s*<td[^>]*>\s*365\s*</td>\s*<td[^>]*>0.9</td>"
+    row = r"L1 · noosphere</th>\s*<td[^>]*>15</td>\s*<td[^>]*>\s*365 days\s*</td>\s*<td[^>]*>0.9</td>"
     assert re.search(row, memory)
 
 
