@@ -1,8 +1,8 @@
 """This module compares two texts: do they contradict each other, say the same, or neither?
 
 Texts are split into sentences. The pairs of sentences with common words are compared, as many as the limits below
-allow, and the pair that contradicts most decides. English is compared first of all; German has its lists of words, too
-(`lexicon/german.yaml`). In other languages numbers, units, ISO dates and words that are equal are compared.
+allow, and the pair that contradicts most decides. English, German and Spanish have lists of words (`lexicon/`). In
+other languages numbers, units, ISO dates and words that are equal are compared.
 """
 
 import datetime
@@ -15,7 +15,7 @@ from assembly.conflicts.detection.classifier import Classification, Classifier, 
 from assembly.conflicts.detection.cues import find_cues
 from assembly.conflicts.detection.differences import Difference, Kind
 from assembly.conflicts.detection.features import Pair
-from assembly.conflicts.detection.lexicon import Language, load_lexicon
+from assembly.conflicts.detection.lexicon import LANGUAGES, Language, load_lexicon
 from assembly.conflicts.detection.statement import Statement
 from assembly.conflicts.detection.statement_analysis import analyse
 from assembly.engine.extraction import sentences_of
@@ -33,7 +33,9 @@ longer texts, whose sentences have no cosines of their own.
 """
 
 _WORD = re.compile(r"[^\W\d_]+")
-_GERMAN_STOP_WORDS = frozenset(stop_words("german"))
+_MARKED = ("german", "spanish")
+"""The languages of which a few words tell that a short text is in them."""
+_LETTERS = {"german": "äöüß", "spanish": "ñ¿¡áéíóú"}
 _LIST_MARK = re.compile(r"^\s*(?:[-*•+]|\d+[.)])\s+|^#+\s+")
 
 
@@ -113,18 +115,25 @@ def statements_of_both(left: str, right: str) -> tuple[list[Statement], list[Sta
 
 
 def language_of(text: str) -> Language | None:
-    """Return whether a text is English or German; None if it has no sign of either, or is in another language."""
+    """Return the language of a text; None if it has no sign of one, or is in a language without lists of words."""
     detected = detected_language(text[:MAX_CHARACTERS])
     if detected:
-        return "english" if detected == "english" else "german" if detected == "german" else None
+        return next((known for known in LANGUAGES if known == detected), None)
     words = set(_WORD.findall(text[:MAX_CHARACTERS].lower()))
-    english, german = load_lexicon("english"), load_lexicon("german")
-    english_signs = len(words & (english.stop_words - german.marks - _GERMAN_STOP_WORDS))
-    german_signs = len(words & (german.marks - english.stop_words - english.marks))
-    german_signs += any(letter in word for word in words for letter in "äöüß")
-    if english_signs == german_signs:
-        return None
-    return "german" if german_signs > english_signs else "english"
+    signs = {language: _signs(language, words) for language in LANGUAGES}
+    first, second = sorted(signs.values(), reverse=True)[:2]
+    return None if first == second else max(LANGUAGES, key=signs.__getitem__)
+
+
+def _signs(language: Language, words: set[str]) -> int:
+    """Return how many of the words tell that a text is in the language."""
+    other = [load_lexicon(one) for one in LANGUAGES if one != language]
+    if language == "english":
+        foreign = frozenset().union(*(one.marks for one in other), *map(stop_words, _MARKED))
+        return len(words & (load_lexicon(language).stop_words - foreign))
+    known = load_lexicon(language).marks - load_lexicon("english").stop_words - load_lexicon("english").marks
+    letters = _LETTERS[language]
+    return len(words & known) + sum(any(letter in word for letter in letters) for word in words)
 
 
 def statements_of(text: str, language: Language) -> list[Statement]:

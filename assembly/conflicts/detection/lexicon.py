@@ -1,8 +1,8 @@
 """A lexicon holds the words by which statements of one language are compared; they are YAML lists in `lexicon/`.
 
-English and German have lists. Statements in other languages are compared with the English ones, of which numbers,
-units and ISO dates work in any language. German statements also match the English lists, because German texts about
-software are full of English words.
+English, German and Spanish have lists. Statements in other languages are compared with the English ones, of which
+numbers, units and ISO dates work in any language. German and Spanish statements also match the English lists, because
+texts about software are full of English words.
 """
 
 import threading
@@ -18,7 +18,8 @@ import yaml
 from assembly.engine.query_signals import STOP_WORDS
 from memories.search.languages import stop_words
 
-Language = Literal["english", "german"]
+Language = Literal["english", "german", "spanish"]
+LANGUAGES: tuple[Language, ...] = ("english", "german", "spanish")
 
 FOLDER = Path(__file__).parent / "lexicon"
 STEM_MARK = "~"
@@ -100,7 +101,7 @@ STEM_LISTS = ("single_valued", "multi_valued")
 @cache
 def load_lexicon(language: Language) -> Lexicon:
     """Return the lexicon of the language."""
-    facts = _merged([_read(name) for name in ("english", "german") if name in ("english", language)])
+    facts = _merged([_read(name) for name in dict.fromkeys(("english", language))])
     exact: dict[str, list[tuple[Phrase, Tag]]] = {}
     stems: dict[str, list[tuple[Phrase, Tag]]] = {}
     for phrase, tag in _tagged_phrases(facts):
@@ -115,7 +116,7 @@ def load_lexicon(language: Language) -> Lexicon:
         first = synonyms.get(roots[0], roots[0])
         for root in roots:
             synonyms.setdefault(root, first)
-    german_stop_words = stop_words("german") if language == "german" else []
+    of_language = [] if language == "english" else stop_words(language)
     return Lexicon(
         language=language,
         phrases=_longest_first(exact),
@@ -128,9 +129,9 @@ def load_lexicon(language: Language) -> Lexicon:
         roles=frozenset(synonyms.get(root, root) for root in (stem(word, language) for word in facts["roles"])),
         reports=frozenset(stem(word, language) for word in facts["reports"]),
         lead_ins=frozenset(facts["lead_ins"]),
-        stop_words=STOP_WORDS.union(german_stop_words, facts["negations"], facts["filler"]),
+        stop_words=STOP_WORDS.union(of_language, facts["negations"], facts["filler"]),
         marks=frozenset({*facts["marks"], *facts["negations"], *_flat(facts["auxiliaries"])}),
-        number_words=facts["number_words"],
+        number_words=_with_compounds(facts["number_words"]),
         opposite_prefixes=tuple(facts["opposite_prefixes"]),
     )
 
@@ -145,6 +146,14 @@ def load_units() -> Mapping[str, tuple[str, float]]:
         for unit in units
         for word in unit["words"]
     }
+
+
+def _with_compounds(number_words: Mapping[str, float]) -> dict[str, float]:
+    """Return the words for numbers with the German ones of two digits, which are one word: “fünfundzwanzig”."""
+    ones = {"ein" if word == "eins" else word: value for word, value in number_words.items() if 1 <= value <= 9}  # noqa: PLR2004
+    tens = {word: value for word, value in number_words.items() if word.endswith(("zig", "ßig"))}
+    compounds = {f"{one}und{ten}": value + more for ten, value in tens.items() for one, more in ones.items()}
+    return dict(number_words) | compounds
 
 
 def _read(name: str) -> dict[str, Any]:
