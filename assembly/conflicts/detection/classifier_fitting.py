@@ -20,7 +20,7 @@ from assembly.conflicts.detection.classifier import (
     Label,
     is_possible_conflict,
 )
-from assembly.conflicts.detection.comparison import statements_of_both
+from assembly.conflicts.detection.comparison import clause_pairs, sentence_cosine, statements_of_both
 from assembly.conflicts.detection.cues import find_cues
 from assembly.conflicts.detection.duplicate_guards import is_possible_duplicate
 from assembly.conflicts.detection.features import (
@@ -32,6 +32,7 @@ from assembly.conflicts.detection.features import (
 )
 from assembly.conflicts.detection.figures import Similarities, evaluate, figures_of
 from assembly.conflicts.detection.labelled_pairs import LabelledPair
+from assembly.conflicts.detection.statement import Statement
 
 Numbers = NDArray[np.float64]
 AnalysedPair = tuple[Pair, Label]
@@ -52,13 +53,36 @@ DECIMALS = 3
 
 
 def analysed_pairs(pairs: Sequence[LabelledPair], similarities: Similarities) -> list[AnalysedPair]:
-    """Return the pairs of single statements, analysed; longer texts teach nothing, as it is unknown which of theirs."""
+    """Return the pairs of statements, analysed.
+
+    Of longer texts, and of the clauses of sentences, it is unknown which pair made the label. Those of texts that do
+    not conflict do not conflict either, so the one with most in common teaches that; of conflicts only single
+    statements are taken.
+    """
     found = []
     for pair, cosine in zip(pairs, similarities(pairs), strict=True):
         left, right = statements_of_both(pair.left, pair.right)
         if len(left) == len(right) == 1:
             found.append((Pair(left[0], right[0], find_cues(left[0], right[0]), cosine), pair.label))
+        elif left and right and pair.label in ("conflict", "similar"):
+            best = _nearest_with_cue(left, right)
+            if best:
+                found.append((best, pair.label))
+        if pair.label in ("similar", "duplicate", "refining", "unrelated"):
+            cued = [one for one in clause_pairs(left, right) if one.cues.differences]
+            found += [(one, "similar" if pair.label == "duplicate" else pair.label) for one in cued[:1]]
     return found
+
+
+def _nearest_with_cue(left: Sequence[Statement], right: Sequence[Statement]) -> Pair | None:
+    """Return the pair of statements with a cue whose words are nearest; None if no pair has a cue."""
+    pairs = [
+        Pair(mine, theirs, find_cues(mine, theirs), sentence_cosine(mine.text, theirs.text))
+        for mine in left
+        for theirs in right
+        if not mine.words.isdisjoint(theirs.words)
+    ]
+    return max((pair for pair in pairs if pair.cues.differences), key=lambda pair: pair.cosine, default=None)
 
 
 def fit_classifier(pairs: Sequence[AnalysedPair], thresholds: tuple[float, float] = (0.5, 0.5)) -> Classifier:

@@ -7,17 +7,19 @@ other languages numbers, units, ISO dates and words that are equal are compared.
 
 import datetime
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from assembly.conflicts.detection.classifier import Classification, Classifier, Label, load_classifier
+from assembly.conflicts.detection.clauses import clauses_of
 from assembly.conflicts.detection.cues import find_cues
 from assembly.conflicts.detection.differences import Difference, Kind
 from assembly.conflicts.detection.features import Pair
 from assembly.conflicts.detection.lexicon import LANGUAGES, Language, load_lexicon
 from assembly.conflicts.detection.statement import Statement
 from assembly.conflicts.detection.statement_analysis import analyse
+from assembly.conflicts.detection.word_alignment import text_similarity
 from assembly.engine.extraction import sentences_of
 from memories.search.languages import detected_language, stop_words
 
@@ -27,15 +29,14 @@ MAX_PAIRS = 40
 """The most pairs of statements that are compared, those with most common words first."""
 MAX_CHARACTERS = 8_000
 """The most characters of a text that are read, from its beginning."""
-COSINE_BASE, COSINE_SLOPE = 0.25, 0.7
-"""The cosine of two sentences by the share of their common words, as a line through the pairs of training; used inside
-longer texts, whose sentences have no cosines of their own.
-"""
+MAX_SPLIT, MAX_CLAUSE_PAIRS = 3, 10
+"""The most statements of a text that are split into clauses, and the most pairs of these that are compared."""
 
 _WORD = re.compile(r"[^\W\d_]+")
 _MARKED = ("german", "spanish")
 """The languages of which a few words tell that a short text is in them."""
 _LETTERS = {"german": "äöüß", "spanish": "ñ¿¡áéíóú"}
+_ABBREVIATION = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|Sr|Sra|St|vs?|No|Nr|ca|approx|bzw|z\. ?B|i\.e|e\.g|d\. ?h|Str|Abs|Art)\.$")
 _LIST_MARK = re.compile(r"^\s*(?:[-*•+]|\d+[.)])\s+|^#+\s+")
 
 
@@ -102,6 +103,8 @@ def compare_texts_by(
     if not compared:
         return Comparison("unrelated", "", 0.0, 0.0, "", 1.0, _first(mine), _first(theirs))
     chosen, label = _decide(compared, len(mine), len(theirs))
+    if label not in ("conflict", "evolving", "duplicate"):
+        chosen, label = _compare_clauses(mine, theirs, classifier) or (chosen, label)
     is_change = left_date is not None and right_date is not None and left_date != right_date
     if label == "conflict" and is_change:
         label = "evolving"
@@ -140,14 +143,27 @@ def statements_of(text: str, language: Language) -> list[Statement]:
     """Return the analysed sentences of a text, at most MAX_STATEMENTS, without marks of lists and headings."""
     text = text[:MAX_CHARACTERS]
     found: list[Statement] = []
-    for sentence in sentences_of(text):
-        said = _LIST_MARK.sub("", text[sentence.start : sentence.end])
+    for start, end in _whole_sentences(text):
+        said = _LIST_MARK.sub("", text[start:end])
         statement = analyse(said, language)
         if statement.words or statement.quantities or statement.dates:
             found.append(statement)
         if len(found) == MAX_STATEMENTS:
             break
     return found
+
+
+def _whole_sentences(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the start and end of each sentence; the point of an abbreviation such as “Dr.” ends none."""
+    start: int | None = None
+    for sentence in sentences_of(text):
+        start = sentence.start if start is None else start
+        goes_on = text[sentence.end : sentence.end + 1] == " " and _ABBREVIATION.search(text[start : sentence.end])
+        if not goes_on:
+            yield start, sentence.end
+            start = None
+    if start is not None:
+        yield start, len(text)
 
 
 def _compare_statements(
@@ -169,10 +185,45 @@ def _compare_statements(
     likely = sorted((pair for pair in pairs if pair[0] > 0 or is_single), key=order)
     compared: list[_Compared] = []
     for share, row, column in likely[:MAX_PAIRS]:
-        cosine = similarity if is_single else min(1.0, COSINE_BASE + COSINE_SLOPE * share)
+        cosine = similarity if is_single else sentence_cosine(left[row].text, right[column].text)
         pair = Pair(left[row], right[column], find_cues(left[row], right[column]), cosine)
         compared.append(_Compared(pair, classifier.classify(pair), (row, column)))
     return compared
+
+
+def _compare_clauses(
+    left: Sequence[Statement], right: Sequence[Statement], classifier: Classifier
+) -> tuple[_Compared, Label] | None:
+    """Return the pair of clauses, or of a clause and a sentence, that contradict each other most; None without one."""
+    pairs = clause_pairs(left, right)
+    found = [_Compared(pair, classifier.classify(pair), (0, 0)) for pair in pairs]
+    conflicts = [one for one in found if one.found.label == "conflict"]
+    return (max(conflicts, key=_conflict_rank), "conflict") if conflicts else None
+
+
+def clause_pairs(left: Sequence[Statement], right: Sequence[Statement]) -> list[Pair]:
+    """Return the pairs of clauses, and of clauses and sentences, with common words, at most MAX_PAIRS."""
+    parts = [
+        [(statement, False) for statement in side]
+        + [(analyse(text, statement.language), True) for statement in side for text in clauses_of(statement)]
+        for side in (left[:MAX_SPLIT], right[:MAX_SPLIT])
+    ]
+    chosen = [
+        (mine, theirs)
+        for mine, is_clause in parts[0]
+        for theirs, is_other_clause in parts[1]
+        if (is_clause or is_other_clause) and not mine.words.isdisjoint(theirs.words)
+    ]
+    chosen.sort(key=lambda pair: (-_common_share(*pair), sorted((pair[0].text, pair[1].text))))
+    return [
+        Pair(mine, theirs, find_cues(mine, theirs), sentence_cosine(mine.text, theirs.text), is_clause=True)
+        for mine, theirs in chosen[:MAX_CLAUSE_PAIRS]
+    ]
+
+
+def sentence_cosine(left: str, right: str) -> float:
+    """Return the cosine of two sentences by the bundled embedder, equal if they are swapped."""
+    return max(0.0, text_similarity(*sorted((left, right))))
 
 
 def _common_share(left: Statement, right: Statement) -> float:
@@ -182,6 +233,11 @@ def _common_share(left: Statement, right: Statement) -> float:
     return len(left.words & right.words) / max(len(left.words), len(right.words))
 
 
+def _conflict_rank(one: _Compared) -> tuple[float, float, float]:
+    strongest = one.pair.cues.strongest()
+    return one.found.conflict_probability, one.found.subject, strongest.strength if strongest else 0.0
+
+
 def _decide(compared: Sequence[_Compared], left_size: int, right_size: int) -> tuple[_Compared, Label]:
     """Return the pair of statements that decides, and the label of the texts.
 
@@ -189,13 +245,9 @@ def _decide(compared: Sequence[_Compared], left_size: int, right_size: int) -> t
     of both has its duplicate, and one refines the other if every statement of the shorter one has its match.
     """
 
-    def conflict_rank(one: _Compared) -> tuple[float, float, float]:
-        strongest = one.pair.cues.strongest()
-        return one.found.conflict_probability, one.found.subject, strongest.strength if strongest else 0.0
-
     for label in ("conflict", "evolving"):
         if found := [one for one in compared if one.found.label == label]:
-            return max(found, key=conflict_rank), label
+            return max(found, key=_conflict_rank), label
     if left_size == right_size == 1:
         return compared[0], compared[0].found.label
     same = [one for one in compared if one.found.label in ("duplicate", "refining")]

@@ -7,6 +7,7 @@ bikes have two subjects.
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from rapidfuzz import fuzz
 
@@ -18,9 +19,11 @@ from assembly.conflicts.detection.differences import (
     number_differences,
     price_difference,
 )
+from assembly.conflicts.detection.loose_cues import LooseCue, Rule, limit_of, loose_cue
 from assembly.conflicts.detection.polarity import STATE_STRENGTH, compare_polarity
 from assembly.conflicts.detection.properties import holder_difference, property_difference
 from assembly.conflicts.detection.statement import Statement
+from assembly.conflicts.detection.word_alignment import aligned_words
 
 SPELLING_RATIO = 90.0
 """The ratio of rapidfuzz, 0 to 100, from which two words are spellings of one."""
@@ -60,6 +63,12 @@ class Cues:
     """Whether one statement gives an equal date or number more exactly, or makes an exception."""
     is_even: bool
     """Whether neither statement denies what the other one says, nor a detail of its own."""
+    aligned: float
+    """The words that are aligned by their vectors, weighed by their cosines."""
+    is_contrasted: bool
+    """Whether a common word has another word before it on each side: express parcels, standard parcels."""
+    loose_rule: Rule
+    """The rule that found a loose cue; empty if the cue is strict, or there is none."""
     has_other_event: bool
     """Whether they speak of two moments or directions, “opens at 7” and “closes at 19”, or of ward 3 and ward 4."""
 
@@ -100,6 +109,9 @@ def find_cues(left: Statement, right: Statement) -> Cues:
         left_rest, right_rest = left_rest - left.light, right_rest - right.light
     has_other_subject = bool(left.subject & left_rest and right.subject & right_rest)
     property_class = ""
+    limit_cue = None if numbers.differences or dates.differences or price else limit_of(left, right)
+    if limit_cue:
+        differences = [limit_cue]
     if not differences and (limit := _limit_difference(left, right, left_rest, right_rest)):
         differences.append(limit)
         left_rest, right_rest = left_rest - left.subject, right_rest - right.subject
@@ -109,10 +121,16 @@ def find_cues(left: Statement, right: Statement) -> Cues:
         differences.append(holder)
         left_rest = right_rest = frozenset()
         has_other_subject = False
-    if not differences and (found := property_difference(left, right, left_rest, right_rest, common)):
-        property_class, difference = found
+    if not differences and (of_property := property_difference(left, right, left_rest, right_rest, common)):
+        property_class, difference = of_property
         differences.append(difference)
         left_rest = right_rest = frozenset()
+    partners = aligned_words(_written(left, left_rest), _written(right, right_rest))
+    loose = LooseCue("limit", limit_cue) if limit_cue else None
+    if not loose and (not differences or property_class in ("multi", "unknown")):
+        near = common | partners.keys() | {other for other, _ in partners.values()}
+        if found := loose_cue(left, right, near):
+            loose, differences, property_class = found, [found.difference], ""
     return Cues(
         differences=tuple(differences),
         common=frozenset(common),
@@ -130,6 +148,9 @@ def find_cues(left: Statement, right: Statement) -> Cues:
         property_class=property_class,
         is_finer=left.has_exception != right.has_exception or numbers.is_finer or dates.is_finer,
         is_even=polarity.is_even,
+        aligned=sum(cosine for _, cosine in partners.values()),
+        is_contrasted=_is_contrasted(left, right, left_rest, right_rest),
+        loose_rule=loose.rule if loose else "",
         has_other_event=_has_other_event(left, right),
     )
 
@@ -148,6 +169,21 @@ def _limit_difference(
         return None
     subjects = [", ".join(one.spelled[key] for key in one.sequence if key in one.subject) for one in (left, right)]
     return Difference("state", STATE_STRENGTH, *subjects)
+
+
+def _written(statement: Statement, keys: frozenset[str]) -> list[tuple[str, str]]:
+    """Return these words with their spellings, without names: names that are near are two names."""
+    return [(key, statement.spelled.get(key, key)) for key in keys - statement.names]
+
+
+def _is_contrasted(
+    left: Statement, right: Statement, left_rest: frozenset[str], right_rest: frozenset[str]
+) -> bool:
+    before = [
+        {after: word for word, after in pairwise(one.sequence) if word in rest and after not in rest}
+        for one, rest in ((left, left_rest), (right, right_rest))
+    ]
+    return not before[0].keys().isdisjoint(before[1])
 
 
 def _denied_of_all(left: Statement, right: Statement) -> frozenset[str]:

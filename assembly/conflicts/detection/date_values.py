@@ -275,7 +275,7 @@ _PATTERNS: tuple[tuple[Kind, str, _Reader], ...] = (
     (
         "day",
         rf"(?:(?<=\b[Ii]n )|(?<=\b[Ss]ince )|(?<=\bof )|(?<=\bfrom )|(?<=\buntil )|(?<=\bby )|(?<=\bto )"
-        rf"|(?<=\bafter )|(?<=\bbefore )|(?<=\bseit )|(?<=\bbis )|(?<=\baround )|(?<=\()|(?<=, )){_YEAR}(?![.,]?\d)",
+        rf"|(?<=\bis )|(?<=\bist )|(?<=\bes )|(?<=\ben )|(?<=\bdesde )|(?<=\bhasta )|(?<=: )|(?<=\bafter )|(?<=\bbefore )|(?<=\bseit )|(?<=\bbis )|(?<=\baround )|(?<=\()|(?<=, )){_YEAR}(?![.,]?\d)",
         _day,
     ),
 )  # fmt: skip

@@ -60,7 +60,12 @@ def number_differences(left: Sequence[Quantity], right: Sequence[Quantity]) -> C
     def difference(mine: Quantity, theirs: Quantity) -> float | None:
         return mine.difference(theirs) if mine.is_comparable(theirs) else None
 
-    return _compare_values("number", left, right, difference, lambda _, relative: NUMBER_LEAST + NUMBER_SPAN * relative)
+    return _compare_values("number", left, right, difference, lambda _, relative: number_strength(relative))
+
+
+def number_strength(relative: float) -> float:
+    """Return the strength for a relative difference, both 0 to 1."""
+    return NUMBER_LEAST + NUMBER_SPAN * relative
 
 
 def price_difference(left: Statement, right: Statement) -> Difference | None:

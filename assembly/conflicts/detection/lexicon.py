@@ -90,9 +90,11 @@ EXACT_LISTS = (
     "exceptions",
     "universals",
     "gratis",
+    "unlimited",
+    "exclusively",
 )
 """Flat lists whose phrases match as they are written."""
-GROUPED_LISTS = ("denials", "opposites", "exclusive", "events", "markers", "contrasts")
+GROUPED_LISTS = ("denials", "opposites", "exclusive", "events", "markers", "contrasts", "relations", "values")
 """Lists of groups, whose phrases match as they are written or, with a mark, by their stems."""
 STEM_LISTS = ("single_valued", "multi_valued")
 """Lists of groups whose phrases match by their stems."""
@@ -102,6 +104,7 @@ STEM_LISTS = ("single_valued", "multi_valued")
 def load_lexicon(language: Language) -> Lexicon:
     """Return the lexicon of the language."""
     facts = _merged([_read(name) for name in dict.fromkeys(("english", language))])
+    facts["values"] = list(_read("values").values())
     exact: dict[str, list[tuple[Phrase, Tag]]] = {}
     stems: dict[str, list[tuple[Phrase, Tag]]] = {}
     for phrase, tag in _tagged_phrases(facts):

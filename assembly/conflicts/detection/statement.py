@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from assembly.conflicts.detection.date_values import DateValue
+from assembly.conflicts.detection.lexicon import Language
 from assembly.conflicts.detection.quantities import Quantity
+from assembly.conflicts.detection.typed_values import TypedValues
 
 
 class Pole(NamedTuple):
@@ -24,6 +26,7 @@ class Statement:
     """An analysed sentence. Words are given by their keys."""
 
     text: str
+    language: Language
     words: frozenset[str]
     """All words with a meaning of their own, without those of numbers and dates."""
     subject: frozenset[str]
@@ -64,6 +67,17 @@ class Statement:
     """The words, as they were written, that say that something costs nothing."""
     gratis_words: frozenset[str]
     """The words of `gratis`."""
+    unlimited: str
+    """The words, as they were written, that say that something has no limit or end."""
+    subject_end: int
+    """The character at which the subject ends; 0 if no verb was found."""
+    verb_words: frozenset[str]
+    """The verbs and auxiliaries, as they were written, in lower case."""
+    is_conditional: bool
+    """Whether it holds under a condition only."""
+    is_exclusive: bool
+    """Whether a word such as “only” or “all” leaves no other value."""
+    typed: TypedValues
     is_limited_to_subject: bool
     """Whether it begins with “only”: nobody but the subject does it."""
     verb: str

@@ -11,6 +11,7 @@ from assembly.conflicts.detection.lexicon import Language, Lexicon, load_lexicon
 from assembly.conflicts.detection.quantities import COUNT, TIMES, Bound, Quantity, quantities_in
 from assembly.conflicts.detection.statement import Pole, Statement
 from assembly.conflicts.detection.tokens import MAX_STEMMED, Tagged, Token, tagged_phrases, tokens_in, without_reports
+from assembly.conflicts.detection.typed_values import typed_values
 
 MAX_CHARACTERS = 600
 """The most characters of a statement that are analysed; longer sentences are lists or code."""
@@ -43,6 +44,7 @@ _PREPOSITIONS = frozenset((
     "für", "mit", "zum", "zur", "und", "oder",
 ))  # fmt: skip
 _PERMITTING = frozenset(("may", "can", "darf", "dürfen", "kann", "können"))
+_CONDITIONS = frozenset(("if", "unless", "when", "whenever", "once", "without", "wenn", "falls", "sofern", "sobald", "si", "cuando"))
 _ONLY = ("only", "nur")
 _DEFINITE = ("the", "our", "their", "der", "die", "das")
 _PRONOUNS = ("it", "they", "he", "she", "this", "that", "these", "er", "sie", "es")
@@ -83,6 +85,7 @@ class _Analysis:
         kinds = {tag.list for tag in self.tags}
         return Statement(
             text=self.whole,
+            language=self.lexicon.language,
             words=frozenset(words),
             subject=frozenset(subject),
             names=frozenset(names),
@@ -107,6 +110,14 @@ class _Analysis:
             is_universal="universals" in kinds,
             gratis=next((self._spelling(tag) for tag in self._tagged("gratis")), ""),
             gratis_words=frozenset(self.tokens[place].key for tag in self._tagged("gratis") for place in tag.places),
+            unlimited=next((self._spelling(tag) for tag in self._tagged("unlimited")), ""),
+            subject_end=0 if self.is_labelled else boundary,
+            verb_words=frozenset(
+                token.word for token in self.tokens if token.word in self.lexicon.auxiliaries or self._is_verb(token)
+            ),
+            is_conditional=not _CONDITIONS.isdisjoint(token.word for token in self.tokens),
+            is_exclusive="exclusively" in kinds,
+            typed=typed_values(self.text, self.tokens, self.tags),
             is_limited_to_subject=bool(self.tokens) and self.tokens[0].word in _ONLY,
             verb=self._verb_key(),
             verbs=frozenset(token.key for token in content if self._is_verb(token)),

@@ -1,0 +1,86 @@
+"""Typed values are what a statement names of a known kind: persons, places, paths, languages, countries and the like.
+
+A property such as “written in” or “owned by” has one of them at a time, whatever the other words are. Persons, places,
+paths and addresses are recognised by their form, the other classes are lists in `lexicon/values.yaml`.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from assembly.conflicts.detection.tokens import Tagged, Token
+
+PLACE_WORDS = frozenset(("in", "at", "near", "en", "bei"))
+"""The words before the name of a place: “runs in Frankfurt”."""
+PATH_CLASS, ADDRESS_CLASS, PLACE_CLASS = "path", "address", "place"
+
+_TITLED = re.compile(
+    r"\b(?:Mr|Mrs|Ms|Miss|Dr|Prof|Sr|Sra|Dra|Herrn?|Frau|Señora?|Don|Doña|Judge|Richterin?)\.? (?:(?:Dr|Prof)\. )?"
+    r"(?P<name>[A-ZÄÖÜÁÉÍÓÚÑ][\w'’-]+(?: [A-ZÄÖÜÁÉÍÓÚÑ][\w'’-]+)?)"  # noqa: RUF001
+)
+_NAMED = re.compile(r"\b(?:by|de|von|to|an|with|is|es|ist|:|durch|por|encarga|lleva) $")
+_HOLDER = re.compile(r"\b(?:is|by|ist|von|durch|es|por) (?:[A-ZÄÖÜÁÉÍÓÚÑ][\w.-]+ ?){1,3}[.!]?$")
+_PATH = re.compile(r"(?:^|\s)/[\w./-]+")
+_ADDRESS = re.compile(r"\bhttps?://\S+|\b[\w.+-]+@[\w-]+\.\w+|\b(?:\d{1,3}\.){3}\d{1,3}\b")
+
+
+@dataclass(frozen=True, slots=True)
+class TypedValues:
+    """The typed values of a statement."""
+
+    persons: frozenset[str]
+    """The keys of the names of persons."""
+    places: frozenset[str]
+    """The keys of names after words such as “in” and “at”."""
+    classes: Mapping[str, frozenset[str]]
+    """By the classes of values, those that the statement names."""
+    written: Mapping[str, str]
+    """By the classes, the first value as it was written."""
+    is_holder_last: bool
+    """Whether it ends with a name after “is” or “by”: “night duty is done by Irena”."""
+    relations: frozenset[int]
+    """The groups of words for one relation of a person to something, such as “owner of” and “belongs to”."""
+
+
+def typed_values(text: str, tokens: Sequence[Token], tags: Sequence[Tagged]) -> TypedValues:
+    """Return the typed values of the text."""
+    titled = {match.start("name"): match.end("name") for match in _TITLED.finditer(text)}
+    persons = {token.key for token in tokens if any(start <= token.start < end for start, end in titled.items())}
+    places = set(_places(tokens)) - persons
+    persons |= {token.key for token in _bare_names(text, tokens) if token.key not in places}
+    classes: dict[str, frozenset[str]] = {}
+    written: dict[str, str] = {}
+    for tag in tags:
+        if tag.list == "values":
+            name = str(tag.group)
+            classes[name] = classes.get(name, frozenset()) | {str(tag.pole)}
+            written.setdefault(name, " ".join(tokens[place].word for place in tag.places))
+    for name, pattern in ((PATH_CLASS, _PATH), (ADDRESS_CLASS, _ADDRESS)):
+        found = [match[0].strip().rstrip(".,;") for match in pattern.finditer(text)]
+        if found:
+            classes[name] = frozenset(found)
+            written[name] = found[0]
+    relations = frozenset(tag.group for tag in tags if tag.list == "relations")
+    return TypedValues(frozenset(persons), frozenset(places), classes, written, bool(_HOLDER.search(text)), relations)
+
+
+def _places(tokens: Sequence[Token]) -> Iterator[str]:
+    """Yield the names after a preposition of place, with at most a determiner between them."""
+    for index, token in enumerate(tokens):
+        before = [one.word for one in tokens[max(0, index - 2) : index]]
+        if token.is_name and token.word.isalpha() and before:
+            if before[-1] in PLACE_WORDS or (before[0] in PLACE_WORDS and before[-1] in ("the", "our", "la", "el")):
+                yield token.key
+
+
+def _bare_names(text: str, tokens: Sequence[Token]) -> Iterator[Token]:
+    """Yield the names that stand where a person stands: at the beginning, before a verb, or after “by” and “is”."""
+    for index, token in enumerate(tokens):
+        if not token.is_content or not token.word.isalpha() or not text[token.start].isupper():
+            continue
+        if text[token.start : token.start + 2].isupper():
+            continue
+        if index == 0 or (token.is_name or text[: token.start].endswith(": ")) and _NAMED.search(text[: token.start]):
+            yield token
+        elif token.is_name and index and tokens[index - 1].start + len(tokens[index - 1].word) + 1 == token.start:
+            yield token
