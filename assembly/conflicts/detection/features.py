@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from rapidfuzz import fuzz
 
 from assembly.conflicts.detection.cues import Cues
-from assembly.conflicts.detection.loose_cues import RULES
+from assembly.conflicts.detection.loose_cues import QUALIFIERS, RULES
 from assembly.conflicts.detection.statement import Statement
 from assembly.conflicts.detection.word_alignment import text_similarity
 
 SUBJECT_FEATURES = (
     "cosine", "overlap", "containment", "subject_share", "other_name", "other_subject", "rest_both", "pronoun",
-    "equal_values", "other_slot", "spelling", "soft_overlap", "soft_containment", "contrasted", "sentence_cosine",
+    "equal_values", "other_slot", "spelling", "soft_overlap", "soft_containment", "contrasted", "sentence_cosine", "other_qualifier", "other_person",
 )  # fmt: skip
 """Features of whether both statements speak of one subject and one slot."""
 LABEL_FEATURES = (
@@ -24,7 +24,7 @@ LABEL_FEATURES = (
     "other_slot", "containment", "soft_overlap", "soft_containment", "contrasted", "cue_contrasted", "cue_soft_overlap",
     "loose", "subject_loose", "loose_holder", "loose_typed", "loose_place", "loose_count", "loose_limit", "loose_denial",
     "loose_exclusive", "sentence_cosine", "foreign_subject", "foreign_value", "other_event", "other_roles", "names_only",
-    "conditional", "clause",
+    "conditional", "clause", "other_qualifier", "contrast", "other_person",
 )  # fmt: skip
 """Features of the label, of which `subject` is what the subject's weights make of SUBJECT_FEATURES."""
 
@@ -63,6 +63,8 @@ def subject_features(pair: Pair) -> dict[str, float]:
         "soft_overlap": (common + cues.aligned) / most if most else 0.0,
         "soft_containment": min(1.0, (common + cues.aligned) / fewest) if fewest else 0.0,
         "contrasted": float(cues.is_contrasted),
+        "other_qualifier": float(_has_other_qualifier(pair)),
+        "other_person": float(cues.loose_rule != "holder" and _has_other_person(pair)),
         "sentence_cosine": max(0.0, text_similarity(*sorted((pair.left.text, pair.right.text)))),
         "spelling": fuzz.token_sort_ratio(pair.left.text, pair.right.text) / 100,
     }
@@ -79,7 +81,8 @@ def label_features(pair: Pair, subject: float, of_subject: Features) -> dict[str
     weak_change = float(left.may_have_change or right.may_have_change)
     tense = float(left.is_past != right.is_past)
     loose, foreign = float(bool(cues.loose_rule)), float(_has_foreign_subject(pair))
-    shared = ("soft_overlap", "soft_containment", "contrasted", "sentence_cosine", "cosine", "overlap", "containment", "spelling", "rest_both", "equal_values", "other_name", "other_slot")
+    both = left.contrasts.keys() & right.contrasts.keys()
+    shared = ("other_qualifier", "other_person", "soft_overlap", "soft_containment", "contrasted", "sentence_cosine", "cosine", "overlap", "containment", "spelling", "rest_both", "equal_values", "other_name", "other_slot")
     return {name: of_subject[name] for name in shared} | {
         "other_subject": of_subject["other_subject"],
         "subject": subject,
@@ -115,6 +118,7 @@ def label_features(pair: Pair, subject: float, of_subject: Features) -> dict[str
         "other_roles": cue * float(cues.has_other_roles),
         "names_only": cue * float(not cues.common - left.names - right.names),
         "conditional": cue * float(left.is_conditional or right.is_conditional),
+        "contrast": cue * float(any(left.contrasts[one].number != right.contrasts[one].number for one in both)),
         "clause": float(pair.is_clause),
         "cue_contrasted": cue * of_subject["contrasted"],
         "cue_soft_overlap": cue * of_subject["soft_overlap"],
@@ -137,3 +141,15 @@ def _has_foreign_subject(pair: Pair) -> bool:
         if one.subject and (one.subject <= rest or (is_price and one.subject & rest)):
             return True
     return False
+
+
+def _has_other_qualifier(pair: Pair) -> bool:
+    """Return whether both name a value of one class that tells two things apart, such as staging and production."""
+    left, right = pair.left.typed.classes, pair.right.typed.classes
+    both = [name for name in left.keys() & right.keys() if name.startswith(QUALIFIERS)]
+    return any(left[name].isdisjoint(right[name]) for name in both)
+
+
+def _has_other_person(pair: Pair) -> bool:
+    left, right = pair.left.typed.persons, pair.right.typed.persons
+    return bool(left and right) and left.isdisjoint(right)

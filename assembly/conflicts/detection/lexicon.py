@@ -94,7 +94,7 @@ EXACT_LISTS = (
     "exclusively",
 )
 """Flat lists whose phrases match as they are written."""
-GROUPED_LISTS = ("denials", "opposites", "exclusive", "events", "markers", "contrasts", "relations", "values")
+GROUPED_LISTS = ("denials", "opposites", "exclusive", "events", "markers", "contrasts", "relations", "values", "qualifiers")
 """Lists of groups, whose phrases match as they are written or, with a mark, by their stems."""
 STEM_LISTS = ("single_valued", "multi_valued")
 """Lists of groups whose phrases match by their stems."""
@@ -104,7 +104,8 @@ STEM_LISTS = ("single_valued", "multi_valued")
 def load_lexicon(language: Language) -> Lexicon:
     """Return the lexicon of the language."""
     facts = _merged([_read(name) for name in dict.fromkeys(("english", language))])
-    facts["values"] = list(_read("values").values())
+    for name, classes in _read("values").items():
+        facts[name] = list(classes.values())
     exact: dict[str, list[tuple[Phrase, Tag]]] = {}
     stems: dict[str, list[tuple[Phrase, Tag]]] = {}
     for phrase, tag in _tagged_phrases(facts):

@@ -15,6 +15,8 @@ from assembly.conflicts.detection.statement import Statement
 Rule = Literal["holder", "typed", "place", "count", "limit", "denial", ""]
 RULES: tuple[Rule, ...] = ("holder", "typed", "place", "count", "limit", "denial")
 
+QUALIFIERS = "qualifiers"
+"""How the classes begin that tell two things apart, such as staging and production."""
 STRENGTH = 0.7
 DENIAL_STRENGTH = 0.6
 
@@ -64,6 +66,8 @@ def _holder(left: Statement, right: Statement, _: Collection[str]) -> Difference
 def _typed(left: Statement, right: Statement, _: Collection[str]) -> Difference | None:
     """Return the different values of one class, if each statement names one of it."""
     for name in sorted(left.typed.classes.keys() & right.typed.classes.keys()):
+        if name.startswith(QUALIFIERS):
+            continue
         mine, theirs = left.typed.classes[name], right.typed.classes[name]
         if len(mine) == len(theirs) == 1 and mine != theirs:
             return Difference("property", STRENGTH, left.typed.written[name], right.typed.written[name])

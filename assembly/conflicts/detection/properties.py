@@ -72,7 +72,7 @@ def _property_class(left: Statement, right: Statement, left_rest: frozenset[str]
     groups = left.exclusive.keys() & right.exclusive.keys()
     if any(left.exclusive[group].number != right.exclusive[group].number for group in groups):
         return "exclusive"
-    if left.is_multi_valued or right.is_multi_valued:
+    if left.is_multi_valued or right.is_multi_valued or left_rest & left.roles or right_rest & right.roles:
         return "multi"
     is_single = left.is_single_valued and right.is_single_valued
     if not _has_same_form(left, right, left_rest, right_rest):

@@ -34,6 +34,7 @@ BOUND_LISTS: tuple[tuple[str, Bound], ...] = (
     ("approximate", "approximate"),
 )
 
+_OPPOSITE_BOUNDS: dict[Bound, Bound] = {"lower": "upper", "upper": "lower"}
 _OF_OWNER = re.compile(r"\w(?:['’]s|s['’]) \w| (?:of|von|des|der) \w")  # noqa: RUF001
 _DETERMINERS = frozenset((
     "the", "a", "an", "this", "that", "these", "those", "my", "your", "his", "her", "its", "our", "their", "der", "die",
@@ -117,7 +118,7 @@ class _Analysis:
             ),
             is_conditional=not _CONDITIONS.isdisjoint(token.word for token in self.tokens),
             is_exclusive="exclusively" in kinds,
-            typed=typed_values(self.text, self.tokens, self.tags),
+            typed=typed_values(self.text, self.tokens, self.tags, boundary),
             is_limited_to_subject=bool(self.tokens) and self.tokens[0].word in _ONLY,
             verb=self._verb_key(),
             verbs=frozenset(token.key for token in content if self._is_verb(token)),
@@ -248,9 +249,26 @@ class _Analysis:
         ]
         # “No more than” contains “more than”: the longest phrase counts.
         if found:
-            return max(found, key=lambda one: one[0])[1]
+            bound = max(found, key=lambda one: one[0])[1]
+            return _OPPOSITE_BOUNDS[bound] if bound != "approximate" and self._is_denied_bound(quantity) else bound
         auxiliaries = {token.word for token in self.tokens if token.start in near}
         return "exact" if auxiliaries.isdisjoint(_PERMITTING) else "permitted"
+
+    def _is_denied_bound(self, quantity: Quantity) -> bool:
+        """Return whether a negation stands before the words that make the number a bound: “nobody under 14”."""
+        positions = [tag.places for name, _ in BOUND_LISTS[:2] for tag in self._tagged(name)]
+        positions = [places for places in positions if self.tokens[places.start].start < quantity.start]
+        if not positions:
+            return False
+        nearest = max(positions, key=lambda places: places.start)
+        inside = {place for places in positions for place in places}
+        return any(
+            tag.position < nearest.start
+            and tag.position not in inside
+            and nearest.start - tag.position <= NEGATION_SCOPE
+            and not _CLAUSE_BREAKS & set(self.text[self.tokens[tag.position].start : quantity.start])
+            for tag in self._tagged("negations")
+        )
 
     def _tagged(self, *names: str) -> Iterator[Tagged]:
         return (tag for tag in self.tags if tag.list in names)

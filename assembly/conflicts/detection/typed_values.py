@@ -19,6 +19,9 @@ _TITLED = re.compile(
     r"(?P<name>[A-ZÄÖÜÁÉÍÓÚÑ][\w'’-]+(?: [A-ZÄÖÜÁÉÍÓÚÑ][\w'’-]+)?)"  # noqa: RUF001
 )
 _NAMED = re.compile(r"\b(?:by|de|von|to|an|with|is|es|ist|:|durch|por|encarga|lleva) $")
+_CAPITALISED = re.compile(r"(?:[A-ZÄÖÜÁÉÍÓÚÑ][\w'’-]* ?){1,3}")  # noqa: RUF001
+_BESIDE = re.compile(r"\b(?:over|instead of|rather than|not|never|no|statt|anstatt|nie|kein\w*|en lugar de|en vez de|nunca) $")
+"""What stands before a value that does not hold: “tabs over spaces”."""
 _HOLDER = re.compile(r"\b(?:is|by|ist|von|durch|es|por) (?:[A-ZÄÖÜÁÉÍÓÚÑ][\w.-]+ ?){1,3}[.!]?$")
 _PATH = re.compile(r"(?:^|\s)/[\w./-]+")
 _ADDRESS = re.compile(r"\bhttps?://\S+|\b[\w.+-]+@[\w-]+\.\w+|\b(?:\d{1,3}\.){3}\d{1,3}\b")
@@ -42,17 +45,17 @@ class TypedValues:
     """The groups of words for one relation of a person to something, such as “owner of” and “belongs to”."""
 
 
-def typed_values(text: str, tokens: Sequence[Token], tags: Sequence[Tagged]) -> TypedValues:
-    """Return the typed values of the text."""
+def typed_values(text: str, tokens: Sequence[Token], tags: Sequence[Tagged], subject_end: int) -> TypedValues:
+    """Return the typed values of the text, whose subject ends at the given character, 0 if unknown."""
     titled = {match.start("name"): match.end("name") for match in _TITLED.finditer(text)}
     persons = {token.key for token in tokens if any(start <= token.start < end for start, end in titled.items())}
     places = set(_places(tokens)) - persons
-    persons |= {token.key for token in _bare_names(text, tokens) if token.key not in places}
+    persons |= {token.key for token in _bare_names(text, tokens, subject_end) if token.key not in places}
     classes: dict[str, frozenset[str]] = {}
     written: dict[str, str] = {}
     for tag in tags:
-        if tag.list == "values":
-            name = str(tag.group)
+        if tag.list in ("values", "qualifiers") and not _BESIDE.search(text[: tokens[tag.position].start].lower()):
+            name = f"{tag.list}{tag.group}"
             classes[name] = classes.get(name, frozenset()) | {str(tag.pole)}
             written.setdefault(name, " ".join(tokens[place].word for place in tag.places))
     for name, pattern in ((PATH_CLASS, _PATH), (ADDRESS_CLASS, _ADDRESS)):
@@ -73,14 +76,16 @@ def _places(tokens: Sequence[Token]) -> Iterator[str]:
                 yield token.key
 
 
-def _bare_names(text: str, tokens: Sequence[Token]) -> Iterator[Token]:
+def _bare_names(text: str, tokens: Sequence[Token], subject_end: int) -> Iterator[Token]:
     """Yield the names that stand where a person stands: at the beginning, before a verb, or after “by” and “is”."""
-    for index, token in enumerate(tokens):
+    is_name_subject = bool(_CAPITALISED.fullmatch(text[:subject_end]))
+    named: set[int] = set()
+    for token in tokens:
         if not token.is_content or not token.word.isalpha() or not text[token.start].isupper():
             continue
         if text[token.start : token.start + 2].isupper():
             continue
-        if index == 0 or (token.is_name or text[: token.start].endswith(": ")) and _NAMED.search(text[: token.start]):
-            yield token
-        elif token.is_name and index and tokens[index - 1].start + len(tokens[index - 1].word) + 1 == token.start:
+        is_before = bool(named) and text[max(named) : token.start] == " "
+        if (is_name_subject and token.start < subject_end) or is_before or (token.is_name or text[: token.start].endswith(": ")) and _NAMED.search(text[: token.start]):
+            named.add(token.start + len(token.word))
             yield token
