@@ -206,7 +206,9 @@ def _shifted(shift: int) -> _Reader:
     def read(said: _Said) -> Iterator[_Parts]:
         hour = str(said["hour"]).lower()
         minute = (_HOURS.get(hour) or int(hour)) * 60 + shift
-        yield {"minute": minute % MINUTES_A_DAY, "is_half_known": False}
+        half = _DAY_HALVES.get(said.get("half") or "")
+        minute += HALF_DAY if half == "pm" and minute < HALF_DAY else 0
+        yield {"minute": minute % MINUTES_A_DAY, "is_half_known": half is not None}
 
     return read
 
@@ -257,7 +259,6 @@ _PATTERNS: tuple[tuple[Kind, str, _Reader], ...] = (
     ("clock", rf"\b(?P<hour>[0-2]?\d)(?:[:.](?P<minute>[0-5]\d))? ?{_HALF}", _clock),
     ("clock", r"\b(?P<hour>[0-2]?\d):(?P<minute>[0-5]\d)(?: ?(?:h|Uhr))?\b(?![:.]\d)", _clock),
     ("clock", r"\b(?P<hour>[0-2]?\d)(?:\.(?P<minute>[0-5]\d))? ?(?:Uhr|o'clock)\b", _clock),
-    ("clock", rf"\b{_HOUR}(?::(?P<minute>[0-5]\d))?(?: Uhr)? (?:(?:in the|de la) )?{_DAY_HALF}", _clock),
     (
         "clock",
         rf"\ba las? (?P<hour>[0-2]?\d|{'|'.join(_SPANISH_HOURS)})\b(?:[:.](?P<minute>[0-5]\d))?"
@@ -265,10 +266,11 @@ _PATTERNS: tuple[tuple[Kind, str, _Reader], ...] = (
         _spanish_clock,
     ),
     ("clock", rf"\b(?P<shift_word>{'|'.join(_SHIFTS)}) (?P<way>past|to|nach|vor) {_HOUR}\b", _past_or_to),
-    ("clock", rf"\bhalf past {_HOUR}\b", _shifted(30)),
+    ("clock", rf"\bhalf past {_HOUR}\b(?: (?:in the )?{_DAY_HALF})?", _shifted(30)),
     ("clock", rf"\bhalb {_HOUR}\b", _shifted(-30)),
-    ("clock", rf"\b(?:a )?quarter past {_HOUR}\b", _shifted(15)),
-    ("clock", rf"\b(?:a )?quarter to {_HOUR}\b", _shifted(-15)),
+    ("clock", rf"\b(?:a )?quarter past {_HOUR}\b(?: (?:in the )?{_DAY_HALF})?", _shifted(15)),
+    ("clock", rf"\b(?:a )?quarter to {_HOUR}\b(?: (?:in the )?{_DAY_HALF})?", _shifted(-15)),
+    ("clock", rf"\b{_HOUR}(?::(?P<minute>[0-5]\d))?(?: Uhr)? (?:(?:in the|de la) )?{_DAY_HALF}", _clock),
     ("clock", rf"\b(?:at|um) {_HOUR}(?=\s*$|[.,;](?!\d)| (?:in|on|and|every|each|sharp|und|am|ist|is)\b)", _clock),
     ("clock", r"\b(?:noon|midday|[Mm]ittags?)\b", _noon),
     ("clock", r"\b(?:midnight|Mitternacht)\b", _midnight),

@@ -22,7 +22,7 @@ LABEL_FEATURES = (
     "weak_change_cue", "tense", "tense_cue", "one_sided", "one_sided_values", "rest_both", "cue_rest_both",
     "cue_other_name", "cosine", "overlap", "spelling", "exception", "equal_values", "other_name", "other_subject",
     "other_slot", "containment", "soft_overlap", "soft_containment", "contrasted", "cue_contrasted", "cue_soft_overlap",
-    "loose", "subject_loose", "loose_holder", "loose_typed", "loose_place", "loose_count", "loose_limit", "loose_denial",
+    "loose", "subject_loose", "loose_holder", "loose_typed", "loose_place", "loose_count", "loose_limit", "loose_denial", "loose_scope",
     "loose_exclusive", "sentence_cosine", "foreign_subject", "foreign_value", "other_event", "other_roles", "names_only",
     "conditional", "clause", "other_qualifier", "contrast", "other_person",
 )  # fmt: skip

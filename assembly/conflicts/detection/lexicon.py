@@ -5,6 +5,7 @@ numbers, units and ISO dates work in any language. German and Spanish statements
 texts about software are full of English words.
 """
 
+import re
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -26,6 +27,9 @@ STEM_MARK = "~"
 """The mark of entries that match inflected forms, too."""
 CACHED_STEMS = 65_536
 """A stem takes about 0.1 ms to compute and 100 bytes to keep; the cache holds the vocabulary of an installation."""
+
+_PARTICIPLE = re.compile(r"ge\w{3,}t")
+"""The form of German participles, which get the stem of their verb: geraucht, rauchen."""
 
 Phrase = tuple[str, ...]
 Tag = tuple[str, int, int]
@@ -72,9 +76,13 @@ class Lexicon:
     """Words of which one tells that a short text is in this language."""
     number_words: Mapping[str, float]
     opposite_prefixes: tuple[str, ...]
+    class_names: Mapping[str, tuple[str, ...]]
+    """The names of the classes of `values` and `qualifiers`, by the number of their group."""
 
     def canonical(self, word: str) -> str:
         """Return the stem of the word, or that of the synonym which stands for it."""
+        if self.language == "german" and _PARTICIPLE.fullmatch(word):
+            word = f"{word[2:-1]}en"
         root = stem(word, self.language)
         return self.synonyms.get(root, root)
 
@@ -92,11 +100,12 @@ EXACT_LISTS = (
     "gratis",
     "unlimited",
     "exclusively",
+    "limited",
 )
 """Flat lists whose phrases match as they are written."""
-GROUPED_LISTS = ("denials", "opposites", "exclusive", "events", "markers", "contrasts", "relations", "values", "qualifiers")
+GROUPED_LISTS = ("denials", "opposites", "exclusive", "events", "markers", "contrasts", "values", "qualifiers")
 """Lists of groups, whose phrases match as they are written or, with a mark, by their stems."""
-STEM_LISTS = ("single_valued", "multi_valued")
+STEM_LISTS = ("single_valued", "multi_valued", "relations")
 """Lists of groups whose phrases match by their stems."""
 
 
@@ -104,7 +113,8 @@ STEM_LISTS = ("single_valued", "multi_valued")
 def load_lexicon(language: Language) -> Lexicon:
     """Return the lexicon of the language."""
     facts = _merged([_read(name) for name in dict.fromkeys(("english", language))])
-    for name, classes in _read("values").items():
+    value_classes = _read("values")
+    for name, classes in value_classes.items():
         facts[name] = list(classes.values())
     exact: dict[str, list[tuple[Phrase, Tag]]] = {}
     stems: dict[str, list[tuple[Phrase, Tag]]] = {}
@@ -137,6 +147,7 @@ def load_lexicon(language: Language) -> Lexicon:
         marks=frozenset({*facts["marks"], *facts["negations"], *_flat(facts["auxiliaries"])}),
         number_words=_with_compounds(facts["number_words"]),
         opposite_prefixes=tuple(facts["opposite_prefixes"]),
+        class_names={name: tuple(classes) for name, classes in value_classes.items()},
     )
 
 

@@ -11,9 +11,10 @@ from typing import Literal, NamedTuple
 from assembly.conflicts.detection.differences import Difference, number_strength
 from assembly.conflicts.detection.quantities import COUNT, PERCENT
 from assembly.conflicts.detection.statement import Statement
+from assembly.conflicts.detection.typed_values import names_land_and_town
 
-Rule = Literal["holder", "typed", "place", "count", "limit", "denial", ""]
-RULES: tuple[Rule, ...] = ("holder", "typed", "place", "count", "limit", "denial")
+Rule = Literal["holder", "typed", "place", "count", "limit", "denial", "scope", ""]
+RULES: tuple[Rule, ...] = ("holder", "typed", "place", "count", "limit", "denial", "scope")
 
 QUALIFIERS = "qualifiers"
 """How the classes begin that tell two things apart, such as staging and production."""
@@ -52,10 +53,12 @@ def limit_of(left: Statement, right: Statement) -> Difference | None:
     return None
 
 
-def _holder(left: Statement, right: Statement, _: Collection[str]) -> Difference | None:
+def _holder(left: Statement, right: Statement, common: Collection[str]) -> Difference | None:
     """Return the persons who have the same relation to something, if each statement names others."""
     mine, theirs = left.typed, right.typed
     if not mine.relations & theirs.relations and not (mine.is_holder_last and theirs.is_holder_last):
+        return None
+    if not set(common) - mine.relation_words - theirs.relation_words - mine.persons - theirs.persons:
         return None
     persons = mine.persons - right.words, theirs.persons - left.words
     if not all(persons):
@@ -76,10 +79,24 @@ def _typed(left: Statement, right: Statement, _: Collection[str]) -> Difference 
 
 def _place(left: Statement, right: Statement, _: Collection[str]) -> Difference | None:
     """Return the names of the places, if each statement is in another one."""
+    if left.typed.places & right.typed.places or names_land_and_town(left.typed, right.typed):
+        return None
     mine, theirs = left.typed.places - right.words, right.typed.places - left.words
-    if not mine or not theirs or left.typed.places & right.typed.places:
+    if mine and not theirs:
+        theirs = right.names - right.typed.persons - left.words
+    elif theirs and not mine:
+        mine = left.names - left.typed.persons - right.words
+    if not mine or not theirs:
         return None
     return Difference("property", STRENGTH, _spelled(left, mine), _spelled(right, theirs))
+
+
+def _scope(left: Statement, right: Statement, _: Collection[str]) -> Difference | None:
+    """Return “everyone” and “only …”, if one statement limits what the other one says of all."""
+    for one, other, is_swapped in ((left, right, False), (right, left, True)):
+        if one.is_universal and not one.is_limited and other.is_limited and not other.is_universal:
+            return _difference("state", "all", "only", is_swapped)
+    return None
 
 
 def _count(left: Statement, right: Statement, _: Collection[str]) -> Difference | None:
@@ -94,6 +111,9 @@ def _count(left: Statement, right: Statement, _: Collection[str]) -> Difference 
 def _denial(left: Statement, right: Statement, common: Collection[str]) -> Difference | None:
     """Return the negations of one statement if the other has none, and at least one denied word is common."""
     for one, other, is_swapped in ((left, right, False), (right, left, True)):
+        if denied := one.excepted & other.words - other.negated:
+            text = "not " + _spelled(one, denied)
+            return Difference("negation", DENIAL_STRENGTH, *(("", text) if is_swapped else (text, "")))
         said = [*one.negations, *one.denials.values()]
         if said and not other.negations and not other.denials:
             reached = one.negated.intersection(common) if one.negations else set(common)
@@ -108,11 +128,12 @@ _RULES: tuple[tuple[Rule, Callable[[Statement, Statement, Collection[str]], Diff
     ("typed", _typed),
     ("place", _place),
     ("count", _count),
+    ("scope", _scope),
     ("denial", _denial),
 )
 
 
-def _difference(kind: Literal["number"], mine: str, theirs: str, is_swapped: bool) -> Difference:
+def _difference(kind: Literal["number", "state"], mine: str, theirs: str, is_swapped: bool) -> Difference:
     return Difference(kind, STRENGTH, *((theirs, mine) if is_swapped else (mine, theirs)))
 
 

@@ -43,8 +43,13 @@ def compare_polarity(left: Statement, right: Statement, common: Iterable[str]) -
     left_denials, right_denials = _denials(left, right, explained)
     for denials, statement in ((left_denials, left), (right_denials, right)):
         words.update(key for word in denials for key in _keys(statement, word))
-    is_left_denied = left.is_negated != (len(left_denials) % 2 == 1)
-    is_right_denied = right.is_negated != (len(right_denials) % 2 == 1)
+    is_left_negated, is_right_negated = left.is_negated, right.is_negated
+    if is_left_negated and is_right_negated and left.negated.isdisjoint(right.negated):
+        # “Without extra charge” and “not accepted” deny two things; the one that the other statement says counts.
+        is_left_negated = not left.negated or not left.negated.isdisjoint(common)
+        is_right_negated = not right.negated or not right.negated.isdisjoint(common)
+    is_left_denied = is_left_negated != (len(left_denials) % 2 == 1)
+    is_right_denied = is_right_negated != (len(right_denials) % 2 == 1)
     difference = None
     is_even = is_left_denied == is_right_denied
     if flips and is_left_denied != is_right_denied and not _reaches_flip(left, right, flips):

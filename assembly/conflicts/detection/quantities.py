@@ -269,7 +269,7 @@ def _goes_on_as_word(text: str, match: re.Match[str]) -> bool:
 def _is_meant_as_number(word: str, before: str, after: str, has_unit: bool, language: str) -> bool:
     """Return whether a word for a number counts something; “one” and “once” rarely do."""
     if word == "once" and language != "spanish":
-        return bool(re.match(r" (?:a|per|every|each)\b", after))
+        return bool(re.match(r" (?:an?|per|every|each)\b", after))
     if word == "one":
         is_pronoun = re.match(r" (?:of|is|can|who|that|has|another|the)\b", after)
         is_counting = has_unit or bool(re.match(r" \w", after) and not is_pronoun)

@@ -55,6 +55,10 @@ class Statement:
     """The groups of words of which the statement has one, which duplicates share, such as “only”."""
     contrasts: Mapping[int, Pole]
     """By their groups, the words which differ in no duplicates, such as “to” and “from”."""
+    excepted: frozenset[str]
+    """The words after “, not” and the like: what is said does not hold for them."""
+    is_limited: bool
+    """Whether it limits something to some people or cases: “only admins”."""
     is_question: bool
     """Whether it ends with a question mark."""
     light: frozenset[str]

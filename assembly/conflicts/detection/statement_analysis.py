@@ -46,6 +46,7 @@ _PREPOSITIONS = frozenset((
 ))  # fmt: skip
 _PERMITTING = frozenset(("may", "can", "darf", "dürfen", "kann", "können"))
 _CONDITIONS = frozenset(("if", "unless", "when", "whenever", "once", "without", "wenn", "falls", "sofern", "sobald", "si", "cuando"))
+_BESIDE = ("not", "never", "nicht", "nie", "no", "nunca")
 _ONLY = ("only", "nur")
 _DEFINITE = ("the", "our", "their", "der", "die", "das")
 _PRONOUNS = ("it", "they", "he", "she", "this", "that", "these", "er", "sie", "es")
@@ -82,6 +83,7 @@ class _Analysis:
         names = {token.key for token in content if token.is_name} | set(labels)
         words = {token.key for token in content} | set(labels)
         subject = self._definite_side(subject, words)
+        self.excepted: set[str] = set()
         negations, negated, is_negated, has_exception = self._negations()
         kinds = {tag.list for tag in self.tags}
         return Statement(
@@ -105,6 +107,8 @@ class _Analysis:
             events=self._poles("events"),
             markers=frozenset(tag.group for tag in self._tagged("markers")),
             contrasts=self._poles("contrasts"),
+            excepted=frozenset(self.excepted),
+            is_limited="limited" in kinds,
             is_question=self.text.rstrip().endswith("?"),
             light=frozenset(words & self.lexicon.light),
             roles=frozenset(words & self.lexicon.roles),
@@ -118,7 +122,7 @@ class _Analysis:
             ),
             is_conditional=not _CONDITIONS.isdisjoint(token.word for token in self.tokens),
             is_exclusive="exclusively" in kinds,
-            typed=typed_values(self.text, self.tokens, self.tags, boundary),
+            typed=typed_values(self.text, self.tokens, self.tags, boundary, self.lexicon),
             is_limited_to_subject=bool(self.tokens) and self.tokens[0].word in _ONLY,
             verb=self._verb_key(),
             verbs=frozenset(token.key for token in content if self._is_verb(token)),
@@ -295,9 +299,10 @@ class _Analysis:
             before = self.text[: self.tokens[tag.position].start]
             if self._is_in_compound(tag) or self._is_answer(tag):
                 continue
-            if before.rstrip().endswith((",", " but", " and")):
+            if before.rstrip().endswith((",", " but", " and")) and self._spelling(tag) in _BESIDE:
                 # “The blue one, not the red one” limits what was said and does not deny it.
                 has_exception = True
+                self.excepted |= self._scope(tag.places.stop)
                 continue
             said.append(self._spelling(tag))
             scope |= self._scope(tag.places.stop)

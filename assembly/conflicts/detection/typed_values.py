@@ -8,11 +8,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from assembly.conflicts.detection.lexicon import Lexicon
 from assembly.conflicts.detection.tokens import Tagged, Token
 
 PLACE_WORDS = frozenset(("in", "at", "near", "en", "bei"))
 """The words before the name of a place: “runs in Frankfurt”."""
-PATH_CLASS, ADDRESS_CLASS, PLACE_CLASS = "path", "address", "place"
+PATH_CLASS, ADDRESS_CLASS, COUNTRY_CLASS = "values:path", "values:address", "values:country"
 
 _TITLED = re.compile(
     r"\b(?:Mr|Mrs|Ms|Miss|Dr|Prof|Sr|Sra|Dra|Herrn?|Frau|Señora?|Don|Doña|Judge|Richterin?)\.? (?:(?:Dr|Prof)\. )?"
@@ -41,21 +42,28 @@ class TypedValues:
     """By the classes, the first value as it was written."""
     is_holder_last: bool
     """Whether it ends with a name after “is” or “by”: “night duty is done by Irena”."""
+    relation_words: frozenset[str]
+    """The keys of the words for those relations."""
     relations: frozenset[int]
     """The groups of words for one relation of a person to something, such as “owner of” and “belongs to”."""
 
 
-def typed_values(text: str, tokens: Sequence[Token], tags: Sequence[Tagged], subject_end: int) -> TypedValues:
+def names_land_and_town(left: TypedValues, right: TypedValues) -> bool:
+    """Return whether just one statement names a country: a town may be in it."""
+    return (COUNTRY_CLASS in left.classes) != (COUNTRY_CLASS in right.classes)
+
+
+def typed_values(text: str, tokens: Sequence[Token], tags: Sequence[Tagged], subject_end: int, lexicon: Lexicon) -> TypedValues:
     """Return the typed values of the text, whose subject ends at the given character, 0 if unknown."""
     titled = {match.start("name"): match.end("name") for match in _TITLED.finditer(text)}
     persons = {token.key for token in tokens if any(start <= token.start < end for start, end in titled.items())}
-    places = set(_places(tokens)) - persons
+    places = set(_places(text, tokens, lexicon)) - persons
     persons |= {token.key for token in _bare_names(text, tokens, subject_end) if token.key not in places}
     classes: dict[str, frozenset[str]] = {}
     written: dict[str, str] = {}
     for tag in tags:
         if tag.list in ("values", "qualifiers") and not _BESIDE.search(text[: tokens[tag.position].start].lower()):
-            name = f"{tag.list}{tag.group}"
+            name = f"{tag.list}:{lexicon.class_names[tag.list][tag.group]}"
             classes[name] = classes.get(name, frozenset()) | {str(tag.pole)}
             written.setdefault(name, " ".join(tokens[place].word for place in tag.places))
     for name, pattern in ((PATH_CLASS, _PATH), (ADDRESS_CLASS, _ADDRESS)):
@@ -63,15 +71,24 @@ def typed_values(text: str, tokens: Sequence[Token], tags: Sequence[Tagged], sub
         if found:
             classes[name] = frozenset(found)
             written[name] = found[0]
-    relations = frozenset(tag.group for tag in tags if tag.list == "relations")
-    return TypedValues(frozenset(persons), frozenset(places), classes, written, bool(_HOLDER.search(text)), relations)
+    related = [tag for tag in tags if tag.list == "relations"]
+    return TypedValues(
+        frozenset(persons),
+        frozenset(places),
+        classes,
+        written,
+        bool(_HOLDER.search(text)),
+        frozenset(tokens[place].key for tag in related for place in tag.places),
+        frozenset(tag.group for tag in related),
+    )
 
 
-def _places(tokens: Sequence[Token]) -> Iterator[str]:
+def _places(text: str, tokens: Sequence[Token], lexicon: Lexicon) -> Iterator[str]:
     """Yield the names after a preposition of place, with at most a determiner between them."""
     for index, token in enumerate(tokens):
         before = [one.word for one in tokens[max(0, index - 2) : index]]
-        if token.is_name and token.word.isalpha() and before:
+        is_name = token.is_name or (lexicon.language == "german" and text[token.start].isupper())
+        if is_name and token.word.isalpha() and before:
             if before[-1] in PLACE_WORDS or (before[0] in PLACE_WORDS and before[-1] in ("the", "our", "la", "el")):
                 yield token.key
 
