@@ -71,6 +71,9 @@ class _Analysis:
         self.taken += [(quantity.start, quantity.end) for quantity in self.quantities]
         self.tokens, self.report_end = without_reports(tokens_in(text, self.taken, lexicon), text, lexicon)
         self.tags = list(tagged_phrases(self.tokens, lexicon))
+        self.tags_by_list: dict[str, list[Tagged]] = {}
+        for tag in self.tags:
+            self.tags_by_list.setdefault(tag.list, []).append(tag)
         self.verb, self.boundary, self.is_labelled = self._verb_position()
 
     def statement(self) -> Statement:
@@ -275,7 +278,7 @@ class _Analysis:
         )
 
     def _tagged(self, *names: str) -> Iterator[Tagged]:
-        return (tag for tag in self.tags if tag.list in names)
+        return (tag for name in names for tag in self.tags_by_list.get(name, ()))
 
     def _spelling(self, tag: Tagged) -> str:
         return " ".join(self.tokens[place].word for place in tag.places)
