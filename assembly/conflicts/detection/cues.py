@@ -98,7 +98,7 @@ def find_cues(left: Statement, right: Statement) -> Cues:
         differences.append(price)
     # “Only admins may …” denies it of everybody else itself.
     is_limited = left.is_limited_to_subject != right.is_limited_to_subject and left.subject.isdisjoint(right.subject)
-    if polarity.difference and not price and not is_limited:
+    if polarity.difference and not price and not is_limited and not _is_restated_limit(left, right):
         differences.append(polarity.difference)
     explained = common | polarity.words | _denied_of_all(left, right)
     if price:
@@ -169,6 +169,14 @@ def _limit_difference(
         return None
     subjects = [", ".join(one.spelled[key] for key in one.sequence if key in one.subject) for one in (left, right)]
     return Difference("state", STATE_STRENGTH, *subjects)
+
+
+def _is_restated_limit(left: Statement, right: Statement) -> bool:
+    """Return whether one says “only” and the other denies with an exception: “nobody … unless”, “nothing but”."""
+    return any(
+        one.is_limited and other.is_negated and (other.has_exception or other.is_conditional)
+        for one, other in ((left, right), (right, left))
+    )
 
 
 def _written(statement: Statement, keys: frozenset[str]) -> list[tuple[str, str]]:

@@ -58,7 +58,7 @@ def _holder(left: Statement, right: Statement, common: Collection[str]) -> Diffe
     mine, theirs = left.typed, right.typed
     if not mine.relations & theirs.relations and not (mine.is_holder_last and theirs.is_holder_last):
         return None
-    if not set(common) - mine.relation_words - theirs.relation_words - mine.persons - theirs.persons:
+    if not set(common) - mine.relation_words - theirs.relation_words - (mine.persons ^ theirs.persons):
         return None
     persons = mine.persons - right.words, theirs.persons - left.words
     if not all(persons):

@@ -222,6 +222,10 @@ class _Analysis:
             # “Seats 40 people” has a verb; the number after it counts.
             is_verb = before is not None and before.word.endswith("s") and not before.is_name and counts_next
             is_version = "." in quantity.text and self._bound(quantity) in ("lower", "upper")
+            # German nouns have a capital: “Raum 3” is a label, “fasst 30” is not.
+            is_verb = is_verb or (
+                before is not None and self.lexicon.language == "german" and self.text[before.start].islower()
+            )
             if before and is_digit and touches and is_subject and not is_verb and not is_version:
                 labels[f"{before.key} {quantity.text}"] = quantity.start
                 continue
@@ -330,6 +334,9 @@ class _Analysis:
                 break
             if self.tokens[index].is_content:
                 scope.add(self.tokens[index].key)
+        if not scope:
+            # In German the negation may follow: “funktioniert nicht”.
+            scope = {token.key for token in self.tokens[max(0, position - 3) : position] if token.is_content}
         return scope
 
     def _poles(self, name: str) -> dict[int, Pole]:

@@ -19,7 +19,7 @@ _TITLED = re.compile(
     r"\b(?:Mr|Mrs|Ms|Miss|Dr|Prof|Sr|Sra|Dra|Herrn?|Frau|Señora?|Don|Doña|Judge|Richterin?)\.? (?:(?:Dr|Prof)\. )?"
     r"(?P<name>[A-ZÄÖÜÁÉÍÓÚÑ][\w'’-]+(?: [A-ZÄÖÜÁÉÍÓÚÑ][\w'’-]+)?)"  # noqa: RUF001
 )
-_NAMED = re.compile(r"\b(?:by|de|von|to|an|with|is|es|ist|:|durch|por|encarga|lleva) $")
+_NAMED = re.compile(r"\b(?:by|von|is|es|ist|:|durch|por|encarga|lleva|ocupa|dirige|firma|aprueba|reports? to|berichtet an) $")
 _CAPITALISED = re.compile(r"(?:[A-ZÄÖÜÁÉÍÓÚÑ][\w'’-]* ?){1,3}")  # noqa: RUF001
 _BESIDE = re.compile(r"\b(?:over|instead of|rather than|not|never|no|statt|anstatt|nie|kein\w*|en lugar de|en vez de|nunca) $")
 """What stands before a value that does not hold: “tabs over spaces”."""
@@ -95,7 +95,8 @@ def _places(text: str, tokens: Sequence[Token], lexicon: Lexicon) -> Iterator[st
 
 def _bare_names(text: str, tokens: Sequence[Token], subject_end: int) -> Iterator[Token]:
     """Yield the names that stand where a person stands: at the beginning, before a verb, or after “by” and “is”."""
-    is_name_subject = bool(_CAPITALISED.fullmatch(text[:subject_end]))
+    named_words = sum(token.is_content and token.start < subject_end for token in tokens)
+    is_name_subject = bool(_CAPITALISED.fullmatch(text[:subject_end])) and named_words == len(text[:subject_end].split())
     named: set[int] = set()
     for token in tokens:
         if not token.is_content or not token.word.isalpha() or not text[token.start].isupper():
