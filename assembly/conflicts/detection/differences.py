@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeVar
 
 from assembly.conflicts.detection.date_values import DateValue
-from assembly.conflicts.detection.quantities import Quantity
+from assembly.conflicts.detection.quantities import COUNT, Quantity
 from assembly.conflicts.detection.statement import Statement
 
 Kind = Literal["number", "date", "negation", "state", "property", "duplicate", ""]
@@ -70,7 +70,14 @@ def number_strength(relative: float) -> float:
 
 def price_difference(left: Statement, right: Statement) -> Difference | None:
     """Return the difference of what costs nothing and what has a price; None if neither or both have one."""
-    prices = [[one for one in side.quantities if one.dimension in CURRENCIES and one.low > 0] for side in (left, right)]
+    prices = [
+        [
+            one
+            for one in side.quantities
+            if one.low > 0 and (one.dimension in CURRENCIES or (one.dimension == COUNT and side.words & PRICE_WORDS))
+        ]
+        for side in (left, right)
+    ]
     if left.gratis and not left.is_negated and not prices[0] and len(prices[1]) == 1 and not right.gratis:
         return Difference("number", NUMBER_LEAST + NUMBER_SPAN, left.gratis, prices[1][0].text)
     if right.gratis and not right.is_negated and not prices[1] and len(prices[0]) == 1 and not left.gratis:

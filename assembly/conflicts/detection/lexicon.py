@@ -101,6 +101,7 @@ EXACT_LISTS = (
     "unlimited",
     "exclusively",
     "limited",
+    "negative_states",
 )
 """Flat lists whose phrases match as they are written."""
 GROUPED_LISTS = ("denials", "opposites", "exclusive", "events", "markers", "contrasts", "values", "qualifiers")

@@ -18,6 +18,8 @@ RULES: tuple[Rule, ...] = ("holder", "typed", "place", "count", "limit", "denial
 
 QUALIFIERS = "qualifiers"
 """How the classes begin that tell two things apart, such as staging and production."""
+ALIKE = 2
+"""The least common words of statements about persons that name no relation, such as “decides on press requests”."""
 STRENGTH = 0.7
 DENIAL_STRENGTH = 0.6
 
@@ -56,7 +58,9 @@ def limit_of(left: Statement, right: Statement) -> Difference | None:
 def _holder(left: Statement, right: Statement, common: Collection[str]) -> Difference | None:
     """Return the persons who have the same relation to something, if each statement names others."""
     mine, theirs = left.typed, right.typed
-    if not mine.relations & theirs.relations and not (mine.is_holder_last and theirs.is_holder_last):
+    is_alike = len(set(common) - mine.persons - theirs.persons) >= ALIKE and mine.has_title and theirs.has_title
+    is_alike = is_alike or (mine.is_holder_last and theirs.is_holder_last)
+    if not mine.relations & theirs.relations and not is_alike:
         return None
     if not set(common) - mine.relation_words - theirs.relation_words - (mine.persons ^ theirs.persons):
         return None

@@ -61,8 +61,9 @@ def compare_polarity(left: Statement, right: Statement, common: Iterable[str]) -
     elif not flips and is_left_denied != is_right_denied:
         said_left = ", ".join([*left.negations, *left_denials]) if is_left_denied else ""
         said_right = ", ".join([*right.negations, *right_denials]) if is_right_denied else ""
+        other = right if is_left_denied else left
         reach = _reach(left if is_left_denied else right, common)
-        if reach:
+        if reach and not (other.has_negative_state and not other.denials):
             difference = Difference("negation", NEGATION_STRENGTH * (1 + reach) / 2, said_left, said_right)
     balanced = {key for pair in flips for word in pair for key in _keys(left, word) | _keys(right, word)}
     balanced |= {key for word in left_denials for key in _keys(left, word)}
@@ -74,7 +75,11 @@ def _reaches_flip(left: Statement, right: Statement, flips: Iterable[tuple[str, 
     """Return whether a negation, or a word that denies by itself, is about one of the opposite states."""
     said = set(left.denials.values()) | set(right.denials.values())
     return any(
-        _keys(left, mine) & left.negated or _keys(right, theirs) & right.negated or {mine, theirs} & said
+        _keys(left, mine) & left.negated
+        or _keys(right, theirs) & right.negated
+        or {mine, theirs} & said
+        or mine.split()[0] in left.denied_words
+        or theirs.split()[0] in right.denied_words
         for mine, theirs in flips
     ) or bool(said)
 

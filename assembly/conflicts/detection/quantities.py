@@ -96,6 +96,8 @@ class Quantity:
         their values, because each is said to be the bound.
         """
         first, second = (self, other) if self.period is None or other.period is None else (_rate(self), _rate(other))
+        if self.dimension == COUNT and _is_finer_version(self.text, other.text):
+            return 0.0
         if first.low <= second.high and second.low <= first.high:
             return 0.0
         smaller, larger = (first, second) if first.high < second.low else (second, first)
@@ -117,6 +119,11 @@ class Quantity:
             if self.dimension == "time" and max(self.high, other.high) >= CALENDAR_SECONDS
             else ROUNDING
         )
+
+
+def _is_finer_version(one: str, other: str) -> bool:
+    """Return whether one is the beginning of the other one: Python 3 and Python 3.11."""
+    return one.startswith(f"{other}.") or other.startswith(f"{one}.")
 
 
 def _rate(quantity: Quantity) -> Quantity:

@@ -41,6 +41,10 @@ class Statement:
     is_negated: bool
     negated: frozenset[str]
     """The words in the scope of a negation."""
+    denied_words: frozenset[str]
+    """All words in that scope as they were written, with auxiliaries."""
+    has_negative_state: bool
+    """Whether it has a word such as “closed” or “excluded”, which “nobody gets in” or “not allowed” may repeat."""
     negations: tuple[str, ...]
     """The negations as they were written."""
     denials: Mapping[int, str]

@@ -87,6 +87,7 @@ class _Analysis:
         words = {token.key for token in content} | set(labels)
         subject = self._definite_side(subject, words)
         self.excepted: set[str] = set()
+        self.denied_words: set[str] = set()
         negations, negated, is_negated, has_exception = self._negations()
         kinds = {tag.list for tag in self.tags}
         return Statement(
@@ -103,6 +104,8 @@ class _Analysis:
             dates=tuple(self.dates),
             is_negated=is_negated,
             negated=frozenset(negated),
+            denied_words=frozenset(self.denied_words),
+            has_negative_state="negative_states" in kinds,
             negations=tuple(negations),
             denials={tag.group: self._spelling(tag) for tag in self._tagged("denials")},
             poles=self._poles("opposites"),
@@ -313,6 +316,8 @@ class _Analysis:
                 continue
             said.append(self._spelling(tag))
             scope |= self._scope(tag.places.stop)
+            stop = tag.places.stop
+            self.denied_words |= {token.word for token in self.tokens[stop : stop + NEGATION_SCOPE]}
             clauses[sum(map(before.count, _CLAUSE_BREAKS))] += 1
         return said, scope, any(count % 2 for count in clauses.values()), has_exception
 

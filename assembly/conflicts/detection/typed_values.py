@@ -40,6 +40,8 @@ class TypedValues:
     """By the classes of values, those that the statement names."""
     written: Mapping[str, str]
     """By the classes, the first value as it was written."""
+    has_title: bool
+    """Whether a person has a title, such as “Ms.”."""
     is_holder_last: bool
     """Whether it ends with a name after “is” or “by”: “night duty is done by Irena”."""
     relation_words: frozenset[str]
@@ -77,6 +79,7 @@ def typed_values(text: str, tokens: Sequence[Token], tags: Sequence[Tagged], sub
         frozenset(places),
         classes,
         written,
+        bool(titled),
         bool(_HOLDER.search(text)),
         frozenset(tokens[place].key for tag in related for place in tag.places),
         frozenset(tag.group for tag in related),
