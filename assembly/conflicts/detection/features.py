@@ -13,6 +13,7 @@ from assembly.conflicts.detection.word_alignment import text_similarity
 SUBJECT_FEATURES = (
     "cosine", "overlap", "containment", "subject_share", "other_name", "other_subject", "rest_both", "pronoun",
     "equal_values", "other_slot", "spelling", "soft_overlap", "soft_containment", "contrasted", "sentence_cosine", "other_qualifier", "other_person",
+    "common_name", "few_common", "common_count",
 )  # fmt: skip
 """Features of whether both statements speak of one subject and one slot."""
 LABEL_FEATURES = (
@@ -25,6 +26,7 @@ LABEL_FEATURES = (
     "loose", "subject_loose", "loose_holder", "loose_typed", "loose_place", "loose_count", "loose_limit", "loose_denial", "loose_scope",
     "loose_exclusive", "sentence_cosine", "foreign_subject", "foreign_value", "other_event", "other_roles", "names_only",
     "conditional", "clause", "other_qualifier", "contrast", "other_person",
+    "common_name", "few_common", "common_count", "cue_soft_containment", "loose_few_common",
 )  # fmt: skip
 """Features of the label, of which `subject` is what the subject's weights make of SUBJECT_FEATURES."""
 
@@ -45,7 +47,7 @@ class Pair:
 
 def subject_features(pair: Pair) -> dict[str, float]:
     """Return the features of whether both statements have one subject and slot; each is between 0 and 1."""
-    cues = pair.cues
+    cues, left, right = pair.cues, pair.left, pair.right
     left_rest, right_rest = len(cues.left_rest), len(cues.right_rest)
     common = min(len(cues.common & pair.left.words), len(cues.common & pair.right.words))
     fewest, most = sorted((common + left_rest, common + right_rest))
@@ -63,6 +65,9 @@ def subject_features(pair: Pair) -> dict[str, float]:
         "soft_overlap": (common + cues.aligned) / most if most else 0.0,
         "soft_containment": min(1.0, (common + cues.aligned) / fewest) if fewest else 0.0,
         "contrasted": float(cues.is_contrasted),
+        "common_name": float(bool(cues.common & (left.names | right.names))),
+        "few_common": float(common <= 1),
+        "common_count": min(common + cues.aligned, 6) / 6,
         "other_qualifier": float(_has_other_qualifier(pair)),
         "other_person": float(cues.loose_rule != "holder" and _has_other_person(pair)),
         "sentence_cosine": max(0.0, text_similarity(*sorted((pair.left.text, pair.right.text)))),
@@ -82,7 +87,7 @@ def label_features(pair: Pair, subject: float, of_subject: Features) -> dict[str
     tense = float(left.is_past != right.is_past)
     loose, foreign = float(bool(cues.loose_rule)), float(_has_foreign_subject(pair))
     both = left.contrasts.keys() & right.contrasts.keys()
-    shared = ("other_qualifier", "other_person", "soft_overlap", "soft_containment", "contrasted", "sentence_cosine", "cosine", "overlap", "containment", "spelling", "rest_both", "equal_values", "other_name", "other_slot")
+    shared = ("common_name", "few_common", "common_count", "other_qualifier", "other_person", "soft_overlap", "soft_containment", "contrasted", "sentence_cosine", "cosine", "overlap", "containment", "spelling", "rest_both", "equal_values", "other_name", "other_slot")
     return {name: of_subject[name] for name in shared} | {
         "other_subject": of_subject["other_subject"],
         "subject": subject,
@@ -119,6 +124,8 @@ def label_features(pair: Pair, subject: float, of_subject: Features) -> dict[str
         "names_only": cue * float(not cues.common - left.names - right.names),
         "conditional": cue * float(left.is_conditional or right.is_conditional),
         "contrast": cue * float(any(left.contrasts[one].number != right.contrasts[one].number for one in both)),
+        "cue_soft_containment": cue * of_subject["soft_containment"],
+        "loose_few_common": loose * of_subject["few_common"],
         "clause": float(pair.is_clause),
         "cue_contrasted": cue * of_subject["contrasted"],
         "cue_soft_overlap": cue * of_subject["soft_overlap"],
