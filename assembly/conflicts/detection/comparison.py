@@ -36,7 +36,9 @@ _WORD = re.compile(r"[^\W\d_]+")
 _MARKED = ("german", "spanish")
 """The languages of which a few words tell that a short text is in them."""
 _LETTERS = {"german": "äöüß", "spanish": "ñ¿¡áéíóú"}
-_ABBREVIATION = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|Sr|Sra|St|vs?|No|Nr|ca|approx|bzw|z\. ?B|i\.e|e\.g|d\. ?h|Str|Abs|Art)\.$")
+_ABBREVIATION = re.compile(
+    r"\b(?:Mr|Mrs|Ms|Dr|Prof|Sr|Sra|St|vs?|No|Nr|ca|approx|bzw|z\. ?B|i\.e|e\.g|d\. ?h|Str|Abs|Art)\.$"
+)
 _GERMAN_DAY = re.compile(
     r" (?:Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)\b"
 )
@@ -164,7 +166,7 @@ def _whole_sentences(text: str) -> Iterator[tuple[int, int]]:
         start = sentence.start if start is None else start
         rest = text[sentence.end :]
         is_abbreviated = _ABBREVIATION.search(text[start : sentence.end]) and rest.startswith(" ")
-        if not is_abbreviated and not (text[:sentence.end].endswith(".") and _GERMAN_DAY.match(rest)):
+        if not is_abbreviated and not (text[: sentence.end].endswith(".") and _GERMAN_DAY.match(rest)):
             yield start, sentence.end
             start = None
     if start is not None:

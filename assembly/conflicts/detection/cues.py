@@ -184,9 +184,7 @@ def _written(statement: Statement, keys: frozenset[str]) -> list[tuple[str, str]
     return [(key, statement.spelled.get(key, key)) for key in keys - statement.names]
 
 
-def _is_contrasted(
-    left: Statement, right: Statement, left_rest: frozenset[str], right_rest: frozenset[str]
-) -> bool:
+def _is_contrasted(left: Statement, right: Statement, left_rest: frozenset[str], right_rest: frozenset[str]) -> bool:
     before = [
         {after: word for word, after in pairwise(one.sequence) if word in rest and after not in rest}
         for one, rest in ((left, left_rest), (right, right_rest))

@@ -87,7 +87,25 @@ def label_features(pair: Pair, subject: float, of_subject: Features) -> dict[str
     tense = float(left.is_past != right.is_past)
     loose, foreign = float(bool(cues.loose_rule)), float(_has_foreign_subject(pair))
     both = left.contrasts.keys() & right.contrasts.keys()
-    shared = ("common_name", "few_common", "common_count", "other_qualifier", "other_person", "soft_overlap", "soft_containment", "contrasted", "sentence_cosine", "cosine", "overlap", "containment", "spelling", "rest_both", "equal_values", "other_name", "other_slot")
+    shared = (
+        "common_name",
+        "few_common",
+        "common_count",
+        "other_qualifier",
+        "other_person",
+        "soft_overlap",
+        "soft_containment",
+        "contrasted",
+        "sentence_cosine",
+        "cosine",
+        "overlap",
+        "containment",
+        "spelling",
+        "rest_both",
+        "equal_values",
+        "other_name",
+        "other_slot",
+    )
     return {name: of_subject[name] for name in shared} | {
         "other_subject": of_subject["other_subject"],
         "subject": subject,

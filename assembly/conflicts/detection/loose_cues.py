@@ -67,7 +67,9 @@ def _holder(left: Statement, right: Statement, common: Collection[str]) -> Diffe
     persons = mine.persons - right.words, theirs.persons - left.words
     if not all(persons):
         return None
-    return Difference("property", STRENGTH, *(_spelled(one, some) for one, some in zip((left, right), persons, strict=True)))
+    return Difference(
+        "property", STRENGTH, *(_spelled(one, some) for one, some in zip((left, right), persons, strict=True))
+    )
 
 
 def _typed(left: Statement, right: Statement, _: Collection[str]) -> Difference | None:
@@ -142,4 +144,6 @@ def _difference(kind: Literal["number", "state"], mine: str, theirs: str, is_swa
 
 
 def _spelled(statement: Statement, keys: Collection[str]) -> str:
-    return " ".join(statement.spelled[key] for key in dict.fromkeys(statement.sequence) if key in keys) or ", ".join(sorted(keys))
+    return " ".join(statement.spelled[key] for key in dict.fromkeys(statement.sequence) if key in keys) or ", ".join(
+        sorted(keys)
+    )

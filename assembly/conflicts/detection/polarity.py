@@ -17,7 +17,9 @@ NO_SCOPE = 0.6
 LEAST_PREFIXED = 4
 """The least letters of a word that a prefix makes its opposite."""
 
-_BOUNDS = frozenset(("above", "over", "below", "under", "before", "after", "über", "unter", "vor", "nach", "antes", "después"))
+_BOUNDS = frozenset(
+    ("above", "over", "below", "under", "before", "after", "über", "unter", "vor", "nach", "antes", "después")
+)
 """Opposites that set a bound to a number or date, which are compared themselves: “above 50 euros”, “below 50 euros”."""
 
 
@@ -97,7 +99,8 @@ def _opposites(left: Statement, right: Statement) -> tuple[list[tuple[str, str]]
     pairs = [(left.poles[pair], right.poles[pair]) for pair in left.poles.keys() & right.poles.keys()]
     for mine, theirs in [*pairs, *_prefixed_opposites(left, right)]:
         if mine.number != theirs.number and (
-            (mine.is_subject and theirs.is_subject) or ({mine.text, theirs.text} <= _BOUNDS and _have_values(left, right))
+            (mine.is_subject and theirs.is_subject)
+            or ({mine.text, theirs.text} <= _BOUNDS and _have_values(left, right))
         ):
             has_other_subject = True
             continue

@@ -168,7 +168,9 @@ def _patterns(lexicon: Lexicon) -> tuple[re.Pattern[str], re.Pattern[str]]:
         for low, high in ((1, 9), (20, 90), (HUNDRED, HUNDRED))
     )
     below_hundred = rf"(?:(?:{tens})(?:[ -]| y )(?:{units_of_ten})|{words})"
-    number = rf"(?:{digits}|\b(?:(?:(?:{units_of_ten}) )?(?:{hundreds})(?: (?:and )?{below_hundred})?|{below_hundred})\b)"
+    number = (
+        rf"(?:{digits}|\b(?:(?:(?:{units_of_ten}) )?(?:{hundreds})(?: (?:and )?{below_hundred})?|{below_hundred})\b)"
+    )
     magnitudes = "|".join(sorted((word for word in _MAGNITUDES if len(word) > 1), key=len, reverse=True))
     periods = "|".join(word for word, (dimension, _) in load_units().items() if dimension == "time" and len(word) > 1)
     often = "|".join(_PERIODS)

@@ -45,7 +45,9 @@ _PREPOSITIONS = frozenset((
     "für", "mit", "zum", "zur", "und", "oder",
 ))  # fmt: skip
 _PERMITTING = frozenset(("may", "can", "darf", "dürfen", "kann", "können"))
-_CONDITIONS = frozenset(("if", "unless", "when", "whenever", "once", "without", "wenn", "falls", "sofern", "sobald", "si", "cuando"))
+_CONDITIONS = frozenset(
+    ("if", "unless", "when", "whenever", "once", "without", "wenn", "falls", "sofern", "sobald", "si", "cuando")
+)
 _BESIDE = ("not", "never", "nicht", "nie", "no", "nunca")
 _ONLY = ("only", "nur")
 _DEFINITE = ("the", "our", "their", "der", "die", "das")

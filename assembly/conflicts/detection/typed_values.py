@@ -19,9 +19,13 @@ _TITLED = re.compile(
     r"\b(?:Mr|Mrs|Ms|Miss|Dr|Prof|Sr|Sra|Dra|Herrn?|Frau|Señora?|Don|Doña|Judge|Richterin?)\.? (?:(?:Dr|Prof)\. )?"
     r"(?P<name>[A-ZÄÖÜÁÉÍÓÚÑ][\w'’-]+(?: [A-ZÄÖÜÁÉÍÓÚÑ][\w'’-]+)?)"  # noqa: RUF001
 )
-_NAMED = re.compile(r"\b(?:by|von|is|es|ist|:|durch|por|encarga|lleva|ocupa|dirige|firma|aprueba|reports? to|berichtet an) $")
+_NAMED = re.compile(
+    r"\b(?:by|von|is|es|ist|:|durch|por|encarga|lleva|ocupa|dirige|firma|aprueba|reports? to|berichtet an) $"
+)
 _CAPITALISED = re.compile(r"(?:[A-ZÄÖÜÁÉÍÓÚÑ][\w'’-]* ?){1,3}")  # noqa: RUF001
-_BESIDE = re.compile(r"\b(?:over|instead of|rather than|not|never|no|statt|anstatt|nie|kein\w*|en lugar de|en vez de|nunca) $")
+_BESIDE = re.compile(
+    r"\b(?:over|instead of|rather than|not|never|no|statt|anstatt|nie|kein\w*|en lugar de|en vez de|nunca) $"
+)
 """What stands before a value that does not hold: “tabs over spaces”."""
 _HOLDER = re.compile(r"\b(?:is|by|ist|von|durch|es|por) (?:[A-ZÄÖÜÁÉÍÓÚÑ][\w.-]+ ?){1,3}[.!]?$")
 _PATH = re.compile(r"(?:^|\s)/[\w./-]+")
@@ -55,7 +59,9 @@ def names_land_and_town(left: TypedValues, right: TypedValues) -> bool:
     return (COUNTRY_CLASS in left.classes) != (COUNTRY_CLASS in right.classes)
 
 
-def typed_values(text: str, tokens: Sequence[Token], tags: Sequence[Tagged], subject_end: int, lexicon: Lexicon) -> TypedValues:
+def typed_values(
+    text: str, tokens: Sequence[Token], tags: Sequence[Tagged], subject_end: int, lexicon: Lexicon
+) -> TypedValues:
     """Return the typed values of the text, whose subject ends at the given character, 0 if unknown."""
     titled = {match.start("name"): match.end("name") for match in _TITLED.finditer(text)}
     persons = {token.key for token in tokens if any(start <= token.start < end for start, end in titled.items())}
@@ -99,7 +105,9 @@ def _places(text: str, tokens: Sequence[Token], lexicon: Lexicon) -> Iterator[st
 def _bare_names(text: str, tokens: Sequence[Token], subject_end: int) -> Iterator[Token]:
     """Yield the names that stand where a person stands: at the beginning, before a verb, or after “by” and “is”."""
     named_words = sum(token.is_content and token.start < subject_end for token in tokens)
-    is_name_subject = bool(_CAPITALISED.fullmatch(text[:subject_end])) and named_words == len(text[:subject_end].split())
+    is_name_subject = bool(_CAPITALISED.fullmatch(text[:subject_end])) and named_words == len(
+        text[:subject_end].split()
+    )
     named: set[int] = set()
     for token in tokens:
         if not token.is_content or not token.word.isalpha() or not text[token.start].isupper():
@@ -107,6 +115,11 @@ def _bare_names(text: str, tokens: Sequence[Token], subject_end: int) -> Iterato
         if text[token.start : token.start + 2].isupper():
             continue
         is_before = bool(named) and text[max(named) : token.start] == " "
-        if (is_name_subject and token.start < subject_end) or is_before or (token.is_name or text[: token.start].endswith(": ")) and _NAMED.search(text[: token.start]):
+        if (
+            (is_name_subject and token.start < subject_end)
+            or is_before
+            or (token.is_name or text[: token.start].endswith(": "))
+            and _NAMED.search(text[: token.start])
+        ):
             named.add(token.start + len(token.word))
             yield token

@@ -30,7 +30,16 @@ class Command(BaseCommand):
         parser.add_argument("--as-version", type=int, default=1, metavar="NUMBER")
 
     def handle(
-        self, *, data: Path, train: str | None, test: str, repeat: str, out: Path, embedder: str, as_version: int, **_: Any
+        self,
+        *,
+        data: Path,
+        train: str | None,
+        test: str,
+        repeat: str,
+        out: Path,
+        embedder: str,
+        as_version: int,
+        **_: Any,
     ) -> None:
         files = {file.stem: file for file in sorted(data.glob("*.jsonl"))}
         tested = _names(test)
