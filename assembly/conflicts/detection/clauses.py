@@ -13,7 +13,8 @@ LEAST_WORDS = 2
 MAX_CLAUSES = 4
 
 _BREAK = re.compile(
-    r"\s*[;–—]\s+|,? (?:but|because|so that|so|as|since|which is why|aber|weil|denn|sondern|pero|porque|ya que|así que) "
+    r"\s*[;–—]\s+"  # noqa: RUF001
+    r"|,? (?:but|because|so that|so|as|since|which is why|aber|weil|denn|sondern|pero|porque|ya que|así que) "
     r"|, (?:and |und |y )?| (?:and|und|y) ",
     re.IGNORECASE,
 )

@@ -131,7 +131,7 @@ def language_of(text: str) -> Language | None:
     words = set(_WORD.findall(text[:MAX_CHARACTERS].lower()))
     signs = {language: _signs(language, words) for language in LANGUAGES}
     first, second = sorted(signs.values(), reverse=True)[:2]
-    return None if first == second else max(LANGUAGES, key=signs.__getitem__)
+    return None if first == second else max(signs, key=lambda language: signs[language])
 
 
 def _signs(language: Language, words: set[str]) -> int:
@@ -191,7 +191,7 @@ def _compare_statements(
 
     likely = sorted((pair for pair in pairs if pair[0] > 0 or is_single), key=order)
     compared: list[_Compared] = []
-    for share, row, column in likely[:MAX_PAIRS]:
+    for _, row, column in likely[:MAX_PAIRS]:
         cosine = similarity if is_single else sentence_cosine(left[row].text, right[column].text)
         pair = Pair(left[row], right[column], find_cues(left[row], right[column]), cosine)
         compared.append(_Compared(pair, classifier.classify(pair), (row, column)))

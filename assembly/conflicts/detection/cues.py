@@ -86,7 +86,7 @@ class Cues:
         return max(self.differences, key=lambda one: one.strength, default=None)
 
 
-def find_cues(left: Statement, right: Statement) -> Cues:
+def find_cues(left: Statement, right: Statement) -> Cues:  # noqa: C901 - one rule after the other
     """Return the cues of two statements."""
     common = _common_words(left, right)
     numbers = number_differences(left.quantities, right.quantities)

@@ -12,8 +12,8 @@ from assembly.conflicts.detection.word_alignment import text_similarity
 
 SUBJECT_FEATURES = (
     "cosine", "overlap", "containment", "subject_share", "other_name", "other_subject", "rest_both", "pronoun",
-    "equal_values", "other_slot", "spelling", "soft_overlap", "soft_containment", "contrasted", "sentence_cosine", "other_qualifier", "other_person",
-    "common_name", "few_common", "common_count",
+    "equal_values", "other_slot", "spelling", "soft_overlap", "soft_containment", "contrasted", "sentence_cosine",
+    "other_qualifier", "other_person", "common_name", "few_common", "common_count",
 )  # fmt: skip
 """Features of whether both statements speak of one subject and one slot."""
 LABEL_FEATURES = (
@@ -22,11 +22,12 @@ LABEL_FEATURES = (
     "subject_no_cue", "two_cues", "date_and_other", "change", "change_cue", "both_change", "weak_change",
     "weak_change_cue", "tense", "tense_cue", "one_sided", "one_sided_values", "rest_both", "cue_rest_both",
     "cue_other_name", "cosine", "overlap", "spelling", "exception", "equal_values", "other_name", "other_subject",
-    "other_slot", "containment", "soft_overlap", "soft_containment", "contrasted", "cue_contrasted", "cue_soft_overlap",
-    "loose", "subject_loose", "loose_holder", "loose_typed", "loose_place", "loose_count", "loose_limit", "loose_denial", "loose_scope",
-    "loose_exclusive", "sentence_cosine", "foreign_subject", "foreign_value", "other_event", "other_roles", "names_only",
-    "conditional", "clause", "other_qualifier", "contrast", "other_person",
-    "common_name", "few_common", "common_count", "cue_soft_containment", "loose_few_common",
+    "other_slot", "containment", "soft_overlap", "soft_containment", "contrasted", "cue_contrasted",
+    "cue_soft_overlap", "loose", "subject_loose", "loose_holder", "loose_typed", "loose_place", "loose_count",
+    "loose_limit", "loose_denial", "loose_scope", "loose_exclusive", "sentence_cosine", "foreign_subject",
+    "foreign_value", "other_event", "other_roles", "names_only", "conditional", "clause", "other_qualifier",
+    "contrast", "other_person", "common_name", "few_common", "common_count", "cue_soft_containment",
+    "loose_few_common",
 )  # fmt: skip
 """Features of the label, of which `subject` is what the subject's weights make of SUBJECT_FEATURES."""
 

@@ -1,7 +1,7 @@
 """Labelled pairs are pairs of texts with a label that a person gave them, in files with one JSON object per line.
 
-A line has left, right and label; it may have kind, the kind of the cue, writer, and left_date and right_date, the days that the
-texts speak of, as YYYY-MM-DD.
+A line has left, right and label; it may have kind, the kind of the cue, writer, and left_date and right_date, the days
+that the texts speak of, as YYYY-MM-DD.
 """
 
 import datetime

@@ -37,17 +37,20 @@ _MAGNITUDES = {
 }  # fmt: skip
 _SHARES = {
     "half": 50.0, "a half": 50.0, "die hälfte": 50.0, "a quarter": 25.0, "a third": 100 / 3, "two thirds": 200 / 3,
-    "three quarters": 75.0, "la mitad": 50.0, "un tercio": 100 / 3, "un cuarto": 25.0, "ein drittel": 100 / 3, "ein viertel": 25.0,
+    "three quarters": 75.0, "la mitad": 50.0, "un tercio": 100 / 3, "un cuarto": 25.0,
+    "ein drittel": 100 / 3, "ein viertel": 25.0,
 }  # fmt: skip
 _PERIODS = {
     "daily": "day", "täglich": "day", "weekly": "week", "wöchentlich": "week", "monthly": "month",
     "monatlich": "month", "yearly": "year", "annually": "year", "jährlich": "year", "hourly": "hour",
-    "stündlich": "hour", "nightly": "day", "diario": "day", "diariamente": "day", "semanalmente": "week", "mensualmente": "month", "anualmente": "year",
+    "stündlich": "hour", "nightly": "day", "diario": "day", "diariamente": "day",
+    "semanalmente": "week", "mensualmente": "month", "anualmente": "year",
 }  # fmt: skip
 
 _REPETITIONS = ("once", "twice", "einmal", "zweimal", "dreimal")
 _ARTICLE_UNITS = (
-    "hour", "day", "week", "month", "year", "minute", "stunde", "tag", "woche", "monat", "jahr", "hora", "día", "semana", "mes", "año",
+    "hour", "day", "week", "month", "year", "minute", "stunde", "tag", "woche", "monat", "jahr", "hora",
+    "día", "semana", "mes", "año",
 )  # fmt: skip
 """Units of which an article makes a number: “an hour”."""
 _DIGIT, _WORD = re.compile(r"\d"), re.compile(r"[^\W\d_]+")
@@ -175,14 +178,16 @@ def _patterns(lexicon: Lexicon) -> tuple[re.Pattern[str], re.Pattern[str]]:
     periods = "|".join(word for word, (dimension, _) in load_units().items() if dimension == "time" and len(word) > 1)
     often = "|".join(_PERIODS)
     main = (
-        rf"(?P<every>\b(?:every|each|alle|jeden?|jedes|cada) (?:(?P<times>\d+|{words}|other) )?(?P<every_unit>{periods})\b)"
+        r"(?P<every>\b(?:every|each|alle|jeden?|jedes|cada) "
+        rf"(?:(?P<times>\d+|{words}|other) )?(?P<every_unit>{periods})\b)"
         r"|(?P<share>\b(?:" + "|".join(_SHARES) + r")\b(?= (?:of|der|des)\b(?! an hour)))"
         rf"|(?P<often>\b(?:{often})\b)"
-        r"|(?P<half_unit>\b(?:half an?|eine? halbe[rns]?) (?P<halved>hour|minute|day|week|month|year|stunde|jahr)\b|\bmedia (?P<media>hora)\b)"
+        r"|(?P<half_unit>\b(?:half an?|eine? halbe[rns]?) (?P<halved>hour|minute|day|week|month|year|stunde|jahr)\b"
+        r"|\bmedia (?P<media>hora)\b)"
         rf"|\b(?:an|a|one|eine?|einen|einem|una?)(?P<article_unit> (?:quarter of an hour|{'|'.join(_ARTICLE_UNITS)}))\b"
         r"(?P<article_half> and a half)?"
         rf"|(?P<currency>[$€£]|\b(?:usd|eur|gbp|chf) )? ?(?P<number>{number})"
-        rf"(?:(?: ?(?:-|–|to|bis|and|a|und|y) ?)(?P<last>{digits})(?=\W))?"
+        rf"(?:(?: ?(?:-|to|bis|and|a|und|y) ?)(?P<last>{digits})(?=\W))?"
         rf"(?P<half> and a half)?(?P<magnitude>k\b|(?-i:M)\b(?!b)| ?(?:{magnitudes})\b)?"
         rf"(?:[ -]?(?P<unit>{units})(?![\w²]))?"
     )

@@ -1,13 +1,13 @@
 """The analysis of a sentence finds its subject, values, negations, states and words of change."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 
 from assembly.conflicts.detection.date_values import dates_in
 from assembly.conflicts.detection.lexicon import Language, Lexicon, load_lexicon, stem
+from assembly.conflicts.detection.negations import CLAUSE_BREAKS, NEGATION_SCOPE, negations_in
 from assembly.conflicts.detection.quantities import COUNT, TIMES, Bound, Quantity, quantities_in
 from assembly.conflicts.detection.statement import Pole, Statement
 from assembly.conflicts.detection.tokens import MAX_STEMMED, Tagged, Token, tagged_phrases, tokens_in, without_reports
@@ -17,8 +17,6 @@ MAX_CHARACTERS = 600
 """The most characters of a statement that are analysed; longer sentences are lists or code."""
 CACHED_STATEMENTS = 4_096
 """One new text is compared with many others, and each of them with many over a day."""
-NEGATION_SCOPE = 6
-"""The most words after a negation that it denies."""
 NOUN_DISTANCE = 3
 """The most words between a number and the word that it counts."""
 BOUND_DISTANCE = 7
@@ -48,12 +46,10 @@ _PERMITTING = frozenset(("may", "can", "darf", "dürfen", "kann", "können"))
 _CONDITIONS = frozenset(
     ("if", "unless", "when", "whenever", "once", "without", "wenn", "falls", "sofern", "sobald", "si", "cuando")
 )
-_BESIDE = ("not", "never", "nicht", "nie", "no", "nunca")
 _ONLY = ("only", "nur")
 _DEFINITE = ("the", "our", "their", "der", "die", "das")
 _PRONOUNS = ("it", "they", "he", "she", "this", "that", "these", "er", "sie", "es")
 _NOT_PAST = ("need", "feed", "exceed")
-_CLAUSE_BREAKS = frozenset(",;:()")
 
 
 @lru_cache(CACHED_STATEMENTS)
@@ -88,9 +84,7 @@ class _Analysis:
         names = {token.key for token in content if token.is_name} | set(labels)
         words = {token.key for token in content} | set(labels)
         subject = self._definite_side(subject, words)
-        self.excepted: set[str] = set()
-        self.denied_words: set[str] = set()
-        negations, negated, is_negated, has_exception = self._negations()
+        negations = negations_in(self.text, self.tokens, self.tags_by_list)
         kinds = {tag.list for tag in self.tags}
         return Statement(
             text=self.whole,
@@ -104,18 +98,18 @@ class _Analysis:
             sequence=tuple(token.key for token in content),
             quantities=tuple(quantities),
             dates=tuple(self.dates),
-            is_negated=is_negated,
-            negated=frozenset(negated),
-            denied_words=frozenset(self.denied_words),
+            is_negated=negations.is_odd,
+            negated=frozenset(negations.scope),
+            denied_words=frozenset(negations.words),
             has_negative_state="negative_states" in kinds,
-            negations=tuple(negations),
+            negations=tuple(negations.said),
             denials={tag.group: self._spelling(tag) for tag in self._tagged("denials")},
             poles=self._poles("opposites"),
             exclusive=self._poles("exclusive"),
             events=self._poles("events"),
             markers=frozenset(tag.group for tag in self._tagged("markers")),
             contrasts=self._poles("contrasts"),
-            excepted=frozenset(self.excepted),
+            excepted=frozenset(negations.excepted),
             is_limited="limited" in kinds,
             is_question=self.text.rstrip().endswith("?"),
             light=frozenset(words & self.lexicon.light),
@@ -141,7 +135,7 @@ class _Analysis:
             is_named_property=self._names_property(),
             is_of_owner=bool(_OF_OWNER.search(self.text[:boundary])),
             is_multi_valued=self._has_multi_valued_verb(),
-            has_exception=has_exception,
+            has_exception=negations.has_exception,
             has_predicate=self.verb is not None or self.is_labelled,
             has_pronoun=bool(self.tokens) and self.tokens[0].word in _PRONOUNS,
             leads=self._leads(),
@@ -242,7 +236,7 @@ class _Analysis:
         return quantities, labels
 
     def _is_adjacent(self, quantity: Quantity, token: Token) -> bool:
-        return not _CLAUSE_BREAKS & set(self.text[quantity.end : token.start])
+        return not CLAUSE_BREAKS & set(self.text[quantity.end : token.start])
 
     def _neighbours(self, quantity: Quantity) -> tuple[Token | None, list[Token]]:
         """Return the token before the number, and those after it in the same clause, as far as it may count them."""
@@ -282,7 +276,7 @@ class _Analysis:
             tag.position < nearest.start
             and tag.position not in inside
             and nearest.start - tag.position <= NEGATION_SCOPE
-            and not _CLAUSE_BREAKS & set(self.text[self.tokens[tag.position].start : quantity.start])
+            and not CLAUSE_BREAKS & set(self.text[self.tokens[tag.position].start : quantity.start])
             for tag in self._tagged("negations")
         )
 
@@ -291,60 +285,6 @@ class _Analysis:
 
     def _spelling(self, tag: Tagged) -> str:
         return " ".join(self.tokens[place].word for place in tag.places)
-
-    def _negations(self) -> tuple[list[str], set[str], bool, bool]:
-        """Return the negations outside exceptions, the words in their scope, if a clause is denied, and if one excepts.
-
-        Two negations of one clause cancel each other out, those of different clauses do not.
-        """
-        excepted = {place for tag in self._tagged("exceptions") for place in (*tag.places, tag.places.stop)}
-        # “No more than” is a bound, and “costs nothing” is a state as a whole.
-        excepted |= {place for tag in self._tagged("lower_bounds", "upper_bounds") for place in tag.places}
-        excepted |= {place for tag in self._tagged("opposites") if tag.size > 1 for place in tag.places}
-        said: list[str] = []
-        scope: set[str] = set()
-        has_exception = any(self._tagged("exceptions"))
-        clauses: Counter[int] = Counter()
-        for tag in self._tagged("negations"):
-            if tag.position in excepted:
-                continue
-            before = self.text[: self.tokens[tag.position].start]
-            if self._is_in_compound(tag) or self._is_answer(tag):
-                continue
-            if before.rstrip().endswith((",", " but", " and")) and self._spelling(tag) in _BESIDE:
-                # “The blue one, not the red one” limits what was said and does not deny it.
-                has_exception = True
-                self.excepted |= self._scope(tag.places.stop)
-                continue
-            said.append(self._spelling(tag))
-            scope |= self._scope(tag.places.stop)
-            stop = tag.places.stop
-            self.denied_words |= {token.word for token in self.tokens[stop : stop + NEGATION_SCOPE]}
-            clauses[sum(map(before.count, _CLAUSE_BREAKS))] += 1
-        return said, scope, any(count % 2 for count in clauses.values()), has_exception
-
-    def _is_in_compound(self, tag: Tagged) -> bool:
-        """Return whether a hyphen joins the negation to a word, as in “--no-cache” and “no-frills”."""
-        last = self.tokens[tag.places.stop - 1]
-        return self.text[last.start + len(last.word) :].startswith("-")
-
-    def _is_answer(self, tag: Tagged) -> bool:
-        """Return whether the negation is the beginning of an answer: “No, it is open.”"""
-        end = self.tokens[tag.position].start + len(self.tokens[tag.position].word)
-        return tag.position == 0 and self.text[end : end + 1] in (",", "!", ".")
-
-    def _scope(self, position: int) -> set[str]:
-        scope: set[str] = set()
-        for index in range(position, min(position + NEGATION_SCOPE, len(self.tokens))):
-            between = self.text[self.tokens[index - 1].start : self.tokens[index].start]
-            if index > position and _CLAUSE_BREAKS & set(between):
-                break
-            if self.tokens[index].is_content:
-                scope.add(self.tokens[index].key)
-        if not scope:
-            # In German the negation may follow: “funktioniert nicht”.
-            scope = {token.key for token in self.tokens[max(0, position - 3) : position] if token.is_content}
-        return scope
 
     def _poles(self, name: str) -> dict[int, Pole]:
         """Return the pole of each pair or group of which the statement has exactly one."""

@@ -27,6 +27,7 @@ _BESIDE = re.compile(
     r"\b(?:over|instead of|rather than|not|never|no|statt|anstatt|nie|kein\w*|en lugar de|en vez de|nunca) $"
 )
 """What stands before a value that does not hold: “tabs over spaces”."""
+_DETERMINERS = ("the", "our", "la", "el")
 _HOLDER = re.compile(r"\b(?:is|by|ist|von|durch|es|por) (?:[A-ZÄÖÜÁÉÍÓÚÑ][\w.-]+ ?){1,3}[.!]?$")
 _PATH = re.compile(r"(?:^|\s)/[\w./-]+")
 _ADDRESS = re.compile(r"\bhttps?://\S+|\b[\w.+-]+@[\w-]+\.\w+|\b(?:\d{1,3}\.){3}\d{1,3}\b")
@@ -97,9 +98,11 @@ def _places(text: str, tokens: Sequence[Token], lexicon: Lexicon) -> Iterator[st
     for index, token in enumerate(tokens):
         before = [one.word for one in tokens[max(0, index - 2) : index]]
         is_name = token.is_name or (lexicon.language == "german" and text[token.start].isupper())
-        if is_name and token.word.isalpha() and before:
-            if before[-1] in PLACE_WORDS or (before[0] in PLACE_WORDS and before[-1] in ("the", "our", "la", "el")):
-                yield token.key
+        is_place = bool(before) and (
+            before[-1] in PLACE_WORDS or (before[0] in PLACE_WORDS and before[-1] in _DETERMINERS)
+        )
+        if is_name and is_place and token.word.isalpha():
+            yield token.key
 
 
 def _bare_names(text: str, tokens: Sequence[Token], subject_end: int) -> Iterator[Token]:
@@ -118,8 +121,7 @@ def _bare_names(text: str, tokens: Sequence[Token], subject_end: int) -> Iterato
         if (
             (is_name_subject and token.start < subject_end)
             or is_before
-            or (token.is_name or text[: token.start].endswith(": "))
-            and _NAMED.search(text[: token.start])
+            or ((token.is_name or text[: token.start].endswith(": ")) and _NAMED.search(text[: token.start]))
         ):
             named.add(token.start + len(token.word))
             yield token

@@ -1,4 +1,4 @@
-"""Words of two statements that are not equal are aligned by their vectors: “agreement” and “contract”, “lift” and “elevator”.
+"""Words of two statements that are not equal are aligned by their vectors, such as “agreement” and “contract”.
 
 The vectors are those of the bundled static embedder, whatever embedder made the cosine of the whole texts, so that a
 word takes some microseconds and the answer is the same everywhere. Near vectors tell that two words are of one topic,
