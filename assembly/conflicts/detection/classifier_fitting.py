@@ -199,7 +199,7 @@ def cross_validated(
             if other != writer
             for pair in _repeated(theirs, other.partition(",")[0], repeated)
         ]
-        if others:
+        if others and any(pair.label == "conflict" for pair in pairs):
             classifier = fit_classifier(analysed_pairs(others, similarities), thresholds)
             found[writer] = _rounded(figures_of(evaluate(pairs, similarities, classifier)))
     return found

@@ -131,7 +131,7 @@ def language_of(text: str) -> Language | None:
     words = set(_WORD.findall(text[:MAX_CHARACTERS].lower()))
     signs = {language: _signs(language, words) for language in LANGUAGES}
     first, second = sorted(signs.values(), reverse=True)[:2]
-    return None if first == second else max(signs, key=lambda language: signs[language])
+    return None if first == second else next(one for one in LANGUAGES if signs[one] == first)
 
 
 def _signs(language: Language, words: set[str]) -> int:

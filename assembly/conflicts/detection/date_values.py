@@ -276,8 +276,10 @@ _PATTERNS: tuple[tuple[Kind, str, _Reader], ...] = (
     ("clock", r"\b(?:midnight|Mitternacht)\b", _midnight),
     (
         "day",
-        rf"(?:(?<=\b[Ii]n )|(?<=\b[Ss]ince )|(?<=\bof )|(?<=\bfrom )|(?<=\buntil )|(?<=\bby )|(?<=\bto )"
-        rf"|(?<=\bis )|(?<=\bist )|(?<=\bes )|(?<=\ben )|(?<=\bdesde )|(?<=\bhasta )|(?<=: )|(?<=\bafter )|(?<=\bbefore )|(?<=\bseit )|(?<=\bbis )|(?<=\baround )|(?<=\()|(?<=, )){_YEAR}(?![.,]?\d)",
+        r"(?:(?<=\b[Ii]n )|(?<=\b[Ss]ince )|(?<=\bof )|(?<=\bfrom )|(?<=\buntil )|(?<=\bby )|(?<=\bto )"
+        r"|(?<=\bis )|(?<=\bist )|(?<=\bes )|(?<=\ben )|(?<=\bdesde )|(?<=\bhasta )"
+        r"|(?<=: )|(?<=\bafter )|(?<=\bbefore )|(?<=\bseit )|(?<=\bbis )|(?<=\baround )|(?<=\()"
+        rf"|(?<=, )){_YEAR}(?![.,]?\d)",
         _day,
     ),
 )  # fmt: skip
