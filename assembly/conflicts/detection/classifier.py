@@ -36,7 +36,7 @@ SAME_SUBJECT = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Classification:
-    """What the classifier says about a pair of statements."""
+    """This is what the classifier says about a pair of statements."""
 
     label: Label
     probability: float

@@ -41,7 +41,7 @@ SAME_SUBJECT_LABELS = ("conflict", "duplicate", "refining", "evolving")
 SUBJECT_PENALTY, LABEL_PENALTY = 0.002, 0.0005
 FOLDS = 5
 CONFLICT_PRECISION, FALSE_ALARMS, DUPLICATE_PRECISION = 0.9, 0.05, 0.99
-"""What the pairs left out must reach, a little more than what is promised."""
+"""This is what the pairs left out must reach, a little more than what is promised."""
 LEAST_THRESHOLD, LEAST_CHANCE = 0.45, 0.01
 REPETITIONS = 3
 """How often pairs in quite different words count: they are few, and what people write is like them."""

@@ -42,7 +42,7 @@ _ABBREVIATION = re.compile(
 _GERMAN_DAY = re.compile(
     r" (?:Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)\b"
 )
-"""What follows the point of “30. Juni”."""
+"""This is what follows the point of “30. Juni”."""
 _LIST_MARK = re.compile(r"^\s*(?:[-*•+]|\d+[.)])\s+|^#+\s+")
 
 
@@ -52,7 +52,7 @@ class Comparison:
 
     label: Label
     kind: Kind
-    """What kind of cue makes a conflict or a change, or `duplicate`; empty otherwise."""
+    """This is what kind of cue makes a conflict or a change, or `duplicate`; empty otherwise."""
     subject: float
     """The certainty, 0 to 1, that both statements have one subject and one slot."""
     severity: float

@@ -47,11 +47,11 @@ class Cues:
     subject_share: float
     """The share, 0 to 1, of the words of a subject that the other statement has; the smaller one of both sides."""
     has_other_name: bool
-    """Whether each statement has a name of its own that is not a differing value."""
+    """This tells whether each statement has a name of its own that is not a differing value."""
     has_other_subject: bool
-    """Whether each subject has a word that the other statement does not have, or both opposites of a pair."""
+    """This tells whether each subject has a word that the other statement lacks, or both opposites of a pair."""
     has_other_roles: bool
-    """Whether two names that both have are in another order, as in “Ana helped Ben” and “Ben thanked Ana”."""
+    """This tells whether two common names are in another order, as in “Ana helped Ben” and “Ben thanked Ana”."""
     equal_values: int
     """The number of equal numbers and dates."""
     left_extra: int
@@ -60,17 +60,17 @@ class Cues:
     property_class: str
     """The class of a differing property, see `properties`; empty if no property differs."""
     is_finer: bool
-    """Whether one statement gives an equal date or number more exactly, or makes an exception."""
+    """This tells whether one statement gives an equal date or number more exactly, or makes an exception."""
     is_even: bool
-    """Whether neither statement denies what the other one says, nor a detail of its own."""
+    """This tells whether neither statement denies what the other one says, nor a detail of its own."""
     aligned: float
     """The words that are aligned by their vectors, weighed by their cosines."""
     is_contrasted: bool
-    """Whether a common word has another word before it on each side: express parcels, standard parcels."""
+    """This tells whether a common word has another word before it on each side: express parcels, standard parcels."""
     loose_rule: Rule
     """The rule that found a loose cue; empty if the cue is strict, or there is none."""
     has_other_event: bool
-    """Whether they speak of two moments or directions, “opens at 7” and “closes at 19”, or of ward 3 and ward 4."""
+    """This tells whether they speak of two moments, “opens at 7” and “closes at 19”, or of ward 3 and ward 4."""
 
     def strength(self, kind: Kind) -> float:
         """Return the largest strength of the cues of a kind; 0 if there is none."""

@@ -72,7 +72,7 @@ _TIME = r"(?P<hour>[0-2]?\d)(?::(?P<minute>[0-5]\d))?"
 _BEFORE_MONTH = r"\b(?:in|since|until|till|by|of|from|to|before|after|and|for|last|next|this|im|seit|bis|ab|und|für)"
 """The words before a month without a day; without them, “May” and “Jan” may be something else."""
 _END = r"(?= of (?:each|every|the|a) |\s*$|[,;]|\.\s*$)"
-"""What follows an ordinal that is a day of the month: “the 25th”, not “the 25th floor”."""
+"""This is what follows an ordinal that is a day of the month: “the 25th”, not “the 25th floor”."""
 _HALF = r"(?P<half>am|pm|a\.m\.?|p\.m\.?|AM|PM)(?!\w)"
 
 

@@ -42,7 +42,7 @@ class Difference:
 
 
 class ComparedValues(NamedTuple):
-    """What the comparison of the numbers, or of the dates, of two statements found."""
+    """This is what the comparison of the numbers, or of the dates, of two statements found."""
 
     differences: list[Difference]
     equal: int
@@ -51,7 +51,7 @@ class ComparedValues(NamedTuple):
     """How many of the left statement have no counterpart; likewise of the right one."""
     right_extra: int
     is_finer: bool
-    """Whether one statement gives an equal value more exactly."""
+    """This tells whether one statement gives an equal value more exactly."""
 
 
 def number_differences(left: Sequence[Quantity], right: Sequence[Quantity]) -> ComparedValues:

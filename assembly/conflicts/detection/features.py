@@ -43,7 +43,7 @@ class Pair:
     cues: Cues
     cosine: float
     is_clause: bool = False
-    """Whether one of them is a clause of a sentence."""
+    """This tells whether one of them is a clause of a sentence."""
 
 
 def subject_features(pair: Pair) -> dict[str, float]:

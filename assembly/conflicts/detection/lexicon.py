@@ -33,7 +33,7 @@ _PARTICIPLE = re.compile(r"ge\w{3,}t")
 
 Phrase = tuple[str, ...]
 Tag = tuple[str, int, int]
-"""What a phrase is: the name of its list, the number of its entry in that list, and its pole (0 or 1) or 0."""
+"""This is what a phrase is: the name of its list, the number of its entry in that list, and its pole (0 or 1) or 0."""
 
 _stemming = threading.Lock()
 

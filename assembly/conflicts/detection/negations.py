@@ -30,7 +30,7 @@ class Negations:
     """The keys of the words after “, not” and the like."""
     has_exception: bool = False
     is_odd: bool = False
-    """Whether a clause is denied: two negations of one clause cancel each other out, those of two clauses do not."""
+    """This tells whether a clause is denied: two negations of one clause cancel each other out."""
 
 
 def negations_in(text: str, tokens: Sequence[Token], tags: Mapping[str, Sequence[Tagged]]) -> Negations:

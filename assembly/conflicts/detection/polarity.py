@@ -31,11 +31,11 @@ class Polarity(NamedTuple):
     words: set[str]
     """The words of both statements that are explained by it: opposites, equal states, denials."""
     has_other_subject: bool
-    """Whether opposites tell two subjects apart: the north door and the south door."""
+    """This tells whether opposites tell two subjects apart: the north door and the south door."""
     balanced: set[str]
     """The words of opposites and denials that negations make equal."""
     is_even: bool
-    """Whether neither statement denies what the other one says, nor a detail of its own."""
+    """This tells whether neither statement denies what the other one says, nor a detail of its own."""
 
 
 def compare_polarity(left: Statement, right: Statement, common: Iterable[str]) -> Polarity:

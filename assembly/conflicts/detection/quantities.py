@@ -152,10 +152,7 @@ def _signs(lexicon: Lexicon) -> frozenset[str]:
             *shares,
             *_PERIODS,
             *_ARTICLE_UNITS,
-            "halbe",
-            "halben",
-            "halber",
-            "halbes",
+            *(f"halbe{ending}" for ending in ("", "n", "r", "s")),
         }
     )
 

@@ -18,7 +18,7 @@ class Pole(NamedTuple):
     text: str
     """The word as it was written, in lower case."""
     is_subject: bool
-    """Whether it belongs to the subject."""
+    """This tells whether it belongs to the subject."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Statement:
     denied_words: frozenset[str]
     """All words in that scope as they were written, with auxiliaries."""
     has_negative_state: bool
-    """Whether it has a word such as “closed” or “excluded”, which “nobody gets in” or “not allowed” may repeat."""
+    """This tells whether it has a word such as “closed”, which “nobody gets in” may repeat."""
     negations: tuple[str, ...]
     """The negations as they were written."""
     denials: Mapping[int, str]
@@ -62,15 +62,15 @@ class Statement:
     excepted: frozenset[str]
     """The words after “, not” and the like: what is said does not hold for them."""
     is_limited: bool
-    """Whether it limits something to some people or cases: “only admins”."""
+    """This tells whether it limits something to some people or cases: “only admins”."""
     is_question: bool
-    """Whether it ends with a question mark."""
+    """This tells whether it ends with a question mark."""
     light: frozenset[str]
     """The words that say no more than that the subject has a value."""
     roles: frozenset[str]
     """The words for what one person is or does."""
     is_universal: bool
-    """Whether a word such as “always” leaves no exception."""
+    """This tells whether a word such as “always” leaves no exception."""
     gratis: str
     """The words, as they were written, that say that something costs nothing."""
     gratis_words: frozenset[str]
@@ -82,33 +82,33 @@ class Statement:
     verb_words: frozenset[str]
     """The verbs and auxiliaries, as they were written, in lower case."""
     is_conditional: bool
-    """Whether it holds under a condition only."""
+    """This tells whether it holds under a condition only."""
     is_exclusive: bool
-    """Whether a word such as “only” or “all” leaves no other value."""
+    """This tells whether a word such as “only” or “all” leaves no other value."""
     typed: TypedValues
     is_limited_to_subject: bool
-    """Whether it begins with “only”: nobody but the subject does it."""
+    """This tells whether it begins with “only”: nobody but the subject does it."""
     verb: str
     """The verb after the subject; empty for forms of be, have and do, and where none was found."""
     verbs: frozenset[str]
     """All words that may be verbs."""
     has_change: bool
-    """Whether the statement says that something has changed."""
+    """This tells whether the statement says that something has changed."""
     may_have_change: bool
-    """Whether it has a word that often goes with a change, such as “until” or “new”."""
+    """This tells whether it has a word that often goes with a change, such as “until” or “new”."""
     is_past: bool
     is_single_valued: bool
-    """Whether the statement is about a property that has one value."""
+    """This tells whether the statement is about a property that has one value."""
     is_named_property: bool
-    """Whether a word names that property, such as “default” or “lives”; forms of be alone do not."""
+    """This tells whether a word names that property, such as “default” or “lives”; forms of be alone do not."""
     is_of_owner: bool
-    """Whether the subject is a property of something: “the shell of the user”, “the user's shell”."""
+    """This tells whether the subject is a property of something: “the shell of the user”, “the user's shell”."""
     is_multi_valued: bool
     has_exception: bool
     has_predicate: bool
-    """Whether a verb or a colon was found."""
+    """This tells whether a verb or a colon was found."""
     has_pronoun: bool
-    """Whether the subject is a pronoun."""
+    """This tells whether the subject is a pronoun."""
     leads: Mapping[str, str]
     """By words, the word before them if it has no meaning of its own, such as “in” or “a”."""
     spelled: Mapping[str, str]

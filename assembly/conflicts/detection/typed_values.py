@@ -26,7 +26,7 @@ _CAPITALISED = re.compile(r"(?:[A-ZÄÖÜÁÉÍÓÚÑ][\w'’-]* ?){1,3}")  # no
 _BESIDE = re.compile(
     r"\b(?:over|instead of|rather than|not|never|no|statt|anstatt|nie|kein\w*|en lugar de|en vez de|nunca) $"
 )
-"""What stands before a value that does not hold: “tabs over spaces”."""
+"""This is what stands before a value that does not hold: “tabs over spaces”."""
 _DETERMINERS = ("the", "our", "la", "el")
 _HOLDER = re.compile(r"\b(?:is|by|ist|von|durch|es|por) (?:[A-ZÄÖÜÁÉÍÓÚÑ][\w.-]+ ?){1,3}[.!]?$")
 _PATH = re.compile(r"(?:^|\s)/[\w./-]+")
@@ -46,9 +46,9 @@ class TypedValues:
     written: Mapping[str, str]
     """By the classes, the first value as it was written."""
     has_title: bool
-    """Whether a person has a title, such as “Ms.”."""
+    """This tells whether a person has a title, such as “Ms.”."""
     is_holder_last: bool
-    """Whether it ends with a name after “is” or “by”: “night duty is done by Irena”."""
+    """This tells whether it ends with a name after “is” or “by”: “night duty is done by Irena”."""
     relation_words: frozenset[str]
     """The keys of the words for those relations."""
     relations: frozenset[int]
