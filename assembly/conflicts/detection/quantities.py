@@ -189,8 +189,8 @@ def _patterns(lexicon: Lexicon) -> tuple[re.Pattern[str], re.Pattern[str]]:
         rf"(?:[ -]?(?P<unit>{units})(?![\w²]))?"
     )
     rate = (
-        rf"(?: \w+){{0,3}}? ?(?:/|per |pro |por |an? )(?P<counted_period>{periods}|h|s)\b"
-        rf"| ?(?:/|per |a |an |each |every |pro |am |im |por |al |a la |cada )(?P<period>{periods}|h|s)\b"
+        rf" ?(?:/|per |a |an |each |every |pro |am |im |por |al |a la |cada )(?P<period>{periods}|h|s)\b"
+        rf"|(?: \w+){{0,3}}? ?(?:/|per |pro |por |an? )(?P<counted_period>{periods}|h|s)\b"
         rf"| (?P<often>{often})\b"
     )
     return re.compile(main, re.IGNORECASE), re.compile(rate, re.IGNORECASE)
