@@ -116,7 +116,7 @@ ALTER TABLE chunks DROP COLUMN text_bytes, ALTER COLUMN text SET NOT NULL, DROP 
 """
 
 
-def unpack_all(apps: StateApps, editor: BaseDatabaseSchemaEditor) -> None:
+def unpack_all(_apps: StateApps, editor: BaseDatabaseSchemaEditor) -> None:
     """Write every text into its column again."""
     with editor.connection.cursor() as cursor:
         for table, column in TABLES.items():
@@ -136,8 +136,9 @@ def generate_words(apps: StateApps, editor: BaseDatabaseSchemaEditor) -> None:
     """Let the database generate the columns of words again."""
     for name in ("Memory", "Chunk"):
         model = apps.get_model("memories", name)
-        editor.add_field(model, model._meta.get_field("search"))
-        editor.add_index(model, next(one for one in model._meta.indexes if one.fields == ["search"]))
+        meta = model._meta  # noqa: SLF001 - Django's documented introspection
+        editor.add_field(model, meta.get_field("search"))
+        editor.add_index(model, next(one for one in meta.indexes if one.fields == ["search"]))
 
 
 def tier_fields(model: str) -> list[migrations.AddField]:

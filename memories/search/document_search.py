@@ -28,7 +28,7 @@ from memories.search.term_statistics import exact_statistics
 # The last bytes of a document's id are random, so they identify the document.
 ROW = """
 substring(uuid_send(document_id), 9) || int8send(id) || int8send(position) || int8send({marks})
-    || lseg_send(lseg(point({similarity}, 0.5), point(0.5, {octets}))))
+    || lseg_send(lseg(point({similarity}, 0.5), point(0.5, {octets})))
 """
 TEXTS = f"""
 SELECT c.id, document_id, document_version, position, line, {passage_sql("c")} AS text, path, updated, d.origin
@@ -135,10 +135,10 @@ def _to_passages(rows: Columns, measured: Mapping[str, Numbers]) -> list[FoundPa
     wanted = f"{{{','.join(map(str, ids))}}}"
     texts = {id_: text for id_, *text in run_statement(Statement(TEXTS, {"ids": wanted}))}
     found = []
-    for id_, similarity, measures in zip(ids, similarities, measures_of(measured), strict=True):
+    for id_, cosine, measures in zip(ids, similarities, measures_of(measured), strict=True):
         if id_ in texts:  # the document was not split again in between
             document, version, position, line, text, *others = texts[id_]
-            similarity = None if math.isnan(similarity) else similarity
+            similarity = None if math.isnan(cosine) else cosine
             fields: list[Any] = [document, version, position, line, read_text(text), *others, similarity, measures]
             found.append(FoundPassage(*fields))
     return found
