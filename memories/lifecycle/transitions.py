@@ -8,6 +8,7 @@ import datetime
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any
 from uuid import UUID
 
@@ -72,10 +73,18 @@ class StoredThing:
         return unpack(bytes(self.packed)) if self.packed is not None else thaw(json.loads(self.frozen or "{}"))
 
 
-def things_move(table: ThingTable, ids: Sequence[UUID], to: Tier, now: datetime.datetime | None = None) -> list[UUID]:
+def things_move(
+    table: ThingTable,
+    ids: Sequence[UUID],
+    to: Tier,
+    now: datetime.datetime | None = None,
+    *,
+    seconds: list[float] | None = None,
+) -> list[UUID]:
     """Move these things to the tier, and return the ids of those that were moved; others were locked, changed or gone.
 
-    Documents that were not split yet stay. Raises FrozenTextUnreachable and, for the frozen store, its errors.
+    Documents that were not split yet stay. The seconds for which rows were locked are appended to `seconds`. Raises
+    FrozenTextUnreachable and, for the frozen store, its errors.
     """
     further = IS_SPLIT if table is DOCUMENTS else ""
     found = fetch_rows(
@@ -89,6 +98,7 @@ def things_move(table: ThingTable, ids: Sequence[UUID], to: Tier, now: datetime.
     recalled = table.has_words and to.is_searched and not all(Tier(thing.tier).is_searched for thing in things)
     space = read_active_model() if recalled else None
     vectors = _vectors(space, made["whole"]) if space else [None] * len(things)
+    begun = perf_counter()
     with transaction.atomic():
         if space and lock_active_model() != space:
             return []  # the embedder was changed meanwhile; the next run moves them
@@ -100,6 +110,8 @@ def things_move(table: ThingTable, ids: Sequence[UUID], to: Tier, now: datetime.
         moved = [id_ for (id_,) in fetch_rows(sql, {**made, **names})]
         if table is DOCUMENTS:
             _store_chunks({thing.id: thing for thing in things if thing.id in set(moved)}, to)
+    if seconds is not None:
+        seconds.append(perf_counter() - begun)
     return moved
 
 
