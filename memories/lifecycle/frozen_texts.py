@@ -54,7 +54,7 @@ class FolderStore:
         """Append the bytes to the month's file, and wait until they are on disk."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         name = f"{month}.texts"
-        with (self.folder / name).open("ab") as file:
+        with open(self.folder / name, "ab", opener=_private) as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             start = file.seek(0, os.SEEK_END)
             file.write(data)
@@ -70,6 +70,10 @@ class FolderStore:
                 return file.read(length)
         except OSError as error:
             raise _unreachable(name) from error
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 class ObjectStore:
