@@ -114,7 +114,7 @@ def _s3_settings() -> tuple[str, str, str]:
 
 @cache
 def _object_store(bucket: str, endpoint: str, region: str) -> ObjectStore:
-    import boto3  # noqa: PLC0415 - an optional dependency
+    import boto3  # type: ignore[import-untyped]  # noqa: PLC0415 - an optional dependency
 
     client = boto3.client("s3", endpoint_url=endpoint or None, region_name=region or None)
     return ObjectStore(client, bucket)

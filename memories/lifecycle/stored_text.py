@@ -68,7 +68,7 @@ def read_text(selected: str) -> str:
     return read_text(whole)[int(start) : int(end)]
 
 
-class StoredText(models.TextField):
+class StoredText(models.TextField):  # type: ignore[type-arg]  # Django itself takes no arguments
     """A text that is stored in tiers; reading it gives the text as it was written."""
 
     def select_format(self, compiler: Any, sql: str, params: Any) -> Any:
@@ -116,8 +116,8 @@ class _StoredSize(models.Func):
     output_field = models.IntegerField()
     kept_in: str
 
-    def as_sql(self, compiler: Any, connection: Any, **extra: Any) -> Any:
-        sql, params = super().as_sql(compiler, connection, **extra)
+    def as_sql(self, compiler: Any, connection: Any, *args: Any, **extra: Any) -> Any:
+        sql, params = super().as_sql(compiler, connection, *args, **extra)
         column, _ = compiler.compile(self.source_expressions[0])
         found = _COLUMN.fullmatch(column)
         return (f"coalesce({sql}, {found['row']}.{self.kept_in})" if found else sql), params
