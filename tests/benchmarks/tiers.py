@@ -9,8 +9,8 @@ includes its vector, its words, the index on meaning and that on words. Versions
 tiers, and are left out. `bytes_<kind>_file` is what is in files in the tier frozen. `bytes_<tier>_ratio` is the sum of
 all kinds, relative to hot.
 
-`text_<kind>_<tier>` is the part of it that is the text alone: of a hot row as PostgreSQL compresses it, of a warm row as
-it is packed. The vectors, the words and their indexes are equal in both tiers, and are the larger part.
+`text_<kind>_<tier>` is the part of it that is the text alone: of a hot row as PostgreSQL compresses it, of a warm row
+as it is packed. The vectors, the words and their indexes are equal in both tiers, and are the larger part.
 
 `longest_lock_ms` is the longest transaction of a run that compresses ROWS memories (100,000), `run_s` how long it took.
 
