@@ -79,7 +79,8 @@ class LifecycleRun:
 
 
 def _parts(things: Sequence[str]) -> list[list[str]]:
-    return [list(things[start : start + THINGS_PER_REPORT]) for start in range(0, len(things), THINGS_PER_REPORT)]
+    starts = range(0, max(1, len(things)), THINGS_PER_REPORT)
+    return [list(things[start : start + THINGS_PER_REPORT]) for start in starts]
 
 
 class BatchMover:
@@ -133,6 +134,7 @@ def relieve_pressure(run: LifecycleRun, policies: OwnersPolicies) -> None:
     share = budget_share()
     if share is None:
         return
+    run.report("budget", [], timezone.now(), {"share": round(share, 3)})
     is_high = share >= HIGH_SHARE
     memory_pressure_changed.send(sender=LifecycleReport, share=share, is_high=is_high)
     if is_high:
@@ -141,6 +143,12 @@ def relieve_pressure(run: LifecycleRun, policies: OwnersPolicies) -> None:
         after = budget_share() or 0.0
         if after < HIGH_SHARE:
             memory_pressure_changed.send(sender=LifecycleReport, share=after, is_high=False)
+
+
+def last_budget_share() -> float | None:
+    """Return the share of the budget that the last run found; None if there was none."""
+    found = LifecycleReport.objects.filter(step="budget").order_by("-created", "-id").values_list("detail", flat=True)
+    return next((float(detail["share"]) for detail in found[:1]), None)
 
 
 def budget_share() -> float | None:

@@ -87,7 +87,7 @@ def kv_policy_save(
     try:
         stored = None if policy is None else parse_policy(policy).as_json()
     except InvalidPolicy as wrong:
-        raise Invalid(wrong.field, str(wrong)) from wrong
+        raise Invalid(f"policy.{wrong.field}", str(wrong)) from wrong
     lock_until_commit(POLICY_LOCK)
     version = current_version(content_type, team)
     if version != expected_version:
