@@ -70,7 +70,7 @@ class PreviewSerializer(serializers.Serializer[Any]):
 def _state(content_type: str, team: Team | None) -> PolicyState:
     if content_type not in CONTENT_TYPES:
         raise NotFound(f"The content type “{content_type}”")
-    policy = PolicyBook().policy(content_type, team and team.id)
+    policy = PolicyBook().policy(content_type, team.id if team else None)
     return PolicyState(content_type, team, current_version(content_type, team), policy)
 
 

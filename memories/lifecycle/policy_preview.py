@@ -32,7 +32,7 @@ def policy_preview(*, content_type: str, team: Team | None, policy: KVPolicy, no
     It decides as a run does, and writes nothing. For a team, its things and those of its agents are counted.
     """
     owners = _owners(team)
-    then = PolicyBook({(team and team.id, content_type): policy})
+    then = PolicyBook({(team.id if team else None, content_type): policy})
     return {
         "now": _counts(PolicyBook(), content_type, owners, now),
         "then": _counts(then, content_type, owners, now),

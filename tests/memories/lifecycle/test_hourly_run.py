@@ -1,7 +1,6 @@
 """A run of the lifecycle, by a clock of the test's own: what it moves, reports, and leaves alone."""
 
 import datetime
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,7 @@ LONG = "The kettle in the kitchen of the second floor takes four minutes to boil
 
 
 @pytest.fixture(autouse=True)
-def frozen_folder(tmp_path: Path, settings: Any) -> Iterator[Path]:
+def frozen_folder(tmp_path: Path, settings: Any) -> Path:
     settings.FROZEN_FOLDER = tmp_path / "frozen"
     return tmp_path / "frozen"
 

@@ -35,7 +35,13 @@ def after(**interval: float) -> datetime.datetime:
 
 
 def thing(number: int = 1, **facts: Any) -> ThingFacts:
-    told = {"kind": "document", "label": "notes", "tier": Tier.HOT, "since": START, "size": 1_000} | facts
+    told: dict[str, Any] = {
+        "kind": "document",
+        "label": "notes",
+        "tier": Tier.HOT,
+        "since": START,
+        "size": 1_000,
+    } | facts
     return ThingFacts(id=UUID(int=number), **told)
 
 

@@ -1,8 +1,8 @@
 """Things in every tier: their texts, their search, and what writes to them do."""
 
+import datetime
 import hashlib
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -37,13 +37,14 @@ from teams.principal import SYSTEM
 
 pytestmark = pytest.mark.django_db
 
+TODAY = datetime.date(2026, 11, 25)
 WEIGHTS = Weights({"similarity_z": 0.5, "words_z": 0.6})
 LONG = "Ada: The kettle in the kitchen of the second floor takes four minutes to boil. " * 6
 QUESTION = "Is the green tea from Uji still in the cupboard beside the window, or did somebody finish it? "
 
 
 @pytest.fixture(autouse=True)
-def frozen_folder(tmp_path: Path, settings: Any) -> Iterator[Path]:
+def frozen_folder(tmp_path: Path, settings: Any) -> Path:
     settings.FROZEN_FOLDER = tmp_path / "frozen"
     return tmp_path / "frozen"
 
@@ -107,9 +108,9 @@ def test_a_thousand_things_come_back_as_they_were(agent: Agent) -> None:
         for table in THING_TABLES:
             ids = list(table.model._default_manager.values_list("pk", flat=True))
             assert sorted(things_move(table, ids, tier)) == sorted(ids)
-            rows = table.model._default_manager.order_by("pk")
-            assert [digest(row) for row in rows] == before[table.kind], (table.kind, tier)
-            assert set(rows.values_list("tier", flat=True)) == {tier}
+            moved = table.model._default_manager.order_by("pk")
+            assert [digest(row) for row in moved] == before[table.kind], (table.kind, tier)
+            assert set(moved.values_list("tier", flat=True)) == {tier}
     for document in Document.objects.all():
         document_split(id_=document.id)
     found = Chunk.objects.order_by("document_id", "position").values_list("document_id", "position", "text")
@@ -121,7 +122,7 @@ def test_search_finds_hot_and_warm_memories_alike(agent: Agent, tier: Tier) -> N
     memories = remember(
         agent, LONG, QUESTION * 3, "Tea", *(f"The bicycle number {place} is red." for place in range(20))
     )
-    question = parse_question("How long does the kettle take?", topic_vector("How long does the kettle take?"), None)
+    question = parse_question("How long does the kettle take?", topic_vector("How long does the kettle take?"), TODAY)
     nearest = topic_vector("the green tea from Uji")
 
     def found() -> Any:
@@ -162,7 +163,7 @@ def test_a_cold_memory_has_no_vector_and_no_words(agent: Agent) -> None:
 def test_words_of_a_trigger_are_those_that_the_model_declares(agent: Agent) -> None:
     remember(agent, LONG, "Ada: Wie lange dauert es, bis das Wasser kocht und wer hat den Kessel?", "", "no label")
     for table, model in (("memories", Memory), ("chunks", Chunk)):
-        sql, parameters = model._meta.get_field("search").generated_sql(connection)  # type: ignore[union-attr]
+        sql, parameters = model._meta.get_field("search").generated_sql(connection)
         with connection.cursor() as cursor:
             different = f"SELECT count(*) FROM {table} WHERE search IS DISTINCT FROM ({sql})"  # noqa: S608
             cursor.execute(different, parameters)
