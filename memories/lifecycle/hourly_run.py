@@ -35,8 +35,9 @@ from teams.principal import SYSTEM
 
 LIFECYCLE = "lifecycle"
 RUN_SECONDS = 3_600
-LEAST_BATCH, MOST_BATCH = 5, 200
-AIMED_MS = 20.0
+FIRST_BATCH = 4
+LEAST_BATCH, MOST_BATCH = 1, 200
+AIMED_MS = 10.0
 """Rows are locked for about this many milliseconds: batches become smaller or larger accordingly."""
 THINGS_PER_REPORT = 1_000
 KEEP_USES_DAYS = 400
@@ -88,7 +89,7 @@ class BatchMover:
 
     def __init__(self, run: LifecycleRun) -> None:
         self.run = run
-        self.size, self.longest_ms = LEAST_BATCH * 4, 0.0
+        self.size, self.longest_ms = FIRST_BATCH, 0.0
 
     def execute(self, moves: Iterable[PlannedMove]) -> Iterator[str]:
         """Move the things, and yield the refs of those that were moved."""
@@ -107,7 +108,7 @@ class BatchMover:
         if ms > AIMED_MS:
             self.size = max(LEAST_BATCH, self.size // 2)
         elif ms < AIMED_MS / 2:
-            self.size = min(MOST_BATCH, self.size + LEAST_BATCH)
+            self.size = min(MOST_BATCH, self.size + 1)
 
 
 further_steps: list[Callable[[LifecycleRun], None]] = []

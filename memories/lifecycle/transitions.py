@@ -46,6 +46,8 @@ FROM free JOIN unnest(%(ids)s::uuid[], %(said)s::text[], %(packed)s::bytea[], %(
     AS made (id, said, packed, frozen, bytes, characters, asks, whole, vector) USING (id)
 WHERE thing.id = free.id RETURNING thing.id
 """
+# Locks are released without waiting for the disk: a move that a crash undoes is made again by the next run.
+NO_WAIT_SQL = "SET LOCAL synchronous_commit = off"
 FORGET_WORDS = """, search = NULL, embedding = NULL, embedding_model = '', second_embedding = NULL,
     second_embedding_model = ''"""
 RECALL_WORDS = """, search = memory_words(word_configuration(thing.language), made.whole), {slot} = made.vector::vector,
@@ -98,8 +100,9 @@ def things_move(
     recalled = table.has_words and to.is_searched and not all(Tier(thing.tier).is_searched for thing in things)
     space = read_active_model() if recalled else None
     vectors = _vectors(space, made["whole"]) if space else [None] * len(things)
-    begun = perf_counter()
     with transaction.atomic():
+        execute_sql(NO_WAIT_SQL)
+        begun = perf_counter()
         if space and lock_active_model() != space:
             return []  # the embedder was changed meanwhile; the next run moves them
         further = RECALL_WORDS.format(slot=space.slot) if space else ""

@@ -119,7 +119,7 @@ PLAIN = {
     "TextForm", "DraftForm", "PublishForm", "RestoreForm", "NamedForm", "TeamForm", "TeamSettingsForm",
     "DeletionForm",
     "RoleForm", "PersonForm", "ApiKeyForm", "AdminKeyForm", "KeyFilterForm", "LogSearch",
-    "ContextRequestForm", "ProfileForm", "WhyNotForm", "RetentionForm", "FlagForm", "RuleActionForm",
+    "ContextRequestForm", "ProfileForm", "WhyNotForm", "RetentionForm", "StoragePolicyForm", "FlagForm", "RuleActionForm",
     "ExternalSourceForm",
     "ExternalSourceNewForm", "ExternalSourceEditForm", "SwitchForm", "QueryForm", "WebhookForm", "WebhookEditForm",
     "VersionForm", "WebhookVersionForm", "StoredForm", "MemoryForm", "MemoryEditForm", "RetireForm",

@@ -58,6 +58,8 @@ GUARDED: Mapping[str, str] = {
         "agent_for assembly_for": "assemble_as_of assembly_append",
         "agent_for require_admin": "api_key_create api_key_revoke",
         "memory_for": "memories_unmerge",
+        "agent_for find memory_for": "thing_opened",
+        "team_for require_admin": "kv_policy_save",
         "memory_for find": "memory_update memory_delete",
         "team_for": "team_update team_delete membership_set membership_remove key_grant key_withdraw",
         "team_for require_admin": "retention_set retention_clear",
