@@ -85,30 +85,31 @@ def _parts(things: Sequence[str]) -> list[list[str]]:
 
 
 class BatchMover:
-    """Moves things in batches whose size follows from how long rows were locked."""
+    """Moves things in batches, whose size follows from how long rows of their kind were locked."""
 
     def __init__(self, run: LifecycleRun) -> None:
         self.run = run
-        self.size, self.longest_ms = FIRST_BATCH, 0.0
+        self.sizes, self.longest_ms = dict[str, int](), 0.0
 
     def execute(self, moves: Iterable[PlannedMove]) -> Iterator[str]:
         """Move the things, and yield the refs of those that were moved."""
         for move in moves:
             ids, start = [thing.facts.id for thing in move.things], 0
             while start < len(ids):
-                batch, seconds = ids[start : start + self.size], list[float]()
+                size = self.sizes.setdefault(move.table.kind, FIRST_BATCH)
+                batch, seconds = ids[start : start + size], list[float]()
                 start += len(batch)
                 for id_ in things_move(move.table, batch, move.tier, self.run.at, seconds=seconds):
                     yield f"{move.table.kind}:{id_}"
-                self._adapt(1_000 * max(seconds, default=0.0))
+                self._adapt(move.table.kind, 1_000 * max(seconds, default=0.0))
                 self.run.advance(0)
 
-    def _adapt(self, ms: float) -> None:
+    def _adapt(self, kind: str, ms: float) -> None:
         self.longest_ms = max(self.longest_ms, round(ms, 1))
         if ms > AIMED_MS:
-            self.size = max(LEAST_BATCH, self.size // 2)
+            self.sizes[kind] = max(LEAST_BATCH, self.sizes[kind] // 2)
         elif ms < AIMED_MS / 2:
-            self.size = min(MOST_BATCH, self.size + 1)
+            self.sizes[kind] = min(MOST_BATCH, self.sizes[kind] + 1)
 
 
 further_steps: list[Callable[[LifecycleRun], None]] = []

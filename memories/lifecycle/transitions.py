@@ -113,8 +113,11 @@ def things_move(
         moved = [id_ for (id_,) in fetch_rows(sql, {**made, **names})]
         if table is DOCUMENTS:
             _store_chunks({thing.id: thing for thing in things if thing.id in set(moved)}, to)
+    taken = [perf_counter() - begun]
+    if table is DOCUMENTS and to is Tier.WARM:
+        taken += _hide_chunks({thing.id: thing for thing in things if thing.id in set(moved)})
     if seconds is not None:
-        seconds.append(perf_counter() - begun)
+        seconds.extend(taken)
     return moved
 
 
@@ -145,9 +148,16 @@ def _vectors(space: EmbeddingModel, texts: Sequence[str]) -> list[str | None]:
         return [None] * len(texts)  # as for new rows: `manage.py reindex` embeds them later
 
 
+HIDDEN_TOGETHER = 20
+# The document is locked, so that it has the text of the chunks for as long as they are changed.
 HIDE_CHUNKS_SQL = """
-UPDATE chunks SET text = NULL, text_bytes = octet_length(text)
-WHERE id = ANY(%(ids)s::bigint[]) AND text IS NOT NULL
+WITH held AS MATERIALIZED (
+    SELECT id, version FROM documents WHERE id = %(document)s AND version = %(version)s AND packed IS NOT NULL
+    FOR NO KEY UPDATE SKIP LOCKED
+)
+UPDATE chunks SET text = NULL, text_bytes = octet_length(text) FROM held
+WHERE chunks.document_id = held.id AND chunks.document_version = held.version
+    AND chunks.id = ANY(%(ids)s::bigint[]) AND text IS NOT NULL
 """
 SHOW_CHUNKS_SQL = """
 UPDATE chunks SET text = made.said FROM unnest(%(ids)s::bigint[], %(said)s::text[]) AS made (id, said)
@@ -156,8 +166,8 @@ WHERE chunks.id = made.id AND chunks.text IS NULL
 
 
 def _store_chunks(documents: dict[UUID, StoredThing], to: Tier) -> None:
-    """Store the chunks of documents that were moved: their texts are in the document while it is packed, and a
-    document that search does not read has none.
+    """Store the chunks of documents that were moved: of a hot one with their texts; a document that search does not
+    read has none.
     """
     if not to.is_searched:
         Chunk.objects.filter(document__in=documents).delete()
@@ -166,12 +176,25 @@ def _store_chunks(documents: dict[UUID, StoredThing], to: Tier) -> None:
     if recalled := [thing.id for thing in documents.values() if not Tier(thing.tier).is_searched]:
         arguments = {"documents": [str(id_) for id_ in recalled]}
         job_create(kind="split_documents", arguments=arguments, agent=None, principal=SYSTEM, steps=len(recalled))
-    rows = Chunk.objects.filter(document__in=documents).values_list("id", "document_id", "start", "end")
-    places = [(id_, documents[of].whole[start:end]) for id_, of, start, end in rows]
     if to is Tier.HOT:
+        rows = Chunk.objects.filter(document__in=documents).values_list("id", "document_id", "start", "end")
+        places = [(id_, documents[of].whole[start:end]) for id_, of, start, end in rows]
         execute_sql(SHOW_CHUNKS_SQL, {"ids": [id_ for id_, _ in places], "said": [text for _, text in places]})
-    else:
-        packed = {id_ for id_, thing in documents.items() if pack_if_smaller(thing.whole) is not None}
-        texts = dict(Chunk.objects.filter(document__in=packed, text__isnull=False).values_list("id", "text"))
-        same = [id_ for id_, text in places if texts.get(id_) == text]
-        execute_sql(HIDE_CHUNKS_SQL, {"ids": same})
+
+
+def _hide_chunks(documents: dict[UUID, StoredThing]) -> list[float]:
+    """Take the texts of the chunks away that can be read from their packed documents, a few at a time.
+
+    Until then, or where it was interrupted, chunks have their own texts. Return the seconds of each statement.
+    """
+    taken = []
+    for id_, thing in documents.items():
+        rows = Chunk.objects.filter(document=id_, text__isnull=False).order_by("id")
+        found = rows.values_list("id", "start", "end", "text")
+        same = [chunk for chunk, start, end, text in found if thing.whole[start:end] == text]
+        for at in range(0, len(same), HIDDEN_TOGETHER):
+            begun = perf_counter()
+            ids = same[at : at + HIDDEN_TOGETHER]
+            execute_sql(HIDE_CHUNKS_SQL, {"document": id_, "version": thing.version, "ids": ids})
+            taken.append(perf_counter() - begun)
+    return taken
