@@ -54,8 +54,8 @@ def storage_policy(request: HttpRequest, content_type: str) -> HttpResponse:
     require_admin(principal)
     if content_type not in CONTENT_TYPES:
         raise NotFound(_("This page"))
-    held = {"policy": PolicyBook().policy(content_type), "version": current_version(content_type, None)}
-    form = StoragePolicyForm(request.POST or None, **held)
+    held, version = PolicyBook().policy(content_type), current_version(content_type, None)
+    form = StoragePolicyForm(request.POST or None, policy=held, version=version)
     context: dict[str, Any] = {"form": form, "label": CONTENT_TYPE_LABELS[content_type]}
     if request.method == "POST" and form.is_valid():
         if request.POST.get("action") != "save":
