@@ -46,8 +46,9 @@ FROM free JOIN unnest(%(ids)s::uuid[], %(said)s::text[], %(packed)s::bytea[], %(
     AS made (id, said, packed, frozen, bytes, characters, asks, whole, vector) USING (id)
 WHERE thing.id = free.id RETURNING thing.id
 """
-# Locks are released without waiting for the disk: a move that a crash undoes is made again by the next run.
-NO_WAIT_SQL = "SET LOCAL synchronous_commit = off"
+# Locks are released without waiting for the disk: a move that a crash undoes is made again by the next run. The list of
+# words that are not in their index yet is emptied often, because emptying a long one takes half a second.
+NO_WAIT_SQL = "SET LOCAL synchronous_commit = off; SET LOCAL gin_pending_list_limit = '64kB'"
 FORGET_WORDS = """, search = NULL, embedding = NULL, embedding_model = '', second_embedding = NULL,
     second_embedding_model = ''"""
 RECALL_WORDS = """, search = memory_words(word_configuration(thing.language), made.whole), {slot} = made.vector::vector,
@@ -193,8 +194,10 @@ def _hide_chunks(documents: dict[UUID, StoredThing]) -> list[float]:
         found = rows.values_list("id", "start", "end", "text")
         same = [chunk for chunk, start, end, text in found if thing.whole[start:end] == text]
         for at in range(0, len(same), HIDDEN_TOGETHER):
-            begun = perf_counter()
             ids = same[at : at + HIDDEN_TOGETHER]
-            execute_sql(HIDE_CHUNKS_SQL, {"document": id_, "version": thing.version, "ids": ids})
+            with transaction.atomic():
+                execute_sql(NO_WAIT_SQL)
+                begun = perf_counter()
+                execute_sql(HIDE_CHUNKS_SQL, {"document": id_, "version": thing.version, "ids": ids})
             taken.append(perf_counter() - begun)
     return taken
