@@ -13,8 +13,8 @@ from uuid import UUID
 from django.db.models import Q
 from rest_framework import serializers
 
-from agents.models import AgentTeam
-from assembly.conflicts.compared_texts import ComparedText
+from agents.models import Agent, AgentTeam
+from assembly.conflicts.compared_texts import ComparedText, conflict_between, conflicts_between
 from assembly.conflicts.services import conflict_decision_import
 from assembly.engine.refs import Ref
 from assembly.models import Conflict, ConflictKind, ConflictResolution, ConflictSide, ConflictStatus, text_hash
@@ -30,7 +30,8 @@ from memories.archive.text_section import text_entries
 from memories.embeddings.file_splitting import passages_of_text
 from memories.models import Memory
 from memories.models.file_passage import FILE_KINDS, FILE_MODELS
-from teams.principal import Principal
+from teams.models import Team
+from teams.principal import Action, Principal
 
 DECIDED = (ConflictResolution.LEFT, ConflictResolution.RIGHT, ConflictResolution.BOTH)
 """The decisions that archives have; after an edit, neither text of the pair exists in this form."""
@@ -81,29 +82,26 @@ class FoundPair:
 
     def stored(self) -> Conflict | None:
         """Return the conflict of these texts; None if there is none."""
-        left, right = self.left, self.right
-        return Conflict.objects.filter(
-            left_item=left.item, left_sha256=left.sha256, right_item=right.item, right_sha256=right.sha256
-        ).first()
+        return conflicts_between(self.left, self.right).first()
 
     def new(self, said: Mapping[str, Any]) -> Conflict:
         """Return an unsaved conflict of these texts with the measures of the archive."""
         statements = [said[side]["statement"] for side in ("left", "right")]
         left_statement, right_statement = statements[::-1] if self.is_swapped else statements
-        left, right = self.left, self.right
-        return Conflict(
-            agent_id=left.agent_id or right.agent_id,
-            team_id=left.team_id or right.team_id,
-            of_organisation=not all(one.agent_id or one.team_id for one in (left, right)),
-            left_ref=left.ref,
-            left_item=left.item,
-            left_sha256=left.sha256,
-            left_statement=left_statement,
-            right_ref=right.ref,
-            right_item=right.item,
-            right_sha256=right.sha256,
-            right_statement=right_statement,
-            **{name: said[name] for name in MEASURES},
+        measures = {name: said[name] for name in MEASURES}
+        return conflict_between(
+            self.left, self.right, left_statement=left_statement, right_statement=right_statement, **measures
+        )
+
+    def is_writable_by(self, principal: Principal) -> bool:
+        """Return whether the principal may write where both texts belong to; texts of all belong to admins."""
+        agents = {one.agent_id for one in (self.left, self.right) if one.agent_id}
+        teams = {one.team_id for one in (self.left, self.right) if one.team_id}
+        of_organisation = not all(one.agent_id or one.team_id for one in (self.left, self.right))
+        return (
+            Agent.objects.permitting(Action.WRITE, principal).filter(id__in=agents).count() == len(agents)
+            and Team.objects.permitting(Action.WRITE, principal).filter(id__in=teams).count() == len(teams)
+            and (principal.is_admin or not of_organisation)
         )
 
 
@@ -118,9 +116,8 @@ class DecisionArchiveSection(JsonSection):
             owned, status=ConflictStatus.RESOLVED, resolution__in=DECIDED
         )
         rows = rows if scope.organisation else rows.filter(of_organisation=False)
-        exported = [row for row in rows.order_by("id") if {side.kind for side in row.sides} <= ARCHIVED_KINDS]
-        documents = ((str(row.id), _document(row)) for row in exported[-self.max_files :])
-        texts = ((id_, json_text(document)) for id_, document in documents)
+        exported = (row for row in rows.order_by("id") if {side.kind for side in row.sides} <= ARCHIVED_KINDS)
+        texts = ((str(row.id), json_text(_document(row))) for row in exported)
         yield from text_entries(self.folder, texts, ending=self.ending)
 
     def change_of(self, unit: ImportUnit, principal: Principal) -> Callable[[str, str], ImportChange]:
@@ -132,10 +129,12 @@ class DecisionArchiveSection(JsonSection):
         except DossierError as fault:
             return self.refused(unit, within, fault.detail)
         state, reason, pair = ImportState.NEW, "", find_pair(said)
+        if pair and not pair.is_writable_by(principal):
+            pair = None  # the plan says nothing about texts of others, not even that they are here
         stored = pair.stored() if pair else None
         if pair is None and not all(_comes_with(unit, said[side]["item"]) for side in ("left", "right")):
             return self.refused(unit, within, MISSING)
-        if pair and stored and Conflict.objects.visible_to(principal).filter(id=stored.id).exists():
+        if pair and stored:
             if stored.resolution == pair.resolution(said["resolution"]):
                 state = ImportState.SAME
             elif stored.resolution:

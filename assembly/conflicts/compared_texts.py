@@ -11,9 +11,10 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from agents.models import AgentFile, AgentTeam
-from assembly.models import text_hash
+from assembly.models import Conflict, text_hash
 from config.db.migration_helpers import ORGANISATION
 from config.db.statements import execute_sql, fetch_rows
 from memories.embeddings.active_model import EmbeddingModel, read_active_model
@@ -75,6 +76,29 @@ class ComparedText:
             return not self.names.isdisjoint(other.names)
         text = " ".join((other if self.names else self).text.lower().split())
         return not (names := self.names or other.names) or any(name in text for name in names)
+
+
+def conflict_between(left: ComparedText, right: ComparedText, **values: Any) -> Conflict:
+    """Return an unsaved conflict of the texts, owned by both, with these further values."""
+    return Conflict(
+        agent_id=left.agent_id or right.agent_id,
+        team_id=left.team_id or right.team_id,
+        of_organisation=not all(one.agent_id or one.team_id for one in (left, right)),
+        left_ref=left.ref,
+        left_item=left.item,
+        left_sha256=left.sha256,
+        right_ref=right.ref,
+        right_item=right.item,
+        right_sha256=right.sha256,
+        **values,
+    )
+
+
+def conflicts_between(left: ComparedText, right: ComparedText) -> QuerySet[Conflict]:
+    """Return the stored conflict of the texts: one or none."""
+    return Conflict.objects.filter(
+        left_item=left.item, left_sha256=left.sha256, right_item=right.item, right_sha256=right.sha256
+    )
 
 
 def texts_of(kind: str, id_: UUID) -> list[ComparedText] | None:

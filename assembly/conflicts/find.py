@@ -15,7 +15,15 @@ from django.db import transaction
 from django.dispatch import receiver
 from django.utils import timezone
 
-from assembly.conflicts.compared_texts import KINDS, ComparedText, items_of_all_kinds, nearest_texts, texts_of
+from assembly.conflicts.compared_texts import (
+    KINDS,
+    ComparedText,
+    conflict_between,
+    conflicts_between,
+    items_of_all_kinds,
+    nearest_texts,
+    texts_of,
+)
 from assembly.conflicts.counts import recount_for_owners
 from assembly.conflicts.detection import Comparison, compare_texts
 from assembly.models import Conflict, ConflictKind, ConflictResolution, ConflictSide, ConflictStatus
@@ -161,10 +169,7 @@ def _close_outdated(id_: UUID, texts: Sequence[ComparedText]) -> None:
 @transaction.atomic
 def _store(left: ComparedText, right: ComparedText, comparison: Comparison, similarity: float) -> Conflict | None:
     """Store the conflict of the two texts, and return it if it is new or open again."""
-    known = Conflict.objects.select_for_update(no_key=True).filter(
-        left_item=left.item, left_sha256=left.sha256, right_item=right.item, right_sha256=right.sha256
-    )
-    conflict = known.first()
+    conflict = conflicts_between(left, right).select_for_update(no_key=True).first()
     values = {
         "kind": ConflictKind.DUPLICATE if comparison.label == "duplicate" else comparison.kind,
         "cue": comparison.cue[:MAX_CUE_CHARACTERS],
@@ -172,26 +177,16 @@ def _store(left: ComparedText, right: ComparedText, comparison: Comparison, simi
         "subject": comparison.subject,
         "severity": comparison.severity,
         "probability": comparison.probability,
-        "left_ref": left.ref,
-        "right_ref": right.ref,
         "left_statement": comparison.left_statement[:MAX_STATEMENT_CHARACTERS],
         "right_statement": comparison.right_statement[:MAX_STATEMENT_CHARACTERS],
     }
     if conflict is None:
-        conflict = Conflict(
-            agent_id=left.agent_id or right.agent_id,
-            team_id=left.team_id or right.team_id,
-            of_organisation=not all(one.agent_id or one.team_id for one in (left, right)),
-            left_item=left.item,
-            left_sha256=left.sha256,
-            right_item=right.item,
-            right_sha256=right.sha256,
-            **values,
-        )
+        conflict = conflict_between(left, right, **values)
         conflict.explain()
         # Another worker may find the same pair at once, from its other side.
         Conflict.objects.bulk_create([conflict], ignore_conflicts=True)
         return conflict
+    values |= {"left_ref": left.ref, "right_ref": right.ref}
     if conflict.status != ConflictStatus.GONE and all(getattr(conflict, name) == was for name, was in values.items()):
         return None
     is_reopened = conflict.status == ConflictStatus.GONE

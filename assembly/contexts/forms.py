@@ -286,7 +286,7 @@ def _owner_choices(there: Sequence[VisibleOwner], deleted: Sequence[VisibleOwner
 
 
 class FeedbackForm(forms.Form):
-    """What somebody says about a context; `verdict` is about the items that are sent as `pick`."""
+    """This form takes feedback on a context; its `verdict` is about the items that are sent as `pick`."""
 
     satisfaction = forms.TypedChoiceField(
         label=_("Was this context useful?"),

@@ -44,7 +44,7 @@ class LearnedVersion:
 
     @property
     def verdict(self) -> str:
-        """What the report says about the weights, in a sentence; empty without a report."""
+        """The sentence that tells the result of the report; empty without a report."""
         if self.report is None or not self.has_gain:
             return self.missing_gain
         return ngettext(

@@ -16,7 +16,6 @@ from uuid_utils.compat import uuid7
 
 from agents.models import Agent
 from assembly.engine.codes import WarningCode
-from assembly.engine.quality import completeness, named_entities
 from assembly.models import Assembly, Purpose
 from assembly.pipeline.answer_cache import AssemblyResult, CacheKey, assembly_cache, cache_key
 from assembly.pipeline.prepare import PreparedAssembly, gather_candidates, prepare
@@ -139,14 +138,6 @@ def _assemble_and_record(
     assembled, reports = settled.assembled, [*gathered.reports, *([settled.report] if settled.report else [])]
     if gathered.conflicts is None:
         assembled = replace(assembled, warnings=(*assembled.warnings, WarningCode.COHERENCE_FAILURE))
-    wishes = {
-        **request_document(asked, ruled.request, ruled.gather_context),
-        **rules_document(ruled.gather_context, assembled.decisions),
-        **summaries_document(settled.rounds),
-        "quality": assembled.quality,
-    }
-    # Computed now, because followers of the record would have to replay it for its text.
-    wishes["completeness"] = completeness(named_entities(wishes), assembled.content)
     with span("record"), _transaction_for(recorded):
         assembly = record(
             request=ruled.request,
@@ -155,7 +146,12 @@ def _assemble_and_record(
             reports=reports,
             assembled=assembled,
             warnings=warning_codes(assembled, reports, time),
-            wishes=wishes,
+            wishes={
+                **request_document(asked, ruled.request, ruled.gather_context),
+                **rules_document(ruled.gather_context, assembled.decisions),
+                **summaries_document(settled.rounds),
+                "quality": assembled.quality,
+            },
             assembly_ms=time.elapsed_ms,
             owners=RecordOwners.of(ruled.gather_context.agent, ruled.gather_context.team),
             principal=principal,

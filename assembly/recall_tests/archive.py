@@ -85,7 +85,7 @@ class RecallTestArchiveSection(JsonSection):
 
     def entries(self, scope: ExportScope) -> Iterator[ArchiveEntry]:
         owned = Q(team__in=scope.teams) | Q(team=None, agent__in=scope.agents)
-        rows = recall_tests_visible_to(scope.principal).filter(owned).order_by("id")[: self.max_files]
+        rows = recall_tests_visible_to(scope.principal).filter(owned).order_by("id")
         yield from text_entries(self.folder, ((str(row.id), _archived(row).text) for row in rows), ending=self.ending)
 
     def change_of(self, unit: ImportUnit, principal: Principal) -> Callable[[str, str], ImportChange]:

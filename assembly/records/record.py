@@ -15,6 +15,7 @@ from agents.quotas.limits import subjects_of
 from agents.quotas.uses import uses
 from assembly.engine.codes import WarningCode
 from assembly.engine.profile import Profile
+from assembly.engine.quality import completeness, named_entities
 from assembly.engine.types import Candidate, EngineRequest, EngineResult, ShorterLevel, field_values
 from assembly.models import Assembly, Purpose, text_hash
 from assembly.models.assembly import cache_profile, packed
@@ -104,7 +105,8 @@ def record(
         assembly_ms=assembly_ms,
     )
     contents = {
-        "request": dict(wishes),
+        # Whoever follows the record would otherwise have to replay it for its text.
+        "request": {**wishes, "completeness": completeness(named_entities(wishes), assembled.content)},
         "profile": composed.profile,
         "sections": [field_values(section) for section in assembled.sections],
         "sources": [field_values(report) for report in reports],

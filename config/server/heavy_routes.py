@@ -32,7 +32,7 @@ MAX_REMEMBERED = 2_000
 
 UUID = r"[0-9a-f-]{36}"
 HEAVY_POST_PATHS = re.compile(
-    rf"/api/v1/(?:compress|draft-previews|import(?:/{UUID}/apply)?|rules/backtest|proposals/{UUID}/rerun|assemblies/compare"
+    rf"/api/v1/(?:compress|draft-previews|import(?:/{UUID}/apply)?|rules/(?:backtest|recall-tests)|proposals/{UUID}/rerun|assemblies/compare"
     rf"|assemblies/{UUID}/(?:replay|why-not|rerun|what-if|as-of)|recall-tests/{UUID}/run)"
     rf"|/(?:import/(?:{UUID}/(?:apply/)?)?|contexts/download/|contexts/compare/"
     rf"|contexts/{UUID}/(?:replay|why-not|rerun|what-if)/|rules/[^/]+/(?:edit/)?backtest/"

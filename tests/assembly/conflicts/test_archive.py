@@ -6,7 +6,7 @@ import pytest
 
 from agents.models import Agent
 from agents.services import agent_create, agent_delete
-from assembly.conflicts.services import Choice, conflict_edit, conflict_resolve
+from assembly.conflicts.services import Choice, EditedSide, conflict_edit, conflict_resolve
 from assembly.models import Conflict, ConflictDecision
 from memories.archive.sections import scope_of_agent, scope_of_everything, scope_of_team
 from memories.archive.services import import_begin, import_create
@@ -85,8 +85,8 @@ def test_each_export_has_the_decisions_between_its_own_texts(
 def test_open_and_edited_ones_are_not_exported(agent: Agent, editor: User) -> None:
     conflict = found_conflict(agent, agent)
     assert decisions_in(zipped(scope_of_agent(agent, SYSTEM))) == {}
-    side = "left" if conflict.left_statement == EIGHTY else "right"
-    conflict_edit(conflict=conflict, side=side, text=NINETY, principal=editor.principal)  # type: ignore[arg-type]
+    side: EditedSide = "left" if conflict.left_statement == EIGHTY else "right"
+    conflict_edit(conflict=conflict, side=side, text=NINETY, principal=editor.principal)
     assert decisions_in(zipped(scope_of_agent(agent, SYSTEM))) == {}
 
 
@@ -115,6 +115,18 @@ def test_nobody_decides_on_texts_that_they_may_not_change(
     [[_name, reason]] = done(packed(files), teammate.principal)
     assert "you may not change it" in reason
     assert Conflict.objects.get().is_open
+
+
+def test_the_plan_does_not_tell_whether_a_text_of_others_is_there(
+    of_file: Conflict, agent: Agent, team: Team, teammate: User
+) -> None:
+    [(name, text)] = decisions_in(zipped(scope_of_everything(SYSTEM))).items()
+    guessed = {name: text.decode() if isinstance(text, bytes) else text}
+    right = shown(packed(guessed), teammate.principal)
+    said = json.loads(guessed[name])
+    for side in ("left", "right"):
+        said[side]["sha256"] = "0" * 64
+    assert shown(packed({name: json.dumps(said)}), teammate.principal) == right == {name: "refused"}
 
 
 def test_texts_that_no_context_has_together_make_no_conflict(agent: Agent, editor: User) -> None:

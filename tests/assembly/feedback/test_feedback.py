@@ -79,7 +79,7 @@ def test_whoever_sees_the_context_reads_its_feedback(
     give(as_person(owner), record, note="It named the right pier.")
     path = f"assemblies/{record.id}/feedback"
     teammate = User.objects.create_user("viewer")
-    membership_set(team=Team.objects.get(id=record.team_id), user=teammate, role=Role.VIEWER, principal=SYSTEM)
+    membership_set(team=Team.objects.get(slug=record.team_slug), user=teammate, role=Role.VIEWER, principal=SYSTEM)
     newest, oldest = as_person(teammate).get(path).json()["results"]
     assert (newest["given_by"]["name"], newest["note"]) == (owner.name, "It named the right pier.")
     assert (newest["satisfaction"], newest["used"], "credibilities" in newest) == (None, [], False)

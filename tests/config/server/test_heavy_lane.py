@@ -218,6 +218,7 @@ def test_work_is_given_up_when_the_client_goes(tmp_path: Path) -> None:
         ("POST", f"/api/v1/assemblies/{ID}/why-not", True),
         ("POST", f"/api/v1/assemblies/{ID}/what-if", True),
         ("POST", "/api/v1/draft-previews", True),
+        ("POST", "/api/v1/rules/recall-tests", True),
         ("POST", "/import/", True),
         ("GET", f"/import/{ID}/", True),
         ("POST", f"/api/v1/import/{ID}/apply", True),
