@@ -30,6 +30,13 @@ PAGES = {
 }
 
 
+@pytest.fixture(autouse=True)
+def on_any_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However slow the machine is, an archive is read before the page is shown, unless a test says otherwise."""
+    monkeypatch.setattr(services, "READING_CPU_SECONDS", 60.0)
+    monkeypatch.setattr(services, "READING_SECONDS", 60.0)
+
+
 def upload(browser: Client, archive: bytes, name: str = "notes.zip") -> Any:
     return browser.post("/import/", {"archive": SimpleUploadedFile(name, archive)}, follow=True)
 
