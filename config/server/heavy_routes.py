@@ -14,15 +14,15 @@ from django.http import Http404
 from django.urls import resolve
 
 HEAVY_BODY_BYTES = 64_000
-HEAVY_SECONDS = 0.3
+HEAVY_SECONDS = 0.2
 """CPU seconds above which a request is costly.
 
 Most requests take a few milliseconds, a context of a large agent on a new topic 50 to 150. It must not count as costly:
 all clients of an agent would wait for the one request of theirs that the heavy process works on.
 """
-LIGHT_CPU_SECONDS = 0.4
+LIGHT_CPU_SECONDS = 0.2
 """CPU seconds after which a request that was not known to be costly is stopped, to be answered in the heavy lane."""
-LONG_SECONDS = 1.2
+LONG_SECONDS = 0.7
 """CPU seconds that are noted for a request that still computes: enough to make its route costly at once."""
 MIDDLING_SECONDS = 0.15
 """CPU seconds that make another route of a caller with costly requests costly, too."""

@@ -43,7 +43,7 @@ MAX_BUFFERED_BYTES = 1_000_000
 """A file up to this size, in bytes, is sent in one piece."""
 
 
-COMPUTING_SECONDS = 0.3
+COMPUTING_SECONDS = 0.15
 """CPU seconds after which a request that takes long counts as computing."""
 
 

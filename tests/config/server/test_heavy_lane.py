@@ -261,10 +261,10 @@ def test_middling_requests_of_a_costly_caller_are_costly_too() -> None:
     """Each keeps others waiting a little, again and again. Those of anybody else are answered where they come in."""
     routes, search = HeavyRoutes(), "/api/v1/agents/luna/memories/search"
     for _ in range(10):
-        routes.learn("key:1", search, 0.2)
+        routes.learn("key:1", search, 0.17)
     assert not routes.was_heavy("key:1", search)
-    routes.learn("key:1", "/api/v1/assemblies", 2.0)
-    routes.learn("key:1", search, 0.2)
+    routes.learn("key:1", "/api/v1/assemblies", 1.0)
+    routes.learn("key:1", search, 0.17)
     assert routes.was_heavy("key:1", search)
     for _ in range(10):
         routes.learn("key:1", search, 0.01)
