@@ -31,4 +31,7 @@ class AssemblyConfig(AppConfig):
         import_module("assembly.contexts.exports")  # which tells workers its kind of job
         import_module("assembly.conflicts.find")  # a kind of job, created for saved texts
         import_module("assembly.pipeline.level_derivation")  # a kind of job, created for saved texts
+        import_module("assembly.monitoring.alerts.storage_pressure")  # the receiver of a signal
+        further = import_module("memories.lifecycle.hourly_run").further_steps
+        further[:] = [import_module("assembly.conflicts.consolidation").consolidate_duplicates]
         import_module("assembly.learned_weights.jobs")  # a kind of job and a periodic task

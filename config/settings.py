@@ -264,6 +264,14 @@ EMBEDDER_TIMEOUT_MS = environment.number("EMBEDDER_TIMEOUT_MS", 2_000, minimum=1
 EMBEDDER_BATCH_TIMEOUT_MS = environment.number("EMBEDDER_BATCH_TIMEOUT_MS", 60_000, minimum=100, maximum=600_000)
 EMBEDDER_FOLDER = environment.folder("EMBEDDER_FOLDER", DATA_DIR / "embedders")
 
+# --- Storage tiers: where frozen texts are, and how many bytes memories, events and documents may take ---
+
+FROZEN_FOLDER = environment.folder("FROZEN_FOLDER", DATA_DIR / "frozen")
+FROZEN_S3_BUCKET = environment.text("FROZEN_S3_BUCKET")
+FROZEN_S3_ENDPOINT = environment.web_address("FROZEN_S3_ENDPOINT")
+FROZEN_S3_REGION = environment.text("FROZEN_S3_REGION")
+MEMORY_BUDGET_MB = environment.number("MEMORY_BUDGET_MB", 0, minimum=0, maximum=100_000_000)  # 0: no limit
+
 # --- Pages ---
 
 LANGUAGE_CODE = "en"

@@ -15,4 +15,5 @@ class MemoriesConfig(AppConfig):
         import_module("memories.archive.team_section")  # before agents: an import creates teams first
         import_module("memories.archive.agent_section")
         import_module("memories.embeddings.file_splitting")  # a kind of job, and the receiver that creates it
+        import_module("memories.lifecycle.hourly_run")  # kinds of jobs and a periodic task
         import_module(settings.CELERY_APP)  # creates the Celery application, through which jobs are sent

@@ -18,6 +18,7 @@ from memories.views import (
     memory_merging,
     memory_selection,
     memory_versions,
+    storage,
     task_stack,
     threads,
 )
@@ -89,6 +90,8 @@ urlpatterns = [
     path("import/", archive.import_new, name="import_new"),
     path("import/<uuid:id_>/", archive.import_plan, name="import_plan"),
     path("import/<uuid:id_>/apply/", archive.import_apply, name="import_apply"),
+    path("storage/", storage.storage, name="storage"),
+    path("storage/<slug:content_type>/", storage.storage_policy, name="storage_policy"),
     path("jobs/", jobs.jobs, name="job_list"),
     path("jobs/<uuid:id_>/", jobs.job, name="job"),
     path("jobs/<uuid:id_>/retry/", jobs.retry, name="job_retry"),

@@ -17,7 +17,7 @@ TOP = {
     },
     "memories": {
         "__init__", "access", "apps", "urls", "models", "migrations", "management", "templatetags",
-        "services", "forms", "views", "api", "search", "embeddings", "archive", "imports", "jobs",
+        "services", "forms", "views", "api", "search", "embeddings", "lifecycle", "archive", "imports", "jobs",
     },
 }  # fmt: skip
 """Everything that may stand at the top of an app."""

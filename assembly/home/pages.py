@@ -30,6 +30,7 @@ from assembly.records.warnings import load_outcome_bodies
 from config.http.cursors import next_page_url, page_of
 from memories.access import memory_for
 from memories.embeddings.active_model import SLOTS
+from memories.lifecycle.use_counts import thing_opened
 from memories.models import Memory, MemoryVersion
 from memories.search.item_counts import item_counts
 from memories.services import last_merge, memories_of, owner_of
@@ -153,6 +154,7 @@ def memory_page(request: HttpRequest, id_: UUID) -> HttpResponse:
     """Show a memory."""
     principal = principal_of(request)
     memory = memory_for(principal, id_)
+    thing_opened(memory)
     uses = memory_uses(memory, principal)
     found, cursor = page_of(uses.contexts, {"limit": USES, **request.GET.dict()})
     decided = uses.decisions_by_context(found)

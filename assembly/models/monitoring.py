@@ -32,6 +32,7 @@ class AlertKind(models.TextChoices):
     RULE_NOT_KEPT = "rule_not_kept", "not satisfied"
     CONFLICT_OPEN = "conflict_open", "disputed"
     RECALL_TEST_FAILED = "recall_test_failed", "test failed"
+    MEMORY_PRESSURE = "memory_pressure", "memory pressure"
 
 
 class AlertQuerySet(VisibleQuerySet["Alert"]):

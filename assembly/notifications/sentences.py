@@ -43,5 +43,6 @@ def alert_title(alert: Alert) -> str:
         AlertKind.RULE_NOT_KEPT: _("%(agent)s: rule %(name)s not satisfied"),
         AlertKind.CONFLICT_OPEN: _("%(agent)s: texts contradict each other"),
         AlertKind.RECALL_TEST_FAILED: _("%(agent)s: recall test %(name)s fails"),
+        AlertKind.MEMORY_PRESSURE: _("Stored texts take %(name)s of their budget"),
     }
     return told[AlertKind(alert.kind)] % facts

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from django.db.models import F, FloatField, Func, IntegerField, QuerySet, Sum, Value, Window
+from django.db.models import F, FloatField, QuerySet, Sum, Value, Window
 
 from assembly.engine.item_formats import format_chunk, format_open_file
 from assembly.engine.linear_ranker import Ranker, block_shares, relevance_of, score_of
@@ -19,6 +19,7 @@ from assembly.engine.types import Candidate
 from assembly.sources.base import MAX_BYTES, GatherContext, SourceResult, candidates_for, origin_of, path_labels
 from assembly.sources.memories import search_weights
 from memories.embeddings.vectors import QueryVector, active_model_expression, with_active_model
+from memories.lifecycle.stored_text import StoredOctets
 from memories.models import Chunk, Document, chunk_ref
 from memories.search.document_search import FoundPassage, search_passages
 
@@ -120,20 +121,13 @@ def _passage_candidate(passage: FoundPassage) -> Candidate:
 OPEN_FILE_LIMIT = 10
 
 
-class OctetLength(Func):
-    """The size of a text in bytes, which PostgreSQL knows without reading a long text."""
-
-    function = "octet_length"
-    output_field = IntegerField()
-
-
 def open_files(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """Return the open documents, the last changed first, while the total size of the previous ones is
     below MAX_BYTES.
     """
     limit = gather_context.raised(OPEN_FILE_LIMIT)
     order = ("-updated", "id")
-    size = OctetLength("content")
+    size = StoredOctets("content")
     documents = (
         Document.objects.filter(agent=gather_context.agent, is_open=True)
         .annotate(newer=Window(Sum(size), order_by=order) - size)

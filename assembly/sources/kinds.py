@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 from typing import Any
+from uuid import UUID
 
 from django.db.models import Q, QuerySet, TextField
 from django.db.models.functions import Cast
@@ -23,10 +24,12 @@ from assembly.engine.rules import SelectorKind
 from config.http.serializers import parse_date
 from memories.embeddings.active_model import SLOTS
 from memories.models import Document, Entity, Event, Memory, MemoryVersion, Pattern, Relation, TaskFrame, Thread, Tool
+from memories.services.json_values import compact_json
 from memories.services.memory import words_in_any_language
 from teams.models import OrganisationFile, OrganisationFileVersion, TeamFile, TeamFileVersion
 
 Rows = QuerySet[Any]
+MAX_NAMED = 20
 MAX_SEARCHED_EVENTS = 1_000
 """The number of newest events that are searched for words."""
 
@@ -116,8 +119,21 @@ def column_search(name: str) -> Callable[[Rows, str], Rows]:
 
 
 def search_memories(rows: Rows, words: str) -> Rows:
-    """Return the memories that contain the words in any form, newest first."""
-    return rows.filter(search=words_in_any_language(words, rows)).order_by("-created", "id")
+    """Return the memories that contain the words in any form, newest first, or the one with this external id or ref.
+
+    Cold and frozen memories are found by their id alone, because search does not know their words.
+    """
+    found = Q(search=words_in_any_language(words, rows))
+    if named := list(rows.filter(_has_name(words)).values_list("id", flat=True)[:MAX_NAMED]):
+        found |= Q(id__in=named)
+    return rows.filter(found).order_by("-created", "id")
+
+
+def _has_name(words: str) -> Q:
+    try:
+        return Q(id=UUID(words.strip().removeprefix("memory:").partition("@")[0]))
+    except ValueError:
+        return Q(external_id=words.strip()) & ~Q(external_id="")
 
 
 def _search_files(rows: Rows, words: str) -> Rows:
@@ -137,7 +153,11 @@ def _search_logs(rows: Rows, words: str) -> Rows:
 def _search_events(rows: Rows, words: str) -> Rows:
     newest = rows.order_by("-occurred_at", "-id").values("id")[:MAX_SEARCHED_EVENTS]
     texts: Rows = rows.filter(id__in=newest).annotate(searched=Cast("content", TextField()))
-    return texts.filter(Q(searched__icontains=words) | Q(type__iexact=words)).order_by("-occurred_at", "-id")
+    # The database cannot look into packed contents.
+    packed = rows.filter(id__in=newest, content__isnull=True).values_list("id", "content")
+    named = [id_ for id_, content in packed if words.lower() in compact_json(content).lower()]
+    found = Q(searched__icontains=words) | Q(type__iexact=words) | Q(id__in=named)
+    return texts.filter(found).order_by("-occurred_at", "-id")
 
 
 def _search_relations(rows: Rows, words: str) -> Rows:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Length
 
 from agents.models import AgentFile, DailyLog
@@ -45,7 +45,8 @@ class LevelledKind:
     def long_rows(self) -> QuerySet[Any]:
         """Return the rows whose text may have stored levels."""
         rows: QuerySet[Any] = self.model._default_manager.all()  # noqa: SLF001 - Django's documented name
-        long: QuerySet[Any] = rows.annotate(characters=Length(self.column)).filter(characters__gte=STORED_CHARACTERS)
+        is_long = Q(characters__gte=STORED_CHARACTERS) | Q((f"{self.column}__isnull", True))  # NULL: packed, so long
+        long: QuerySet[Any] = rows.annotate(characters=Length(self.column)).filter(is_long)
         return long
 
 

@@ -24,7 +24,7 @@ from assembly.sources.base import (
 )
 from config.db.statements import Rows, Statement
 from memories.search.features import Weights
-from memories.search.memory_search import RECENT_SQL, FoundMemory, find_memories, search_memories
+from memories.search.memory_search import RECENT_SQL, FoundMemory, find_memories, found_memory, search_memories
 from memories.search.question import parse_question
 from memories.services import MAX_PINNED, Owner
 
@@ -78,7 +78,7 @@ def _recent_query(
 
     def gathered(rows: Rows) -> SourceResult:
         candidate = partial(_candidate, gather_context)
-        return candidates_for(sections, [FoundMemory(*row) for row in rows], limit + MAX_PINNED, candidate)
+        return candidates_for(sections, [found_memory(row) for row in rows], limit + MAX_PINNED, candidate)
 
     loaders = {"at": datetime.datetime.fromisoformat}
     statement = RECENT_SQL.format(owner="agent_id" if isinstance(owner, Agent) else "team_id")

@@ -24,6 +24,7 @@ from assembly.records.followers import queue_status
 from config.http.problems import page_not_found
 from config.observability.metrics_files import is_multiprocess
 from memories.jobs.services import UNFINISHED
+from memories.lifecycle.hourly_run import last_budget_share
 from memories.models import Job
 
 PROXY_HEADERS = ("X-Forwarded", "X-Real-Ip", "Forwarded", "Via")
@@ -43,7 +44,9 @@ def metrics(request: HttpRequest) -> HttpResponse:
 @require_safe
 def _document(_: HttpRequest) -> HttpResponse:
     text = generate_latest(_multiprocess_registry() if is_multiprocess() else REGISTRY)
-    waiting = generate_latest(_registry(_JobsCollector(), _NewRecordsCollector(), _ConflictsCollector()))
+    waiting = generate_latest(
+        _registry(_JobsCollector(), _NewRecordsCollector(), _ConflictsCollector(), _BudgetCollector())
+    )
     return HttpResponse(text + waiting, content_type=CONTENT_TYPE_LATEST)
 
 
@@ -128,6 +131,20 @@ class _NewRecordsCollector(Collector):
         yield family
         age = "Age of the oldest record that waits, in seconds; 0 if none waits."
         yield GaugeMetricFamily("memory_new_records_oldest_seconds", age, value=queue.oldest_seconds)
+
+
+class _BudgetCollector(Collector):
+    """A collector of the share of the budget for stored texts, which the lifecycle run found last."""
+
+    def collect(self) -> Iterator[Metric]:
+        try:
+            share = last_budget_share()
+        except (OperationalError, PoolTimeout):
+            return
+        words = (
+            "Share of MEMORY_BUDGET_MB that hot and warm texts took in the last lifecycle run; NaN without a budget."
+        )
+        yield GaugeMetricFamily("memory_utilisation_ratio", words, value=math.nan if share is None else share)
 
 
 class _ConflictsCollector(Collector):

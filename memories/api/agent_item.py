@@ -19,6 +19,8 @@ from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, LOCATION, PAGE, A
 from config.http.serializers import NotesField, StrictSerializer
 from memories.api.events import SESSIONS
 from memories.api.item_kinds import ItemEndpoint
+from memories.lifecycle.tiers import Tiered
+from memories.lifecycle.use_counts import thing_opened
 from memories.models import Memory
 from memories.models.agent_item import AgentItem
 from memories.services import BatchRefused, agent_item_delete
@@ -148,7 +150,10 @@ class ItemDetail(VersionedView):
     def get(self, request: Request, slug: str, id_: UUID) -> Response:
         """Return the {word}."""
         self.query()
-        return self.answer_if_newer(self.endpoint.find_item(agent_for(self.principal, slug), id_))
+        thing = self.endpoint.find_item(agent_for(self.principal, slug), id_)
+        if isinstance(thing, Tiered):
+            thing_opened(thing)
+        return self.answer_if_newer(thing)
 
     def patch(self, request: Request, slug: str, id_: UUID) -> Response:
         """Change the given fields of the {word}. A request that changes nothing creates no version."""

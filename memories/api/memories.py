@@ -28,6 +28,7 @@ from memories.api.serializers import (
 )
 from memories.embeddings.active_model import SLOTS
 from memories.embeddings.vectors import embed_query
+from memories.lifecycle.use_counts import thing_opened
 from memories.models import Memory
 from memories.search.memory_search import find_memories
 from memories.services import (
@@ -131,7 +132,9 @@ class MemoryDetail(VersionedView):
     def get(self, request: Request, slug: str, id_: UUID) -> Response:
         """Return a memory."""
         self.query()
-        return self.answer_if_newer(memory_for(self.find(self.principal, slug, Action.READ), id_))
+        memory = memory_for(self.find(self.principal, slug, Action.READ), id_)
+        thing_opened(memory)
+        return self.answer_if_newer(memory)
 
     @extend_schema(parameters=[ETAG, IF_MATCH], request=MemoryUpdateSerializer, responses=MemorySerializer)
     def patch(self, request: Request, slug: str, id_: UUID) -> Response:

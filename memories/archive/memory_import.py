@@ -1,13 +1,14 @@
 """This module compares an archive's memories with the owner's, and imports the new and changed ones with their ids."""
 
 import datetime
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils import timezone
 from uuid_utils.compat import uuid7
 
@@ -156,7 +157,7 @@ def memory_import(*, change: ImportChange, principal: Principal, note: str) -> N
     current.superseded_by = _successor(current, successor)
     current.version += 1
     current.signed_by(author, rewritten=says_something_else)
-    if says_something_else:
+    if says_something_else or not current.is_searched:
         embed_rows([current])
     current.save()
     version = current.as_version()
@@ -264,8 +265,13 @@ def _match_existing(owner: Owner, batch: Sequence[IncomingMemory]) -> Iterator[I
 def _existing_by_text(owner: Owner, written: Sequence[ArchivedMemory]) -> dict[tuple[str, str], Memory]:
     """Return the owner's memories that have the text of a bullet without a comment, by kind and text."""
     texts = [memory.values["text"] for memory in written]
-    rows = memories_of(owner).filter(text__in=texts).defer(*SLOTS, "search").order_by("-id") if texts else ()
-    return {(row.kind, row.text): row for row in rows}
+    if not texts:
+        return {}
+    # The text of a memory that is not hot is not in its column, but its current version has the hash.
+    hashes = [hashlib.sha256(text.encode()).hexdigest() for text in texts]
+    packed = Q(text__isnull=True, versions__version=F("version"), versions__sha256__in=hashes)
+    rows = memories_of(owner).filter(Q(text__in=texts) | Q(id__in=memories_of(owner).filter(packed).values("id")))
+    return {(row.kind, row.text): row for row in rows.defer(*SLOTS, "search").order_by("-id")}
 
 
 def _with_existing_values(kept: ArchivedMemory, here: Memory) -> ArchivedMemory:

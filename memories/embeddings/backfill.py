@@ -10,6 +10,7 @@ from pgvector import Vector
 from config.db.statements import execute_sql
 from memories.embeddings.active_model import SLOTS, EmbeddingModel, lock_active_model
 from memories.embeddings.vectors import embed_texts
+from memories.lifecycle.tiers import Tier, Tiered
 from memories.models import Chunk, Entity, FilePassage, Memory, Tool
 
 EMBEDDED_MODELS = (Memory, Chunk, FilePassage, Entity, Tool)
@@ -26,9 +27,15 @@ Advance = Callable[[int], object]
 
 
 def rows_without_vector(model: type[Any], space: EmbeddingModel) -> QuerySet[Any]:
-    """Return the rows whose vector in the slot is missing, outdated or of another embedder."""
-    rows: QuerySet[Any] = model.objects.exclude(**{space.model_column: space.model})
+    """Return the rows whose vector in the slot is missing, outdated or of another embedder; cold ones have none."""
+    rows: QuerySet[Any] = searched_rows(model).exclude(**{space.model_column: space.model})
     return rows
+
+
+def searched_rows(model: type[Any]) -> QuerySet[Any]:
+    """Return the rows of the model that search reads: all of a model whose rows are not stored in tiers."""
+    rows: QuerySet[Any] = model.objects.all()
+    return rows.filter(tier__in=[Tier.HOT, Tier.WARM]) if issubclass(model, Tiered) else rows
 
 
 def fill_vectors(rows: QuerySet[Any], space: EmbeddingModel, advance: Advance) -> None:

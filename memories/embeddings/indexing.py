@@ -10,7 +10,7 @@ from django.db.models import Q, QuerySet
 from agents.models import Agent
 from config.http.errors import NotFound
 from memories.embeddings.active_model import EmbeddingModel, lock_active_model, read_active_model
-from memories.embeddings.backfill import fill_vectors
+from memories.embeddings.backfill import fill_vectors, searched_rows
 from memories.embeddings.splitting import is_code, split_text
 from memories.embeddings.vectors import embed_texts, set_vectors
 from memories.jobs.services import Advance, job_create, job_kind
@@ -105,8 +105,8 @@ def embed_missing(job: Job, advance: Advance) -> None:
 def _rows_to_embed(agent: Agent | None, space: EmbeddingModel) -> list[QuerySet[Any]]:
     missing = Q(**{space.slot: None}) | ~Q(**{space.model_column: space.model})
     owned: list[QuerySet[Any]] = (
-        [model.objects.filter(agent=agent) for model in (Memory, Entity, Tool)]
+        [searched_rows(model).filter(agent=agent) for model in (Memory, Entity, Tool)]
         if agent
-        else [Memory.objects.filter(agent=None)]
+        else [searched_rows(Memory).filter(agent=None)]
     )
     return [rows.filter(missing) for rows in owned]

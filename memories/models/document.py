@@ -6,6 +6,8 @@ from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVector, SearchVectorField
 from django.db import models
 
+from memories.lifecycle.stored_text import StoredPassage, StoredText
+from memories.lifecycle.tiers import Tiered
 from memories.models.agent_item import AgentItem, newest_first_index, unique_external_id
 from memories.models.embedding import Embedded
 from memories.search.languages import DEFAULT, LANGUAGES
@@ -16,7 +18,7 @@ WORDS = models.Case(
 )
 
 
-class Document(AgentItem):
+class Document(Tiered, AgentItem):
     """A document is a text file, identified by its path.
 
     `split_version` is the version whose text was split into chunks, 0 before the first time. `is_open` says that the
@@ -28,7 +30,7 @@ class Document(AgentItem):
 
     path = models.CharField(max_length=500)
     language = models.CharField(max_length=40, blank=True, default="")
-    content = models.TextField(blank=True, default="")
+    content = StoredText(blank=True, default="")
     is_open = models.BooleanField(default=False)
     split_version = models.PositiveIntegerField(default=0)
 
@@ -69,8 +71,11 @@ class Passage(Embedded):
 
 
 class Chunk(Passage):
-    """A chunk is a passage of one version of a document."""
+    """A chunk is a passage of one version of a document. Where the document is packed, the chunk's text is read from
+    it; a cold or frozen document has no chunks.
+    """
 
+    text = StoredPassage()
     document = models.ForeignKey(Document, models.DO_NOTHING, db_constraint=False, related_name="chunks")
     agent = models.ForeignKey("agents.Agent", models.DO_NOTHING, db_constraint=False, related_name="+")
     document_version = models.PositiveIntegerField()

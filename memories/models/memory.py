@@ -14,6 +14,8 @@ from django.db.models.functions import Coalesce
 from uuid_utils.compat import uuid7
 
 from agents.models import Agent
+from memories.lifecycle.stored_text import StoredText
+from memories.lifecycle.tiers import Tiered
 from memories.models.embedding import Embedded
 from memories.search.languages import DEFAULT, LANGUAGES
 from teams.models import Team
@@ -51,7 +53,7 @@ LAST_BYTES = models.Func(
 UNIT_RANGE = [MinValueValidator(0.0), MaxValueValidator(1.0)]
 
 
-class Memory(Embedded, Signed):
+class Memory(Tiered, Embedded, Signed):
     """A memory belongs to exactly one agent or one team, as a database constraint ensures.
 
     `salience` and `credibility` are 0 to 1. `external_id` is the memory's id in the system that it was imported from,
@@ -68,13 +70,14 @@ class Memory(Embedded, Signed):
         Team, models.DO_NOTHING, db_constraint=False, null=True, related_name="memories", db_index=False
     )
     kind = models.CharField(max_length=40)
-    text = models.TextField()
+    text = StoredText()
     language = models.CharField(
         max_length=MAX_LANGUAGE_CHARACTERS,
         choices=[(name, name) for name in LANGUAGES],
         default=DEFAULT,
         db_default=DEFAULT,
     )
+    # The database computes the words by a trigger, because the text of a warm memory is not in its column.
     search = models.GeneratedField(expression=WORDS, output_field=SearchVectorField(), db_persist=True)
     salience = models.FloatField(default=0.5, validators=UNIT_RANGE)
     credibility = models.FloatField(default=0.5, validators=UNIT_RANGE)

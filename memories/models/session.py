@@ -2,6 +2,8 @@
 
 from django.db import models
 
+from memories.lifecycle.stored_text import StoredJson
+from memories.lifecycle.tiers import Tiered
 from memories.models.agent_item import AgentItem, newest_first_index, unique_external_id
 from teams.origin import Origin, least_trusted
 from teams.principal import Author
@@ -87,7 +89,7 @@ TOOL_EVENT_TYPES = frozenset(EventType.values) - {EventType.MESSAGE}
 """The types of events whose content is the output of a tool, or what a tool was given."""
 
 
-class Event(AgentItem):
+class Event(Tiered, AgentItem):
     """An event is something that happened to an agent. `content` is a JSON object; a tool result also names its `tool`.
 
     An event that records a tool has the tool's origin, whoever recorded it.
@@ -105,7 +107,7 @@ class Event(AgentItem):
         TaskFrame, models.DO_NOTHING, db_constraint=False, null=True, db_index=False, related_name="events"
     )
     type = models.CharField(max_length=40)
-    content = models.JSONField()
+    content = StoredJson()
     outcome = models.CharField(max_length=40, blank=True, default="")
     tool = models.CharField(max_length=120, blank=True, default="")
     size = models.PositiveIntegerField()

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from config.db.statements import Statement
+from memories.lifecycle.tiers import IS_SEARCHED_SQL
 from memories.search.owner_sample import LAST
 from memories.search.row_format import OCCURRED, Columns, OwnerSearch, ids_literal, moments_literal
 
@@ -55,37 +56,38 @@ UNION ALL
 SELECT {row} FROM memories WHERE ctid IN (
     ({near})
     UNION ALL
-    (SELECT ctid FROM memories WHERE {owner} = %(owner)s ORDER BY {occurred} DESC LIMIT %(newest)s)
+    (SELECT ctid FROM memories WHERE {owner} = %(owner)s AND {searched} ORDER BY {occurred} DESC LIMIT %(newest)s)
     UNION ALL
     SELECT ctid FROM memories WHERE {owner} = %(owner)s AND pinned
     UNION ALL
-    (SELECT ctid FROM memories WHERE {owner} = %(owner)s ORDER BY {last} LIMIT %(random)s)
+    (SELECT ctid FROM memories WHERE {owner} = %(owner)s AND {searched} ORDER BY {last} LIMIT %(random)s)
 {dated})
 """
 NAMED_DAYS_SQL = """
     UNION ALL
     SELECT dated.ctid FROM unnest(%(first)s::date[], %(last)s::date[]) AS days (first, last), LATERAL (
-        SELECT ctid FROM memories WHERE {owner} = %(owner)s AND {occurred} >= first::timestamp AT TIME ZONE 'UTC'
+        SELECT ctid FROM memories WHERE {owner} = %(owner)s AND {searched}
+            AND {occurred} >= first::timestamp AT TIME ZONE 'UTC'
             AND {occurred} < (last + 1)::timestamp AT TIME ZONE 'UTC' ORDER BY {occurred} DESC LIMIT %(dated)s
     ) AS dated
 """
 # Only ctids are sorted: sorting whole rows with their vectors takes longer than reading the rows again.
-NEIGHBOURS_SQL = """
-SELECT {row} FROM memories WHERE ctid = ANY(ARRAY(
+NEIGHBOURS_SQL = f"""
+SELECT {{row}} FROM memories WHERE ctid = ANY(ARRAY(
     SELECT near.place FROM unnest(%(hits)s::uuid[], %(moments)s::timestamptz[]) AS hit (id, at), LATERAL (
-        (SELECT ctid FROM memories WHERE {owner} = %(owner)s AND {occurred} <= hit.at
-            AND {occurred} >= date_trunc('day', hit.at, 'UTC') AND ({occurred} < hit.at OR id < hit.id)
-            ORDER BY {occurred} DESC, id DESC LIMIT %(before)s)
+        (SELECT ctid FROM memories WHERE {{owner}} = %(owner)s AND {IS_SEARCHED_SQL} AND {{occurred}} <= hit.at
+            AND {{occurred}} >= date_trunc('day', hit.at, 'UTC') AND ({{occurred}} < hit.at OR id < hit.id)
+            ORDER BY {{occurred}} DESC, id DESC LIMIT %(before)s)
         UNION ALL
-        (SELECT ctid FROM memories WHERE {owner} = %(owner)s AND {occurred} >= hit.at
-            AND {occurred} < date_trunc('day', hit.at, 'UTC') + interval '1 day'
-            AND ({occurred} > hit.at OR id >= hit.id)
-            ORDER BY {occurred}, id LIMIT %(after)s)
+        (SELECT ctid FROM memories WHERE {{owner}} = %(owner)s AND {IS_SEARCHED_SQL} AND {{occurred}} >= hit.at
+            AND {{occurred}} < date_trunc('day', hit.at, 'UTC') + interval '1 day'
+            AND ({{occurred}} > hit.at OR id >= hit.id)
+            ORDER BY {{occurred}}, id LIMIT %(after)s)
     ) AS near (place)
     UNION ALL
     SELECT ctid FROM memories WHERE id = ANY(%(alone)s::uuid[])
 ))
-"""
+"""  # noqa: S608 - only the constant above is put in
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +114,11 @@ class CandidateQuery:
         Raises EmbeddingModelChanged.
         """
         days = search.question.days
-        named = {
+        named = {  # the days contain {searched}, so they come first
+            "{dated}": NAMED_DAYS_SQL if days else "",
+            "{searched}": IS_SEARCHED_SQL,
             "{words}": TERM_MATCHES_LARGE_SQL if self.large else TERM_MATCHES_SQL,
             "{near}": self._near(search),
-            "{dated}": NAMED_DAYS_SQL if days else "",
             "{last}": LAST,
         }
         chosen = CANDIDATES_SQL

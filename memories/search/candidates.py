@@ -83,6 +83,8 @@ def candidate_rows(
         indexed=rarity.rows > MAX_NEIGHBOURHOODS * visited,
         large=rarity.rows > sample.rows_in_table * LARGE_SHARE,
     ).of(search)
+    if not len(hits):
+        return hits, rarity  # all rows became cold since the sample was taken
     rarity = rarity.counted(hits, rare).compared(hits.take(_random_places(hits)))
     scores = scores_of(features(hits, search.question, rarity), weights)
     best = best_of_windows(hits, scores, sample.rows, rarity.rows)

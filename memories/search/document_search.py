@@ -17,6 +17,7 @@ import numpy as np
 from agents.models import Agent
 from config.db.statements import Statement, run_statement
 from memories.embeddings.vectors import QueryVector, with_active_model
+from memories.lifecycle.stored_text import octets_sql, passage_sql, read_text
 from memories.search.day_windows import MICROSECONDS_A_DAY
 from memories.search.features import DECIMALS, Numbers, Weights, features, scores_of
 from memories.search.languages import languages_by_evidence
@@ -27,12 +28,12 @@ from memories.search.term_statistics import exact_statistics
 # The last bytes of a document's id are random, so they identify the document.
 ROW = """
 substring(uuid_send(document_id), 9) || int8send(id) || int8send(position) || int8send({marks})
-    || lseg_send(lseg(point({similarity}, 0.5), point(0.5, octet_length(text))))
+    || lseg_send(lseg(point({similarity}, 0.5), point(0.5, {octets})))
 """
-TEXTS = """
-SELECT c.id, document_id, document_version, position, line, text, path, updated, d.origin
+TEXTS = f"""
+SELECT c.id, document_id, document_version, position, line, {passage_sql("c")} AS text, path, updated, d.origin
 FROM chunks c JOIN documents d ON d.id = document_id WHERE c.id = ANY(%(ids)s::bigint[])
-"""
+"""  # noqa: S608 - only the constant above is put in
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +46,11 @@ class PassageTable:
     name: str
     owner: str
     selected: str
+    octets: str = "octet_length(text)"
+    """The SQL expression of the size of a passage's text in bytes."""
 
 
-CHUNKS = PassageTable("chunks", "agent_id", "SELECT {row} FROM chunks WHERE {owner} = %(owner)s")
+CHUNKS = PassageTable("chunks", "agent_id", "SELECT {row} FROM chunks WHERE {owner} = %(owner)s", octets_sql("chunks"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +75,10 @@ class FoundPassage:
 class PassageSearch(OwnerSearch):
     """A search among the passages of one owner. The column `at` encodes the document (as a day) and the position."""
 
+    octets: str = "octet_length(text)"
+
     def _row(self, marks: Sequence[str]) -> str:
-        return ROW.format(marks=" | ".join(marks), similarity=self._similarity)
+        return ROW.format(marks=" | ".join(marks), similarity=self._similarity, octets=self.octets)
 
     def _label(self, place: int) -> str | None:
         return None
@@ -119,7 +124,7 @@ def passage_features(
     """
     question = replace(question, vector=vector)
     terms, _, _ = read_terms(question, table.owner, owner, most=0, languages_of=table.name, spoken=spoken)
-    search = PassageSearch(table.owner, owner, question, terms)
+    search = PassageSearch(table.owner, owner, question, terms, table.octets)
     rows = search.read_quickly(table.selected, parameters, search.places, before=())
     measured = features(rows, question, exact_statistics(rows, search))
     return rows, {name: np.round(values, DECIMALS) for name, values in measured.items()}
@@ -130,9 +135,11 @@ def _to_passages(rows: Columns, measured: Mapping[str, Numbers]) -> list[FoundPa
     wanted = f"{{{','.join(map(str, ids))}}}"
     texts = {id_: text for id_, *text in run_statement(Statement(TEXTS, {"ids": wanted}))}
     found = []
-    for id_, similarity, measures in zip(ids, similarities, measures_of(measured), strict=True):
+    for id_, cosine, measures in zip(ids, similarities, measures_of(measured), strict=True):
         if id_ in texts:  # the document was not split again in between
-            fields: list[Any] = [*texts[id_], None if math.isnan(similarity) else similarity, measures]
+            document, version, position, line, text, *others = texts[id_]
+            similarity = None if math.isnan(cosine) else cosine
+            fields: list[Any] = [document, version, position, line, read_text(text), *others, similarity, measures]
             found.append(FoundPassage(*fields))
     return found
 

@@ -7,7 +7,7 @@ Similarity is the cosine of unit vectors (1 minus pgvector's cosine distance), c
 import datetime
 import logging
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -22,6 +22,8 @@ from config.db.statements import Statement, fetch_rows, run_statement
 from memories.embeddings.active_model import ACTIVE_MODEL_SQL
 from memories.embeddings.base import EmbedderFailed
 from memories.embeddings.vectors import QueryVector, active_model_expression, embed_query, with_active_model
+from memories.lifecycle.stored_text import read_text, text_sql
+from memories.lifecycle.tiers import IS_SEARCHED_SQL
 from memories.models import Memory
 from memories.search import candidates
 from memories.search.features import DECIMALS, Numbers, Weights, features, scores_of
@@ -56,9 +58,9 @@ logger = logging.getLogger(__name__)
 IS_CURRENT_SQL = "(superseded_by_id IS NULL AND retired_because = '')"
 # Superseded and retired memories come last, so that they never displace a current memory.
 CURRENT_FIRST = f"NOT {IS_CURRENT_SQL}"
-COLUMNS = """
-m.id, m.version, m.kind, m.text, at, similarity, m.superseded_by_id, m.pinned, m.retired_because, m.salience,
-m.credibility, m.origin
+COLUMNS = f"""
+m.id, m.version, m.kind, {text_sql("m")} AS text, at, similarity, m.superseded_by_id, m.pinned, m.retired_because,
+m.salience, m.credibility, m.origin
 """
 
 # RECENT_SQL returns an owner's newest and pinned memories; `{owner}` is the column, `owner` an id, `recent` a number.
@@ -66,9 +68,9 @@ m.credibility, m.origin
 # there are fewer current ones. Pinned ones are included however old they are: they are few, with an index of their own.
 RECENT_SQL = f"""
 WITH owned AS NOT MATERIALIZED (
-    SELECT id, version, kind, text, coalesce(occurred_at, created) AS at, superseded_by_id, pinned, retired_because,
-        salience, credibility, origin
-    FROM memories WHERE {{owner}} = %(owner)s
+    SELECT id, version, kind, {text_sql("memories")} AS text, coalesce(occurred_at, created) AS at, superseded_by_id,
+        pinned, retired_because, salience, credibility, origin
+    FROM memories WHERE {{owner}} = %(owner)s AND {IS_SEARCHED_SQL}
 ), standing AS MATERIALIZED (
     SELECT * FROM owned WHERE {IS_CURRENT_SQL} ORDER BY at DESC, id LIMIT %(recent)s
 ), found AS (
@@ -88,7 +90,7 @@ SIMILAR = f"""
 WITH owned AS MATERIALIZED (
     SELECT id, coalesce(occurred_at, created) AS at, superseded_by_id, pinned, retired_because,
         CASE WHEN {{here}} THEN 1 - ({{slot}} <=> %(vector)s::vector) END AS similarity
-    FROM memories WHERE {{owner}} = %(owner)s
+    FROM memories WHERE {{owner}} = %(owner)s AND {IS_SEARCHED_SQL}
 ), found AS (
     (SELECT id, at, similarity FROM owned
         ORDER BY {CURRENT_FIRST}, similarity DESC NULLS LAST, id LIMIT %(similar)s)
@@ -129,6 +131,12 @@ class FoundMemory:
         return f"memory:{self.id}@{self.version}"
 
 
+def found_memory(row: Sequence[Any]) -> FoundMemory:
+    """Return the memory of a row of RECENT_SQL or another statement here, with its text as it was written."""
+    id_, version, kind, text, *others = row
+    return FoundMemory(id_, version, kind, read_text(text), *others)
+
+
 def topic_vector(topic: str) -> QueryVector | None:
     """Return the vector of the topic; None for an empty or unknown topic, or where the embedder fails."""
     try:
@@ -157,11 +165,12 @@ def _find_memories(owner: Owner, similar: int, recent: int, vector: QueryVector 
     if vector is not None and rows:
         vector.confirm(rows[0][-1])
         rows = [row[:-1] for row in rows]
-    return [FoundMemory(*row) for row in rows]
+    return [found_memory(row) for row in rows]
 
 
 TEXTS = f"""
-SELECT id, version, kind, text, {OCCURRED}, superseded_by_id, pinned, retired_because, salience, credibility, origin
+SELECT id, version, kind, {text_sql("memories")} AS text, {OCCURRED}, superseded_by_id, pinned, retired_because,
+    salience, credibility, origin
 FROM memories WHERE id = ANY(%(ids)s::uuid[])
 """  # noqa: S608 - only the constant above is put in
 SURE_FACTOR = 2
@@ -243,7 +252,7 @@ def _to_found_memories(rows: Columns, measured: Mapping[str, Numbers]) -> list[F
             measures = {name: values[place] for name, values in columns.items() if values[place]}
             similarity = None if math.isnan(similarities[place]) else similarities[place]
             fields: list[Any] = [*told[:5], similarity, *told[5:], measures]
-            found.append(FoundMemory(*fields))
+            found.append(found_memory(fields))
     return found
 
 

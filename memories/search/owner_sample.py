@@ -13,6 +13,8 @@ from cachetools import TTLCache
 from numpy.typing import NDArray
 
 from config.db.statements import Statement, run_statement
+from memories.lifecycle.stored_text import octets_sql
+from memories.lifecycle.tiers import IS_SEARCHED_SQL
 from memories.search.question import QueryTerms
 from memories.search.row_format import OCCURRED, Columns
 
@@ -32,9 +34,9 @@ SELECT string_agg(last, ''::bytea), string_agg(timestamptz_send(occurred), ''::b
     string_agg(array_to_string(tsvector_to_array(search), ' '), ' '), avg(octets)::float8, 'memories'::regclass::oid,
     (SELECT reltuples FROM pg_class WHERE oid = 'memories'::regclass)
 FROM (
-    SELECT {last} AS last, {occurred} AS occurred, search, octet_length(text) AS octets,
-        sum(octet_length(text)) OVER (ORDER BY {last} ROWS UNBOUNDED PRECEDING) AS bytes
-    FROM memories WHERE {owner} = %(owner)s ORDER BY {last} LIMIT %(rows)s
+    SELECT {last} AS last, {occurred} AS occurred, search, {octets} AS octets,
+        sum({octets}) OVER (ORDER BY {last} ROWS UNBOUNDED PRECEDING) AS bytes
+    FROM memories WHERE {owner} = %(owner)s AND {searched} ORDER BY {last} LIMIT %(rows)s
 ) AS first WHERE bytes <= %(bytes)s
 """
 
@@ -101,7 +103,9 @@ def read_sample(column: str, owner: UUID, table: int) -> OwnerSample:
 
 
 def _query_sample(column: str, owner: UUID) -> OwnerSample:
-    query = READ.format(last=LAST, occurred=OCCURRED, owner=column)
+    query = READ.format(
+        last=LAST, occurred=OCCURRED, owner=column, octets=octets_sql("memories"), searched=IS_SEARCHED_SQL
+    )
     parameters = {"owner": owner, "rows": ROWS, "bytes": BYTES}
     ((last, moments, texts, mean_bytes, table, rows_in_table),) = run_statement(
         Statement(query, parameters), binary=True

@@ -15,6 +15,7 @@ from uuid import UUID
 
 from config.db.statements import Statement, run_statement
 from memories.embeddings.vectors import QueryVector
+from memories.lifecycle.tiers import IS_SEARCHED_SQL
 from memories.search.dates import DayRange, days_in
 from memories.search.languages import DEFAULT, LANGUAGES, languages_by_evidence
 from memories.search.time_expressions import TIME_EXPRESSIONS
@@ -111,9 +112,11 @@ SELECT ARRAY(
     WHERE agent_id = %(owner)s AND names && string_to_array(%(names)s, chr(10)) AND numnode(named) > 0
     GROUP BY entities.id, salience ORDER BY salience DESC, entities.id LIMIT %(entities)s
 ), ARRAY(SELECT configuration::text FROM spoken ORDER BY place), 'memories'::regclass::oid = %(table)s::oid
-    OR EXISTS (SELECT FROM {{table}} WHERE {{owner}} = %(owner)s OFFSET %(most)s), 'memories'::regclass::oid
+    OR EXISTS (SELECT FROM {{table}} WHERE {{owner}} = %(owner)s AND {{searched}} OFFSET %(most)s),
+    'memories'::regclass::oid
 """  # noqa: S608 - only constants are put in
 OR = " | "
+MEMORIES = "memories"
 _LEXEME = re.compile(r"'((?:[^']|'')*)'")
 
 
@@ -153,7 +156,7 @@ def read_terms(
     most: int,
     table: int = 0,
     *,
-    languages_of: str = "memories",
+    languages_of: str = MEMORIES,
     spoken: Collection[str] = (),
 ) -> tuple[QueryTerms, bool, int]:
     """Return the terms of the question, whether the owner has more than `most` rows, and the oid of `memories`.
@@ -173,7 +176,8 @@ def read_terms(
         "most": most,
         "table": table,
     }
-    query = READ.format(owner=column, table=languages_of)
+    searched = IS_SEARCHED_SQL if languages_of == MEMORIES else "true"
+    query = READ.format(owner=column, table=languages_of, searched=searched)
     ((words, entities, languages, more, table),) = run_statement(Statement(query, parameters))
     return QueryTerms(tuple(map(_quote_stems, words)), tuple(entities), tuple(languages)), more, table
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents.models import Agent
+from memories.lifecycle.stored_text import json_sql
 from memories.models import Event, Session, TaskFrame
 
 OTHER_SESSIONS = 5
@@ -19,18 +20,19 @@ MOST_CHARACTERS = 1_000_000
 """The limit of the total length of the events' contents: more than the largest budget of a context."""
 
 COLUMNS = "id, version, type, content, outcome, tool, size, occurred_at, origin"
+SELECTED = COLUMNS.replace("content", f"{json_sql('events', 'content')} AS content")
 NEWEST_FIRST = "ORDER BY occurred_at DESC, id DESC"
 
 # Events without a task are useful in any task; other tasks' events are summed up by the results of those tasks.
 EVENT_FILTER = """
-    agent_id = %(agent)s
+    agent_id = %(agent)s AND tier IN ('hot', 'warm')
     AND (%(since)s::timestamptz IS NULL OR occurred_at > %(since)s)
     AND (%(types)s::text[] IS NULL OR type = ANY(%(types)s))
     AND (%(task)s::uuid IS NULL OR task_id IS NULL OR task_id = %(task)s)
 """
 
 # The first "{}" is a further condition. Each part has an index of its own, so they are separate queries, not one OR.
-NEWEST = f"(SELECT {COLUMNS} FROM events WHERE {EVENT_FILTER} AND {{}} {NEWEST_FIRST} LIMIT %({{}})s)"  # noqa: S608
+NEWEST = f"(SELECT {SELECTED} FROM events WHERE {EVENT_FILTER} AND {{}} {NEWEST_FIRST} LIMIT %({{}})s)"  # noqa: S608
 
 OF_SESSION = NEWEST.format("(%(session)s::uuid IS NULL OR session_id = %(session)s)", "limit")
 OF_TASK = NEWEST.format("task_id = %(task)s", "limit")

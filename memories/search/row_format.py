@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from config.db.statements import Statement, run_statement
 from memories.embeddings.active_model import ACTIVE_MODEL_SQL
+from memories.lifecycle.tiers import IS_SEARCHED_SQL
 from memories.search.languages import DEFAULT
 from memories.search.question import MAX_TERMS, QueryTerms, SearchQuestion
 from memories.search.time_expressions import TIME_EXPRESSIONS
@@ -51,11 +52,14 @@ OCCURRED = "coalesce(occurred_at, created)"
 # Four numbers are sent as the ends of a line segment by one function call, because each call per row takes time.
 ROW = """
 uuid_send(id) || timestamptz_send({occurred}) || int8send({marks})
-    || lseg_send(lseg(point({similarity}, salience), point(credibility, octet_length(text))))
+    || lseg_send(lseg(point({similarity}, salience), point(credibility, coalesce(octet_length(text), text_bytes))))
 """
 # Rows are packed in the inner query: a whole row passed on would carry all its columns.
 READ = "SELECT string_agg(packed, ''::bytea), {active} FROM ({which}) AS chosen (packed)"
-NEWEST = "SELECT {row} FROM memories WHERE {owner} = %(owner)s ORDER BY {occurred} DESC LIMIT %(limit)s"
+NEWEST = f"""
+SELECT {{row}} FROM memories WHERE {{owner}} = %(owner)s AND {IS_SEARCHED_SQL}
+ORDER BY {{occurred}} DESC LIMIT %(limit)s
+"""  # noqa: S608 - only the constant above is put in
 
 
 @dataclass(frozen=True)
@@ -97,7 +101,7 @@ class OwnerSearch:
         Terms are limited because matching each takes time. The SQL contains {row}, which selects from memories, {owner}
         for the column and {occurred} for a row's time. Raises EmbeddingModelChanged.
         """
-        marks = [*self._marks, _bit("text LIKE '%%?'", ASKS)]
+        marks = [*self._marks, _bit("coalesce(text_asks, text LIKE '%%?')", ASKS)]
         return self._read(which, parameters, marks, self._terms(places))
 
     def read_quickly(

@@ -6,6 +6,9 @@ from django.db import transaction
 
 from agents.models import Agent
 from memories.jobs.services import job_create
+from memories.lifecycle.thing_tables import DOCUMENTS
+from memories.lifecycle.tiers import Tier
+from memories.lifecycle.transitions import things_move
 from memories.models import Chunk, Document
 from memories.services.agent_item import Facts, agent_item_update, agent_items_create
 from teams.principal import Principal
@@ -37,11 +40,14 @@ def document_update(*, thing: Document, expected_version: int, changes: Facts, p
 
     Raises StaleVersion, InvalidBatch and DuplicateInBatch.
     """
+    was_searched = thing.is_searched
+    if thing.tier != Tier.HOT:
+        things_move(DOCUMENTS, [thing.id], Tier.HOT)  # its chunks have their texts again before it changes
     before = lock_row(thing)
     saved = agent_item_update(thing=before, expected_version=expected_version, changes=changes, principal=principal)
     if saved.version == expected_version:
         return saved
-    if any(getattr(saved, name) != getattr(before, name) for name in SPLIT_BY):
+    if not was_searched or any(getattr(saved, name) != getattr(before, name) for name in SPLIT_BY):
         _split_later(saved.agent, [saved], principal)
     elif saved.split_version == expected_version:
         _keep_chunks(saved)

@@ -248,7 +248,7 @@ def store_next_version(
         memory.language = language
     elif says_something_else:
         set_languages([memory], memories_of(owner_of(memory)).exclude(id=memory.id))
-    if says_something_else:
+    if says_something_else or not memory.is_searched:
         embed_rows([memory])
     memory.save()
     memory.as_version(clean_text(note), merged).save(force_insert=True)

@@ -9,6 +9,7 @@ from django.shortcuts import render
 
 from agents.access import agent_for
 from memories.embeddings.active_model import SLOTS
+from memories.lifecycle.use_counts import thing_opened
 from memories.models import Chunk, Document
 from memories.views.agent_item import find_item, item_page_context
 from memories.views.item_kinds import ItemPage
@@ -31,6 +32,7 @@ def document(request: HttpRequest, slug: str, noun: ItemPage, thing_id: UUID) ->
     """Show a document as rendered Markdown, as source, or with its chunks marked."""
     agent = agent_for(principal_of(request), slug)
     thing: Document = find_item(noun, agent, thing_id)
+    thing_opened(thing)
     is_split = thing.split_version == thing.version
     pieces = list(thing.chunks.order_by("position").defer(*SLOTS)) if is_split else []
     readable = thing.path.lower().endswith(MARKDOWN)

@@ -22,6 +22,7 @@ from agents.models import Agent
 from config.http.cursors import next_page_url, page_of
 from config.http.errors import NotFound
 from memories.forms import EventFilter
+from memories.lifecycle.use_counts import thing_opened
 from memories.models import Event, EventType, Session
 from memories.views.agent_item import agent_crumbs
 from teams.access import principal_of
@@ -209,6 +210,7 @@ def event(request: HttpRequest, slug: str, event_id: UUID) -> HttpResponse:
     found = Event.objects.filter(agent=agent, id=event_id).select_related("session", "task").first()
     if found is None:
         raise NotFound(_("This event"))
+    thing_opened(found)
     context = {
         "agent": agent,
         "crumbs": (*agent_crumbs(agent), _timeline_crumb(agent)),

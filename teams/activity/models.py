@@ -47,6 +47,8 @@ class ActivityAction(models.TextChoices):
     PROFILE_TUNED = "profile.tuning_changed", _("Profile tuning changed")
     PROFILE_DELETED = "profile.deleted", _("Profile deleted")
     PROFILE_WEIGHTS_ON = "profile.weights_on", _("Learned weights switched on")
+    KV_POLICY_SAVED = "kv_policy.saved", _("Storage policy saved")
+    KV_POLICY_RESET = "kv_policy.reset", _("Storage policy reset")
     PROFILE_WEIGHTS_OFF = "profile.weights_off", _("Learned weights switched off")
     RULE_DELETED = "rule.deleted", _("Rule deleted")
     RECALL_TEST_DELETED = "recall_test.deleted", _("Recall test deleted")

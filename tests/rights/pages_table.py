@@ -184,6 +184,8 @@ contexts/<uuid:id_>/flag/                                               -       
 contexts/<uuid:id_>/bundle/                                             read          =
 contexts/<uuid:id_>/rerun/                                              read          =
 contexts/<uuid:id_>/what-if/                                            read          read
+storage/                                                                anyone        =
+storage/<slug:content_type>/                                            organisation  organisation
 retention/                                                              organisation  organisation
 retention/retry/                                                        -             organisation
 contexts/<uuid:id_>/recall-test/                                        -             edit

@@ -119,6 +119,13 @@ rules/<slug:name>/versions/<int:version>        GET read
 external-sources                                GET anyone      POST organisation
 external-sources/<slug:name>                    GET anyone      PATCH organisation DELETE organisation
 external-sources/<slug:name>/query                POST organisation
+kv-policies                                     GET anyone
+kv-policies/<slug:content_type>                 GET anyone      PUT organisation
+kv-policies/<slug:content_type>/preview         POST organisation
+teams/<slug:slug>/kv-policies                   GET read
+teams/<slug:slug>/kv-policies/<slug:content_type>               GET read        PUT manage
+teams/<slug:slug>/kv-policies/<slug:content_type>/preview       POST manage
+lifecycle-reports                               GET organisation
 activities                                      GET anyone
 trends                                          GET anyone
 conflicts                                       GET anyone
@@ -173,6 +180,10 @@ def _context(**others: Any) -> Body:
 BODIES: dict[tuple[str, str], Body] = {
     ("agents", "POST"): lambda owned, _world: {"slug": "fresh", "name": "Fresh", "teams": [owned.team.slug]},
     ("agents/<slug:slug>", "PATCH"): _plain({"name": "New"}),
+    ("kv-policies/<slug:content_type>", "PUT"): _plain({"policy": None}),
+    ("kv-policies/<slug:content_type>/preview", "POST"): _plain({"policy": {}}),
+    ("teams/<slug:slug>/kv-policies/<slug:content_type>", "PUT"): _plain({"policy": None}),
+    ("teams/<slug:slug>/kv-policies/<slug:content_type>/preview", "POST"): _plain({"policy": {}}),
     ("agents/<slug:slug>/daily-logs/<slug:date>", "POST"): _plain({"text": "New"}),
     ("agents/<slug:slug>/daily-logs/<slug:date>", "PUT"): _plain({"content": "New"}),
     ("agents/<slug:slug>/task-stack/push", "POST"): _plain({"goal": "New"}),
@@ -268,7 +279,7 @@ QUERIES: Mapping[str, Callable[[Owned], str]] = {
 }
 
 
-VERSIONS = {"files": 2, "daily-logs": 2, "memories": 2, "profiles": 2, "rules": 2}
+VERSIONS = {"kv-policies": 0, "files": 2, "daily-logs": 2, "memories": 2, "profiles": 2, "rules": 2}
 """Of the things that are not at their first version."""
 
 

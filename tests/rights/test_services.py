@@ -58,9 +58,10 @@ GUARDED: Mapping[str, str] = {
         "agent_for assembly_for": "assemble_as_of assembly_append",
         "agent_for require_admin": "api_key_create api_key_revoke",
         "memory_for": "memories_unmerge",
+        "agent_for find memory_for": "thing_opened",
         "memory_for find": "memory_update memory_delete",
         "team_for": "team_update team_delete membership_set membership_remove key_grant key_withdraw",
-        "team_for require_admin": "retention_set retention_clear",
+        "team_for require_admin": "retention_set retention_clear kv_policy_save",
         "require_admin": """team_create agent_create person_create person_update person_password_renew person_sign_out
             organisation_file_create
             second_factor_remove failures_retry profile_create profile_save profile_delete external_source_create

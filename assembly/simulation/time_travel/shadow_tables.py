@@ -33,6 +33,7 @@ from config.db.statements import execute_sql, fetch_rows
 from memories.embeddings.active_model import SLOTS, EmbeddingModel, read_active_model
 from memories.embeddings.base import EmbedderFailed
 from memories.embeddings.vectors import embed_texts
+from memories.lifecycle.tiers import STORAGE_COLUMNS
 from memories.models import (
     Document,
     Entity,
@@ -73,7 +74,8 @@ SELECT count(*) % 2 = 1 FROM rule_versions AS switch JOIN rule_versions AS befor
 WHERE switch.file_id = now.id AND switch.created > {MOMENT}
 """  # noqa: S608 - constants alone are put in, here and below
 
-SAME_TEXT = "told.content = now.text"
+# The text of a memory that is not hot is not in its column, and a cold one has no vector and no words.
+SAME_TEXT = "(now.tier IN ('hot', 'warm') AND coalesce(told.content = now.text, told.version = now.version))"
 
 
 def _newest_version_sql(model: type[Model], versions: type[Version], **otherwise: str) -> str:
@@ -110,6 +112,8 @@ MEMORIES = f"""
         Memory,
         MemoryVersion,
         text="told.content",
+        tier="'hot'::varchar",
+        **{column: f"NULL::{type_}" for column, type_ in STORAGE_COLUMNS.items()},
         superseded_by_id="told.superseded_by",
         language="coalesce(nullif(told.language, ''), now.language)",
         **_embeddings_sql(),

@@ -1,0 +1,1 @@
+"""The lifecycle of memories, events and documents: which storage tier each is in, and what moves it."""

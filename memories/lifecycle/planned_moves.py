@@ -1,0 +1,228 @@
+"""What the policies would move now, found page by page; a run executes it, and a dry run only counts it."""
+
+import datetime
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any
+from uuid import UUID
+
+from agents.models import AgentTeam
+from config.db.statements import fetch_rows
+from memories.lifecycle.kv_policies import PolicyBook
+from memories.lifecycle.kv_policy import FREEZE_AFTER_DAYS, GB, KVPolicy, content_type_of
+from memories.lifecycle.thing_tables import MEMORIES, THING_TABLES, ThingTable
+from memories.lifecycle.tier_decisions import (
+    Reason,
+    ThingFacts,
+    decide,
+    evict_score,
+    evictions,
+    pinned_by_policy,
+)
+from memories.lifecycle.tiers import Tier
+from memories.lifecycle.use_counts import Uses, uses_of
+
+PAGE_ROWS = 1_000
+PRUNE_AFTER_DAYS = 30
+"""A replaced or archived memory becomes cold after this many days."""
+
+FACTS_SQL = """
+SELECT thing.id, {owner}, {label}, thing.tier, coalesce(thing.tier_since, thing.created), coalesce({size}, 0),
+    {quality}, {pinned}, {lost}
+FROM {table} AS thing WHERE {condition} ORDER BY thing.id LIMIT %(limit)s
+"""
+AFTER = "(%(after)s::uuid IS NULL OR thing.id > %(after)s)"
+
+
+@dataclass(frozen=True, slots=True)
+class OwnedThing:
+    """A thing with its owner and its content type."""
+
+    facts: ThingFacts
+    owner: UUID
+    content_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedMove:
+    """Things of one table that should be moved to a tier, for one reason."""
+
+    table: ThingTable
+    things: Sequence[OwnedThing]
+    tier: Tier
+    reason: Reason
+
+
+def read_things(
+    table: ThingTable, condition: str, parameters: Mapping[str, Any], *, since: datetime.date | None = None
+) -> Iterator[list[OwnedThing]]:
+    """Yield the things for which the SQL condition holds, page by page; with their uses if a day is given."""
+    after: UUID | None = None
+    while True:
+        names = {name: getattr(table, name) for name in ("owner", "label", "size", "quality", "pinned", "lost")}
+        sql = FACTS_SQL.format(table=table.name, condition=f"{AFTER} AND {condition}", **names)
+        rows = fetch_rows(sql, {**parameters, "after": after, "limit": PAGE_ROWS})
+        uses = uses_of([row[0] for row in rows], since) if since and rows else {}
+        yield [_thing(table, row, uses.get(row[0], Uses())) for row in rows]
+        if len(rows) < PAGE_ROWS:
+            return
+        after = rows[-1][0]
+
+
+def _thing(table: ThingTable, row: Sequence[Any], uses: Uses) -> OwnedThing:
+    id_, owner, label, tier, since, size, quality, pinned, lost = row
+    facts = ThingFacts(
+        id=id_,
+        kind=table.kind,
+        label=label,
+        tier=Tier(tier),
+        since=since,
+        size=size,
+        quality=float(quality),
+        recent_uses=uses.recent,
+        all_uses=uses.all,
+        last_used=uses.last,
+        pinned=pinned,
+        lost=lost,
+    )
+    return OwnedThing(facts, owner, content_type_of(table.kind, label))
+
+
+class OwnersPolicies:
+    """The policy for the things of each owner: of a team its own, of an agent that of its only team."""
+
+    def __init__(self, book: PolicyBook) -> None:
+        self.book = book
+        self._teams: dict[UUID, UUID] = {}
+        links = AgentTeam.objects.order_by("agent_id").values_list("agent_id", "team_id")
+        for agent, teams in groupby(links, key=lambda link: link[0]):
+            if len(of_agent := [team for _, team in teams]) == 1:
+                self._teams[agent] = of_agent[0]
+
+    def of(self, thing: OwnedThing) -> KVPolicy:
+        """Return the policy that holds for the thing."""
+        return self.of_owner(thing.owner, thing.content_type)
+
+    def of_owner(self, owner: UUID, content_type: str) -> KVPolicy:
+        """Return the policy that holds for things of this type and owner."""
+        return self.book.of_owner(content_type, self._teams, owner)
+
+
+def compressions(policies: OwnersPolicies, now: datetime.datetime) -> Iterator[PlannedMove]:
+    """Yield the hot things that become warm."""
+    for table in THING_TABLES:
+        pinned = _policy_pins(table, policies, now)
+        for page in read_things(table, "thing.tier = 'hot'", {}, since=now.date()):
+            things = _with_recent_uses(page, policies, now)
+            moved = [
+                thing
+                for thing in things
+                if decide(thing.facts, policies.of(thing), now, is_pinned=thing.facts.id in pinned).tier is Tier.WARM
+            ]
+            yield PlannedMove(table, moved, Tier.WARM, Reason.COMPRESS)
+
+
+def _with_recent_uses(
+    page: Sequence[OwnedThing], policies: OwnersPolicies, now: datetime.datetime
+) -> Iterator[OwnedThing]:
+    """Yield the things with the uses within the age threshold of their policy; uses are counted by day."""
+    by_hours: dict[float, list[OwnedThing]] = {}
+    for thing in page:
+        by_hours.setdefault(policies.of(thing).compress.age_threshold_hours, []).append(thing)
+    for hours, things in by_hours.items():
+        since = (now - datetime.timedelta(hours=hours)).date()
+        uses = uses_of([thing.facts.id for thing in things], since)
+        for thing in things:
+            recent = uses.get(thing.facts.id, Uses()).recent
+            yield replace(thing, facts=replace(thing.facts, recent_uses=recent))
+
+
+def _policy_pins(table: ThingTable, policies: OwnersPolicies, now: datetime.datetime) -> set[UUID]:
+    """Return the ids of the hot things that policies pin now; memories match no patterns of paths."""
+    groups: dict[tuple[UUID, str], list[ThingFacts]] = {}
+    young = now - datetime.timedelta(hours=policies.book.longest_pin_hours)
+    condition = f"thing.tier = 'hot' AND {table.label} <> '' AND coalesce(thing.tier_since, thing.created) > %(young)s"
+    for page in read_things(table, condition, {"young": young}, since=now.date()):
+        for thing in page:
+            groups.setdefault((thing.owner, thing.content_type), []).append(thing.facts)
+    pinned = set[UUID]()
+    for (owner, content_type), things in groups.items():
+        pinned |= pinned_by_policy(things, policies.of_owner(owner, content_type), now)
+    return pinned
+
+
+OWNER_SIZES_SQL = """
+SELECT {owner}, sum({size}) FROM {table} AS thing WHERE thing.tier IN ('hot', 'warm')
+GROUP BY 1 HAVING sum({size}) > %(least)s
+"""
+OF_OWNER = "thing.tier IN ('hot', 'warm') AND {owner} = %(owner)s"
+
+
+def size_evictions(policies: OwnersPolicies, now: datetime.datetime) -> Iterator[PlannedMove]:
+    """Yield the things that become cold, because those of their owner and type take more than their policy allows."""
+    least = policies.book.least_size * GB
+    for table in THING_TABLES:
+        sizes = OWNER_SIZES_SQL.format(owner=table.owner, size=table.size, table=table.name)
+        for owner, _ in fetch_rows(sizes, {"least": least}):
+            groups: dict[str, list[OwnedThing]] = {}
+            condition = OF_OWNER.format(owner=table.owner)
+            for page in read_things(table, condition, {"owner": owner}, since=now.date()):
+                for thing in page:
+                    groups.setdefault(thing.content_type, []).append(thing)
+            for content_type, things in groups.items():
+                policy = policies.of_owner(owner, content_type)
+                gone = {one.id for one in evictions([thing.facts for thing in things], policy, now.date())}
+                chosen = [thing for thing in things if thing.facts.id in gone]
+                yield PlannedMove(table, chosen, Tier.COLD, Reason.EVICT)
+
+
+LOST_SQL = """
+thing.tier IN ('hot', 'warm') AND {lost} AND coalesce(thing.tier_since, thing.created) <= %(before)s
+    AND (SELECT max(version.created) FROM memory_versions AS version WHERE version.file_id = thing.id) <= %(before)s
+"""
+
+
+def prunings(now: datetime.datetime) -> Iterator[PlannedMove]:
+    """Yield the memories that were replaced or archived long ago, which become cold."""
+    before = {"before": now - datetime.timedelta(days=PRUNE_AFTER_DAYS)}
+    for page in read_things(MEMORIES, LOST_SQL.format(lost=MEMORIES.lost), before):
+        yield PlannedMove(MEMORIES, page, Tier.COLD, Reason.PRUNE)
+
+
+def freezings(now: datetime.datetime) -> Iterator[PlannedMove]:
+    """Yield the cold things that are frozen."""
+    before = {"before": now - datetime.timedelta(days=FREEZE_AFTER_DAYS)}
+    for table in THING_TABLES:
+        for page in read_things(table, "thing.tier = 'cold' AND thing.tier_since <= %(before)s", before):
+            yield PlannedMove(table, page, Tier.FROZEN, Reason.FREEZE)
+
+
+SIZE_SQL = " UNION ALL ".join(
+    f"SELECT coalesce(sum({table.size}), 0) FROM {table.name} AS thing WHERE thing.tier IN ('hot', 'warm')"  # noqa: S608
+    for table in THING_TABLES
+)
+
+
+def searched_bytes() -> int:
+    """Return the size in bytes of the texts of all hot and warm things."""
+    return int(sum(size for (size,) in fetch_rows(SIZE_SQL)))
+
+
+def pressure_evictions(policies: OwnersPolicies, now: datetime.datetime, excess: int) -> Iterator[PlannedMove]:
+    """Yield things of all owners with at least `excess` bytes together, the highest score first."""
+    found: list[tuple[float, ThingTable, OwnedThing]] = []
+    for table in THING_TABLES:
+        for page in read_things(table, "thing.tier IN ('hot', 'warm')", {}, since=now.date()):
+            rules = ((policies.of(thing).evict, thing) for thing in page if not thing.facts.pinned)
+            found += [(evict_score(thing.facts, rule, now.date()), table, thing) for rule, thing in rules]
+    found.sort(key=lambda one: (-one[0], one[2].facts.since, one[2].facts.id))
+    chosen: dict[str, list[OwnedThing]] = {}
+    for _, table, thing in found:
+        if excess <= 0:
+            break
+        chosen.setdefault(table.kind, []).append(thing)
+        excess -= thing.facts.size
+    for table in THING_TABLES:
+        if table.kind in chosen:
+            yield PlannedMove(table, chosen[table.kind], Tier.COLD, Reason.EVICT)

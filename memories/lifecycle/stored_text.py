@@ -1,0 +1,135 @@
+"""The one door to a thing's text: whatever tier the thing is in, readers get its text as it was written.
+
+Models declare the text as StoredText, StoredJson or StoredPassage. Their SELECTs do not read the column, but an
+expression: the text of a hot row as it is, that of others with a mark, by which Python unpacks it. Statements that are
+not the ORM's select `text_sql`, and pass what they get to `read_text`. Filters see the column, which is NULL for a
+packed or frozen text.
+"""
+
+import base64
+import json
+import re
+import secrets
+from typing import Any
+
+from django.db import models
+
+from memories.lifecycle.frozen_texts import thaw
+from memories.lifecycle.packing import unpack
+
+MARK = f"\x02{secrets.token_hex(8)}"
+"""The beginning of texts that are to be unpacked. It is never stored, and each process has its own, so no stored text
+can begin with it by intent.
+"""
+PACKED, FROZEN, PASSAGE = "p", "f", "s"
+
+_COLUMN = re.compile(r'(?P<row>"?\w+"?)\."?(?P<column>\w+)"?')
+
+
+def text_sql(row: str, column: str = "text") -> str:
+    """Return the SQL expression to select for the text of a row; `row` is the table or its alias."""
+    return (
+        f"coalesce({row}.{column}, '{MARK}{PACKED}' || encode({row}.packed, 'base64'),"
+        f" '{MARK}{FROZEN}' || {row}.frozen::text)"
+    )
+
+
+def json_sql(row: str, column: str) -> str:
+    """Return the SQL expression to select for a JSON value that is stored in tiers."""
+    return (
+        f"coalesce({row}.{column}, to_jsonb(coalesce('{MARK}{PACKED}' || encode({row}.packed, 'base64'),"
+        f" '{MARK}{FROZEN}' || {row}.frozen::text)))"
+    )
+
+
+def passage_sql(row: str) -> str:
+    """Return the SQL expression to select for the text of a chunk, which may be a part of its packed document."""
+    whole = text_sql("document", "content")
+    part = f"'{MARK}{PASSAGE}' || {row}.start || ':' || {row}.\"end\" || ':' || {whole}"
+    of_document = f"SELECT {part} FROM documents AS document WHERE document.id = {row}.document_id"  # noqa: S608
+    return f"coalesce({row}.text, ({of_document}))"
+
+
+def octets_sql(row: str, column: str = "text") -> str:
+    """Return the SQL expression of a text's size in bytes, whatever tier it is in."""
+    return f"coalesce(octet_length({row}.{column}), {row}.text_bytes)"
+
+
+def read_text(selected: str) -> str:
+    """Return the text for what `text_sql` or `passage_sql` selected. Raises FrozenTextUnreachable."""
+    if not selected.startswith(MARK):
+        return selected
+    kind, rest = selected[len(MARK)], selected[len(MARK) + 1 :]
+    if kind == PACKED:
+        return unpack(base64.b64decode(rest))
+    if kind == FROZEN:
+        return thaw(json.loads(rest))
+    start, end, whole = rest.split(":", 2)
+    return read_text(whole)[int(start) : int(end)]
+
+
+class StoredText(models.TextField):  # type: ignore[type-arg]  # Django itself takes no arguments
+    """A text that is stored in tiers; reading it gives the text as it was written."""
+
+    def select_format(self, compiler: Any, sql: str, params: Any) -> Any:
+        found = _COLUMN.fullmatch(sql)
+        return (self.selected_sql(found["row"], found["column"]) if found else sql), params
+
+    def selected_sql(self, row: str, column: str) -> str:
+        """Return the expression that is selected instead of the column."""
+        return text_sql(row, column)
+
+    def from_db_value(self, value: str | None, _expression: Any, _connection: Any) -> str | None:
+        """Return the text of what was selected."""
+        return value if value is None else read_text(value)
+
+
+class StoredPassage(StoredText):
+    """The text of a chunk, which is read from its document where that is packed."""
+
+    def selected_sql(self, row: str, column: str) -> str:
+        """Return the expression that is selected instead of the column."""
+        return passage_sql(row)
+
+
+class StoredJson(models.JSONField):
+    """A JSON value that is stored in tiers; reading it gives the value as it was written."""
+
+    def select_format(self, compiler: Any, sql: str, params: Any) -> Any:
+        found = _COLUMN.fullmatch(sql)
+        return (json_sql(found["row"], found["column"]) if found else sql), params
+
+    def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
+        """Return the JSON value of what was selected."""
+        return read_json(super().from_db_value(value, expression, connection))
+
+
+def read_json(selected: Any) -> Any:
+    """Return the JSON value for what `json_sql` selected."""
+    is_stored = isinstance(selected, str) and selected.startswith(MARK)
+    return json.loads(read_text(selected)) if is_stored else selected
+
+
+class _StoredSize(models.Func):
+    """A size of a stored text, which a row keeps when its text is not in its column."""
+
+    output_field = models.IntegerField()
+    kept_in: str
+
+    def as_sql(self, compiler: Any, connection: Any, *args: Any, **extra: Any) -> Any:
+        sql, params = super().as_sql(compiler, connection, *args, **extra)
+        column, _ = compiler.compile(self.source_expressions[0])
+        found = _COLUMN.fullmatch(column)
+        return (f"coalesce({sql}, {found['row']}.{self.kept_in})" if found else sql), params
+
+
+class StoredOctets(_StoredSize):
+    """The size of a stored text in bytes, which PostgreSQL knows without reading a long text."""
+
+    function, kept_in = "octet_length", "text_bytes"
+
+
+class StoredCharacters(_StoredSize):
+    """The number of characters of a stored text."""
+
+    function, kept_in = "char_length", "text_characters"

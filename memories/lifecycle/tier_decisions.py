@@ -1,0 +1,148 @@
+"""Which tier a thing belongs in: pure decisions from the facts of things, their policy and the time."""
+
+import datetime
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from pathlib import PurePosixPath
+from uuid import UUID
+
+from memories.lifecycle.kv_policy import FREEZE_AFTER_DAYS, GB, MB, EvictRule, KVPolicy
+from memories.lifecycle.tiers import Tier
+
+USE_HALF_LIFE_DAYS = 30
+"""The recency of use is 1 on the day of a use, and halves in this time."""
+
+
+class Reason(StrEnum):
+    """Why a thing stays in its tier, or is moved."""
+
+    PINNED_BY_PERSON = "pinned_by_person"
+    PINNED_BY_POLICY = "pinned_by_policy"
+    YOUNG = "young"
+    USED = "used"
+    COMPRESS = "compress"
+    WITHIN_SIZE = "within_size"
+    EVICT = "evict"
+    PRUNE = "prune"
+    WAITING = "waiting"
+    FREEZE = "freeze"
+    FROZEN = "frozen"
+
+
+@dataclass(frozen=True, slots=True)
+class ThingFacts:
+    """What a decision on a thing needs. `since` is when it came into its tier, `size` its text's size in bytes.
+
+    `recent_uses` are the uses within the policy's age threshold; `quality` is 0 to 1; `label` is a path or a kind.
+    """
+
+    id: UUID
+    kind: str
+    label: str
+    tier: Tier
+    since: datetime.datetime
+    size: int
+    quality: float = 0.5
+    recent_uses: int = 0
+    all_uses: int = 0
+    last_used: datetime.date | None = None
+    pinned: bool = False
+    lost: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TierDecision:
+    """The tier that a thing should be in now, why, and when the next change is due if nothing happens until then."""
+
+    tier: Tier
+    reason: Reason
+    due: datetime.datetime | None = None
+    """None where no time alone changes anything."""
+
+
+def decide(thing: ThingFacts, policy: KVPolicy, now: datetime.datetime, *, is_pinned: bool = False) -> TierDecision:
+    """Return the decision on one thing; `is_pinned` says that the policy pins it, see `pinned_by_policy`.
+
+    Warm things become cold by eviction alone, which compares things: see `evictions`.
+    """
+    if thing.pinned:
+        return TierDecision(Tier.HOT, Reason.PINNED_BY_PERSON)
+    if thing.tier is Tier.HOT:
+        return _decide_hot(thing, policy, now, is_pinned=is_pinned)
+    if thing.tier is Tier.WARM:
+        return TierDecision(Tier.WARM, Reason.WITHIN_SIZE)
+    if thing.tier is Tier.COLD:
+        due = thing.since + datetime.timedelta(days=FREEZE_AFTER_DAYS)
+        return TierDecision(Tier.FROZEN, Reason.FREEZE) if now >= due else TierDecision(Tier.COLD, Reason.WAITING, due)
+    return TierDecision(Tier.FROZEN, Reason.FROZEN)
+
+
+def _decide_hot(thing: ThingFacts, policy: KVPolicy, now: datetime.datetime, *, is_pinned: bool) -> TierDecision:
+    if is_pinned:
+        return TierDecision(Tier.HOT, Reason.PINNED_BY_POLICY, _pinned_until(thing, policy))
+    due = thing.since + datetime.timedelta(hours=policy.compress.age_threshold_hours)
+    if now <= due:
+        return TierDecision(Tier.HOT, Reason.YOUNG, due)
+    if thing.recent_uses >= policy.compress.access_threshold:
+        return TierDecision(Tier.HOT, Reason.USED)
+    return TierDecision(Tier.WARM, Reason.COMPRESS)
+
+
+def pinned_by_policy(things: Iterable[ThingFacts], policy: KVPolicy, now: datetime.datetime) -> set[UUID]:
+    """Return the ids of an owner's things of one content type that the policy keeps hot now.
+
+    They match a pattern and became hot less than `ttl_hours` ago. The most used come first, while all together have at
+    most `max_size_mb`; one that does not fit is passed over.
+    """
+    matching = [one for one in things if _matches(one.label, policy) and now < _pinned_until(one, policy)]
+    free, pinned = policy.pin.max_size_mb * MB, set[UUID]()
+    for thing in sorted(matching, key=lambda one: (-one.all_uses, -one.since.timestamp(), one.id)):
+        if thing.size <= free:
+            free -= thing.size
+            pinned.add(thing.id)
+    return pinned
+
+
+def _pinned_until(thing: ThingFacts, policy: KVPolicy) -> datetime.datetime:
+    return thing.since + datetime.timedelta(hours=policy.pin.ttl_hours)
+
+
+def _matches(label: str, policy: KVPolicy) -> bool:
+    """Return whether a pattern matches the whole label or, of a path, its last part."""
+    name = PurePosixPath(label).name
+    return bool(label) and any(fnmatchcase(label, one) or fnmatchcase(name, one) for one in policy.pin.patterns)
+
+
+def recency_of_use(last_used: datetime.date | None, today: datetime.date) -> float:
+    """Return how recently a thing was used: 1 today, halved every 30 days, 0 for never."""
+    if last_used is None:
+        return 0.0
+    return float(0.5 ** (max(0, (today - last_used).days) / USE_HALF_LIFE_DAYS))
+
+
+def evict_score(thing: ThingFacts, rule: EvictRule, today: datetime.date) -> float:
+    """Return the score by which things become cold, the highest first."""
+    unused = 1 - recency_of_use(thing.last_used, today)
+    return rule.lru_weight * unused + rule.quality_weight * (1 - thing.quality)
+
+
+def evictions(
+    things: Sequence[ThingFacts], policy: KVPolicy, today: datetime.date, *, limit: float | None = None
+) -> list[ThingFacts]:
+    """Return an owner's things of one content type that become cold, the highest score first.
+
+    As many as needed, so that those that stay have at most `limit` bytes, by default `max_total_size_gb`. What a person
+    pinned stays.
+    """
+    excess = sum(thing.size for thing in things) - (policy.evict.max_total_size_gb * GB if limit is None else limit)
+    chosen = []
+    scored = sorted(things, key=lambda one: (-evict_score(one, policy.evict, today), one.since, one.id))
+    for thing in scored:
+        if excess <= 0:
+            break
+        if not thing.pinned:
+            chosen.append(thing)
+            excess -= thing.size
+    return chosen

@@ -1,0 +1,203 @@
+"""Things are moved between tiers in small transactions, which wait for nobody: rows that others have locked stay.
+
+What takes time is done before the transaction: texts are read, compressed, embedded or written to the frozen store.
+The transaction moves only rows whose version is still the same.
+"""
+
+import datetime
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+from pgvector import Vector
+
+from config.db.statements import execute_sql, fetch_rows
+from memories.embeddings.active_model import EmbeddingModel, lock_active_model, read_active_model
+from memories.embeddings.base import EmbedderFailed
+from memories.embeddings.vectors import embed_texts
+from memories.jobs.services import job_create
+from memories.lifecycle.frozen_texts import freeze, thaw
+from memories.lifecycle.packing import pack_if_smaller, unpack
+from memories.lifecycle.thing_tables import DOCUMENTS, ThingTable
+from memories.lifecycle.tiers import Tier
+from memories.models import Chunk
+from teams.principal import SYSTEM
+
+READ_SQL = """
+SELECT thing.id, thing.version, thing.tier, thing.{column}::text, thing.packed, thing.frozen::text
+FROM {table} AS thing WHERE thing.id = ANY(%(ids)s::uuid[]) AND thing.tier <> %(to)s {further}
+"""
+MOVE_SQL = """
+WITH free AS MATERIALIZED (
+    SELECT thing.id FROM {table} AS thing JOIN unnest(%(ids)s::uuid[], %(versions)s::int[], %(tiers)s::text[])
+        AS seen (id, version, tier) ON seen.id = thing.id AND seen.version = thing.version AND seen.tier = thing.tier
+    ORDER BY thing.id FOR NO KEY UPDATE OF thing SKIP LOCKED
+)
+UPDATE {table} AS thing SET tier = %(to)s, tier_since = %(now)s, {column} = made.said::{value_type},
+    packed = made.packed, frozen = made.frozen::jsonb, text_bytes = made.bytes, text_characters = made.characters,
+    text_asks = made.asks {further}
+FROM free JOIN unnest(%(ids)s::uuid[], %(said)s::text[], %(packed)s::bytea[], %(frozen)s::text[], %(bytes)s::int[],
+    %(characters)s::int[], %(asks)s::bool[], %(whole)s::text[], %(vectors)s::text[])
+    AS made (id, said, packed, frozen, bytes, characters, asks, whole, vector) USING (id)
+WHERE thing.id = free.id RETURNING thing.id
+"""
+# Locks are released without waiting for the disk: a move that a crash undoes is made again by the next run. The list of
+# words that are not in their index yet is emptied often, because emptying a long one takes half a second.
+NO_WAIT_SQL = "SET LOCAL synchronous_commit = off; SET LOCAL gin_pending_list_limit = '64kB'"
+FORGET_WORDS = """, search = NULL, embedding = NULL, embedding_model = '', second_embedding = NULL,
+    second_embedding_model = ''"""
+RECALL_WORDS = """, search = memory_words(word_configuration(thing.language), made.whole), {slot} = made.vector::vector,
+    {slot}_model = %(model)s"""
+IS_SPLIT = "AND (thing.tier <> 'hot' OR thing.split_version = thing.version)"
+"""SQL condition that a document is not waiting for being split: its chunks are those of its text."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredThing:
+    """A row as it is stored, before it is moved."""
+
+    id: UUID
+    version: int
+    tier: str
+    said: str | None
+    packed: bytes | None
+    frozen: str | None
+
+    @property
+    def whole(self) -> str:
+        """The text, or the JSON text of the value, as it was written."""
+        if self.said is not None:
+            return self.said
+        return unpack(bytes(self.packed)) if self.packed is not None else thaw(json.loads(self.frozen or "{}"))
+
+
+def things_move(
+    table: ThingTable,
+    ids: Sequence[UUID],
+    to: Tier,
+    now: datetime.datetime | None = None,
+    *,
+    seconds: list[float] | None = None,
+) -> list[UUID]:
+    """Move these things to the tier, and return the ids of those that were moved; others were locked, changed or gone.
+
+    Documents that were not split yet stay. The seconds for which rows were locked are appended to `seconds`. Raises
+    FrozenTextUnreachable and, for the frozen store, its errors.
+    """
+    further = IS_SPLIT if table is DOCUMENTS else ""
+    found = fetch_rows(
+        READ_SQL.format(table=table.name, column=table.column, further=further), {"ids": list(ids), "to": to}
+    )
+    things = [StoredThing(*row) for row in found]
+    if not things:
+        return []
+    at = now or timezone.now()
+    made = _stored_in(things, [thing.whole for thing in things], to, at)
+    recalled = table.has_words and to.is_searched and not all(Tier(thing.tier).is_searched for thing in things)
+    space = read_active_model() if recalled else None
+    vectors = _vectors(space, made["whole"]) if space else [None] * len(things)
+    with transaction.atomic():
+        execute_sql(NO_WAIT_SQL)
+        begun = perf_counter()
+        if space and lock_active_model() != space:
+            return []  # the embedder was changed meanwhile; the next run moves them
+        further = RECALL_WORDS.format(slot=space.slot) if space else ""
+        if table.has_words and not to.is_searched:
+            further = FORGET_WORDS
+        sql = MOVE_SQL.format(table=table.name, column=table.column, value_type=table.value_type, further=further)
+        names = {"to": to, "now": at, "vectors": vectors, "model": space.model if space else ""}
+        moved = [id_ for (id_,) in fetch_rows(sql, {**made, **names})]
+        if table is DOCUMENTS:
+            _store_chunks({thing.id: thing for thing in things if thing.id in set(moved)}, to)
+    taken = [perf_counter() - begun]
+    if table is DOCUMENTS and to is Tier.WARM:
+        taken += _hide_chunks({thing.id: thing for thing in things if thing.id in set(moved)})
+    if seconds is not None:
+        seconds.extend(taken)
+    return moved
+
+
+def _stored_in(things: Sequence[StoredThing], whole: list[str], to: Tier, at: datetime.datetime) -> dict[str, Any]:
+    """Return the columns of the things in the tier, as arrays."""
+    frozen = [json.dumps(one) for one in freeze(whole, at)] if to is Tier.FROZEN else [None] * len(things)
+    packed = [pack_if_smaller(text) if to in {Tier.WARM, Tier.COLD} else None for text in whole]
+    away = [to is Tier.FROZEN or small is not None for small in packed]
+    plain = [None if gone else text for text, gone in zip(whole, away, strict=True)]
+    return {
+        "ids": [thing.id for thing in things],
+        "versions": [thing.version for thing in things],
+        "tiers": [thing.tier for thing in things],
+        "said": plain,
+        "packed": packed,
+        "frozen": frozen,
+        "bytes": [len(text.encode()) if gone else None for text, gone in zip(whole, away, strict=True)],
+        "characters": [len(text) if gone else None for text, gone in zip(whole, away, strict=True)],
+        "asks": [text.endswith("?") if gone else None for text, gone in zip(whole, away, strict=True)],
+        "whole": whole,
+    }
+
+
+def _vectors(space: EmbeddingModel, texts: Sequence[str]) -> list[str | None]:
+    try:
+        return [None if one is None else Vector(one).to_text() for one in embed_texts(space, texts)]
+    except EmbedderFailed:
+        return [None] * len(texts)  # as for new rows: `manage.py reindex` embeds them later
+
+
+HIDDEN_TOGETHER = 20
+# The document is locked, so that it has the text of the chunks for as long as they are changed.
+HIDE_CHUNKS_SQL = """
+WITH held AS MATERIALIZED (
+    SELECT id, version FROM documents WHERE id = %(document)s AND version = %(version)s AND packed IS NOT NULL
+    FOR NO KEY UPDATE SKIP LOCKED
+)
+UPDATE chunks SET text = NULL, text_bytes = octet_length(text) FROM held
+WHERE chunks.document_id = held.id AND chunks.document_version = held.version
+    AND chunks.id = ANY(%(ids)s::bigint[]) AND text IS NOT NULL
+"""
+SHOW_CHUNKS_SQL = """
+UPDATE chunks SET text = made.said FROM unnest(%(ids)s::bigint[], %(said)s::text[]) AS made (id, said)
+WHERE chunks.id = made.id AND chunks.text IS NULL
+"""
+
+
+def _store_chunks(documents: dict[UUID, StoredThing], to: Tier) -> None:
+    """Store the chunks of documents that were moved: of a hot one with their texts; a document that search does not
+    read has none.
+    """
+    if not to.is_searched:
+        Chunk.objects.filter(document__in=documents).delete()
+        execute_sql("UPDATE documents SET split_version = 0 WHERE id = ANY(%s)", [list(documents)])
+        return
+    if recalled := [thing.id for thing in documents.values() if not Tier(thing.tier).is_searched]:
+        arguments = {"documents": [str(id_) for id_ in recalled]}
+        job_create(kind="split_documents", arguments=arguments, agent=None, principal=SYSTEM, steps=len(recalled))
+    if to is Tier.HOT:
+        rows = Chunk.objects.filter(document__in=documents).values_list("id", "document_id", "start", "end")
+        places = [(id_, documents[of].whole[start:end]) for id_, of, start, end in rows]
+        execute_sql(SHOW_CHUNKS_SQL, {"ids": [id_ for id_, _ in places], "said": [text for _, text in places]})
+
+
+def _hide_chunks(documents: dict[UUID, StoredThing]) -> list[float]:
+    """Take the texts of the chunks away that can be read from their packed documents, a few at a time.
+
+    Until then, or where it was interrupted, chunks have their own texts. Return the seconds of each statement.
+    """
+    taken = []
+    for id_, thing in documents.items():
+        rows = Chunk.objects.filter(document=id_, text__isnull=False).order_by("id")
+        found = rows.values_list("id", "start", "end", "text")
+        same = [chunk for chunk, start, end, text in found if thing.whole[start:end] == text]
+        for at in range(0, len(same), HIDDEN_TOGETHER):
+            ids = same[at : at + HIDDEN_TOGETHER]
+            with transaction.atomic():
+                execute_sql(NO_WAIT_SQL)
+                begun = perf_counter()
+                execute_sql(HIDE_CHUNKS_SQL, {"document": id_, "version": thing.version, "ids": ids})
+            taken.append(perf_counter() - begun)
+    return taken

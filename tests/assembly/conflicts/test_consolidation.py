@@ -1,0 +1,62 @@
+"""Memories that say the same are merged by the lifecycle run, and stay separated once a person separated them."""
+
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from agents.models import Agent
+from assembly.conflicts.consolidation import consolidate_duplicates
+from assembly.models import Conflict, ConflictKind
+from memories.lifecycle.hourly_run import LifecycleRun
+from memories.models import LifecycleReport, Memory
+from memories.services import memories_unmerge
+from teams.models import Team
+from teams.principal import SYSTEM
+from tests.assembly.conflicts.conflict_factories import conflict_between, remember
+
+pytestmark = pytest.mark.django_db
+
+TEXT = "The support line opens at eight."
+
+
+def duplicates(left: Memory, right: Memory, **facts: Any) -> Conflict:
+    return conflict_between(left, right, **{"kind": ConflictKind.DUPLICATE, "similarity": 0.98} | facts)
+
+
+def run() -> None:
+    consolidate_duplicates(LifecycleRun(timezone.now()))
+
+
+def test_the_more_credible_one_stays_and_the_report_names_both(agent: Agent) -> None:
+    older, newer = remember(agent, TEXT), remember(agent, f"{TEXT} ", credibility=0.9)
+    duplicates(older, newer)
+    run()
+    assert Memory.objects.get(id=older.id).superseded_by_id == newer.id
+    report = LifecycleReport.objects.get(step="consolidate")
+    assert report.detail == {"merged_into": {f"memory:{older.id}": f"memory:{newer.id}"}}
+    run()
+    assert LifecycleReport.objects.count() == 1
+
+
+def test_what_a_person_separated_stays_separated(agent: Agent) -> None:
+    older, newer = remember(agent, TEXT), remember(agent, f"{TEXT} ")
+    duplicates(older, newer)
+    run()
+    kept = Memory.objects.get(id=older.id)
+    memories_unmerge(memory=kept, expected_version=kept.version, principal=SYSTEM)
+    run()
+    assert not Memory.objects.exclude(superseded_by=None).exists()
+
+
+@pytest.mark.parametrize("facts", [{"similarity": 0.96}, {"kind": ConflictKind.NUMBER}])
+def test_others_are_left_for_a_person(agent: Agent, facts: dict[str, Any]) -> None:
+    duplicates(remember(agent, TEXT), remember(agent, f"{TEXT} "), **facts)
+    run()
+    assert not Memory.objects.exclude(superseded_by=None).exists()
+
+
+def test_memories_of_different_owners_are_not_merged(agent: Agent, team: Team) -> None:
+    duplicates(remember(agent, TEXT), remember(team, f"{TEXT} "))
+    run()
+    assert not Memory.objects.exclude(superseded_by=None).exists()
