@@ -99,6 +99,18 @@ PRIVATE |= {
 PRIVATE |= {
     "teams/<slug:slug>/retention": (TEAM, {"GET": None, "PUT": {"days": 1}, "DELETE": None}),
 }
+POLICY = {**TEAM, "content_type": "general"}
+PRIVATE |= {
+    "teams/<slug:slug>/kv-policies": (TEAM, {"GET": None}),
+    "teams/<slug:slug>/kv-policies/<slug:content_type>": (POLICY, {"GET": None, "PUT": {"policy": None}}),
+    "teams/<slug:slug>/kv-policies/<slug:content_type>/preview": (POLICY, {"POST": {"policy": {}}}),
+}
+STORAGE = {  # of the organisation; tried in tests/memories/api/test_storage_policies.py
+    "kv-policies",
+    "kv-policies/<slug:content_type>",
+    "kv-policies/<slug:content_type>/preview",
+    "lifecycle-reports",
+}
 PRIVATE |= {
     "agents/<slug:slug>/keys": (AGENT, {"GET": None, "POST": {"name": "stolen"}}),
     "agents/<slug:slug>/keys/<uuid:id_>": (AGENT, {"GET": None, "DELETE": None}),
@@ -286,7 +298,7 @@ def test_every_address_has_a_row() -> None:
         | PROPOSALS
         | RECALL_TESTS
     )
-    tried_elsewhere |= TRENDS | ACTIVITIES | ALERTS | CONFLICTS | WEBHOOKS | KEYS | LIMITS
+    tried_elsewhere |= TRENDS | ACTIVITIES | ALERTS | CONFLICTS | WEBHOOKS | KEYS | LIMITS | STORAGE
     assert ROUTES.keys() == PRIVATE.keys() | tried_elsewhere
 
 
