@@ -70,7 +70,7 @@ class AssemblyRequest:
     entities: tuple[str, ...] = ()
     """Names of entities that the request is about, in addition to those that the topic names."""
     kv_policy: Mapping[str, Any] | None = None
-    """What to do with the memories afterwards (seed "Memory Layer": KVPolicy): recorded with the request."""
+    """Narrows the storage policies of the agent's own items that are included (seed "Memory Layer": KVPolicy)."""
     purpose: Purpose | None = None
     """Purpose of the context; None for the caller's default. Not among the facts, because it changes no content."""
 

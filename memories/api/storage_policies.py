@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
@@ -12,9 +13,11 @@ from rest_framework.response import Response
 from config.http.errors import Invalid, NotFound
 from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, PAGE
 from config.http.serializers import StrictSerializer, VisibleText
-from memories.lifecycle.kv_policies import PolicyBook, current_version, kv_policy_save
+from memories.api.jobs import JobSerializer
+from memories.lifecycle.kv_policies import PolicyBook, current_version, kv_policy_save, versions_of
 from memories.lifecycle.kv_policy import CONTENT_TYPES, InvalidPolicy, KVPolicy, parse_policy
 from memories.lifecycle.policy_preview import policy_preview
+from memories.lifecycle.undoing import lifecycle_undo
 from memories.models import LifecycleReport
 from teams.access import require_admin, team_for
 from teams.api.serializers import page_serializer
@@ -34,10 +37,14 @@ class PolicyState:
     team: Team | None
     version: int
     policy: KVPolicy
+    age_factor: float
 
 
 class PolicySerializer(serializers.Serializer[Any]):
     content_type = serializers.ChoiceField(choices=CONTENT_TYPES)
+    age_factor = serializers.FloatField(
+        help_text="By what rebalancing multiplies age_threshold_hours. Saving a policy of the content type ends it."
+    )
     version = serializers.IntegerField(
         help_text="0: nobody saved one here, so the organisation's or the default holds."
     )
@@ -70,12 +77,18 @@ class PreviewSerializer(serializers.Serializer[Any]):
 def _state(content_type: str, team: Team | None) -> PolicyState:
     if content_type not in CONTENT_TYPES:
         raise NotFound(f"The content type “{content_type}”")
-    policy = PolicyBook().policy(content_type, team.id if team else None)
-    return PolicyState(content_type, team, current_version(content_type, team), policy)
+    book = PolicyBook()
+    policy, factor = book.policy(content_type, team.id if team else None), book.age_factor(content_type)
+    return PolicyState(content_type, team, current_version(content_type, team), policy, factor)
 
 
 def _document(state: PolicyState) -> dict[str, Any]:
-    return {"content_type": state.content_type, "version": state.version, "policy": state.policy.as_json()}
+    return {
+        "content_type": state.content_type,
+        "age_factor": state.age_factor,
+        "version": state.version,
+        "policy": state.policy.as_json(),
+    }
 
 
 class _PolicyView(VersionedView):
@@ -144,6 +157,24 @@ class PolicyPreview(_PolicyView):
         return Response(PreviewSerializer(found).data)
 
 
+class PolicyVersionSerializer(serializers.Serializer[Any]):
+    version = serializers.IntegerField()
+    policy = serializers.JSONField(help_text="null: the default again.")
+    note = serializers.CharField()
+    author = serializers.CharField(source="by_name")
+    created_at = serializers.DateTimeField(source="created")
+
+
+class PolicyVersionList(_PolicyView):
+    @extend_schema(parameters=PAGE, responses=page_serializer(PolicyVersionSerializer))
+    def get(self, request: Request, content_type: str, slug: str | None = None) -> Response:
+        """Return the versions that were saved for the organisation or the team, newest first."""
+        query = self.query("cursor", "limit")
+        state = _state(content_type, self.team(slug, Action.READ))
+        rows = versions_of(content_type, state.team)
+        return self.page(rows, lambda row: dict(PolicyVersionSerializer(row).data), query=query, keys=("version",))
+
+
 class ReportSerializer(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     run = serializers.UUIDField()
@@ -162,3 +193,15 @@ class ReportList(ApiView):
         require_admin(self.principal)
         rows = LifecycleReport.objects.all()
         return self.page(rows, lambda row: dict(ReportSerializer(row).data), query=query)
+
+
+class ReportUndo(ApiView):
+    @extend_schema(request=None, responses={202: JobSerializer})
+    def post(self, request: Request, id_: UUID) -> Response:
+        """Undo what the report names, in the background: things are hot again, merged memories separate."""
+        self.query()
+        require_admin(self.principal)
+        report = LifecycleReport.objects.filter(id=id_).first()
+        if report is None:
+            raise NotFound(f"The report “{id_}”")
+        return Response(JobSerializer(lifecycle_undo(report=report, principal=self.principal)).data, status=202)

@@ -14,7 +14,14 @@ from memories.api.item_kinds import ItemEndpoint
 from memories.api.jobs import JobDetail, JobList, JobRetry
 from memories.api.memories import MemoryBatch, MemoryDetail, MemoryList, MemoryMerge, MemorySearch, MemoryVersionList
 from memories.api.patterns import PATTERNS
-from memories.api.storage_policies import PolicyDetail, PolicyList, PolicyPreview, ReportList
+from memories.api.storage_policies import (
+    PolicyDetail,
+    PolicyList,
+    PolicyPreview,
+    PolicyVersionList,
+    ReportList,
+    ReportUndo,
+)
 from memories.api.task_stack import TASKS, TaskStack, TaskStackPop, TaskStackPush
 from memories.api.threads import THREADS
 from memories.api.tools import TOOLS
@@ -70,9 +77,11 @@ urlpatterns = [
             path(f"{root}kv-policies", PolicyList.as_view()),
             path(f"{root}kv-policies/<slug:content_type>", PolicyDetail.as_view()),
             path(f"{root}kv-policies/<slug:content_type>/preview", PolicyPreview.as_view()),
+            path(f"{root}kv-policies/<slug:content_type>/versions", PolicyVersionList.as_view()),
         )
     ),
     path("lifecycle-reports", ReportList.as_view()),
+    path("lifecycle-reports/<uuid:id_>/undo", ReportUndo.as_view()),
     path("jobs", JobList.as_view()),
     path("jobs/<uuid:id_>", JobDetail.as_view()),
     path("jobs/<uuid:id_>/retry", JobRetry.as_view()),

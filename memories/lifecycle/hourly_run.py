@@ -17,7 +17,7 @@ from uuid_utils.compat import uuid7
 
 from memories.jobs.periodic import periodic
 from memories.jobs.services import UNFINISHED, Advance, job_create, job_kind
-from memories.lifecycle.kv_policies import PolicyBook
+from memories.lifecycle.kv_policies import PolicyBook, last_report
 from memories.lifecycle.kv_policy import MB
 from memories.lifecycle.planned_moves import (
     OwnersPolicies,
@@ -29,11 +29,13 @@ from memories.lifecycle.planned_moves import (
     searched_bytes,
     size_evictions,
 )
+from memories.lifecycle.rebalancing import rebalance
 from memories.lifecycle.transitions import things_move
 from memories.models import Job, LifecycleReport, ThingUse
 from teams.principal import SYSTEM
 
 LIFECYCLE = "lifecycle"
+BUDGET = "budget"
 RUN_SECONDS = 3_600
 FIRST_BATCH = 4
 LEAST_BATCH, MOST_BATCH = 1, 200
@@ -124,6 +126,7 @@ def lifecycle_run(*, now: datetime.datetime | None = None, advance: Advance = la
     run.move("compress", compressions(policies, run.at))
     run.move("evict", size_evictions(policies, run.at))
     run.move("freeze", freezings(run.at))
+    rebalance(run)
     for step in further_steps:
         step(run)
     relieve_pressure(run, policies)
@@ -136,7 +139,7 @@ def relieve_pressure(run: LifecycleRun, policies: OwnersPolicies) -> None:
     share = budget_share()
     if share is None:
         return
-    run.report("budget", [], timezone.now(), {"share": round(share, 3)})
+    run.report(BUDGET, [], timezone.now(), {"share": round(share, 3)})
     is_high = share >= HIGH_SHARE
     memory_pressure_changed.send(sender=LifecycleReport, share=share, is_high=is_high)
     if is_high:
@@ -149,8 +152,8 @@ def relieve_pressure(run: LifecycleRun, policies: OwnersPolicies) -> None:
 
 def last_budget_share() -> float | None:
     """Return the share of the budget that the last run found; None if there was none."""
-    found = LifecycleReport.objects.filter(step="budget").order_by("-created", "-id").values_list("detail", flat=True)
-    return next((float(detail["share"]) for detail in found[:1]), None)
+    report = last_report(BUDGET)
+    return float(report.detail["share"]) if report else None
 
 
 def budget_share() -> float | None:

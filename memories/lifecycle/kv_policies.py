@@ -1,6 +1,7 @@
 """The policies that hold: defaults, what the organisation saved instead, and what a team saved for itself."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -10,8 +11,15 @@ from django.db.models import QuerySet
 from config.db.statements import lock_until_commit
 from config.http.errors import Conflict, Invalid
 from config.invisible_characters import clean_text
-from memories.lifecycle.kv_policy import CONTENT_TYPES, DEFAULT_POLICIES, InvalidPolicy, KVPolicy, parse_policy
-from memories.models import KVPolicyVersion
+from memories.lifecycle.kv_policy import (
+    CONTENT_TYPES,
+    DEFAULT_POLICIES,
+    InvalidPolicy,
+    KVPolicy,
+    parse_policy,
+    stored_policy,
+)
+from memories.models import KVPolicyVersion, LifecycleReport
 from teams.activity.log import activity_record
 from teams.activity.models import ActivityAction
 from teams.models import Team
@@ -27,21 +35,33 @@ def newest_versions() -> QuerySet[KVPolicyVersion]:
 
 
 class PolicyBook:
-    """All policies that hold at one moment, read by one statement."""
+    """All policies that hold at one moment, and what rebalancing made of their age thresholds."""
 
     def __init__(self, instead: Mapping[tuple[UUID | None, str], KVPolicy] | None = None) -> None:
         """Read the policies; those of `instead`, by team and content type, hold in place of what is saved."""
+        rows = list(newest_versions())
         self._saved: dict[tuple[UUID | None, str], KVPolicy] = {
-            (row.team_id, row.content_type): parse_policy(row.policy)
-            for row in newest_versions()
-            if row.policy is not None
+            (row.team_id, row.content_type): stored_policy(row.policy) for row in rows if row.policy is not None
         }
-        self._saved |= instead or {}
+        self._factors = age_factors(rows)
+        for (team_id, content_type), policy in (instead or {}).items():
+            self._saved[team_id, content_type] = policy
+            self._factors.pop(content_type, None)  # as saving does
 
     def policy(self, content_type: str, team_id: UUID | None = None) -> KVPolicy:
-        """Return the team's policy of the content type, else the organisation's, else the default."""
+        """Return the team's policy of the content type, else the organisation's, else the default, as it was saved."""
         own = self._saved.get((team_id, content_type)) if team_id else None
         return own or self._saved.get((None, content_type)) or DEFAULT_POLICIES[content_type]
+
+    def rebalanced(self, content_type: str, team_id: UUID | None = None) -> KVPolicy:
+        """Return the policy as it holds: its age threshold is that which was saved, times the factor."""
+        policy, factor = self.policy(content_type, team_id), self.age_factor(content_type)
+        hours = policy.compress.age_threshold_hours * factor
+        return replace(policy, compress=replace(policy.compress, age_threshold_hours=hours))
+
+    def age_factor(self, content_type: str) -> float:
+        """Return by what rebalancing multiplies the age thresholds of the content type; 1 where it changed nothing."""
+        return self._factors.get(content_type, 1.0)
 
     @property
     def longest_pin_hours(self) -> float:
@@ -53,9 +73,25 @@ class PolicyBook:
         """The least size, in GB, from which on a policy evicts."""
         return min(one.evict.max_total_size_gb for one in (*self._saved.values(), *DEFAULT_POLICIES.values()))
 
-    def of_owner(self, content_type: str, teams: Mapping[UUID, UUID], owner: UUID) -> KVPolicy:
-        """Return the policy for things of an agent or team; `teams` has the only team of agents that have one."""
-        return self.policy(content_type, teams.get(owner, owner))
+
+def age_factors(versions: Sequence[KVPolicyVersion]) -> dict[str, float]:
+    """Return the factors by content type that the last rebalancing found; saving a policy of the type ends its factor.
+
+    `versions` are the newest ones.
+    """
+    report = last_report(REBALANCE)
+    if report is None:
+        return {}
+    saved = {one.content_type for one in versions if one.created > report.created}
+    return {name: factor for name, factor in report.detail["factors"].items() if name not in saved}
+
+
+REBALANCE = "rebalance"
+
+
+def last_report(step: str) -> LifecycleReport | None:
+    """Return the newest report of the step; None if there is none."""
+    return LifecycleReport.objects.filter(step=step).order_by("-created", "-id").first()
 
 
 def versions_of(content_type: str, team: Team | None) -> QuerySet[KVPolicyVersion]:

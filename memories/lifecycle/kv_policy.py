@@ -137,12 +137,21 @@ def _checked_patterns(value: Any) -> tuple[str, ...]:
     return tuple(value)
 
 
+def stored_policy(value: Mapping[str, Any]) -> KVPolicy:
+    """Return the policy of a JSON object that was checked when it was stored."""
+    pin = {**value["pin"], "patterns": tuple(value["pin"]["patterns"])}
+    return KVPolicy(PinRule(**pin), CompressRule(**value["compress"]), EvictRule(**value["evict"]))
+
+
 def narrow(policy: KVPolicy, requested: KVPolicy) -> KVPolicy:
-    """Return the requested policy within the limits of the admins' policy: nothing stays hot longer or takes more room
-    than that allows.
+    """Return the admins' policy, narrowed by that of a request: nothing stays hot longer or takes more room than it
+    allows.
+
+    The patterns remain the admins'; a thing must match one of the request's as well (see `pinned_by_policy`). The
+    weights of eviction remain, because they order the things of everybody.
     """
     pin = replace(
-        requested.pin,
+        policy.pin,
         max_size_mb=min(policy.pin.max_size_mb, requested.pin.max_size_mb),
         ttl_hours=min(policy.pin.ttl_hours, requested.pin.ttl_hours),
     )
@@ -152,7 +161,7 @@ def narrow(policy: KVPolicy, requested: KVPolicy) -> KVPolicy:
         access_threshold=max(policy.compress.access_threshold, requested.compress.access_threshold),
     )
     size = min(policy.evict.max_total_size_gb, requested.evict.max_total_size_gb)
-    return KVPolicy(pin, compress, replace(requested.evict, max_total_size_gb=size))
+    return KVPolicy(pin, compress, replace(policy.evict, max_total_size_gb=size))
 
 
 CODE_SUFFIXES = frozenset(

@@ -1,6 +1,7 @@
 """What the policies would move now, found page by page; a run executes it, and a dry run only counts it."""
 
 import datetime
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -10,7 +11,8 @@ from uuid import UUID
 from agents.models import AgentTeam
 from config.db.statements import fetch_rows
 from memories.lifecycle.kv_policies import PolicyBook
-from memories.lifecycle.kv_policy import FREEZE_AFTER_DAYS, GB, KVPolicy, content_type_of
+from memories.lifecycle.kv_policy import FREEZE_AFTER_DAYS, GB, KVPolicy, content_type_of, narrow, stored_policy
+from memories.lifecycle.requested_policies import least_requested_size
 from memories.lifecycle.thing_tables import MEMORIES, THING_TABLES, ThingTable
 from memories.lifecycle.tier_decisions import (
     Reason,
@@ -29,7 +31,7 @@ PRUNE_AFTER_DAYS = 30
 
 FACTS_SQL = """
 SELECT thing.id, {owner}, {label}, thing.tier, coalesce(thing.tier_since, thing.created), coalesce({size}, 0),
-    {quality}, {pinned}, {lost}
+    {quality}, {pinned}, (SELECT policy FROM requested_policies AS asked WHERE asked.thing = thing.id)
 FROM {table} AS thing WHERE {condition} ORDER BY thing.id LIMIT %(limit)s
 """
 AFTER = "(%(after)s::uuid IS NULL OR thing.id > %(after)s)"
@@ -60,7 +62,7 @@ def read_things(
     """Yield the things for which the SQL condition holds, page by page; with their uses if a day is given."""
     after: UUID | None = None
     while True:
-        names = {name: getattr(table, name) for name in ("owner", "label", "size", "quality", "pinned", "lost")}
+        names = {name: getattr(table, name) for name in ("owner", "label", "size", "quality", "pinned")}
         sql = FACTS_SQL.format(table=table.name, condition=f"{AFTER} AND {condition}", **names)
         rows = fetch_rows(sql, {**parameters, "after": after, "limit": PAGE_ROWS})
         uses = uses_of([row[0] for row in rows], since) if since and rows else {}
@@ -71,7 +73,7 @@ def read_things(
 
 
 def _thing(table: ThingTable, row: Sequence[Any], uses: Uses) -> OwnedThing:
-    id_, owner, label, tier, since, size, quality, pinned, lost = row
+    id_, owner, label, tier, since, size, quality, pinned, requested = row
     facts = ThingFacts(
         id=id_,
         kind=table.kind,
@@ -84,7 +86,7 @@ def _thing(table: ThingTable, row: Sequence[Any], uses: Uses) -> OwnedThing:
         all_uses=uses.all,
         last_used=uses.last,
         pinned=pinned,
-        lost=lost,
+        requested=stored_policy(json.loads(requested)) if requested else None,
     )
     return OwnedThing(facts, owner, content_type_of(table.kind, label))
 
@@ -101,12 +103,13 @@ class OwnersPolicies:
                 self._teams[agent] = of_agent[0]
 
     def of(self, thing: OwnedThing) -> KVPolicy:
-        """Return the policy that holds for the thing."""
-        return self.of_owner(thing.owner, thing.content_type)
+        """Return the policy that holds for the thing, narrowed by that of a request."""
+        policy = self.of_owner(thing.owner, thing.content_type)
+        return narrow(policy, thing.facts.requested) if thing.facts.requested else policy
 
     def of_owner(self, owner: UUID, content_type: str) -> KVPolicy:
         """Return the policy that holds for things of this type and owner."""
-        return self.book.of_owner(content_type, self._teams, owner)
+        return self.book.rebalanced(content_type, self._teams.get(owner, owner))
 
 
 def compressions(policies: OwnersPolicies, now: datetime.datetime) -> Iterator[PlannedMove]:
@@ -161,7 +164,7 @@ OF_OWNER = "thing.tier IN ('hot', 'warm') AND {owner} = %(owner)s"
 
 def size_evictions(policies: OwnersPolicies, now: datetime.datetime) -> Iterator[PlannedMove]:
     """Yield the things that become cold, because those of their owner and type take more than their policy allows."""
-    least = policies.book.least_size * GB
+    least = min(policies.book.least_size, least_requested_size()) * GB
     for table in THING_TABLES:
         sizes = OWNER_SIZES_SQL.format(owner=table.owner, size=table.size, table=table.name)
         for owner, _ in fetch_rows(sizes, {"least": least}):
@@ -171,10 +174,21 @@ def size_evictions(policies: OwnersPolicies, now: datetime.datetime) -> Iterator
                 for thing in page:
                     groups.setdefault(thing.content_type, []).append(thing)
             for content_type, things in groups.items():
-                policy = policies.of_owner(owner, content_type)
-                gone = {one.id for one in evictions([thing.facts for thing in things], policy, now.date())}
+                gone = _over_their_size([thing.facts for thing in things], policies.of_owner(owner, content_type), now)
                 chosen = [thing for thing in things if thing.facts.id in gone]
                 yield PlannedMove(table, chosen, Tier.COLD, Reason.EVICT)
+
+
+def _over_their_size(things: Sequence[ThingFacts], policy: KVPolicy, now: datetime.datetime) -> set[UUID]:
+    """Return the ids of things of one owner and type that have no room by the policy, or by what requests allow."""
+    gone = {one.id for one in evictions(things, policy, now.date())}
+    narrowed: dict[float, list[ThingFacts]] = {}
+    for thing in things:
+        if thing.requested and thing.id not in gone:
+            narrowed.setdefault(thing.requested.evict.max_total_size_gb, []).append(thing)
+    for limit, some in narrowed.items():
+        gone |= {one.id for one in evictions(some, policy, now.date(), limit_gb=limit)}
+    return gone
 
 
 LOST_SQL = """

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 from uuid import UUID
 
-from memories.lifecycle.kv_policy import FREEZE_AFTER_DAYS, GB, MB, EvictRule, KVPolicy
+from memories.lifecycle.kv_policy import FREEZE_AFTER_DAYS, GB, MB, EvictRule, KVPolicy, PinRule
 from memories.lifecycle.tiers import Tier
 
 USE_HALF_LIFE_DAYS = 30
@@ -49,7 +49,8 @@ class ThingFacts:
     all_uses: int = 0
     last_used: datetime.date | None = None
     pinned: bool = False
-    lost: bool = False
+    requested: KVPolicy | None = None
+    """The policy of a request that narrows those of admins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ def decide(thing: ThingFacts, policy: KVPolicy, now: datetime.datetime, *, is_pi
 
 def _decide_hot(thing: ThingFacts, policy: KVPolicy, now: datetime.datetime, *, is_pinned: bool) -> TierDecision:
     if is_pinned:
-        return TierDecision(Tier.HOT, Reason.PINNED_BY_POLICY, _pinned_until(thing, policy))
+        return TierDecision(Tier.HOT, Reason.PINNED_BY_POLICY, _pinned_until(thing, policy.pin))
     due = thing.since + datetime.timedelta(hours=policy.compress.age_threshold_hours)
     if now <= due:
         return TierDecision(Tier.HOT, Reason.YOUNG, due)
@@ -94,49 +95,53 @@ def pinned_by_policy(things: Iterable[ThingFacts], policy: KVPolicy, now: dateti
     """Return the ids of an owner's things of one content type that the policy keeps hot now.
 
     They match a pattern and became hot less than `ttl_hours` ago. The most used come first, while all together have at
-    most `max_size_mb`; one that does not fit is passed over.
+    most `max_size_mb`; one that does not fit is passed over. Where a request narrows the policy, its pin holds as well.
     """
-    matching = [one for one in things if _matches(one.label, policy) and now < _pinned_until(one, policy)]
-    free, pinned = policy.pin.max_size_mb * MB, set[UUID]()
-    for thing in sorted(matching, key=lambda one: (-one.all_uses, -one.since.timestamp(), one.id)):
-        if thing.size <= free:
-            free -= thing.size
+    free, pinned = dict[float, float](), set[UUID]()
+    for thing in sorted(things, key=lambda one: (-one.all_uses, -one.since.timestamp(), one.id)):
+        rules = [policy.pin, thing.requested.pin] if thing.requested else [policy.pin]
+        sizes = {rule.max_size_mb for rule in rules}
+        has_room = all(thing.size <= free.setdefault(size, size * MB) for size in sizes)
+        if has_room and all(now < _pinned_until(thing, rule) and _matches(thing.label, rule) for rule in rules):
+            free |= {size: free[size] - thing.size for size in sizes}
             pinned.add(thing.id)
     return pinned
 
 
-def _pinned_until(thing: ThingFacts, policy: KVPolicy) -> datetime.datetime:
-    return thing.since + datetime.timedelta(hours=policy.pin.ttl_hours)
+def _pinned_until(thing: ThingFacts, rule: PinRule) -> datetime.datetime:
+    return thing.since + datetime.timedelta(hours=rule.ttl_hours)
 
 
-def _matches(label: str, policy: KVPolicy) -> bool:
+def _matches(label: str, rule: PinRule) -> bool:
     """Return whether a pattern matches the whole label or, of a path, its last part."""
     name = PurePosixPath(label).name
-    return bool(label) and any(fnmatchcase(label, one) or fnmatchcase(name, one) for one in policy.pin.patterns)
+    return bool(label) and any(fnmatchcase(label, one) or fnmatchcase(name, one) for one in rule.patterns)
 
 
-def recency_of_use(last_used: datetime.date | None, today: datetime.date) -> float:
-    """Return how recently a thing was used: 1 today, halved every 30 days, 0 for never."""
-    if last_used is None:
-        return 0.0
+def recency_of_use(last_used: datetime.date, today: datetime.date) -> float:
+    """Return how recently a thing was used: 1 today, halved every 30 days."""
     return float(0.5 ** (max(0, (today - last_used).days) / USE_HALF_LIFE_DAYS))
 
 
 def evict_score(thing: ThingFacts, rule: EvictRule, today: datetime.date) -> float:
-    """Return the score by which things become cold, the highest first."""
-    unused = 1 - recency_of_use(thing.last_used, today)
+    """Return the score by which things become cold, the highest first. What came into its tier lately counts as used,
+    so that what is new or was brought back is not the first to go.
+    """
+    came = thing.since.date()
+    unused = 1 - recency_of_use(max(came, thing.last_used or came), today)
     return rule.lru_weight * unused + rule.quality_weight * (1 - thing.quality)
 
 
 def evictions(
-    things: Sequence[ThingFacts], policy: KVPolicy, today: datetime.date, *, limit: float | None = None
+    things: Sequence[ThingFacts], policy: KVPolicy, today: datetime.date, *, limit_gb: float | None = None
 ) -> list[ThingFacts]:
     """Return an owner's things of one content type that become cold, the highest score first.
 
-    As many as needed, so that those that stay have at most `limit` bytes, by default `max_total_size_gb`. What a person
+    As many as needed, so that those that stay have at most `limit_gb`, by default `max_total_size_gb`. What a person
     pinned stays.
     """
-    excess = sum(thing.size for thing in things) - (policy.evict.max_total_size_gb * GB if limit is None else limit)
+    limit = policy.evict.max_total_size_gb if limit_gb is None else limit_gb
+    excess = sum(thing.size for thing in things) - limit * GB
     chosen = []
     scored = sorted(things, key=lambda one: (-evict_score(one, policy.evict, today), one.since, one.id))
     for thing in scored:

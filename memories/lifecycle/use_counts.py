@@ -6,6 +6,7 @@ from typing import NamedTuple, TypeVar
 from uuid import UUID
 
 import orjson
+from django.utils import timezone
 
 from config.db.statements import execute_sql, fetch_rows
 from memories.jobs.services import Advance, job_create, job_kind
@@ -41,6 +42,10 @@ SELECT thing, day, kind, told, considered FROM jsonb_to_recordset(%(rows)s::json
     AS row (thing uuid, day date, kind text, told int, considered int) ORDER BY thing, day
 ON CONFLICT (thing, day) DO UPDATE SET told = thing_uses.told + excluded.told,
     considered = thing_uses.considered + excluded.considered
+"""
+WOKEN_SQL = """
+INSERT INTO thing_uses (thing, day, kind, told, considered, woken) VALUES (%(thing)s, %(day)s, %(kind)s, 0, 0, 1)
+ON CONFLICT (thing, day) DO UPDATE SET woken = thing_uses.woken + 1
 """
 NOT_HOT_SQL = " UNION ALL ".join(
     f"SELECT '{table.kind}', id FROM {table.name} WHERE id = ANY(%({table.kind})s::uuid[]) AND tier <> 'hot'"  # noqa: S608
@@ -83,8 +88,8 @@ def warm_up(kind: str, id_: UUID) -> None:
     """Move the thing one tier up; nothing happens to a hot one, or one that is being changed."""
     table = TABLES_BY_KIND[kind]
     tier = table.model._default_manager.filter(pk=id_).values_list("tier", flat=True).first()  # noqa: SLF001 - documented
-    if tier and tier != Tier.HOT:
-        things_move(table, [id_], Tier(tier).warmer)
+    if tier and tier != Tier.HOT and things_move(table, [id_], Tier(tier).warmer) and tier == Tier.COLD:
+        execute_sql(WOKEN_SQL, {"thing": id_, "kind": kind, "day": timezone.now().date()})
 
 
 def thing_opened(thing: Tiered) -> None:

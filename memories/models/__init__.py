@@ -7,7 +7,7 @@ from memories.models.file_passage import FilePassage
 from memories.models.graph import Entity, Relation
 from memories.models.import_plan import ImportPlan, ImportStatus
 from memories.models.job import Job, JobStatus
-from memories.models.lifecycle import KVPolicyVersion, LifecycleReport, ThingUse
+from memories.models.lifecycle import KVPolicyVersion, LifecycleReport, RequestedPolicy, ThingUse
 from memories.models.memory import Memory, MemoryVersion
 from memories.models.session import Event, EventType, Session, TaskFrame, TaskStatus
 
@@ -29,6 +29,7 @@ __all__ = [
     "MemoryVersion",
     "Pattern",
     "Relation",
+    "RequestedPolicy",
     "Session",
     "TaskFrame",
     "TaskStatus",

@@ -5,6 +5,7 @@ from typing import ClassVar
 from django.db import models
 from uuid_utils.compat import uuid7
 
+from agents.models import Agent
 from teams.models import Team
 
 
@@ -19,6 +20,8 @@ class ThingUse(models.Model):
     kind = models.CharField(max_length=40)
     told = models.PositiveIntegerField(default=0)
     considered = models.PositiveIntegerField(default=0)
+    woken = models.PositiveIntegerField(default=0, db_default=0)
+    """How often it became searchable again because it was used."""
 
     class Meta:
         db_table = "thing_uses"
@@ -53,6 +56,18 @@ class KVPolicyVersion(models.Model):
         ]
 
 
+class RequestedPolicy(models.Model):
+    """The `kv_policy` of the last request with one whose context included this memory or event of its own agent."""
+
+    thing = models.UUIDField(primary_key=True)
+    agent = models.ForeignKey(Agent, models.DO_NOTHING, db_constraint=False, related_name="+")
+    policy = models.JSONField()
+    created = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        db_table = "requested_policies"
+
+
 class LifecycleReport(models.Model):
     """What one step of a run did to which things.
 
@@ -74,5 +89,5 @@ class LifecycleReport(models.Model):
         db_table = "lifecycle_reports"
         indexes = [
             models.Index(fields=["-created", "-id"], name="lifecycle_report_newest"),
-            models.Index(fields=["run"], name="lifecycle_report_run"),
+            models.Index(fields=["step", "-created", "-id"], name="lifecycle_report_of_step"),
         ]

@@ -23,6 +23,9 @@ PURPOSES = {
     "webhook_delivery": gettext_lazy("Deliver webhook"),
     "embed_missing": gettext_lazy("Index memories, entities and tools"),
     "derive_levels": gettext_lazy("Derive levels of detail"),
+    "lifecycle": gettext_lazy("Move rarely used items to slower storage"),
+    "warm_up_things": gettext_lazy("Bring used items back from slower storage"),
+    "undo_lifecycle": gettext_lazy("Undo a run of the storage policies"),
 }
 
 

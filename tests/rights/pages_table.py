@@ -186,6 +186,10 @@ contexts/<uuid:id_>/rerun/                                              read    
 contexts/<uuid:id_>/what-if/                                            read          read
 storage/                                                                anyone        =
 storage/<slug:content_type>/                                            organisation  organisation
+storage/reports/<uuid:id_>/                                             organisation  =
+storage/reports/<uuid:id_>/undo/                                        -             organisation
+teams/<slug:slug>/storage/                                              read          =
+teams/<slug:slug>/storage/<slug:content_type>/                          manage        manage
 retention/                                                              organisation  organisation
 retention/retry/                                                        -             organisation
 contexts/<uuid:id_>/recall-test/                                        -             edit

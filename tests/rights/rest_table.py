@@ -125,7 +125,10 @@ kv-policies/<slug:content_type>/preview         POST organisation
 teams/<slug:slug>/kv-policies                   GET read
 teams/<slug:slug>/kv-policies/<slug:content_type>               GET read        PUT manage
 teams/<slug:slug>/kv-policies/<slug:content_type>/preview       POST manage
+kv-policies/<slug:content_type>/versions        GET anyone
+teams/<slug:slug>/kv-policies/<slug:content_type>/versions      GET read
 lifecycle-reports                               GET organisation
+lifecycle-reports/<uuid:id_>/undo               POST organisation
 activities                                      GET anyone
 trends                                          GET anyone
 conflicts                                       GET anyone

@@ -65,7 +65,7 @@ GUARDED: Mapping[str, str] = {
         "require_admin": """team_create agent_create person_create person_update person_password_renew person_sign_out
             organisation_file_create
             second_factor_remove failures_retry profile_create profile_save profile_delete external_source_create
-            try_profile tuning_switch tuning_reset learned_weights_switch learning_job_create""",
+            try_profile lifecycle_undo tuning_switch tuning_reset learned_weights_switch learning_job_create""",
         "external_source_for": "external_source_update external_source_delete",
         "assembly_for": """feedback_create record_bundle_download assembly_flag assembly_unflag rerun_today run_what_if
             proposal_create recall_test_from_context""",

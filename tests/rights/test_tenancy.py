@@ -104,12 +104,15 @@ PRIVATE |= {
     "teams/<slug:slug>/kv-policies": (TEAM, {"GET": None}),
     "teams/<slug:slug>/kv-policies/<slug:content_type>": (POLICY, {"GET": None, "PUT": {"policy": None}}),
     "teams/<slug:slug>/kv-policies/<slug:content_type>/preview": (POLICY, {"POST": {"policy": {}}}),
+    "teams/<slug:slug>/kv-policies/<slug:content_type>/versions": (POLICY, {"GET": None}),
 }
 STORAGE = {  # of the organisation; tried in tests/memories/api/test_storage_policies.py
     "kv-policies",
     "kv-policies/<slug:content_type>",
     "kv-policies/<slug:content_type>/preview",
+    "kv-policies/<slug:content_type>/versions",
     "lifecycle-reports",
+    "lifecycle-reports/<uuid:id_>/undo",
 }
 PRIVATE |= {
     "agents/<slug:slug>/keys": (AGENT, {"GET": None, "POST": {"name": "stolen"}}),

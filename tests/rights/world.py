@@ -45,7 +45,7 @@ from assembly.simulation.proposals.services import proposal_create
 from assembly.simulation.simulate import Overrides
 from config.http.encryption import encrypt
 from memories.archive.services import import_create
-from memories.models import Job, JobStatus, Memory
+from memories.models import Job, JobStatus, LifecycleReport, Memory
 from memories.services import MemoryFacts, MergeRequest, memories_merge, memory_create, memory_update
 from teams.models import Team, User
 from teams.organisation.services import organisation_file_create
@@ -303,4 +303,13 @@ def _ids(mixed: User, led: Owned) -> dict[str, Any]:
         "import": plan.id,
         "people": led.member.id,
         "size": "GOALS",
+        "lifecycle report": _lifecycle_report(),
     }
+
+
+def _lifecycle_report() -> uuid.UUID:
+    """A report of a run that left out of search what does not exist any more."""
+    now, gone = timezone.now(), f"memory:{uuid.uuid4()}"
+    report = LifecycleReport(run=uuid.uuid4(), step="evict", started=now, changed=1, things=[gone])
+    report.save(force_insert=True)
+    return report.id

@@ -21,10 +21,8 @@ from assembly.engine.types import field_values
 from assembly.models import Assembly, FileLoss
 from assembly.monitoring.trends.file_losses import file_losses_of, file_losses_store, lost_files
 from assembly.records.reader import StoredAssembly
-from assembly.sources.kinds import KINDS
 from config.db.migration_helpers import ORGANISATION
 from config.db.statements import execute_sql, lock_until_commit
-from memories.lifecycle.use_counts import UseCount, UseKey, uses_store
 
 GROWTH = 1.1
 MOST_MS = 3_600_000
@@ -157,7 +155,6 @@ COUNTING_LOCK = 7_152_001
 """The lock that counting holds shared, and recounting a day holds exclusively."""
 
 MEMORY_REF_PREFIX = "memory:"
-UUID_CHARACTERS = 36
 SUMS = ("contexts", "repeats", "contexts_with_file_loss", "tokens", "budget", "assembly_ms", "considered")
 _ADDED = [f"{name} = context_counts.{name} + excluded.{name}" for name in SUMS]
 _ADDED += [f"{name} = counts_added(context_counts.{name}, excluded.{name})" for name in MAPS]
@@ -187,7 +184,6 @@ class CountBatch:
         self._tallies: dict[CountKey, Tally] = {}
         self._told_on: dict[str, datetime.date] = {}
         self._losses: list[FileLoss] = []
-        self._uses: dict[UseKey, UseCount] = {}
 
     def add(self, assembly: Assembly, told: StoredAssembly, quality: ContextQuality | None) -> None:
         """Add a context with its record and its quality."""
@@ -199,27 +195,12 @@ class CountBatch:
             if decision.included and decision.ref.startswith(MEMORY_REF_PREFIX):
                 id_ = Ref.parse(decision.ref).id
                 self._told_on[id_] = max(key.day, self._told_on.get(id_, key.day))
-        self._add_uses(key.day, told)
-
-    def _add_uses(self, day: datetime.date, told: StoredAssembly) -> None:
-        """Count the stored items that the context considered, each once; passages count for their document or file."""
-        included: dict[UseKey, bool] = {}
-        for decision in told.decisions:
-            ref = Ref.parse(decision.ref)
-            kind = KINDS.get(ref.kind)
-            if kind and len(ref.id) == UUID_CHARACTERS:
-                use = UseKey(kind.name, UUID(ref.id), day)
-                included[use] = included.get(use, False) or decision.included
-        for use, is_told in included.items():
-            told_before, considered = self._uses.get(use, UseCount(0, 0))
-            self._uses[use] = UseCount(told_before + is_told, considered + 1)
 
     def write(self) -> None:
-        """Write the counts with five statements, however many contexts there were."""
+        """Write the counts with three statements, however many contexts there were."""
         file_losses_store(self._losses)
         _write(ADD, [_row(key, tally) for key, tally in self._tallies.items()])
         _write(MEMORY_USE_UPSERT_SQL, [{"memory_id": id_, "told_on": str(day)} for id_, day in self._told_on.items()])
-        uses_store(self._uses)
 
 
 def counting_begin() -> CountBatch:

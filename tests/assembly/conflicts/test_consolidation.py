@@ -9,6 +9,7 @@ from agents.models import Agent
 from assembly.conflicts.consolidation import consolidate_duplicates
 from assembly.models import Conflict, ConflictKind
 from memories.lifecycle.hourly_run import LifecycleRun
+from memories.lifecycle.undoing import lifecycle_undo, undo_lifecycle
 from memories.models import LifecycleReport, Memory
 from memories.services import memories_unmerge
 from teams.models import Team
@@ -58,5 +59,16 @@ def test_others_are_left_for_a_person(agent: Agent, facts: dict[str, Any]) -> No
 
 def test_memories_of_different_owners_are_not_merged(agent: Agent, team: Team) -> None:
     duplicates(remember(agent, TEXT), remember(team, f"{TEXT} "))
+    run()
+    assert not Memory.objects.exclude(superseded_by=None).exists()
+
+
+def test_an_undo_separates_what_a_run_merged(agent: Agent) -> None:
+    duplicates(remember(agent, TEXT), remember(agent, f"{TEXT} "))
+    run()
+    report = LifecycleReport.objects.get(step="consolidate")
+    undo_lifecycle(lifecycle_undo(report=report, principal=SYSTEM), lambda _: None)
+    assert not Memory.objects.exclude(superseded_by=None).exists()
+    assert LifecycleReport.objects.get(step="undo").things == report.things
     run()
     assert not Memory.objects.exclude(superseded_by=None).exists()

@@ -8,7 +8,7 @@ from agents.models import Agent
 from memories.lifecycle.hourly_run import lifecycle_run
 from memories.lifecycle.kv_policies import PolicyBook
 from memories.lifecycle.kv_policy import CONTENT_TYPES, DEFAULT_POLICIES
-from memories.models import KVPolicyVersion, Memory
+from memories.models import KVPolicyVersion, LifecycleReport, Memory
 from memories.services import MemoryFacts, memories_create
 from teams.activity.models import Activity
 from teams.models import Team
@@ -99,3 +99,26 @@ def test_reports_are_for_admins_of_the_organisation(admin_api: Api, agent_api: A
     [report] = admin_api.get("lifecycle-reports").json()["results"]
     assert (report["run"], report["step"], report["things"]) == (str(run.id), "compress", [f"memory:{memory.id}"])
     assert agent_api.get("lifecycle-reports").status_code == 403
+
+
+def test_the_versions_of_a_policy_are_listed(admin_api: Api, team: Team) -> None:
+    policy = changed(compress={"age_threshold_hours": 1})
+    admin_api.put(ADDRESS, {"policy": policy, "note": "Sooner"}, if_match='"0"')
+    admin_api.put(ADDRESS, {"policy": None}, if_match='"1"')
+    found = admin_api.get(f"{ADDRESS}/versions").json()["results"]
+    assert [(one["version"], one["policy"], one["note"]) for one in found] == [(2, None, ""), (1, policy, "Sooner")]
+    assert admin_api.get(f"teams/{team.slug}/{ADDRESS}/versions").json()["results"] == []
+    assert admin_api.get("kv-policies/films/versions").status_code == 404
+
+
+def test_what_a_report_names_is_undone_in_the_background(admin_api: Api, agent_api: Api, agent: Agent) -> None:
+    memories_create(owner=agent, facts=[MemoryFacts(kind="fact", text="Tea")], principal=SYSTEM)
+    admin_api.put(ADDRESS, {"policy": changed(evict={"max_total_size_gb": 0})}, if_match='"0"')
+    run = lifecycle_run()
+    report = LifecycleReport.objects.get(run=run.id, step="evict")
+    address = f"lifecycle-reports/{report.id}/undo"
+    assert agent_api.post(address).status_code == 403
+    started = admin_api.post(address)
+    assert (started.status_code, started.json()["kind"]) == (202, "undo_lifecycle")
+    assert admin_api.post(address).status_code == 409
+    assert admin_api.post(f"lifecycle-reports/{agent.id}/undo").status_code == 404

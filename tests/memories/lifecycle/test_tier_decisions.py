@@ -1,6 +1,7 @@
 """Each transition with the seed's numbers, by a clock of the test's own."""
 
 import datetime
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -148,7 +149,7 @@ def test_a_warm_thing_stays_warm_while_there_is_room() -> None:
 def test_recency_of_use_halves_in_30_days() -> None:
     assert recency_of_use(TODAY, TODAY) == 1
     assert recency_of_use(TODAY - datetime.timedelta(days=30), TODAY) == pytest.approx(0.5)
-    assert recency_of_use(None, TODAY) == 0
+    assert recency_of_use(TODAY - datetime.timedelta(days=3_000), TODAY) == pytest.approx(0)
 
 
 @pytest.mark.parametrize(
@@ -157,9 +158,16 @@ def test_recency_of_use_halves_in_30_days() -> None:
 )
 def test_the_evict_score_has_the_weights_of_the_seed(name: str, unused: float, poor: float) -> None:
     rule = DEFAULT_POLICIES[name].evict
-    assert evict_score(thing(quality=1), rule, TODAY) == pytest.approx(unused)
-    assert evict_score(thing(quality=0, last_used=TODAY), rule, TODAY) == pytest.approx(poor)
-    assert evict_score(thing(quality=0.25), rule, TODAY) == pytest.approx(unused + poor * 0.75)
+    old = START - datetime.timedelta(days=3_000)
+    assert evict_score(thing(quality=1, since=old), rule, TODAY) == pytest.approx(unused)
+    assert evict_score(thing(quality=0, since=old, last_used=TODAY), rule, TODAY) == pytest.approx(poor)
+    assert evict_score(thing(quality=0.25, since=old), rule, TODAY) == pytest.approx(unused + poor * 0.75)
+
+
+def test_what_came_lately_is_not_the_first_to_go() -> None:
+    rule = DEFAULT_POLICIES["general"].evict
+    used = thing(1, since=START - datetime.timedelta(days=9), last_used=TODAY - datetime.timedelta(days=8))
+    assert evict_score(thing(2), rule, TODAY) < evict_score(used, rule, TODAY)
 
 
 @pytest.mark.parametrize(("name", "gigabytes"), [("code_snippets", 2), ("documentation", 1), ("research_papers", 5)])
@@ -168,17 +176,43 @@ def test_the_worst_become_cold_until_the_rest_has_room(name: str, gigabytes: int
     things = [thing(place, size=half, quality=place / 100, last_used=TODAY) for place in range(gigabytes * 2 + 2)]
     assert [one.id.int for one in evictions(things, policy, TODAY)] == [0, 1]
     assert evictions(things[2:], policy, TODAY) == []
-    assert len(evictions(things, policy, TODAY, limit=half)) == len(things) - 1
+    assert len(evictions(things, policy, TODAY, limit_gb=0.5)) == len(things) - 1
 
 
-def test_a_request_only_narrows() -> None:
-    policy = DEFAULT_POLICIES["general"]
-    asked = parse_policy(
-        {"pin": {"patterns": ["*.md"], "ttl_hours": 900}, "compress": {"age_threshold_hours": 1}}, policy
+WIDE = parse_policy(
+    {
+        "pin": {"patterns": ["*"], "ttl_hours": 900, "max_size_mb": 900},
+        "compress": {"age_threshold_hours": 900, "access_threshold": 0},
+        "evict": {"max_total_size_gb": 900, "lru_weight": 0, "quality_weight": 0},
+    },
+    DEFAULT_POLICIES["documentation"],
+)
+
+
+@pytest.mark.parametrize("name", list(DEFAULT_POLICIES))
+def test_a_request_never_widens(name: str) -> None:
+    policy = DEFAULT_POLICIES[name]
+    assert narrow(policy, replace(WIDE, compress=replace(WIDE.compress, compression_ratio=0.8))) == replace(
+        policy, compress=replace(policy.compress, compression_ratio=0.8)
     )
-    found = narrow(policy, asked)
-    assert found.pin.patterns == ("*.md",)
-    assert (found.pin.ttl_hours, found.compress.age_threshold_hours) == (12, 1)
+    unmatched = thing(label="x.other", requested=WIDE)
+    assert pinned_by_policy([unmatched], policy, START) == set()
+
+
+def test_a_request_narrows_ages_and_sizes() -> None:
+    asked = parse_policy({"compress": {"age_threshold_hours": 1, "access_threshold": 5}}, DEFAULT_POLICIES["general"])
+    found = narrow(DEFAULT_POLICIES["general"], asked)
+    assert (found.compress.age_threshold_hours, found.compress.access_threshold) == (1, 5)
+
+
+def test_what_a_request_does_not_pin_is_not_pinned() -> None:
+    policy = DEFAULT_POLICIES["documentation"]
+    guides = parse_policy({"pin": {"patterns": ["guides/*"], "max_size_mb": 1, "ttl_hours": 1}}, policy)
+    labels = ("guides/a.md", "guides/b.md", "other/a.md")
+    things = [thing(n, label=label, size=MB // 2 + 1, requested=guides) for n, label in enumerate(labels)]
+    assert len(pinned_by_policy(things, policy, START)) == 1
+    assert pinned_by_policy(things, policy, after(hours=2)) == set()
+    assert len(pinned_by_policy([replace(one, requested=None) for one in things], policy, after(hours=2))) == 3
 
 
 @pytest.mark.parametrize(

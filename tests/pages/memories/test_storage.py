@@ -6,9 +6,11 @@ from django.test import Client
 from agents.models import Agent
 from memories.lifecycle.hourly_run import lifecycle_run
 from memories.lifecycle.kv_policies import PolicyBook
-from memories.models import KVPolicyVersion, Memory
+from memories.lifecycle.kv_policy import DEFAULT_POLICIES
+from memories.lifecycle.undoing import undo_lifecycle
+from memories.models import Job, KVPolicyVersion, LifecycleReport, Memory
 from memories.services import MemoryFacts, memories_create
-from teams.models import User
+from teams.models import Team, User
 from teams.principal import SYSTEM
 
 pytestmark = pytest.mark.django_db
@@ -53,7 +55,8 @@ def test_everybody_reads_the_policies_and_admins_the_reports(admin: User, teamma
 def test_a_preview_says_what_would_happen_and_saves_nothing(admin: User, agent: Agent) -> None:
     remember(agent)
     page = " ".join(browser(admin).post(ADDRESS, {**FORM, "action": "preview"}).content.decode().split())
-    assert "The next run would compress 1 items; with the present policy, 0." in page
+    assert "With these values, the next run would compress 1 item. It would leave 0 items out of search." in page
+    assert "Without the change: 0 compressed, 0 left out of search. Nothing is saved yet." in page
     assert not KVPolicyVersion.objects.exists()
 
 
@@ -73,6 +76,59 @@ def test_what_is_impossible_is_refused(admin: User) -> None:
 def test_others_may_not_change_it(owner: User, outsider: User) -> None:
     for person in (owner, outsider):
         assert browser(person).post(ADDRESS, {**FORM, "action": "save"}).status_code == 403
+
+
+def test_versions_are_shown_and_brought_back(admin: User) -> None:
+    person = browser(admin)
+    person.post(ADDRESS, {**FORM, "age_threshold_hours": 7, "note": "Sooner", "action": "save"})
+    person.post(ADDRESS, {**FORM, "version": 1, "age_threshold_hours": 9, "action": "save"})
+    page = person.get(ADDRESS).content.decode()
+    assert "Sooner" in page
+    assert 'name="age_threshold_hours" value="9.0"' in page
+    old = person.get(f"{ADDRESS}?version=1").content.decode()
+    assert 'name="age_threshold_hours" value="7' in old
+    assert "These are the values of version 1." in old
+    assert 'name="version" value="2"' in old
+    for wrong in ("0", "x", "9" * 30, "²"):
+        assert "These are the values" not in person.get(ADDRESS, {"version": wrong}).content.decode()
+    assert person.post(ADDRESS, {**FORM, "version": 2, "action": "reset"}).status_code == 302
+    assert PolicyBook().policy("general") == DEFAULT_POLICIES["general"]
+    assert "Version 2" not in person.get("/storage/").content.decode()
+
+
+def test_a_team_has_policies_of_its_own(owner: User, teammate: User, outsider: User, team: Team) -> None:
+    address = f"/teams/{team.slug}/storage/"
+    assert "As for the whole organisation." in browser(owner).get(address).content.decode()
+    assert browser(owner).post(f"{address}general/", {**FORM, "action": "save"}).status_code == 302
+    assert PolicyBook().policy("general", team.id).compress.age_threshold_hours == 0
+    assert PolicyBook().policy("general") == DEFAULT_POLICIES["general"]
+    page = browser(teammate).get(address).content.decode()
+    assert "Version 1" in page
+    assert "Change" not in page
+    assert browser(teammate).post(f"{address}general/", {**FORM, "action": "save"}).status_code == 403
+    assert browser(outsider).get(address).status_code == 404
+
+
+def test_a_report_names_the_items_and_is_undone(admin: User, owner: User, agent: Agent) -> None:
+    memory = remember(agent)
+    browser(admin).post(ADDRESS, {**FORM, "max_total_size_gb": 0, "action": "save"})
+    lifecycle_run()
+    report = LifecycleReport.objects.get(step="evict")
+    address = f"/storage/reports/{report.id}/"
+    assert address in browser(admin).get("/storage/").content.decode()
+    page = browser(admin).get(address).content.decode()
+    assert f'<a href="/memories/{memory.id}/">Tea</a>' in page
+    assert "Undo" in page
+    assert browser(owner).get(address).status_code == 403
+    assert browser(owner).post(f"{address}undo/").status_code == 403
+    assert browser(admin).post(f"{address}undo/").status_code == 302
+    undo_lifecycle(Job.objects.get(kind="undo_lifecycle"), lambda _: None)
+    assert Memory.objects.get().tier == "hot"
+    page = " ".join(browser(admin).get(address).content.decode().split())
+    assert "undid this: 1 item is as before" in page
+    again = browser(admin).post(f"{address}undo/", follow=True).content.decode()
+    assert "This was undone already." in again
+    assert browser(admin).get(f"/storage/reports/{memory.id}/").status_code == 404
 
 
 def test_the_page_of_a_memory_says_where_it_is_stored(admin: User, agent: Agent) -> None:

@@ -1,0 +1,47 @@
+"""New contexts count as uses of what they included, and their requests may narrow the policies of the agent's items.
+
+Uses are counted once for each context, and never recounted: they move items between storage tiers.
+"""
+
+from typing import Any
+from uuid import UUID
+
+from assembly.engine.refs import Ref
+from assembly.models import Assembly
+from assembly.monitoring.trends.counting import count_key
+from assembly.records.reader import StoredAssembly
+from assembly.sources.kinds import KINDS
+from memories.lifecycle.requested_policies import RequestedFor, requested_policies_store
+from memories.lifecycle.use_counts import UseCount, UseKey, uses_store
+
+UUID_CHARACTERS = 36
+
+
+class UseBatch:
+    """The uses of a batch of contexts, which are written together at the end."""
+
+    def __init__(self) -> None:
+        self._uses: dict[UseKey, UseCount] = {}
+        self._requested: dict[RequestedFor, Any] = {}
+
+    def add(self, assembly: Assembly, told: StoredAssembly) -> None:
+        """Count the stored items that the context considered, each once; passages count for their document or file."""
+        day = count_key(assembly).day
+        included: dict[UseKey, bool] = {}
+        for decision in told.decisions:
+            ref = Ref.parse(decision.ref)
+            kind = KINDS.get(ref.kind)
+            if kind and len(ref.id) == UUID_CHARACTERS:
+                use = UseKey(kind.name, UUID(ref.id), day)
+                included[use] = included.get(use, False) or decision.included
+        policy = assembly.request.get("kv_policy")
+        for use, is_told in included.items():
+            told_before, considered = self._uses.get(use, UseCount(0, 0))
+            self._uses[use] = UseCount(told_before + is_told, considered + 1)
+            if is_told and policy is not None:
+                self._requested[RequestedFor(use.kind, use.thing, assembly.agent_id)] = policy
+
+    def write(self) -> None:
+        """Write the uses with two statements, however many contexts there were, and what requests narrow with one."""
+        uses_store(self._uses)
+        requested_policies_store(self._requested)

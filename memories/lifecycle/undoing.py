@@ -1,0 +1,88 @@
+"""A person can undo what a run left out of search or merged: everything that its report names is as before."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from config.http.errors import Conflict
+from memories.jobs.services import UNFINISHED, Advance, job_create, job_kind
+from memories.lifecycle.hourly_run import LifecycleRun
+from memories.lifecycle.thing_tables import TABLES_BY_KIND
+from memories.lifecycle.tiers import Tier
+from memories.lifecycle.transitions import things_move
+from memories.models import Job, LifecycleReport, Memory
+from memories.services.memory_merging import last_merge, memories_unmerge
+from teams.principal import SYSTEM, Principal
+
+UNDO = "undo_lifecycle"
+UNDONE = "undo"
+BATCH = 50
+
+
+@transaction.atomic
+def lifecycle_undo(*, report: LifecycleReport, principal: Principal) -> Job:
+    """Create the job that undoes what the report names, and return it. The caller must check the permission.
+
+    Raises Conflict where that was undone already, or nothing can be undone.
+    """
+    if report.step not in UNDOING or not report.things:
+        raise Conflict("Nothing that this report names needs to be undone.")
+    waiting = Job.objects.filter(kind=UNDO, arguments__report=str(report.id), status__in=UNFINISHED)
+    if waiting.exists() or undo_of(report):
+        raise Conflict("This was undone already.")
+    arguments = {"report": str(report.id), "by": principal.name}
+    return job_create(kind=UNDO, arguments=arguments, agent=None, principal=principal, steps=len(report.things))
+
+
+def undo_of(report: LifecycleReport) -> LifecycleReport | None:
+    """Return the report of what undid this one; None if nothing did."""
+    return LifecycleReport.objects.filter(step=UNDONE, detail__undone=str(report.id)).first()
+
+
+@job_kind(UNDO)
+def undo_lifecycle(job: Job, advance: Advance) -> None:
+    """Run a job that undoes what a report names, and reports what it did."""
+    report = LifecycleReport.objects.get(id=job.arguments["report"])
+    if undo_of(report):
+        return
+    started = timezone.now()
+    undone = list(UNDOING[report.step](report, advance))
+    LifecycleRun(started, id=report.run).report(
+        UNDONE, undone, started, {"undone": str(report.id), "by": job.arguments["by"]}
+    )
+
+
+def _bring_back(report: LifecycleReport, advance: Advance) -> Iterator[str]:
+    """Make the things hot, and yield the refs of those that were not."""
+    by_kind: dict[str, list[UUID]] = {}
+    for ref in report.things:
+        kind, _, id_ = ref.partition(":")
+        by_kind.setdefault(kind, []).append(UUID(id_))
+    for kind, ids in by_kind.items():
+        for start in range(0, len(ids), BATCH):
+            some = ids[start : start + BATCH]
+            yield from (f"{kind}:{id_}" for id_ in things_move(TABLES_BY_KIND[kind], some, Tier.HOT))
+            advance(len(some))
+
+
+def _separate(report: LifecycleReport, advance: Advance) -> Iterator[str]:
+    """Separate memories from those into which they were merged, the last merge first, unless somebody did."""
+    pairs: Sequence[tuple[str, str]] = list(report.detail["merged_into"].items())
+    for other, into in reversed(pairs):
+        kept = Memory.objects.get(id=into.removeprefix("memory:"))
+        merge = last_merge(kept)
+        if merge and merge.merged == [UUID(other.removeprefix("memory:"))]:
+            memories_unmerge(memory=kept, expected_version=kept.version, principal=SYSTEM)
+            yield other
+        advance(1)
+
+
+UNDOING: Mapping[str, Callable[[LifecycleReport, Advance], Iterator[str]]] = {
+    "prune": _bring_back,
+    "evict": _bring_back,
+    "pressure": _bring_back,
+    "consolidate": _separate,
+}
+"""How the steps of a run are undone; others move nothing out of sight."""
