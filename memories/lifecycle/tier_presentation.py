@@ -1,6 +1,7 @@
 """A thing's page says in plain words in which tier it is, since when, how often it was used, and what comes next."""
 
 import datetime
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -26,8 +27,10 @@ MEANINGS: Mapping[Tier, Text] = {
 NEXT: Mapping[Reason, Text] = {
     Reason.PINNED_BY_PERSON: gettext_lazy("It stays hot while it is pinned, or open in an editor."),
     Reason.PINNED_BY_POLICY: gettext_lazy("The policy keeps it hot until %(due)s."),
-    Reason.YOUNG: gettext_lazy("It is compressed after %(due)s if contexts include it fewer than %(least)s times."),
-    Reason.USED: gettext_lazy("It stays hot because contexts included it %(recent)s times lately."),
+    Reason.YOUNG: gettext_lazy(
+        "It is compressed after %(due)s, unless enough contexts include it: %(recent)s of %(least)s until now."
+    ),
+    Reason.USED: gettext_lazy("It stays hot while contexts include it: %(recent)s did lately."),
     Reason.COMPRESS: gettext_lazy("It is compressed by the next run."),
     Reason.WITHIN_SIZE: gettext_lazy("It stays warm while there is room for all of its kind."),
     Reason.WAITING: gettext_lazy("It is archived in a file after %(due)s if nobody uses it."),
@@ -63,7 +66,7 @@ def describe_tier(thing: Tiered) -> TierDescription | None:
     decided = decide(facts, policy, now, is_pinned=bool(pinned_by_policy([facts], policy, now)))
     words = {
         "due": _moment(decided.due),
-        "least": policy.compress.access_threshold,
+        "least": math.ceil(policy.compress.access_threshold),
         "recent": uses.recent,
     }
     sentence = str(NEXT[decided.reason]) % words

@@ -98,7 +98,7 @@ def storage_policy(request: HttpRequest, content_type: str, slug: str | None = N
     if content_type not in CONTENT_TYPES:
         raise NotFound(_("This page"))
     shown = _shown_version(request, content_type, team)
-    held = stored_policy(shown.policy) if shown else PolicyBook().policy(content_type, team.id if team else None)
+    held = stored_policy(shown.policy or {}) if shown else PolicyBook().policy(content_type, team.id if team else None)
     version = current_version(content_type, team)
     form = StoragePolicyForm(request.POST or None, policy=held, version=version)
     preview = None
@@ -175,7 +175,7 @@ def storage_report(request: HttpRequest, id_: UUID) -> HttpResponse:
 def _present_things(refs: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield the beginning of the text, path or type of each thing that still exists, and the address of its page."""
     ids = {ref.partition(":")[2]: ref.partition(":")[0] for ref in refs}
-    memories = [id_ for id_, kind in ids.items() if kind == "memory"]
+    memories = [UUID(id_) for id_, kind in ids.items() if kind == "memory"]
     versions = MemoryVersion.objects.filter(file_id__in=memories, version=F("file__version"))
     for id_, text in versions.values_list("file_id", Left("content", SHOWN_CHARACTERS)):
         yield text, reverse("memory", args=[id_])

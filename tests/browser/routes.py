@@ -26,6 +26,7 @@ NO_PAGES = frozenset({
     "external_query", "external_switch", "team_member_role", "team_member_remove",
     "team_key_grant", "team_key_withdraw",
     "notification", "notifications_read_all", "alert_acknowledge", "first_steps_hide", "alert_resolve", "alert_reopen",
+    "storage_report_undo",
     "conflict_resolve", "conflict_selection", "conflict_undo",
     "webhook_secret_change", "webhook_test", "webhook_resend", "webhook_switch",
 })  # fmt: skip

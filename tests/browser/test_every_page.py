@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 import pytest
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
@@ -38,7 +39,9 @@ from assembly.simulation.proposals.services import proposal_create
 from assembly.simulation.simulate import Overrides
 from config.http.encryption import encrypt
 from memories.archive.services import import_begin, import_create
-from memories.models import ImportPlan, Job, Memory
+from memories.lifecycle.kv_policies import kv_policy_save
+from memories.lifecycle.kv_policy import DEFAULT_POLICIES
+from memories.models import ImportPlan, Job, LifecycleReport, Memory
 from memories.services import facts_of, memory_update
 from teams.models import Team, User
 from teams.organisation.services import organisation_file_create
@@ -185,6 +188,12 @@ PAGES = (
     "/teams/demo/settings/",
     "/teams/demo/retention/",
     "/retention/",
+    "/storage/",
+    "/storage/code_snippets/",
+    "/storage/general/?version=1",
+    "/storage/reports/{report}/",
+    "/teams/demo/storage/",
+    "/teams/demo/storage/general/",
     "/teams/demo/delete/",
     "/teams/demo/members/",
     "/teams/demo/files/GOALS/",
@@ -410,6 +419,7 @@ def facts(olga: User, team: Team) -> Facts:
         decided=decided.id,
         person=olga.id,
         webhook=webhook.id,
+        report=_storage(one, olga).id,
         key=api_key_create(agent=agent, name="Chat", scopes=["files:write"])[0].id,
         job=Job.objects.create(agent=agent, kind="split_documents", status="running", attempts=1, steps=9).id,
     )
@@ -427,6 +437,19 @@ def _imports(olga: User) -> list[ImportPlan]:
     ]
     import_begin(plan=plans[1], chosen=(), principal=olga.principal)
     return plans
+
+
+def _storage(memory: Memory, olga: User) -> LifecycleReport:
+    """A report of a run that left a memory out of search, after a policy was saved."""
+    policy = DEFAULT_POLICIES["general"].as_json()
+    kv_policy_save(
+        content_type="general", team=None, policy=policy, expected_version=0, note="Sooner", principal=olga.principal
+    )
+    report = LifecycleReport(
+        run=uuid4(), step="evict", started=timezone.now(), changed=1, things=[f"memory:{memory.id}"]
+    )
+    report.save(force_insert=True)
+    return report
 
 
 def _recall_test(team: Team) -> RecallTest:

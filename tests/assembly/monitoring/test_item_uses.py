@@ -69,7 +69,7 @@ def test_a_request_narrows_what_is_the_agents_own(own: Memory, agent: Agent, tea
     assert not RequestedPolicy.objects.filter(thing__in=Memory.objects.filter(agent=None).values("id")).exists()
     described = describe_tier(own)
     assert described is not None
-    assert "fewer than 9 times" in described.next
+    assert "2 of 9 until now" in described.next
     lifecycle_run(now=later(2))
     tiers = {memory.agent_id: memory.tier for memory in Memory.objects.all()}
     assert tiers == {agent.id: "warm", None: "hot"}
