@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from agents.models import Agent
-from memories.lifecycle.hourly_run import lifecycle_run
+from memories.lifecycle.hourly_run import lifecycle_run, memory_pressure_changed
 from memories.lifecycle.kv_policies import PolicyBook
 from memories.lifecycle.kv_policy import DEFAULT_POLICIES
 from memories.lifecycle.undoing import undo_lifecycle
@@ -135,3 +135,12 @@ def test_the_page_of_a_memory_says_where_it_is_stored(admin: User, agent: Agent)
     memory = remember(agent)
     page = " ".join(browser(admin).get(f"/memories/{memory.id}/").content.decode().split())
     assert "Stored as it was written; contexts find it. No context included it yet. It is compressed after" in page
+
+
+def test_admins_read_the_alert_of_memory_pressure(admin: User, owner: User) -> None:
+    memory_pressure_changed.send(sender=LifecycleReport, share=0.83, is_high=True)
+    for person, is_shown in ((admin, True), (owner, False)):
+        for address in ("/", "/notifications/", "/alerts/"):
+            page = browser(person).get(address)
+            assert page.status_code == 200
+        assert ("83%" in page.content.decode()) is is_shown
