@@ -94,10 +94,13 @@ def _thing(table: ThingTable, row: Sequence[Any], uses: Uses) -> OwnedThing:
 class OwnersPolicies:
     """The policy for the things of each owner: of a team its own, of an agent that of its only team."""
 
-    def __init__(self, book: PolicyBook) -> None:
+    def __init__(self, book: PolicyBook, only: UUID | None = None) -> None:
+        """Read the teams of all agents, or those of one owner."""
         self.book = book
         self._teams: dict[UUID, UUID] = {}
         links = AgentTeam.objects.order_by("agent_id").values_list("agent_id", "team_id")
+        if only:
+            links = links.filter(agent_id=only)
         for agent, teams in groupby(links, key=lambda link: link[0]):
             if len(of_agent := [team for _, team in teams]) == 1:
                 self._teams[agent] = of_agent[0]

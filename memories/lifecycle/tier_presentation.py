@@ -53,13 +53,13 @@ class TierDescription:
 
 
 def describe_tier(thing: Tiered) -> TierDescription | None:
-    """Return the description of a stored thing; None where it was deleted meanwhile. Four or five statements."""
+    """Return the description of a stored thing; None where it was deleted meanwhile. Five statements."""
     table = TABLES_BY_MODEL[type(thing)]
     now = timezone.now()
     [[*found]] = read_things(table, "thing.id = %(id)s", {"id": thing.pk})
     if not found:
         return None
-    policy = OwnersPolicies(PolicyBook()).of(found[0])
+    policy = OwnersPolicies(PolicyBook(), only=found[0].owner).of(found[0])
     since = (now - datetime.timedelta(hours=policy.compress.age_threshold_hours)).date()
     uses = uses_of([thing.pk], since).get(thing.pk, Uses())
     facts = replace(found[0].facts, recent_uses=uses.recent)

@@ -71,6 +71,8 @@ def _address(alert: Alert, agent: Agent | None, team: Team | None) -> str:
         return reverse("rule_page", args=[alert.detail["rule"]])
     if alert.kind == AlertKind.RECALL_TEST_FAILED:
         return reverse("recall_test", args=[alert.detail["test"]])
+    if alert.kind == AlertKind.MEMORY_PRESSURE:
+        return reverse("storage")
     if alert.kind == AlertKind.SECTION_MISSING and alert.thing.upper() in {"IDENTITY", "INSTRUCTIONS"} and agent:
         return reverse("agent_file", args=[agent.slug, alert.thing.upper()])
     return ""
