@@ -19,7 +19,7 @@ from assembly.engine.types import Candidate
 from assembly.sources.base import MAX_BYTES, GatherContext, SourceResult, candidates_for, origin_of, path_labels
 from assembly.sources.memories import search_weights
 from memories.embeddings.vectors import QueryVector, active_model_expression, with_active_model
-from memories.lifecycle.stored_text import StoredOctets
+from memories.lifecycle.tiered_text import TieredOctets
 from memories.models import Chunk, Document, chunk_ref
 from memories.search.document_search import FoundPassage, search_passages
 
@@ -127,7 +127,7 @@ def open_files(gather_context: GatherContext, sections: Sequence[Section]) -> So
     """
     limit = gather_context.raised(OPEN_FILE_LIMIT)
     order = ("-updated", "id")
-    size = StoredOctets("content")
+    size = TieredOctets("content")
     documents = (
         Document.objects.filter(agent=gather_context.agent, is_open=True)
         .annotate(newer=Window(Sum(size), order_by=order) - size)

@@ -112,7 +112,11 @@ class OwnersPolicies:
 
     def of_owner(self, owner: UUID, content_type: str) -> KVPolicy:
         """Return the policy that holds for things of this type and owner."""
-        return self.book.rebalanced(content_type, self._teams.get(owner, owner))
+        return self.book.rebalanced(content_type, self.team_of(owner))
+
+    def team_of(self, owner: UUID) -> UUID:
+        """Return the id of the only team of an agent; of a team, or an agent with several or none, its own."""
+        return self._teams.get(owner, owner)
 
 
 def compressions(policies: OwnersPolicies, now: datetime.datetime) -> Iterator[PlannedMove]:

@@ -3,9 +3,7 @@
 import datetime
 from collections.abc import Iterable
 from typing import TypedDict
-from uuid import UUID
 
-from agents.models import AgentTeam
 from memories.lifecycle.kv_policies import PolicyBook
 from memories.lifecycle.kv_policy import KVPolicy
 from memories.lifecycle.planned_moves import OwnersPolicies, PlannedMove, compressions, size_evictions
@@ -29,28 +27,21 @@ class PolicyPreview(TypedDict):
 def policy_preview(*, content_type: str, team: Team | None, policy: KVPolicy, now: datetime.datetime) -> PolicyPreview:
     """Return what the next run would move with the policies in force, and with this policy instead of one of them.
 
-    It decides as a run does, and writes nothing. For a team, its things and those of its agents are counted.
+    It decides as a run does, and writes nothing. For a team, the things whose policies are the team's are counted.
     """
-    owners = _owners(team)
     then = PolicyBook({(team.id if team else None, content_type): policy})
     return {
-        "now": _counts(PolicyBook(), content_type, owners, now),
-        "then": _counts(then, content_type, owners, now),
+        "now": _counts(PolicyBook(), content_type, team, now),
+        "then": _counts(then, content_type, team, now),
     }
 
 
-def _owners(team: Team | None) -> set[UUID] | None:
-    if team is None:
-        return None
-    return {team.id, *AgentTeam.objects.filter(team=team).values_list("agent_id", flat=True)}
-
-
-def _counts(book: PolicyBook, content_type: str, owners: set[UUID] | None, now: datetime.datetime) -> MoveCounts:
+def _counts(book: PolicyBook, content_type: str, team: Team | None, now: datetime.datetime) -> MoveCounts:
     policies = OwnersPolicies(book)
 
     def count(moves: Iterable[PlannedMove]) -> int:
         return sum(
-            thing.content_type == content_type and (owners is None or thing.owner in owners)
+            thing.content_type == content_type and (team is None or policies.team_of(thing.owner) == team.id)
             for move in moves
             for thing in move.things
         )

@@ -20,7 +20,6 @@ class ThingTable:
     """The id of the agent or team that owns the row."""
     label: str
     """What patterns of a policy are matched with: a path, or the kind of a memory."""
-    language: str
     quality: str
     """The mean of what is known about the row's quality, 0 to 1."""
     size: str
@@ -41,7 +40,6 @@ MEMORIES = ThingTable(
     value_type="text",
     owner="coalesce(thing.agent_id, thing.team_id)",
     label="thing.kind",
-    language="''",
     quality="(thing.credibility + thing.salience) / 2",
     size="coalesce(octet_length(thing.text), thing.text_bytes)",
     pinned="thing.pinned",
@@ -56,7 +54,6 @@ DOCUMENTS = ThingTable(
     value_type="text",
     owner="thing.agent_id",
     label="thing.path",
-    language="thing.language",
     quality="0.5",
     size="coalesce(octet_length(thing.content), thing.text_bytes)",
     pinned="thing.is_open",
@@ -69,7 +66,6 @@ EVENTS = ThingTable(
     value_type="jsonb",
     owner="thing.agent_id",
     label="coalesce(thing.content ->> 'path', '')",
-    language="''",
     quality="0.5",
     size="thing.size",
 )

@@ -12,7 +12,7 @@ from django.db import migrations, models
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.migrations.state import StateApps
 
-import memories.lifecycle.stored_text
+import memories.lifecycle.tiered_text
 from config.db.migration_helpers import append_only, cascade
 from memories.lifecycle.frozen_texts import thaw
 from memories.lifecycle.packing import unpack
@@ -157,10 +157,10 @@ class Migration(migrations.Migration):
         *tier_fields("document"),
         *tier_fields("event"),
         *tier_fields("memory"),
-        migrations.AlterField("chunk", "text", memories.lifecycle.stored_text.StoredPassage()),
-        migrations.AlterField("document", "content", memories.lifecycle.stored_text.StoredText(blank=True, default="")),
-        migrations.AlterField("event", "content", memories.lifecycle.stored_text.StoredJson()),
-        migrations.AlterField("memory", "text", memories.lifecycle.stored_text.StoredText()),
+        migrations.AlterField("chunk", "text", memories.lifecycle.tiered_text.TieredPassage()),
+        migrations.AlterField("document", "content", memories.lifecycle.tiered_text.TieredText(blank=True, default="")),
+        migrations.AlterField("event", "content", memories.lifecycle.tiered_text.TieredJson()),
+        migrations.AlterField("memory", "text", memories.lifecycle.tiered_text.TieredText()),
         migrations.RunPython(migrations.RunPython.noop, generate_words),
         migrations.RunSQL(CREATE_WORDS, DROP_WORDS),
         *(stored_in_tiers(table, column) for table, column in TABLES.items()),

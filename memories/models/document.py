@@ -6,7 +6,7 @@ from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVector, SearchVectorField
 from django.db import models
 
-from memories.lifecycle.stored_text import StoredPassage, StoredText
+from memories.lifecycle.tiered_text import TieredPassage, TieredText
 from memories.lifecycle.tiers import Tiered
 from memories.models.agent_item import AgentItem, newest_first_index, unique_external_id
 from memories.models.embedding import Embedded
@@ -30,7 +30,7 @@ class Document(Tiered, AgentItem):
 
     path = models.CharField(max_length=500)
     language = models.CharField(max_length=40, blank=True, default="")
-    content = StoredText(blank=True, default="")
+    content = TieredText(blank=True, default="")
     is_open = models.BooleanField(default=False)
     split_version = models.PositiveIntegerField(default=0)
 
@@ -75,7 +75,7 @@ class Chunk(Passage):
     it; a cold or frozen document has no chunks.
     """
 
-    text = StoredPassage()
+    text = TieredPassage()
     document = models.ForeignKey(Document, models.DO_NOTHING, db_constraint=False, related_name="chunks")
     agent = models.ForeignKey("agents.Agent", models.DO_NOTHING, db_constraint=False, related_name="+")
     document_version = models.PositiveIntegerField()

@@ -14,7 +14,7 @@ from django.db.models.functions import Coalesce
 from uuid_utils.compat import uuid7
 
 from agents.models import Agent
-from memories.lifecycle.stored_text import StoredText
+from memories.lifecycle.tiered_text import TieredText
 from memories.lifecycle.tiers import Tiered
 from memories.models.embedding import Embedded
 from memories.search.languages import DEFAULT, LANGUAGES
@@ -70,7 +70,7 @@ class Memory(Tiered, Embedded, Signed):
         Team, models.DO_NOTHING, db_constraint=False, null=True, related_name="memories", db_index=False
     )
     kind = models.CharField(max_length=40)
-    text = StoredText()
+    text = TieredText()
     language = models.CharField(
         max_length=MAX_LANGUAGE_CHARACTERS,
         choices=[(name, name) for name in LANGUAGES],

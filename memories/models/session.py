@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from memories.lifecycle.stored_text import StoredJson
+from memories.lifecycle.tiered_text import TieredJson
 from memories.lifecycle.tiers import Tiered
 from memories.models.agent_item import AgentItem, newest_first_index, unique_external_id
 from teams.origin import Origin, least_trusted
@@ -107,7 +107,7 @@ class Event(Tiered, AgentItem):
         TaskFrame, models.DO_NOTHING, db_constraint=False, null=True, db_index=False, related_name="events"
     )
     type = models.CharField(max_length=40)
-    content = StoredJson()
+    content = TieredJson()
     outcome = models.CharField(max_length=40, blank=True, default="")
     tool = models.CharField(max_length=120, blank=True, default="")
     size = models.PositiveIntegerField()

@@ -17,7 +17,7 @@ import numpy as np
 from agents.models import Agent
 from config.db.statements import Statement, run_statement
 from memories.embeddings.vectors import QueryVector, with_active_model
-from memories.lifecycle.stored_text import octets_sql, passage_sql, read_text
+from memories.lifecycle.tiered_text import octets_sql, passage_sql, read_text
 from memories.search.day_windows import MICROSECONDS_A_DAY
 from memories.search.features import DECIMALS, Numbers, Weights, features, scores_of
 from memories.search.languages import languages_by_evidence

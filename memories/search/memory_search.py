@@ -22,7 +22,7 @@ from config.db.statements import Statement, fetch_rows, run_statement
 from memories.embeddings.active_model import ACTIVE_MODEL_SQL
 from memories.embeddings.base import EmbedderFailed
 from memories.embeddings.vectors import QueryVector, active_model_expression, embed_query, with_active_model
-from memories.lifecycle.stored_text import read_text, text_sql
+from memories.lifecycle.tiered_text import read_text, text_sql
 from memories.lifecycle.tiers import IS_SEARCHED_SQL
 from memories.models import Memory
 from memories.search import candidates

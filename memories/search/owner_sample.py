@@ -13,7 +13,7 @@ from cachetools import TTLCache
 from numpy.typing import NDArray
 
 from config.db.statements import Statement, run_statement
-from memories.lifecycle.stored_text import octets_sql
+from memories.lifecycle.tiered_text import octets_sql
 from memories.lifecycle.tiers import IS_SEARCHED_SQL
 from memories.search.question import QueryTerms
 from memories.search.row_format import OCCURRED, Columns

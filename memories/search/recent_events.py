@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents.models import Agent
-from memories.lifecycle.stored_text import json_sql
+from memories.lifecycle.tiered_text import json_sql
 from memories.models import Event, Session, TaskFrame
 
 OTHER_SESSIONS = 5

@@ -24,7 +24,7 @@ from memories.forms import (
     ToolForm,
     ToolSearch,
 )
-from memories.lifecycle.stored_text import StoredCharacters
+from memories.lifecycle.tiered_text import TieredCharacters
 from memories.models import Document, Entity, Pattern, Thread, Tool
 from memories.models.agent_item import AgentItem
 from memories.services.agent_item import agent_item_update, agent_items_create
@@ -77,7 +77,7 @@ class ItemPage:
 
 def _without_content(rows: QuerySet[Any]) -> QuerySet[Any]:
     current = Count("chunks", filter=Q(split_version=F("version")))
-    listed: QuerySet[Any] = rows.defer("content").annotate(characters=StoredCharacters("content"), pieces=current)
+    listed: QuerySet[Any] = rows.defer("content").annotate(characters=TieredCharacters("content"), pieces=current)
     return listed
 
 

@@ -10,8 +10,8 @@ import pytest
 from memories.embeddings.indexing import document_split
 from memories.lifecycle import transitions
 from memories.lifecycle.packing import pack
-from memories.lifecycle.stored_text import MARK
 from memories.lifecycle.thing_tables import THING_TABLES
+from memories.lifecycle.tiered_text import MARK
 from memories.lifecycle.tiers import Tier
 from memories.lifecycle.transitions import things_move
 from memories.models import Document

@@ -1,6 +1,6 @@
 """The one door to a thing's text: whatever tier the thing is in, readers get its text as it was written.
 
-Models declare the text as StoredText, StoredJson or StoredPassage. Their SELECTs do not read the column, but an
+Models declare the text as TieredText, TieredJson or TieredPassage. Their SELECTs do not read the column, but an
 expression: the text of a hot row as it is, that of others with a mark, by which Python unpacks it. Statements that are
 not the ORM's select `text_sql`, and pass what they get to `read_text`. Filters see the column, which is NULL for a
 packed or frozen text.
@@ -68,7 +68,7 @@ def read_text(selected: str) -> str:
     return read_text(whole)[int(start) : int(end)]
 
 
-class StoredText(models.TextField):  # type: ignore[type-arg]  # Django itself takes no arguments
+class TieredText(models.TextField):  # type: ignore[type-arg]  # Django itself takes no arguments
     """A text that is stored in tiers; reading it gives the text as it was written."""
 
     def select_format(self, compiler: Any, sql: str, params: Any) -> Any:
@@ -84,7 +84,7 @@ class StoredText(models.TextField):  # type: ignore[type-arg]  # Django itself t
         return value if value is None else read_text(value)
 
 
-class StoredPassage(StoredText):
+class TieredPassage(TieredText):
     """The text of a chunk, which is read from its document where that is packed."""
 
     def selected_sql(self, row: str, column: str) -> str:
@@ -92,7 +92,7 @@ class StoredPassage(StoredText):
         return passage_sql(row)
 
 
-class StoredJson(models.JSONField):
+class TieredJson(models.JSONField):
     """A JSON value that is stored in tiers; reading it gives the value as it was written."""
 
     def select_format(self, compiler: Any, sql: str, params: Any) -> Any:
@@ -110,7 +110,7 @@ def read_json(selected: Any) -> Any:
     return json.loads(read_text(selected)) if is_stored else selected
 
 
-class _StoredSize(models.Func):
+class _TieredSize(models.Func):
     """A size of a stored text, which a row keeps when its text is not in its column."""
 
     output_field = models.IntegerField()
@@ -123,13 +123,13 @@ class _StoredSize(models.Func):
         return (f"coalesce({sql}, {found['row']}.{self.kept_in})" if found else sql), params
 
 
-class StoredOctets(_StoredSize):
+class TieredOctets(_TieredSize):
     """The size of a stored text in bytes, which PostgreSQL knows without reading a long text."""
 
     function, kept_in = "octet_length", "text_bytes"
 
 
-class StoredCharacters(_StoredSize):
+class TieredCharacters(_TieredSize):
     """The number of characters of a stored text."""
 
     function, kept_in = "char_length", "text_characters"
