@@ -136,6 +136,27 @@ def test_search_finds_hot_and_warm_memories_alike(agent: Agent, tier: Tier) -> N
     assert found() == before
 
 
+def test_recall_is_the_same_where_half_is_warm(agent: Agent) -> None:
+    rooms, things = ("kitchen", "cellar", "attic", "library", "garage"), ("kettle", "ladder", "atlas", "bicycle", "tea")
+    texts = [
+        f"{number}: the {thing} in the {room} is as old as the house itself, and nobody may move it without asking. "
+        * 3
+        for number in range(6)
+        for room in rooms
+        for thing in things
+    ]
+    memories = remember(agent, *texts)
+    questions = [f"Who may move the {thing} in the {room}?" for room in rooms for thing in things]
+    asked = [parse_question(one, topic_vector(one), TODAY) for one in questions]
+
+    def found() -> list[Any]:
+        return [search_memories(owner=agent, question=one, weights=WEIGHTS, limit=10, recent=2) for one in asked]
+
+    before = found()
+    assert len(things_move(MEMORIES, [memory.id for memory in memories[::2]], Tier.WARM)) == len(memories) // 2
+    assert found() == before
+
+
 def test_what_a_packed_memory_takes_is_less(agent: Agent) -> None:
     [memory] = remember(agent, LONG)
     move(MEMORIES, memory, Tier.WARM)

@@ -7,6 +7,9 @@ from agents.models import Agent
 from memories.lifecycle.hourly_run import lifecycle_run, memory_pressure_changed
 from memories.lifecycle.kv_policies import PolicyBook
 from memories.lifecycle.kv_policy import DEFAULT_POLICIES
+from memories.lifecycle.thing_tables import MEMORIES
+from memories.lifecycle.tiers import Tier
+from memories.lifecycle.transitions import things_move
 from memories.lifecycle.undoing import undo_lifecycle
 from memories.models import Job, KVPolicyVersion, LifecycleReport, Memory
 from memories.services import MemoryFacts, memories_create
@@ -144,3 +147,16 @@ def test_admins_read_the_alert_of_memory_pressure(admin: User, owner: User) -> N
             page = browser(person).get(address)
             assert page.status_code == 200
         assert ("83%" in page.content.decode()) is is_shown
+
+
+def test_what_is_cold_is_found_by_its_name_and_warms_up(admin: User, agent: Agent) -> None:
+    facts = MemoryFacts(kind="fact", text="The kettle takes four minutes.", external_id="note-17")
+    [memory] = memories_create(owner=agent, facts=[facts], principal=SYSTEM)
+    things_move(MEMORIES, [memory.id], Tier.COLD)
+    person = browser(admin)
+    for words, is_found in (("kettle", False), ("note-17", True), (str(memory.id), True)):
+        page = person.get("/search/", {"q": words}).content.decode()
+        assert (f"/memories/{memory.id}/" in page) is is_found, words
+    for expected in (Tier.WARM, Tier.HOT):
+        assert "The kettle takes four minutes." in person.get(f"/memories/{memory.id}/").content.decode()
+        assert Memory.objects.get().tier == expected
