@@ -103,8 +103,8 @@ def _database(role: Any, *variables: str) -> dict[str, Any]:
     return {"ENGINE": "config.db.backend", **next(filter(None, addresses), {})}
 
 
-# If DATABASE_URL is a PgBouncer in transaction mode, each transaction may have another session of PostgreSQL. None keeps
-# prepared statements, and what needs a session of its own (locks of jobs, the broker, migrations) connects directly.
+# If DATABASE_URL is a PgBouncer in transaction mode, each transaction may have another session of PostgreSQL. None
+# keeps prepared statements, and what needs a session of its own (locks of jobs, broker, migrations) connects directly.
 DATABASE_DIRECT = environment.database("DATABASE_DIRECT_URL")
 
 DATABASES = {

@@ -1,6 +1,7 @@
 """The real servers of an installation on several machines, as Debian packages them: PgBouncer, Redis, RabbitMQ.
 
-Each runs on 127.0.0.1 at a free port, with a folder of its own; both are gone after the block. Where a program is missing, the test is skipped; in continuous integration, it fails.
+Each runs on 127.0.0.1 at a free port, with a folder of its own; both are gone after the block. Where a program
+is missing, the test is skipped; in continuous integration, it fails.
 """
 
 import os
