@@ -34,7 +34,7 @@ class UseBatch:
             if kind and len(ref.id) == UUID_CHARACTERS:
                 use = UseKey(kind.name, UUID(ref.id), day)
                 included[use] = included.get(use, False) or decision.included
-        policy = assembly.request.get("kv_policy")
+        policy = told.assembly.request.get("kv_policy")  # a context that repeats another one had the same request
         for use, is_told in included.items():
             told_before, considered = self._uses.get(use, UseCount(0, 0))
             self._uses[use] = UseCount(told_before + is_told, considered + 1)
