@@ -161,14 +161,14 @@ def _measure_run(agent: "Agent") -> None:
     from django.utils import timezone
 
     from config.db.statements import execute_sql
-    from memories.lifecycle import hourly_run
+    from memories.lifecycle import hourly_run, transitions
     from memories.models import LifecycleReport, Memory
     from tests.benchmarks.memory_table import indexed_afterwards
 
     with indexed_afterwards():
         execute_sql(COPY_SQL, [max(1, ROWS // Memory.objects.count() - 1)])
     locks: list[float] = []
-    move = hourly_run.things_move
+    move = transitions.things_move
 
     def observed(*args: Any, seconds: list[float], **kwargs: Any) -> Any:
         moved = move(*args, seconds=seconds, **kwargs)
