@@ -7,6 +7,7 @@ from rest_framework import serializers
 
 from assembly.contexts.request_serializers import StrategySerializer
 from assembly.engine.codes import DECISION_CODES, SourceCode
+from assembly.engine.profile import PrivacyMode
 from assembly.engine.query_signals import Intent
 from assembly.engine.types import ORIGINS, SECTION_STATUSES
 from assembly.models import Purpose
@@ -134,6 +135,12 @@ class AssemblyRequestSerializer(StrictSerializer):
         allow_blank=True,
         default="",
         help_text="A text of your own, for a section of its own.",
+    )
+    privacy_mode = serializers.ChoiceField(
+        choices=get_args(PrivacyMode),
+        required=False,
+        default="off",
+        help_text="mask: placeholders stand for personal data, as [e-mail 1]; a profile that masks does so anyway.",
     )
     purpose = serializers.ChoiceField(
         choices=Purpose.choices,

@@ -1,0 +1,1 @@
+"""Masking replaces personal data in texts by placeholders: see README.md. Pure."""
