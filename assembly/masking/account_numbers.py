@@ -7,7 +7,7 @@ from stdnum import iban, luhn
 
 from assembly.masking.spans import Span
 
-IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,30}(?![A-Za-z0-9])")
+IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?:[ -]?[A-Za-z0-9]){11,30}(?![A-Za-z0-9])")
 CARD = re.compile(r"(?<![\w.,-])\d(?:[ -]?\d){12,18}(?![\w-]|[.,]\d)")
 CARD_DIGITS = {"3": {14, 15, 16}, "4": {16, 19}, "5": {16, 19}, "6": {16, 18, 19}, "2": {16}}
 """The lengths of numbers of payment cards by their first digit (ISO/IEC 7812 and the ranges of the issuers)."""

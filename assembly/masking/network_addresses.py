@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from assembly.masking.spans import Span
 
 EMAIL = re.compile(
-    r"(?<![\w.+=%-])[A-Za-z0-9_][\w.+=%'-]{0,63}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,24}"
-    r"(?![\w-])"
+    r"(?<![\w.+%-])[A-Za-z0-9_][\w.+%'-]{0,63}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,24}"
+    r"(?![\w-]|:[\w~./])"
 )
 IPV4 = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?!\w|\.\d{1,3}(?![\d:]))")
 IPV6 = re.compile(
@@ -25,6 +25,17 @@ VERSION_WORDS = re.compile(
     re.IGNORECASE,
 )
 """Words before numbers of versions, chapters and object identifiers, which look like addresses."""
+VERSION_REACH = 80
+"""The number of characters around a number in which words tell that it is a version."""
+HIGHEST_OF_VERSIONS = 31
+"""If no part is higher, a number counts as an address only near a word of networks."""
+NETWORK_WORDS = re.compile(
+    r"\b(?:ip\w*|ipv4|host\w*|server\w*|address\w*|adresse\w*|addr|src|dst|source|from|client|peer|ping|ssh|dns|dhcp"
+    r"|gateway|subnet\w*|network|netz\w*|netmask|proxy|router|vpn|firewall|login\w*|blocklist|listen\w*|bind|connect\w*"
+    r"|https?|tcp|udp|nat|route\w*|nameserver|lease|node|remote)\b|://|@$",
+    re.IGNORECASE,
+)
+NETWORK_AFTER = re.compile(r"[:/]\d")
 VERSION_AFTER = re.compile(r"^ (?:release|build|version|firmware|update|if you cannot)", re.IGNORECASE)
 
 
@@ -55,5 +66,8 @@ def _is_address(text: str) -> bool:
 
 
 def _is_version(text: str, start: int, end: int) -> bool:
-    before = text[max(0, start - 80) : start]
-    return bool(VERSION_WORDS.search(before) or VERSION_AFTER.match(text[end : end + 24]))
+    before, after = text[max(0, start - VERSION_REACH) : start], text[end : end + VERSION_REACH]
+    if VERSION_WORDS.search(before) or VERSION_AFTER.match(after):
+        return True
+    has_low_numbers = max(map(int, text[start:end].split("."))) <= HIGHEST_OF_VERSIONS
+    return has_low_numbers and not (NETWORK_WORDS.search(before) or NETWORK_AFTER.match(after))

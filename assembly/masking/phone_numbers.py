@@ -7,15 +7,44 @@ import phonenumbers
 
 from assembly.masking.spans import Span, follows, names_another_number
 
-REGIONS = ("US", "GB", "DE", "FR", "ES", "IT", "NL", "AT", "CH", "BE", "IE", "AU", "SE", "DK", "PL", "BR", "IN")
+REGIONS = (
+    "US",
+    "GB",
+    "DE",
+    "FR",
+    "ES",
+    "IT",
+    "NL",
+    "AT",
+    "CH",
+    "BE",
+    "IE",
+    "AU",
+    "SE",
+    "DK",
+    "PL",
+    "BR",
+    "IN",
+    "CA",
+    "MX",
+    "PT",
+    "NO",
+    "FI",
+    "CZ",
+    "RO",
+    "GR",
+    "NZ",
+    "ZA",
+    "JP",
+)
 """Regions whose national formats are known."""
 CANDIDATE = re.compile(
-    r"(?<![\w.,/-])(?<![\d] )(?:\+|\(|00)?\(?\d(?:[ \-./()]{0,2}\d){5,14}(?: ?(?:ext\.?|x|Durchwahl|-) ?\d{1,5}(?!\d))?"
+    r"(?<![\w.,/-])(?<![\d] )(?:\+|\(|00)?\(?\d(?:[ \-./()]{0,3}\d){5,14}(?: ?(?:ext\.?|x|Durchwahl|-) ?\d{1,5}(?!\d))?"
     r"(?![\w]|[-/.:,]\d)"
 )
 WORDS = re.compile(
-    r"\b(?:tels?|tél|phone|mobil\w*|móvil|mobiel|handy|cell\w*|portable|fixe|landline|desk|hotline|fax|fon|telefon\w*"
-    r"|téléphone\w*|teléfono|rufnummer|durchwahl|zentrale|call\w*|ring|text|whatsapp|sms|dial\w*|reach\w*|contact\w*"
+    r"\b(?:tels?|tél|phone|mobil\w*|móvil|mobiel|handy|cell(?:phone|ular)?|cel|portable|fixe|landline|desk|hotline|fax|fon|telefon\w*"
+    r"|téléphone\w*|teléfono|rufnummer|durchwahl|zentrale|call\w*|appel\w*|composez|numéro|ring|text|whatsapp|sms|dial\w*|reach\w*|contact\w*"
     r"|erreich\w*|rückfragen|unter|rappeler|joindre|chiam\w*|llam\w*|bel\w*|contacto|nummer|his|her|number is"
     r"|(?:direct|desk|main) line|(?:new|neue|nieuwe?) number)\b",
     re.IGNORECASE,
@@ -24,11 +53,16 @@ WORDS = re.compile(
 SELF_EVIDENT = re.compile(
     r"\(\d{3}\) \d{3}-\d{4}"  # North America
     r"|\d{3}[-.]\d{3}[-.]\d{4}"
-    r"|0\d{1,5}[ /-]\d[\d -]{4,}\d"  # most of Europe: an area code that begins with 0
+    r"|0\d{1,5}(?: [-/] |[ /-])\d[\d -]{3,}\d"  # most of Europe: an area code that begins with 0
     r"|0\d(?: \d\d){4}"  # France
     r"|\(0\d{1,4}\) ?\d[\d -]{4,}"
 )
 EXTENSION = re.compile(r" ?(?:ext\.?|x) ?\d{1,5}$")
+DATE = re.compile(r"\d{2}([-/.])\d{2}\1\d{4}")
+COUNTED = re.compile(
+    r" ?(?:rows|lines|bytes?|records|entries|items|zeilen|tokens|px|ms|kwh|km|kg|eur|€|%)\b", re.IGNORECASE
+)
+WORD_REACH = 48
 LEAST_DIGITS, MOST_DIGITS = 7, 15
 
 
@@ -48,9 +82,9 @@ def _is_phone_number(text: str, start: int, number: str) -> bool:
         return False
     if number.startswith(("+", "00")):
         return _is_valid("+" + number.lstrip("+0"), None)
-    if names_another_number(text, start):
+    if names_another_number(text, start) or DATE.fullmatch(number) or COUNTED.match(text, start + len(number)):
         return False
-    if follows(WORDS, text, start) or SELF_EVIDENT.fullmatch(EXTENSION.sub("", number)):
+    if follows(WORDS, text, start, WORD_REACH) or SELF_EVIDENT.fullmatch(EXTENSION.sub("", number)):
         return any(_is_valid(number, region) for region in REGIONS)
     return False
 

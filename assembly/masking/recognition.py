@@ -1,5 +1,6 @@
 """Recognition finds the personal data in a text."""
 
+import re
 from itertools import chain
 
 from assembly.masking.account_numbers import find_cards, find_ibans
@@ -8,6 +9,7 @@ from assembly.masking.network_addresses import find_emails, find_ip_addresses
 from assembly.masking.phone_numbers import find_phone_numbers
 from assembly.masking.spans import Span, without_overlaps
 
+DIGIT = re.compile(r"\d")
 UNUSUAL_SPACES = "\u00a0\u202f\u2007\u2009"
 """Spaces at which lines do not break, and narrow ones, stand between the digits of numbers."""
 
@@ -21,7 +23,7 @@ def find_personal_data(text: str) -> list[Span]:
     for space in UNUSUAL_SPACES:
         text = text.replace(space, " ")
     found = [*find_emails(text)]
-    if any(letter.isdigit() for letter in text):
+    if DIGIT.search(text):
         numbers = (find_ibans, find_ip_addresses, find_cards, find_identity_numbers, find_phone_numbers)
         found += chain.from_iterable(find(text) for find in numbers)
     return without_overlaps(found)

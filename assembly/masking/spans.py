@@ -7,13 +7,14 @@ from typing import Literal
 
 Kind = Literal["email", "phone", "iban", "card", "ip", "national_id", "tax_id"]
 
-CONTEXT_REACH = 48
+CONTEXT_REACH = 160
 """The number of characters before a number in which a word can say what the number is."""
+NAME_REACH = 40
 OTHER_NUMBERS = re.compile(
-    r"\b(?:part|kit|sku|model|article|artikel|art|item|order|bestell|pedido|ordine|invoice|rechnung|ticket|serial|series|"
+    r"\b(?:part|kit|sku|model|article|artikel|art|item|order|bestell|pedido|ordine|invoice|rechnung|ticket|billet|biglietto|boleto|serial|series|"
     r"seri(?:en|al)?|bin|bins|tender|awb|batch|lot|charge|isbn|ean|gtin|replaces|replaced|sn|pn|"
     r"ref|reference|referenz|tracking|sendung|aktenzeichen|port|row|rows|uuid|barcode|shelf|seal|container|vergabe|"
-    r"ausschreibung|haushalts\w*|inventar\w*|kunden\w*|customer|account|konto\w*|zähler\w*|gas|wasser|strom)"
+    r"ausschreibung|haushalts\w*|inventar\w*|kunden\w*|customer|account|konto\w*|zähler\w*|gas|wasser|strom)s?"
     r"\b[\w ./#:=n°º-]{0,16}$",
     re.IGNORECASE,
 )
@@ -29,14 +30,14 @@ class Span:
     end: int
 
 
-def follows(pattern: re.Pattern[str], text: str, start: int) -> bool:
-    """Return whether the pattern is found shortly before the place."""
-    return pattern.search(text, max(0, start - CONTEXT_REACH), start) is not None
+def follows(pattern: re.Pattern[str], text: str, start: int, reach: int = CONTEXT_REACH) -> bool:
+    """Return whether the pattern is found in the `reach` characters before the place."""
+    return pattern.search(text, max(0, start - reach), start) is not None
 
 
 def names_another_number(text: str, start: int) -> bool:
     """Return whether a word directly before the place says that the number is no personal data."""
-    return OTHER_NUMBERS.search(text[max(0, start - CONTEXT_REACH) : start]) is not None
+    return OTHER_NUMBERS.search(text[max(0, start - NAME_REACH) : start]) is not None
 
 
 def without_overlaps(spans: Iterable[Span]) -> list[Span]:

@@ -226,16 +226,7 @@ def _overflow_document(profile: Profile) -> dict[str, Any]:
         "quality_min": profile.quality_min,
     }
     facts |= {name: dict(getattr(profile, name)) for name in SCOPE_MAPS}
-    plain = (
-        "lod",
-        "delimit",
-        "cut_mark",
-        "deduplicate",
-        "report_failures",
-        "conflicts",
-        "coherence_min",
-        "privacy_mode",
-    )
+    plain = ("lod", "delimit", "cut_mark", "deduplicate", "report_failures", *PRECAUTIONS)
     facts |= {name: getattr(profile, name) for name in plain}
     left_out: dict[str, Any] = {"over_budget": [], "fill": False, "cut_at": "anywhere", "quality_min": 0}
     left_out |= {"lod": None, "delimit": "headings", "cut_mark": "source", "deduplicate": True, "report_failures": True}
