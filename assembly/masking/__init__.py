@@ -1,1 +1,1 @@
-"""Masking replaces personal data in texts by placeholders: see README.md. Pure."""
+"""Masking replaces personal data in texts by placeholders (docs/privacy.md). Pure: no database, no framework."""
