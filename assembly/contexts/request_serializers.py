@@ -1,4 +1,6 @@
-"""These serializers validate the `strategy` in a request for a context: weights, caps, shares, sections, overflow."""
+"""These serializers validate two parts of a request for a context: `strategy` (weights, caps, shares, sections,
+overflow) and `budgets`.
+"""
 
 from typing import Any, get_args
 
@@ -6,6 +8,7 @@ from rest_framework import serializers
 
 from assembly.engine.profile import MAX_PERCENT, STEPS, CutAt
 from assembly.engine.types import LEVEL_PREFERENCES
+from assembly.pipeline.request import MAX_TIME_MS, MIN_TIME_MS
 from assembly.profiles.parser import MAX_CAP, MAX_DEPTH_LIMIT, MAX_SECTIONS, MAX_TOP_K, MAX_WEIGHT, SECTION_KEY
 from config.http.serializers import ExactText, Flag, Fraction, StrictSerializer
 from memories.api.fields import choice_field
@@ -114,4 +117,23 @@ class StrategySerializer(StrictSerializer):
             "The level of detail of blocks, in place of the steps over budget: macro, micro, atomic, or adaptive, "
             "which is as detailed as there is room for. With a profile that has such steps, send over_budget: [] too."
         ),
+    )
+
+
+class BudgetsSerializer(StrictSerializer):
+    time_ms = serializers.IntegerField(
+        min_value=MIN_TIME_MS,
+        max_value=MAX_TIME_MS,
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="The deadline in milliseconds; sources that are late are excluded, with a warning.",
+    )
+    quality_min = serializers.FloatField(
+        min_value=0,
+        max_value=1,
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="Least mean relevance of what was searched for; below it, QUALITY_BELOW_MINIMUM.",
     )

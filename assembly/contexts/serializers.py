@@ -5,8 +5,9 @@ from typing import Any, get_args
 from django.core.validators import RegexValidator
 from rest_framework import serializers
 
-from assembly.contexts.request_serializers import StrategySerializer
+from assembly.contexts.request_serializers import BudgetsSerializer, StrategySerializer
 from assembly.engine.codes import DECISION_CODES, SourceCode
+from assembly.engine.profile import PrivacyMode
 from assembly.engine.query_signals import Intent
 from assembly.engine.types import ORIGINS, SECTION_STATUSES
 from assembly.models import Purpose
@@ -15,11 +16,9 @@ from assembly.pipeline.request import (
     MAX_ADDITIONAL_CHARACTERS,
     MAX_EXCLUDED,
     MAX_REQUEST_CHARACTERS,
-    MAX_TIME_MS,
     MAX_TOKENS,
     MAX_TOPIC_CHARACTERS,
     MAX_TURNS,
-    MIN_TIME_MS,
     AssemblyRequest,
     RequestBudgets,
 )
@@ -54,25 +53,6 @@ class FiltersSerializer(StrictSerializer):
         max_length=MAX_EXCLUDED,
         required=False,
         help_text="Ids, or refs such as event:<id>, of items to exclude.",
-    )
-
-
-class BudgetsSerializer(StrictSerializer):
-    time_ms = serializers.IntegerField(
-        min_value=MIN_TIME_MS,
-        max_value=MAX_TIME_MS,
-        required=False,
-        allow_null=True,
-        default=None,
-        help_text="The deadline in milliseconds; sources that are late are excluded, with a warning.",
-    )
-    quality_min = serializers.FloatField(
-        min_value=0,
-        max_value=1,
-        required=False,
-        allow_null=True,
-        default=None,
-        help_text="Least mean relevance of what was searched for; below it, QUALITY_BELOW_MINIMUM.",
     )
 
 
@@ -134,6 +114,12 @@ class AssemblyRequestSerializer(StrictSerializer):
         allow_blank=True,
         default="",
         help_text="A text of your own, for a section of its own.",
+    )
+    privacy_mode = serializers.ChoiceField(
+        choices=get_args(PrivacyMode),
+        required=False,
+        default="off",
+        help_text="mask: placeholders stand for personal data, as [e-mail 1]; a profile that masks does so anyway.",
     )
     purpose = serializers.ChoiceField(
         choices=Purpose.choices,

@@ -47,6 +47,9 @@ mark: the more trusted side is included with a visible mark; withhold: neither s
 off: the profile does not reconcile, whatever is known of its items.
 """
 
+PrivacyMode = Literal["off", "mask"]
+"""What happens to personal data in the texts of a context. mask: placeholders stand for it; off: nothing."""
+
 TRUSTED_SOURCES = frozenset({"agent_files", "team_files", "organisation_files"})
 """Sources of owners' files, the only trusted text; every other text in a context is data, not instructions."""
 
@@ -220,6 +223,7 @@ class Profile:
     """What happens to known conflicts between items; records from before conflicts were known have none."""
     conflict_sensitivity: float = 1.0
     """The factor by which severities are multiplied before they count as minor or major, 0.5 to 2."""
+    privacy_mode: PrivacyMode = "off"
     coherence_min: float = 0.0
     """The least mean coherence of the blocks; below it, the context has the warning COHERENCE_FAILURE."""
 
@@ -303,6 +307,7 @@ PROFILE_DEFAULTS: Mapping[str, Any] = {
     "conflicts": "off",
     "conflict_sensitivity": 1.0,
     "coherence_min": 0.0,
+    "privacy_mode": "off",
 }
 """Fields that a recorded profile omits if they have these values, as all records before engine version 6 do."""
 SECTION_DEFAULTS: Mapping[str, Any] = {

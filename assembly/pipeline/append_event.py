@@ -20,6 +20,7 @@ from assembly.engine.profile import Profile
 from assembly.engine.rendering import render_item
 from assembly.engine.tokenizers import get_tokenizer
 from assembly.engine.types import Candidate, EngineRequest
+from assembly.masking.placeholders import Masker
 from assembly.models import Assembly, Purpose
 from assembly.pipeline.answer_cache import AssemblyResult
 from assembly.pipeline.telemetry import traced_assembly
@@ -46,6 +47,8 @@ def append_event(*, assembly: Assembly, event: Event, principal: Principal) -> A
     profile = _with_latest_section(fixed_profile)
     kept = _included_candidates(told, profile)
     newest = _event_candidate(event)
+    if profile.privacy_mode == "mask":
+        newest = Masker(candidate.text for candidate in kept).masked_candidate(newest)
     candidates = [newest, *(_moved_down(candidate) for candidate in kept if candidate.ref != newest.ref)]
     request = EngineRequest(
         assembly.budget,

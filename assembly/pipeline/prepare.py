@@ -11,6 +11,7 @@ from assembly.engine.profile import Profile
 from assembly.engine.query_signals import NO_SIGNALS, parse_signals
 from assembly.engine.tokenizers import Tokenizer, UnknownTokenizer, get_tokenizer
 from assembly.engine.types import Candidate, EngineRequest
+from assembly.masking.placeholders import Masker
 from assembly.pipeline.gather import gather
 from assembly.pipeline.read_plan import GatherResult
 from assembly.pipeline.reconciliations import match_conflicts
@@ -42,11 +43,15 @@ class PreparedAssembly:
     gather_context: GatherContext
 
     def with_gathered(self, gathered: GatherResult) -> "tuple[PreparedAssembly, Sequence[Candidate]]":
-        """Return a copy with the rules that fired, the known conflicts of the candidates, and all candidates.
+        """Return a copy with the rules that fired, the known conflicts of the candidates, and all candidates, in whose
+        texts placeholders stand for personal data if the profile masks it.
 
         Rules add a section for what they always include, failed sources one for a line at the end of the context.
         """
         request, profile, candidates = self.request, self.profile, gathered.candidates
+        if profile.privacy_mode == "mask":
+            masker = Masker()
+            candidates = [masker.masked_candidate(candidate) for candidate in candidates]
         if rules := gathered.gather_context.rules:
             request, profile = replace(request, rules=rules), add_inclusion_section(profile, rules)
         if profile.report_failures and (note := failure_note(profile, gathered.reports)):
@@ -116,6 +121,8 @@ def _requested_profile(asked: AssemblyRequest, draft: Profile | None) -> Profile
         profile = apply_tuning(profile)
     if asked.budgets.quality_min is not None:
         profile = replace(profile, quality_min=asked.budgets.quality_min)
+    if asked.privacy_mode == "mask":
+        profile = replace(profile, privacy_mode="mask")
     return add_request_sections(profile, asked) if asked.history or asked.additional_context else profile
 
 

@@ -10,6 +10,7 @@ from uuid import UUID
 from django.db import DEFAULT_DB_ALIAS
 
 from agents.models import Agent
+from assembly.engine.profile import PrivacyMode
 from assembly.engine.types import EngineRequest, Origin, field_values
 from assembly.models import Purpose
 from assembly.sources.base import ConversationTurn, GatherContext, RequestFilters
@@ -71,6 +72,8 @@ class AssemblyRequest:
     """Names of entities that the request is about, in addition to those that the topic names."""
     kv_policy: Mapping[str, Any] | None = None
     """Narrows the storage policies of the agent's own items that are included (seed "Memory Layer": KVPolicy)."""
+    privacy_mode: PrivacyMode = "off"
+    """What happens to personal data in the texts of the context; the stricter one of this and the profile's."""
     purpose: Purpose | None = None
     """Purpose of the context; None for the caller's default. Not among the facts, because it changes no content."""
 
@@ -107,6 +110,7 @@ class AssemblyRequest:
             "budgets": field_values(self.budgets),
             # Only if given, so that the cache keys and records of all other requests remain as they were.
             **({"entities": list(self.entities)} if self.entities else {}),
+            **({"privacy_mode": self.privacy_mode} if self.privacy_mode != "off" else {}),
             **({"kv_policy": dict(self.kv_policy)} if self.kv_policy is not None else {}),
         }
 

@@ -20,6 +20,7 @@ from assembly.engine.profile import (
     CutMark,
     Delimiter,
     Overflow,
+    PrivacyMode,
     Profile,
     Section,
     Shape,
@@ -140,10 +141,11 @@ def _parse_relevance_floor(fields: YamlFields) -> float:
 
 SCOPE_MAPS = {"scope_limits": 1_000, "half_life": 36_500, "credibility": 1}
 """The options with a number for each memory scope, with its maximum: items, days, and 0 to 1."""
+PRECAUTIONS = ("conflicts", "coherence_min", "privacy_mode")
 PROFILE_FIELDS = (
     *("name", "description", "budget", "similarity_threshold", "depth_limit", "weights"),
     *("over_budget", "fill", "cut_at", "quality_min", "ranker", "lod", *SCOPE_MAPS),
-    *("delimit", "cut_mark", "deduplicate", "report_failures", "conflicts", "coherence_min", "sections"),
+    *("delimit", "cut_mark", "deduplicate", "report_failures", *PRECAUTIONS, "sections"),
 )
 WEIGHTS = tuple(field.name for field in fields(Weights))
 MAX_DESCRIPTION_CHARACTERS = 300
@@ -195,6 +197,7 @@ def parse_described_profile(text: str, *, name: str | None, version: int, source
         "report_failures": root.flag("report_failures", default=True),
         "conflicts": root.word("conflicts", get_args(ConflictMode), default="mark"),
         "coherence_min": root.number("coherence_min", 1),
+        "privacy_mode": root.word("privacy_mode", get_args(PrivacyMode), default="off"),
     }
     given = {option: value for option, value in options.items() if value is not None}
     sections = [parse_section(node, sources) for node in root.nodes_of("sections", MAX_SECTIONS)]
@@ -223,11 +226,11 @@ def _overflow_document(profile: Profile) -> dict[str, Any]:
         "quality_min": profile.quality_min,
     }
     facts |= {name: dict(getattr(profile, name)) for name in SCOPE_MAPS}
-    plain = ("lod", "delimit", "cut_mark", "deduplicate", "report_failures", "conflicts", "coherence_min")
+    plain = ("lod", "delimit", "cut_mark", "deduplicate", "report_failures", *PRECAUTIONS)
     facts |= {name: getattr(profile, name) for name in plain}
     left_out: dict[str, Any] = {"over_budget": [], "fill": False, "cut_at": "anywhere", "quality_min": 0}
     left_out |= {"lod": None, "delimit": "headings", "cut_mark": "source", "deduplicate": True, "report_failures": True}
-    left_out |= {"conflicts": "mark", "coherence_min": 0}
+    left_out |= {"conflicts": "mark", "coherence_min": 0, "privacy_mode": "off"}
     return {key: value for key, value in facts.items() if value != left_out.get(key, {})}
 
 

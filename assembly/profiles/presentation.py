@@ -134,6 +134,8 @@ def _form_sentences(profile: Profile) -> list[str]:
         sentences.append(gettext("Equal texts are included once, whatever their source."))
     if profile.report_failures:
         sentences.append(gettext("A line at the end names the sources that failed or were late."))
+    if profile.privacy_mode == "mask":
+        sentences.append(gettext("Placeholders stand for personal data, as [e-mail 1]."))
     return [*sentences, *_conflict_sentences(profile)]
 
 
@@ -243,6 +245,10 @@ PROFILE_GUIDANCE = Guidance(
         _(
             "conflicts says what becomes of texts that contradict each other until a person decides: mark, withhold, "
             "tell or off. coherence_min is the least coherence without a warning."
+        ),
+        _(
+            "privacy_mode: mask puts placeholders for e-mail addresses, phone numbers, numbers of accounts, cards and "
+            "persons, and IP addresses."
         ),
         _("Explain numbers by comments after #."),
     ),

@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 from rest_framework import serializers
 
-from assembly.engine.profile import STEPS, ConflictMode, CutAt, CutMark, Delimiter
+from assembly.engine.profile import STEPS, ConflictMode, CutAt, CutMark, Delimiter, PrivacyMode
 from assembly.engine.types import LEVEL_PREFERENCES, ORIGINS, field_values
 from assembly.profiles.catalogue import ProfileEntry
 from assembly.profiles.yaml_reader import UnreadableDocument
@@ -126,6 +126,11 @@ class ProfileSerializer(ProfileSummarySerializer):
     coherence_min = serializers.FloatField(
         allow_null=True, help_text="Least mean coherence of blocks; below it, contexts have COHERENCE_FAILURE."
     )
+    privacy_mode = serializers.ChoiceField(
+        choices=get_args(PrivacyMode),
+        allow_null=True,
+        help_text="mask: placeholders stand for personal data in contexts, as [e-mail 1].",
+    )
     sections = ProfileSectionSerializer(many=True)
 
 
@@ -156,7 +161,7 @@ def check_document(fault: UnreadableDocument | None) -> dict[str, Any]:
 PLAIN_FIELDS = (
     *("budget", "similarity_threshold", "depth_limit", "over_budget", "fill", "cut_at", "quality_min", "lod"),
     *("scope_limits", "half_life", "credibility", "delimit", "cut_mark", "deduplicate", "report_failures"),
-    *("conflicts", "coherence_min"),
+    *("conflicts", "coherence_min", "privacy_mode"),
 )
 """The fields of a profile that its document contains unchanged."""
 

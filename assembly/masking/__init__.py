@@ -1,0 +1,1 @@
+"""Masking replaces personal data in texts by placeholders (docs/privacy.md). Pure: no database, no framework."""

@@ -1,0 +1,173 @@
+"""National identity numbers and tax numbers, by their form, their check digits and words before them.
+
+Some forms are told by themselves, such as an Italian codice fiscale. Others are common, such as eleven digits: a word
+before them has to say what they are.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+
+from stdnum import luhn
+from stdnum.ar import cuit
+from stdnum.at import vnr
+from stdnum.be import nn
+from stdnum.bg import egn
+from stdnum.br import cnpj, cpf
+from stdnum.ca import sin
+from stdnum.ch import ssn as ahv
+from stdnum.ch import uid
+from stdnum.cl import rut
+from stdnum.cn import ric
+from stdnum.cz import rc
+from stdnum.de import idnr
+from stdnum.dk import cpr
+from stdnum.ee import ik
+from stdnum.es import cif, dni, nie
+from stdnum.eu import vat
+from stdnum.fi import hetu
+from stdnum.fr import nir
+from stdnum.gb import utr
+from stdnum.gb import vat as british_vat
+from stdnum.gr import amka
+from stdnum.hr import oib
+from stdnum.ie import pps
+from stdnum.in_ import aadhaar
+from stdnum.is_ import kennitala
+from stdnum.it import codicefiscale
+from stdnum.kr import rrn
+from stdnum.lt import asmens
+from stdnum.lv import pvn
+from stdnum.mx import curp
+from stdnum.nl import bsn
+from stdnum.no import fodselsnummer, mva
+from stdnum.pl import nip, pesel
+from stdnum.pt import nif
+from stdnum.ro import cnp
+from stdnum.se import personnummer
+from stdnum.tr import tckimlik
+from stdnum.us import ein, ssn
+from stdnum.za import idnr as south_african
+
+from assembly.masking.spans import Kind, Span, follows, names_another_number
+
+
+@dataclass(frozen=True, slots=True)
+class NumberForm:
+    """A form of numbers: a pattern, a check, and the words before it that it needs, if it needs any."""
+
+    kind: Kind
+    pattern: re.Pattern[str]
+    is_valid: Callable[[str], bool]
+    words: re.Pattern[str] | None = None
+
+
+def _form(kind: Kind, pattern: str, is_valid: Callable[[str], bool], words: str = "") -> NumberForm:
+    whole = re.compile(rf"(?:{pattern})(?![\w]|[-/.]\d)")
+    return NumberForm(kind, whole, is_valid, re.compile(words, re.IGNORECASE) if words else None)
+
+
+DAY_AND_MONTH = re.compile(r"(?:0[1-9]|[12]\d|3[01])(?:0[1-9]|1[0-2])")
+
+
+def _has_date(number: str, *, at: int = 0) -> bool:
+    """Return whether the digits from `at` on are a day and a month."""
+    return bool(DAY_AND_MONTH.match(re.sub(r"\D", "", number), at))
+
+
+def _always(_number: str) -> bool:
+    return True
+
+
+def _is_vat_number(number: str) -> bool:
+    """Return whether it is a valid number for value added tax, of the European Union or of Great Britain."""
+    return british_vat.is_valid(number) if number.startswith(("GB", "XI")) else bool(vat.is_valid(number))
+
+
+national, tax = partial(_form, "national_id"), partial(_form, "tax_id")
+SOCIAL = r"\bsocial\b|\bssn|\bsin\b|\bw-?[29]\b|payroll|employee"
+
+NATIONAL_FORMS = (
+    national(r"\d{3}[ -]?\d{2}[ -]?\d{4}", ssn.is_valid, SOCIAL),
+    national(r"\d{3}[ -]?\d{3}[ -]?\d{3}", sin.is_valid, SOCIAL),
+    national(r"(?!BG|GB|NK|KN|TN|NT|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d{2} ?\d{2} ?\d{2} ?[A-D]", _always),
+    national(r"\d{3}[ .]?\d{3}[ .]?\d{3}|\d{4}[ .]\d{2}[ .]\d{3}", bsn.is_valid, r"\bbsn\b|burgerservice|sofi"),
+    national(r"(?:\d{8}|\d{2}\.\d{3}\.\d{3})[ -]?[A-HJ-NP-TV-Z]", dni.is_valid),
+    national(r"[XYZ]-?\d{7}-?[A-HJ-NP-TV-Z]", nie.is_valid),
+    national(r"[12] ?\d{2} ?\d{2} ?\d[0-9AB] ?\d{3} ?\d{3} ?\d{2}", nir.is_valid),
+    national(r"(?i:[A-Z]{3} ?[A-Z]{3} ?\d{2}[A-EHLMPRST]\d{2} ?[A-Z]\d{3} ?[A-Z])", codicefiscale.is_valid),
+    national(r"(?:19|20)?\d{6}[-+]\d{4}", personnummer.is_valid),
+    national(r"(?:19|20)\d{10}", personnummer.is_valid, r"personnummer|personal identity|samordning"),
+    national(r"\d{11}", pesel.is_valid, r"pesel"),
+    national(r"756[. ]?\d{4}[. ]?\d{4}[. ]?\d{2}", ahv.is_valid),
+    national(r"\d{3}\.\d{3}\.\d{3}-\d{2}", cpf.is_valid),
+    national(r"\d{11}", cpf.is_valid, r"\bcpf\b"),
+    national(r"\d{2}\.?\d{2}\.?\d{2}[- ]\d{3}[. ]\d{2}", nn.is_valid),
+    national(r"\d{11}", nn.is_valid),
+    national(r"\d{6}[-+A-FU-Y]\d{3}[0-9A-FHJ-NPR-Y]", hetu.is_valid),
+    national(r"\d{6}[- ]?\d{4}", cpr.is_valid, r"\bcpr\b|danish (?:personal|national)"),
+    national(r"\d{6}/\d{3,4}", rc.is_valid),
+    national(r"\d{7}[A-W][ABHWTX]?", pps.is_valid, r"\bpps"),
+    national(r"\d{6} ?\d{5}", fodselsnummer.is_valid, r"f[øo]dselsnummer|norwegian|\bfnr\b"),
+    national(r"\d{4}[ -]?\d{4}[ -]?\d{4}", aadhaar.is_valid, r"aadhaar|\buid\b|india"),
+    national(r"[1-8]\d{12}", cnp.is_valid, r"\bcnp\b|cod numeric"),
+    national(r"\d{4} ?\d{6}", vnr.is_valid, r"versicherungs|\bsvnr|\bsv-n|sozialvers"),
+    national(r"\d{2} ?\d{6} ?[A-Z] ?\d{2} ?\d", partial(_has_date, at=2), r"versicherungs|\brv|\bsv"),
+    national(r"[3-6]\d{10}", ik.is_valid, r"isikukood|estonian|personal code"),
+    national(r"[3-6]\d{10}", asmens.is_valid, r"asmens|lithuanian|personal code"),
+    national(r"\d{6}-?\d{5}", pvn.is_valid, r"personas kod|latvian|personal code"),
+    national(r"\d{10}", egn.is_valid, r"\begn\b|bulgarian|единен"),
+    national(r"\d{6} ?\d{4} ?\d{3}", south_african.is_valid, r"south africa\w*|\bid\b"),
+    national(r"\d{11}", tckimlik.is_valid, r"kimlik|turkish"),
+    national(r"\d{11}", oib.is_valid, r"\boib\b|croatian"),
+    national(r"\d{11}", amka.is_valid, r"\bamka\b|αμκα|greek"),
+    national(r"\d{6}-?\d{4}", kennitala.is_valid, r"kennitala|icelandic"),
+    national(r"\d{6}-\d{7}", rrn.is_valid),
+    national(r"\d{17}[0-9X]", ric.is_valid),
+    national(r"[A-Z]{4}\d{6}[HM][A-Z]{5}[A-Z0-9]\d", curp.is_valid),
+    national(r"\d{1,2}\.?\d{3}\.?\d{3}-[0-9Kk]", rut.is_valid, r"\brut\b|\brun\b|chile"),
+    national(r"\d{2}-?\d{8}-?\d", cuit.is_valid, r"\bcui[tl]\b"),
+    national(r"\d{3} ?\d{3} ?\d{3}", nif.is_valid, r"\bn\.?i\.?f\.?"),
+)
+VAT_COUNTRIES = "AT ?U|BE|BG|CY|CZ|DE|DK|EE|EL|ES|FI|FR|GB|HR|HU|IE|IT|LT|LU|LV|MT|NL|PL|PT|RO|SE|SI|SK|XI"
+TAX_FORMS = (
+    tax(rf"(?:{VAT_COUNTRIES}) ?[0-9A-Z](?:[ .-]?[0-9A-Z]){{6,11}}", _is_vat_number),
+    tax(r"\d{2} ?\d{3} ?\d{3} ?\d{3}", idnr.is_valid, r"steuer|identifikationsnummer|\bid-?n(?:r|ummer)|\btin\b|\btax"),
+    tax(r"NO ?\d{3} ?\d{3} ?\d{3} ?MVA", mva.is_valid),
+    tax(r"\d{3} ?\d{4} ?\d{2}|\d{9}", british_vat.is_valid, r"\bvat\b"),
+    tax(r"CHE[- ]?\d{3}\.?\d{3}\.?\d{3}", uid.is_valid),
+    tax(r"\d{2}-\d{7}", ein.is_valid, r"\bein\b|\bw-?[29]\b|employer identification|\btax|\birs\b|\btin\b"),
+    tax(r"\d{3}-?\d{3}-?\d{2}-?\d{2}|\d{3}-\d{2}-\d{2}-\d{3}", nip.is_valid, r"\bnip\b"),
+    tax(r"[A-HJNP-SUVW]-?\d{7}[0-9A-J]", cif.is_valid),
+    tax(r"\d{3} ?\d{3} ?\d{3}", nif.is_valid, r"\bnif\b|contribuinte|portug"),
+    tax(r"\d{5} ?\d{5}", utr.is_valid, r"\butr\b|unique taxpayer"),
+    tax(r"\d{2}\.?\d{3}\.?\d{3}/?\d{4}-?\d{2}", cnpj.is_valid, r"\bcnpj\b"),
+    tax(r"\d{11}", luhn.is_valid, r"partita iva|p\. ?iva"),
+)
+DENSE_DIGITS = re.compile(r"(?:\d[ .\-/+A-Za-z]{0,3}){6,}")
+"""What all numbers of these forms contain; most texts do not, and are not searched further."""
+START = re.compile(r"(?<![\w.,/-])(?=\d|(?:[A-Za-z]{3} )?[A-Za-z]{1,6}[- ]?\d)")
+"""Where a number may begin: at a digit, or at letters before one."""
+MARGIN = 16
+"""The number of characters before dense digits in which a number may begin."""
+
+
+def find_identity_numbers(text: str) -> Iterator[Span]:
+    """Yield the tax numbers and the national identity numbers of a text."""
+    starts = {
+        start.start()
+        for dense in DENSE_DIGITS.finditer(text)
+        for start in START.finditer(text, max(0, dense.start() - MARGIN), dense.end())
+    }
+    for form in chain(TAX_FORMS, NATIONAL_FORMS) if starts else ():
+        for start in starts:
+            found = form.pattern.match(text, start)
+            if found and _is_expected(form, text, start) and form.is_valid(re.sub("[ .]", "", found[0])):
+                yield Span(form.kind, *found.span())
+
+
+def _is_expected(form: NumberForm, text: str, start: int) -> bool:
+    """Return whether the words before the place do not speak against this form, and are those that it needs."""
+    return follows(form.words, text, start) if form.words else not names_another_number(text, start)

@@ -1,0 +1,96 @@
+"""Phone numbers: international ones by their prefix; others by words before them, or by a form that only they have."""
+
+import re
+from collections.abc import Iterator
+
+import phonenumbers
+
+from assembly.masking.spans import Span, follows, names_another_number
+
+REGIONS = (
+    "US",
+    "GB",
+    "DE",
+    "FR",
+    "ES",
+    "IT",
+    "NL",
+    "AT",
+    "CH",
+    "BE",
+    "IE",
+    "AU",
+    "SE",
+    "DK",
+    "PL",
+    "BR",
+    "IN",
+    "CA",
+    "MX",
+    "PT",
+    "NO",
+    "FI",
+    "CZ",
+    "RO",
+    "GR",
+    "NZ",
+    "ZA",
+    "JP",
+)
+"""Regions whose national formats are known."""
+CANDIDATE = re.compile(
+    r"(?<![\w.,/-])(?<![\d] )(?:\+|\(|00)?\(?\d(?:[ \-./()]{0,3}\d){5,14}(?: ?(?:ext\.?|x|Durchwahl|-) ?\d{1,5}(?!\d))?"
+    r"(?![\w]|[-/.:,]\d)"
+)
+WORDS = re.compile(
+    r"\b(?:tels?|tél|phone|mobil\w*|móvil|mobiel|handy|cell(?:phone|ular)?|cel|portable|fixe|landline|desk|hotline|fax|fon|telefon\w*"
+    r"|téléphone\w*|teléfono|rufnummer|durchwahl|zentrale|call\w*|appel\w*|composez|numéro|ring|text|whatsapp|sms|dial\w*|reach\w*|contact\w*"
+    r"|erreich\w*|rückfragen|unter|rappeler|joindre|chiam\w*|llam\w*|bel\w*|contacto|nummer|his|her|number is"
+    r"|(?:direct|desk|main) line|(?:new|neue|nieuwe?) number)\b",
+    re.IGNORECASE,
+)
+"""Words with which texts announce a phone number."""
+SELF_EVIDENT = re.compile(
+    r"\(\d{3}\) \d{3}-\d{4}"  # North America
+    r"|\d{3}[-.]\d{3}[-.]\d{4}"
+    r"|0\d{1,5}(?: [-/] |[ /-])\d[\d -]{3,}\d"  # most of Europe: an area code that begins with 0
+    r"|0\d(?: \d\d){4}"  # France
+    r"|\(0\d{1,4}\) ?\d[\d -]{4,}"
+)
+EXTENSION = re.compile(r" ?(?:ext\.?|x) ?\d{1,5}$")
+DATE = re.compile(r"\d{2}([-/.])\d{2}\1\d{4}")
+COUNTED = re.compile(
+    r" ?(?:rows|lines|bytes?|records|entries|items|zeilen|tokens|px|ms|kwh|km|kg|eur|€|%)\b", re.IGNORECASE
+)
+WORD_REACH = 48
+LEAST_DIGITS, MOST_DIGITS = 7, 15
+
+
+def find_phone_numbers(text: str) -> Iterator[Span]:
+    """Yield the phone numbers of a text, with their extensions."""
+    for found in CANDIDATE.finditer(text):
+        start, number = found.start(), found[0]
+        if number.startswith("(") and ")" not in number:
+            start, number = start + 1, number[1:]
+        if _is_phone_number(text, start, number):
+            yield Span("phone", start, found.end())
+
+
+def _is_phone_number(text: str, start: int, number: str) -> bool:
+    digits = sum(letter.isdigit() for letter in EXTENSION.sub("", number))
+    if not LEAST_DIGITS <= digits <= MOST_DIGITS:
+        return False
+    if number.startswith(("+", "00")):
+        return _is_valid("+" + number.lstrip("+0"), None)
+    if names_another_number(text, start) or DATE.fullmatch(number) or COUNTED.match(text, start + len(number)):
+        return False
+    if follows(WORDS, text, start, WORD_REACH) or SELF_EVIDENT.fullmatch(EXTENSION.sub("", number)):
+        return any(_is_valid(number, region) for region in REGIONS)
+    return False
+
+
+def _is_valid(number: str, region: str | None) -> bool:
+    try:
+        return phonenumbers.is_valid_number(phonenumbers.parse(number, region))
+    except phonenumbers.NumberParseException:
+        return False

@@ -1,0 +1,60 @@
+"""Placeholders stand for personal data in a context: `[e-mail 1]`, the same for the same value wherever it occurs."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from assembly.engine.types import Candidate
+from assembly.masking.recognition import find_personal_data
+from assembly.masking.spans import Kind, Span
+
+NAMES: dict[Kind, str] = {
+    "email": "e-mail",
+    "phone": "phone",
+    "iban": "IBAN",
+    "card": "card",
+    "ip": "IP address",
+    "national_id": "identity number",
+    "tax_id": "tax number",
+}
+PLACEHOLDER = re.compile(rf"\[({'|'.join(NAMES.values())}) (\d{{1,6}})\]")
+SEPARATORS = re.compile(r"[\s.()/-]")
+
+
+class Masker:
+    """The placeholders of one context. Numbers rise in the order in which values are seen, from 1 for each kind."""
+
+    def __init__(self, masked_texts: Iterable[str] = ()) -> None:
+        """`masked_texts` have placeholders already; theirs are not used again, since their values are not known."""
+        self._placeholders: dict[tuple[Kind, str], str] = {}
+        self._numbers = dict.fromkeys(NAMES.values(), 0)
+        for text in masked_texts:
+            for name, number in PLACEHOLDER.findall(text):
+                self._numbers[name] = max(self._numbers[name], int(number))
+
+    def masked(self, text: str, spans: Sequence[Span] | None = None) -> str:
+        """Return the text with placeholders for its personal data, which is at `spans` if these are known."""
+        parts, end = [], 0
+        for span in find_personal_data(text) if spans is None else spans:
+            parts += [text[end : span.start], self._placeholder(span.kind, text[span.start : span.end])]
+            end = span.end
+        return "".join([*parts, text[end:]]) if parts else text
+
+    def masked_candidate(self, candidate: Candidate) -> Candidate:
+        """Return the candidate with placeholders in its text and in its shorter forms; itself if there is no need."""
+        spans: Sequence[Span] | None = candidate.memo.get(Span)
+        if spans is None:
+            spans = candidate.memo[Span] = find_personal_data(candidate.text)
+        if not spans:  # its levels are parts of the text, or were written from it
+            return candidate
+        summary = candidate.summary and replace(candidate.summary, text=self.masked(candidate.summary.text))
+        levels = {level: replace(one, text=self.masked(one.text)) for level, one in candidate.levels.items()}
+        return replace(candidate, text=self.masked(candidate.text, spans), summary=summary, levels=levels)
+
+    def _placeholder(self, kind: Kind, value: str) -> str:
+        key = kind, value.lower() if kind in {"email", "ip"} else SEPARATORS.sub("", value).upper()
+        if key not in self._placeholders:
+            name = NAMES[kind]
+            self._numbers[name] += 1
+            self._placeholders[key] = f"[{name} {self._numbers[name]}]"
+        return self._placeholders[key]

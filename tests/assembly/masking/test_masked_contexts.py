@@ -1,0 +1,84 @@
+"""REST: contexts with masked personal data, by the request or by the profile; their records have no other text."""
+
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from agents.models import Agent
+from memories.services import MemoryFacts, memories_create
+from teams.principal import SYSTEM
+from tests.client import Api, errors_of
+
+pytestmark = pytest.mark.django_db
+
+ADDRESS, PHONE = "ana.silva@example.org", "+49 30 901820"
+FACTS = (f"Ana's address is {ADDRESS}.", f"Call Ana at {PHONE}, or write to {ADDRESS}.")
+
+
+@pytest.fixture
+def informed(agent: Agent) -> Agent:
+    """An agent with personal data in two memories."""
+    memories_create(owner=agent, facts=[MemoryFacts(kind="fact", text=text) for text in FACTS], principal=SYSTEM)
+    return agent
+
+
+def asked(api: Api, agent: Agent, **body: Any) -> dict[str, Any]:
+    answer = api.post("assemblies", {"agent": agent.slug, "topic": "How do I reach Ana?", **body})
+    assert answer.status_code == 201, answer.content
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def test_without_masking_everything_is_told(informed: Agent, agent_api: Api) -> None:
+    content = asked(agent_api, informed)["content"]
+    assert all(fact in content for fact in FACTS)
+
+
+def test_a_request_can_mask(informed: Agent, agent_api: Api) -> None:
+    found = asked(agent_api, informed, privacy_mode="mask", additional_context=f"{ADDRESS} has just called.")
+    content = found["content"]
+    assert ADDRESS not in content
+    assert PHONE not in content
+    assert content.count("[e-mail 1]") == 3
+    assert "[e-mail 2]" not in content
+    assert "[phone 1]" in content
+    asked(agent_api, informed)  # does not get the masked answer, nor the other way round
+    assert asked(agent_api, informed, privacy_mode="mask", additional_context=f"{ADDRESS} has just called.")[
+        "content"
+    ] == (content)
+
+
+def test_a_profile_can_mask_and_a_request_cannot_undo_it(informed: Agent, agent_api: Api, admin_api: Api) -> None:
+    shown = admin_api.get("profiles/conversation").json()["content"]
+    text = shown.replace("name: conversation", "name: careful").replace(
+        "\nsections:", "\nprivacy_mode: mask\nsections:"
+    )
+    answer = admin_api.post("profiles", {"name": "careful", "content": text})
+    assert answer.status_code == 201, answer.content
+    content = asked(agent_api, informed, profile="careful", privacy_mode="off")["content"]
+    assert ADDRESS not in content
+    assert "[e-mail 1]" in content
+
+
+def test_a_record_has_only_the_masked_text(informed: Agent, agent_api: Api) -> None:
+    found = asked(agent_api, informed, privacy_mode="mask")
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM stored_texts WHERE text LIKE %s", [f"%{ADDRESS}%"])
+        assert cursor.fetchone() == (0,)
+    replay = agent_api.post(f"assemblies/{found['id']}/replay").json()
+    assert replay["identical"] is True
+
+
+def test_an_appended_event_is_masked_too(informed: Agent, agent_api: Api) -> None:
+    found = asked(agent_api, informed, privacy_mode="mask")
+    event = {"type": "message", "content": {"text": "bob@example.org called."}}
+    answer = agent_api.post(f"assemblies/{found['id']}/append", {"event": event})
+    assert answer.status_code == 201, answer.content
+    assert "bob@example.org" not in answer.json()["content"]
+    assert "[e-mail 2]" in answer.json()["content"]
+
+
+def test_an_unknown_mode_is_refused(informed: Agent, agent_api: Api) -> None:
+    answer = agent_api.post("assemblies", {"agent": informed.slug, "privacy_mode": "hide"})
+    assert errors_of(answer) == {"privacy_mode"}
