@@ -39,6 +39,7 @@ def pytest_load_initial_conftests() -> None:
     folder = tempfile.mkdtemp(prefix="dossier-test-")
     os.environ.pop("DATABASE_URL", None)
     os.environ[FOLDER] = os.environ["DOSSIER_DATA_DIR"] = folder
+    os.environ["DISK_CACHE_BYTES"] = "0"  # of two tests, neither is to find what the other one had embedded
     (Path(folder) / "static").mkdir()  # or WhiteNoise warns that nothing was collected
     server = EmbeddedPostgres(Path(folder))
     server.attach()

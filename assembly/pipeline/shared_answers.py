@@ -122,7 +122,7 @@ def _plain(value: Any) -> Any:
     return str(value) if isinstance(value, UUID) else value
 
 
-def _from_plain(field: models.Field[Any, Any], value: Any) -> Any:
+def _from_plain(field: "models.Field[Any, Any]", value: Any) -> Any:
     if value is None:
         return None
     if isinstance(field, models.DateTimeField):
