@@ -11,7 +11,7 @@ program never share answers. What is shared is MessagePack, sealed by the cache;
 
 import datetime
 import hashlib
-from functools import cache
+from functools import cache, partial
 from types import MappingProxyType
 from typing import Any
 from uuid import UUID
@@ -25,6 +25,7 @@ from assembly.engine.types import ENGINE_VERSION, Decision
 from assembly.models import Assembly
 from assembly.pipeline.answer_cache import LIFETIME_SECONDS, AssemblyResult, CacheKey, CounterValues, assembly_cache
 from assembly.pipeline.read_plan import load_preconditions
+from config.caching.background_writes import background_writes
 from config.caching.postgresql_store import PostgreSQLStore
 from config.caching.redis_store import RedisStore
 from config.caching.shared_cache import SharedCache
@@ -55,7 +56,7 @@ def shared_answers() -> SharedCache:
     """Return the shared cache of answers that the settings name."""
     limit = settings.SHARED_CACHE_BYTES
     store = RedisStore(settings.CACHE_URL, limit) if settings.CACHE_URL else PostgreSQLStore(limit)
-    return SharedCache("shared", "answers", store if limit else None)
+    return SharedCache("shared", "answers", store if limit else None, background=background_writes)
 
 
 def recall_answer(wanted: CacheKey, agent: Agent, team: Team | None) -> AssemblyResult | None:
@@ -81,10 +82,10 @@ def recall_answer(wanted: CacheKey, agent: Agent, team: Team | None) -> Assembly
 
 
 def remember_answer(wanted: CacheKey, changes: CounterValues, answer: AssemblyResult) -> None:
-    """Cache the answer to a request in this process, and for the others."""
+    """Cache the answer to a request in this process, and soon for the others."""
     assembly_cache.remember(wanted, changes, answer)
-    if not connection.in_atomic_block and (encoded := encode_answer(changes, answer)):
-        shared_answers().put(_key(wanted), encoded, LIFETIME_SECONDS)
+    if not connection.in_atomic_block:
+        shared_answers().put_later(_key(wanted), partial(encode_answer, changes, answer), LIFETIME_SECONDS)
 
 
 def encode_answer(changes: CounterValues, answer: AssemblyResult) -> bytes | None:

@@ -15,6 +15,7 @@ from threading import Lock
 from time import monotonic
 from typing import Protocol, TypeVar
 
+from config.caching.background_writes import BackgroundWrites
 from config.caching.sealing import seal, unseal
 from config.caching.usage import CacheUsage, Tier
 
@@ -64,8 +65,15 @@ class CacheStore(Protocol):
 class SharedCache:
     """Values by key in a store; without a store, there are none. `tier` and `name` are those in `/metrics`."""
 
-    def __init__(self, tier: Tier, name: str, store: CacheStore | None, timer: Callable[[], float] = monotonic) -> None:
-        self.tier, self.name, self._store, self._timer = tier, name, store, timer
+    def __init__(
+        self,
+        tier: Tier,
+        name: str,
+        store: CacheStore | None,
+        timer: Callable[[], float] = monotonic,
+        background: BackgroundWrites | None = None,
+    ) -> None:
+        self.tier, self.name, self._store, self._timer, self._background = tier, name, store, timer, background
         self._usage, self._lock = CacheUsage(tier, name), Lock()
         self._pause = self._retry_at = 0.0
 
@@ -85,6 +93,21 @@ class SharedCache:
         if len(sealed) <= self._store.max_bytes * LARGEST_SHARE:
             evictions = self._attempt(partial(self._store.put, key, sealed, seconds))
             self._usage.count(evictions=evictions or 0)
+
+    def put_later(self, key: bytes, encode: Callable[[], bytes | None], seconds: float) -> None:
+        """Store what `encode` returns, unless it is None, for so many seconds from now.
+
+        With `background`, its thread encodes and stores the value; otherwise it is stored at once.
+        """
+        expires = self._timer() + seconds
+
+        def write() -> None:
+            value, left = encode(), expires - self._timer()
+            if value is not None and left > 0:
+                self.put(key, value, left)
+
+        if self._store is not None:
+            (self._background.submit if self._background else _at_once)(write)
 
     def count(self, *, hit: bool) -> None:
         """Count a lookup. The caller decides what is a hit, because a value may be outdated."""
@@ -119,3 +142,7 @@ class SharedCache:
             self._retry_at = self._timer() + self._pause
         if is_first and self._store:
             logger.warning("%s is not used as a cache for a while: %s", self._store.name, error)
+
+
+def _at_once(write: Callable[[], None]) -> None:
+    write()

@@ -52,16 +52,15 @@ _fresh = itertools.count(1)
 def run() -> None:
     """Print the figures of each way to share answers."""
     os.environ.update(UNLIMITED)
-    with served() as _:
+    with served():
         key = manage("create_api_key", "--admin").split()[-1]
         django.setup()
         owners = _fill()
-        ways: list[tuple[str, dict[str, str]]] = [("", {}), ("not_shared_", {"SHARED_CACHE_BYTES": "0"})]
-        for name, settings in ways:
-            _measure(name, settings, key, owners)
-        if not is_missing():
-            with running_redis() as address:
-                _measure("redis_", {"CACHE_URL": address}, key, owners)
+    _measure("", {}, key, owners)
+    if not is_missing():
+        with running_redis() as address:
+            _measure("redis_", {"CACHE_URL": address}, key, owners)
+    _measure("not_shared_", {"SHARED_CACHE_BYTES": "0"}, key, owners)
 
 
 def _fill() -> list[list["Any"]]:
@@ -215,6 +214,8 @@ class _Mix:
             figure(NAME, f"{name}shared_used", after["memory_utilisation_ratio"], "ratio", 1)
 
     def _do(self, step: _Step) -> None:
+        from django.db import connections
+
         team = self._teams[step.agent % TEAMS]
         with self._lock:
             client = self._free.pop()
@@ -230,6 +231,7 @@ class _Mix:
                 else:
                     self._ask(client, step)
         finally:
+            connections.close_all()
             with self._lock:
                 self._free.append(client)
 

@@ -334,6 +334,8 @@ for database in settings.DATABASES.values():
 django.setup()
 from tests.assembly.pipeline.test_shared_answers import ask, told
 answer = ask(topic="ink", profile="coding")
+from config.caching.background_writes import background_writes
+background_writes.flush()
 print(json.dumps([str(answer.assembly.decided_in), told(answer)]))
 """
 
@@ -350,8 +352,8 @@ def test_a_real_second_process_repeats_what_the_first_one_assembled(
 
     def other_process() -> tuple[str, str]:
         command = [sys.executable, "-c", OTHER_PROCESS, committed_database]
-        root = Path(__file__).parents[3]
-        finished = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=root, env=os.environ)
+        root, env = Path(__file__).parents[3], os.environ | {"SHARED_CACHE_BYTES": str(LIMIT)}
+        finished = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=root, env=env)
         repeats, document = json.loads(finished.stdout.splitlines()[-1])
         return repeats, document
 
