@@ -28,7 +28,7 @@ from assembly.records.recorded_quality import context_quality
 from assembly.sources.base import SourceResult
 from assembly.sources.external.questions import EXTERNAL_SOURCE as EXTERNAL
 from assembly.sources.external.questions import ExternalAnswer
-from config.caching.usage import CacheUsage
+from config.caching.cache_metrics import CacheUsage
 from config.observability.tracing import Attributes, span
 
 Metric = TypeVar("Metric", bound=MetricWrapperBase)

@@ -17,7 +17,7 @@ from django.db import DEFAULT_DB_ALIAS, connection, models
 from assembly.models import Assembly, Piece
 from assembly.records.change_counters import ChangeCounts, StaleRead, is_unchanged_sql
 from assembly.records.encoding import ID_BYTES, NewPiece
-from config.caching.usage import CacheUsage
+from config.caching.cache_metrics import CacheUsage
 from config.db.statements import Statement, run_statement
 
 # A piece that this process stored before is not sent again, nor its text. No assembly is written if such a piece was

@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 
 from cachetools import LRUCache, TLRUCache
 
-from config.caching.usage import CacheUsage
+from config.caching.cache_metrics import CacheUsage
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")

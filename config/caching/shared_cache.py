@@ -16,8 +16,8 @@ from time import monotonic
 from typing import Protocol, TypeVar
 
 from config.caching.background_writes import BackgroundWrites
+from config.caching.cache_metrics import CacheUsage, Tier
 from config.caching.sealing import seal, unseal
-from config.caching.usage import CacheUsage, Tier
 
 logger = logging.getLogger(__name__)
 

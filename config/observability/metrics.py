@@ -22,7 +22,7 @@ import assembly.pipeline.telemetry  # noqa: F401 - registers what it counts, als
 from assembly.conflicts.find import count_open_conflicts
 from assembly.pipeline.shared_answers import shared_answers
 from assembly.records.followers import queue_status
-from config.caching.usage import LIMIT_BYTES, USED_BYTES
+from config.caching.cache_metrics import LIMIT_BYTES, USED_BYTES
 from config.http.problems import page_not_found
 from config.observability.metrics_files import forget_ended_processes, is_multiprocess
 from memories.embeddings.topic_vectors import topic_vectors
