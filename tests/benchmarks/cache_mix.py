@@ -65,8 +65,9 @@ def run() -> None:
 
 def _fill() -> list[list["Any"]]:
     """Create teams and agents with memories. Return the change counters' owners of each agent."""
-    from agents.models import Agent, AgentTeam
-    from agents.services import agent_files_provision
+    from django.db import transaction
+
+    from agents.models import Agent, AgentFile, AgentTeam
     from memories.embeddings.vectors import embed_rows
     from memories.models import Memory
     from teams.principal import SYSTEM
@@ -75,18 +76,17 @@ def _fill() -> list[list["Any"]]:
     chance = random.Random(1)
     teams = [team_create(slug=f"team-{number}", name=f"Team {number}", principal=SYSTEM) for number in range(TEAMS)]
     agents = Agent.objects.bulk_create(
-        Agent(slug=f"agent-{number}", name=f"Agent {number}", instructions=_text(chance, 100))
-        for number in range(AGENTS)
+        Agent(slug=f"agent-{number}", name=f"Agent {number}") for number in range(AGENTS)
+    )
+    AgentFile.objects.bulk_create(
+        AgentFile(agent=agent, file_key=key, content=_text(chance, 60)) for agent in agents for key in AgentFile.Key
     )
     AgentTeam.objects.bulk_create(
         AgentTeam(agent=agent, team=teams[number % TEAMS]) for number, agent in enumerate(agents)
     )
-    from django.db import transaction
-
     for batch in (agents[start : start + BATCH] for start in range(0, AGENTS, BATCH)):
         rows = [Memory(agent=agent, kind="fact", text=_text(chance, 20)) for agent in batch for _ in range(MEMORIES)]
         with transaction.atomic():
-            agent_files_provision(batch)
             embed_rows(rows)
             Memory.objects.bulk_create(rows)
     return [[agent.id, teams[number % TEAMS].id] for number, agent in enumerate(agents)]
