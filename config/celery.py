@@ -72,7 +72,7 @@ app.conf.update(
     broker_url=_own_broker or "pgmq://localhost",  # kombu wants a host; the options say where it is
     broker_transport_options={
         "visibility_timeout": VISIBILITY_SECONDS,
-        **({} if _own_broker else transport_options(settings.DATABASES["default"])),
+        **({} if _own_broker else transport_options(settings.DATABASE_DIRECT or settings.DATABASES["default"])),
     },
     broker_connection_retry_on_startup=True,
     broker_connection_max_retries=None,  # a broker may be away for long: the worker waits

@@ -95,18 +95,25 @@ TEMPLATES = [
 EMBEDDED_POSTGRES = None if environment.text("DATABASE_URL") else EmbeddedPostgres(DATA_DIR)
 
 
-def _database(role: Any, variable: str) -> dict[str, Any]:
+def _database(role: Any, *variables: str) -> dict[str, Any]:
+    """Return the first of the addresses that is set, or DATABASE_URL."""
     if EMBEDDED_POSTGRES:
         return {"ENGINE": "config.db.backend", **EMBEDDED_POSTGRES.connection(role)}
-    address = environment.database(variable) or environment.database("DATABASE_URL")
-    return {"ENGINE": "config.db.backend", **(address or {})}
+    addresses = (environment.database(variable) for variable in (*variables, "DATABASE_URL"))
+    return {"ENGINE": "config.db.backend", **next(filter(None, addresses), {})}
 
+
+# If DATABASE_URL is a PgBouncer in transaction mode, each transaction may have another session of PostgreSQL. None
+# keeps prepared statements, and what needs a session of its own (locks of jobs, broker, migrations) connects directly.
+DATABASE_DIRECT = environment.database("DATABASE_DIRECT_URL")
 
 DATABASES = {
-    "default": _database("app", "DATABASE_URL")
+    "default": _database("app")
     | {
+        "DISABLE_SERVER_SIDE_CURSORS": bool(DATABASE_DIRECT),
         "OPTIONS": {
-            "prepare_threshold": 5,  # of statements that ask to be prepared; Django's own never are
+            # of statements that ask to be prepared; Django's own never are
+            "prepare_threshold": None if DATABASE_DIRECT else 5,
             "pool": {
                 "min_size": 2,
                 "max_size": environment.number("DATABASE_POOL_SIZE", 20, minimum=2, maximum=500),
@@ -114,7 +121,7 @@ DATABASES = {
             },
         },
     },
-    "owner": _database("owner", "DATABASE_OWNER_URL"),
+    "owner": _database("owner", "DATABASE_OWNER_URL", "DATABASE_DIRECT_URL"),
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

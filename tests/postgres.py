@@ -144,6 +144,7 @@ def _point(wrapper: Any, name: str) -> None:
 
 def _point_broker() -> None:
     """The broker is in the same database: its connections are closed, the next ones go where Django's go."""
+    from django.conf import settings
     from django.db import connection
     from kombu import pools
 
@@ -153,5 +154,5 @@ def _point_broker() -> None:
     pools.reset()
     app._pool = app.amqp._producer_pool = None
     app.conf.broker_transport_options = app.conf.broker_transport_options | celery.transport_options(
-        connection.settings_dict
+        connection.settings_dict | (settings.DATABASE_DIRECT or {})
     )

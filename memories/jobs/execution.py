@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from structlog.contextvars import bound_contextvars
@@ -147,10 +148,11 @@ def _function_for(kind: str) -> JobFunction:
 def _dedicated_connection() -> Iterator[BaseDatabaseWrapper]:
     """Open a database connection outside of the pool, and close it at the end.
 
-    A connection of the pool would return there and keep its advisory lock.
+    A connection of the pool would return there and keep its advisory lock; PgBouncer would lend its session to others.
     """
     connection = connections[DEFAULT_DB_ALIAS].copy()
     connection.settings_dict["OPTIONS"].pop("pool", None)
+    connection.settings_dict |= settings.DATABASE_DIRECT or {}
     try:
         yield connection
     finally:

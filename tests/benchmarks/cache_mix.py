@@ -19,6 +19,7 @@ import itertools
 import json
 import os
 import random
+import shutil
 import statistics
 import threading
 import time
@@ -35,7 +36,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.benchmarks.figures import figure
 from tests.benchmarks.http_assembly import manage, served
 from tests.benchmarks.many_contexts import WORDS
-from tests.redis_server import is_missing, running_redis
+from tests.scaling.debian_servers import redis
 
 NAME = "cache_mix"
 AGENTS, TEAMS, MEMORIES, TOPICS = int(os.environ.get("AGENTS", "5000")), 20, 6, 3
@@ -57,8 +58,8 @@ def run() -> None:
         django.setup()
         owners = _fill()
     _measure("", {}, key, owners)
-    if not is_missing():
-        with running_redis() as address:
+    if shutil.which("redis-server"):
+        with redis() as address:
             _measure("redis_", {"CACHE_URL": address}, key, owners)
     _measure("not_shared_", {"SHARED_CACHE_BYTES": "0"}, key, owners)
 

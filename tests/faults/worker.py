@@ -77,12 +77,12 @@ class Command:
 def _addresses() -> Mapping[str, str]:
     """Where the database of this test is, for another process."""
     return {
-        variable: _address(connections[alias].settings_dict)
+        variable: address_of(connections[alias].settings_dict)
         for variable, alias in (("DATABASE_URL", "default"), ("DATABASE_OWNER_URL", "owner"))
     }
 
 
-def _address(facts: Mapping[str, str]) -> str:
+def address_of(facts: Mapping[str, str]) -> str:
     assert settings.EMBEDDED_POSTGRES  # keeps it up for all of them
     account = f"{quote(facts['USER'])}:{quote(facts['PASSWORD'], safe='')}"
     return f"postgresql://{account}@/{facts['NAME']}?host={quote(facts['HOST'], safe='')}"

@@ -33,7 +33,7 @@ from teams.principal import SYSTEM, Principal
 from tests.assembly.large_agent import ONE_OF_EACH, fill
 from tests.assembly.one_of_each import everything
 from tests.assembly.pipeline.edits import EDITS
-from tests.redis_server import free_port, needs_redis, running_redis
+from tests.scaling.debian_servers import free_port, redis
 
 LIMIT = 10_000_000
 
@@ -43,12 +43,12 @@ Stores = Callable[[], CacheStore]
 NewProcess = Callable[[], None]
 
 
-@pytest.fixture(params=["postgresql", pytest.param("redis", marks=needs_redis)])
+@pytest.fixture(params=["postgresql", "redis"])
 def store(request: pytest.FixtureRequest, committed_database: str) -> Iterator[Stores]:
     if request.param == "postgresql":
         yield lambda: PostgreSQLStore(LIMIT)
         return
-    with running_redis() as address:
+    with redis() as address:
         yield lambda: RedisStore(address, LIMIT)
 
 
@@ -300,8 +300,7 @@ def test_without_its_redis_every_question_is_answered_all_the_same(
     committed_database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     everything(timezone.now())
-    with free_port() as port:
-        cache = SharedCache("shared", "answers", RedisStore(f"redis://127.0.0.1:{port}/0", LIMIT))
+    cache = SharedCache("shared", "answers", RedisStore(f"redis://127.0.0.1:{free_port()}/0", LIMIT))
     monkeypatch.setattr(shared_answers, "shared_answers", lambda: cache)
     for _ in range(3):
         monkeypatch.setattr(shared_answers, "assembly_cache", AssemblyCache())

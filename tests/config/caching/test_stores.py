@@ -16,7 +16,7 @@ from config.caching.shared_cache import CacheStore, SharedCache, StoreFailed
 from config.caching.sqlite_store import SQLiteStore
 from config.db.statements import execute_sql
 from tests.concurrency import at_once
-from tests.redis_server import free_port, needs_redis, running_redis
+from tests.scaling.debian_servers import free_port, redis
 
 LIMIT = 400_000
 KEY, OTHER = b"k" * 32, b"o" * 32
@@ -27,11 +27,11 @@ NewStore = Callable[[], CacheStore]
 
 @pytest.fixture(scope="module")
 def redis_address() -> Iterator[str]:
-    with running_redis() as address:
+    with redis() as address:
         yield address
 
 
-@pytest.fixture(params=["postgresql", pytest.param("redis", marks=needs_redis), "sqlite"])
+@pytest.fixture(params=["postgresql", "redis", "sqlite"])
 def new_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[NewStore]:
     if request.param == "postgresql":
         request.getfixturevalue("committed_database")
@@ -171,7 +171,6 @@ def test_the_table_costs_no_log_and_no_compression(db: None) -> None:
 # --- Redis ------------------------------------------------------------------------------------------------------
 
 
-@needs_redis
 def test_other_keys_of_a_redis_are_left_alone(redis_address: str) -> None:
     server: Any = Redis.from_url(redis_address)
     server.flushall()
@@ -184,9 +183,9 @@ def test_other_keys_of_a_redis_are_left_alone(redis_address: str) -> None:
     assert all(server.pttl(key) > 0 for key in server.keys(PREFIX + b"*")), "nothing stays there for ever"
 
 
-@needs_redis
 def test_a_full_redis_is_a_failure_and_no_error() -> None:
-    with running_redis("--maxmemory", "2mb", "--maxmemory-policy", "noeviction") as address:
+    with redis() as address:
+        Redis.from_url(address).config_set("maxmemory", "2mb")
         cache = SharedCache("shared", "trial", RedisStore(address, 10**9))
         for number in range(60):
             cache.put(number.to_bytes(32), Random(number).randbytes(100_000), 30)
@@ -194,11 +193,10 @@ def test_a_full_redis_is_a_failure_and_no_error() -> None:
 
 
 def test_a_redis_that_is_not_there_fails() -> None:
-    with free_port() as port:
-        store = RedisStore(f"redis://127.0.0.1:{port}/0", LIMIT)
-        for attempt in (lambda: store.get(KEY), lambda: store.put(KEY, b"", 1), store.used_bytes):
-            with pytest.raises(StoreFailed):
-                attempt()
+    store = RedisStore(f"redis://127.0.0.1:{free_port()}/0", LIMIT)
+    for attempt in (lambda: store.get(KEY), lambda: store.put(KEY, b"", 1), store.used_bytes):
+        with pytest.raises(StoreFailed):
+            attempt()
 
 
 # --- the file ---------------------------------------------------------------------------------------------------
