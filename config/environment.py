@@ -120,7 +120,7 @@ def redis_address(name: str) -> str:
         parts = urlsplit(value)
         is_usable = (
             parts.scheme in REDIS_SCHEMES
-            and bool(parts.path if parts.scheme == "unix" else parts.hostname and (parts.port or 1) > 0)
+            and bool(parts.path if parts.scheme == "unix" else parts.hostname and parts.port != 0)
             and (parts.scheme == "unix" or not parts.path.strip("/") or parts.path.strip("/").isdecimal())
         )
     except ValueError:
