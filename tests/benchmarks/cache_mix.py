@@ -210,7 +210,7 @@ class _Mix:
         figure(NAME, f"{name}hit_p50", statistics.median(counts.hit_ms), "ms", len(counts.hit_ms))
         figure(NAME, f"{name}fresh_p50", statistics.median(counts.fresh_ms), "ms", len(counts.fresh_ms))
         figure(NAME, f"{name}writes", counts.writes, "count", counts.requests + counts.writes)
-        if "memory_cache_bytes" in after:
+        if "memory_utilisation_ratio" in after:
             figure(NAME, f"{name}shared_mb", after["memory_cache_bytes"] / 1e6, "MB", 1)
             figure(NAME, f"{name}shared_used", after["memory_utilisation_ratio"], "ratio", 1)
 
