@@ -219,7 +219,7 @@ class _Mix:
 
         team = self._teams[step.agent % TEAMS]
         with self._lock:
-            client = self._free.pop()
+            client = self._free.pop(0)  # in turn, so that both processes are asked
         try:
             with ExitStack() as held:
                 if step.writes_to == "team":
