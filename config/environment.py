@@ -14,6 +14,7 @@ API_ADDRESS = re.compile(
     r"https?://(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(?P<port>[0-9]{1,5}))?(?:/[A-Za-z0-9._~/%+-]*)?"
 )
 MAX_PORT = 65_535
+REDIS_SCHEMES = {"redis", "rediss", "unix"}
 
 
 def text(name: str, default: str = "") -> str:
@@ -106,6 +107,26 @@ def api_key(name: str) -> str:
     value = text(name)
     if not (value.isascii() and value.isprintable() and " " not in value):
         raise ImproperlyConfigured(f"{name} must consist of letters, digits and signs of ASCII, without spaces.")
+    return value
+
+
+def redis_address(name: str) -> str:
+    """Return a redis://, rediss:// or unix:// address; "" if it is not set.
+
+    Raises ImproperlyConfigured, without the address and its password, for other values.
+    """
+    value = text(name)
+    try:
+        parts = urlsplit(value)
+        is_usable = (
+            parts.scheme in REDIS_SCHEMES
+            and bool(parts.path if parts.scheme == "unix" else parts.hostname and parts.port != 0)
+            and (parts.scheme == "unix" or not parts.path.strip("/") or parts.path.strip("/").isdecimal())
+        )
+    except ValueError:
+        is_usable = False
+    if value and not is_usable:
+        raise ImproperlyConfigured(f"{name} must look like redis://:password@host:6379/0. Correct it, or leave it out.")
     return value
 
 

@@ -170,6 +170,12 @@ SESSION_IDLE_HOURS = environment.number("SESSION_IDLE_HOURS", 24, minimum=1, max
 SESSION_DAYS = environment.number("SESSION_DAYS", 14, minimum=1, maximum=90)
 SESSION_COOKIE_AGE = SESSION_DAYS * 86_400
 
+# --- Caches: what processes share is in Redis, or else in PostgreSQL; what is costly to make again is on the disk. ---
+
+CACHE_URL = environment.redis_address("CACHE_URL")
+SHARED_CACHE_BYTES = environment.number("SHARED_CACHE_BYTES", 64_000_000, minimum=0, maximum=10**12)
+DISK_CACHE_BYTES = environment.number("DISK_CACHE_BYTES", 256_000_000, minimum=0, maximum=10**12)
+
 # Nothing of ours is cached by Django: a cache of each process's own would forget and double what it should count.
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.dummy.DummyCache"}}
 

@@ -39,6 +39,8 @@ def pytest_load_initial_conftests() -> None:
     folder = tempfile.mkdtemp(prefix="dossier-test-")
     os.environ.pop("DATABASE_URL", None)
     os.environ[FOLDER] = os.environ["DOSSIER_DATA_DIR"] = folder
+    # Of two tests, neither is to find what the other one has made. Those of the caches have caches of their own.
+    os.environ |= {"SHARED_CACHE_BYTES": "0", "DISK_CACHE_BYTES": "0"}
     (Path(folder) / "static").mkdir()  # or WhiteNoise warns that nothing was collected
     server = EmbeddedPostgres(Path(folder))
     server.attach()

@@ -52,6 +52,8 @@ _BLANK_LINE = re.compile(r"\n\s*\n")
 _LINE_END = re.compile(rf"[{LINE_ENDS}]")
 _NEAR = 2_000  # characters before the end in which the beginning of the last line is looked for first
 _MAX_CACHED_CHARACTERS = 16_000  # largest size in bytes of a text whose edited form is cached
+_MAX_CACHED_TEXTS = 512
+_EDITED_TEXT_BYTES = 2 * _MAX_CACHED_CHARACTERS  # the text and its edited form
 _MARK_REMOVAL = str.maketrans({"[": "(", "]": ")", "*": None, "`": None, "<": None})
 _TAG_MARK_REMOVAL = {**_MARK_REMOVAL, 0xFF1C: None}  # the wide <
 
@@ -184,7 +186,12 @@ def _compute_edited_text(
 
 
 # Successive contexts consist of much the same texts: without this cache, an assembly of 16,000 tokens takes 2 ms more.
-_cached_edited_text = lru_cache(512)(_compute_edited_text)
+_cached_edited_text = lru_cache(_MAX_CACHED_TEXTS)(_compute_edited_text)
+
+
+def edited_text_cache_bytes() -> tuple[int, int]:
+    """Return the bytes of memory that the cached edited texts take at most, and the limit of these."""
+    return _cached_edited_text.cache_info().currsize * _EDITED_TEXT_BYTES, _MAX_CACHED_TEXTS * _EDITED_TEXT_BYTES
 
 
 def _begins_line(lead: str) -> bool:

@@ -165,7 +165,12 @@ class _CountCache:
         self._count = count
         self._young: dict[str | bytes, int] = {}
         self._old: dict[str | bytes, int] = {}
-        self._bytes = 0
+        self._bytes = self._old_bytes = 0
+
+    @property
+    def used_bytes(self) -> int:
+        """The approximate bytes of memory of both generations."""
+        return self._bytes + self._old_bytes
 
     def of(self, text: str) -> int:
         """Return the tokens of the text, from the cache if possible."""
@@ -193,7 +198,7 @@ class _CountCache:
     def _remember(self, key: str | bytes, tokens: int) -> int:
         size = sys.getsizeof(key) + self.ENTRY_BYTES
         if self._bytes + size > self.MAX_BYTES:
-            self._young, self._old, self._bytes = {}, self._young, 0
+            self._young, self._old, self._bytes, self._old_bytes = {}, self._young, 0, self._bytes
         self._young[key] = tokens
         self._bytes += size
         return tokens
@@ -260,10 +265,19 @@ def get_tokenizer(name: str) -> Tokenizer:
     raise UnknownTokenizer(f"There is no tokenizer “{name}” here. Choose one of: {available}.")
 
 
+_count_caches: list[_CountCache] = []
+
+
+def count_cache_bytes() -> tuple[int, int]:
+    """Return the approximate bytes of memory of the cached counts of all tokenizers in use, and the most of these."""
+    return sum(one.used_bytes for one in _count_caches), 2 * _CountCache.MAX_BYTES * len(_count_caches)
+
+
 def _tiktoken(name: str, encoding: tiktoken.Encoding) -> Tiktoken:
     additive = name in _ADDITIVE_AT_LINE_STARTS
     seam = re.compile(f"{_WORD_END}|{_LINE_START}" if additive else _WORD_END)
-    return Tiktoken(name, additive, seam, encoding, _CountCache(partial(_count_tokens, encoding)))
+    _count_caches.append(counts := _CountCache(partial(_count_tokens, encoding)))
+    return Tiktoken(name, additive, seam, encoding, counts)
 
 
 def _count_tokens(encoding: tiktoken.Encoding, text: str) -> int:

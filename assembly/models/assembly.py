@@ -6,13 +6,12 @@ body, as compressed JSON. Agent and team are stored by value, and determine who 
 
 import hashlib
 import json
+import sys
 import zlib
 from functools import cached_property
-from threading import Lock
 from typing import Any, Self, TypeVar
 
 import orjson
-from cachetools import LRUCache
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import BrinIndex, GinIndex
 from django.db import models
@@ -20,6 +19,7 @@ from isal import isal_zlib
 from uuid_utils.compat import uuid7
 
 from agents.models import Agent
+from config.caching.process_cache import ProcessCache
 from teams.models import Team
 from teams.principal import Principal
 
@@ -126,7 +126,8 @@ class Purpose(models.TextChoices):
 # Records that were made before there were purposes have none; who requested them tells.
 PURPOSE_SQL = "CASE WHEN purpose <> '' THEN purpose WHEN requested_by LIKE 'person:%%' THEN 'preview' ELSE 'agent' END"
 
-MAX_CACHED_PROFILES = 256
+MAX_PROFILE_BYTES = 4_000_000
+"""Bytes of memory for the cached JSON of profiles, some kilobytes each."""
 PENDING_KB = 512
 """Kilobytes of pending entries of a GIN index; the request that exceeds them merges all, which must not take long."""
 
@@ -259,8 +260,7 @@ class NewAssembly(models.Model):
 
 def load_profile(sha256: str) -> dict[str, Any]:
     """Return the profile whose JSON has this SHA-256 (in hexadecimal), from the process's cache or the database."""
-    with _profiles_lock:
-        text = _profiles.get(sha256)
+    text = _profiles.get(sha256)
     if text is None:
         text = StoredText.objects.values_list("text", flat=True).get(sha256=bytes.fromhex(sha256))
         cache_profile(sha256, text)
@@ -270,9 +270,8 @@ def load_profile(sha256: str) -> dict[str, Any]:
 
 def cache_profile(sha256: str, text: str) -> None:
     """Cache the JSON of a profile under its SHA-256, so that this process does not read it from the database."""
-    with _profiles_lock:
-        _profiles[sha256] = text
+    if sha256 not in _profiles:
+        _profiles.put(sha256, text)
 
 
-_profiles: LRUCache[str, str] = LRUCache(MAX_CACHED_PROFILES)
-_profiles_lock = Lock()
+_profiles = ProcessCache[str, str]("profiles", MAX_PROFILE_BYTES, sys.getsizeof)

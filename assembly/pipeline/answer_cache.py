@@ -19,18 +19,17 @@ import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from threading import Lock
 from time import monotonic
 from typing import Any, Generic, Protocol, TypeVar
 
 import orjson
-from cachetools import TTLCache
 from django.db import models
 from django.utils import timezone
 
 from agents.models import Agent
 from assembly.engine.types import Candidate, Decision
 from assembly.models import Assembly
+from config.caching.process_cache import ProcessCache
 from teams.models import Team
 
 CounterValues = tuple[int, ...]
@@ -111,10 +110,11 @@ Given = TypeVar("Given", bound=Cacheable)
 
 @dataclass(frozen=True, slots=True)
 class _CacheEntry(Generic[Given]):
-    """A cached answer, and the change counters for which it is valid."""
+    """A cached answer, the change counters for which it is valid, and the seconds for which it is returned."""
 
     changes: CounterValues
     answer: Given
+    seconds: float
 
 
 class AssemblyCache(Generic[Given]):
@@ -123,28 +123,27 @@ class AssemblyCache(Generic[Given]):
     The least recently used answers are dropped to make space for new ones.
     """
 
-    def __init__(self, max_bytes: int = MAX_BYTES, timer: Callable[[], float] = monotonic) -> None:
-        self._entries: TTLCache[bytes, _CacheEntry[Given]] = TTLCache(
-            max_bytes, LIFETIME_SECONDS, timer, lambda entry: entry.answer.size_bytes
+    def __init__(
+        self, max_bytes: int = MAX_BYTES, timer: Callable[[], float] = monotonic, name: str = "answers"
+    ) -> None:
+        self._entries = ProcessCache[bytes, _CacheEntry[Given]](
+            name, max_bytes, lambda entry: entry.answer.size_bytes, lifetime=lambda entry: entry.seconds, timer=timer
         )
-        self._lock = Lock()
 
     def knows(self, question: CacheKey) -> bool:
         """Return whether an answer to the request is cached, so that reading the change counters pays."""
-        with self._lock:
-            return question.key in self._entries
+        return question.key in self._entries
 
     def recall(self, question: CacheKey, changes: CounterValues) -> Given | None:
         """Return the cached answer to the request if the change counters are unchanged; otherwise None."""
-        with self._lock:
-            entry = self._entries.get(question.key)
-        return entry.answer if entry and entry.changes == changes else None
+        entry = self._entries.get(question.key, lambda entry: entry.changes == changes)
+        return entry.answer if entry else None
 
-    def remember(self, question: CacheKey, changes: CounterValues, answer: Given) -> None:
-        """Cache the answer to a request. An answer larger than the whole cache is not stored."""
-        if answer.size_bytes <= self._entries.maxsize:
-            with self._lock:
-                self._entries[question.key] = _CacheEntry(changes, answer)
+    def remember(
+        self, question: CacheKey, changes: CounterValues, answer: Given, seconds: float = LIFETIME_SECONDS
+    ) -> None:
+        """Cache the answer to a request, for so many seconds. An answer larger than the whole cache is not stored."""
+        self._entries.put(question.key, _CacheEntry(changes, answer, seconds))
 
 
 assembly_cache = AssemblyCache[AssemblyResult]()

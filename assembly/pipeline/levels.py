@@ -12,9 +12,7 @@ extracted ones are not cached while a model is configured, whose levels may be s
 import sys
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from threading import Lock
 
-from cachetools import LRUCache
 from django.conf import settings
 
 from assembly.engine.detail_levels import EXTRACTIVE_LEVELS, derive_levels
@@ -25,6 +23,7 @@ from assembly.engine.types import Candidate, Summary
 from assembly.models import text_hash
 from assembly.records.stored_levels import Levels, find_levels
 from assembly.sources.level_texts import STORED_CHARACTERS
+from config.caching.process_cache import ProcessCache
 from config.observability.tracing import span
 
 PROMPT_VERSION = 1
@@ -70,16 +69,13 @@ def with_levels(profile: Profile, candidates: Sequence[Candidate]) -> Sequence[C
 def levels_of(texts: Collection[str], names: Derivers) -> dict[str, Levels]:
     """Return the levels of each text, stored or extracted; without any where a text has one level alone."""
     hashes = {text: text_hash(text) for text in texts}
-    with _cache_lock:
-        found = {text: known for text, key in hashes.items() if (known := _cache.get((key, names))) is not None}
+    known = _cache.get_many([(key, names) for key in hashes.values()])
+    found: dict[str, Levels] = {text: known[key, names] for text, key in hashes.items() if (key, names) in known}
     missing = [text for text in texts if text not in found]
     stored = find_levels([hashes[text] for text in missing if len(text) >= STORED_CHARACTERS], names)
-    for text in missing:
-        found[text] = levels = stored.get(hashes[text]) or extracted_levels(text)
-        if _is_final(levels, names):
-            with _cache_lock:
-                _cache[hashes[text], names] = levels
-    return found
+    made = {text: stored.get(hashes[text]) or extracted_levels(text) for text in missing}
+    _cache.put_many({(hashes[text], names): levels for text, levels in made.items() if _is_final(levels, names)})
+    return found | made
 
 
 def extracted_levels(text: str) -> Levels:
@@ -115,5 +111,4 @@ def _memory_bytes(levels: Levels) -> int:
     return ENTRY_BYTES + sum(sys.getsizeof(summary.text) for summary in levels.values())
 
 
-_cache: LRUCache[tuple[bytes, Derivers], Levels] = LRUCache(MAX_CACHE_BYTES, _memory_bytes)
-_cache_lock = Lock()
+_cache = ProcessCache[tuple[bytes, Derivers], Levels]("levels", MAX_CACHE_BYTES, _memory_bytes)

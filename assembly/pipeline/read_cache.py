@@ -16,12 +16,10 @@ check, so that rows that change each time are not assembled twice each time.
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
-from threading import Lock
 from time import monotonic
 from typing import Any
 from uuid import UUID
 
-from cachetools import TTLCache
 from cachetools.keys import hashkey
 
 from assembly.engine.profile import Profile
@@ -29,6 +27,7 @@ from assembly.engine.types import candidate_text_bytes
 from assembly.pipeline.read_plan import BatchedQuery
 from assembly.records.change_counters import NO_OWNERS, ChangeCounts, load_change_counts
 from assembly.sources.time_budget import StatementDeadline
+from config.caching.process_cache import ProcessCache
 from config.db.statements import Rows
 
 LIFETIME_SECONDS = 300
@@ -55,29 +54,21 @@ class RowCache:
     """
 
     def __init__(self, max_bytes: int = MAX_BYTES, timer: Callable[[], float] = monotonic) -> None:
-        self._rows: TTLCache[Hashable, CachedRows] = TTLCache(
-            max_bytes, LIFETIME_SECONDS, timer, attrgetter("size_bytes")
+        self._rows = ProcessCache[Hashable, CachedRows](
+            "source_rows", max_bytes, attrgetter("size_bytes"), lifetime=lambda _: LIFETIME_SECONDS, timer=timer
         )
-        self._lock = Lock()
 
     def get(self, asked: Hashable) -> CachedRows | None:
         """Return the rows cached under this key; None without any."""
-        with self._lock:
-            try:
-                return self._rows[asked]  # `get` would compare the long key once more
-            except KeyError:
-                return None
+        return self._rows.get(asked)
 
     def keep(self, asked: Hashable, kept: CachedRows) -> None:
         """Cache rows under this key. Rows larger than the whole cache are not stored."""
-        if kept.size_bytes <= self._rows.maxsize:
-            with self._lock:
-                self._rows[asked] = kept
+        self._rows.put(asked, kept)
 
     def forget(self) -> None:
         """Remove all rows from the cache."""
-        with self._lock:
-            self._rows.clear()
+        self._rows.clear()
 
 
 row_cache = RowCache()

@@ -17,10 +17,10 @@ from uuid_utils.compat import uuid7
 from agents.models import Agent
 from assembly.engine.codes import WarningCode
 from assembly.models import Assembly, Purpose
-from assembly.pipeline.answer_cache import AssemblyResult, CacheKey, assembly_cache, cache_key
+from assembly.pipeline.answer_cache import AssemblyResult, CacheKey, cache_key
 from assembly.pipeline.prepare import PreparedAssembly, gather_candidates, prepare
-from assembly.pipeline.read_plan import load_preconditions
 from assembly.pipeline.request import AssemblyRequest, request_document
+from assembly.pipeline.shared_answers import recall_answer, remember_answer
 from assembly.pipeline.summaries.resolve import assemble_with_summaries, summaries_document
 from assembly.pipeline.telemetry import cache_lookups, engine_attributes, traced_assembly
 from assembly.pipeline.token_counts import load_token_counts, store_token_counts
@@ -90,10 +90,7 @@ def assemble(
         asked = replace(asked, sender_origin=origin_of(principal.author))
     time, purpose = TimeBudget.running(asked.budgets.time_ms), asked.purpose or Purpose.default_for(principal)
     wanted = cache_key(agent=agent, team=team, now=asked.now, asked=asked.facts())
-    known = (
-        assembly_cache.recall(wanted, load_preconditions(agent, team).changes) if assembly_cache.knows(wanted) else None
-    )
-    if known:
+    if known := recall_answer(wanted, agent, team):
         repeat = partial(record_cache_hit, of=known.assembly, principal=principal, purpose=purpose)
         with _transaction_for(recorded):
             again = repeat(assembly_ms=time.elapsed_ms)
@@ -164,5 +161,5 @@ def _assemble_and_record(
     answer = AssemblyResult(assembly, assembled.content, assembled.decisions)
     is_coherent = WarningCode.COHERENCE_FAILURE not in assembled.warnings
     if gathered.is_cacheable and is_coherent and not settled.report and not time.is_over:
-        assembly_cache.remember(wanted, gathered.preconditions.changes, answer)
+        remember_answer(wanted, gathered.preconditions.changes, answer)
     return replace(answer, candidates=settled.candidates)

@@ -19,13 +19,16 @@ from psycopg.errors import QueryCanceled
 
 from assembly.engine.codes import SourceCode
 from assembly.engine.quality import ContextQuality
+from assembly.engine.rendering import edited_text_cache_bytes
 from assembly.engine.scopes import SOURCE_SCOPES
+from assembly.engine.tokenizers import count_cache_bytes
 from assembly.engine.types import Decision, EngineResult
 from assembly.pipeline.answer_cache import AssemblyResult
 from assembly.records.recorded_quality import context_quality
 from assembly.sources.base import SourceResult
 from assembly.sources.external.questions import EXTERNAL_SOURCE as EXTERNAL
 from assembly.sources.external.questions import ExternalAnswer
+from config.caching.cache_metrics import CacheUsage
 from config.observability.tracing import Attributes, span
 
 Metric = TypeVar("Metric", bound=MetricWrapperBase)
@@ -86,12 +89,16 @@ class CacheLookups:
 
 
 cache_lookups = CacheLookups()
+_token_counts, _rendered_texts = CacheUsage("process", "token_counts"), CacheUsage("process", "rendered_texts")
 
 
 def count_context(
     *, profile: str, tokens: int, decisions: Sequence[Decision], seconds: float, quality: ContextQuality
 ) -> None:
     """Count an answered context in the metrics, whether new or from the cache."""
+    # The engine records no metrics of its own.
+    _token_counts.use(*count_cache_bytes())
+    _rendered_texts.use(*edited_text_cache_bytes())
     with_labels(DURATION, profile).observe(seconds)
     with_labels(TOKENS, profile).inc(tokens)
     for code, number in Tally([decision.code for decision in decisions if not decision.included]).items():

@@ -17,6 +17,7 @@ from django.db import DEFAULT_DB_ALIAS, connection, models
 from assembly.models import Assembly, Piece
 from assembly.records.change_counters import ChangeCounts, StaleRead, is_unchanged_sql
 from assembly.records.encoding import ID_BYTES, NewPiece
+from config.caching.cache_metrics import CacheUsage
 from config.db.statements import Statement, run_statement
 
 # A piece that this process stored before is not sent again, nor its text. No assembly is written if such a piece was
@@ -54,6 +55,7 @@ RECORD_SQL = """
 SELECT unchanged, (SELECT count(*) FROM assembly) FROM state
 """
 MAX_KNOWN = 50_000
+KNOWN_BYTES = 150
 ID_OFFSETS = range(0, 32 - ID_BYTES + 1, ID_BYTES)
 """Offsets of a piece's hash at which its id may begin."""
 
@@ -123,7 +125,7 @@ class _StoredPieces:
 
     def __init__(self) -> None:
         self._known: OrderedDict[int, None] = OrderedDict()
-        self._lock = Lock()
+        self._lock, self._usage = Lock(), CacheUsage("process", "stored_pieces")
 
     def among(self, asked: Collection[int]) -> Set[int]:
         return self._known.keys() & asked
@@ -134,6 +136,7 @@ class _StoredPieces:
                 self._known[key] = None
             while len(self._known) > MAX_KNOWN:
                 self._known.popitem(last=False)
+        self._usage.use(len(self._known) * KNOWN_BYTES, MAX_KNOWN * KNOWN_BYTES)
 
     def forget(self) -> None:
         with self._lock:

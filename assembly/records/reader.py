@@ -8,11 +8,9 @@ import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from threading import Lock
 from typing import Any, NamedTuple
 
 import orjson
-from cachetools import LRUCache
 from django.core.exceptions import ObjectDoesNotExist
 
 from assembly.engine.assemble import assemble, profile_for_version
@@ -33,6 +31,7 @@ from assembly.engine.types import (
 from assembly.models import Assembly
 from assembly.records.encoding import LEVELS_COLUMN, Columns, candidate_facts, decision_at
 from assembly.rules.evaluation import rules_from_record
+from config.caching.process_cache import ProcessCache
 from config.db.statements import Rows, Statement, run_statement
 from config.http.cpu_budget import unlimited_cpu
 from config.http.errors import DossierError
@@ -122,13 +121,10 @@ def load_record(assembly: Assembly) -> StoredAssembly:
     with _damage_reported():
         pieces = _load_pieces([assembly])
         sha256 = _content_hash(assembly, pieces)
-        with _record_cache_lock:
-            told = _record_cache.get(sha256)
+        told = _record_cache.get(sha256)
         if told is None:
             told = record_from_pieces(assembly, _pieces_by_id(pieces))
-            if _memory_bytes(told) <= _record_cache.maxsize:
-                with _record_cache_lock:
-                    _record_cache[sha256] = told
+            _record_cache.put(sha256, told)
         assembly.contents = told.assembly.contents
         return replace(told, assembly=assembly)
 
@@ -254,8 +250,7 @@ def _memory_bytes(told: StoredAssembly) -> int:
     )
 
 
-_record_cache: LRUCache[bytes, StoredAssembly] = LRUCache(MAX_CACHE_BYTES, _memory_bytes)
-_record_cache_lock = Lock()
+_record_cache = ProcessCache[bytes, StoredAssembly]("records", MAX_CACHE_BYTES, _memory_bytes)
 
 
 def _summary_at(columns: Columns, place: int, ids: Sequence[int], pieces: Mapping[int, StoredPiece]) -> Summary | None:

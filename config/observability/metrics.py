@@ -20,9 +20,12 @@ from psycopg_pool import PoolTimeout
 
 import assembly.pipeline.telemetry  # noqa: F401 - registers what it counts, also before the first context is assembled
 from assembly.conflicts.find import count_open_conflicts
+from assembly.pipeline.shared_answers import shared_answers
 from assembly.records.followers import queue_status
+from config.caching.cache_metrics import LIMIT_BYTES, USED_BYTES
 from config.http.problems import page_not_found
-from config.observability.metrics_files import is_multiprocess
+from config.observability.metrics_files import forget_ended_processes, is_multiprocess
+from memories.embeddings.topic_vectors import topic_vectors
 from memories.jobs.services import UNFINISHED
 from memories.lifecycle.hourly_run import last_budget_share
 from memories.models import Job
@@ -43,11 +46,11 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def _document(_: HttpRequest) -> HttpResponse:
-    text = generate_latest(_multiprocess_registry() if is_multiprocess() else REGISTRY)
-    waiting = generate_latest(
-        _registry(_JobsCollector(), _NewRecordsCollector(), _ConflictsCollector(), _BudgetCollector())
-    )
-    return HttpResponse(text + waiting, content_type=CONTENT_TYPE_LATEST)
+    if is_multiprocess():
+        forget_ended_processes()
+    stored = _JobsCollector(), _NewRecordsCollector(), _ConflictsCollector(), _BudgetCollector()
+    registry = _registry(_ProcessesCollector(), *stored)
+    return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
 
 
 def _may_read(request: HttpRequest) -> bool:
@@ -66,10 +69,6 @@ def _is_loopback(address: str) -> bool:
         return False
 
 
-def _multiprocess_registry() -> CollectorRegistry:
-    return _registry(_AllProcessesCollector())
-
-
 def _registry(*collectors: Collector) -> CollectorRegistry:
     registry = CollectorRegistry()
     for collector in collectors:
@@ -77,13 +76,26 @@ def _registry(*collectors: Collector) -> CollectorRegistry:
     return registry
 
 
-class _AllProcessesCollector(Collector):
-    """A collector that sums over all web processes, also ended ones. A ratio is computed from the sums."""
+class _ProcessesCollector(Collector):
+    """A collector of what web processes count, summed over all of them, also ended ones.
+
+    Ratios are computed from the sums. The memory of caches that processes share is read where they are: a store that
+    does not answer hides no other metric.
+    """
 
     def collect(self) -> Iterator[Metric]:
-        families = list(MultiProcessCollector(None).collect())  # type: ignore[no-untyped-call]
-        yield from (family for family in families if family.name != HIT_RATIO)
+        families = list(MultiProcessCollector(None).collect() if is_multiprocess() else REGISTRY.collect())  # type: ignore[no-untyped-call]
+        found = {family.name: family for family in families if family.name != HIT_RATIO}
+        for cache in (shared_answers(), topic_vectors()):
+            if memory := cache.used_and_limit():
+                labels = {"tier": cache.tier, "cache": cache.name}
+                for name, value in zip((USED_BYTES, LIMIT_BYTES), memory, strict=True):
+                    family = found[name]
+                    family.samples = [one for one in family.samples if one.labels != labels]
+                    family.add_sample(name, labels, value)
+        yield from found.values()
         yield _hit_ratio(families)
+        yield _utilisation(found[USED_BYTES], found[LIMIT_BYTES])
 
 
 def _hit_ratio(families: Iterable[Metric]) -> Metric:
@@ -96,6 +108,17 @@ def _hit_ratio(families: Iterable[Metric]) -> Metric:
     lookups, hits = sum(found.values()), found.get("hit", 0.0)
     words = "Hits per lookup since the web processes began; NaN before the first."
     return GaugeMetricFamily(HIT_RATIO, words, value=hits / lookups if lookups else math.nan)
+
+
+def _utilisation(used: Metric, limits: Metric) -> Metric:
+    words = "Bytes of memory that caches use, per byte that they may use; below 0.8 there is room."
+    family = GaugeMetricFamily("memory_utilisation_ratio", words, labels=["tier", "cache"])
+    most = {(one.labels["tier"], one.labels["cache"]): one.value for one in limits.samples}
+    for one in used.samples:
+        tier, cache = one.labels["tier"], one.labels["cache"]
+        if limit := most.get((tier, cache)):
+            family.add_metric([tier, cache], one.value / limit)
+    return family
 
 
 class _JobsCollector(Collector):

@@ -6,6 +6,7 @@ import os
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 """The variable that prometheus_client reads on import: if it is set, metrics are stored in files."""
@@ -26,3 +27,13 @@ def multiprocess_metrics(processes: int) -> Iterator[Mapping[str, str]]:
 def is_multiprocess() -> bool:
     """Return whether this process is one of several that share metrics."""
     return FOLDER in os.environ
+
+
+def forget_ended_processes() -> None:
+    """Remove the gauges of processes that have ended, so that sums over the living ones do not contain them."""
+    for file in Path(os.environ[FOLDER]).glob("gauge_live*_*.db"):
+        pid = file.stem.rpartition("_")[2]
+        try:
+            os.kill(int(pid), 0)
+        except ProcessLookupError:
+            file.unlink(missing_ok=True)

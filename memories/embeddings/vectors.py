@@ -21,6 +21,7 @@ from memories.embeddings.active_model import (
 )
 from memories.embeddings.base import EmbedderFailed, Vector
 from memories.embeddings.registry import find_embedder
+from memories.embeddings.topic_vectors import find_topic_vector, store_topic_vector
 from memories.models.embedding import Embedded
 
 logger = logging.getLogger(__name__)
@@ -106,7 +107,11 @@ def _embed_query_or_log(text: str, space: EmbeddingModel) -> QueryVector | None:
 
 
 def _embed_query(text: str, space: EmbeddingModel) -> QueryVector | None:
-    [vector] = embed_texts(space, [text])
+    vector = find_topic_vector(space, text)
+    if vector is None:
+        [vector] = embed_texts(space, [text])
+        if vector is not None:
+            store_topic_vector(space, text, vector)
     return None if vector is None else QueryVector(text, space, vector)
 
 

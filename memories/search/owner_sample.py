@@ -5,13 +5,12 @@ themselves. Therefore it may be some minutes old, and each process caches the sa
 """
 
 from dataclasses import dataclass
-from threading import Lock
 from uuid import UUID
 
 import numpy as np
-from cachetools import TTLCache
 from numpy.typing import NDArray
 
+from config.caching.process_cache import ProcessCache
 from config.db.statements import Statement, run_statement
 from memories.lifecycle.tiered_text import octets_sql
 from memories.lifecycle.tiers import IS_SEARCHED_SQL
@@ -25,8 +24,10 @@ LAST, VALUES = "substring(uuid_send(id), 13)", 2**32
 """The sample consists of the rows with the lowest last four bytes of their ids, which are random: 2**32 values."""
 MOMENT = np.dtype([("at", ">i8")])
 LIFETIME_SECONDS = 300
-OWNERS = 100
-"""The number of owners whose samples are cached, 50 to 150 kB each."""
+MAX_CACHE_BYTES = 15_000_000
+"""The bytes of memory of the cached samples, 50 to 150 kB each."""
+SAMPLE_BYTES = 1_000
+"""Approximate bytes of memory of a sample without its arrays."""
 
 # The words are joined by blanks, because no lexeme contains one.
 READ = """
@@ -79,14 +80,16 @@ class OwnerSample:
         return int(self.counts[place]) if known else 0
 
 
-_cache: TTLCache[UUID, OwnerSample] = TTLCache(OWNERS, LIFETIME_SECONDS)
-_lock = Lock()
+def _memory_bytes(sample: OwnerSample) -> int:
+    return SAMPLE_BYTES + sample.rows.nbytes + sample.words.nbytes + sample.counts.nbytes
+
+
+_cache = ProcessCache[UUID, OwnerSample]("samples", MAX_CACHE_BYTES, _memory_bytes, lifetime=lambda _: LIFETIME_SECONDS)
 
 
 def cached_sample(owner: UUID) -> OwnerSample | None:
     """Return the cached sample of the owner's rows; None where there is none from the last minutes."""
-    with _lock:
-        return _cache.get(owner)
+    return _cache.get(owner)
 
 
 def read_sample(column: str, owner: UUID, table: int) -> OwnerSample:
@@ -97,8 +100,7 @@ def read_sample(column: str, owner: UUID, table: int) -> OwnerSample:
     sample = cached_sample(owner)
     if sample is None or sample.table != table:
         sample = _query_sample(column, owner)
-        with _lock:
-            _cache[owner] = sample
+        _cache.put(owner, sample)
     return sample
 
 

@@ -8,11 +8,9 @@ fence), is shown as source.
 import hashlib
 import re
 import sys
-from threading import Lock
 from typing import Any
 
 import nh3
-from cachetools import LRUCache
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
@@ -21,6 +19,7 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
+from config.caching.process_cache import ProcessCache
 from config.http.cpu_budget import TooCostly, check_cpu, cpu_budget
 
 # Controls but for tab and line ends, overrides and isolates of writing direction, spaces of no width, and the tags that
@@ -97,9 +96,8 @@ _CLASSES = {
 
 _HEADING_TAG = re.compile("<(/?)h([1-6])>")
 _EMPTY = mark_safe("")
-_html = LRUCache[bytes, SafeString](CACHED_BYTES, getsizeof=sys.getsizeof)
+_html = ProcessCache[bytes, SafeString]("html", CACHED_BYTES, sys.getsizeof)
 """The cache of the texts that this process rendered last, by their SHA-256."""
-_html_lock = Lock()
 
 
 _BLOCK_SIGNS = re.compile(r"^\s*(#{1,6}|[-*+>]|\d+[.)])\s+")
@@ -118,13 +116,10 @@ def render_markdown(text: str) -> SafeString:
     if len(text) < MIN_CACHED_CHARACTERS:
         return _formatted_or_plain(text)
     key = hashlib.sha256(text.encode(errors="replace")).digest()
-    with _html_lock:
-        known = _html.get(key)
+    known = _html.get(key)
     if known is None:
         known = _formatted_or_plain(text)
-        if sys.getsizeof(known) <= CACHED_BYTES:
-            with _html_lock:
-                _html[key] = known
+        _html.put(key, known)
     return known
 
 

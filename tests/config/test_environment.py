@@ -112,3 +112,32 @@ def test_the_address_of_the_installation_is_needed_for_mail(monkeypatch: pytest.
     monkeypatch.setenv("EMAIL_HOST", "mail.example.org")
     with pytest.raises(ImproperlyConfigured, match="EMAIL_HOST is set, but HERE is not"):
         environment.site_address("HERE", needed_for="EMAIL_HOST")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "",
+        "redis://localhost",
+        "redis://:secret@cache:6379/0",
+        "rediss://user:p%40ss@[::1]:6380/15",
+        "unix:///run/redis.sock",
+    ],
+)
+def test_the_address_of_a_redis(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CACHE_URL", f" {address} ")
+    assert environment.redis_address("CACHE_URL") == address
+
+
+@pytest.mark.parametrize(
+    "nonsense",
+    [
+        "localhost:6379", "http://:secret@localhost", "redis://", "redis://:secret@host:port/0", "redis://:secret@host:0/0",
+        "redis://:secret@host/queue", "redis://:secret@host:70000", "redis://[::1", "unix://",
+    ],
+)  # fmt: skip
+def test_what_is_no_redis_is_refused(nonsense: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CACHE_URL", nonsense)
+    with pytest.raises(ImproperlyConfigured, match="CACHE_URL must look like redis://") as error:
+        environment.redis_address("CACHE_URL")
+    assert "secret" not in str(error.value)

@@ -29,7 +29,7 @@ MAX_AGENTS = 20
 SECONDS = 3.0
 """Seconds after which no further agent is started."""
 
-kept = AssemblyCache[SideBySide](MAX_BYTES)
+kept = AssemblyCache[SideBySide](MAX_BYTES, name="draft_previews")
 """The cache of previews of the last 30 seconds, for repeated requests without changes in between."""
 
 

@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from agents.keys import api_key_create
 from agents.models import Agent
-from assembly.pipeline import services
+from assembly.pipeline import shared_answers
 from assembly.pipeline.answer_cache import AssemblyCache
 from tests.assembly.one_of_each import everything
 from tests.client import Api
@@ -14,7 +14,7 @@ from tests.client import Api
 @pytest.fixture(autouse=True)
 def _no_older_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     """What was assembled in another test was rolled back."""
-    monkeypatch.setattr(services, "assembly_cache", AssemblyCache())
+    monkeypatch.setattr(shared_answers, "assembly_cache", AssemblyCache())
 
 
 @pytest.fixture

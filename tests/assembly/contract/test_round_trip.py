@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from agents.keys import api_key_create
 from agents.models import Agent
-from assembly.pipeline import services
+from assembly.pipeline import shared_answers
 from assembly.pipeline.answer_cache import AssemblyCache
 from memories.models import Entity, Event, Pattern, Thread
 from memories.services import MemoryFacts, memories_create
@@ -36,7 +36,7 @@ def key(module_database: str) -> str:
 
 @pytest.fixture(autouse=True)
 def _no_older_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(services, "assembly_cache", AssemblyCache())
+    monkeypatch.setattr(shared_answers, "assembly_cache", AssemblyCache())
 
 
 @settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))

@@ -14,7 +14,7 @@ from django.utils import timezone
 from agents.models import Agent
 from agents.services import daily_log_append
 from assembly.models import Assembly, StoredText
-from assembly.pipeline import services
+from assembly.pipeline import services, shared_answers
 from assembly.pipeline.answer_cache import AssemblyCache, AssemblyResult, CacheKey
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
@@ -145,7 +145,7 @@ def test_over_rest_a_repeat_is_created_as_well(agent_api: Api) -> None:
 
 def test_an_answer_is_forgotten_after_half_a_minute(kept: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
     seconds = 1_000.0
-    monkeypatch.setattr(services, "assembly_cache", AssemblyCache(timer=lambda: seconds))
+    monkeypatch.setattr(shared_answers, "assembly_cache", AssemblyCache(timer=lambda: seconds))
     first, _ = context(kept)
     seconds += 29.9
     assert context(kept)[0].now == first.now

@@ -9,7 +9,7 @@ from django.db import OperationalError, transaction
 from agents.models import Agent
 from assembly.engine.assemble import FAILURE_NOTE
 from assembly.models import Assembly
-from assembly.pipeline import services
+from assembly.pipeline import shared_answers
 from assembly.pipeline.answer_cache import AssemblyCache, AssemblyResult
 from assembly.pipeline.request import AssemblyRequest, RequestBudgets
 from assembly.pipeline.services import assemble
@@ -54,7 +54,7 @@ def press(django_db_setup: None, django_db_blocker: Any) -> Iterator[Pair]:
 
 @pytest.fixture(autouse=True)
 def _clean(press: Pair, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(services, "assembly_cache", AssemblyCache())
+    monkeypatch.setattr(shared_answers, "assembly_cache", AssemblyCache())
     with leaving_nothing_behind():
         yield
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from agents.models import Agent
 from assembly.engine.codes import Code
 from assembly.models import Assembly
-from assembly.pipeline import services
+from assembly.pipeline import shared_answers
 from assembly.pipeline.answer_cache import AssemblyCache
 from assembly.pipeline.request import DEFAULT_PROFILE, AssemblyRequest, RequestBudgets
 from assembly.pipeline.services import assemble
@@ -60,7 +60,7 @@ def kept(db: None) -> tuple[Agent, Team]:
 def empty_cache(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """As if nobody had asked anything before."""
     with monkeypatch.context() as patch:
-        patch.setattr(services, "assembly_cache", AssemblyCache())
+        patch.setattr(shared_answers, "assembly_cache", AssemblyCache())
         yield
 
 

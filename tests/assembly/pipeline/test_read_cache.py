@@ -14,7 +14,7 @@ from agents.services import agent_create
 from assembly.engine.types import Candidate
 from assembly.models import Assembly
 from assembly.pipeline import read_cache as keeping
-from assembly.pipeline import services
+from assembly.pipeline import services, shared_answers
 from assembly.pipeline.answer_cache import AssemblyCache, AssemblyResult
 from assembly.pipeline.read_cache import LIFETIME_SECONDS, CachedRows, RowCache
 from assembly.pipeline.request import AssemblyRequest
@@ -42,7 +42,7 @@ def press(django_db_setup: None, django_db_blocker: Any) -> Iterator[Pair]:
 
 @pytest.fixture(autouse=True)
 def _uncached(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(services, "assembly_cache", AssemblyCache())
+    monkeypatch.setattr(shared_answers, "assembly_cache", AssemblyCache())
 
 
 def told(agent: Agent, team: Team | None, **wishes: Any) -> AssemblyResult:

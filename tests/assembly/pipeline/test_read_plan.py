@@ -10,7 +10,7 @@ import pytest
 from django.db import transaction
 
 from agents.models import Agent
-from assembly.pipeline import services
+from assembly.pipeline import shared_answers
 from assembly.pipeline.answer_cache import AssemblyCache, AssemblyResult
 from assembly.pipeline.request import AssemblyRequest, RequestBudgets
 from assembly.pipeline.services import assemble
@@ -39,7 +39,7 @@ def press(django_db_setup: None, django_db_blocker: Any) -> Iterator[Pair]:
 
 @pytest.fixture(autouse=True)
 def _uncached(press: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(services, "assembly_cache", AssemblyCache())
+    monkeypatch.setattr(shared_answers, "assembly_cache", AssemblyCache())
 
 
 def told(press: Pair, **wishes: Any) -> AssemblyResult:

@@ -14,7 +14,7 @@ from agents.services import daily_log_append
 from assembly.engine.tokenizers import Tiktoken, get_tokenizer
 from assembly.engine.types import Candidate
 from assembly.models import StoredText, TokenCount, text_hash
-from assembly.pipeline import services
+from assembly.pipeline import shared_answers
 from assembly.pipeline.answer_cache import AssemblyCache, AssemblyResult
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
@@ -43,7 +43,7 @@ def writer(luna: Agent, monkeypatch: pytest.MonkeyPatch) -> Iterator[Agent]:
     """Luna, who knows and did much. What her process counted is forgotten, before and after."""
     write(luna, "KNOWLEDGE", KNOWLEDGE)
     daily_log_append(agent=luna, date=NOW.date(), text=LOG, principal=SYSTEM)
-    monkeypatch.setattr(services, "assembly_cache", AssemblyCache())
+    monkeypatch.setattr(shared_answers, "assembly_cache", AssemblyCache())
     get_tokenizer.cache_clear()
     yield luna
     get_tokenizer.cache_clear()
@@ -55,7 +55,7 @@ def told(writer: Agent, tokenizer: str = CL100K) -> AssemblyResult:
 
 def told_by_a_new_process(writer: Agent, monkeypatch: pytest.MonkeyPatch) -> tuple[AssemblyResult, list[str]]:
     """The context, and the texts that were counted for it."""
-    monkeypatch.setattr(services, "assembly_cache", AssemblyCache())
+    monkeypatch.setattr(shared_answers, "assembly_cache", AssemblyCache())
     get_tokenizer.cache_clear()
     tokenizer, texts = get_tokenizer(CL100K), list[str]()
     assert isinstance(tokenizer, Tiktoken)

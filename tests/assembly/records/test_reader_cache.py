@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from cachetools import LRUCache
 from django.db import connections, transaction
 
 from agents.models import Agent
@@ -12,6 +11,7 @@ from assembly.models import Assembly
 from assembly.models.assembly import packed
 from assembly.records import reader as records
 from assembly.records.reader import RecordDamaged, content_of, load_record
+from config.caching.process_cache import ProcessCache
 from teams.models import Team, User
 from tests.assembly.large_record import context_of_many
 
@@ -75,7 +75,7 @@ def test_another_byte_of_a_text_is_another_record(assembly: Assembly) -> None:
 def test_only_so_much_is_known(assembly: Assembly, monkeypatch: pytest.MonkeyPatch) -> None:
     first = load_record(read(assembly))
     size = records._memory_bytes(first)
-    monkeypatch.setattr(records, "_record_cache", LRUCache(size, records._memory_bytes))
+    monkeypatch.setattr(records, "_record_cache", ProcessCache("records", size, records._memory_bytes))
     first = load_record(read(assembly))
     assert load_record(read(assembly)).inputs is first.inputs
     other = read(assembly)

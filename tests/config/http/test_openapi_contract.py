@@ -15,7 +15,7 @@ from schemathesis import checks
 
 from agents.models import Agent
 from agents.services import daily_log_append
-from assembly.pipeline import services
+from assembly.pipeline import shared_answers
 from assembly.pipeline.answer_cache import AssemblyCache
 from memories.services import MemoryFacts, memory_create
 from teams.models import Team
@@ -55,7 +55,7 @@ def one_connection() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _no_older_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     """What was assembled in another test was rolled back."""
-    monkeypatch.setattr(services, "assembly_cache", AssemblyCache())
+    monkeypatch.setattr(shared_answers, "assembly_cache", AssemblyCache())
 
 
 @pytest.fixture(scope="module")

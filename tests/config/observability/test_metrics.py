@@ -13,6 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from agents.models import Agent
 from assembly.models import FollowFailure, NewAssembly
+from config.caching.shared_cache import SharedCache, StoreFailed
 from memories.jobs.services import job_create
 from memories.models import Job, JobStatus
 from teams.models import User
@@ -172,3 +173,35 @@ def test_no_label_holds_what_a_stranger_made_up(method: str, path: str, client: 
         for value in each.labels.values()
     }
     assert not [value for value in labels if "BREW" in value or "stranger" in value or "agents/x" in value]
+
+
+def test_they_tell_the_memory_of_each_cache(
+    agent_api: Api, client: Client, agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Store:
+        name, max_bytes = "a store", 1_000
+
+        def used_bytes(self) -> int:
+            return 250
+
+    shared = SharedCache("shared", "answers", Store())  # type: ignore[arg-type]
+    monkeypatch.setattr("config.observability.metrics.shared_answers", lambda: shared)
+    assert agent_api.post("assemblies", {"agent": "ada", "team": "care"}).status_code == 201
+    text = client.get("/metrics").content.decode()
+    for cache in ("answers", "token_counts", "stored_pieces", "rendered_texts", "profiles"):
+        labels = {"tier": "process", "cache": cache}
+        used, limit = sample(text, "memory_cache_bytes", **labels), sample(text, "memory_cache_limit_bytes", **labels)
+        assert 0 < used < limit, cache
+        assert sample(text, "memory_utilisation_ratio", **labels) == pytest.approx(used / limit)
+    labels = {"tier": "shared", "cache": "answers"}
+    names = ("memory_cache_bytes", "memory_cache_limit_bytes", "memory_utilisation_ratio")
+    assert [sample(text, name, **labels) for name in names] == [250, 1_000, 0.25]
+    assert text.count("# TYPE memory_cache_bytes ") == 1
+    monkeypatch.setattr(Store, "used_bytes", lambda _: away())
+    text = client.get("/metrics").content.decode()
+    assert sample(text, "memory_utilisation_ratio", **labels) == 0
+    assert "http_requests_total{" in text
+
+
+def away() -> NoReturn:
+    raise StoreFailed("away")

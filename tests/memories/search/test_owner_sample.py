@@ -3,12 +3,13 @@
 import datetime
 import random
 from typing import Any
+from uuid import UUID
 
 import pytest
-from cachetools import TTLCache
 from django.db import connection
 
 from agents.models import Agent
+from config.caching.process_cache import ProcessCache
 from memories.models import Entity, Memory
 from memories.search import candidates, owner_sample
 from memories.search.owner_sample import OwnerSample, cached_sample, read_sample
@@ -127,7 +128,14 @@ class TestHowLongItIsKept:
         self, agent: Agent, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         now = [0.0]
-        monkeypatch.setattr(owner_sample, "_cache", TTLCache(8, owner_sample.LIFETIME_SECONDS, timer=lambda: now[0]))
+        cache = ProcessCache[UUID, OwnerSample](
+            "samples",
+            owner_sample.MAX_CACHE_BYTES,
+            owner_sample._memory_bytes,
+            lifetime=lambda _: owner_sample.LIFETIME_SECONDS,
+            timer=lambda: now[0],
+        )
+        monkeypatch.setattr(owner_sample, "_cache", cache)
         first = sampled(agent)
         remember(agent, *["milk"] * 50)
         now[0] = owner_sample.LIFETIME_SECONDS - 1

@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("assembly", "0033_learned_weights"),
+        ("assembly", "0034_shared_cache"),
     ]
 
     operations = [

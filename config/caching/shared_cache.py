@@ -1,0 +1,148 @@
+"""A shared cache holds values for several processes: those of an installation, or those of a machine.
+
+Its store decides which: PostgreSQL, Redis, a file. Nothing depends on it: whatever goes wrong is a miss. A store that
+fails is left alone for a second, and for twice as long after each further failure, up to a minute; then one caller
+tries it. So a server that does not answer costs a request its timeout once, and nothing while it is left alone. Values
+are sealed (`config.caching.sealing`): a store that was damaged, filled by others or copied from another installation
+gives misses as well.
+"""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from threading import Lock
+from time import monotonic
+from typing import Protocol, TypeVar
+
+from config.caching.background_writes import BackgroundWrites
+from config.caching.cache_metrics import CacheUsage, Tier
+from config.caching.sealing import seal, unseal
+
+logger = logging.getLogger(__name__)
+
+Outcome = TypeVar("Outcome")
+
+FIRST_PAUSE_SECONDS = 1.0
+LONGEST_PAUSE_SECONDS = 60.0
+LARGEST_SHARE = 1 / 16
+"""The largest share of the cache that one value may take."""
+
+
+class StoreFailed(Exception):
+    """The store did not do what was asked, or not in time; the message names no value and no address."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredValue:
+    """A value as the store returns it, and the seconds until it expires."""
+
+    value: bytes
+    seconds: float
+
+
+class CacheStore(Protocol):
+    """Where a shared cache keeps its values. All methods raise StoreFailed, soon if the store does not answer."""
+
+    @property
+    def name(self) -> str:
+        """The name of the store in log lines."""
+
+    @property
+    def max_bytes(self) -> int:
+        """The most bytes of all values together."""
+
+    def get(self, key: bytes) -> StoredValue | None:
+        """Return the value that was stored under the key and has not expired; None without one."""
+
+    def put(self, key: bytes, value: bytes, seconds: float) -> int:
+        """Store the value for so many seconds, and return how many others were dropped to make space."""
+
+    def used_bytes(self) -> int:
+        """Return the bytes of all values together."""
+
+
+class SharedCache:
+    """Values by key in a store; without a store, there are none. `tier` and `name` are those in `/metrics`."""
+
+    def __init__(
+        self,
+        tier: Tier,
+        name: str,
+        store: CacheStore | None,
+        timer: Callable[[], float] = monotonic,
+        background: BackgroundWrites | None = None,
+    ) -> None:
+        self.tier, self.name, self._store, self._timer, self._background = tier, name, store, timer, background
+        self._usage, self._lock = CacheUsage(tier, name), Lock()
+        self._pause = self._retry_at = 0.0
+
+    def get(self, key: bytes) -> StoredValue | None:
+        """Return the value under the key, and for how long it is valid; None without one."""
+        if self._store is None:
+            return None
+        stored = self._attempt(partial(self._store.get, key))
+        value = unseal(key, stored.value) if stored else None
+        return StoredValue(value, stored.seconds) if stored and value is not None else None
+
+    def put(self, key: bytes, value: bytes, seconds: float) -> None:
+        """Store the value for so many seconds; one that is too large is not stored."""
+        if self._store is None:
+            return
+        sealed = seal(key, value)
+        if len(sealed) <= self._store.max_bytes * LARGEST_SHARE:
+            evictions = self._attempt(partial(self._store.put, key, sealed, seconds))
+            self._usage.count(evictions=evictions or 0)
+
+    def put_later(self, key: bytes, encode: Callable[[], bytes | None], seconds: float) -> None:
+        """Store what `encode` returns, unless it is None, for so many seconds from now.
+
+        With `background`, its thread encodes and stores the value; otherwise it is stored at once.
+        """
+        expires = self._timer() + seconds
+
+        def write() -> None:
+            value, left = encode(), expires - self._timer()
+            if value is not None and left > 0:
+                self.put(key, value, left)
+
+        if self._store is not None:
+            (self._background.submit if self._background else _at_once)(write)
+
+    def count(self, *, hit: bool) -> None:
+        """Count a lookup. The caller decides what is a hit, because a value may be outdated."""
+        self._usage.count(hits=hit, misses=not hit)
+
+    def used_and_limit(self) -> tuple[int, int] | None:
+        """Return the bytes of all values and their limit; None if there is no store, or if it does not answer."""
+        if self._store is None or (used := self._attempt(self._store.used_bytes)) is None:
+            return None
+        return used, self._store.max_bytes
+
+    def _attempt(self, call: Callable[[], Outcome]) -> Outcome | None:
+        """Return the outcome of the call; None if it failed, or if the store is left alone."""
+        with self._lock:
+            if self._timer() < self._retry_at:
+                return None
+            if self._pause:  # all others wait for what becomes of this attempt
+                self._retry_at = self._timer() + self._pause
+        try:
+            outcome = call()
+        except StoreFailed as error:
+            self._leave_alone(error)
+            return None
+        with self._lock:
+            self._pause = self._retry_at = 0.0
+        return outcome
+
+    def _leave_alone(self, error: StoreFailed) -> None:
+        with self._lock:
+            is_first = not self._pause
+            self._pause = min(max(FIRST_PAUSE_SECONDS, 2 * self._pause), LONGEST_PAUSE_SECONDS)
+            self._retry_at = self._timer() + self._pause
+        if is_first and self._store:
+            logger.warning("%s is not used as a cache for a while: %s", self._store.name, error)
+
+
+def _at_once(write: Callable[[], None]) -> None:
+    write()
