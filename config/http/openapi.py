@@ -66,6 +66,8 @@ TAGS = [
         "recall-tests": "What contexts must and must not include, and whether they do.",
         "external-sources": "Endpoints that are queried while a context is assembled.",
         "conflicts": "Texts that contradict each other, or say the same, and what people decided.",
+        "kv-policies": "What is kept hot, compressed and moved out, by content type.",
+        "lifecycle-reports": "What the hourly run moved, with undo.",
         "alerts": "Problems that contexts have.",
         "webhooks": "Notifications to other systems, with their deliveries.",
         "trends": "Daily statistics.",

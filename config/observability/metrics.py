@@ -167,7 +167,7 @@ class _BudgetCollector(Collector):
         words = (
             "Share of MEMORY_BUDGET_MB that hot and warm texts took in the last lifecycle run; NaN without a budget."
         )
-        yield GaugeMetricFamily("memory_utilisation_ratio", words, value=math.nan if share is None else share)
+        yield GaugeMetricFamily("memory_budget_ratio", words, value=math.nan if share is None else share)
 
 
 class _ConflictsCollector(Collector):

@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from config.http.errors import Invalid, NotFound
+from config.http.idempotency import idempotent
 from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, PAGE
 from config.http.serializers import StrictSerializer, VisibleText
 from memories.api.jobs import JobSerializer
@@ -144,6 +145,7 @@ class PolicyDetail(_PolicyView):
 
 class PolicyPreview(_PolicyView):
     @extend_schema(request=PolicyPreviewSerializer, responses=PreviewSerializer)
+    @idempotent
     def post(self, request: Request, content_type: str, slug: str | None = None) -> Response:
         """Return how many things the next run would move. Nothing is saved."""
         self.query()
@@ -197,6 +199,7 @@ class ReportList(ApiView):
 
 class ReportUndo(ApiView):
     @extend_schema(request=None, responses={202: JobSerializer})
+    @idempotent
     def post(self, request: Request, id_: UUID) -> Response:
         """Undo what the report names, in the background: things are hot again, merged memories separate."""
         self.query()
