@@ -6,8 +6,9 @@ chosen by cross-validation: the smallest ones at which the pairs left out reach 
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import yaml
@@ -18,9 +19,8 @@ from assembly.conflicts.detection.classifier import (
     LABELS,
     Classifier,
     Label,
-    is_possible_conflict,
 )
-from assembly.conflicts.detection.comparison import statements_of_both
+from assembly.conflicts.detection.comparison import clause_pairs, sentence_cosine, statements_of_both
 from assembly.conflicts.detection.cues import find_cues
 from assembly.conflicts.detection.duplicate_guards import is_possible_duplicate
 from assembly.conflicts.detection.features import (
@@ -30,18 +30,21 @@ from assembly.conflicts.detection.features import (
     label_features,
     subject_features,
 )
-from assembly.conflicts.detection.figures import Similarities, evaluate, figures_of
+from assembly.conflicts.detection.figures import AGREEING, Similarities, evaluate, figures_of
 from assembly.conflicts.detection.labelled_pairs import LabelledPair
+from assembly.conflicts.detection.statement import Statement
 
 Numbers = NDArray[np.float64]
 AnalysedPair = tuple[Pair, Label]
 
 SAME_SUBJECT_LABELS = ("conflict", "duplicate", "refining", "evolving")
 SUBJECT_PENALTY, LABEL_PENALTY = 0.002, 0.0005
-FOLDS = 8
-CONFLICT_PRECISION, FALSE_ALARMS, DUPLICATE_PRECISION = 0.95, 0.02, 0.99
-"""What the pairs left out must reach, a little more than what is promised, as other texts are harder."""
-LEAST_THRESHOLD = 0.55
+FOLDS = 5
+CONFLICT_PRECISION, FALSE_ALARMS, DUPLICATE_PRECISION = 0.9, 0.05, 0.99
+"""This is what the pairs left out must reach, a little more than what is promised."""
+LEAST_THRESHOLD, LEAST_CHANCE = 0.45, 0.01
+REPETITIONS = 3
+"""How often pairs in quite different words count: they are few, and what people write is like them."""
 METHOD = (
     f"logistic (subject) and multinomial (labels), Newton; L2 {SUBJECT_PENALTY} and {LABEL_PENALTY}; each label counts"
     f" the same; thresholds by cross-validation in {FOLDS} folds for a precision of {CONFLICT_PRECISION} of conflicts,"
@@ -52,13 +55,36 @@ DECIMALS = 3
 
 
 def analysed_pairs(pairs: Sequence[LabelledPair], similarities: Similarities) -> list[AnalysedPair]:
-    """Return the pairs of single statements, analysed; longer texts teach nothing, as it is unknown which of theirs."""
+    """Return the pairs of statements, analysed.
+
+    Of longer texts, and of the clauses of sentences, it is unknown which pair made the label. Those of texts that do
+    not conflict do not conflict either, so the one with most in common teaches that; of conflicts only single
+    statements are taken.
+    """
     found = []
     for pair, cosine in zip(pairs, similarities(pairs), strict=True):
         left, right = statements_of_both(pair.left, pair.right)
         if len(left) == len(right) == 1:
             found.append((Pair(left[0], right[0], find_cues(left[0], right[0]), cosine), pair.label))
+        elif left and right and pair.label in ("conflict", "similar"):
+            best = _nearest_with_cue(left, right)
+            if best:
+                found.append((best, pair.label))
+        if pair.label in ("similar", "duplicate", "refining", "unrelated"):
+            cued = [one for one in clause_pairs(left, right) if one.cues.differences]
+            found += [(one, "similar" if pair.label == "duplicate" else pair.label) for one in cued[:1]]
     return found
+
+
+def _nearest_with_cue(left: Sequence[Statement], right: Sequence[Statement]) -> Pair | None:
+    """Return the pair of statements with a cue whose words are nearest; None if no pair has a cue."""
+    pairs = [
+        Pair(mine, theirs, find_cues(mine, theirs), sentence_cosine(mine.text, theirs.text))
+        for mine in left
+        for theirs in right
+        if not mine.words.isdisjoint(theirs.words)
+    ]
+    return max((pair for pair in pairs if pair.cues.differences), key=lambda pair: pair.cosine, default=None)
 
 
 def fit_classifier(pairs: Sequence[AnalysedPair], thresholds: tuple[float, float] = (0.5, 0.5)) -> Classifier:
@@ -84,21 +110,16 @@ def fit_classifier(pairs: Sequence[AnalysedPair], thresholds: tuple[float, float
     )
 
 
-def choose_thresholds(pairs: Sequence[AnalysedPair]) -> tuple[float, float]:
-    """Return the least probabilities of conflicts and of duplicates, chosen by cross-validation."""
-    conflicts: list[tuple[float, Label]] = []
-    duplicates: list[tuple[float, Label]] = []
+def choose_duplicate_threshold(pairs: Sequence[AnalysedPair]) -> float:
+    """Return the least probability of duplicates, chosen by cross-validation."""
+    chances: list[tuple[float, Label]] = []
     for train, test in _folds(pairs):
         classifier = fit_classifier(train)
         for pair, label in test:
             of_subject = subject_features(pair)
-            chances = classifier.probabilities(label_features(pair, classifier.subject_of(of_subject), of_subject))
-            conflicts.append((chances["conflict"] if is_possible_conflict(pair) else 0.0, label))
-            duplicates.append((chances["duplicate"] if is_possible_duplicate(pair) else 0.0, label))
-    return (
-        _least_threshold(conflicts, "conflict", CONFLICT_PRECISION, FALSE_ALARMS),
-        _least_threshold(duplicates, "duplicate", DUPLICATE_PRECISION, 1.0),
-    )
+            found = classifier.probabilities(label_features(pair, classifier.subject_of(of_subject), of_subject))
+            chances.append((found["duplicate"] if is_possible_duplicate(pair) else 0.0, label))
+    return _least_threshold(chances, "duplicate", DUPLICATE_PRECISION, 1.0)
 
 
 def _folds(pairs: Sequence[AnalysedPair]) -> Iterator[tuple[list[AnalysedPair], list[AnalysedPair]]]:
@@ -108,11 +129,11 @@ def _folds(pairs: Sequence[AnalysedPair]) -> Iterator[tuple[list[AnalysedPair], 
 
 
 def _least_threshold(chances: Sequence[tuple[float, Label]], wanted: Label, precision: float, alarms: float) -> float:
-    agreeing = sum(label in ("duplicate", "refining", "similar") for _, label in chances)
+    agreeing = sum(label in AGREEING for _, label in chances)
     best = 1.0
     for threshold in sorted({round(chance, 2) for chance, _ in chances if chance >= LEAST_THRESHOLD}, reverse=True):
         called = [label for chance, label in chances if chance >= threshold]
-        false = sum(label in ("duplicate", "refining", "similar") for label in called)
+        false = sum(label in AGREEING for label in called)
         if (
             called
             and called.count(wanted) / len(called) >= precision
@@ -122,11 +143,90 @@ def _least_threshold(chances: Sequence[tuple[float, Label]], wanted: Label, prec
     return best
 
 
+def conflict_chances(
+    classifier: Classifier, pairs: Sequence[LabelledPair], similarities: Similarities
+) -> list[tuple[float, Label]]:
+    """Return the probability of a conflict, 0 without a cue, and the label of each pair."""
+    willing = replace(classifier, conflict_threshold=LEAST_CHANCE)
+    outcomes = evaluate(pairs, similarities, willing)
+    return [(one.found.probability if one.found.label == "conflict" else 0.0, one.pair.label) for one in outcomes]
+
+
+class Trained(NamedTuple):
+    """A fitted classifier, and the pairs that it was fitted with, by their writers."""
+
+    classifier: Classifier
+    writers: Mapping[str, Sequence[LabelledPair]]
+
+
+def train_classifier(
+    files: Mapping[str, Sequence[LabelledPair]], repeated: Collection[str], similarities: Similarities
+) -> Trained:
+    """Return the classifier that the files teach; the pairs of the repeated ones count REPETITIONS times.
+
+    The least probability of conflicts is chosen by cross-validation of whole texts, so that a text with many
+    statements gives no more false alarms; pairs count for it as they do for the weights.
+    """
+    counted = [pair for name, pairs in files.items() for pair in pairs for _ in range(_times(name, repeated))]
+    chances: list[tuple[float, Label]] = []
+    for fold in range(FOLDS):
+        train = [pair for name, pairs in files.items() for pair in _repeated(_others(pairs, fold), name, repeated)]
+        classifier = fit_classifier(analysed_pairs(train, similarities))
+        for name, pairs in files.items():
+            chances += conflict_chances(classifier, pairs[fold::FOLDS], similarities) * _times(name, repeated)
+    analysed = analysed_pairs(counted, similarities)
+    thresholds = (
+        _least_threshold(chances, "conflict", CONFLICT_PRECISION, FALSE_ALARMS),
+        choose_duplicate_threshold(analysed_pairs([pair for pairs in files.values() for pair in pairs], similarities)),
+    )
+    writers: dict[str, list[LabelledPair]] = {}
+    for name, pairs in files.items():
+        for pair in pairs:
+            writers.setdefault(f"{name}, {pair.writer} writer" if pair.writer else name, []).append(pair)
+    return Trained(fit_classifier(analysed, thresholds), writers)
+
+
+def cross_validated(
+    trained: Trained, repeated: Collection[str], similarities: Similarities
+) -> dict[str, dict[str, float]]:
+    """Return for each writer the figures of a classifier that was fitted without any pair of that writer."""
+    found = {}
+    thresholds = trained.classifier.conflict_threshold, trained.classifier.duplicate_threshold
+    for writer, pairs in trained.writers.items():
+        others = [
+            pair
+            for other, theirs in trained.writers.items()
+            if other != writer
+            for pair in _repeated(theirs, other.partition(",")[0], repeated)
+        ]
+        if others and any(pair.label == "conflict" for pair in pairs):
+            classifier = fit_classifier(analysed_pairs(others, similarities), thresholds)
+            found[writer] = _rounded(figures_of(evaluate(pairs, similarities, classifier)))
+    return found
+
+
+def _times(name: str, repeated: Collection[str]) -> int:
+    return REPETITIONS if name in repeated else 1
+
+
+def _repeated(pairs: Sequence[LabelledPair], name: str, repeated: Collection[str]) -> list[LabelledPair]:
+    return list(pairs) * _times(name, repeated)
+
+
+def _others(pairs: Sequence[LabelledPair], fold: int) -> list[LabelledPair]:
+    return [pair for place, pair in enumerate(pairs) if place % FOLDS != fold]
+
+
+def _rounded(figures: Mapping[str, float]) -> dict[str, float]:
+    return {key: round(value, DECIMALS) for key, value in figures.items()}
+
+
 def classifier_text(
     train: Mapping[str, Sequence[LabelledPair]],
     test: Mapping[str, Sequence[LabelledPair]],
     similarities: Similarities,
     *,
+    repeated: Collection[str] = (),
     name: str,
     version: int,
 ) -> str:
@@ -134,22 +234,21 @@ def classifier_text(
 
     Both are given by the names of their files.
     """
-    analysed = analysed_pairs([pair for pairs in train.values() for pair in pairs], similarities)
-    thresholds = choose_thresholds(analysed)
-    classifier = fit_classifier(analysed, thresholds)
-    figures = {
-        source: {
-            key: round(value, DECIMALS) for key, value in figures_of(evaluate(pairs, similarities, classifier)).items()
-        }
-        for source, pairs in test.items()
-    }
+    trained = train_classifier(train, repeated, similarities)
+    classifier = trained.classifier
     facts: dict[str, Any] = {
         "name": name,
         "version": version,
-        "trained": {source: f"{len(pairs)} pairs" for source, pairs in train.items()},
+        "trained": {
+            source: f"{len(pairs)} pairs" + (f", {REPETITIONS} times" if source in repeated else "")
+            for source, pairs in train.items()
+        },
         "method": METHOD,
-        "figures": figures,
-        "thresholds": {"conflict": thresholds[0], "duplicate": thresholds[1]},
+        "figures": {
+            source: _rounded(figures_of(evaluate(pairs, similarities, classifier))) for source, pairs in test.items()
+        },
+        "without_the_writer": cross_validated(trained, repeated, similarities),
+        "thresholds": {"conflict": classifier.conflict_threshold, "duplicate": classifier.duplicate_threshold},
         "subject": dict(classifier.subject_weights),
         "labels": {label: dict(weights) for label, weights in classifier.label_weights.items()},
     }
