@@ -129,8 +129,10 @@ def find_cues(left: Statement, right: Statement) -> Cues:  # noqa: C901 - one ru
     loose = LooseCue("limit", limit_cue) if limit_cue else None
     if not loose and (not differences or property_class in ("multi", "unknown")):
         near = common | partners.keys() | {other for other, _ in partners.values()}
-        if found := loose_cue(left, right, near):
+        if found := loose_cue(left, right, near, may_deny=not polarity.balanced):
             loose, differences, property_class = found, [found.difference], ""
+            left_rest, right_rest = left_rest - found.words, right_rest - found.words
+            has_other_subject = bool(left.subject & left_rest and right.subject & right_rest)
     return Cues(
         differences=tuple(differences),
         common=frozenset(common),
@@ -140,7 +142,7 @@ def find_cues(left: Statement, right: Statement) -> Cues:  # noqa: C901 - one ru
         right_rest=right_rest,
         subject_share=min(_share(one.subject - polarity.words, common) for one in (left, right)),
         has_other_name=bool(left.names & left_rest and right.names & right_rest),
-        has_other_subject=polarity.has_other_subject or has_other_subject,
+        has_other_subject=polarity.has_other_subject or has_other_subject or _has_other_day(left, right),
         has_other_roles=_order_of_names(left, right, common) != _order_of_names(right, left, common),
         equal_values=numbers.equal + dates.equal,
         left_extra=dates.left_extra + (0 if price else numbers.left_extra),
@@ -209,6 +211,12 @@ def _has_other_event(left: Statement, right: Statement) -> bool:
     if any(left.labels[word] != right.labels[word] for word in left.labels.keys() & right.labels.keys()):
         return True
     return any(left.events[pair].number != right.events[pair].number for pair in pairs)
+
+
+def _has_other_day(left: Statement, right: Statement) -> bool:
+    """Return whether both subjects have a date, and these differ: “Monday's soup”, “the soup of Thursday”."""
+    days = [[date for date in one.dates if date.start < one.subject_end] for one in (left, right)]
+    return bool(days[0] and days[1]) and bool(date_differences(days[0], days[1]).differences)
 
 
 def _order_of_names(one: Statement, other: Statement, common: set[str]) -> list[str]:

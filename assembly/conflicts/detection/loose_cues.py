@@ -25,20 +25,37 @@ DENIAL_STRENGTH = 0.6
 
 
 class LooseCue(NamedTuple):
-    """A loose cue and the rule that found it."""
+    """A loose cue, the rule that found it, and the words of its values."""
 
     rule: Rule
     difference: Difference
+    words: frozenset[str] = frozenset()
 
 
-def loose_cue(left: Statement, right: Statement, common: Collection[str]) -> LooseCue | None:
-    """Return the first loose cue of two statements with these common or aligned words; None if there is none."""
+def loose_cue(left: Statement, right: Statement, common: Collection[str], *, may_deny: bool) -> LooseCue | None:
+    """Return the first loose cue of two statements with these common or aligned words; None if there is none.
+
+    A denial is none where a negation and an opposite say the same, as in “not difficult” and “easy”.
+    """
     if not common:
         return None
     for rule, find in _RULES:
+        if rule == "denial" and not may_deny:
+            continue
         if difference := find(left, right, common):
-            return LooseCue(rule, difference)
+            return LooseCue(rule, difference, _words_of(rule, difference, left, right))
     return None
+
+
+def _words_of(rule: Rule, difference: Difference, left: Statement, right: Statement) -> frozenset[str]:
+    """Return the words of the values of both statements, with those for the relation to a person."""
+    found: set[str] = set()
+    for side, text in ((left, difference.left), (right, difference.right)):
+        written = set(text.lower().split())
+        found.update(key for key, word in side.spelled.items() if word in written)
+        if rule == "holder":
+            found |= side.typed.relation_words
+    return frozenset(found)
 
 
 def limit_of(left: Statement, right: Statement) -> Difference | None:
@@ -62,7 +79,8 @@ def _holder(left: Statement, right: Statement, common: Collection[str]) -> Diffe
     is_alike = is_alike or (mine.is_holder_last and theirs.is_holder_last)
     if not mine.relations & theirs.relations and not is_alike:
         return None
-    if not set(common) - mine.relation_words - theirs.relation_words - (mine.persons ^ theirs.persons):
+    named = (mine.persons ^ theirs.persons) - (left.words & right.words)
+    if not set(common) - mine.relation_words - theirs.relation_words - named:
         return None
     persons = mine.persons - right.words, theirs.persons - left.words
     if not all(persons):

@@ -15,6 +15,8 @@ CLAUSE_BREAKS = frozenset(",;:()")
 _BESIDE = ("not", "never", "nicht", "nie", "no", "nunca")
 """Negations that limit what was said if they follow a comma: “the blue one, not the red one”."""
 _LIMITS = ("lower_bounds", "upper_bounds")
+_WHOLE = ("gratis",)
+"""The lists whose phrases are states as a whole, such as “without paying”."""
 
 
 @dataclass(slots=True)
@@ -39,6 +41,7 @@ def negations_in(text: str, tokens: Sequence[Token], tags: Mapping[str, Sequence
     skipped = {place for tag in exceptions for place in (*tag.places, tag.places.stop)}
     # “No more than” is a bound, and “costs nothing” is a state as a whole.
     skipped |= {place for name in _LIMITS for tag in tags.get(name, ()) for place in tag.places}
+    skipped |= {place for name in _WHOLE for tag in tags.get(name, ()) if tag.size > 1 for place in tag.places}
     skipped |= {place for tag in tags.get("opposites", ()) if tag.size > 1 for place in tag.places}
     found = Negations(has_exception=bool(exceptions))
     clauses: Counter[int] = Counter()

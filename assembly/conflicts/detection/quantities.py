@@ -141,7 +141,7 @@ def _signs(lexicon: Lexicon) -> frozenset[str]:
     shares = {word for share in _SHARES for word in share.split()} - {"a", "die", "ein", "la", "un"}
     return frozenset(
         {
-            *lexicon.number_words,
+            *(words.split()[-1] for words in lexicon.number_words),
             "every",
             "each",
             "alle",

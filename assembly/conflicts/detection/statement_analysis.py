@@ -219,7 +219,7 @@ class _Analysis:
             is_last = not self.text[quantity.end :].strip(" .!?)")
             is_subject = quantity.start < boundary or (boundary == 0 and not is_last)
             # “Seats 40 people” has a verb; the number after it counts.
-            is_verb = before is not None and before.word.endswith("s") and not before.is_name and counts_next
+            is_verb = before is not None and before.word.endswith(("s", "ed")) and not before.is_name and counts_next
             is_version = "." in quantity.text and self._bound(quantity) in ("lower", "upper")
             # German nouns have a capital: “Raum 3” is a label, “fasst 30” is not.
             is_verb = is_verb or (
