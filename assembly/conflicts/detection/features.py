@@ -24,7 +24,7 @@ LABEL_FEATURES = (
     "cue_other_name", "cosine", "overlap", "spelling", "exception", "equal_values", "other_name", "other_subject",
     "other_slot", "containment", "soft_overlap", "soft_containment", "contrasted", "cue_contrasted",
     "cue_soft_overlap", "loose", "subject_loose", "loose_holder", "loose_typed", "loose_place", "loose_count",
-    "loose_limit", "loose_denial", "loose_scope", "loose_exclusive", "sentence_cosine", "foreign_subject",
+    "loose_limit", "loose_denial", "loose_scope", "loose_setting", "loose_exclusive", "sentence_cosine", "foreign_subject",
     "foreign_value", "other_event", "other_roles", "names_only", "conditional", "clause", "other_qualifier",
     "contrast", "other_person", "common_name", "few_common", "common_count", "cue_soft_containment",
     "loose_few_common",

@@ -13,8 +13,8 @@ from assembly.conflicts.detection.quantities import COUNT, PERCENT
 from assembly.conflicts.detection.statement import Statement
 from assembly.conflicts.detection.typed_values import names_land_and_town
 
-Rule = Literal["holder", "typed", "place", "count", "limit", "denial", "scope", ""]
-RULES: tuple[Rule, ...] = ("holder", "typed", "place", "count", "limit", "denial", "scope")
+Rule = Literal["holder", "typed", "place", "count", "limit", "denial", "scope", "setting", ""]
+RULES: tuple[Rule, ...] = ("holder", "typed", "place", "count", "limit", "denial", "scope", "setting")
 
 QUALIFIERS = "qualifiers"
 """How the classes begin that tell two things apart, such as staging and production."""
@@ -147,6 +147,14 @@ def _denial(left: Statement, right: Statement, common: Collection[str]) -> Diffe
     return None
 
 
+def _setting(left: Statement, right: Statement, common: Collection[str]) -> Difference | None:
+    """Return where each statement says something is, comes from or goes to, if they name other things."""
+    mine, theirs = left.typed.settings - right.words, right.typed.settings - left.words
+    if not mine or not theirs or left.typed.settings & right.typed.settings or mine & set(common):
+        return None
+    return Difference("property", STRENGTH, _spelled(left, mine), _spelled(right, theirs))
+
+
 _RULES: tuple[tuple[Rule, Callable[[Statement, Statement, Collection[str]], Difference | None]], ...] = (
     ("holder", _holder),
     ("typed", _typed),
@@ -154,6 +162,7 @@ _RULES: tuple[tuple[Rule, Callable[[Statement, Statement, Collection[str]], Diff
     ("count", _count),
     ("scope", _scope),
     ("denial", _denial),
+    ("setting", _setting),
 )
 
 

@@ -13,6 +13,11 @@ from assembly.conflicts.detection.tokens import Tagged, Token
 
 PLACE_WORDS = frozenset(("in", "at", "near", "en", "bei"))
 """The words before the name of a place: “runs in Frankfurt”."""
+SETTING_WORDS = frozenset((
+    *PLACE_WORDS, "into", "to", "from", "via", "over", "through", "on", "onto", "im", "am", "auf", "aus", "über", "nach",
+    "desde", "por", "sobre", "a",
+))  # fmt: skip
+"""The words before that where something is, comes from or goes to: “sits in the cellar”, “is sent over SFTP”."""
 PATH_CLASS, ADDRESS_CLASS, COUNTRY_CLASS = "values:path", "values:address", "values:country"
 
 _TITLED = re.compile(
@@ -28,6 +33,10 @@ _BESIDE = re.compile(
 )
 """This is what stands before a value that does not hold: “tabs over spaces”."""
 _DETERMINERS = ("the", "our", "la", "el")
+_ARTICLES = frozenset((
+    *_DETERMINERS, "a", "an", "their", "its", "your", "his", "her", "my", "der", "die", "das", "dem", "den", "einem", "einer",
+    "unserem", "unserer", "los", "las", "un", "una", "nuestra", "nuestro",
+))  # fmt: skip
 _HOLDER = re.compile(r"\b(?:is|by|ist|von|durch|es|por) (?:[A-ZÄÖÜÁÉÍÓÚÑ][\w.-]+ ?){1,3}[.!]?$")
 _PATH = re.compile(r"(?:^|\s)/[\w./-]+")
 _ADDRESS = re.compile(r"\bhttps?://\S+|\b[\w.+-]+@[\w-]+\.\w+|\b(?:\d{1,3}\.){3}\d{1,3}\b")
@@ -41,6 +50,8 @@ class TypedValues:
     """The keys of the names of persons."""
     places: frozenset[str]
     """The keys of names after words such as “in” and “at”."""
+    settings: frozenset[str]
+    """The keys of all words after words such as “in”, “into”, “from” and “over”."""
     classes: Mapping[str, frozenset[str]]
     """By the classes of values, those that the statement names."""
     written: Mapping[str, str]
@@ -84,6 +95,7 @@ def typed_values(
     return TypedValues(
         frozenset(persons),
         frozenset(places),
+        frozenset(_settings(tokens)),
         classes,
         written,
         bool(titled),
@@ -102,6 +114,16 @@ def _places(text: str, tokens: Sequence[Token], lexicon: Lexicon) -> Iterator[st
             before[-1] in PLACE_WORDS or (before[0] in PLACE_WORDS and before[-1] in _DETERMINERS)
         )
         if is_name and is_place and token.word.isalpha():
+            yield token.key
+
+
+def _settings(tokens: Sequence[Token]) -> Iterator[str]:
+    """Yield the words after those of SETTING_WORDS, with at most an article between them."""
+    for index, token in enumerate(tokens[1:], 1):
+        before = [one.word for one in tokens[max(0, index - 2) : index]]
+        if token.is_content and (
+            before[-1] in SETTING_WORDS or (before[0] in SETTING_WORDS and before[-1] in _ARTICLES)
+        ):
             yield token.key
 
 
