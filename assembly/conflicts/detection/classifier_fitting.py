@@ -2,11 +2,14 @@
 
 Both models are fitted by Newton's method with an L2 penalty; the losses are convex, so the weights are the same every
 time. Every label counts the same, however many pairs it has. The least probabilities of conflicts and duplicates are
-chosen by cross-validation: the smallest ones at which the pairs left out reach the precision that is aimed at.
+chosen by cross-validation: the smallest ones at which the pairs left out reach the precision that is aimed at. For
+conflicts all pairs of a writer are left out at once.
 """
 
+import math
+import random
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -47,8 +50,8 @@ REPETITIONS = 3
 """How often pairs in quite different words count: they are few, and what people write is like them."""
 METHOD = (
     f"logistic (subject) and multinomial (labels), Newton; L2 {SUBJECT_PENALTY} and {LABEL_PENALTY}; each label counts"
-    f" the same; thresholds by cross-validation in {FOLDS} folds for a precision of {CONFLICT_PRECISION} of conflicts,"
-    f" false alarms of {FALSE_ALARMS}, and a precision of {DUPLICATE_PRECISION} of duplicates"
+    f" the same; threshold of conflicts by leaving out each writer, for a precision of {CONFLICT_PRECISION} and false"
+    f" alarms of {FALSE_ALARMS}; that of duplicates in {FOLDS} folds, for a precision of {DUPLICATE_PRECISION}"
 )
 STEPS, TOLERANCE = 60, 1e-9
 DECIMALS = 3
@@ -110,53 +113,67 @@ def fit_classifier(pairs: Sequence[AnalysedPair], thresholds: tuple[float, float
     )
 
 
+class Chance(NamedTuple):
+    """The probability of a label for a pair that was left out, the label that it has, and how much it counts."""
+
+    value: float
+    label: Label
+    weight: float = 1.0
+
+
 def choose_duplicate_threshold(pairs: Sequence[AnalysedPair]) -> float:
     """Return the least probability of duplicates, chosen by cross-validation."""
-    chances: list[tuple[float, Label]] = []
-    for train, test in _folds(pairs):
-        classifier = fit_classifier(train)
-        for pair, label in test:
+    chances: list[Chance] = []
+    for fold in range(FOLDS):
+        classifier = fit_classifier([pair for place, pair in enumerate(pairs) if place % FOLDS != fold])
+        for pair, label in pairs[fold::FOLDS]:
             of_subject = subject_features(pair)
             found = classifier.probabilities(label_features(pair, classifier.subject_of(of_subject), of_subject))
-            chances.append((found["duplicate"] if is_possible_duplicate(pair) else 0.0, label))
+            chances.append(Chance(found["duplicate"] if is_possible_duplicate(pair) else 0.0, label))
     return _least_threshold(chances, "duplicate", DUPLICATE_PRECISION, 1.0)
 
 
-def _folds(pairs: Sequence[AnalysedPair]) -> Iterator[tuple[list[AnalysedPair], list[AnalysedPair]]]:
-    for fold in range(FOLDS):
-        train = [pair for place, pair in enumerate(pairs) if place % FOLDS != fold]
-        yield train, [pair for place, pair in enumerate(pairs) if place % FOLDS == fold]
+def _least_threshold(chances: Sequence[Chance], wanted: Label, precision: float, alarms: float) -> float:
+    """Return the least probability at which the share of those called so is right, 1 if there is none.
 
-
-def _least_threshold(chances: Sequence[tuple[float, Label]], wanted: Label, precision: float, alarms: float) -> float:
-    agreeing = sum(label in AGREEING for _, label in chances)
+    `precision` is that share, 0 to 1, and `alarms` the most of the agreeing pairs that may be called so.
+    """
+    agreeing = math.fsum(one.weight for one in chances if one.label in AGREEING)
     best = 1.0
-    for threshold in sorted({round(chance, 2) for chance, _ in chances if chance >= LEAST_THRESHOLD}, reverse=True):
-        called = [label for chance, label in chances if chance >= threshold]
-        false = sum(label in AGREEING for label in called)
-        if (
-            called
-            and called.count(wanted) / len(called) >= precision
-            and (wanted == "duplicate" or false <= alarms * agreeing)
-        ):
+    for threshold in sorted({round(one.value, 2) for one in chances if one.value >= LEAST_THRESHOLD}, reverse=True):
+        called = [one for one in chances if one.value >= threshold]
+        right = math.fsum(one.weight for one in called if one.label == wanted)
+        false = math.fsum(one.weight for one in called if one.label in AGREEING)
+        is_precise = bool(called) and right >= precision * math.fsum(one.weight for one in called)
+        if is_precise and (wanted == "duplicate" or false <= alarms * agreeing):
             best = threshold
     return best
 
 
-def conflict_chances(
-    classifier: Classifier, pairs: Sequence[LabelledPair], similarities: Similarities
-) -> list[tuple[float, Label]]:
-    """Return the probability of a conflict, 0 without a cue, and the label of each pair."""
+def conflict_chances(classifier: Classifier, pairs: Sequence[LabelledPair], similarities: Similarities) -> list[Chance]:
+    """Return the probability of a conflict, 0 without a cue, and the label of each pair; together they weigh 1."""
     willing = replace(classifier, conflict_threshold=LEAST_CHANCE)
     outcomes = evaluate(pairs, similarities, willing)
-    return [(one.found.probability if one.found.label == "conflict" else 0.0, one.pair.label) for one in outcomes]
+    weight = 1 / len(pairs)
+    return [
+        Chance(one.found.probability if one.found.label == "conflict" else 0.0, one.pair.label, weight)
+        for one in outcomes
+    ]
+
+
+class Writer(NamedTuple):
+    """Pairs of one writer, or a part of them, which a classifier is tested with that was fitted without them."""
+
+    pairs: Sequence[LabelledPair]
+    times: int
+    """How often each of the pairs counts."""
 
 
 class Trained(NamedTuple):
-    """A fitted classifier, and the pairs that it was fitted with, by their writers."""
+    """A fitted classifier, and by each writer the figures of one that was fitted without any pair of that writer."""
 
     classifier: Classifier
-    writers: Mapping[str, Sequence[LabelledPair]]
+    without_the_writer: Mapping[str, Mapping[str, float]]
 
 
 def train_classifier(
@@ -164,57 +181,45 @@ def train_classifier(
 ) -> Trained:
     """Return the classifier that the files teach; the pairs of the repeated ones count REPETITIONS times.
 
-    The least probability of conflicts is chosen by cross-validation of whole texts, so that a text with many
-    statements gives no more false alarms; pairs count for it as they do for the weights.
+    The least probability of conflicts is chosen by leaving out one writer after the other, because others than the
+    writers will use it; each of them counts the same. Whole texts are compared for it, so that a text with many
+    statements gives no more false alarms.
     """
-    counted = [pair for name, pairs in files.items() for pair in pairs for _ in range(_times(name, repeated))]
-    chances: list[tuple[float, Label]] = []
-    for fold in range(FOLDS):
-        train = [pair for name, pairs in files.items() for pair in _repeated(_others(pairs, fold), name, repeated)]
-        classifier = fit_classifier(analysed_pairs(train, similarities))
-        for name, pairs in files.items():
-            chances += conflict_chances(classifier, pairs[fold::FOLDS], similarities) * _times(name, repeated)
-    analysed = analysed_pairs(counted, similarities)
+    writers = _writers(files, repeated)
+    analysed = {name: analysed_pairs(writer.pairs, similarities) for name, writer in writers.items()}
+    chances: list[Chance] = []
+    without: dict[str, Classifier] = {}
+    for name, writer in writers.items():
+        if any(pair.label == "conflict" for pair in writer.pairs):
+            others = [pair for other in writers if other != name for pair in analysed[other] * writers[other].times]
+            without[name] = fit_classifier(others)
+            chances += conflict_chances(without[name], writer.pairs, similarities)
     thresholds = (
         _least_threshold(chances, "conflict", CONFLICT_PRECISION, FALSE_ALARMS),
-        choose_duplicate_threshold(analysed_pairs([pair for pairs in files.values() for pair in pairs], similarities)),
+        choose_duplicate_threshold([pair for pairs in analysed.values() for pair in pairs]),
     )
-    writers: dict[str, list[LabelledPair]] = {}
+    figures: dict[str, Mapping[str, float]] = {}
+    for name, fitted in without.items():
+        final = replace(fitted, conflict_threshold=thresholds[0], duplicate_threshold=thresholds[1])
+        figures[name] = _rounded(figures_of(evaluate(writers[name].pairs, similarities, final)))
+    taught = [pair for name, writer in writers.items() for pair in analysed[name] * writer.times]
+    return Trained(fit_classifier(taught, thresholds), figures)
+
+
+def _writers(files: Mapping[str, Sequence[LabelledPair]], repeated: Collection[str]) -> dict[str, Writer]:
+    """Return the pairs by their writers, who are the files where these name none; of one writer, in FOLDS parts."""
+    found: dict[str, list[LabelledPair]] = {}
+    times: dict[str, int] = {}
     for name, pairs in files.items():
         for pair in pairs:
-            writers.setdefault(f"{name}, {pair.writer} writer" if pair.writer else name, []).append(pair)
-    return Trained(fit_classifier(analysed, thresholds), writers)
-
-
-def cross_validated(
-    trained: Trained, repeated: Collection[str], similarities: Similarities
-) -> dict[str, dict[str, float]]:
-    """Return for each writer the figures of a classifier that was fitted without any pair of that writer."""
-    found = {}
-    thresholds = trained.classifier.conflict_threshold, trained.classifier.duplicate_threshold
-    for writer, pairs in trained.writers.items():
-        others = [
-            pair
-            for other, theirs in trained.writers.items()
-            if other != writer
-            for pair in _repeated(theirs, other.partition(",")[0], repeated)
-        ]
-        if others and any(pair.label == "conflict" for pair in pairs):
-            classifier = fit_classifier(analysed_pairs(others, similarities), thresholds)
-            found[writer] = _rounded(figures_of(evaluate(pairs, similarities, classifier)))
-    return found
-
-
-def _times(name: str, repeated: Collection[str]) -> int:
-    return REPETITIONS if name in repeated else 1
-
-
-def _repeated(pairs: Sequence[LabelledPair], name: str, repeated: Collection[str]) -> list[LabelledPair]:
-    return list(pairs) * _times(name, repeated)
-
-
-def _others(pairs: Sequence[LabelledPair], fold: int) -> list[LabelledPair]:
-    return [pair for place, pair in enumerate(pairs) if place % FOLDS != fold]
+            writer = f"{name}, {pair.writer} writer" if pair.writer else name
+            found.setdefault(writer, []).append(pair)
+            times[writer] = REPETITIONS if name in repeated else 1
+    if len(found) == 1:
+        [(writer, pairs)] = found.items()
+        mixed = random.Random(FOLDS).sample(pairs, len(pairs))  # noqa: S311 - the same parts every time
+        return {f"{writer}, part {fold + 1}": Writer(mixed[fold::FOLDS], times[writer]) for fold in range(FOLDS)}
+    return {writer: Writer(pairs, times[writer]) for writer, pairs in found.items()}
 
 
 def _rounded(figures: Mapping[str, float]) -> dict[str, float]:
@@ -247,7 +252,7 @@ def classifier_text(
         "figures": {
             source: _rounded(figures_of(evaluate(pairs, similarities, classifier))) for source, pairs in test.items()
         },
-        "without_the_writer": cross_validated(trained, repeated, similarities),
+        "without_the_writer": {name: dict(figures) for name, figures in trained.without_the_writer.items()},
         "thresholds": {"conflict": classifier.conflict_threshold, "duplicate": classifier.duplicate_threshold},
         "subject": dict(classifier.subject_weights),
         "labels": {label: dict(weights) for label, weights in classifier.label_weights.items()},

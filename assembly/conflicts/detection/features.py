@@ -24,10 +24,10 @@ LABEL_FEATURES = (
     "cue_other_name", "cosine", "overlap", "spelling", "exception", "equal_values", "other_name", "other_subject",
     "other_slot", "containment", "soft_overlap", "soft_containment", "contrasted", "cue_contrasted",
     "cue_soft_overlap", "loose", "subject_loose", "loose_holder", "loose_typed", "loose_place", "loose_count",
-    "loose_limit", "loose_denial", "loose_scope", "loose_setting", "loose_exclusive", "sentence_cosine", "foreign_subject",
-    "foreign_value", "other_event", "other_roles", "names_only", "conditional", "clause", "other_qualifier",
-    "contrast", "other_person", "common_name", "few_common", "common_count", "cue_soft_containment",
-    "loose_few_common",
+    "loose_limit", "loose_denial", "loose_scope", "loose_setting", "loose_exclusive", "sentence_cosine",
+    "foreign_subject", "foreign_value", "other_event", "other_roles", "names_only", "conditional", "clause",
+    "other_qualifier", "contrast", "other_person", "common_name", "few_common", "common_count", "cue_soft_containment",
+    "loose_few_common", "bare_flip", "bare_value",
 )  # fmt: skip
 """Features of the label, of which `subject` is what the subject's weights make of SUBJECT_FEATURES."""
 
@@ -87,6 +87,8 @@ def label_features(pair: Pair, subject: float, of_subject: Features) -> dict[str
     weak_change = float(left.may_have_change or right.may_have_change)
     tense = float(left.is_past != right.is_past)
     loose, foreign = float(bool(cues.loose_rule)), float(_has_foreign_subject(pair))
+    # Nothing but the values differs.
+    bare = float(not loose and not left_rest and not right_rest and not cues.left_extra and not cues.right_extra)
     both = left.contrasts.keys() & right.contrasts.keys()
     shared = (
         "common_name",
@@ -144,6 +146,8 @@ def label_features(pair: Pair, subject: float, of_subject: Features) -> dict[str
         "conditional": cue * float(left.is_conditional or right.is_conditional),
         "contrast": cue * float(any(left.contrasts[one].number != right.contrasts[one].number for one in both)),
         "cue_soft_containment": cue * of_subject["soft_containment"],
+        "bare_flip": bare * float(found["negation"] > 0 or found["state"] > 0),
+        "bare_value": bare * float(found["number"] > 0 or found["date"] > 0),
         "loose_few_common": loose * of_subject["few_common"],
         "clause": float(pair.is_clause),
         "cue_contrasted": cue * of_subject["contrasted"],

@@ -14,8 +14,8 @@ from assembly.conflicts.detection.tokens import Tagged, Token
 PLACE_WORDS = frozenset(("in", "at", "near", "en", "bei"))
 """The words before the name of a place: “runs in Frankfurt”."""
 SETTING_WORDS = frozenset((
-    *PLACE_WORDS, "into", "to", "from", "via", "over", "through", "on", "onto", "im", "am", "auf", "aus", "über", "nach",
-    "desde", "por", "sobre", "a",
+    *PLACE_WORDS, "into", "to", "from", "via", "over", "through", "on", "onto", "im", "am", "auf", "aus", "über",
+    "nach", "desde", "por", "sobre", "a",
 ))  # fmt: skip
 """The words before that where something is, comes from or goes to: “sits in the cellar”, “is sent over SFTP”."""
 PATH_CLASS, ADDRESS_CLASS, COUNTRY_CLASS = "values:path", "values:address", "values:country"
@@ -34,8 +34,8 @@ _BESIDE = re.compile(
 """This is what stands before a value that does not hold: “tabs over spaces”."""
 _DETERMINERS = ("the", "our", "la", "el")
 _ARTICLES = frozenset((
-    *_DETERMINERS, "a", "an", "their", "its", "your", "his", "her", "my", "der", "die", "das", "dem", "den", "einem", "einer",
-    "unserem", "unserer", "los", "las", "un", "una", "nuestra", "nuestro",
+    *_DETERMINERS, "a", "an", "their", "its", "your", "his", "her", "my", "der", "die", "das", "dem", "den", "einem",
+    "einer", "unserem", "unserer", "los", "las", "un", "una", "nuestra", "nuestro",
 ))  # fmt: skip
 _HOLDER = re.compile(r"\b(?:is|by|ist|von|durch|es|por) (?:[A-ZÄÖÜÁÉÍÓÚÑ][\w.-]+ ?){1,3}[.!]?$")
 _PATH = re.compile(r"(?:^|\s)/[\w./-]+")
