@@ -150,7 +150,7 @@ def _denial(left: Statement, right: Statement, common: Collection[str]) -> Diffe
 def _setting(left: Statement, right: Statement, common: Collection[str]) -> Difference | None:
     """Return where each statement says something is, comes from or goes to, if they name other things."""
     mine, theirs = left.typed.settings - right.words, right.typed.settings - left.words
-    if not mine or not theirs or left.typed.settings & right.typed.settings or mine & set(common):
+    if not mine or not theirs or left.typed.settings & right.typed.settings or (mine | theirs).intersection(common):
         return None
     return Difference("property", STRENGTH, _spelled(left, mine), _spelled(right, theirs))
 

@@ -15,7 +15,7 @@ PLACE_WORDS = frozenset(("in", "at", "near", "en", "bei"))
 """The words before the name of a place: “runs in Frankfurt”."""
 SETTING_WORDS = frozenset((
     *PLACE_WORDS, "into", "to", "from", "via", "over", "through", "on", "onto", "im", "am", "auf", "aus", "über",
-    "nach", "desde", "por", "sobre", "a",
+    "nach", "desde", "por", "sobre",
 ))  # fmt: skip
 """The words before that where something is, comes from or goes to: “sits in the cellar”, “is sent over SFTP”."""
 PATH_CLASS, ADDRESS_CLASS, COUNTRY_CLASS = "values:path", "values:address", "values:country"
