@@ -1,7 +1,7 @@
 """How well conflicts and duplicates between two texts are found, and how long a pair takes.
 
-The pairs are in `tests/assembly/conflicts/pairs/`. The detection is trained with `train.jsonl`, with `wide.jsonl`
-(other words, several clauses, English, German and Spanish), with `documentation.jsonl` (sentences of this
+The pairs are in `tests/assembly/conflicts/pairs/`. The detection is trained with `train.jsonl`, with `wide.jsonl` and
+`varied.jsonl` (other words, several clauses, English, German and Spanish), with `documentation.jsonl` (sentences of this
 documentation that are near in meaning, none of which contradict each other) and with `strangers.jsonl`, which two
 people wrote who did not see the detection (`writer`). So their figures promise nothing for other texts: what is
 measured without the pairs of a writer is in the weights, as `without_the_writer`. `held_out.jsonl`, `fresh.jsonl`
@@ -27,7 +27,7 @@ from tests.benchmarks.figures import figure
 
 NAME = "conflicts"
 PAIRS = Path(__file__).parents[1] / "assembly" / "conflicts" / "pairs"
-FILES = {"held_out": "", **{name: f"_{name}" for name in ("train", "fresh", "notes", "wide", "strangers")}}
+FILES = {"held_out": "", **{name: f"_{name}" for name in ("train", "fresh", "notes", "wide", "varied", "strangers")}}
 """The ending of the figures of each file."""
 LONG_CHARACTERS, LONG_PAIRS = 2_000, 60
 

@@ -83,7 +83,7 @@ def test_a_third_of_the_pairs_is_not_trained_with_and_none_is_in_two_files() -> 
     assert sum(map(len, files.values())) >= 450
     assert (sum(map(len, files.values())) - len(files["train"])) * 3 >= sum(map(len, files.values()))
     assert all(not texts_of["train"] & texts for name, texts in texts_of.items() if name != "train")
-    for name in ("wide", "strangers", "documentation"):
+    for name in ("wide", "varied", "strangers", "documentation"):
         pairs = {(pair.left, pair.right) for pair in load_pairs(PAIRS / f"{name}.jsonl")}
         assert all(not pairs & texts for texts in texts_of.values())
     assert {pair.label for pairs in files.values() for pair in pairs} == set(LABELS)
