@@ -1,8 +1,8 @@
 """How well conflicts and duplicates between two texts are found, and how long a pair takes.
 
 The pairs are in `tests/assembly/conflicts/pairs/`. The detection is trained with `train.jsonl`, with `wide.jsonl` and
-`varied.jsonl` (other words, several clauses, English, German and Spanish), with `documentation.jsonl` (sentences of this
-documentation that are near in meaning, none of which contradict each other) and with `strangers.jsonl`, which two
+`varied.jsonl` (other words, several clauses, English, German and Spanish), with `documentation.jsonl` (sentences of
+this documentation that are near in meaning, none of which contradict each other) and with `strangers.jsonl`, which two
 people wrote who did not see the detection (`writer`). So their figures promise nothing for other texts: what is
 measured without the pairs of a writer is in the weights, as `without_the_writer`. `held_out.jsonl`, `fresh.jsonl`
 (other styles) and `notes.jsonl` (short notes and German) are not trained with, but the false alarms of `held_out` and
