@@ -180,13 +180,12 @@ def train_classifier(
     files: Mapping[str, Sequence[LabelledPair]],
     repeated: Collection[str],
     similarities: Similarities,
-    calibrating: Collection[str] = (),
 ) -> Trained:
     """Return the classifier that the files teach; the pairs of the repeated ones count REPETITIONS times.
 
     The least probability of conflicts is chosen by leaving out one writer after the other, because others than the
-    writers will use it; each of them counts the same, or those of the calibrating files alone if any are named. Whole
-    texts are compared for it, so that a text with many statements gives no more false alarms.
+    writers will use it; each of them counts the same. Whole texts are compared for it, so that a text with many
+    statements gives no more false alarms.
     """
     writers = _writers(files, repeated)
     analysed = {name: analysed_pairs(writer.pairs, similarities) for name, writer in writers.items()}
@@ -196,8 +195,7 @@ def train_classifier(
         if any(pair.label == "conflict" for pair in writer.pairs):
             others = [pair for other in writers if other != name for pair in analysed[other] * writers[other].times]
             without[name] = fit_classifier(others)
-            if not calibrating or name.partition(",")[0] in calibrating:
-                chances += conflict_chances(without[name], writer.pairs, similarities)
+            chances += conflict_chances(without[name], writer.pairs, similarities)
     thresholds = (
         _least_threshold(chances, "conflict", CONFLICT_PRECISION, FALSE_ALARMS),
         choose_duplicate_threshold([pair for pairs in analysed.values() for pair in pairs]),
@@ -236,7 +234,6 @@ def classifier_text(
     similarities: Similarities,
     *,
     repeated: Collection[str] = (),
-    calibrating: Collection[str] = (),
     name: str,
     version: int,
 ) -> str:
@@ -244,7 +241,7 @@ def classifier_text(
 
     Both are given by the names of their files.
     """
-    trained = train_classifier(train, repeated, similarities, calibrating)
+    trained = train_classifier(train, repeated, similarities)
     classifier = trained.classifier
     facts: dict[str, Any] = {
         "name": name,

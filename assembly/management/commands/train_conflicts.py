@@ -25,9 +25,6 @@ class Command(BaseCommand):
         parser.add_argument("--train", metavar="NAMES", help="separated by commas; without it, all that is not tested")
         parser.add_argument("--test", metavar="NAMES", default="", help="report the figures of these files in the file")
         parser.add_argument("--repeat", metavar="NAMES", default="", help="the pairs of these files count three times")
-        parser.add_argument(
-            "--calibrate", metavar="NAMES", default="", help="choose the least probability of conflicts by these files"
-        )
         parser.add_argument("--out", required=True, type=Path, metavar="FILE", help="NAME.yaml: the classifier's name")
         parser.add_argument("--embedder", default="wordllama", metavar="NAME", help="its cosines are a feature")
         parser.add_argument("--as-version", type=int, default=1, metavar="NUMBER")
@@ -39,7 +36,6 @@ class Command(BaseCommand):
         train: str | None,
         test: str,
         repeat: str,
-        calibrate: str,
         out: Path,
         embedder: str,
         as_version: int,
@@ -61,7 +57,6 @@ class Command(BaseCommand):
             {name: _pairs(files[name]) for name in tested},
             similarities,
             repeated=_names(repeat),
-            calibrating=_names(calibrate),
             name=out.stem,
             version=as_version,
         )

@@ -54,7 +54,7 @@ def test_weights_are_learned_and_written_down(folder: Path) -> None:
 
 
 def test_the_figures_of_each_writer_are_those_without_their_pairs(folder: Path) -> None:
-    facts = train(folder, train="mine,other", repeat="other", calibrate="other")
+    facts = train(folder, train="mine,other", repeat="other")
     assert set(facts["without_the_writer"]) == {"mine", "other"}
     assert facts["trained"] == {"mine": "40 pairs", "other": "20 pairs, 3 times"}
 
