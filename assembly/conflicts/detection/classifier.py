@@ -29,6 +29,8 @@ LABELS: tuple[Label, ...] = ("conflict", "duplicate", "refining", "evolving", "s
 
 DEFAULT_WEIGHTS = Path(__file__).parent / "weights" / "default.yaml"
 BIAS = "bias"
+PLAIN_DENIAL_SUBJECT, PLAIN_DENIAL_THRESHOLD = 0.9, 0.4
+"""A statement and itself with a “not” need less certainty: the learned weights know few of them."""
 MAX_EXPONENT = 500.0
 SAME_SUBJECT = 0.5
 """The certainty from which two statements count as being about one subject."""
@@ -82,7 +84,9 @@ class Classifier:
         chances = self.probabilities(features)
         conflict, duplicate = chances["conflict"], chances["duplicate"]
         can_conflict = is_possible_conflict(pair)
-        if can_conflict and conflict >= self.conflict_threshold:
+        is_plain_denial = features["bare_flip"] >= 1 and subject >= PLAIN_DENIAL_SUBJECT
+        least = min(PLAIN_DENIAL_THRESHOLD, self.conflict_threshold) if is_plain_denial else self.conflict_threshold
+        if can_conflict and conflict >= least:
             return Classification("conflict", conflict, subject, conflict)
         if is_possible_duplicate(pair) and duplicate >= self.duplicate_threshold:
             return Classification("duplicate", duplicate, subject, conflict)

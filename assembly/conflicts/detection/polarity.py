@@ -63,9 +63,11 @@ def compare_polarity(left: Statement, right: Statement, common: Iterable[str]) -
     elif not flips and is_left_denied != is_right_denied:
         said_left = ", ".join([*left.negations, *left_denials]) if is_left_denied else ""
         said_right = ", ".join([*right.negations, *right_denials]) if is_right_denied else ""
-        other = right if is_left_denied else left
-        reach = _reach(left if is_left_denied else right, common)
-        if reach and not (other.has_negative_state and not other.denials):
+        denied, other = (left, right) if is_left_denied else (right, left)
+        reach = _reach(denied, common)
+        # “Not open” and “closed” say the same; “not closed” and “closed” do not.
+        is_balanced = other.has_negative_state and not other.denials and not denied.has_negative_state
+        if reach and not is_balanced:
             difference = Difference("negation", NEGATION_STRENGTH * (1 + reach) / 2, said_left, said_right)
     balanced = {key for pair in flips for word in pair for key in _keys(left, word) | _keys(right, word)}
     balanced |= {key for word in left_denials for key in _keys(left, word)}

@@ -11,7 +11,7 @@ from assembly.conflicts.detection import compare_texts, comparison
 from assembly.conflicts.detection.classifier import LABELS, load_classifier
 from assembly.conflicts.detection.cues import Cues, find_cues
 from assembly.conflicts.detection.figures import evaluate, figures_of, similarities_by
-from assembly.conflicts.detection.labelled_pairs import load_pairs
+from assembly.conflicts.detection.labelled_pairs import LabelledPair, load_pairs
 from assembly.conflicts.detection.statement import Statement
 from memories.embeddings.wordllama import WordLlama
 
@@ -149,3 +149,20 @@ def test_long_texts_cost_a_bounded_number_of_comparisons(monkeypatch: pytest.Mon
 def test_a_long_word_or_number_is_no_trouble() -> None:
     for text in ("x" * 50_000, "9" * 50_000, "a." * 20_000, "not " * 10_000, "1:" * 10_000, "' " * 10_000):
         assert compare_texts(text, text[:-1] + "z", similarity=0.5).label in LABELS
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("Deployments on Fridays are allowed.", "Deployments on Fridays are not allowed."),
+        ("Deliveries arrive on Mondays.", "Deliveries never arrive on Mondays."),
+        ("The shop has 3 doors.", "The shop does not have 3 doors."),
+        ("The door is closed.", "The door is not closed."),
+        ("The museum is free.", "The museum is not free."),
+    ],
+)
+def test_a_statement_contradicts_its_plain_denial(left: str, right: str) -> None:
+    pair = LabelledPair(left, right, "conflict")
+    (outcome,) = evaluate([pair], similarities_by(WordLlama()), load_classifier())
+    found = outcome.found
+    assert (found.label, found.kind) == ("conflict", "negation")
