@@ -27,7 +27,7 @@ from teams.models import OrganisationFile, TeamFile
 
 NEAREST = 20
 """The number of texts, of all kinds together, with which a text is compared."""
-MIN_SIMILARITY = 0.4
+MIN_SIMILARITY = 0.6
 """The least cosine of texts that are compared."""
 MAX_PASSAGES = 100
 """The most passages of one item that are compared, the first ones."""

@@ -29,8 +29,6 @@ LABELS: tuple[Label, ...] = ("conflict", "duplicate", "refining", "evolving", "s
 
 DEFAULT_WEIGHTS = Path(__file__).parent / "weights" / "default.yaml"
 BIAS = "bias"
-PLAIN_DENIAL_SUBJECT, PLAIN_DENIAL_THRESHOLD = 0.9, 0.4
-"""A statement and itself with a “not” need less certainty: the learned weights know few of them."""
 MAX_EXPONENT = 500.0
 SAME_SUBJECT = 0.5
 """The certainty from which two statements count as being about one subject."""
@@ -38,7 +36,7 @@ SAME_SUBJECT = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Classification:
-    """This is what the classifier says about a pair of statements."""
+    """What the classifier says about a pair of statements."""
 
     label: Label
     probability: float
@@ -84,9 +82,7 @@ class Classifier:
         chances = self.probabilities(features)
         conflict, duplicate = chances["conflict"], chances["duplicate"]
         can_conflict = is_possible_conflict(pair)
-        is_plain_denial = features["bare_flip"] >= 1 and subject >= PLAIN_DENIAL_SUBJECT
-        least = min(PLAIN_DENIAL_THRESHOLD, self.conflict_threshold) if is_plain_denial else self.conflict_threshold
-        if can_conflict and conflict >= least:
+        if can_conflict and conflict >= self.conflict_threshold:
             return Classification("conflict", conflict, subject, conflict)
         if is_possible_duplicate(pair) and duplicate >= self.duplicate_threshold:
             return Classification("duplicate", duplicate, subject, conflict)
@@ -107,11 +103,30 @@ class Classifier:
 
 
 def is_possible_conflict(pair: Pair) -> bool:
-    """Return whether the statements have a cue. Questions say nothing, and what opens at 7 may close at 19."""
+    """Return whether the statements have a cue; what is denied must be more than a name, with the same roles.
+
+    Questions say nothing, and what opens at 7 may close at 19.
+    """
     if pair.left.is_question or pair.right.is_question:
         return False
-    is_denied = pair.cues.strongest_kind() == "negation"
-    return bool(pair.cues.differences) and (is_denied or not pair.cues.has_other_event)
+    if pair.cues.has_other_event or (pair.cues.strongest_kind() in ("number", "date") and _has_foreign_subject(pair)):
+        return False
+    common = pair.cues.common - pair.left.names - pair.right.names
+    is_denied = pair.cues.strongest_kind() in ("negation", "state")
+    is_possible = not is_denied or (not pair.cues.has_other_roles and bool(common or pair.cues.strength("state")))
+    return bool(pair.cues.differences) and is_possible
+
+
+def _has_foreign_subject(pair: Pair) -> bool:
+    """Return whether one statement does not name the other one's subject at all: an oven, and a cake in the oven.
+
+    What is free is often a part of what has a price, so that there the whole subject must be named.
+    """
+    is_price = bool(pair.left.gratis) != bool(pair.right.gratis)
+    for one, rest in ((pair.left, pair.cues.left_rest), (pair.right, pair.cues.right_rest)):
+        if one.subject and (one.subject <= rest or (is_price and one.subject & rest)):
+            return True
+    return False
 
 
 def is_possible_change(pair: Pair, subject: float) -> bool:

@@ -1,25 +1,23 @@
 """This module compares two texts: do they contradict each other, say the same, or neither?
 
 Texts are split into sentences. The pairs of sentences with common words are compared, as many as the limits below
-allow, and the pair that contradicts most decides. English, German and Spanish have lists of words (`lexicon/`). In
-other languages numbers, units, ISO dates and words that are equal are compared.
+allow, and the pair that contradicts most decides. English is compared first of all; German has its lists of words, too
+(`lexicon/german.yaml`). In other languages numbers, units, ISO dates and words that are equal are compared.
 """
 
 import datetime
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from assembly.conflicts.detection.classifier import Classification, Classifier, Label, load_classifier
-from assembly.conflicts.detection.clauses import clauses_of
 from assembly.conflicts.detection.cues import find_cues
 from assembly.conflicts.detection.differences import Difference, Kind
 from assembly.conflicts.detection.features import Pair
-from assembly.conflicts.detection.lexicon import LANGUAGES, Language, load_lexicon
+from assembly.conflicts.detection.lexicon import Language, load_lexicon
 from assembly.conflicts.detection.statement import Statement
 from assembly.conflicts.detection.statement_analysis import analyse
-from assembly.conflicts.detection.word_alignment import text_similarity
 from assembly.engine.extraction import sentences_of
 from memories.search.languages import detected_language, stop_words
 
@@ -29,20 +27,13 @@ MAX_PAIRS = 40
 """The most pairs of statements that are compared, those with most common words first."""
 MAX_CHARACTERS = 8_000
 """The most characters of a text that are read, from its beginning."""
-MAX_SPLIT, MAX_CLAUSE_PAIRS = 3, 10
-"""The most statements of a text that are split into clauses, and the most pairs of these that are compared."""
+COSINE_BASE, COSINE_SLOPE = 0.25, 0.7
+"""The cosine of two sentences by the share of their common words, as a line through the pairs of training; used inside
+longer texts, whose sentences have no cosines of their own.
+"""
 
 _WORD = re.compile(r"[^\W\d_]+")
-_MARKED = ("german", "spanish")
-"""The languages of which a few words tell that a short text is in them."""
-_LETTERS = {"german": "äöüß", "spanish": "ñ¿¡áéíóú"}
-_ABBREVIATION = re.compile(
-    r"\b(?:Mr|Mrs|Ms|Dr|Prof|Sr|Sra|St|vs?|No|Nr|ca|approx|bzw|z\. ?B|i\.e|e\.g|d\. ?h|Str|Abs|Art)\.$"
-)
-_GERMAN_DAY = re.compile(
-    r" (?:Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)\b"
-)
-"""This is what follows the point of “30. Juni”."""
+_GERMAN_STOP_WORDS = frozenset(stop_words("german"))
 _LIST_MARK = re.compile(r"^\s*(?:[-*•+]|\d+[.)])\s+|^#+\s+")
 
 
@@ -52,7 +43,7 @@ class Comparison:
 
     label: Label
     kind: Kind
-    """This is what kind of cue makes a conflict or a change, or `duplicate`; empty otherwise."""
+    """What kind of cue makes a conflict or a change, or `duplicate`; empty otherwise."""
     subject: float
     """The certainty, 0 to 1, that both statements have one subject and one slot."""
     severity: float
@@ -109,8 +100,6 @@ def compare_texts_by(
     if not compared:
         return Comparison("unrelated", "", 0.0, 0.0, "", 1.0, _first(mine), _first(theirs))
     chosen, label = _decide(compared, len(mine), len(theirs))
-    if label not in ("conflict", "evolving", "duplicate"):
-        chosen, label = _compare_clauses(mine, theirs, classifier) or (chosen, label)
     is_change = left_date is not None and right_date is not None and left_date != right_date
     if label == "conflict" and is_change:
         label = "evolving"
@@ -124,53 +113,32 @@ def statements_of_both(left: str, right: str) -> tuple[list[Statement], list[Sta
 
 
 def language_of(text: str) -> Language | None:
-    """Return the language of a text; None if it has no sign of one, or is in a language without lists of words."""
+    """Return whether a text is English or German; None if it has no sign of either, or is in another language."""
     detected = detected_language(text[:MAX_CHARACTERS])
     if detected:
-        return next((known for known in LANGUAGES if known == detected), None)
+        return "english" if detected == "english" else "german" if detected == "german" else None
     words = set(_WORD.findall(text[:MAX_CHARACTERS].lower()))
-    signs = {language: _signs(language, words) for language in LANGUAGES}
-    first, second = sorted(signs.values(), reverse=True)[:2]
-    return None if first == second else next(one for one in LANGUAGES if signs[one] == first)
-
-
-def _signs(language: Language, words: set[str]) -> int:
-    """Return how many of the words tell that a text is in the language."""
-    other = [load_lexicon(one) for one in LANGUAGES if one != language]
-    if language == "english":
-        foreign = frozenset().union(*(one.marks for one in other), *map(stop_words, _MARKED))
-        return len(words & (load_lexicon(language).stop_words - foreign))
-    known = load_lexicon(language).marks - load_lexicon("english").stop_words - load_lexicon("english").marks
-    letters = _LETTERS[language]
-    return len(words & known) + sum(any(letter in word for letter in letters) for word in words)
+    english, german = load_lexicon("english"), load_lexicon("german")
+    english_signs = len(words & (english.stop_words - german.marks - _GERMAN_STOP_WORDS))
+    german_signs = len(words & (german.marks - english.stop_words - english.marks))
+    german_signs += any(letter in word for word in words for letter in "äöüß")
+    if english_signs == german_signs:
+        return None
+    return "german" if german_signs > english_signs else "english"
 
 
 def statements_of(text: str, language: Language) -> list[Statement]:
     """Return the analysed sentences of a text, at most MAX_STATEMENTS, without marks of lists and headings."""
     text = text[:MAX_CHARACTERS]
     found: list[Statement] = []
-    for start, end in _whole_sentences(text):
-        said = _LIST_MARK.sub("", text[start:end])
+    for sentence in sentences_of(text):
+        said = _LIST_MARK.sub("", text[sentence.start : sentence.end])
         statement = analyse(said, language)
         if statement.words or statement.quantities or statement.dates:
             found.append(statement)
         if len(found) == MAX_STATEMENTS:
             break
     return found
-
-
-def _whole_sentences(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the start and end of each sentence; the point of an abbreviation such as “Dr.” ends none."""
-    start: int | None = None
-    for sentence in sentences_of(text):
-        start = sentence.start if start is None else start
-        rest = text[sentence.end :]
-        is_abbreviated = _ABBREVIATION.search(text[start : sentence.end]) and rest.startswith(" ")
-        if not is_abbreviated and not (text[: sentence.end].endswith(".") and _GERMAN_DAY.match(rest)):
-            yield start, sentence.end
-            start = None
-    if start is not None:
-        yield start, len(text)
 
 
 def _compare_statements(
@@ -191,46 +159,11 @@ def _compare_statements(
 
     likely = sorted((pair for pair in pairs if pair[0] > 0 or is_single), key=order)
     compared: list[_Compared] = []
-    for _, row, column in likely[:MAX_PAIRS]:
-        cosine = similarity if is_single else sentence_cosine(left[row].text, right[column].text)
+    for share, row, column in likely[:MAX_PAIRS]:
+        cosine = similarity if is_single else min(1.0, COSINE_BASE + COSINE_SLOPE * share)
         pair = Pair(left[row], right[column], find_cues(left[row], right[column]), cosine)
         compared.append(_Compared(pair, classifier.classify(pair), (row, column)))
     return compared
-
-
-def _compare_clauses(
-    left: Sequence[Statement], right: Sequence[Statement], classifier: Classifier
-) -> tuple[_Compared, Label] | None:
-    """Return the pair of clauses, or of a clause and a sentence, that contradict each other most; None without one."""
-    pairs = clause_pairs(left, right)
-    found = [_Compared(pair, classifier.classify(pair), (0, 0)) for pair in pairs]
-    conflicts = [one for one in found if one.found.label == "conflict"]
-    return (max(conflicts, key=_conflict_rank), "conflict") if conflicts else None
-
-
-def clause_pairs(left: Sequence[Statement], right: Sequence[Statement]) -> list[Pair]:
-    """Return the pairs of clauses, and of clauses and sentences, with common words, at most MAX_PAIRS."""
-    parts = [
-        [(statement, False) for statement in side]
-        + [(analyse(text, statement.language), True) for statement in side for text in clauses_of(statement)]
-        for side in (left[:MAX_SPLIT], right[:MAX_SPLIT])
-    ]
-    chosen = [
-        (mine, theirs)
-        for mine, is_clause in parts[0]
-        for theirs, is_other_clause in parts[1]
-        if (is_clause or is_other_clause) and not mine.words.isdisjoint(theirs.words)
-    ]
-    chosen.sort(key=lambda pair: (-_common_share(*pair), sorted((pair[0].text, pair[1].text))))
-    return [
-        Pair(mine, theirs, find_cues(mine, theirs), sentence_cosine(mine.text, theirs.text), is_clause=True)
-        for mine, theirs in chosen[:MAX_CLAUSE_PAIRS]
-    ]
-
-
-def sentence_cosine(left: str, right: str) -> float:
-    """Return the cosine of two sentences by the bundled embedder, equal if they are swapped."""
-    return max(0.0, text_similarity(*sorted((left, right))))
 
 
 def _common_share(left: Statement, right: Statement) -> float:
@@ -240,11 +173,6 @@ def _common_share(left: Statement, right: Statement) -> float:
     return len(left.words & right.words) / max(len(left.words), len(right.words))
 
 
-def _conflict_rank(one: _Compared) -> tuple[float, float, float]:
-    strongest = one.pair.cues.strongest()
-    return one.found.conflict_probability, one.found.subject, strongest.strength if strongest else 0.0
-
-
 def _decide(compared: Sequence[_Compared], left_size: int, right_size: int) -> tuple[_Compared, Label]:
     """Return the pair of statements that decides, and the label of the texts.
 
@@ -252,9 +180,13 @@ def _decide(compared: Sequence[_Compared], left_size: int, right_size: int) -> t
     of both has its duplicate, and one refines the other if every statement of the shorter one has its match.
     """
 
+    def conflict_rank(one: _Compared) -> tuple[float, float, float]:
+        strongest = one.pair.cues.strongest()
+        return one.found.conflict_probability, one.found.subject, strongest.strength if strongest else 0.0
+
     for label in ("conflict", "evolving"):
         if found := [one for one in compared if one.found.label == label]:
-            return max(found, key=_conflict_rank), label
+            return max(found, key=conflict_rank), label
     if left_size == right_size == 1:
         return compared[0], compared[0].found.label
     same = [one for one in compared if one.found.label in ("duplicate", "refining")]

@@ -24,22 +24,12 @@ class Command(BaseCommand):
         parser.add_argument("--data", required=True, type=Path, metavar="FOLDER", help="NAME.jsonl")
         parser.add_argument("--train", metavar="NAMES", help="separated by commas; without it, all that is not tested")
         parser.add_argument("--test", metavar="NAMES", default="", help="report the figures of these files in the file")
-        parser.add_argument("--repeat", metavar="NAMES", default="", help="the pairs of these files count three times")
         parser.add_argument("--out", required=True, type=Path, metavar="FILE", help="NAME.yaml: the classifier's name")
         parser.add_argument("--embedder", default="wordllama", metavar="NAME", help="its cosines are a feature")
         parser.add_argument("--as-version", type=int, default=1, metavar="NUMBER")
 
     def handle(
-        self,
-        *,
-        data: Path,
-        train: str | None,
-        test: str,
-        repeat: str,
-        out: Path,
-        embedder: str,
-        as_version: int,
-        **_: Any,
+        self, *, data: Path, train: str | None, test: str, out: Path, embedder: str, as_version: int, **_: Any
     ) -> None:
         files = {file.stem: file for file in sorted(data.glob("*.jsonl"))}
         tested = _names(test)
@@ -56,7 +46,6 @@ class Command(BaseCommand):
             {name: _pairs(files[name]) for name in trained},
             {name: _pairs(files[name]) for name in tested},
             similarities,
-            repeated=_names(repeat),
             name=out.stem,
             version=as_version,
         )

@@ -45,18 +45,10 @@ def train(folder: Path, **options: Any) -> Any:
 def test_weights_are_learned_and_written_down(folder: Path) -> None:
     facts = train(folder, train="mine", test="other", as_version=4)
     assert (facts["name"], facts["version"], facts["trained"]) == ("mine", 4, {"mine": "40 pairs"})
-    assert facts["figures"]["other"]["precision"] == 1
-    assert facts["figures"]["other"]["recall"] >= 0.5
-    assert set(facts["without_the_writer"]) == {f"mine, part {part}" for part in range(1, 6)}
+    assert facts["figures"]["other"]["recall"] == 1
     classifier = Classifier.from_dict(facts)
     assert set(classifier.subject_weights) == {*SUBJECT_FEATURES, "bias"}
     assert all(set(classifier.label_weights[label]) == {*LABEL_FEATURES, "bias"} for label in LABELS)
-
-
-def test_the_figures_of_each_writer_are_those_without_their_pairs(folder: Path) -> None:
-    facts = train(folder, train="mine,other", repeat="other")
-    assert set(facts["without_the_writer"]) == {"mine", "other"}
-    assert facts["trained"] == {"mine": "40 pairs", "other": "20 pairs, 3 times"}
 
 
 def test_training_again_gives_the_same_file(folder: Path) -> None:
