@@ -105,7 +105,7 @@ def _database(role: Any, *variables: str) -> dict[str, Any]:
 
 # If DATABASE_URL is a PgBouncer in transaction mode, each transaction may have another session of PostgreSQL. None
 # keeps prepared statements, and what needs a session of its own (locks of jobs, broker, migrations) connects directly.
-DATABASE_DIRECT = environment.database("DATABASE_DIRECT_URL")
+DATABASE_DIRECT = None if EMBEDDED_POSTGRES else environment.database("DATABASE_DIRECT_URL")
 
 DATABASES = {
     "default": _database("app")

@@ -7,7 +7,9 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from agents.models import Agent, AgentFile, DailyLog
+from assembly.conflicts.compared_texts import items_of_all_kinds
 from assembly.conflicts.counts import conflicts_to_decide
+from assembly.conflicts.find import item_conflicts_find
 from assembly.demo.loading import FOLDER, demo_load, load_plan
 from assembly.engine.codes import Code
 from assembly.models import Alert, Assembly, Conflict, DayCount, FileLoss, Purpose, RecallTest, StoredRule
@@ -16,6 +18,7 @@ from assembly.rules.catalogue import parse_described_rule
 from assembly.simulation.rule_backtest.services import rule_backtest
 from assembly.sources.memories import LIMIT
 from memories.archive.memory_markdown import parse_memory_file
+from memories.embeddings.file_splitting import file_split, files_without_passages
 from memories.models import (
     Chunk,
     Document,
@@ -225,6 +228,19 @@ def test_one_memory_contradicts_a_file_and_waits_for_a_decision(demo: None) -> N
     assert {side.kind for side in conflict.sides} == {"memory", "agent_file"}
     priya = User.objects.get(username="priya.raman").principal
     assert [*conflicts_to_decide(priya)] == [conflict]
+
+
+def test_no_other_texts_are_called_contradictions_when_workers_have_compared_them_all(demo: None) -> None:
+    """Nearly all pairs of texts of an installation are unrelated, unlike the pairs with labels."""
+    planned = Conflict.objects.waiting().exclude(kind="duplicate").get()
+    for kind, id_ in [*files_without_passages(None)]:
+        file_split(kind=kind, id_=id_)
+    for kind, ids in items_of_all_kinds():
+        for id_ in ids:
+            item_conflicts_find(kind=kind, id_=id_)
+    found = Conflict.objects.waiting().exclude(kind="duplicate")
+    assert [(one.left_statement, one.right_statement) for one in found.exclude(id=planned.id)] == []
+    assert found.get() == planned
 
 
 def test_a_recall_test_has_passed(demo: None) -> None:

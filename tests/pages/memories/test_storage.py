@@ -49,7 +49,7 @@ def test_everybody_reads_the_policies_and_admins_the_reports(admin: User, teamma
     browser(admin).post(ADDRESS, {**FORM, "action": "save"})
     lifecycle_run()
     page = browser(admin).get("/storage/").content.decode()
-    assert "README*, *.md stay as they are for 12 hours, up to 50 MB." in " ".join(page.split())
+    assert "README*, *.md stay as they are for 12 h, up to 50 MB." in " ".join(page.split())
     assert "Compressed" in page
     assert 'id="reports"' in page
     assert 'id="reports"' not in browser(teammate).get("/storage/").content.decode()

@@ -73,7 +73,9 @@ def test_a_third_of_the_pairs_is_not_trained_with_and_none_is_in_two_files() -> 
     assert sum(map(len, files.values())) >= 450
     assert (sum(map(len, files.values())) - len(files["train"])) * 3 >= sum(map(len, files.values()))
     strangers = {
-        (pair.left, pair.right) for name in ("strangers", "unseen") for pair in load_pairs(PAIRS / f"{name}.jsonl")
+        (pair.left, pair.right)
+        for name in ("strangers", "unseen", "third")
+        for pair in load_pairs(PAIRS / f"{name}.jsonl")
     }
     assert all(not texts_of["train"] & texts for name, texts in texts_of.items() if name != "train")
     assert not texts_of["train"] & strangers
