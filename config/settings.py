@@ -66,6 +66,7 @@ MIDDLEWARE = [
     "teams.sign_in.attempts.RefusedAttemptMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "config.http.late_reads.LastWriteMiddleware",
     "config.http.notes.NotesMiddleware",
     "config.http.problems.ProblemMiddleware",
 ]
@@ -107,21 +108,43 @@ def _database(role: Any, *variables: str) -> dict[str, Any]:
 # keeps prepared statements, and what needs a session of its own (locks of jobs, broker, migrations) connects directly.
 DATABASE_DIRECT = None if EMBEDDED_POSTGRES else environment.database("DATABASE_DIRECT_URL")
 
-DATABASES = {
-    "default": _database("app")
-    | {
+_POOL_SIZE = environment.number("DATABASE_POOL_SIZE", 20, minimum=2, maximum=500)
+
+
+def _pooled(database: dict[str, Any], pool: dict[str, Any], **options: Any) -> dict[str, Any]:
+    """Return the database with a pool of connections."""
+    return {
+        **database,
         "DISABLE_SERVER_SIDE_CURSORS": bool(DATABASE_DIRECT),
         "OPTIONS": {
             # of statements that ask to be prepared; Django's own never are
             "prepare_threshold": None if DATABASE_DIRECT else 5,
-            "pool": {
-                "min_size": 2,
-                "max_size": environment.number("DATABASE_POOL_SIZE", 20, minimum=2, maximum=500),
-                "timeout": environment.number("DATABASE_POOL_TIMEOUT_SECONDS", 5, minimum=1, maximum=60),
-            },
+            "pool": {"max_size": _POOL_SIZE, **pool},
+            **options,
         },
-    },
+    }
+
+
+DATABASES = {
+    "default": _pooled(
+        _database("app"),
+        {
+            "min_size": 2,
+            "timeout": environment.number("DATABASE_POOL_TIMEOUT_SECONDS", 5, minimum=1, maximum=60),
+        },
+    ),
     "owner": _database("owner", "DATABASE_OWNER_URL", "DATABASE_DIRECT_URL"),
+}
+
+# Standbys that may answer what may be late. Nobody waits long for one: the primary answers instead.
+DATABASE_REPLICA_MAX_LAG_SECONDS = environment.number("DATABASE_REPLICA_MAX_LAG_SECONDS", 60, minimum=10, maximum=3_600)
+DATABASES |= {
+    f"replica{number}": _pooled(
+        {"ENGINE": "config.db.backend", **replica},
+        {"min_size": 0, "timeout": 1, "reconnect_timeout": 2},
+        connect_timeout=2,
+    )
+    for number, replica in enumerate(environment.databases("DATABASE_REPLICA_URL", needs="DATABASE_URL"), start=1)
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

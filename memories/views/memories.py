@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from agents.models import Agent
 from config.http.cursors import next_page_url, page_of
 from config.http.filter_chips import filter_chips
+from config.http.late_reads import may_be_late
 from config.http.shown_once import take_shown_once
 from memories.embeddings.vectors import embed_query
 from memories.forms import MemoryForm, MemoryListForm
@@ -28,6 +29,7 @@ FindOwner = Callable[..., Owner]
 MAX_NEAREST = 30
 
 
+@may_be_late
 def memory_list(request: HttpRequest, slug: str, find: FindOwner) -> HttpResponse:
     """Show the owner's memories, filtered and ordered by the query string."""
     owner = find(principal_of(request), slug)
