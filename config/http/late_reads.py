@@ -99,7 +99,7 @@ class LastWriteMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
         if request.method not in READING and response.status_code not in REFUSED:
-            caller = caller_ref(request.user)  # type: ignore[attr-defined]
+            caller = caller_ref(request.user)
             if caller:
                 _store_position(caller)
         return response

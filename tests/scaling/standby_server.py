@@ -61,7 +61,7 @@ class Standby:
     def run(self, statement: str) -> list[Any]:
         """Run the statement, and return its rows."""
         with psycopg.connect(self._conninfo("postgres"), autocommit=True) as session:
-            found = session.execute(statement)  # type: ignore[call-overload]
+            found = session.execute(statement)
             return list(found.fetchall()) if found.description else []
 
     def facts(self, of_primary: Mapping[str, Any]) -> dict[str, Any]:

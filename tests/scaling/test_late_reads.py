@@ -83,7 +83,9 @@ def marked_routes() -> Iterator[tuple[str, str]]:
     """Yield each route with a marked view, and the name of the view."""
     for route, pattern in all_routes().items():
         view: Any = pattern.callback
-        handlers = [getattr(view.cls, name, None) for name in view.cls.http_method_names] if _is_api(view) else [view]
+        handlers: list[Any] = [view]
+        if _is_api(view):
+            handlers = [getattr(view.cls, name, None) for name in view.cls.http_method_names]
         for handler in handlers:
             if getattr(handler, "may_be_late", False):
                 yield route, f"{view.cls.__name__}.{handler.__name__}" if _is_api(view) else handler.__name__
@@ -173,7 +175,14 @@ def test_a_person_sees_what_they_have_just_saved(
     theirs, others = signed_in(owner), signed_in(teammate)
     replica.catch_up()
     replica.pause()
-    form = {"text": "Ship on Mondays.", "kind": "fact", "language": "", "salience": "0.5", "credibility": "0.5"}
+    form = {
+        "version": "0",
+        "text": "Ship on Mondays.",
+        "kind": "fact",
+        "language": "",
+        "salience": "0.5",
+        "credibility": "0.5",
+    }
     saved = theirs.post("/agents/ada/memories/new/", form)
     assert saved.status_code == 302, saved.content
     with answered_by("own_write"):

@@ -63,12 +63,16 @@ def _client(address: str, agent: Agent, name: str) -> httpx.Client:
 def test_nothing_just_written_is_missed_while_the_replica_is_late_or_dead(
     agent: Agent, server: str, replica: Standby
 ) -> None:
-    with _client(server, agent, "writer") as writer, _client(server, agent, "reader") as reader:
+    with (
+        _client(server, agent, "writer") as writer,
+        _client(server, agent, "requester") as requester,
+        _client(server, agent, "reader") as reader,
+    ):
         replica.catch_up()
         assert reader.get("/agents/ada/memories").json()["results"] == []
         assert _answered(server) == {"replica": 1}
         replica.hold_back(30)
-        written = [_write_and_assemble(writer, reader, number) for number in range(ROUNDS)]
+        written = [_write_and_assemble(writer, requester, number) for number in range(ROUNDS)]
         listed = writer.get("/agents/ada/memories").json()["results"]
         assert {row["text"] for row in listed} == set(written)
         late = reader.get("/agents/ada/memories").json()["results"]
@@ -80,17 +84,17 @@ def test_nothing_just_written_is_missed_while_the_replica_is_late_or_dead(
         assert _answered(server) == {"replica": 3, "own_write": 1}
         replica.kill()
         for number in range(ROUNDS, ROUNDS + 5):
-            written.append(_write_and_assemble(writer, reader, number))
+            written.append(_write_and_assemble(writer, requester, number))
             assert len(reader.get("/agents/ada/memories").json()["results"]) == number + 1
         assert _answered(server) == {"replica": 3, "own_write": 1, "unavailable": 5}
     until(lambda: not Job.objects.exclude(status=JobStatus.DONE).exists(), seconds=180)
 
 
-def _write_and_assemble(writer: httpx.Client, reader: httpx.Client, number: int) -> str:
+def _write_and_assemble(writer: httpx.Client, requester: httpx.Client, number: int) -> str:
     """Store a memory with one key, find it at once in a context of the other key, and return its text."""
     text = f"Customer {number} pays by invoice."
     assert writer.post("/agents/ada/memories", json={"text": text, "kind": "fact"}).status_code == 201
-    context = reader.post("/assemblies", json={"agent": "ada", "topic": text})
+    context = requester.post("/assemblies", json={"agent": "ada", "topic": text})
     assert context.status_code == 201, context.text
     assert text in context.json()["content"]
     return text
