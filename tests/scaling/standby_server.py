@@ -32,8 +32,9 @@ class Standby:
         """Copy the primary."""
         account = self._programs.account
         account.owns(self.folder)
-        arguments = [f"--dbname={self._primary.conninfo(ADMIN, 'postgres', password=self._password())}"]
+        arguments = [f"--dbname={self._conninfo_of_primary()}"]
         arguments += [f"--pgdata={self.cluster}", "--checkpoint=fast", "--write-recovery-conf", "--no-sync"]
+        arguments += ["--create-slot", f"--slot={self.slot}"]  # so that the primary keeps what the standby lacks
         with (self.folder / "output").open("w+b") as output:
             copying = account.popen([self._program("pg_basebackup"), *arguments], stdout=output, stderr=output)
             assert copying.wait(120) == 0, (self.folder / "output").read_text()
@@ -57,6 +58,14 @@ class Standby:
                 os.killpg(self.process.pid, signal.SIGQUIT)
             self.process.wait(30)
             self.process = None
+
+    def forget(self) -> None:
+        """Let the primary forget the standby, which does not run any more."""
+        with psycopg.connect(self._conninfo_of_primary(), autocommit=True) as session:
+            found = "SELECT active FROM pg_replication_slots WHERE slot_name = %s"
+            until(lambda: session.execute(found, [self.slot]).fetchall() in ([], [(False,)]))
+            drop = "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = %s"
+            session.execute(drop, [self.slot])
 
     def run(self, statement: str) -> list[Any]:
         """Run the statement, and return its rows."""
@@ -86,7 +95,7 @@ class Standby:
 
     def catch_up(self) -> None:
         """Wait until it has replayed what the primary has now."""
-        with psycopg.connect(self._primary.conninfo(ADMIN, "postgres", password=self._password())) as session:
+        with psycopg.connect(self._conninfo_of_primary()) as session:
             ((position,),) = session.execute("SELECT pg_current_wal_flush_lsn()::text").fetchall()
         until(lambda: self.run(f"SELECT pg_last_wal_replay_lsn() >= '{position}'") == [(True,)], seconds=30)
 
@@ -96,6 +105,14 @@ class Standby:
 
     def _program(self, name: str) -> str:
         return str(self._programs.binaries / name)
+
+    @property
+    def slot(self) -> str:
+        """The name of the standby's replication slot."""
+        return f"standby_{self.folder.stat().st_ino}"
+
+    def _conninfo_of_primary(self) -> str:
+        return self._primary.conninfo(ADMIN, "postgres", password=self._password())
 
     def _password(self) -> str:
         return self._primary.password(ADMIN)
@@ -125,4 +142,5 @@ def standby_server() -> Iterator[Standby]:
         yield standby
     finally:
         standby.kill()
+        standby.forget()
         shutil.rmtree(folder, ignore_errors=True)
