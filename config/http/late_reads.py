@@ -29,8 +29,6 @@ logger = logging.getLogger(__name__)
 
 READING = {"GET", "HEAD"}
 NOT_FOUND = 404
-REFUSED = range(400, 500)
-"""Statuses of requests that changed nothing."""
 
 View = TypeVar("View", bound=Callable[..., Any])
 
@@ -98,10 +96,8 @@ class LastWriteMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
-        if request.method not in READING and response.status_code not in REFUSED:
-            caller = caller_ref(request.user)
-            if caller:
-                _store_position(caller)
+        if request.method not in READING and (caller := caller_ref(request.user)):
+            _store_position(caller)
         return response
 
 

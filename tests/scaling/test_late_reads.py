@@ -18,11 +18,13 @@ from agents.models import Agent
 from assembly.models import Assembly
 from config.db.replicas import REQUESTS, choose_replica, condition_of, note_write
 from config.http.models import LastWrite
+from memories.jobs.execution import job_run
 from memories.jobs.periodic import LAST_WRITE_RETENTION, delete_old_last_writes, write_heartbeat
-from memories.models import Memory
+from memories.jobs.services import KINDS, Advance, job_create
+from memories.models import Job, JobStatus, Memory
 from memories.services import MemoryFacts, memory_create
 from teams.models import Team, User
-from teams.principal import SYSTEM, Role
+from teams.principal import SYSTEM, Principal, Role
 from teams.services import membership_remove, membership_set
 from tests.client import Api
 from tests.faults.processes import until
@@ -190,6 +192,25 @@ def test_a_person_sees_what_they_have_just_saved(
         assert "Ship on Mondays." in theirs.get("/agents/ada/memories/").content.decode()
     with answered_by("replica"):
         assert "Ship on Mondays." not in others.get("/agents/ada/memories/").content.decode()
+
+
+def test_whoever_sees_that_their_job_is_done_sees_what_it_did(
+    replica: Standby, agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write(job: Job, advance: Advance) -> None:
+        _memory(agent, "Written by a job.")
+        advance(1)
+
+    monkeypatch.setitem(KINDS, "write", write)
+    key, secret = api_key_create(agent=agent, name="requester")
+    requester = Principal(kind="agent_key", id=key.id, agent_id=agent.id)
+    replica.catch_up()
+    replica.pause()
+    job = job_create(kind="write", arguments={}, agent=agent, principal=requester, steps=1)
+    job_run(job_id=job.id)
+    assert Job.objects.get(id=job.id).status == JobStatus.DONE
+    with answered_by("own_write"):
+        assert _texts(Api(secret).get("agents/ada/memories")) == ["Written by a job."]
 
 
 def test_an_assembly_never_misses_a_write_while_the_replica_is_held_back(
