@@ -171,8 +171,21 @@ def folder(name: str, default: Path) -> Path:
 def database(name: str) -> dict[str, str] | None:
     """Return HOST, PORT, NAME, USER and PASSWORD of a postgresql:// address; None if it is not set."""
     value = text(name)
-    if not value:
-        return None
+    return _database(name, value) if value else None
+
+
+def databases(name: str, *, needs: str) -> list[dict[str, str]]:
+    """Return the databases of a comma-separated list of postgresql:// addresses, as `database` does.
+
+    A comma in a password is written as %2C. Raises ImproperlyConfigured also if the other variable is not set.
+    """
+    listed = [_database(name, value) for value in words(name)]
+    if listed and not text(needs):
+        raise ImproperlyConfigured(f"{name} is set, but {needs} is not. Set both, or none.")
+    return listed
+
+
+def _database(name: str, value: str) -> dict[str, str]:
     parts = urlsplit(value)
     if parts.scheme not in {"postgres", "postgresql"} or not parts.path.strip("/"):
         raise ImproperlyConfigured(

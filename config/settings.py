@@ -4,11 +4,10 @@ Settings that differ between installations are environment variables, read and c
 """
 
 from pathlib import Path
-from typing import Any
 
 from csp.constants import NONE, SELF
 
-from config import environment
+from config import databases, environment
 from config.postgres.embedded import EmbeddedPostgres
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -66,6 +65,7 @@ MIDDLEWARE = [
     "teams.sign_in.attempts.RefusedAttemptMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "config.http.late_reads.LastWriteMiddleware",
     "config.http.notes.NotesMiddleware",
     "config.http.problems.ProblemMiddleware",
 ]
@@ -93,36 +93,9 @@ TEMPLATES = [
 # --- Database: PostgreSQL with pgvector. The app's role may not change history; the owner's role migrates. ---
 
 EMBEDDED_POSTGRES = None if environment.text("DATABASE_URL") else EmbeddedPostgres(DATA_DIR)
-
-
-def _database(role: Any, *variables: str) -> dict[str, Any]:
-    """Return the first of the addresses that is set, or DATABASE_URL."""
-    if EMBEDDED_POSTGRES:
-        return {"ENGINE": "config.db.backend", **EMBEDDED_POSTGRES.connection(role)}
-    addresses = (environment.database(variable) for variable in (*variables, "DATABASE_URL"))
-    return {"ENGINE": "config.db.backend", **next(filter(None, addresses), {})}
-
-
-# If DATABASE_URL is a PgBouncer in transaction mode, each transaction may have another session of PostgreSQL. None
-# keeps prepared statements, and what needs a session of its own (locks of jobs, broker, migrations) connects directly.
-DATABASE_DIRECT = None if EMBEDDED_POSTGRES else environment.database("DATABASE_DIRECT_URL")
-
-DATABASES = {
-    "default": _database("app")
-    | {
-        "DISABLE_SERVER_SIDE_CURSORS": bool(DATABASE_DIRECT),
-        "OPTIONS": {
-            # of statements that ask to be prepared; Django's own never are
-            "prepare_threshold": None if DATABASE_DIRECT else 5,
-            "pool": {
-                "min_size": 2,
-                "max_size": environment.number("DATABASE_POOL_SIZE", 20, minimum=2, maximum=500),
-                "timeout": environment.number("DATABASE_POOL_TIMEOUT_SECONDS", 5, minimum=1, maximum=60),
-            },
-        },
-    },
-    "owner": _database("owner", "DATABASE_OWNER_URL", "DATABASE_DIRECT_URL"),
-}
+DATABASE_DIRECT = databases.direct_address(EMBEDDED_POSTGRES)
+DATABASES = databases.databases(EMBEDDED_POSTGRES)
+DATABASE_REPLICA_MAX_LAG_SECONDS = environment.number("DATABASE_REPLICA_MAX_LAG_SECONDS", 60, minimum=10, maximum=3_600)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # --- People and sign-in ---

@@ -30,6 +30,7 @@ from assembly.pipeline.services import assemble
 from assembly.records.reader import content_of, load_record, replay
 from config.http.cursors import encode_cursor, limit_of, next_page_url, page_of_sequence
 from config.http.idempotency import idempotent
+from config.http.late_reads import may_be_late
 from config.http.openapi import LOCATION, PAGE
 from teams.access import team_for
 from teams.api.serializers import page_serializer
@@ -55,6 +56,7 @@ class AssemblyList(ApiView):
         parameters=[*(filter_parameter(name, parameter) for name, parameter in PARAMETERS.items()), *PAGE],
         responses=page_serializer(AssemblySummarySerializer),
     )
+    @may_be_late
     def get(self, request: Request) -> Response:
         """Return the assemblies that you may see, newest first. A page may have fewer rows than its limit: continue
         while `next` is given.
@@ -88,6 +90,7 @@ class AssemblyList(ApiView):
 
 class AssemblyDetail(ApiView):
     @extend_schema(operation_id="assemblies_read", summary="Get assembly", responses=AssemblySerializer)
+    @may_be_late
     def get(self, request: Request, id_: UUID) -> Response:
         """Return an assembly as it was returned at first, rebuilt from its record."""
         self.query()
@@ -102,6 +105,7 @@ class AssemblyDecisions(ApiView):
         parameters=PAGE,
         responses=page_serializer(DecisionSerializer),
     )
+    @may_be_late
     def get(self, request: Request, id_: UUID) -> Response:
         """Return the decision about each candidate item with its reason, in the order in which the engine decided."""
         query = self.query("cursor", "limit")

@@ -19,6 +19,7 @@ from assembly.contexts.page import ContextPage, ListedItem, head_facts, load_con
 from assembly.records.feedback import may_give_feedback
 from assembly.records.reader import StoredAssembly
 from config.http.errors import Invalid
+from config.http.late_reads import may_be_late
 from config.http.sorting import ColumnHead, SortableColumn, column_heads
 from teams.access import principal_of
 
@@ -58,6 +59,7 @@ class ItemRow:
         return self.listed.item
 
 
+@may_be_late
 def context_items(request: HttpRequest, id_: UUID) -> HttpResponse:
     """Show the candidates of a context with the outcome of each, 50 at a time, and the reason of the selected one."""
     page = load_context_page(request, id_)

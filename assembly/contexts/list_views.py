@@ -34,6 +34,7 @@ from assembly.contexts.search.visible_owners import VisibleOwners
 from assembly.models import ContextFile
 from config.http.cursors import encode_cursor, limit_of, next_page_url
 from config.http.filter_chips import filter_chips
+from config.http.late_reads import may_be_late
 from memories.jobs.services import UNFINISHED
 from teams.access import principal_of
 
@@ -86,6 +87,7 @@ def _choice_group(group: ReferenceMatchGroup, path: str, kept: Mapping[str, str]
     return ReferenceChoiceGroup(group.label, choices, group.has_more)
 
 
+@may_be_late
 def contexts(request: HttpRequest) -> HttpResponse:
     """Show the list of contexts that the user may read, newest first, filtered by the URL's parameters."""
     visible = VisibleOwners(principal_of(request))

@@ -29,6 +29,7 @@ from assembly.records.reader import StoredAssembly, content_of
 from assembly.records.reader import replay as replay_of
 from assembly.records.retention_policies import may_flag
 from config.http.errors import Conflict, Invalid, NotFound
+from config.http.late_reads import may_be_late
 from config.http.selection import FIELD, redirect_to_list
 from config.http.serializers import OPTIONS
 from teams.access import principal_of
@@ -36,6 +37,7 @@ from teams.access import principal_of
 MOST_DIGITS = 9
 
 
+@may_be_late
 def context(request: HttpRequest, id_: UUID) -> HttpResponse:
     """Show the summary of a context: request, warnings, token usage, feedback, and the first truncated or excluded
     items.
@@ -94,6 +96,7 @@ def _render_summary(request: HttpRequest, id_: UUID, form: FeedbackForm, status:
     return render(request, "assembly/contexts/context.html", facts, status=status)
 
 
+@may_be_late
 def rules_and_sources(request: HttpRequest, id_: UUID) -> HttpResponse:
     """Show which rules matched in a context, and how long each source took."""
     page = load_context_page(request, id_)
@@ -121,6 +124,7 @@ def replay(request: HttpRequest, id_: UUID) -> HttpResponse:
     return redirect("context", id_=told.assembly.id)
 
 
+@may_be_late
 def download(request: HttpRequest, id_: UUID) -> HttpResponse:
     """Return the exact text of a context as a Markdown file."""
     told = record_for(principal_of(request), id_)
@@ -132,6 +136,7 @@ def download(request: HttpRequest, id_: UUID) -> HttpResponse:
     )
 
 
+@may_be_late
 def exact(request: HttpRequest, id_: UUID) -> HttpResponse:
     """Show the exact text of a context from the character `begin` on.
 
@@ -164,6 +169,7 @@ def excerpt_start(request: HttpRequest, characters: int) -> int:
 MAX_SHOWN_CHARACTERS = 60_000  # most characters of the record that its page shows
 
 
+@may_be_late
 def record(request: HttpRequest, id_: UUID) -> HttpResponse:
     """Show the record of a context as indented JSON; at most the first 60,000 characters."""
     page = load_context_page(request, id_)
@@ -178,6 +184,7 @@ def record(request: HttpRequest, id_: UUID) -> HttpResponse:
     return render(request, "assembly/contexts/record.html", facts)
 
 
+@may_be_late
 def record_file(request: HttpRequest, id_: UUID) -> HttpResponse:
     """Return the record of a context as an indented JSON file."""
     told = record_for(principal_of(request), id_)

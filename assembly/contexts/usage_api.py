@@ -14,6 +14,7 @@ from assembly.models import Assembly, AssemblyFeedback
 from assembly.records.feedback import ItemState, feedback_by_assembly, item_state
 from assembly.records.usage import MemoryUse, memory_uses
 from config.http.cursors import next_page_url, page_of
+from config.http.late_reads import may_be_late
 from config.http.openapi import PAGE
 from memories.api.memories import FindOwner, memory_for
 from teams.access import team_for
@@ -47,6 +48,7 @@ class MemoryUses(ApiView):
     find: FindOwner = staticmethod(team_for)
 
     @extend_schema(parameters=PAGE, responses=MemoryUsesSerializer)
+    @may_be_late
     def get(self, request: Request, slug: str, id_: UUID) -> Response:
         """Return the newest 1,000 assemblies that you may see and that considered any version of the memory."""
         query = self.query("cursor", "limit")

@@ -11,10 +11,10 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from threading import Lock
 from time import monotonic
 from typing import Protocol, TypeVar
 
+from config.backoff import Backoff
 from config.caching.background_writes import BackgroundWrites
 from config.caching.cache_metrics import CacheUsage, Tier
 from config.caching.sealing import seal, unseal
@@ -23,8 +23,6 @@ logger = logging.getLogger(__name__)
 
 Outcome = TypeVar("Outcome")
 
-FIRST_PAUSE_SECONDS = 1.0
-LONGEST_PAUSE_SECONDS = 60.0
 LARGEST_SHARE = 1 / 16
 """The largest share of the cache that one value may take."""
 
@@ -74,8 +72,7 @@ class SharedCache:
         background: BackgroundWrites | None = None,
     ) -> None:
         self.tier, self.name, self._store, self._timer, self._background = tier, name, store, timer, background
-        self._usage, self._lock = CacheUsage(tier, name), Lock()
-        self._pause = self._retry_at = 0.0
+        self._usage, self._backoff = CacheUsage(tier, name), Backoff(timer)
 
     def get(self, key: bytes) -> StoredValue | None:
         """Return the value under the key, and for how long it is valid; None without one."""
@@ -121,27 +118,16 @@ class SharedCache:
 
     def _attempt(self, call: Callable[[], Outcome]) -> Outcome | None:
         """Return the outcome of the call; None if it failed, or if the store is left alone."""
-        with self._lock:
-            if self._timer() < self._retry_at:
-                return None
-            if self._pause:  # all others wait for what becomes of this attempt
-                self._retry_at = self._timer() + self._pause
+        if not self._backoff.may_try():
+            return None
         try:
             outcome = call()
         except StoreFailed as error:
-            self._leave_alone(error)
+            if self._backoff.failed() and self._store:
+                logger.warning("%s is not used as a cache for a while: %s", self._store.name, error)
             return None
-        with self._lock:
-            self._pause = self._retry_at = 0.0
+        self._backoff.succeeded()
         return outcome
-
-    def _leave_alone(self, error: StoreFailed) -> None:
-        with self._lock:
-            is_first = not self._pause
-            self._pause = min(max(FIRST_PAUSE_SECONDS, 2 * self._pause), LONGEST_PAUSE_SECONDS)
-            self._retry_at = self._timer() + self._pause
-        if is_first and self._store:
-            logger.warning("%s is not used as a cache for a while: %s", self._store.name, error)
 
 
 def _at_once(write: Callable[[], None]) -> None:

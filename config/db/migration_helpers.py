@@ -25,6 +25,8 @@ AUDITED_FUNCTIONS = (
 """The only functions by which the role of the app can delete history. The last ones are created by later migrations."""
 ORGANISATION = UUID(int=0)
 """The owner under which changes are counted that belong to no single agent or team."""
+ACCESS = UUID(int=1)
+"""The owner under which changes are counted of who belongs to which team, and which agents work where."""
 
 _ERASABLE = ", ".join(f"'{table}'" for table in ERASABLE_TABLES)
 
@@ -90,6 +92,23 @@ BEGIN
             INSERT INTO change_counters VALUES (changed, nextval('change_counter_shards'), 1);
         END IF;
     END LOOP;
+    RETURN NULL;
+END $$;
+"""  # noqa: S608 - only the constant above is put in
+# One trigger for each table, whatever a statement changes, and even if it changes nothing: such statements are rare.
+CREATE_ACCESS_COUNTING = f"""
+CREATE FUNCTION count_access_change() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+    free integer;
+BEGIN
+    SELECT shard INTO free FROM change_counters
+        WHERE owner = '{ACCESS}' ORDER BY shard LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
+    IF FOUND THEN
+        UPDATE change_counters SET value = value + 1 WHERE owner = '{ACCESS}' AND shard = free;
+    ELSE
+        INSERT INTO change_counters VALUES ('{ACCESS}', nextval('change_counter_shards'), 1);
+    END IF;
     RETURN NULL;
 END $$;
 """  # noqa: S608 - only the constant above is put in

@@ -1,4 +1,4 @@
-"""The model of responses to requests with an Idempotency-Key."""
+"""The models of responses to requests with an Idempotency-Key, and of callers' last writes."""
 
 from django.db import models
 
@@ -27,3 +27,17 @@ class IdempotentRequest(models.Model):
             models.UniqueConstraint(fields=["principal", "method", "path", "key"], name="idempotent_request_once")
         ]
         indexes = [models.Index(fields=["created"], name="idempotent_request_created")]
+
+
+class LastWrite(models.Model):
+    """The position in the write-ahead log (bytes) after the last request of a caller that may have written.
+
+    It is only stored if there are read replicas. The caller reads no replica that has not replayed the position.
+    """
+
+    caller = models.CharField(max_length=80, primary_key=True)
+    position = models.BigIntegerField()
+    written_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "last_writes"

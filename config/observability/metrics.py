@@ -23,6 +23,7 @@ from assembly.conflicts.find import count_open_conflicts
 from assembly.pipeline.shared_answers import shared_answers
 from assembly.records.followers import queue_status
 from config.caching.cache_metrics import LIMIT_BYTES, USED_BYTES
+from config.db.replicas import condition_of, load_primary_state, load_replica_state, replica_aliases
 from config.http.problems import page_not_found
 from config.observability.metrics_files import forget_ended_processes, is_multiprocess
 from memories.embeddings.topic_vectors import topic_vectors
@@ -48,7 +49,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
 def _document(_: HttpRequest) -> HttpResponse:
     if is_multiprocess():
         forget_ended_processes()
-    stored = _JobsCollector(), _NewRecordsCollector(), _ConflictsCollector(), _BudgetCollector()
+    stored = _JobsCollector(), _NewRecordsCollector(), _ConflictsCollector(), _BudgetCollector(), _ReplicasCollector()
     registry = _registry(_ProcessesCollector(), *stored)
     return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
 
@@ -180,3 +181,26 @@ class _ConflictsCollector(Collector):
             return
         words = "Conflicts of texts that wait for a person, without duplicates."
         yield GaugeMetricFamily("memory_conflicts_open", words, value=count)
+
+
+class _ReplicasCollector(Collector):
+    """A collector of how far the read replicas are; there is nothing without replicas."""
+
+    def collect(self) -> Iterator[Metric]:
+        if not (aliases := replica_aliases()):
+            return
+        words = "Whether the read replica answers as a standby: 1 or 0."
+        up = GaugeMetricFamily("database_replica_up", words, labels=["replica"])
+        words = "Seconds that the read replica is behind the primary, at most; 0 if it has replayed everything."
+        lag = GaugeMetricFamily("database_replica_lag_seconds", words, labels=["replica"])
+        try:
+            primary = load_primary_state()
+        except (OperationalError, PoolTimeout):
+            return
+        for alias in aliases:
+            state = load_replica_state(primary, condition_of(alias))
+            up.add_metric([alias], int(state is not None))
+            if state:
+                lag.add_metric([alias], state.lag_seconds)
+        yield up
+        yield lag

@@ -15,6 +15,7 @@ from agents.access import agent_for
 from config.http.errors import Conflict
 from config.http.etags import etag
 from config.http.idempotency import idempotent
+from config.http.late_reads import may_be_late
 from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, LOCATION, PAGE, ApiSchema
 from config.http.serializers import NotesField, StrictSerializer
 from memories.api.events import SESSIONS
@@ -118,6 +119,7 @@ class ItemList(ApiView):
     endpoint: ClassVar[ItemEndpoint] = SESSIONS
     schema = ItemSchema(list_operations)
 
+    @may_be_late
     def get(self, request: Request, slug: str) -> Response:
         """Return the agent's {name}, newest first."""
         query = self.query(*self.endpoint.filters, "cursor", "limit")

@@ -14,6 +14,7 @@ from config.http.cursors import limit_of
 from config.http.errors import Invalid, NotFound
 from config.http.etags import etag
 from config.http.idempotency import idempotent
+from config.http.late_reads import may_be_late
 from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, LOCATION, PAGE
 from config.http.serializers import StrictSerializer, VisibleText
 from memories.api.agent_item import BatchSerializer, batch_response, items_serializer
@@ -69,6 +70,7 @@ class MemoryList(ApiView):
     find: FindOwner = staticmethod(team_for)
 
     @extend_schema(parameters=PAGE, responses=page_serializer(MemorySerializer))
+    @may_be_late
     def get(self, request: Request, slug: str) -> Response:
         """Return the memories, newest first."""
         query = self.query("cursor", "limit")

@@ -17,6 +17,7 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from structlog.contextvars import bound_contextvars
 
+from config.db.replicas import note_write, replica_aliases
 from memories.jobs.services import KINDS, MAX_ATTEMPTS, JobFunction, RetryLater, lease_duration
 from memories.models import Job
 
@@ -125,6 +126,8 @@ def job_run(*, job_id: UUID, is_stopping: Callable[[], bool] = bool) -> None:
         try:
             job = Job.objects.select_related("agent").get(id=job_id)
             _function_for(job.kind)(job, lease.advance)
+            if job.requested_by and replica_aliases():  # whoever sees that it is done sees what it did
+                note_write(job.requested_by)
         except JobStopped:
             lease.release()
         except RetryLater as later:

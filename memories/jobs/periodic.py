@@ -5,9 +5,13 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 
 from django.db import connection
+from django.utils import timezone
 
+from config.db.replicas import note_write, replica_aliases
+from config.http.models import LastWrite
 from memories.jobs.services import jobs_resend_overdue, lease_duration
 from teams.sign_in.attempts import full_limits_delete
 from teams.sign_in.session_store import SessionStore
@@ -15,6 +19,9 @@ from teams.sign_in.session_store import SessionStore
 logger = logging.getLogger(__name__)
 
 SIGN_IN_SECONDS = 3_600
+HEARTBEAT_SECONDS = 5
+LAST_WRITE_RETENTION = timedelta(days=1)
+"""Longer than any lag of a replica that is read."""
 
 Work = Callable[[], None]
 
@@ -49,6 +56,19 @@ def delete_expired_sign_ins() -> None:
     """Delete sign-in limits that are full again, and browser sessions that have expired."""
     full_limits_delete()
     SessionStore.clear_expired()
+
+
+@periodic(HEARTBEAT_SECONDS, "heartbeat")
+def write_heartbeat() -> None:
+    """Commit something for read replicas, which tell their lag by the last transaction that they have replayed."""
+    if replica_aliases():
+        note_write("heartbeat")
+
+
+@periodic(SIGN_IN_SECONDS, "last writes")
+def delete_old_last_writes() -> None:
+    """Delete positions of writes that every replica has, or that is not read because it lacks them."""
+    LastWrite.objects.filter(written_at__lt=timezone.now() - LAST_WRITE_RETENTION).delete()
 
 
 def start_periodic_tasks() -> None:

@@ -13,6 +13,7 @@ from agents.access import agent_for, is_permitted
 from agents.models import Agent
 from config.http.cursors import next_page_url, page_of
 from config.http.errors import Conflict, Invalid, NotFound
+from config.http.late_reads import may_be_late
 from memories.access import may_with_owner
 from memories.forms import AgentItemForm
 from memories.models.agent_item import AgentItem
@@ -25,6 +26,7 @@ from teams.versioned_text.presentation import Crumb, add_save_message
 from teams.versioned_text.versioned_file import StaleVersion
 
 
+@may_be_late
 def item_list(request: HttpRequest, slug: str, noun: ItemPage) -> HttpResponse:
     """Show the agent's items of this kind, the newest first, or the search results among them."""
     agent = agent_for(principal_of(request), slug)

@@ -21,6 +21,7 @@ from agents.access import agent_for
 from agents.models import Agent
 from config.http.cursors import next_page_url, page_of
 from config.http.errors import NotFound
+from config.http.late_reads import may_be_late
 from memories.forms import EventFilter
 from memories.lifecycle.use_counts import thing_opened
 from memories.models import Event, EventType, Session
@@ -150,6 +151,7 @@ class TimelineDay:
     session_groups: list[SessionEvents]
 
 
+@may_be_late
 def timeline(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the agent's events, the newest first."""
     agent = agent_for(principal_of(request), slug)
@@ -167,6 +169,7 @@ def timeline(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "memories/events/timeline.html", context)
 
 
+@may_be_late
 def sessions(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the agent's sessions, the latest first."""
     agent = agent_for(principal_of(request), slug)
@@ -181,6 +184,7 @@ def sessions(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "memories/events/session_list.html", context)
 
 
+@may_be_late
 def session(request: HttpRequest, slug: str, session_id: UUID) -> HttpResponse:
     """Show a session: its events and its number of task frames."""
     agent = agent_for(principal_of(request), slug)

@@ -13,6 +13,7 @@ from agents.models import Agent
 from config.http.cursors import next_page_url, page_of
 from config.http.errors import Invalid
 from config.http.filter_chips import filter_chips
+from config.http.late_reads import may_be_late
 from config.http.shown_once import take_shown_once
 from memories.embeddings.vectors import embed_query
 from memories.forms import MemoryForm, MemoryListForm
@@ -29,6 +30,7 @@ FindOwner = Callable[..., Owner]
 MAX_NEAREST = 30
 
 
+@may_be_late
 def memory_list(request: HttpRequest, slug: str, find: FindOwner) -> HttpResponse:
     """Show the owner's memories, filtered and ordered by the query string."""
     owner = find(principal_of(request), slug)

@@ -8,6 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from config.http.errors import Invalid
+from config.http.late_reads import may_be_late
 from config.http.openapi import PAGE
 from teams.activity.models import ActivityAction
 from teams.activity.reading import readable_activities
@@ -47,6 +48,7 @@ class ActivityList(ApiView):
         ],
         responses=page_serializer(ActivitySerializer),
     )
+    @may_be_late
     def get(self, request: Request) -> Response:
         """Return administrative acts, newest first: all for admins, else those of the teams that you manage."""
         query = self.query("action", "cursor", "limit")

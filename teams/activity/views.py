@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from config.http.csv_files import csv_response
 from config.http.cursors import next_page_url, page_of
 from config.http.filter_chips import filter_chips
+from config.http.late_reads import may_be_late
 from teams.access import principal_of
 from teams.activity.models import ActivityAction
 from teams.activity.reading import detail_phrases, readable_activities
@@ -51,6 +52,7 @@ class ActivityFilterForm(forms.Form):
         return found
 
 
+@may_be_late
 def activity_log(request: HttpRequest) -> HttpResponse:
     """Show the administrative acts that the person may read of, newest first."""
     form, found = _filtered(request)
@@ -65,6 +67,7 @@ def activity_log(request: HttpRequest) -> HttpResponse:
     return render(request, "teams/activity/log.html", facts, status=200 if form.is_valid() else 422)
 
 
+@may_be_late
 def activity_csv(request: HttpRequest) -> HttpResponse:
     """Return the newest 50,000 acts that match the filters as CSV."""
     _form, found = _filtered(request)

@@ -141,3 +141,34 @@ def test_what_is_no_redis_is_refused(nonsense: str, monkeypatch: pytest.MonkeyPa
     with pytest.raises(ImproperlyConfigured, match="CACHE_URL must look like redis://") as error:
         environment.redis_address("CACHE_URL")
     assert "secret" not in str(error.value)
+
+
+def test_several_databases(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgresql://app@primary/dossier")
+    addresses = "postgresql://app:p%2Cw@one:5433/dossier, postgresql://app@/dossier?host=/run/two,"
+    monkeypatch.setenv("DATABASE_REPLICA_URL", addresses)
+    one, two = environment.databases("DATABASE_REPLICA_URL", needs="DATABASE_URL")
+    assert one == {"HOST": "one", "PORT": "5433", "NAME": "dossier", "USER": "app", "PASSWORD": "p,w"}
+    assert two == {"HOST": "/run/two", "PORT": "", "NAME": "dossier", "USER": "app", "PASSWORD": ""}
+
+
+@pytest.mark.parametrize(
+    ("primary", "replicas", "says"),
+    [
+        ("", "postgresql://app@one/dossier", "DATABASE_REPLICA_URL is set, but DATABASE_URL is not"),
+        (
+            "postgresql://app@primary/dossier",
+            "postgresql://app@one/dossier,mysql://app:secret@two/dossier",
+            "must look",
+        ),
+        ("postgresql://app@primary/dossier", "postgresql://app@one/dossier,postgresql://two", "must look like"),
+    ],
+)
+def test_databases_that_cannot_be_replicas(
+    primary: str, replicas: str, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", primary)
+    monkeypatch.setenv("DATABASE_REPLICA_URL", replicas)
+    with pytest.raises(ImproperlyConfigured, match=says) as error:
+        environment.databases("DATABASE_REPLICA_URL", needs="DATABASE_URL")
+    assert "secret" not in str(error.value)

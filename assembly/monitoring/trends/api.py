@@ -14,6 +14,7 @@ from assembly.engine.quality import ContextQuality
 from assembly.monitoring.trends.counting import Tally
 from assembly.monitoring.trends.reading import DayCounts, Period, UnusedMemories, find_unused_memories, load_trend
 from config.http.errors import Invalid
+from config.http.late_reads import may_be_late
 from config.http.serializers import parse_date
 from teams.access import team_for
 from teams.api.view import ApiView
@@ -83,6 +84,7 @@ class Trends(ApiView):
         ],
         responses=TrendsSerializer,
     )
+    @may_be_late
     def get(self, request: Request) -> Response:
         """Return statistics of the contexts that you may see, by day (UTC), for at most 366 days."""
         query = self.query("agent", "team", "since", "until")

@@ -22,6 +22,7 @@ from assembly.monitoring.trends.presentation import (
 from assembly.monitoring.trends.reading import Period, Trend, find_unused_memories, load_file_losses, load_trend
 from config.http.csv_files import csv_response
 from config.http.errors import Invalid
+from config.http.late_reads import may_be_late
 from teams.access import principal_of, team_for
 
 CSV_COLUMNS = (
@@ -29,23 +30,27 @@ CSV_COLUMNS = (
 )  # fmt: skip
 
 
+@may_be_late
 def trends(request: HttpRequest) -> HttpResponse:
     """Show the trends of the contexts that the person may read, or of those of an agent or a team."""
     return _page(request, _filters(request))
 
 
+@may_be_late
 def team_trends(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the trends of the contexts in a team."""
     team = team_for(principal_of(request), slug)
     return _page(request, _filters(request, team=team.slug), team=team)
 
 
+@may_be_late
 def agent_trends(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the trends of the contexts of an agent."""
     agent = agent_for(principal_of(request), slug)
     return _page(request, _filters(request, agent=agent.slug), agent=agent)
 
 
+@may_be_late
 def file_losses_csv(request: HttpRequest) -> HttpResponse:
     """Return the table of files over their limits as CSV."""
     form = _filters(request)
