@@ -8,7 +8,7 @@ the seed "Context Assembly Specification".
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from msgspec import structs
 
@@ -150,7 +150,7 @@ class OverflowPolicy:
         if not text.strip():
             return None
         short = ShortenedText(text, Code.COMPACTED if step == "compact" else Code.SUMMARISED)
-        after = self.tokenizer.count(render_item(section, replace(item.candidate, text=text)).text)
+        after = self.tokenizer.count(render_item(section, structs.replace(item.candidate, text=text)).text)
         taken = OverflowStep(step, _current_tokens(item), after)
         return structs.replace(item, short=short, tokens_shortened=after, steps=(*item.steps, taken))
 

@@ -65,7 +65,7 @@ class RankedCandidate(Struct, frozen=True):
     @property
     def shown(self) -> Candidate:
         """The candidate in its current form: with its whole text, or with the shorter text that replaces it."""
-        return replace(self.candidate, text=self.short.text) if self.short else self.candidate
+        return structs.replace(self.candidate, text=self.short.text) if self.short else self.candidate
 
     @property
     def included_as(self) -> Code:

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import cast
 
+from msgspec import structs
+
 from assembly.engine.profile import Section
 from assembly.engine.scoring import candidate_measures, keyword_share, recency_score
 from assembly.engine.types import Candidate, Origin
@@ -59,7 +61,7 @@ def project_structure(gather_context: GatherContext, sections: Sequence[Section]
         measures=candidate_measures(recency=recency, relevance=relevance),
         origin=cast("Origin", least_trusted(*(origin for *_, origin in rows)).value),
     )
-    return SourceResult([replace(tree, section=section.key) for section in sections], len(sections))
+    return SourceResult([structs.replace(tree, section=section.key) for section in sections], len(sections))
 
 
 def path_in_tree(path: str) -> str:
