@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from agents.models import Agent
-from config.db.statements import fetch_rows
+from config.db.statements import Statement, fetch_rows, run_statement
 from memories.embeddings.active_model import SLOTS
 from memories.models import Entity, Relation
 
@@ -148,4 +148,4 @@ def walk_relations(
         "depth": depth,
         "limit": limit,
     }
-    return [WalkedRelation(*row) for row in fetch_rows(WALK, parameters)]
+    return [WalkedRelation(*row) for row in run_statement(Statement(WALK, parameters))]

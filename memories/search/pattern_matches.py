@@ -1,8 +1,12 @@
 """This module finds an agent's patterns that apply to a query (seed "Context Assembly Specification")."""
 
-from collections.abc import Collection
+import datetime
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+from uuid import UUID
 
 from agents.models import Agent
+from config.db.statements import Statement, run_statement
 from memories.models import Pattern
 
 # A pattern that was never applied has no success rate and sorts like one that always failed.
@@ -10,7 +14,7 @@ MATCHING = """
 SELECT id, version, name, keywords, intents, entity_types, guidance, successes, applications, updated, origin
 FROM patterns
 WHERE agent_id = %(agent)s AND (
-    EXISTS (SELECT 1 FROM unnest(keywords) AS keyword WHERE lower(keyword) = ANY(%(words)s::text[]))
+    EXISTS (SELECT 1 FROM unnest(keywords) AS keyword WHERE lower(keyword) = ANY(string_to_array(%(words)s, chr(10))))
     OR %(intent)s = ANY(intents)
     OR entity_types && %(types)s::varchar[]
 )
@@ -19,18 +23,38 @@ LIMIT %(limit)s
 """
 
 
+class MatchingPattern(NamedTuple):
+    """A row of MATCHING."""
+
+    id: UUID
+    version: int
+    name: str
+    keywords: Sequence[str]
+    intents: Sequence[str]
+    entity_types: Sequence[str]
+    guidance: str
+    successes: int
+    applications: int
+    updated: datetime.datetime
+    origin: str
+
+    @property
+    def ref(self) -> str:
+        return Pattern.ref_of(self.id, self.version)
+
+
 def matching_patterns(
     *, agent: Agent, words: Collection[str], intent: str, entity_types: Collection[str], limit: int
-) -> list[Pattern]:
+) -> list[MatchingPattern]:
     """Return the patterns that have one of the words (lower case) among their keywords, the intent or an entity type.
 
     The most successful come first.
     """
     parameters = {
         "agent": agent.pk,
-        "words": list(words),
+        "words": "\n".join(words),
         "intent": intent,
         "types": list(entity_types),
         "limit": limit,
     }
-    return list(Pattern.objects.raw(MATCHING, parameters))
+    return [MatchingPattern(*row) for row in run_statement(Statement(MATCHING, parameters))]
