@@ -14,7 +14,7 @@ MATCHING = """
 SELECT id, version, name, keywords, intents, entity_types, guidance, successes, applications, updated, origin
 FROM patterns
 WHERE agent_id = %(agent)s AND (
-    EXISTS (SELECT 1 FROM unnest(keywords) AS keyword WHERE lower(keyword) = ANY(string_to_array(%(words)s, chr(10))))
+    EXISTS (SELECT 1 FROM unnest(keywords) AS keyword WHERE lower(keyword) = ANY(%(words)s::text[]))
     OR %(intent)s = ANY(intents)
     OR entity_types && %(types)s::varchar[]
 )
@@ -52,7 +52,7 @@ def matching_patterns(
     """
     parameters = {
         "agent": agent.pk,
-        "words": "\n".join(words),
+        "words": list(words),
         "intent": intent,
         "types": list(entity_types),
         "limit": limit,

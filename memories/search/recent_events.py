@@ -122,4 +122,5 @@ def newest_events(query: EventQuery, *, limit: int) -> list[FoundEvent]:
 
 def _found_events(sql: str, parameters: dict[str, Any]) -> list[FoundEvent]:
     rows = run_statement(Statement(sql, {**parameters, "characters": MOST_CHARACTERS}))
-    return [FoundEvent(*row[:3], read_json(row[3]), *row[4:]) for row in rows]
+    found = [FoundEvent(*row) for row in rows]
+    return [event._replace(content=read_json(event.content)) for event in found]
