@@ -25,6 +25,8 @@ from assembly.engine.rule_effects import NO_EFFECT, RuleEffect, RuleEffectOf
 from assembly.engine.types import NO_DETAIL, Candidate, Decision, Detail, InvalidAssembly
 
 _OLDEST = datetime.min.replace(tzinfo=UTC)
+SHOWN = "shown"
+"""The key, with a text, under which a candidate's memo caches the candidate with that text in place of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +66,17 @@ class RankedCandidate(Struct, frozen=True):
 
     @property
     def shown(self) -> Candidate:
-        """The candidate in its current form: with its whole text, or with the shorter text that replaces it."""
-        return structs.replace(self.candidate, text=self.short.text) if self.short else self.candidate
+        """The candidate in its current form: with its whole text, or with the shorter text that replaces it.
+
+        A shorter form is cached in the candidate, because what is computed from it is cached in the form.
+        """
+        if self.short is None:
+            return self.candidate
+        form = SHOWN, self.short.text
+        known: Candidate | None = self.candidate.memo.get(form)
+        if known is None:
+            known = self.candidate.memo[form] = structs.replace(self.candidate, text=self.short.text)
+        return known
 
     @property
     def included_as(self) -> Code:

@@ -156,20 +156,26 @@ class Candidate(Struct, frozen=True, eq=False):  # noqa: PLW1641 - it holds dict
     def to_dict(self) -> dict[str, Any]:
         """Return the candidate as JSON-safe data without its texts, which records store once, by their hash."""
         return {
-            "ref": self.ref,
+            **self.lasting_facts(),
             "section": self.section,
-            "kind": self.kind,
-            "date": self.date.isoformat() if self.date else None,
-            "occurred_at": self.occurred_at.astimezone(dt.UTC).isoformat() if self.occurred_at else None,
             "similarity": None if self.similarity is None else float(self.similarity),
-            "superseded_by": self.superseded_by,
-            **({} if self.retired is None else {"retired": self.retired}),
-            **({"pinned": True} if self.pinned else {}),
             **({} if self.score is None else {"score": float(self.score)}),
             **({"measures": {name: float(value) for name, value in self.measures.items()}} if self.measures else {}),
             **({} if self.position is None else {"position": self.position}),
-            **({"labels": {name: list(values) for name, values in self.labels.items()}} if self.labels else {}),
             **({"summary": self.summary.to_dict()} if self.summary else {}),
+        }
+
+    def lasting_facts(self) -> dict[str, Any]:
+        """Return the facts of `to_dict` that depend neither on the request nor on the section."""
+        return {
+            "ref": self.ref,
+            "kind": self.kind,
+            "date": self.date.isoformat() if self.date else None,
+            "occurred_at": self.occurred_at.astimezone(dt.UTC).isoformat() if self.occurred_at else None,
+            "superseded_by": self.superseded_by,
+            **({} if self.retired is None else {"retired": self.retired}),
+            **({"pinned": True} if self.pinned else {}),
+            **({"labels": {name: list(values) for name, values in self.labels.items()}} if self.labels else {}),
             **({} if self.origin is None else {"origin": self.origin}),
         }
 

@@ -122,7 +122,7 @@ def _included_candidates(recorded: StoredAssembly, profile: Profile) -> list[Can
         if decision.included:
             lead = render_item(sections[decision.section], candidate).lead
             told.append(
-                replace(
+                structs.replace(
                     candidate, summary=None, levels={}, text=content[decision.start : decision.end].removeprefix(lead)
                 )
             )

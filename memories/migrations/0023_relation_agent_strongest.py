@@ -4,15 +4,16 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('agents', '0009_origin'),
-        ('memories', '0022_requested_policies'),
+        ("agents", "0009_origin"),
+        ("memories", "0022_requested_policies"),
     ]
 
     operations = [
         migrations.AddIndex(
-            model_name='relation',
-            index=models.Index(fields=['agent', '-weight'], include=('source', 'target', 'id'), name='relation_agent_strongest'),
+            model_name="relation",
+            index=models.Index(
+                fields=["agent", "-weight"], include=("source", "target", "id"), name="relation_agent_strongest"
+            ),
         ),
     ]

@@ -155,11 +155,14 @@ class OwnerSearch:
         Where a term is a word of the row, the expression also tests whether it labels the row.
         """
         bits, parameters = [], dict[str, Any]()
-        for number, place in enumerate(places):
+        by_term: dict[str, list[int]] = {}  # an entity may have the name of a word, which is then searched once
+        for place in places:
+            by_term.setdefault(self.terms.all[place], []).append(place)
+        for number, (term, same) in enumerate(by_term.items()):
             word, bit, label = f"word_{number}", f"bit_{number}", f"label_{number}"
-            parameters |= {word: self.terms.all[place], bit: str(1 << place)}
+            parameters |= {word: term, bit: str(sum(1 << place for place in same))}
             has = f"%({bit})s::bigint"
-            if labelled := self._label(place):
+            if labelled := next(filter(None, map(self._label, same)), None):
                 parameters[label] = labelled
                 has += f" | {_bit(f'search @@ %({label})s::tsquery', LABELLED)}"
             bits.append(_bit(f"search @@ %({word})s::tsquery", has))
