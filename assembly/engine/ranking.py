@@ -1,7 +1,7 @@
 """Ranking puts the candidates of one section in order, and excludes those that may not compete."""
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime
 from operator import attrgetter
 from typing import Literal
@@ -38,11 +38,10 @@ class OverflowStep:
     after: int
 
 
-@dataclass(frozen=True, slots=True)
-class ShortenedText:
+class ShortenedText(Struct, frozen=True):
     """The shorter text that replaces an item's text, and the code that says how it was made."""
 
-    text: str = field(repr=False)
+    text: str
     code: Code
 
 
@@ -155,7 +154,7 @@ def as_pinned(item: RankedCandidate) -> RankedCandidate:
     """Return the item such that it gets the code PINNED if it is included; unchanged if it is not pinned."""
     if not item.candidate.pinned:
         return item
-    return structs.replace(item, ruling=replace(item.ruling, included_as=Code.PINNED))
+    return structs.replace(item, ruling=structs.replace(item.ruling, included_as=Code.PINNED))
 
 
 def _pinned_first(eligible: list[RankedCandidate]) -> list[RankedCandidate]:

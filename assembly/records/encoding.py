@@ -7,11 +7,11 @@ computes from these measures.
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import orjson
+from msgspec import Struct
 
 from assembly.engine.codes import Code
 from assembly.engine.linear_ranker import SHARE_PREFIX, Ranker, SignalValues, share_signals, source_share_signals
@@ -26,8 +26,7 @@ SUMMARY, PROFILE = "summary", "profile"
 LEVELS_COLUMN = "levels"
 
 
-@dataclass(frozen=True, slots=True)
-class NewPiece:
+class NewPiece(Struct, frozen=True):
     """A piece to be stored: a candidate's text and facts, which records share. It may be in the database already."""
 
     sha256: bytes

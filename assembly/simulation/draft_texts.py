@@ -146,7 +146,7 @@ def _with_next_version(passage: Candidate, versions: Mapping[str, int]) -> Candi
     ref = Ref.parse(passage.ref)
     if ref.version != DRAFT:
         return passage
-    return replace(passage, ref=str(structs.replace(ref, version=str(versions[ref.id]))))
+    return structs.replace(passage, ref=str(structs.replace(ref, version=str(versions[ref.id]))))
 
 
 def _sources_of(kind: ItemKind) -> tuple[str, ...]:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from msgspec import Struct
+
 from agents.models import Agent
 from config.db.statements import Statement, fetch_rows, run_statement
 from memories.embeddings.active_model import SLOTS
@@ -110,8 +112,7 @@ ORDER BY relations.weight DESC, strongest.depth, relations.id
 """
 
 
-@dataclass(frozen=True, slots=True)
-class WalkedRelation:
+class WalkedRelation(Struct, frozen=True):
     """A relation with the names of its entities. `depth` is 1 for relations of the entities where the walk begins."""
 
     id: UUID
