@@ -7,11 +7,10 @@ created.
 
 from typing import Any
 
-from django.db import connection
 from django.db.models import QuerySet
 
 from agents.models import Agent, AgentTeam
-from config.db.statements import Statement, run_statement
+from config.db.statements import find_rows
 from config.http.errors import Forbidden, NotFound
 from teams.models import Team
 from teams.principal import EDIT_AGENT_FILES, Action, Principal, key_permits
@@ -42,11 +41,6 @@ def still_sees(principal: Principal, visibility: dict[str, Any]) -> bool:
     return all(set(visibility[kind]) <= set(now[kind]) for kind in ("agents", "teams"))
 
 
-# In SQL, as keys are found: nearly every request of a key asks for its agent.
-COLUMNS = [field.attname for field in Agent._meta.concrete_fields]  # noqa: SLF001 - Django's documented introspection
-AGENT_BY_SLUG_SQL = f"SELECT {', '.join(COLUMNS)} FROM agents WHERE slug = %(slug)s"  # noqa: S608 - names of columns alone
-
-
 def agent_for(principal: Principal, slug: str, action: Action = Action.READ) -> Agent:
     """Return the agent with this slug. Raises NotFound or Forbidden."""
     agent = _find_visible(principal, slug)
@@ -59,20 +53,16 @@ def agent_for(principal: Principal, slug: str, action: Action = Action.READ) -> 
 
 def own_agent(principal: Principal) -> Agent | None:
     """Return the agent that the principal's key speaks for; None for everybody else."""
-    return Agent.objects.filter(id=principal.agent_id).first() if principal.agent_id else None
+    found = find_rows(Agent, "WHERE id = %(id)s", {"id": principal.agent_id}) if principal.agent_id else []
+    return found[0] if found else None
 
 
 def _find_visible(principal: Principal, slug: str) -> Agent | None:
     """Return the agent with this slug, if the principal sees it."""
     if principal.kind == "person" and not principal.is_admin:
         return Agent.objects.visible_to(principal).filter(slug=slug).first()
-    agent = _find_agent(slug)
-    return agent if agent and (principal.is_admin or agent.id == principal.agent_id) else None
-
-
-def _find_agent(slug: str) -> Agent | None:
-    rows = run_statement(Statement(AGENT_BY_SLUG_SQL, {"slug": slug}))
-    return Agent.from_db(connection.alias, COLUMNS, rows[0]) if rows else None
+    found = find_rows(Agent, "WHERE slug = %(slug)s", {"slug": slug})
+    return found[0] if found and (principal.is_admin or found[0].id == principal.agent_id) else None
 
 
 def manages_all_teams(principal: Principal, agent: Agent) -> bool:

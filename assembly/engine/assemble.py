@@ -237,7 +237,7 @@ def _with_marks(candidates: Sequence[Candidate], reconciled: Reconciled) -> Sequ
     if not reconciled.marks:
         return candidates
     marks = reconciled.marks
-    return [replace(one, mark=marks[one.ref]) if one.ref in marks else one for one in candidates]
+    return [structs.replace(one, mark=marks[one.ref]) if one.ref in marks else one for one in candidates]
 
 
 def _decisions_of(filling: SectionFiller) -> list[Decision]:

@@ -13,9 +13,10 @@ quoted text has a mark at the beginning of each of its lines, whatever the line 
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from assembly.engine.fences import Fence, fences_of, unfenced
 
@@ -28,11 +29,10 @@ class Edit(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class EditedText:
+class EditedText(Struct, frozen=True):
     """A text as a context shows it, with the edits that were made to it."""
 
-    text: str = field(repr=False)
+    text: str
     fences: Sequence[Fence] = ()
     """Fenced code in the text, in order, counted in characters of the edited text."""
     edits: Sequence[Edit] = ()

@@ -138,11 +138,16 @@ def _share_name(feature: str) -> str:
 def source_share_signals(ranker: Ranker | None, candidate: Candidate) -> SignalValues:
     """Return the shares of the score by which the source of a block ranked it, named apart from those of its own score.
 
-    Returns none if the source measured nothing for a ranker, for example without a topic.
+    Returns none if the source measured nothing for a ranker, for example without a topic. The candidate's memo caches
+    them, because the engine and the record both need them.
     """
     if ranker is None or BREVITY_FEATURE not in candidate.measures:
         return ()
-    return tuple([(f"{SOURCE_SHARE_PREFIX}{name}", share) for name, share in block_shares(ranker, candidate)])
+    known: tuple[Ranker, SignalValues] | None = candidate.memo.get(SOURCE_SHARE_PREFIX)
+    if known is None or known[0] is not ranker:
+        shares = tuple([(f"{SOURCE_SHARE_PREFIX}{name}", share) for name, share in block_shares(ranker, candidate)])
+        known = candidate.memo[SOURCE_SHARE_PREFIX] = ranker, shares
+    return known[1]
 
 
 def block_shares(ranker: Ranker, candidate: Candidate) -> SignalValues:

@@ -8,7 +8,7 @@ the seed "Context Assembly Specification".
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from msgspec import structs
 
@@ -43,8 +43,8 @@ FULL_SHARE = 0.9
 
 _HIT_SHAPES: set[Shape] = {"blocks", "lines", "entries"}
 
-SHORT_TEXT = "short_text"
-"""First part of the key under which a candidate's memo caches its shortened text."""
+SHORT_TEXT, COST = "short_text", "cost"
+"""First parts of the keys under which a candidate's memo caches its shortened text, and the tokens that it takes."""
 
 DecisionKey = tuple[str, str]
 TokenCost = Callable[[RankedCandidate], int]
@@ -150,7 +150,7 @@ class OverflowPolicy:
         if not text.strip():
             return None
         short = ShortenedText(text, Code.COMPACTED if step == "compact" else Code.SUMMARISED)
-        after = self.tokenizer.count(render_item(section, replace(item.candidate, text=text)).text)
+        after = self.tokenizer.count(render_item(section, structs.replace(item.candidate, text=text)).text)
         taken = OverflowStep(step, _current_tokens(item), after)
         return structs.replace(item, short=short, tokens_shortened=after, steps=(*item.steps, taken))
 
@@ -175,8 +175,12 @@ class OverflowPolicy:
 
     def cost(self, section: Section, item: RankedCandidate) -> int:
         """Return about how many tokens the counted item takes in its current form, with the blank line after it."""
-        alone = TokenLedger(self.tokenizer).append_counted("", count_item(section, item.shown, self.tokenizer))
-        return alone.tokens_with(SECTION_SEPARATOR)
+        shown, form = item.shown, (COST, *section.form, self.tokenizer.name)
+        known: int | None = shown.memo.get(form)
+        if known is None:
+            alone = TokenLedger(self.tokenizer).append_counted("", count_item(section, shown, self.tokenizer))
+            known = shown.memo[form] = alone.tokens_with(SECTION_SEPARATOR)
+        return known
 
     def _refilled(self, section: Section, planned: Sequence[RankedCandidate], room: int) -> list[RankedCandidate]:
         """Return the items with excluded ones included again where less than nine tenths of the room are used."""

@@ -1,7 +1,7 @@
 """Ranking puts the candidates of one section in order, and excludes those that may not compete."""
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime
 from operator import attrgetter
 from typing import Literal
@@ -25,6 +25,8 @@ from assembly.engine.rule_effects import NO_EFFECT, RuleEffect, RuleEffectOf
 from assembly.engine.types import NO_DETAIL, Candidate, Decision, Detail, InvalidAssembly
 
 _OLDEST = datetime.min.replace(tzinfo=UTC)
+SHOWN = "shown"
+"""The key, with a text, under which a candidate's memo caches the candidate with that text in place of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +38,10 @@ class OverflowStep:
     after: int
 
 
-@dataclass(frozen=True, slots=True)
-class ShortenedText:
+class ShortenedText(Struct, frozen=True):
     """The shorter text that replaces an item's text, and the code that says how it was made."""
 
-    text: str = field(repr=False)
+    text: str
     code: Code
 
 
@@ -64,8 +65,17 @@ class RankedCandidate(Struct, frozen=True):
 
     @property
     def shown(self) -> Candidate:
-        """The candidate in its current form: with its whole text, or with the shorter text that replaces it."""
-        return replace(self.candidate, text=self.short.text) if self.short else self.candidate
+        """The candidate in its current form: with its whole text, or with the shorter text that replaces it.
+
+        A shorter form is cached in the candidate, because what is computed from it is cached in the form.
+        """
+        if self.short is None:
+            return self.candidate
+        form = SHOWN, self.short.text
+        known: Candidate | None = self.candidate.memo.get(form)
+        if known is None:
+            known = self.candidate.memo[form] = structs.replace(self.candidate, text=self.short.text)
+        return known
 
     @property
     def included_as(self) -> Code:
@@ -144,7 +154,7 @@ def as_pinned(item: RankedCandidate) -> RankedCandidate:
     """Return the item such that it gets the code PINNED if it is included; unchanged if it is not pinned."""
     if not item.candidate.pinned:
         return item
-    return structs.replace(item, ruling=replace(item.ruling, included_as=Code.PINNED))
+    return structs.replace(item, ruling=structs.replace(item.ruling, included_as=Code.PINNED))
 
 
 def _pinned_first(eligible: list[RankedCandidate]) -> list[RankedCandidate]:

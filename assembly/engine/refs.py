@@ -5,6 +5,7 @@ The functions below work on that text, for loops over every candidate in which a
 """
 
 import re
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -61,6 +62,7 @@ def exclusion_names(ref: str) -> set[str]:
     return {ref, item, item.rpartition(":")[2]}
 
 
+@lru_cache(maxsize=4096)
 def document_of(ref: str) -> str:
     """Return the ref of a passage's text: document:<id>@3 for chunk:<id>@3#7, team_file:<id>@3 for team_file:<id>@3#7;
     any other ref itself.

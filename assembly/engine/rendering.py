@@ -10,9 +10,10 @@ import re
 import sys
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
+
+from msgspec import Struct
 
 from assembly.engine.escaping import LINE_ENDS, EditedText, escape_text
 from assembly.engine.heading_levels import shift_headings
@@ -58,8 +59,7 @@ _MARK_REMOVAL = str.maketrans({"[": "(", "]": ")", "*": None, "`": None, "<": No
 _TAG_MARK_REMOVAL = {**_MARK_REMOVAL, 0xFF1C: None}  # the wide <
 
 
-@dataclass(frozen=True, slots=True)
-class RenderedItem:
+class RenderedItem(Struct, frozen=True):
     """An item as it appears in the context. A cut shortens the body, never the lead."""
 
     lead: str

@@ -7,8 +7,9 @@ path pattern, ** matches any folders, * and ? match characters within one name.
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+
+from msgspec import Struct
 
 from assembly.engine.codes import Code
 from assembly.engine.profile import Section
@@ -48,15 +49,14 @@ ALWAYS_INCLUDED = Section("always_included", "Always Included", "L6", "rule_incl
 """The section of items that rules always include: right after the required sections."""
 
 
-@dataclass(frozen=True, slots=True)
-class RuleEffect:
+class RuleEffect(Struct, frozen=True):
     """The effect of request and rules on a candidate: a code that excludes it, or a factor for its score (`boost`)."""
 
     code: Code | None = None
     boost: float = 1.0
     included_as: Code = Code.FITS
     """The code that the candidate gets if it is included whole."""
-    detail: Mapping[str, Scalar] = field(default_factory=dict)
+    detail: Mapping[str, Scalar] = {}
     """The numbers and names behind the effect, such as the rule that caused it."""
 
     def boosted(self, score: float) -> float:

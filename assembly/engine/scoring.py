@@ -89,9 +89,16 @@ def candidate_measures(
     return weighed | {name: float(value) for name, value in explaining.items()}
 
 
-_WORD = re.compile(r"\w{4,}")
+MIN_LETTERS = 4
+_WORD = re.compile(rf"\w{{{MIN_LETTERS},}}")
+_BETWEEN_WORDS = {code: " " for code in range(128) if not (chr(code).isalnum() or chr(code) == "_")}
+"""The ASCII characters that are not part of a word, each replaced by a blank."""
 
 
 def words_of(text: str) -> frozenset[str]:
     """Return the distinct words of four letters and more, in lower case."""
-    return frozenset(_WORD.findall(text.lower()))
+    lowered = text.lower()
+    if lowered.isascii():  # for most texts, the same in half of the time
+        words = lowered.translate(_BETWEEN_WORDS).split()
+        return frozenset([word for word in words if len(word) >= MIN_LETTERS])
+    return frozenset(_WORD.findall(lowered))

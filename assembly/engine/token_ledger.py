@@ -4,7 +4,6 @@ A seam is a position where a text can be split so that the counts of both parts 
 """
 
 import re
-from dataclasses import dataclass
 
 from msgspec import Struct
 
@@ -13,8 +12,7 @@ from assembly.engine.tokenizers import Tokenizer
 _NEAR = (32, 512)  # characters from the end in which to look for a seam before looking at the whole text
 
 
-@dataclass(frozen=True, slots=True)
-class CountedText:
+class CountedText(Struct, frozen=True):
     """A piece of text with its tokens, split so that it can be appended to any text without being counted again."""
 
     tokens: int

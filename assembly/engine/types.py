@@ -96,14 +96,13 @@ class WantedSummary:
     max_tokens: int
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True, eq=False):  # noqa: PLW1641 - it holds dicts, which have no hash
     """One piece of text offered for the context. A time without a zone raises InvalidAssembly."""
 
     ref: str
     """The ref of the candidate with its version: memory:<uuid>@3."""
     section: str
-    text: str = field(repr=False)
+    text: str
     """The text as stored, white space included."""
     kind: str = ""
     date: dt.date | None = None
@@ -118,49 +117,65 @@ class Candidate:
     """Whether the candidate precedes all others in a section of lines, whatever its similarity to the topic."""
     score: float | None = None
     """The source's own score, by which blocks compete for their section's cap."""
-    measures: Mapping[str, float] = field(default_factory=dict)
+    measures: Mapping[str, float] = {}
     """Scores by name; the profile weights recency, relevance, salience and others, the rest explain them."""
     position: int | None = None
     """The index of the candidate in a sequence or a conversation, from 0."""
-    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    labels: Mapping[str, tuple[str, ...]] = {}
     """Labels by which selectors of rules match the candidate: path, kg_entity, memory_kind, tag."""
     summary: Summary | None = None
     """A summary of the text, if one was requested before."""
     origin: Origin | None = None
     """Where the text comes from, as the server recorded it; None: unknown, as in records before version 6."""
-    levels: Mapping[ShorterLevel, Summary] = field(default_factory=dict)
+    levels: Mapping[ShorterLevel, Summary] = {}
     """Shorter forms of the text by level, with the names of their derivers; a text without one is included whole."""
     mark: str = ""
     """What the engine puts in parentheses before the text, as of a disputed one; no source sets it."""
-    memo: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
-    """Cached values computed from the candidate alone, because the same candidates are used in many contexts."""
+    memo: dict[Hashable, Any] = {}
+    """Cached values computed from the candidate alone, because the same candidates are used in many contexts. A new
+    candidate, also one that replaces another, begins without any."""
 
     def __post_init__(self) -> None:
         _require_zone(self.occurred_at)
-        for name in ("similarity", "score"):
-            value = getattr(self, name)
-            if value is not None and not math.isfinite(value):
-                object.__setattr__(self, name, None)
+        if self.similarity is not None and not math.isfinite(self.similarity):
+            structs.force_setattr(self, "similarity", None)
+        if self.score is not None and not math.isfinite(self.score):
+            structs.force_setattr(self, "score", None)
+        structs.force_setattr(self, "memo", {})
         if not all(map(math.isfinite, self.measures.values())):
             raise InvalidAssembly(f"The measures of {self.ref} must be finite numbers.")
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether all fields are equal, whatever was cached."""
+        return isinstance(other, Candidate) and all(getattr(self, name) == getattr(other, name) for name in _COMPARED)
+
+    def __repr__(self) -> str:
+        """Return the facts without the text."""
+        return f"Candidate({', '.join(f'{name}={getattr(self, name)!r}' for name in _COMPARED if name != 'text')})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the candidate as JSON-safe data without its texts, which records store once, by their hash."""
         return {
-            "ref": self.ref,
+            **self.lasting_facts(),
             "section": self.section,
-            "kind": self.kind,
-            "date": self.date.isoformat() if self.date else None,
-            "occurred_at": self.occurred_at.astimezone(dt.UTC).isoformat() if self.occurred_at else None,
             "similarity": None if self.similarity is None else float(self.similarity),
-            "superseded_by": self.superseded_by,
-            **({} if self.retired is None else {"retired": self.retired}),
-            **({"pinned": True} if self.pinned else {}),
             **({} if self.score is None else {"score": float(self.score)}),
             **({"measures": {name: float(value) for name, value in self.measures.items()}} if self.measures else {}),
             **({} if self.position is None else {"position": self.position}),
-            **({"labels": {name: list(values) for name, values in self.labels.items()}} if self.labels else {}),
             **({"summary": self.summary.to_dict()} if self.summary else {}),
+        }
+
+    def lasting_facts(self) -> dict[str, Any]:
+        """Return the facts of `to_dict` that depend neither on the request nor on the section."""
+        return {
+            "ref": self.ref,
+            "kind": self.kind,
+            "date": self.date.isoformat() if self.date else None,
+            "occurred_at": self.occurred_at.astimezone(dt.UTC).isoformat() if self.occurred_at else None,
+            "superseded_by": self.superseded_by,
+            **({} if self.retired is None else {"retired": self.retired}),
+            **({"pinned": True} if self.pinned else {}),
+            **({"labels": {name: list(values) for name, values in self.labels.items()}} if self.labels else {}),
             **({} if self.origin is None else {"origin": self.origin}),
         }
 
@@ -175,6 +190,9 @@ class Candidate:
             "summary": Summary(summary, told["model"]) if told else None,
         }
         return cls(text=text, **{**data, **parsed})
+
+
+_COMPARED = tuple(name for name in Candidate.__struct_fields__ if name != "memo")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from msgspec import structs
+
 from assembly.engine.types import Candidate
 from assembly.masking.recognition import find_personal_data
 from assembly.masking.spans import Kind, Span
@@ -49,7 +51,7 @@ class Masker:
             return candidate
         summary = candidate.summary and replace(candidate.summary, text=self.masked(candidate.summary.text))
         levels = {level: replace(one, text=self.masked(one.text)) for level, one in candidate.levels.items()}
-        return replace(candidate, text=self.masked(candidate.text, spans), summary=summary, levels=levels)
+        return structs.replace(candidate, text=self.masked(candidate.text, spans), summary=summary, levels=levels)
 
     def _placeholder(self, kind: Kind, value: str) -> str:
         key = kind, value.lower() if kind in {"email", "ip"} else SEPARATORS.sub("", value).upper()

@@ -17,8 +17,10 @@ from assembly.engine.profile import Profile
 from assembly.engine.types import Candidate, Decision
 from assembly.models import text_hash
 from assembly.models.assembly import packed, unpacked
-from assembly.records.encoding import ASKED_FOR, ID_BYTES, piece_hash
+from assembly.records.encoding import ID_BYTES, piece_hash
 
+ASKED_FOR = {"section", "similarity", "score", "measures", "position", "summary", "levels"}
+"""Fields of a candidate that depend on the request or the section; a piece omits them."""
 BATCH = 200
 ASSEMBLIES = "SELECT id, request, profile, profile_name, profile_version, sections, sources FROM assemblies"
 DECISIONS = """

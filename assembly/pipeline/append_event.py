@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
+from msgspec import structs
 
 from agents.models import Agent
 from assembly.engine import assemble
@@ -121,7 +122,7 @@ def _included_candidates(recorded: StoredAssembly, profile: Profile) -> list[Can
         if decision.included:
             lead = render_item(sections[decision.section], candidate).lead
             told.append(
-                replace(
+                structs.replace(
                     candidate, summary=None, levels={}, text=content[decision.start : decision.end].removeprefix(lead)
                 )
             )
@@ -144,7 +145,7 @@ def _event_candidate(event: Event) -> Candidate:
 def _moved_down(candidate: Candidate) -> Candidate:
     if candidate.section != LATEST_SECTION.key:
         return candidate
-    return replace(candidate, position=(candidate.position or 0) + 1)
+    return structs.replace(candidate, position=(candidate.position or 0) + 1)
 
 
 def _request_details(assembly: Assembly) -> dict[str, object]:

@@ -11,9 +11,9 @@ extracted ones are not cached while a model is configured, whose levels may be s
 
 import sys
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 
 from django.conf import settings
+from msgspec import structs
 
 from assembly.engine.detail_levels import EXTRACTIVE_LEVELS, derive_levels
 from assembly.engine.overflow import MIN_SHORTENED_TOKENS
@@ -91,7 +91,7 @@ def _levelled(candidate: Candidate, levels: Levels | None, names: Derivers) -> C
     if levels is None:
         known: Candidate | None = candidate.memo.get((LEVELLED, names))
         return known or candidate
-    levelled = replace(candidate, levels=levels) if levels else None
+    levelled = structs.replace(candidate, levels=levels) if levels else None
     if _is_final(levels, names):
         candidate.memo[LEVELLED, names] = levelled
     return levelled or candidate

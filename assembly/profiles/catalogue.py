@@ -12,6 +12,7 @@ from assembly.profiles.documents import MAX_NAME_CHARACTERS, DocumentEntry, pars
 from assembly.profiles.parser import DescribedProfile, parse_described_profile
 from assembly.profiles.shipped import CONVERSATION, SHIPPED
 from assembly.profiles.yaml_reader import UnreadableDocument
+from config.db.statements import find_rows
 from config.http.errors import Invalid, NotFound
 
 
@@ -109,8 +110,8 @@ def find_profile_row(name: str) -> StoredProfile | None:
     """Return the stored row; for a built-in profile without one, an unsaved row; else None."""
     if len(name) > MAX_NAME_CHARACTERS or not name.isprintable():
         return None
-    stored = StoredProfile.objects.filter(name=name).first()
-    return stored or (_shipped_row(name) if name in SHIPPED else None)
+    stored = find_rows(StoredProfile, "WHERE name = %(name)s", {"name": name})
+    return stored[0] if stored else _shipped_row(name) if name in SHIPPED else None
 
 
 def is_stored(row: StoredProfile) -> bool:

@@ -12,11 +12,13 @@ from assembly.engine.types import field_values
 from assembly.models import LearnedWeights
 from assembly.profiles.catalogue import find_profile
 from assembly.profiles.shipped import CONVERSATION
+from config.db.statements import find_rows
 from teams.activity.log import activity_record
 from teams.activity.models import ActivityAction
 from teams.principal import Principal
 
 State = LearnedWeights.State
+NEWEST_SWITCH = "WHERE profile = %(profile)s AND state <> 'proposed' ORDER BY created DESC, id DESC LIMIT 1"
 
 
 def profile_in_force(name: str) -> Profile:
@@ -47,7 +49,8 @@ def weights_in_force(profile: Profile) -> LearnedWeights | None:
 
 def newest_switch(name: str) -> LearnedWeights | None:
     """Return the newest row that switched learned weights of the profile on or off; None if there is none."""
-    return LearnedWeights.objects.filter(profile=name).exclude(state=State.PROPOSED).order_by("-created", "-id").first()
+    found = find_rows(LearnedWeights, NEWEST_SWITCH, {"profile": name})
+    return found[0] if found else None
 
 
 def fits_profile(learned: LearnedWeights, profile: Profile) -> bool:

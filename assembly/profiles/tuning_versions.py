@@ -16,7 +16,7 @@ from assembly.engine.types import field_values
 from assembly.models import ProfileTuning, TuningChange
 from assembly.profiles.catalogue import find_profile_entry
 from assembly.profiles.shipped import CONVERSATION
-from config.db.statements import fetch_rows, lock_until_commit
+from config.db.statements import Statement, lock_until_commit, run_statement
 from config.http.errors import Conflict
 from teams.access import require_admin
 from teams.activity.log import activity_record
@@ -59,7 +59,7 @@ def is_on_by_default(profile: Profile) -> bool:
 
 def tuning_state(profile: Profile) -> TuningState:
     """Return the state of the profile's tuning; one query, none for a profile that is not tunable."""
-    rows = fetch_rows(NEWEST_SQL, {"name": profile.name}) if is_tunable(profile) else []
+    rows = run_statement(Statement(NEWEST_SQL, {"name": profile.name})) if is_tunable(profile) else []
     if not rows:
         return TuningState(is_on_by_default(profile), UNTUNED)
     ((is_on, *values),) = rows

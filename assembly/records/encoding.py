@@ -7,11 +7,11 @@ computes from these measures.
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import orjson
+from msgspec import Struct
 
 from assembly.engine.codes import Code
 from assembly.engine.linear_ranker import SHARE_PREFIX, Ranker, SignalValues, share_signals, source_share_signals
@@ -20,16 +20,13 @@ from assembly.engine.refs import without_version
 from assembly.engine.types import Candidate, Decision, ShorterLevel
 from assembly.models import text_hash
 
-ASKED_FOR = {"section", "similarity", "score", "measures", "position", "summary", "levels"}
-"""Fields of a candidate that depend on the request or the section; a piece omits them."""
 ID_BYTES = 8
 SUMMARY, PROFILE = "summary", "profile"
 """Kinds of pieces that are no candidates: summaries and levels of texts, and the profile of an assembly."""
 LEVELS_COLUMN = "levels"
 
 
-@dataclass(frozen=True, slots=True)
-class NewPiece:
+class NewPiece(Struct, frozen=True):
     """A piece to be stored: a candidate's text and facts, which records share. It may be in the database already."""
 
     sha256: bytes
@@ -55,7 +52,7 @@ def piece_of(candidate: Candidate) -> NewPiece:
     """Return the piece of a candidate: its text and the facts that do not depend on the request."""
     known: NewPiece | None = candidate.memo.get(NewPiece)
     if known is None:
-        facts = {name: value for name, value in candidate.to_dict().items() if name not in ASKED_FOR}
+        facts = candidate.lasting_facts()
         known = candidate.memo[NewPiece] = _new_piece(facts.pop("ref"), candidate.text, facts)
     return known
 
@@ -207,17 +204,17 @@ def _signal_encoding(decision: Decision, candidate: Candidate, ranker: Ranker | 
     if not decision.signals and candidate.similarity is None:
         return BARE, []
     signals = dict(decision.signals)
-    more = [list(signal) for signal in decision.signals if _is_added(signal, candidate)]
+    measures = candidate.measures
+    more = [
+        [name, value]
+        for name, value in decision.signals
+        # What is not one of the candidate's measures, or has another value.
+        if name in ADDED_SIGNALS or (name in REPLACED_MEASURES and measures.get(name) != value)
+    ]
     for way in _possible_encodings(signals, len(more), candidate):
         if dict(_decode_signals(way, more, candidate, ranker)) == signals:
             return way, more
     return VERBATIM, [list(signal) for signal in decision.signals]
-
-
-def _is_added(signal: tuple[str, float], candidate: Candidate) -> bool:
-    """Return whether the signal is not one of the candidate's measures, or has another value."""
-    name, value = signal
-    return name in ADDED_SIGNALS or (name in REPLACED_MEASURES and candidate.measures.get(name) != value)
 
 
 def _possible_encodings(signals: Mapping[str, Any], added: int, candidate: Candidate) -> Iterator[int]:

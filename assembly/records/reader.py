@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import orjson
 from django.core.exceptions import ObjectDoesNotExist
+from msgspec import structs
 
 from assembly.engine.assemble import assemble, profile_for_version
 from assembly.engine.profile import Profile
@@ -73,7 +74,7 @@ class EngineInput:
 
     def uncounted(self) -> "EngineInput":
         """Return a copy of this input without the cached token counts of its candidates."""
-        return replace(self, candidates=tuple(replace(one) for one in self.candidates))
+        return replace(self, candidates=tuple(structs.replace(one) for one in self.candidates))
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +182,7 @@ def record_from_pieces(assembly: Assembly, pieces: "Mapping[int, StoredPiece]") 
         candidate = _candidate_at(columns, place, profile, pieces[ids[piece_at]])
         summary, levels = _summary_at(columns, place, ids, pieces), _levels_at(columns, place, ids, pieces)
         if summary or levels:
-            candidate = replace(candidate, summary=summary, levels=levels)
+            candidate = structs.replace(candidate, summary=summary, levels=levels)
         candidates.append(candidate)
         decisions.append(decision_at(columns, place, candidate, profile))
     request = _request_of(assembly)

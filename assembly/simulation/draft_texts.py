@@ -66,7 +66,9 @@ def named_as_drafts(
         detail = {**decision.detail, "by": by_ref[by]} if by in by_ref else decision.detail
         return structs.replace(decision, ref=name, detail=detail)
 
-    candidates = [replace(one, ref=names.get((one.section, one.ref), one.ref)) for one in context.inputs.candidates]
+    candidates = [
+        structs.replace(one, ref=names.get((one.section, one.ref), one.ref)) for one in context.inputs.candidates
+    ]
     return replace(
         context,
         inputs=replace(context.inputs, candidates=tuple(candidates)),
@@ -144,7 +146,7 @@ def _with_next_version(passage: Candidate, versions: Mapping[str, int]) -> Candi
     ref = Ref.parse(passage.ref)
     if ref.version != DRAFT:
         return passage
-    return replace(passage, ref=str(structs.replace(ref, version=str(versions[ref.id]))))
+    return structs.replace(passage, ref=str(structs.replace(ref, version=str(versions[ref.id]))))
 
 
 def _sources_of(kind: ItemKind) -> tuple[str, ...]:
@@ -173,7 +175,7 @@ def _with_draft(candidate: Candidate, text: str | None) -> Candidate:
         return candidate
     ref = Ref.parse(candidate.ref)
     following = structs.replace(ref, version=str((ref.number or 0) + 1))
-    return replace(candidate, text=text, ref=str(following), levels={}, origin="person")
+    return structs.replace(candidate, text=text, ref=str(following), levels={}, origin="person")
 
 
 def _about(candidate: Candidate, gather_context: GatherContext) -> str:

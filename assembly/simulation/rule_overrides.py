@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+from msgspec import structs
+
 from agents.models import Agent
 from assembly.engine.profile import Profile
 from assembly.engine.query_signals import detect_intent
@@ -131,5 +133,5 @@ def _inclusions(
         was = [candidate for candidate in kept if is_selected(selector, candidate, ALWAYS_INCLUDED)]
         for candidate in was if selector in answered else find(selector):
             known = then.get(Ref.parse(candidate.ref).item, candidate)
-            found.setdefault(known.ref, replace(candidate, ref=known.ref, text=known.text))
-    return [replace(candidate, position=place) for place, candidate in enumerate(found.values())]
+            found.setdefault(known.ref, structs.replace(candidate, ref=known.ref, text=known.text))
+    return [structs.replace(candidate, position=place) for place, candidate in enumerate(found.values())]

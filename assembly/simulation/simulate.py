@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
+from msgspec import structs
+
 from assembly.comparison.side_by_side import ComparedContext, compared_from_result
 from assembly.engine.profile import Profile
 from assembly.engine.refs import Ref
@@ -225,4 +227,4 @@ def _version_text(candidates: Sequence[Candidate], key: str, number: int) -> tup
 def _with_version(candidate: Candidate, ref: str, text: str, origin: Origin) -> Candidate:
     if candidate.ref == ref:
         return candidate
-    return replace(candidate, ref=ref, text=text, summary=None, levels={}, origin=origin)
+    return structs.replace(candidate, ref=ref, text=text, summary=None, levels={}, origin=origin)

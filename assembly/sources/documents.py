@@ -5,11 +5,11 @@ passages, which uses the same features as for memories, or `seed`: the seed's fo
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from django.db.models import F, FloatField, QuerySet, Sum, Value, Window
+from msgspec import structs
 
 from assembly.engine.item_formats import format_chunk, format_open_file
 from assembly.engine.linear_ranker import Ranker, block_shares, relevance_of, score_of
@@ -32,7 +32,7 @@ def semantic_content(gather_context: GatherContext, sections: Sequence[Section])
     limit = gather_context.row_limit(PASSAGE_LIMIT, sections)
     rankers = dict.fromkeys(section.ranker for section in sections)
     found = {ranker: _find_passages(gather_context, ranker, limit) for ranker in rankers}
-    candidates = [replace(one, section=section.key) for section in sections for one in found[section.ranker]]
+    candidates = [structs.replace(one, section=section.key) for section in sections for one in found[section.ranker]]
     return SourceResult(candidates, limit * len(sections))
 
 
@@ -91,7 +91,7 @@ def _scored_by_formula(gather_context: GatherContext, passage: FoundPassage) -> 
     score = boosts * (recency if similarity is None else similarity)
     relevance = 0.0 if similarity is None else score
     measured = candidate_measures(recency=recency, relevance=relevance, keyword_matches=matches, boosts=boosts)
-    return replace(_passage_candidate(passage), score=score, measures=measured)
+    return structs.replace(_passage_candidate(passage), score=score, measures=measured)
 
 
 def _scored_by_ranker(gather_context: GatherContext, ranker: Ranker, passage: FoundPassage) -> Candidate:
@@ -100,7 +100,7 @@ def _scored_by_ranker(gather_context: GatherContext, ranker: Ranker, passage: Fo
     relevance = relevance_of(score_of(block_shares(ranker, candidate)))
     recency = recency_score(gather_context.age(passage.updated))
     measured = candidate_measures(recency=recency, relevance=relevance, **passage.measures)
-    return replace(candidate, score=relevance, measures=measured)
+    return structs.replace(candidate, score=relevance, measures=measured)
 
 
 def _passage_candidate(passage: FoundPassage) -> Candidate:

@@ -1,8 +1,9 @@
 """This source returns entities: those that the query mentions, then those of the highest salience."""
 
-from collections.abc import Sequence
-
-from django.db.models import Q, QuerySet
+import datetime
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+from uuid import UUID
 
 from assembly.engine.item_formats import format_entity
 from assembly.engine.profile import Section
@@ -21,9 +22,34 @@ MENTIONED_LIMIT = 50
 # Django would make an expression of each name, which takes longer than the search.
 MENTIONS = """
 SELECT id, type, name FROM entities
-WHERE agent_id = %(agent)s AND names && %(names)s::text[] AND (%(types)s::text[] IS NULL OR type = ANY(%(types)s))
+WHERE agent_id = %(agent)s AND names && string_to_array(%(names)s, chr(10))
+    AND (%(types)s::text[] IS NULL OR type = ANY(%(types)s))
 ORDER BY salience DESC, id LIMIT %(limit)s
 """
+# The ids are collected first, because PostgreSQL would read all of the agent's entities for an OR.
+SELECTED = """
+SELECT id, version, type, name, names, properties, salience, updated, origin FROM entities
+WHERE agent_id = %(agent)s AND (%(types)s::text[] IS NULL OR type = ANY(%(types)s)) AND id = ANY(%(mentioned)s::uuid[]
+    || ARRAY(
+        SELECT id FROM entities WHERE agent_id = %(agent)s AND (%(types)s::text[] IS NULL OR type = ANY(%(types)s))
+        ORDER BY salience DESC, id LIMIT %(salient)s
+    ))
+ORDER BY salience DESC, id
+"""
+
+
+class _EntityRow(NamedTuple):
+    """A row of SELECTED."""
+
+    id: UUID
+    version: int
+    type: str
+    name: str
+    names: Sequence[str]
+    properties: Mapping[str, Any]
+    salience: float
+    updated: datetime.datetime
+    origin: str
 
 
 def find_mentions(gather_context: GatherContext, names: Sequence[str]) -> tuple[MentionedEntity, ...]:
@@ -31,7 +57,7 @@ def find_mentions(gather_context: GatherContext, names: Sequence[str]) -> tuple[
     types = gather_context.filters.entity_types
     parameters = {
         "agent": gather_context.agent.pk,
-        "names": list(names),
+        "names": "\n".join(names),
         "types": None if types is None else sorted(types),
         "limit": gather_context.raised(MENTIONED_LIMIT),
     }
@@ -41,29 +67,27 @@ def find_mentions(gather_context: GatherContext, names: Sequence[str]) -> tuple[
 def entities(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """Return the mentioned entities and the most salient ones, each once."""
     mentioned = {mention.id for mention in gather_context.mentioned}
-    wanted = _selected_entities(gather_context)
-    salient = wanted.order_by("-salience", "id").values("id")[: gather_context.raised(SALIENT_LIMIT)]
-    found = wanted.filter(Q(id__in=salient) | Q(id__in=mentioned)).order_by("-salience", "id")
+    types = gather_context.filters.entity_types
+    parameters = {
+        "agent": gather_context.agent.id,
+        "types": None if types is None else sorted(types),
+        "mentioned": list(mentioned),
+        "salient": gather_context.raised(SALIENT_LIMIT),
+    }
+    found = [_EntityRow(*row) for row in run_statement(Statement(SELECTED, parameters))]
 
-    def candidate(section: Section, entity: Entity) -> Candidate:
+    def candidate(section: Section, entity: _EntityRow) -> Candidate:
         return _candidate(gather_context, section, entity, mentioned=entity.id in mentioned)
 
-    columns = ("id", "version", "type", "name", "names", "properties", "salience", "updated", "origin")
     limit = gather_context.raised(MENTIONED_LIMIT) + gather_context.raised(SALIENT_LIMIT)
-    return candidates_for(sections, found.only(*columns), limit, candidate)
+    return candidates_for(sections, found, limit, candidate)
 
 
-def _selected_entities(gather_context: GatherContext) -> QuerySet[Entity]:
-    entities = Entity.objects.filter(agent=gather_context.agent)
-    types = gather_context.filters.entity_types
-    return entities if types is None else entities.filter(type__in=types)
-
-
-def _candidate(gather_context: GatherContext, section: Section, entity: Entity, *, mentioned: bool) -> Candidate:
+def _candidate(gather_context: GatherContext, section: Section, entity: _EntityRow, *, mentioned: bool) -> Candidate:
     text = format_entity(kind=entity.type, name=entity.name, properties=entity.properties)
     share = keyword_share(text, gather_context.signals.keywords)
     return Candidate(
-        ref=entity.ref,
+        ref=Entity.ref_of(entity.id, entity.version),
         section=section.key,
         text=text,
         kind=entity.type,

@@ -9,9 +9,9 @@ from assembly.engine.profile import Section
 from assembly.engine.scoring import candidate_measures, event_relevance, recency_score
 from assembly.engine.types import Candidate
 from assembly.sources.base import GatherContext, SourceResult, candidates_for, origin_of
-from memories.models import Event, EventType
+from memories.models import EventType
 from memories.search import recent_events as events
-from memories.search.recent_events import EventQuery, newest_events
+from memories.search.recent_events import EventQuery, FoundEvent, newest_events
 
 
 def event_query(gather_context: GatherContext, types: frozenset[str] | None) -> EventQuery:
@@ -33,7 +33,7 @@ def event_query(gather_context: GatherContext, types: frozenset[str] | None) -> 
     )
 
 
-def event_candidate(gather_context: GatherContext, section: Section, event: Event, text: str) -> Candidate:
+def event_candidate(gather_context: GatherContext, section: Section, event: FoundEvent, text: str) -> Candidate:
     """Return the event as a candidate with its text and scores: its own score is its recency (seed: queryRecent)."""
     recency = recency_score(gather_context.age(event.occurred_at))
     type_match = event.type in gather_context.signals.event_types
@@ -60,7 +60,7 @@ def recent_events(gather_context: GatherContext, sections: Sequence[Section]) ->
     highlights = gather_context.raised(events.HIGHLIGHTS)
     found = events.recent_events(event_query(gather_context, None), limit=limit, highlights=highlights)
 
-    def candidate(section: Section, event: Event) -> Candidate:
+    def candidate(section: Section, event: FoundEvent) -> Candidate:
         text = format_event(
             kind=event.type, content=event.content, outcome=event.outcome, occurred_at=event.occurred_at
         )
@@ -78,7 +78,7 @@ def tool_results(gather_context: GatherContext, sections: Sequence[Section]) -> 
     """Return the newest tool results of the session, or of the agent without a session."""
     limit = gather_context.row_limit(TOOL_RESULT_LIMIT, sections)
 
-    def candidate(section: Section, event: Event) -> Candidate:
+    def candidate(section: Section, event: FoundEvent) -> Candidate:
         text = format_tool_result(
             tool=event.tool,
             content=event.content,

@@ -7,8 +7,9 @@ its text, up to MAX_SPLIT_CHARACTERS, so a context has a text as soon as it is p
 
 import datetime
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from zoneinfo import ZoneInfo
+
+from msgspec import structs
 
 from agents.models import AgentFile, DailyLog
 from assembly.engine.item_formats import format_chunk
@@ -167,7 +168,7 @@ def _found_candidates(
         found = _first(gather_context, files, limit, is_named=is_named)
     scored = [_scored(gather_context, _candidate(gather_context, query.kind, by_id[one.file], one)) for one in found]
     return [
-        replace(candidate, section=section.key)
+        structs.replace(candidate, section=section.key)
         for section in sections
         for candidate in scored
         if not is_named or candidate.kind == section.key.upper()
@@ -242,13 +243,13 @@ def _scored(gather_context: GatherContext, candidate: Candidate) -> Candidate:
     age, ranker = gather_context.age(candidate.occurred_at), gather_context.ranker
     recency = recency_score(age)
     if not gather_context.topic.strip():
-        return replace(candidate, score=recency, measures=candidate_measures(recency=recency, relevance=0.0))
+        return structs.replace(candidate, score=recency, measures=candidate_measures(recency=recency, relevance=0.0))
     if ranker:
         relevance = relevance_of(score_of(block_shares(ranker, candidate)))
         measured = candidate_measures(recency=recency, relevance=relevance, **candidate.measures)
-        return replace(candidate, score=relevance, measures=measured)
+        return structs.replace(candidate, score=relevance, measures=measured)
     matches = keyword_matches(candidate.text, gather_context.signals.keywords)
     boosts = chunk_boost(matches, age)
     closeness = candidate.measures.get("words", 0.0) if candidate.similarity is None else candidate.similarity
     measured = candidate_measures(recency=recency, relevance=boosts * closeness, keyword_matches=matches, boosts=boosts)
-    return replace(candidate, score=boosts * closeness, measures=measured)
+    return structs.replace(candidate, score=boosts * closeness, measures=measured)

@@ -5,8 +5,9 @@ In a section of blocks, memories compete with other blocks, so they have the mea
 
 import datetime
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
+
+from msgspec import structs
 
 from agents.models import Agent
 from assembly.engine.linear_ranker import Ranker, block_shares, relevance_of, score_of
@@ -155,4 +156,4 @@ def _scored_block(gather_context: GatherContext, candidate: Candidate, memory: F
         relevance = memory.similarity or 0.0
     stored = {"salience": memory.salience, "credibility": memory.credibility}
     measured = candidate_measures(recency=recency, relevance=relevance, **{**memory.measures, **stored})
-    return replace(candidate, score=measured["relevance"] if is_searched else recency, measures=measured)
+    return structs.replace(candidate, score=measured["relevance"] if is_searched else recency, measures=measured)

@@ -8,8 +8,7 @@ from assembly.engine.query_signals import possible_names
 from assembly.engine.scoring import candidate_measures, recency_score, success_rate
 from assembly.engine.types import Candidate
 from assembly.sources.base import GatherContext, SourceResult, candidates_for, origin_of, pattern_labels
-from memories.models import Pattern
-from memories.search.pattern_matches import matching_patterns
+from memories.search.pattern_matches import MatchingPattern, matching_patterns
 
 LIMIT = 20
 
@@ -23,14 +22,14 @@ def patterns(gather_context: GatherContext, sections: Sequence[Section]) -> Sour
         agent=gather_context.agent, words=words, intent=gather_context.signals.intent, entity_types=types, limit=limit
     )
 
-    def candidate(section: Section, pattern: Pattern) -> Candidate:
+    def candidate(section: Section, pattern: MatchingPattern) -> Candidate:
         return _candidate(gather_context, section, pattern, words, types)
 
     return candidates_for(sections, found, limit, candidate)
 
 
 def _candidate(
-    gather_context: GatherContext, section: Section, pattern: Pattern, words: set[str], types: set[str]
+    gather_context: GatherContext, section: Section, pattern: MatchingPattern, words: set[str], types: set[str]
 ) -> Candidate:
     """Return the pattern as a candidate; its success rate is its score and its credibility."""
     matches = {

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import cast
 
+from msgspec import structs
+
 from assembly.engine.profile import Section
 from assembly.engine.scoring import candidate_measures, keyword_share, recency_score
 from assembly.engine.types import Candidate, Origin
@@ -59,7 +61,7 @@ def project_structure(gather_context: GatherContext, sections: Sequence[Section]
         measures=candidate_measures(recency=recency, relevance=relevance),
         origin=cast("Origin", least_trusted(*(origin for *_, origin in rows)).value),
     )
-    return SourceResult([replace(tree, section=section.key) for section in sections], len(sections))
+    return SourceResult([structs.replace(tree, section=section.key) for section in sections], len(sections))
 
 
 def path_in_tree(path: str) -> str:
@@ -72,14 +74,14 @@ def format_tree(changes: Sequence[tuple[str, datetime.datetime]], *, now: dateti
 
     Folders come before files, both by name. `unread` is the number of documents that are not among the paths.
     """
-    marks = {path: _mark(now - moment) for path, moment in changes}
+    marks = _marks(changes, now)
     latest = [path for path, _ in changes[:LATEST_PATHS]]
     root = _tree(path for path, _ in changes)
     rest = [_more(unread)] if unread else []
     for view in _views(latest, deepest=max(path.count("/") for path, _ in changes)):
         if text := _joined(chain(_lines(root, view, marks, 0, ""), rest)):
             return text
-    flat = [f"{path}{marks[path]}" for path in latest[:FLAT_PATHS]]
+    flat = [f"{path}{marks.get(path, '')}" for path in latest[:FLAT_PATHS]]
     return "\n".join([*flat, _more(len(changes) - len(flat) + unread)])
 
 
@@ -141,7 +143,10 @@ def _tree(paths: Iterator[str]) -> _Folder:
         folder = root
         folder.count += 1
         for name in names:
-            folder = folder.folders.setdefault(name, _Folder())
+            inner = folder.folders.get(name)
+            if inner is None:
+                inner = folder.folders[name] = _Folder()
+            folder = inner
             folder.count += 1
         folder.files.append(file)
     return root
@@ -161,7 +166,7 @@ def _lines(folder: _Folder, view: _View, marks: dict[str, str], depth: int, path
             closed.append(inner)
     has_files = view.has_files and depth <= view.depth
     shown = [name for name in sorted(folder.files) if has_files or f"{path}{name}" in view.latest]
-    yield from (f"{indent}{name}{marks[f'{path}{name}']}" for name in shown)
+    yield from (f"{indent}{name}{marks.get(f'{path}{name}', '')}" for name in shown)
     if hidden := len(folder.files) - len(shown) + sum(inner.count for inner in closed):
         yield f"{indent}{_more(hidden)}"
 
@@ -172,6 +177,16 @@ def _more(count: int) -> str:
 
 def _files(count: int) -> str:
     return "1 file" if count == 1 else f"{count:,} files"
+
+
+def _marks(changes: Sequence[tuple[str, datetime.datetime]], now: datetime.datetime) -> dict[str, str]:
+    """Return the marks of the paths that changed lately; of several documents with one path, that of the oldest."""
+    marks: dict[str, str] = {}
+    for path, moment in changes:
+        mark = _mark(now - moment) if now - moment < LATELY else ""
+        if mark or path in marks:
+            marks[path] = mark
+    return marks
 
 
 def _mark(age: datetime.timedelta) -> str:

@@ -1,11 +1,11 @@
 """This source returns what rules always include, even if no other source would return it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import islice
 
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Coalesce
+from msgspec import structs
 
 from agents.models import AgentFile
 from assembly.engine.item_formats import format_entity, format_open_file, format_pattern
@@ -38,7 +38,7 @@ def rule_inclusions(gather_context: GatherContext, sections: Sequence[Section]) 
         for candidate in _limited(FINDERS[selector.by](gather_context, selector.value)):
             found.setdefault(candidate.ref, candidate)
     placed = [
-        replace(candidate, section=section.key, position=place)
+        structs.replace(candidate, section=section.key, position=place)
         for section in sections
         for place, candidate in enumerate(found.values())
     ]

@@ -1,31 +1,51 @@
 """This source returns the active threads: topics that continue over several sessions."""
 
+import datetime
 from collections.abc import Sequence
+from typing import NamedTuple
+from uuid import UUID
 
 from assembly.engine.item_formats import format_thread
 from assembly.engine.profile import Section
 from assembly.engine.scoring import candidate_measures, keyword_share, recency_score
 from assembly.engine.types import Candidate
 from assembly.sources.base import GatherContext, SourceResult, candidates_for, origin_of
+from config.db.statements import Statement, run_statement
 from memories.models import Thread, ThreadStatus
 
 LIMIT = 20
+
+ACTIVE_SQL = """
+SELECT id, version, title, status, summary, touched_at, origin FROM threads
+WHERE agent_id = %(agent)s AND status = %(status)s ORDER BY touched_at DESC, id LIMIT %(limit)s
+"""
+
+
+class _ThreadRow(NamedTuple):
+    """A row of ACTIVE_SQL."""
+
+    id: UUID
+    version: int
+    title: str
+    status: str
+    summary: str
+    touched_at: datetime.datetime
+    origin: str
 
 
 def threads(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """Return active threads, the last updated first."""
     limit = gather_context.row_limit(LIMIT, sections)
-    active = Thread.objects.filter(agent=gather_context.agent, status=ThreadStatus.ACTIVE).order_by("-touched_at", "id")
-    return candidates_for(
-        sections, active[:limit], limit, lambda section, thread: _candidate(gather_context, section, thread)
-    )
+    parameters = {"agent": gather_context.agent.id, "status": ThreadStatus.ACTIVE.value, "limit": limit}
+    active = [_ThreadRow(*row) for row in run_statement(Statement(ACTIVE_SQL, parameters))]
+    return candidates_for(sections, active, limit, lambda section, thread: _candidate(gather_context, section, thread))
 
 
-def _candidate(gather_context: GatherContext, section: Section, thread: Thread) -> Candidate:
+def _candidate(gather_context: GatherContext, section: Section, thread: _ThreadRow) -> Candidate:
     text = format_thread(title=thread.title, status=thread.status, summary=thread.summary)
     recency = recency_score(gather_context.age(thread.touched_at))
     return Candidate(
-        ref=thread.ref,
+        ref=Thread.ref_of(thread.id, thread.version),
         section=section.key,
         text=text,
         kind="thread",

@@ -4,17 +4,22 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from django.db.models import F, FloatField, Value
-
 from assembly.engine.item_formats import format_tool
 from assembly.engine.profile import Section
 from assembly.engine.scoring import candidate_measures, keyword_boost, keyword_matches, recency_score
 from assembly.engine.types import Candidate
 from assembly.sources.base import GatherContext, SourceResult, candidates_for
-from memories.embeddings.vectors import QueryVector, active_model_expression, with_active_model
+from config.db.statements import Statement, run_statement
+from memories.embeddings.active_model import ACTIVE_MODEL_SQL
+from memories.embeddings.vectors import QueryVector, with_active_model
 from memories.models import Tool
 
 LIMIT = 20
+
+TOOLS_SQL = """
+SELECT id, version, name, description, schema, updated, origin, {similarity} AS similarity, {active} AS space
+FROM tools WHERE agent_id = %(agent)s ORDER BY similarity DESC NULLS LAST, name, id LIMIT %(limit)s
+"""
 
 
 def tools(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
@@ -25,15 +30,10 @@ def tools(gather_context: GatherContext, sections: Sequence[Section]) -> SourceR
 
 
 def _find_tools(gather_context: GatherContext, limit: int, vector: QueryVector | None) -> list[tuple[Any, ...]]:
-    unknown = Value(None, output_field=FloatField())
-    rows = list(
-        Tool.objects.filter(agent=gather_context.agent)
-        .annotate(similarity=vector.similarity if vector else unknown, space=active_model_expression())
-        .order_by(F("similarity").desc(nulls_last=True), "name", "id")
-        .values_list("id", "version", "name", "description", "schema", "updated", "origin", "similarity", "space")[
-            :limit
-        ]
-    )
+    similarity = vector.similarity_sql if vector else "NULL::float8"
+    sql = TOOLS_SQL.format(similarity=similarity, active=ACTIVE_MODEL_SQL)
+    parameters = {"agent": gather_context.agent.id, "limit": limit, **(vector.parameters if vector else {})}
+    rows = [tuple(row) for row in run_statement(Statement(sql, parameters))]
     if vector and rows:
         vector.confirm(rows[0][-1])
     return rows
@@ -50,7 +50,7 @@ def _candidate(gather_context: GatherContext, section: Section, row: tuple[Any, 
     if similarity is None:  # the topic, or the tool, has no vector
         del measures["relevance"]
     return Candidate(
-        ref=Tool(id=id_, version=version).ref,
+        ref=Tool.ref_of(id_, version),
         section=section.key,
         text=format_tool(name=name, description=description, schema=schema),
         kind="tool",

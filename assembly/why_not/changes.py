@@ -43,7 +43,7 @@ def with_raised_score(
     For blocks and ranked lines, the feature with the highest weight is raised, for others their similarity.
     """
     if section.shape == "lines" and not (profile.ranker and candidate.measures):
-        return replace(candidate, similarity=increased_score(candidate.similarity, by))
+        return structs.replace(candidate, similarity=increased_score(candidate.similarity, by))
     is_block = section.shape == "blocks"
     heaviest = _heaviest_measure(profile, section) if is_block else _heaviest_feature(profile.ranker, candidate)
     if heaviest is None:
@@ -52,7 +52,7 @@ def with_raised_score(
     if is_block and engine_version >= MEMORY_LAYER_SINCE:  # the score is the weighted mean of the measures
         weight /= math.fsum(field_values(profile.weights).values())
     more = {name: increased_score(candidate.measures.get(name), by / weight)}
-    return replace(candidate, measures={**candidate.measures, **more})
+    return structs.replace(candidate, measures={**candidate.measures, **more})
 
 
 def increased_score(score: float | None, by: float) -> float:
@@ -194,7 +194,7 @@ def _with_score(inputs: EngineInput, change: RemedyChange) -> EngineInput:
 def _with_source_score(inputs: EngineInput, change: RemedyChange) -> EngineInput:
     _, candidate = _changed_candidate(inputs, change)
     return _replace_candidate(
-        inputs, candidate, replace(candidate, score=increased_score(candidate.score, change.value))
+        inputs, candidate, structs.replace(candidate, score=increased_score(candidate.score, change.value))
     )
 
 
@@ -204,7 +204,7 @@ def _with_boost(inputs: EngineInput, change: RemedyChange) -> EngineInput:
 
 def _pinned(inputs: EngineInput, change: RemedyChange) -> EngineInput:
     _, candidate = _changed_candidate(inputs, change)
-    return _replace_candidate(inputs, candidate, replace(candidate, pinned=True))
+    return _replace_candidate(inputs, candidate, structs.replace(candidate, pinned=True))
 
 
 def _always_included(inputs: EngineInput, change: RemedyChange) -> EngineInput:
@@ -223,7 +223,7 @@ def _always_included(inputs: EngineInput, change: RemedyChange) -> EngineInput:
         if one.ref not in there and may_be_included(one) and is_selected(selector, one, ALWAYS_INCLUDED)
     }
     offered = (
-        replace(one, section=ALWAYS_INCLUDED.key, position=place)
+        structs.replace(one, section=ALWAYS_INCLUDED.key, position=place)
         for place, one in enumerate(found.values(), len(there))
     )
     return replace(ruled, profile=profile, candidates=(*inputs.candidates, *offered))
@@ -248,12 +248,12 @@ def _without_exclusion(inputs: EngineInput, change: RemedyChange) -> EngineInput
 
 def _not_superseded(inputs: EngineInput, change: RemedyChange) -> EngineInput:
     _, candidate = _changed_candidate(inputs, change)
-    return _replace_candidate(inputs, candidate, replace(candidate, superseded_by=None))
+    return _replace_candidate(inputs, candidate, structs.replace(candidate, superseded_by=None))
 
 
 def _not_retired(inputs: EngineInput, change: RemedyChange) -> EngineInput:
     _, candidate = _changed_candidate(inputs, change)
-    return _replace_candidate(inputs, candidate, replace(candidate, retired=None))
+    return _replace_candidate(inputs, candidate, structs.replace(candidate, retired=None))
 
 
 def _without_other(inputs: EngineInput, change: RemedyChange) -> EngineInput:
@@ -278,13 +278,13 @@ def _shorter(inputs: EngineInput, change: RemedyChange) -> EngineInput:
     """Return the inputs with a shorter text of the item, without its summary, which is one of the whole text."""
     _, candidate = _changed_candidate(inputs, change)
     return _replace_candidate(
-        inputs, candidate, replace(candidate, text=candidate.text[: int(change.value)], summary=None, levels={})
+        inputs, candidate, structs.replace(candidate, text=candidate.text[: int(change.value)], summary=None, levels={})
     )
 
 
 def _with_text(inputs: EngineInput, change: RemedyChange) -> EngineInput:
     _, candidate = _changed_candidate(inputs, change)
-    return _replace_candidate(inputs, candidate, replace(candidate, text=SOME_TEXT))
+    return _replace_candidate(inputs, candidate, structs.replace(candidate, text=SOME_TEXT))
 
 
 def _with_scope_limit(inputs: EngineInput, change: RemedyChange) -> EngineInput:

@@ -1,6 +1,7 @@
 """AgentItem is the base of all rows that belong to one agent; here are also its subclasses Pattern, Thread and Tool."""
 
 from typing import ClassVar
+from uuid import UUID
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -39,7 +40,12 @@ class AgentItem(Signed):
     @property
     def ref(self) -> str:
         """Return the ref that names this version of the item, as event:<uuid>@1."""
-        return f"{self.ref_kind}:{self.id}@{self.version}"
+        return self.ref_of(self.id, self.version)
+
+    @classmethod
+    def ref_of(cls, id_: UUID, version: int) -> str:
+        """Return the ref of the item of this model with this id, in this version."""
+        return f"{cls.ref_kind}:{id_}@{version}"
 
 
 def unique_external_id(name: str) -> models.UniqueConstraint:

@@ -24,6 +24,8 @@ SETTINGS = """
 SELECT set_config('hnsw.ef_search', %(breadth)s, true), set_config('hnsw.iterative_scan', 'relaxed_order', true),
     set_config('hnsw.max_scan_tuples', '40000', true), set_config('plan_cache_mode', 'force_custom_plan', true)
 """
+# The settings last until the transaction ends, and other statements need no plan for each of their values.
+RESET = "SELECT set_config('plan_cache_mode', 'auto', true)"
 
 BY_INDEX = "{slot}::halfvec({dimensions}) <=> %(vector)s::vector::halfvec({dimensions})"
 NEAREST_INDEXED_SQL = f"""
@@ -165,4 +167,4 @@ def add_neighbours(search: OwnerSearch, hits: Columns, alone: Columns, places: I
         "before": BEFORE,
         "after": AFTER + 1,
     }
-    return search.measured(NEIGHBOURS_SQL, parameters, places)
+    return search.measured(NEIGHBOURS_SQL, parameters, places, before=[Statement(RESET, {})])

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from msgspec import Struct
+
 from config.db.statements import Statement, run_statement
 from memories.embeddings.file_splitting import passages_of_text
 from memories.models import FilePassage
@@ -48,8 +50,7 @@ class FileQuery:
     title: str = "file_key"
 
 
-@dataclass(frozen=True, slots=True)
-class CurrentFile:
+class CurrentFile(Struct, frozen=True):
     """A current file is a file with its current version; the key of a daily log is its date.
 
     `content` is None where the passages of the version are stored. `is_cut`: the content is only the beginning of the

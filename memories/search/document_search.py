@@ -7,12 +7,13 @@ features of neighbours and days apply to chunks and documents. Chunks have no da
 import datetime
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 from uuid import UUID
 
 import numpy as np
+from msgspec import Struct
 
 from agents.models import Agent
 from config.db.statements import Statement, run_statement
@@ -53,8 +54,7 @@ class PassageTable:
 CHUNKS = PassageTable("chunks", "agent_id", "SELECT {row} FROM chunks WHERE {owner} = %(owner)s", octets_sql("chunks"))
 
 
-@dataclass(frozen=True, slots=True)
-class FoundPassage:
+class FoundPassage(Struct, frozen=True):
     """A passage of a document or a file with its features, which a ranker weighs. `similarity` is None where it is
     unknown.
     """
@@ -68,7 +68,7 @@ class FoundPassage:
     updated: datetime.datetime
     origin: str
     similarity: float | None
-    measures: Mapping[str, float] = field(default_factory=dict)
+    measures: Mapping[str, float] = {}
 
 
 @dataclass(frozen=True)

@@ -89,8 +89,8 @@ class Neighbours:
         return around
 
     def per_day(self, join: np.ufunc, values: Values) -> Values:
-        """Return a value per day: the values of its rows combined by the ufunc `join`."""
-        joined: Values = join.reduceat(values, self._starts) if len(self._starts) else values
+        """Return a value per day: the values of its rows, in the last axis, combined by the ufunc `join`."""
+        joined: Values = join.reduceat(values, self._starts, axis=-1) if len(self._starts) else values
         return joined
 
     def spread(self, per_day: Numbers) -> Numbers:
@@ -205,9 +205,10 @@ class _WordMatch:
     def _match_of_days(self, found: Terms, relative_length: Numbers, neighbours: Neighbours) -> Numbers:
         """Return the BM25 score of each day."""
         matches = np.zeros(len(relative_length))
-        for place, weight in enumerate(self._weights):
-            count = neighbours.per_day(np.add, found >> place & 1)
-            matches += weight * _bm25_factor(count, relative_length)
+        places = np.arange(len(self._weights))[:, None]
+        factors = _bm25_factor(neighbours.per_day(np.add, found >> places & 1), relative_length)
+        for weight, factor in zip(self._weights, factors, strict=True):  # in this order, on which the sums depend
+            matches += weight * factor
         return matches
 
 

@@ -6,12 +6,12 @@ Passages that are not stored are sent along with the statement, so that all pass
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 from uuid import UUID
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 from pgvector import Vector
 
@@ -51,8 +51,7 @@ SELECT file_id, position, line, text FROM {CURRENT} WHERE position < %(first)s O
 """  # noqa: S608 - as above
 
 
-@dataclass(frozen=True, slots=True)
-class FoundFilePassage:
+class FoundFilePassage(Struct, frozen=True):
     """A found passage of a file has features, which a ranker weighs. `similarity` is None where it is unknown."""
 
     file: UUID
@@ -60,7 +59,7 @@ class FoundFilePassage:
     line: int
     text: str
     similarity: float | None = None
-    measures: Mapping[str, float] = field(default_factory=dict)
+    measures: Mapping[str, float] = {}
 
 
 def first_passages(passages: CurrentPassages, count: int) -> list[FoundFilePassage]:

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from msgspec import Struct
+
 from agents.models import Agent
-from config.db.statements import fetch_rows
+from config.db.statements import Statement, fetch_rows, run_statement
 from memories.embeddings.active_model import SLOTS
 from memories.models import Entity, Relation
 
@@ -90,12 +92,16 @@ WITH RECURSIVE reached (entity, depth) AS (
     WHERE depth + 1 < %(depth)s
 ), nearest AS (
     SELECT entity, min(depth) AS depth FROM reached WHERE depth < %(depth)s GROUP BY entity
+), heaviest AS MATERIALIZED (
+    SELECT id, source_id, target_id, weight FROM relations
+    WHERE agent_id = %(agent)s
+        AND (source_id IN (SELECT entity FROM nearest) OR target_id IN (SELECT entity FROM nearest))
+    ORDER BY weight DESC FETCH FIRST (%(limit)s) ROWS WITH TIES
 ), strongest AS (
-    SELECT relations.id, weight, least(from_source.depth, from_target.depth) + 1 AS depth FROM relations
+    SELECT heaviest.id, weight, least(from_source.depth, from_target.depth) + 1 AS depth FROM heaviest
         LEFT JOIN nearest AS from_source ON from_source.entity = source_id
         LEFT JOIN nearest AS from_target ON from_target.entity = target_id
-    WHERE agent_id = %(agent)s AND (from_source.entity IS NOT NULL OR from_target.entity IS NOT NULL)
-    ORDER BY weight DESC, depth, relations.id LIMIT %(limit)s
+    ORDER BY weight DESC, depth, heaviest.id LIMIT %(limit)s
 )
 SELECT relations.id, relations.version, source.name, relations.type, target.name, relations.directed,
     relations.weight, relations.updated, relations.origin, strongest.depth
@@ -106,8 +112,7 @@ ORDER BY relations.weight DESC, strongest.depth, relations.id
 """
 
 
-@dataclass(frozen=True, slots=True)
-class WalkedRelation:
+class WalkedRelation(Struct, frozen=True):
     """A relation with the names of its entities. `depth` is 1 for relations of the entities where the walk begins."""
 
     id: UUID
@@ -148,4 +153,4 @@ def walk_relations(
         "depth": depth,
         "limit": limit,
     }
-    return [WalkedRelation(*row) for row in fetch_rows(WALK, parameters)]
+    return [WalkedRelation(*row) for row in run_statement(Statement(WALK, parameters))]

@@ -8,13 +8,14 @@ import datetime
 import logging
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 from uuid import UUID
 
 import numpy as np
 from django.db.models import Q, QuerySet
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from agents.models import Agent
@@ -105,8 +106,7 @@ ORDER BY {CURRENT_FIRST}, similarity DESC NULLS LAST, m.id
 """  # noqa: S608 - only the constant names above are put in
 
 
-@dataclass(frozen=True, slots=True)
-class FoundMemory:
+class FoundMemory(Struct, frozen=True):
     """A memory found by search. `similarity` is -1 to 1, or None without a topic or where a vector is missing.
 
     `measures` are the features that a ranker weighs, by name: see `memories.search.features`.
@@ -124,7 +124,7 @@ class FoundMemory:
     salience: float = 0.5
     credibility: float = 0.5
     origin: str = Origin.PERSON
-    measures: Mapping[str, float] = field(default_factory=dict)
+    measures: Mapping[str, float] = {}
 
     @property
     def ref(self) -> str:

@@ -1,8 +1,12 @@
 """This module finds an agent's patterns that apply to a query (seed "Context Assembly Specification")."""
 
-from collections.abc import Collection
+import datetime
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+from uuid import UUID
 
 from agents.models import Agent
+from config.db.statements import Statement, run_statement
 from memories.models import Pattern
 
 # A pattern that was never applied has no success rate and sorts like one that always failed.
@@ -19,9 +23,29 @@ LIMIT %(limit)s
 """
 
 
+class MatchingPattern(NamedTuple):
+    """A row of MATCHING."""
+
+    id: UUID
+    version: int
+    name: str
+    keywords: Sequence[str]
+    intents: Sequence[str]
+    entity_types: Sequence[str]
+    guidance: str
+    successes: int
+    applications: int
+    updated: datetime.datetime
+    origin: str
+
+    @property
+    def ref(self) -> str:
+        return Pattern.ref_of(self.id, self.version)
+
+
 def matching_patterns(
     *, agent: Agent, words: Collection[str], intent: str, entity_types: Collection[str], limit: int
-) -> list[Pattern]:
+) -> list[MatchingPattern]:
     """Return the patterns that have one of the words (lower case) among their keywords, the intent or an entity type.
 
     The most successful come first.
@@ -33,4 +57,4 @@ def matching_patterns(
         "types": list(entity_types),
         "limit": limit,
     }
-    return list(Pattern.objects.raw(MATCHING, parameters))
+    return [MatchingPattern(*row) for row in run_statement(Statement(MATCHING, parameters))]

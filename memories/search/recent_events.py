@@ -6,10 +6,12 @@ It follows "Recent Events" of the seed "Context Assembly Specification", which l
 import datetime
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+from uuid import UUID
 
 from agents.models import Agent
-from memories.lifecycle.tiered_text import json_sql
+from config.db.statements import Statement, run_statement
+from memories.lifecycle.tiered_text import json_sql, read_json
 from memories.models import Event, Session, TaskFrame
 
 OTHER_SESSIONS = 5
@@ -23,36 +25,49 @@ COLUMNS = "id, version, type, content, outcome, tool, size, occurred_at, origin"
 SELECTED = COLUMNS.replace("content", f"{json_sql('events', 'content')} AS content")
 NEWEST_FIRST = "ORDER BY occurred_at DESC, id DESC"
 
+# Conditions by the parameter that they need: a statement has those that apply, so that one plan serves all values.
 # Events without a task are useful in any task; other tasks' events are summed up by the results of those tasks.
-EVENT_FILTER = """
-    agent_id = %(agent)s AND tier IN ('hot', 'warm')
-    AND (%(since)s::timestamptz IS NULL OR occurred_at > %(since)s)
-    AND (%(types)s::text[] IS NULL OR type = ANY(%(types)s))
-    AND (%(task)s::uuid IS NULL OR task_id IS NULL OR task_id = %(task)s)
-"""
+CONDITIONS = {
+    "agent": "agent_id = %(agent)s AND tier IN ('hot', 'warm')",
+    "since": "occurred_at > %(since)s",
+    "types": "type = ANY(%(types)s::text[])",
+    "task": "(task_id IS NULL OR task_id = %(task)s)",
+}
+NEWEST = f"(SELECT {SELECTED} FROM events WHERE {{where}} {NEWEST_FIRST} LIMIT %({{limit}})s)"  # noqa: S608
 
-# The first "{}" is a further condition. Each part has an index of its own, so they are separate queries, not one OR.
-NEWEST = f"(SELECT {SELECTED} FROM events WHERE {EVENT_FILTER} AND {{}} {NEWEST_FIRST} LIMIT %({{}})s)"  # noqa: S608
-
-OF_SESSION = NEWEST.format("(%(session)s::uuid IS NULL OR session_id = %(session)s)", "limit")
-OF_TASK = NEWEST.format("task_id = %(task)s", "limit")
-OF_OTHER_SESSIONS = f"""
+OF_SESSION, OF_TASK = "session_id = %(session)s", "task_id = %(task)s"
+HIGHLIGHT = "session_id = other AND (type IN ('error', 'file_write') OR outcome <> '')"
+OF_OTHER_SESSIONS = """
     (SELECT highlight.* FROM (
         SELECT id AS other FROM sessions WHERE agent_id = %(agent)s AND id IS DISTINCT FROM %(session)s::uuid
         ORDER BY started_at DESC, id DESC LIMIT %(others)s
-    ) AS others, LATERAL {
-    NEWEST.format("session_id = other AND (type IN ('error', 'file_write') OR outcome <> '')", "highlights")
-} AS highlight)
-"""  # noqa: S608 - only the constants above are put in
+    ) AS others, LATERAL {} AS highlight)
+"""
 
 # "{}" is the query of events. An event is left out where the newer ones reach the limit of characters already.
 WITHIN_SIZE = f"""
     SELECT {COLUMNS} FROM (
         SELECT *, sum(size) OVER ({NEWEST_FIRST}) - size AS newer FROM ({{}}) AS found
     ) AS measured WHERE newer < %(characters)s {NEWEST_FIRST}
-"""  # noqa: S608 - as above
-RECENT = WITHIN_SIZE.format(f"{OF_SESSION} UNION {OF_TASK} UNION {OF_OTHER_SESSIONS}")
-NEWEST_OF_TYPE = f"{WITHIN_SIZE.format(f'{OF_SESSION} UNION {OF_TASK}')} LIMIT %(limit)s"
+"""  # noqa: S608 - only the constants above are put in
+
+
+class FoundEvent(NamedTuple):
+    """An event with the columns that contexts need; its content is as it was written."""
+
+    id: UUID
+    version: int
+    type: str
+    content: Any
+    outcome: str
+    tool: str
+    size: int
+    occurred_at: datetime.datetime
+    origin: str
+
+    @property
+    def ref(self) -> str:
+        return Event.ref_of(self.id, self.version)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,26 +80,47 @@ class EventQuery:
     since: datetime.datetime | None
     types: Collection[str] | None
 
+    @property
     def parameters(self) -> dict[str, Any]:
-        return {
+        """The SQL parameters of the filter; those without a value are not among them, nor in its conditions."""
+        values = {
             "agent": self.agent.pk,
             "session": self.session and self.session.pk,
             "task": self.task and self.task.pk,
             "since": self.since,
             "types": None if self.types is None else sorted(self.types),
-            "characters": MOST_CHARACTERS,
         }
+        return {name: value for name, value in values.items() if value is not None}
+
+    def newest(self, limit: str, *conditions: str) -> str:
+        """Return SQL for the newest events that meet the conditions; `limit` is the parameter with their number."""
+        own = [condition for name, condition in CONDITIONS.items() if name in self.parameters]
+        return NEWEST.format(where=" AND ".join([*own, *conditions]), limit=limit)
+
+    def of_session_and_task(self) -> list[str]:
+        """Return SQL for the newest events of the session, and of the task; each has an index of its own."""
+        of_session = self.newest("limit", *([OF_SESSION] if self.session else []))
+        return [of_session, *([self.newest("limit", OF_TASK)] if self.task else [])]
 
 
-def recent_events(query: EventQuery, *, limit: int, highlights: int = HIGHLIGHTS) -> list[Event]:
+def recent_events(query: EventQuery, *, limit: int, highlights: int = HIGHLIGHTS) -> list[FoundEvent]:
     """Return the `limit` newest events of the session, as many of the task, and highlights of the last other sessions.
 
     The newest come first, each once, in one statement, until the contents of the newer ones reach MOST_CHARACTERS.
     """
+    others = OF_OTHER_SESSIONS.format(query.newest("highlights", HIGHLIGHT))
+    sql = WITHIN_SIZE.format(" UNION ".join([*query.of_session_and_task(), others]))
     numbers = {"limit": limit, "others": OTHER_SESSIONS, "highlights": highlights}
-    return list(Event.objects.raw(RECENT, query.parameters() | numbers))
+    return _found_events(sql, {"session": None, **query.parameters, **numbers})
 
 
-def newest_events(query: EventQuery, *, limit: int) -> list[Event]:
+def newest_events(query: EventQuery, *, limit: int) -> list[FoundEvent]:
     """Return the `limit` newest events of the session and of the task, newest first."""
-    return list(Event.objects.raw(NEWEST_OF_TYPE, query.parameters() | {"limit": limit}))
+    sql = f"{WITHIN_SIZE.format(' UNION '.join(query.of_session_and_task()))} LIMIT %(limit)s"
+    return _found_events(sql, {**query.parameters, "limit": limit})
+
+
+def _found_events(sql: str, parameters: dict[str, Any]) -> list[FoundEvent]:
+    rows = run_statement(Statement(sql, {**parameters, "characters": MOST_CHARACTERS}))
+    found = [FoundEvent(*row) for row in rows]
+    return [event._replace(content=read_json(event.content)) for event in found]

@@ -94,15 +94,18 @@ class OwnerSearch:
         """Return the owner's `limit` newest rows, the oldest of them first. Raises EmbeddingModelChanged."""
         return self.measured(NEWEST, {"limit": limit}, self.places)
 
-    def measured(self, which: str, parameters: Mapping[str, Any], places: Iterable[int]) -> Columns:
+    def measured(
+        self, which: str, parameters: Mapping[str, Any], places: Iterable[int], before: Sequence[Statement] = ()
+    ) -> Columns:
         """Return the rows that the SQL selects, the oldest first, with all marks and those of the terms at these
         indexes.
 
         Terms are limited because matching each takes time. The SQL contains {row}, which selects from memories, {owner}
-        for the column and {occurred} for a row's time. Raises EmbeddingModelChanged.
+        for the column and {occurred} for a row's time. The statements `before` configure the transaction. Raises
+        EmbeddingModelChanged.
         """
         marks = [*self._marks, _bit("coalesce(text_asks, text LIKE '%%?')", ASKS)]
-        return self._read(which, parameters, marks, self._terms(places))
+        return self._read(which, parameters, marks, self._terms(places), before)
 
     def read_quickly(
         self, which: str, parameters: Mapping[str, Any], places: Iterable[int], before: Sequence[Statement]
@@ -152,11 +155,14 @@ class OwnerSearch:
         Where a term is a word of the row, the expression also tests whether it labels the row.
         """
         bits, parameters = [], dict[str, Any]()
-        for number, place in enumerate(places):
+        by_term: dict[str, list[int]] = {}  # an entity may have the name of a word, which is then searched once
+        for place in places:
+            by_term.setdefault(self.terms.all[place], []).append(place)
+        for number, (term, same) in enumerate(by_term.items()):
             word, bit, label = f"word_{number}", f"bit_{number}", f"label_{number}"
-            parameters |= {word: self.terms.all[place], bit: str(1 << place)}
+            parameters |= {word: term, bit: str(sum(1 << place for place in same))}
             has = f"%({bit})s::bigint"
-            if labelled := self._label(place):
+            if labelled := next(filter(None, map(self._label, same)), None):
                 parameters[label] = labelled
                 has += f" | {_bit(f'search @@ %({label})s::tsquery', LABELLED)}"
             bits.append(_bit(f"search @@ %({word})s::tsquery", has))
@@ -167,8 +173,7 @@ class OwnerSearch:
         """The SQL expression of a row's cosine; NaN for a row without a vector of the question's embedding model."""
         if self.question.vector is None:
             return "'NaN'"
-        space = self.question.vector.space
-        return f"coalesce(CASE WHEN {space.here} THEN 1 - ({space.slot} <=> %(vector)s::vector) END, 'NaN')"
+        return f"coalesce({self.question.vector.similarity_sql}, 'NaN')"
 
     @property
     def _marks(self) -> list[str]:

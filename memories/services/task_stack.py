@@ -4,9 +4,9 @@ The current frame is the active one with the greatest depth; of several, the new
 """
 
 from django.db import transaction
-from django.db.models import QuerySet
 
 from agents.models import Agent
+from config.db.statements import find_rows
 from config.http.errors import Conflict
 from memories.models import Session, TaskFrame, TaskStatus
 from memories.services.agent_item import agent_item_update, agent_items_create
@@ -23,6 +23,10 @@ WITH RECURSIVE path AS (
     SELECT parent.* FROM task_frames parent JOIN path ON parent.id = path.parent_id
 )
 SELECT * FROM path ORDER BY depth
+"""
+# "{}" is the condition on the session, which decides which index serves.
+CURRENT = """
+WHERE agent_id = %(agent)s AND session_id {} AND status = 'active' ORDER BY depth DESC, created DESC, id DESC LIMIT 1
 """
 
 
@@ -55,14 +59,12 @@ def task_pop(*, agent: Agent, session: Session | None, result: str, principal: P
 
 def task_peek(*, agent: Agent, session: Session | None) -> TaskFrame | None:
     """Return the current frame of the stack; None where the stack is empty."""
-    return _active(agent, session).order_by("-depth", "-created", "-id").first()
+    clauses = CURRENT.format("= %(session)s" if session else "IS NULL")
+    found = find_rows(TaskFrame, clauses, {"agent": agent.pk, "session": session and session.pk})
+    return found[0] if found else None
 
 
 def task_path(*, agent: Agent, session: Session | None) -> list[TaskFrame]:
     """Return the frames from the root to the current one; an empty list where the stack is empty."""
     parameters = {"agent": agent.pk, "session": session and session.pk}
     return list(TaskFrame.objects.raw(PATH, parameters))
-
-
-def _active(agent: Agent, session: Session | None) -> QuerySet[TaskFrame]:
-    return TaskFrame.objects.filter(agent=agent, session=session, status=TaskStatus.ACTIVE)

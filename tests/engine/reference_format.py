@@ -4,7 +4,7 @@ Nothing here uses the engine's own functions, but for the escaping of texts, whi
 promises are checked against this.
 """
 
-from dataclasses import replace
+from msgspec import structs
 
 from assembly.engine.profile import Profile, Section
 from assembly.engine.rendering import render_item
@@ -24,7 +24,7 @@ _BLANK_LINE_AFTER_HEADING = {"blocks", "sequence", "turns"}
 
 def lead_and_body(section: Section, candidate: Candidate, text: str | None = None) -> tuple[str, str]:
     """What stands before the text of an item, and its text, or the one that stands for it."""
-    shown = candidate if text is None else replace(candidate, text=text)
+    shown = candidate if text is None else structs.replace(candidate, text=text)
     kind = " ".join(candidate.kind.splitlines()).translate(
         {ord("["): "(", ord("]"): ")", ord("*"): "", ord("`"): "", ord("<"): ""}
     )

@@ -8,6 +8,7 @@ from typing import Literal
 
 from hypothesis import example, given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from assembly.engine.assemble import assemble
 from assembly.engine.profile import Profile, Section
@@ -73,7 +74,7 @@ class Situation:
     def summarised(self, wanted: tuple[WantedSummary, ...]) -> "Situation":
         made = {(want.section, want.ref): Summary(self.summary_of(want), "of-tests") for want in wanted}
         candidates = [
-            replace(item, summary=made.get((item.section, item.ref), item.summary)) for item in self.candidates
+            structs.replace(item, summary=made.get((item.section, item.ref), item.summary)) for item in self.candidates
         ]
         return replace(self, candidates=tuple(candidates))
 

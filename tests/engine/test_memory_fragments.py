@@ -5,6 +5,7 @@ from random import Random
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from assembly.contract.assembled_context import fragments_of, trims_of
 from assembly.engine.assemble import FAILURE_NOTE, assemble
@@ -58,7 +59,7 @@ def _with_levels(candidate: Candidate, chance: Random) -> Candidate:
         for level, part in CHARACTERS_OF_LEVELS.items()
         if len(text) > 200 and chance.random() < 0.8
     }
-    return replace(candidate, origin=chance.choice([None, *ORIGINS]), levels=levels)
+    return structs.replace(candidate, origin=chance.choice([None, *ORIGINS]), levels=levels)
 
 
 @given(data=st.data())

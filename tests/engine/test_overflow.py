@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from assembly.engine.profile import STEPS, Profile, Section, Step, Weights
 from assembly.engine.reasons import decision_sentence
@@ -141,10 +142,10 @@ def test_what_is_required_is_beyond_the_ladder() -> None:
 
 def test_twins_go_together() -> None:
     """What says the same as one that makes room makes room, too, and of two that say the same the best counts."""
-    best, other, twin = block("a", 0.9), block("b", 0.5), replace(block("a", 0.1), ref="c")
+    best, other, twin = block("a", 0.9), block("b", 0.5), structs.replace(block("a", 0.1), ref="c")
     assembled = run(profile(LOG, steps=["drop"]), best, other, twin, budget=110)
     assert codes(assembled) == {"a": "fits", "b": "over_total_budget", "c": "duplicate"}
-    above, twins = block("d", 0.95), [block("e", 0.2), replace(block("e", 0.1), ref="f")]
+    above, twins = block("d", 0.95), [block("e", 0.2), structs.replace(block("e", 0.1), ref="f")]
     assembled = run(profile(LOG, steps=["drop"]), above, *twins, budget=150)
     assert codes(assembled) == {"d": "fits", "e": "over_total_budget", "f": "over_total_budget"}
     assert steps_of(assembled, "f") == [("drop", 100, 0)]
@@ -215,7 +216,7 @@ def test_wanted_are_exactly_the_summaries_that_are_in() -> None:
     first = run(profile(LOG), *FIVE, budget=301)
     assert first.wanted == (WantedSummary("s", "c", "c" * 398, 33),)
     assert "c" * 132 in first.content  # its beginning holds the place
-    told = [replace(item, summary=Summary("Three C.", "luna")) if item.ref == "c" else item for item in FIVE]
+    told = [structs.replace(item, summary=Summary("Three C.", "luna")) if item.ref == "c" else item for item in FIVE]
     second = run(profile(LOG), *told, budget=301)
     assert second.wanted == ()
     assert second.content.endswith("\n\nThree C.")
@@ -224,7 +225,7 @@ def test_wanted_are_exactly_the_summaries_that_are_in() -> None:
 
 
 def test_a_text_that_cannot_be_summarised_stays_whole_or_is_left_out() -> None:
-    told = [replace(item, summary=Summary("", "luna")) if item.ref == "c" else item for item in FIVE]
+    told = [structs.replace(item, summary=Summary("", "luna")) if item.ref == "c" else item for item in FIVE]
     assembled = run(profile(LOG), *told, budget=301)
     assert list(codes(assembled).values()) == ["fits", "summarised", "fits", "over_total_budget", "over_total_budget"]
     assert [want.ref for want in assembled.wanted] == ["b"]

@@ -1,8 +1,10 @@
 """The engine runs, the summaries that it needs are made, and it runs again until none is missing."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
+
+from msgspec import structs
 
 from assembly.engine import assemble
 from assembly.engine.profile import Profile
@@ -80,7 +82,7 @@ def _assemble_in_rounds(
 
 
 def _with_summary(candidate: Candidate, summary: Summary | None) -> Candidate:
-    return replace(candidate, summary=summary) if summary else candidate
+    return structs.replace(candidate, summary=summary) if summary else candidate
 
 
 def summaries_document(rounds: Sequence[Summaries]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from assembly.comparison.diff_sentences import comparison_summary
 from assembly.engine.codes import Code
@@ -29,7 +30,7 @@ def pairs(draw: st.DrawFn) -> tuple[Situation, Situation]:
     gone = draw(
         st.sets(st.sampled_from([one.ref for one in before.candidates if one != changed] or ["none"]), max_size=2)
     )
-    draft = replace(changed, text=text, ref=f"{without_version(changed.ref)}@draft")
+    draft = structs.replace(changed, text=text, ref=f"{without_version(changed.ref)}@draft")
     kept = [draft if one == changed else one for one in before.candidates if one.ref not in gone]
     budget = draw(st.sampled_from([before.request.budget, before.request.budget // 2]))
     return before, replace(before, candidates=tuple(kept), request=replace(before.request, budget=budget))

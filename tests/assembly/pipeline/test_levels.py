@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from msgspec import structs
 
 from agents.models import Agent
 from agents.services import agent_create
@@ -73,7 +74,7 @@ def test_blocks_get_levels_and_nothing_else_does() -> None:
     assert levels_of(block) == extracted(LONG)
     assert {summary.model for summary in block.levels.values()} == {EXTRACTIVE_LEVELS}
     assert (line, short) == (offered[1], offered[2])
-    assert replace(block, levels={}) == offered[0]
+    assert structs.replace(block, levels={}) == offered[0]
 
 
 def test_one_statement_reads_those_of_all_candidates() -> None:
@@ -98,7 +99,7 @@ def test_they_are_cached_for_the_candidate_and_for_the_text() -> None:
 
 
 def test_what_has_levels_keeps_them() -> None:
-    recorded = replace(candidate(), levels={"macro": Summary("Recorded.", "older@1")})
+    recorded = structs.replace(candidate(), levels={"macro": Summary("Recorded.", "older@1")})
     with queries() as seen:
         assert with_levels(PROFILE, [recorded]) == [recorded]
     assert not seen.captured_queries

@@ -4,6 +4,8 @@ import json
 import random
 from dataclasses import replace
 
+from msgspec import structs
+
 from assembly.engine.profile import Profile
 from assembly.engine.types import Candidate, EngineRequest, Summary
 from tests.engine.situations import Settled, Situation
@@ -52,8 +54,8 @@ def check_the_record(settled: Settled) -> None:
 def check_that_summaries_are_for_those_who_want_them(situation: Situation) -> None:
     """Without a ladder, nothing is made shorter, and nothing is wanted: a summary that is there changes nothing."""
     plain = replace(situation, profile=replace(situation.profile, over_budget=(), fill=False))
-    bare = [replace(candidate, summary=None) for candidate in situation.candidates]
-    told = [replace(candidate, summary=Summary("Short.", "of-tests")) for candidate in situation.candidates]
+    bare = [structs.replace(candidate, summary=None) for candidate in situation.candidates]
+    told = [structs.replace(candidate, summary=Summary("Short.", "of-tests")) for candidate in situation.candidates]
     without = replace(plain, candidates=tuple(bare)).assembled()
     assert without.wanted == ()
     assert without == replace(plain, candidates=tuple(told)).assembled()
