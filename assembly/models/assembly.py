@@ -9,7 +9,7 @@ import json
 import sys
 import zlib
 from functools import cached_property
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import orjson
 from django.contrib.postgres.fields import ArrayField
@@ -22,6 +22,7 @@ from agents.models import Agent
 from config.caching.process_cache import ProcessCache
 from teams.models import Team
 from teams.principal import Principal
+from teams.sensitivity import Sensitive, SensitiveManager
 
 COMPRESSION_LEVEL = 2
 BODY_FORMAT = b"\x01"
@@ -143,7 +144,7 @@ class AssemblyQuerySet(VisibleQuerySet["Assembly"]):
         return self.defer("body", "told", "omitted", "codes")
 
 
-class Assembly(models.Model):
+class Assembly(Sensitive):
     """A recorded context, with everything it was made of.
 
     `told` and `omitted` are the ids of the pieces that are included in the context and of those that are excluded;
@@ -188,7 +189,11 @@ class Assembly(models.Model):
     assembly_ms = models.PositiveIntegerField()
     body = models.BinaryField(default=b"")
 
-    objects = AssemblyQuerySet.as_manager()
+    owner_columns: ClassVar = {"agent": "agent_id", "team": "team_id", "organisation": ""}
+    owners_together = True
+
+    objects = SensitiveManager.from_queryset(AssemblyQuerySet)()
+    everything = models.Manager()
 
     class Meta:
         db_table = "assemblies"

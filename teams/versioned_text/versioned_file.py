@@ -15,6 +15,7 @@ from config.http.errors import DossierError, NotFound
 from config.invisible_characters import clean_text
 from teams.origin import Origin, least_trusted
 from teams.principal import Author
+from teams.sensitivity import Sensitive
 
 MAX_FILE_CHARACTERS = 1_000_000
 MAX_NOTE_CHARACTERS = 200
@@ -114,6 +115,8 @@ class VersionedFile(Signed):
             origin=self.origin,
             note=clean_text(note),
         )
+        if isinstance(self, Sensitive) and isinstance(version, Sensitive):
+            version.sensitivity = self.sensitivity
         return version
 
 
