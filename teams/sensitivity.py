@@ -19,13 +19,14 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import reduce
 from operator import and_, or_
-from typing import Any, ClassVar, Literal, Self, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 from uuid import UUID
 
 from django.apps import apps
 from django.db import models
 from django.db.models import Q
 
+from config.db.migration_helpers import ORGANISATION
 from config.db.statements import fetch_rows
 from config.http.errors import Forbidden
 from config.observability.request_context import CURRENT_REQUEST
@@ -166,10 +167,16 @@ def clearances_for(
 
 
 def owner_clearance(column: str, owner: UUID) -> int:
-    """Return the level up to which the current reader may read rows that have the owner's id in the column."""
+    """Return the level up to which the current reader may read rows that have the owner's id in the column.
+
+    The column `owner` may hold the id of an agent, of a team, or ORGANISATION.
+    """
     if column == "agent_id":
         return clearances_for(agent=owner).agent
-    return clearances_for(team=owner).team
+    if column == "team_id":
+        return clearances_for(team=owner).team
+    clearances = clearances_for(agent=owner, team=owner)
+    return clearances.organisation if owner == ORGANISATION else min(clearances.agent, clearances.team)
 
 
 Row = TypeVar("Row", bound=models.Model)
@@ -262,8 +269,8 @@ class Sensitive(models.Model):
 
     sensitivity = models.SmallIntegerField(choices=Sensitivity.choices, default=DEFAULT_LEVEL, db_default=DEFAULT_LEVEL)
 
-    objects: ClassVar[SensitiveManager[Self]] = SensitiveManager()  # type: ignore[misc]
-    everything: ClassVar[models.Manager[Self]] = models.Manager()  # type: ignore[misc]
+    objects = SensitiveManager()
+    everything = models.Manager()  # noqa: DJ012 - the type of the manager above is not known to the linter
     """All rows, whoever reads; only for work that tells nobody what it reads."""
 
     class Meta:

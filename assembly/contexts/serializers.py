@@ -119,7 +119,8 @@ class AssemblyRequestSerializer(StrictSerializer):
         choices=get_args(PrivacyMode),
         required=False,
         default="off",
-        help_text="mask: placeholders stand for personal data, as [e-mail 1]; a profile that masks does so anyway.",
+        help_text="mask: placeholders stand for personal data, as [e-mail 1]; strict: also, nothing above internal is "
+        "told. The stricter one of this and the profile's applies.",
     )
     purpose = serializers.ChoiceField(
         choices=Purpose.choices,

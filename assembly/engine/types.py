@@ -130,6 +130,8 @@ class Candidate:
     """Where the text comes from, as the server recorded it; None: unknown, as in records before version 6."""
     levels: Mapping[ShorterLevel, Summary] = field(default_factory=dict)
     """Shorter forms of the text by level, with the names of their derivers; a text without one is included whole."""
+    sensitivity: int = field(default=1, compare=False)
+    """How confidential the text is, as its source stored it; records have the highest level of their candidates."""
     mark: str = ""
     """What the engine puts in parentheses before the text, as of a disputed one; no source sets it."""
     memo: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)

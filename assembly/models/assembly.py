@@ -192,8 +192,8 @@ class Assembly(Sensitive):
     owner_columns: ClassVar = {"agent": "agent_id", "team": "team_id", "organisation": ""}
     owners_together = True
 
-    objects = SensitiveManager.from_queryset(AssemblyQuerySet)()
-    everything = models.Manager()
+    objects: ClassVar = SensitiveManager.from_queryset(AssemblyQuerySet)()
+    everything: ClassVar = models.Manager()
 
     class Meta:
         db_table = "assemblies"

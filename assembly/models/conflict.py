@@ -163,8 +163,8 @@ class Conflict(Sensitive):
     owner_columns: ClassVar = {"agent": "agent_id", "team": "team_id", "organisation": ""}
     owners_together = True
 
-    objects = SensitiveManager.from_queryset(ConflictQuerySet)()
-    everything = models.Manager()
+    objects: ClassVar = SensitiveManager.from_queryset(ConflictQuerySet)()
+    everything: ClassVar = models.Manager()
 
     class Meta:
         db_table = "conflicts"

@@ -21,7 +21,8 @@ MENTIONED_LIMIT = 50
 # Django would make an expression of each name, which takes longer than the search.
 MENTIONS = """
 SELECT id, type, name FROM entities
-WHERE agent_id = %(agent)s AND names && %(names)s::text[] AND (%(types)s::text[] IS NULL OR type = ANY(%(types)s))
+WHERE agent_id = %(agent)s AND sensitivity <= %(clearance)s
+    AND names && %(names)s::text[] AND (%(types)s::text[] IS NULL OR type = ANY(%(types)s))
 ORDER BY salience DESC, id LIMIT %(limit)s
 """
 
@@ -31,6 +32,7 @@ def find_mentions(gather_context: GatherContext, names: Sequence[str]) -> tuple[
     types = gather_context.filters.entity_types
     parameters = {
         "agent": gather_context.agent.pk,
+        "clearance": gather_context.clearances.agent,
         "names": list(names),
         "types": None if types is None else sorted(types),
         "limit": gather_context.raised(MENTIONED_LIMIT),
@@ -48,7 +50,7 @@ def entities(gather_context: GatherContext, sections: Sequence[Section]) -> Sour
     def candidate(section: Section, entity: Entity) -> Candidate:
         return _candidate(gather_context, section, entity, mentioned=entity.id in mentioned)
 
-    columns = ("id", "version", "type", "name", "names", "properties", "salience", "updated", "origin")
+    columns = ("id", "version", "type", "name", "names", "properties", "salience", "updated", "origin", "sensitivity")
     limit = gather_context.raised(MENTIONED_LIMIT) + gather_context.raised(SALIENT_LIMIT)
     return candidates_for(sections, found.only(*columns), limit, candidate)
 
@@ -77,4 +79,5 @@ def _candidate(gather_context: GatherContext, section: Section, entity: Entity, 
         ),
         labels=entity_labels(entity.names, entity.properties),
         origin=origin_of(entity),
+        sensitivity=entity.sensitivity,
     )

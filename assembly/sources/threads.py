@@ -33,4 +33,5 @@ def _candidate(gather_context: GatherContext, section: Section, thread: Thread) 
         score=recency,
         measures=candidate_measures(recency=recency, relevance=keyword_share(text, gather_context.signals.keywords)),
         origin=origin_of(thread),
+        sensitivity=thread.sensitivity,
     )

@@ -30,9 +30,9 @@ def _find_tools(gather_context: GatherContext, limit: int, vector: QueryVector |
         Tool.objects.filter(agent=gather_context.agent)
         .annotate(similarity=vector.similarity if vector else unknown, space=active_model_expression())
         .order_by(F("similarity").desc(nulls_last=True), "name", "id")
-        .values_list("id", "version", "name", "description", "schema", "updated", "origin", "similarity", "space")[
-            :limit
-        ]
+        .values_list(
+            "id", "version", "name", "description", "schema", "updated", "origin", "sensitivity", "similarity", "space"
+        )[:limit]
     )
     if vector and rows:
         vector.confirm(rows[0][-1])
@@ -41,7 +41,7 @@ def _find_tools(gather_context: GatherContext, limit: int, vector: QueryVector |
 
 def _candidate(gather_context: GatherContext, section: Section, row: tuple[Any, ...]) -> Candidate:
     """Return the tool as a candidate, scored by similarity times the boost of its keywords; 0 without a topic."""
-    id_, version, name, description, schema, updated, origin, similarity, _ = row
+    id_, version, name, description, schema, updated, origin, sensitivity, similarity, _ = row
     matches = keyword_matches(f"{name} {description}", gather_context.signals.keywords)
     score = (similarity or 0.0) * keyword_boost(matches)
     measures = candidate_measures(
@@ -59,4 +59,5 @@ def _candidate(gather_context: GatherContext, section: Section, row: tuple[Any, 
         score=score,
         measures=measures,
         origin=origin,
+        sensitivity=sensitivity,
     )

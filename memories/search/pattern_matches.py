@@ -4,12 +4,14 @@ from collections.abc import Collection
 
 from agents.models import Agent
 from memories.models import Pattern
+from teams.sensitivity import owner_clearance
 
 # A pattern that was never applied has no success rate and sorts like one that always failed.
 MATCHING = """
-SELECT id, version, name, keywords, intents, entity_types, guidance, successes, applications, updated, origin
+SELECT id, version, name, keywords, intents, entity_types, guidance, successes, applications, updated, origin,
+    sensitivity
 FROM patterns
-WHERE agent_id = %(agent)s AND (
+WHERE agent_id = %(agent)s AND sensitivity <= %(clearance)s AND (
     EXISTS (SELECT 1 FROM unnest(keywords) AS keyword WHERE lower(keyword) = ANY(%(words)s::text[]))
     OR %(intent)s = ANY(intents)
     OR entity_types && %(types)s::varchar[]
@@ -28,6 +30,7 @@ def matching_patterns(
     """
     parameters = {
         "agent": agent.pk,
+        "clearance": owner_clearance("agent_id", agent.pk),
         "words": list(words),
         "intent": intent,
         "types": list(entity_types),

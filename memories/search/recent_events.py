@@ -11,6 +11,7 @@ from typing import Any
 from agents.models import Agent
 from memories.lifecycle.tiered_text import json_sql
 from memories.models import Event, Session, TaskFrame
+from teams.sensitivity import owner_clearance
 
 OTHER_SESSIONS = 5
 HIGHLIGHTS = 5
@@ -19,13 +20,13 @@ HIGHLIGHTS = 5
 MOST_CHARACTERS = 1_000_000
 """The limit of the total length of the events' contents: more than the largest budget of a context."""
 
-COLUMNS = "id, version, type, content, outcome, tool, size, occurred_at, origin"
+COLUMNS = "id, version, type, content, outcome, tool, size, occurred_at, origin, sensitivity"
 SELECTED = COLUMNS.replace("content", f"{json_sql('events', 'content')} AS content")
 NEWEST_FIRST = "ORDER BY occurred_at DESC, id DESC"
 
 # Events without a task are useful in any task; other tasks' events are summed up by the results of those tasks.
 EVENT_FILTER = """
-    agent_id = %(agent)s AND tier IN ('hot', 'warm')
+    agent_id = %(agent)s AND sensitivity <= %(clearance)s AND tier IN ('hot', 'warm')
     AND (%(since)s::timestamptz IS NULL OR occurred_at > %(since)s)
     AND (%(types)s::text[] IS NULL OR type = ANY(%(types)s))
     AND (%(task)s::uuid IS NULL OR task_id IS NULL OR task_id = %(task)s)
@@ -38,7 +39,8 @@ OF_SESSION = NEWEST.format("(%(session)s::uuid IS NULL OR session_id = %(session
 OF_TASK = NEWEST.format("task_id = %(task)s", "limit")
 OF_OTHER_SESSIONS = f"""
     (SELECT highlight.* FROM (
-        SELECT id AS other FROM sessions WHERE agent_id = %(agent)s AND id IS DISTINCT FROM %(session)s::uuid
+        SELECT id AS other FROM sessions WHERE agent_id = %(agent)s AND sensitivity <= %(clearance)s
+            AND id IS DISTINCT FROM %(session)s::uuid
         ORDER BY started_at DESC, id DESC LIMIT %(others)s
     ) AS others, LATERAL {
     NEWEST.format("session_id = other AND (type IN ('error', 'file_write') OR outcome <> '')", "highlights")
@@ -68,6 +70,7 @@ class EventQuery:
     def parameters(self) -> dict[str, Any]:
         return {
             "agent": self.agent.pk,
+            "clearance": owner_clearance("agent_id", self.agent.pk),
             "session": self.session and self.session.pk,
             "task": self.task and self.task.pk,
             "since": self.since,

@@ -12,15 +12,18 @@ from memories.models import Session, TaskFrame, TaskStatus
 from memories.services.agent_item import agent_item_update, agent_items_create
 from memories.services.item_hooks import MAX_DEPTH, TOO_DEEP
 from teams.principal import Principal
+from teams.sensitivity import owner_clearance
 from teams.versioned_text.versioned_file import lock_row
 
 PATH = """
 WITH RECURSIVE path AS (
     (SELECT * FROM task_frames
-        WHERE agent_id = %(agent)s AND session_id IS NOT DISTINCT FROM %(session)s AND status = 'active'
+        WHERE agent_id = %(agent)s AND sensitivity <= %(clearance)s
+            AND session_id IS NOT DISTINCT FROM %(session)s AND status = 'active'
         ORDER BY depth DESC, created DESC, id DESC LIMIT 1)
     UNION
     SELECT parent.* FROM task_frames parent JOIN path ON parent.id = path.parent_id
+    WHERE parent.sensitivity <= %(clearance)s
 )
 SELECT * FROM path ORDER BY depth
 """
@@ -60,7 +63,11 @@ def task_peek(*, agent: Agent, session: Session | None) -> TaskFrame | None:
 
 def task_path(*, agent: Agent, session: Session | None) -> list[TaskFrame]:
     """Return the frames from the root to the current one; an empty list where the stack is empty."""
-    parameters = {"agent": agent.pk, "session": session and session.pk}
+    parameters = {
+        "agent": agent.pk,
+        "clearance": owner_clearance("agent_id", agent.pk),
+        "session": session and session.pk,
+    }
     return list(TaskFrame.objects.raw(PATH, parameters))
 
 
