@@ -9,7 +9,7 @@ from django.db.models import Q
 from agents.access import require_manager_of_all_teams
 from agents.context_profiles import require_profile
 from agents.models import Agent, AgentFile, AgentTeam, DailyLog
-from config.http.errors import Conflict
+from config.http.errors import Conflict, Forbidden
 from config.http.etags import PreconditionFailed
 from teams.access import require_manager
 from teams.activity.log import activity_record, changed_values
@@ -69,7 +69,7 @@ def agent_files_provision(agents: Sequence[Agent]) -> int:
     held = list(
         Agent.objects.select_for_update(no_key=True).filter(id__in=[agent.id for agent in agents]).order_by("id")
     )
-    present = set(AgentFile.objects.filter(agent__in=held).values_list("agent_id", "file_key"))
+    present = set(AgentFile.everything.filter(agent__in=held).values_list("agent_id", "file_key"))
     missing = [(agent, key) for agent in held for key in AgentFile.Key if (agent.id, key.value) not in present]
     for agent, key in missing:
         content = agent.instructions if key is AgentFile.Key.INSTRUCTIONS else ""
@@ -79,7 +79,7 @@ def agent_files_provision(agents: Sequence[Agent]) -> int:
 
 def agent_files_ensure(agent: Agent) -> None:
     """Create missing files of the agent; one cheap query if none is missing."""
-    if agent.files.count() < len(AgentFile.Key):
+    if AgentFile.everything.filter(agent=agent).count() < len(AgentFile.Key):
         agent_files_provision([agent])
 
 
@@ -133,7 +133,7 @@ def agent_delete(*, agent: Agent, principal: Principal) -> None:
     Raises Forbidden for principals who do not administer all of its teams, and NotFound.
     """
     require_manager_of_all_teams(principal, lock_row(agent))  # held: it joins no other team meanwhile
-    files = [file.about for file in agent.files.all()]
+    files = [file.about for file in AgentFile.everything.filter(agent=agent)]
     drafts_delete(
         abouts=Q(about__in=files) | Q(about__startswith=f"daily_log:{agent.id}/"),
         readers=readers_of(agent.teams.values_list("id", flat=True)),
@@ -152,7 +152,9 @@ def daily_log_append(*, agent: Agent, date: datetime.date, text: str, principal:
             with transaction.atomic():
                 return daily_log_create(agent=agent, date=date, content=text, principal=principal)
         except PreconditionFailed:  # somebody else started the day at the same moment
-            log = DailyLog.objects.get(agent=agent, date=date)
+            log = DailyLog.objects.filter(agent=agent, date=date).first()
+            if log is None:
+                raise Forbidden("The log of this day is above your clearance. Nothing was saved.") from None
     return file_append(file=log, paragraph=text, author=principal.author)
 
 
@@ -166,7 +168,7 @@ def daily_log_create(
             log = DailyLog(agent=agent, date=date, content=content)
             return file_create(file=log, author=principal.author, note=note)
     except IntegrityError:
-        if not DailyLog.objects.filter(agent=agent, date=date).exists():
+        if not DailyLog.everything.filter(agent=agent, date=date).exists():
             raise  # the agent itself was deleted meanwhile
         raise PreconditionFailed("This day has a log already. Read it and send its ETag as If-Match.") from None
 

@@ -112,7 +112,7 @@ def agent_items_create(
 def _new_places(model: type[AgentItem], agent: Agent, facts: Sequence[Facts]) -> list[int]:
     """Return the positions of facts whose external id is new to the agent; of several with the same id, the first."""
     named = {fact["external_id"] for fact in facts if fact.get("external_id")}
-    rows = model._default_manager.filter(agent=agent, external_id__in=named)  # noqa: SLF001
+    rows = model.everything.filter(agent=agent, external_id__in=named)
     seen = set(rows.values_list("external_id", flat=True)) if named else set()
     fresh = []
     for place, fact in enumerate(facts):

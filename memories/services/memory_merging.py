@@ -21,6 +21,7 @@ from memories.services.memory import (
 )
 from teams.origin import Origin, least_trusted
 from teams.principal import Principal
+from teams.sensitivity import DEFAULT_LEVEL
 from teams.versioned_text.versioned_file import lock_row
 
 MAX_MERGED = 20
@@ -42,8 +43,8 @@ class MergeRequest:
 def memories_merge(*, owner: Owner, merging: MergeRequest, principal: Principal) -> Memory:
     """Merge memories of one owner, and return the new version of the one that remains; it supersedes the others.
 
-    The remaining memory has the least trusted origin of all, and is pinned where any of them was. Raises StaleVersion
-    where one changed since the caller saw it, NotFound, Invalid for memories that cannot be merged, and Forbidden for
+    The remaining memory has the least trusted origin and the highest sensitivity of all, and is pinned where any of
+    them was. Raises StaleVersion where one changed since the caller saw it, NotFound, Invalid for memories that cannot be merged, and Forbidden for
     an agent's key in a team whose memories by people it must not change.
     """
     others = [id_ for id_ in merging.versions if id_ != merging.keep]
@@ -58,6 +59,7 @@ def memories_merge(*, owner: Owner, merging: MergeRequest, principal: Principal)
     for memory in memories.values():
         memory.superseded_by, memory.pinned = kept, False
         store_next_version(memory, principal, f"Merged into: {kept.text}"[:200])
+    kept.sensitivity = max(kept.sensitivity, *(memory.sensitivity for memory in memories.values()))
     text = kept.text if merging.text is None else clean_text(merging.text)
     changed, kept.text, kept.pinned = text != kept.text, text, pinned
     if changed:
@@ -72,8 +74,8 @@ def memories_merge(*, owner: Owner, merging: MergeRequest, principal: Principal)
 def memory_supersede(*, owner: Owner, facts: MemoryFacts, superseded: Collection[UUID], principal: Principal) -> Memory:
     """Create a memory that supersedes other memories of its owner, and return its version 2, which names them.
 
-    Its origin is trusted no more than theirs, and it is pinned where any of them was. `memories_unmerge` makes them
-    active again, and leaves the new memory. Raises Invalid for memories that cannot be superseded, Conflict where the
+    Its origin is trusted no more than theirs, its sensitivity is at least theirs, and it is pinned where any of them
+    was. `memories_unmerge` makes them active again, and leaves the new memory. Raises Invalid for memories that cannot be superseded, Conflict where the
     owner has the external id already, and Forbidden for an agent's key in a team whose memories by people it must not
     change.
     """
@@ -87,7 +89,10 @@ def memory_supersede(*, owner: Owner, facts: MemoryFacts, superseded: Collection
         raise Invalid("supersedes", "One of them is archived or superseded already.", "not_active")
     require_changeable(principal, *others)
     origin = least_trusted(facts.origin, *(one.origin for one in others))
-    created = memory_create(owner=owner, facts=replace(facts, origin=origin), principal=principal)
+    own = DEFAULT_LEVEL if facts.sensitivity is None else facts.sensitivity
+    level = max([own, *(one.sensitivity for one in others)])
+    facts = replace(facts, origin=origin, sensitivity=level)
+    created = memory_create(owner=owner, facts=facts, principal=principal)
     created.pinned = any(one.pinned for one in others)
     for one in others:
         one.superseded_by, one.pinned = created, False
