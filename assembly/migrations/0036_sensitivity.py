@@ -60,6 +60,42 @@ class Migration(migrations.Migration):
                 default=1,
             ),
         ),
-        as_sensitive_as("conflicts", "left_item", "right_item"),
+        migrations.AddField(
+            model_name="alert",
+            name="sensitivity",
+            field=models.SmallIntegerField(
+                choices=[(0, "Public"), (1, "Internal"), (2, "Confidential"), (3, "Restricted")],
+                db_default=1,
+                default=1,
+            ),
+        ),
+        migrations.AddField(
+            model_name="proposal",
+            name="sensitivity",
+            field=models.SmallIntegerField(
+                choices=[(0, "Public"), (1, "Internal"), (2, "Confidential"), (3, "Restricted")],
+                db_default=1,
+                default=1,
+            ),
+        ),
+        migrations.AddField(
+            model_name="recallresult",
+            name="sensitivity",
+            field=models.SmallIntegerField(
+                choices=[(0, "Public"), (1, "Internal"), (2, "Confidential"), (3, "Restricted")],
+                db_default=1,
+                default=1,
+            ),
+        ),
+        migrations.AddField(
+            model_name="recalltest",
+            name="sensitivity",
+            field=models.SmallIntegerField(
+                choices=[(0, "Public"), (1, "Internal"), (2, "Confidential"), (3, "Restricted")],
+                db_default=1,
+                default=1,
+            ),
+        ),
+        as_sensitive_as("conflicts", {"left_item": "", "right_item": ""}),
         *(raises_parts(table, parts, derived) for table, (parts, derived) in PARTS.items()),
     ]

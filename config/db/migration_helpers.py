@@ -163,18 +163,24 @@ def counts_sensitive_rows(table: str, owners: str) -> migrations.RunSQL:
     )
 
 
-def as_sensitive_as(table: str, *columns: str) -> migrations.RunSQL:
-    """Return triggers by which the table's rows are at least as sensitive as the rows whose ids are in these columns.
+def as_sensitive_as(table: str, columns: Mapping[str, str]) -> migrations.RunSQL:
+    """Return triggers by which the table's rows are at least as sensitive as the rows whose ids are in these columns,
+    given with their tables.
 
-    The function `sensitivity_of` returns the sensitivity of a row of any table with parts. A trigger of each of these
-    tables raises the parts when a row is raised: see `raises_parts`. A part does not become less sensitive again.
+    Without a table, the function `sensitivity_of` searches all. A trigger of each of these tables raises the parts when
+    a row is raised: see `raises_parts`. A part does not become less sensitive again.
     """
-    needed = f"greatest(NEW.sensitivity, {', '.join(f'sensitivity_of(NEW.{column})' for column in columns)})"
+    found = (
+        f"(SELECT sensitivity FROM {whole} WHERE id = NEW.{column})" if whole else f"sensitivity_of(NEW.{column})"  # noqa: S608
+        for column, whole in columns.items()
+    )
+    needed = f"greatest(NEW.sensitivity, {', '.join(found)})"
     named = " OR ".join(f"NEW.{column} IS NOT NULL" for column in columns)
     watched = ", ".join(("sensitivity", *columns))
     changed = " OR ".join(f"OLD.{one} IS DISTINCT FROM NEW.{one}" for one in ("sensitivity", *columns))
     create = f"""
-        CREATE FUNCTION {table}_as_sensitive() RETURNS trigger LANGUAGE plpgsql AS $$
+        CREATE FUNCTION {table}_as_sensitive() RETURNS trigger LANGUAGE plpgsql
+        SET search_path = public, pg_temp AS $$
         BEGIN
             NEW.sensitivity := {needed};
             RETURN NEW;

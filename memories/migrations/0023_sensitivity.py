@@ -21,17 +21,20 @@ SENSITIVE_TABLES = {
     "organisation_files": "id",
 }
 PARTS = {
-    "chunks": ("document_id",),
-    "file_passages": ("file_id",),
-    "relations": ("source_id", "target_id"),
-    "task_frames": ("session_id", "parent_id"),
-    "events": ("session_id", "task_id"),
+    "chunks": {"document_id": "documents"},
+    "file_passages": {"file_id": ""},
+    "relations": {"source_id": "entities", "target_id": "entities"},
+    "task_frames": {"session_id": "sessions", "parent_id": "task_frames"},
+    "events": {"session_id": "sessions", "task_id": "task_frames"},
 }
-"""The tables of rows that are at least as sensitive as those that they belong to, by the columns that name these."""
+"""The tables of rows that are at least as sensitive as those that they belong to, by the columns that name
+these, with their table; without one, any table is searched.
+"""
 
 # An id names one row in all tables.
 WHOLES = (
     *("memories", "documents", "entities", "sessions", "task_frames"),
+    *("events", "relations", "patterns", "threads", "tools"),
     *("agent_md_files", "team_md_files", "organisation_files", "daily_logs"),
 )
 CREATE_SENSITIVITY_OF = f"""
@@ -169,5 +172,5 @@ class Migration(migrations.Migration):
         ),
         *(counts_sensitive_rows(table, owners) for table, owners in SENSITIVE_TABLES.items()),
         migrations.RunSQL(CREATE_SENSITIVITY_OF, "DROP FUNCTION sensitivity_of(uuid)"),
-        *(as_sensitive_as(table, *columns) for table, columns in PARTS.items()),
+        *(as_sensitive_as(table, columns) for table, columns in PARTS.items()),
     ]

@@ -188,8 +188,7 @@ def memory_update(
     told = _next_status(current, superseded_by, pinned, retired_because)
     names_another_language = facts.language not in {"", current.language}
     facts = replace(facts, text=clean_text(facts.text))
-    own = {"external_id": current.external_id, "language": "", "origin": Origin.PERSON, "sensitivity": None}
-    unnamed = replace(facts, **own)
+    unnamed = replace(facts, external_id=current.external_id, language="", origin=Origin.PERSON, sensitivity=None)
     is_classed_anew = names_another_language or facts.sensitivity not in {None, current.sensitivity}
     if told == memory_status(current) and unnamed == facts_of(current) and not is_classed_anew:
         return current

@@ -44,8 +44,8 @@ def memories_merge(*, owner: Owner, merging: MergeRequest, principal: Principal)
     """Merge memories of one owner, and return the new version of the one that remains; it supersedes the others.
 
     The remaining memory has the least trusted origin and the highest sensitivity of all, and is pinned where any of
-    them was. Raises StaleVersion where one changed since the caller saw it, NotFound, Invalid for memories that cannot be merged, and Forbidden for
-    an agent's key in a team whose memories by people it must not change.
+    them was. Raises StaleVersion where one changed since the caller saw it, NotFound, Invalid for memories that cannot
+    be merged, and Forbidden for an agent's key in a team whose memories by people it must not change.
     """
     others = [id_ for id_ in merging.versions if id_ != merging.keep]
     if merging.keep not in merging.versions or not 1 <= len(others) < MAX_MERGED:
@@ -75,9 +75,9 @@ def memory_supersede(*, owner: Owner, facts: MemoryFacts, superseded: Collection
     """Create a memory that supersedes other memories of its owner, and return its version 2, which names them.
 
     Its origin is trusted no more than theirs, its sensitivity is at least theirs, and it is pinned where any of them
-    was. `memories_unmerge` makes them active again, and leaves the new memory. Raises Invalid for memories that cannot be superseded, Conflict where the
-    owner has the external id already, and Forbidden for an agent's key in a team whose memories by people it must not
-    change.
+    was. `memories_unmerge` makes them active again, and leaves the new memory. Raises Invalid for memories that cannot
+    be superseded, Conflict where the owner has the external id already, and Forbidden for an agent's key in a team
+    whose memories by people it must not change.
     """
     if len(superseded) >= MAX_MERGED:
         raise Invalid("supersedes", f"Name at most {MAX_MERGED - 1} memories.")
