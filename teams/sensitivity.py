@@ -85,6 +85,10 @@ class Clearances:
         level: int = getattr(self, kind)
         return level
 
+    def covers(self, level: int, *, team: bool) -> bool:
+        """Return whether texts of this level of the agent, and with `team` of the team, may be read."""
+        return self.agent >= level and (not team or self.team >= level)
+
     @property
     def lowest(self) -> int:
         """The lowest of the levels."""

@@ -22,7 +22,7 @@ from agents.models import Agent
 from config.caching.process_cache import ProcessCache
 from teams.models import Team
 from teams.principal import Principal
-from teams.sensitivity import Sensitive, SensitiveManager
+from teams.sensitivity import Sensitive, SensitiveManager, Sensitivity, clearances_for
 
 COMPRESSION_LEVEL = 2
 BODY_FORMAT = b"\x01"
@@ -249,9 +249,18 @@ class Assembly(Sensitive):
 
     @property
     def sources(self) -> list[dict[str, Any]]:
-        """The reports of the sources, as JSON-safe data."""
+        """The reports of the sources, as JSON-safe data.
+
+        How many items a source withheld is told to those who may read everything of the agent and the team.
+        """
         found: list[dict[str, Any]] = self.contents["sources"]
-        return found
+        if not any("withheld" in report for report in found):
+            return found
+        if clearances_for(agent=self.agent_id, team=self.team_id).covers(
+            Sensitivity.RESTRICTED, team=bool(self.team_id)
+        ):
+            return found
+        return [{name: value for name, value in report.items() if name != "withheld"} for report in found]
 
 
 class NewAssembly(models.Model):

@@ -3,8 +3,8 @@
 A source's count is that of all such items of its owner, whatever the topic. Only numbers leave the database.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from agents.models import Agent
 from config.db.statements import Statement
@@ -53,6 +53,12 @@ def withheld_statement(agent: Agent, team: Team | None, clearances: Clearances) 
     )
     levels = {f"{kind}_clearance": clearances.of(kind) for kind in OWNER_SQL}
     return Statement(", ".join(counts), {"agent": agent.id, "team": team.id if team else None, **levels})
+
+
+def withheld_count(reports: Iterable[Mapping[str, Any]]) -> int:
+    """Return the number of withheld items of recorded reports; what several sources read counts once."""
+    counts = {report["name"]: report.get("withheld", 0) for report in reports}
+    return sum(max(counts.get(source, 0) for source in one.sources) for one in COUNTED)
 
 
 def _above(owner: OwnerKind, clearances: Clearances) -> str:

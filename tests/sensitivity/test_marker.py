@@ -1,0 +1,59 @@
+"""A marker stands in one restricted thing of every kind. Nobody without the clearance reads it, on any page or address.
+
+Visited are all pages and endpoints that answer to GET: those of the other things, where lists, searches and exports
+could tell of restricted ones, and those of the restricted things, which are answered as if these did not exist.
+"""
+
+from collections.abc import Mapping
+
+import pytest
+
+from tests.rights.pages_table import QUERIES as PAGE_QUERIES
+from tests.rights.pages_table import rows as page_rows
+from tests.rights.rest_table import QUERIES as REST_QUERIES
+from tests.rights.rest_table import rows as rest_rows
+from tests.rights.routes import API, address
+from tests.rights.visits import Answer, undone
+from tests.rights.world import HELPED, LED, WATCHED, Owned, World
+from tests.sensitivity.restricted_things import MARKER, Restricted
+
+pytestmark = pytest.mark.django_db
+
+UNCLEARED = {
+    LED: ("viewer", "editor", "own key", "writing key", "outsider", "stranger", "foreign key"),
+    HELPED: ("mixed",),
+    WATCHED: ("mixed",),
+}
+"""Who does not read what is restricted in each team; `mixed` administers the first one."""
+PAGES = [route for route, needs in page_rows().items() if needs["GET"] != "-"]
+ADDRESSES = [route for route, needs in rest_rows().items() if "GET" in needs]
+WORDS = f"?q={MARKER}"
+
+
+def visited(route: str, who: str, owned: Owned, world: World) -> Answer | None:
+    """What somebody is answered; None where somebody has no pages, such as a key."""
+    if route.startswith(API):
+        named = route.removeprefix(API)
+        query = REST_QUERIES[named](owned) if named in REST_QUERIES else ""
+        path = f"{address(route, owned, world)}?{query}".rstrip("?")
+        return undone(lambda: world.api(who).send("GET", path, None))
+    if who not in world.browsers:
+        return None
+    query = PAGE_QUERIES[route](owned) if route in PAGE_QUERIES else ""
+    return undone(lambda: world.browsers[who].get(f"{address(route, owned, world)}?{query}"))
+
+
+@pytest.mark.parametrize("route", [*PAGES, *(API + route for route in ADDRESSES)])
+def test_nobody_without_clearance_reads_the_marker(
+    route: str, world: World, restricted: Mapping[str, Restricted]
+) -> None:
+    wrong = []
+    for slug, people in UNCLEARED.items():
+        for who in people:
+            for owned in (world.teams[slug], restricted[slug].at(route)):
+                answer = visited(route, who, owned, world)
+                of = [one.marker for one in restricted.values() if who != "mixed" or one.owned.team.slug != LED]
+                if answer and any(marker in answer.text for marker in of):
+                    at = answer.text.index(next(marker for marker in of if marker in answer.text))
+                    wrong.append(f"{who} at {slug}: {answer.status} …{answer.text[max(0, at - 200) : at + 80]}…")
+    assert not wrong, "\n".join(wrong)
