@@ -14,8 +14,10 @@ from config.http.etags import PreconditionFailed
 from teams.access import require_manager
 from teams.activity.log import activity_record, changed_values
 from teams.activity.models import ActivityAction
+from teams.levels import record_level, require_level
 from teams.models import Team, readers_of
 from teams.principal import SYSTEM, Principal
+from teams.sensitivity import DEFAULT_LEVEL, LEVEL_WORDS, Sensitivity
 from teams.services import erase
 from teams.versioned_text.drafts import drafts_delete
 from teams.versioned_text.versioned_file import StaleVersion, file_append, file_create, file_save, lock_row
@@ -92,10 +94,11 @@ def agent_update(
     timezone: str,
     teams: Sequence[Team],
     profile: str | None = None,
+    clearance: int | None = None,
     principal: Principal,
 ) -> Agent:
-    """Change an agent's name, time zone, teams and context profile; a call that changes nothing creates no version.
-    Without a profile, it stays the same.
+    """Change an agent's name, time zone, teams, context profile and clearance; a call that changes nothing creates no
+    version. Without a profile or a clearance, it stays the same.
 
     The principal must administer each team to which the agent is added or from which it is removed, whatever the caller
     checked before.
@@ -107,8 +110,18 @@ def agent_update(
         raise StaleVersion(current, expected_version)
     before, after = set(current.teams.all()), set(teams)
     require_manager(principal, before ^ after)
-    old = {"name": current.name, "timezone": current.timezone, "profile": current.profile}
-    new = {"name": name, "timezone": timezone, "profile": current.profile if profile is None else profile}
+    old = {
+        "name": current.name,
+        "timezone": current.timezone,
+        "profile": current.profile,
+        "clearance": Sensitivity(current.clearance).word,
+    }
+    new = {
+        "name": name,
+        "timezone": timezone,
+        "profile": current.profile if profile is None else profile,
+        "clearance": Sensitivity(current.clearance if clearance is None else clearance).word,
+    }
     if (old, before) == (new, after):
         return current
     if new["profile"] != current.profile:
@@ -120,6 +133,7 @@ def agent_update(
         action = ActivityAction.AGENT_JOINED if team in after else ActivityAction.AGENT_LEFT
         _record_team(principal, action, current, team)
     current.name, current.timezone, current.profile = name, timezone, new["profile"]
+    current.clearance = LEVEL_WORDS[new["clearance"]]
     current.version += 1
     current.save()
     current.teams.set(after)
@@ -160,12 +174,21 @@ def daily_log_append(*, agent: Agent, date: datetime.date, text: str, principal:
 
 @transaction.atomic
 def daily_log_create(
-    *, agent: Agent, date: datetime.date, content: str, principal: Principal, note: str = ""
+    *,
+    agent: Agent,
+    date: datetime.date,
+    content: str,
+    principal: Principal,
+    note: str = "",
+    sensitivity: int = DEFAULT_LEVEL,
 ) -> DailyLog:
-    """Create a day's log. Raises PreconditionFailed if it exists already."""
+    """Create a day's log. Raises PreconditionFailed if it exists already, and Forbidden for a level that the principal
+    may not set.
+    """
+    log = DailyLog(agent=agent, date=date, content=content, sensitivity=sensitivity)
+    require_level(principal, log, sensitivity)
     try:
         with transaction.atomic():
-            log = DailyLog(agent=agent, date=date, content=content)
             return file_create(file=log, author=principal.author, note=note)
     except IntegrityError:
         if not DailyLog.everything.filter(agent=agent, date=date).exists():
@@ -173,11 +196,30 @@ def daily_log_create(
         raise PreconditionFailed("This day has a log already. Read it and send its ETag as If-Match.") from None
 
 
+@transaction.atomic
 def daily_log_replace(
-    *, log: DailyLog, content: str, expected_version: int, principal: Principal, note: str = ""
+    *,
+    log: DailyLog,
+    content: str,
+    expected_version: int,
+    principal: Principal,
+    note: str = "",
+    sensitivity: int | None = None,
 ) -> DailyLog:
-    """Save a new version of a day's log. Raises StaleVersion."""
-    return file_save(file=log, content=content, expected_version=expected_version, author=principal.author, note=note)
+    """Save a new version of a day's log. Raises StaleVersion, and Forbidden for a level that the principal may not
+    set.
+    """
+    require_level(principal, log, sensitivity)
+    saved = file_save(
+        file=log,
+        content=content,
+        expected_version=expected_version,
+        author=principal.author,
+        note=note,
+        sensitivity=sensitivity,
+    )
+    record_level(principal, saved, log.sensitivity)
+    return saved
 
 
 def daily_log_delete(*, log: DailyLog, principal: Principal) -> None:

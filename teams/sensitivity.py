@@ -28,7 +28,6 @@ from django.db.models import Q
 
 from config.db.migration_helpers import ORGANISATION
 from config.db.statements import fetch_rows
-from config.http.errors import Forbidden
 from config.observability.request_context import CURRENT_REQUEST
 from teams.principal import Principal, Role
 
@@ -284,20 +283,3 @@ class Sensitive(models.Model):
     def level(self) -> Sensitivity:
         """The sensitivity of the row."""
         return Sensitivity(self.sensitivity)
-
-
-def require_level_allowed(*, old: int | None, new: int, clearance: int, is_manager: bool) -> None:
-    """Check that a principal with this clearance may give a text the level `new`; `old` is its level, None for a new
-    text.
-
-    Nobody sets a level above their own clearance. Only admins of a team lower a level. Raises Forbidden.
-    """
-    if new == old:
-        return
-    if new > clearance:
-        raise Forbidden(
-            f"You may read up to {Sensitivity(clearance).word}, so you cannot make this {Sensitivity(new).word}. "
-            "Nothing was changed. Ask an admin of the team."
-        )
-    if new < (DEFAULT_LEVEL if old is None else old) and not is_manager:
-        raise Forbidden("Only an admin of the team may lower the sensitivity of a text. Nothing was changed.")

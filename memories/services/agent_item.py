@@ -19,6 +19,7 @@ from memories.models.agent_item import AgentItem
 from memories.services.announcements import announce_texts
 from memories.services.batch_errors import BatchError, InvalidBatch, duplicate_error
 from memories.services.json_values import compact_json
+from teams.levels import record_level, require_level
 from teams.principal import Principal
 from teams.versioned_text.versioned_file import StaleVersion, lock_row
 
@@ -93,6 +94,7 @@ def agent_items_create(
     lock_row(agent)  # concurrent imports wait for each other
     things = {place: model(agent=agent, **clean_facts(facts[place])) for place in _new_places(model, agent, facts)}
     for thing in things.values():
+        require_level(principal, thing, thing.sensitivity)
         thing.signed_by(principal.author)
     prepare_items(agent.id, things)
     rows = list(things.values())
@@ -137,6 +139,8 @@ def agent_item_update(*, thing: ItemType, expected_version: int, changes: Facts,
     changed = changed_fields(current, changes)
     if not changed:
         return current
+    old_level = current.sensitivity
+    require_level(principal, current, changes.get("sensitivity"))
     for name, value in changes.items():
         setattr(current, name, value)
     current.version += 1
@@ -149,6 +153,9 @@ def agent_item_update(*, thing: ItemType, expected_version: int, changes: Facts,
         if conflict := duplicate_error({0: current}, error):
             raise conflict from None
         raise
+    if "sensitivity" in changed:
+        current.refresh_from_db(fields=["sensitivity"])  # it is at least that of what it belongs to
+        record_level(principal, current, old_level)
     if current.is_announced and not changed.isdisjoint(current.context_fields):
         announce_texts([current])
     return current

@@ -25,6 +25,7 @@ from memories.services.announcements import announce_texts
 from teams.access import require_change_allowed
 from teams.activity.log import activity_record
 from teams.activity.models import ActivityAction
+from teams.levels import record_level, require_level
 from teams.models import Team
 from teams.origin import Origin
 from teams.principal import Principal
@@ -110,6 +111,8 @@ def memories_create(*, owner: Owner, facts: Sequence[MemoryFacts], principal: Pr
             fresh.append(fact)
             known |= {fact.external_id} - {""}
     memories = [_new_memory(owner, fact, principal) for fact in fresh]
+    for memory in memories:
+        require_level(principal, memory, memory.sensitivity)
     set_languages([memory for memory in memories if not memory.language], memories_of(owner))
     embed_rows(memories)
     Memory.objects.bulk_create(memories, batch_size=BATCH_ROWS)
@@ -193,8 +196,12 @@ def memory_update(
     if told == memory_status(current) and unnamed == facts_of(current) and not is_classed_anew:
         return current
     require_changeable(principal, current)
+    require_level(principal, current, facts.sensitivity)
+    old_level = current.sensitivity
     current.superseded_by, current.pinned, current.retired_because = superseded_by, told.pinned, told.retired_because
-    return _save_next_version(current, facts, principal, note)
+    saved = _save_next_version(current, facts, principal, note)
+    record_level(principal, saved, old_level)
+    return saved
 
 
 @dataclass(frozen=True, slots=True)

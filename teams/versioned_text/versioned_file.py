@@ -149,8 +149,17 @@ def file_create(*, file: FileType, author: Author, note: str = "") -> FileType:
 
 
 @transaction.atomic
-def file_save(*, file: FileType, content: str, expected_version: int, author: Author, note: str = "") -> FileType:
-    """Save a new version of a file that is based on `expected_version`; an identical text creates none.
+def file_save(
+    *,
+    file: FileType,
+    content: str,
+    expected_version: int,
+    author: Author,
+    note: str = "",
+    sensitivity: int | None = None,
+) -> FileType:
+    """Save a new version of a file that is based on `expected_version`; an identical text creates none, unless it gets
+    another sensitivity. Who may set that is checked before.
 
     The note is the author's summary of the change.
 
@@ -159,6 +168,10 @@ def file_save(*, file: FileType, content: str, expected_version: int, author: Au
     current = lock_row(file)
     if current.version != expected_version:
         raise StaleVersion(current, expected_version)
+    if sensitivity is not None and isinstance(current, Sensitive) and current.sensitivity != sensitivity:
+        current.sensitivity = sensitivity
+        if clean_text(content) == current.content:
+            return store_version(current, author, note, origin=Origin(current.origin))
     return _store_version(current, clean_text(content), author, note)
 
 

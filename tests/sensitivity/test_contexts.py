@@ -2,6 +2,7 @@
 
 import datetime
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -21,7 +22,14 @@ from teams.principal import SYSTEM, Principal
 from teams.sensitivity import Sensitivity
 from tests.assembly.conflicts.conflict_factories import conflict_between
 from tests.client import Api
-from tests.sensitivity.restricted_things import MARKER, add_files, add_items, add_memories, add_organisation_file
+from tests.sensitivity.restricted_things import (
+    MARKER,
+    add_files,
+    add_items,
+    add_memories,
+    add_organisation_file,
+    raise_level,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -39,6 +47,8 @@ def stocked(agent: Agent, team: Team) -> Agent:
         facts = [MemoryFacts(kind="fact", text=f"{PLAIN} {number} cups of tea, said Ada.") for number in range(30)]
         memories_create(owner=owner, facts=facts, principal=SYSTEM)
     rule_create(name="always", content=RULE, owner=team, principal=SYSTEM)
+    for row in (agent.files.get(file_key="KNOWLEDGE"), team.files.get(file_key="RULES")):
+        raise_level(type(row), row.pk)  # every agent and team has them; they are empty as yet
     return agent
 
 
@@ -79,9 +89,13 @@ def told(agent: Agent, team: Team, principal: Principal, profile: str, **asked: 
 @pytest.mark.parametrize("profile", sorted(SHIPPED))
 @pytest.mark.parametrize("exact_rows", [candidates.EXACT_ROWS, 10])
 def test_restricted_things_change_neither_text_nor_scores(
-    profile: str, exact_rows: int, stocked: Agent, team: Team, teammate: User, monkeypatch: pytest.MonkeyPatch
+    profile: str, exact_rows: int, stocked: Agent, team: Team, teammate: User
 ) -> None:
-    monkeypatch.setattr(candidates, "EXACT_ROWS", exact_rows)
+    with patch.object(candidates, "EXACT_ROWS", exact_rows):
+        compare_with_and_without(profile, stocked, team, teammate)
+
+
+def compare_with_and_without(profile: str, stocked: Agent, team: Team, teammate: User) -> None:
     Agent.objects.filter(pk=stocked.pk).update(clearance=Sensitivity.RESTRICTED)
     stocked.refresh_from_db()
     before, decisions, _ = told(stocked, team, teammate.principal, profile)
