@@ -57,7 +57,7 @@ class Restricted:
         whose = route.removeprefix("api/v1/").split("/")[0]
         key = {"teams": "RULES", "organisation": "secret-style"}.get(whose, "KNOWLEDGE")
         memory = self.owned.ids[f"{'agents' if whose == 'agents' else 'teams'}/memories"]
-        return replace(self.owned, ids={**self.owned.ids, "files": key, "memories": memory})
+        return replace(self.owned, ids={**self.owned.ids, "files": key, "memories": memory, "<slug:kind>": memory})
 
 
 def marked(value: Any, marker: str) -> Any:

@@ -27,7 +27,6 @@ UNCLEARED = {
 """Who does not read what is restricted in each team; `mixed` administers the first one."""
 PAGES = [route for route, needs in page_rows().items() if needs["GET"] != "-"]
 ADDRESSES = [route for route, needs in rest_rows().items() if "GET" in needs]
-WORDS = f"?q={MARKER}"
 
 
 def visited(route: str, who: str, owned: Owned, world: World) -> Answer | None:
@@ -57,3 +56,70 @@ def test_nobody_without_clearance_reads_the_marker(
                     at = answer.text.index(next(marker for marker in of if marker in answer.text))
                     wrong.append(f"{who} at {slug}: {answer.status} …{answer.text[max(0, at - 200) : at + 80]}…")
     assert not wrong, "\n".join(wrong)
+
+
+SHOWN = [
+    *(
+        f"agents/<slug:slug>/{noun}/<uuid:thing_id>/"
+        for noun in ("entities", "patterns", "threads", "tools", "documents")
+    ),
+    "agents/<slug:slug>/events/<uuid:event_id>/",
+    "agents/<slug:slug>/sessions/<uuid:session_id>/",
+    "agents/<slug:slug>/tasks/",
+    "agents/<slug:slug>/logs/<date:date>/",
+    "agents/<slug:slug>/files/<agent_file_key:key>/",
+    "teams/<slug:slug>/files/<team_file_key:key>/",
+    "organisation/files/<slug:key>/",
+    "memories/<uuid:id_>/",
+    "contexts/<uuid:id_>/",
+    "contexts/<uuid:id_>/items/",
+    "conflicts/<uuid:id_>/",
+    "proposals/<uuid:id_>/",
+    "recall-tests/<uuid:id_>/",
+    "sensitivity/<slug:kind>/<uuid:id_>/",
+    *(
+        f"{API}agents/<slug:slug>/{noun}/<uuid:id_>"
+        for noun in (
+            "sessions",
+            "events",
+            "entities",
+            "relations",
+            "patterns",
+            "documents",
+            "threads",
+            "tools",
+            "tasks",
+        )
+    ),
+    f"{API}agents/<slug:slug>/memories/<uuid:id_>",
+    f"{API}teams/<slug:slug>/memories/<uuid:id_>",
+    f"{API}agents/<slug:slug>/daily-logs/<slug:date>",
+    f"{API}agents/<slug:slug>/files/<slug:key>",
+    f"{API}teams/<slug:slug>/files/<slug:key>",
+    f"{API}organisation/files/<slug:key>",
+    f"{API}assemblies/<uuid:id_>",
+    f"{API}conflicts/<uuid:id_>",
+    f"{API}alerts/<uuid:id_>",
+    f"{API}proposals/<uuid:id_>",
+    f"{API}recall-tests/<uuid:id_>",
+]
+"""Where somebody with the clearance reads the marker, and nobody else finds anything."""
+
+
+@pytest.mark.parametrize("route", SHOWN)
+def test_with_the_clearance_it_is_told_and_without_it_does_not_exist(
+    route: str, world: World, restricted: Mapping[str, Restricted]
+) -> None:
+    owned = restricted[LED].at(route)
+    for who in ("mixed", "admin"):
+        answer = visited(route, who, owned, world)
+        assert answer
+        assert answer.status == 200
+        assert MARKER in answer.text
+    for slug, people in UNCLEARED.items():
+        for who in people:
+            if answer := visited(route, who, restricted[slug].at(route), world):
+                assert answer.outcome == (200 if route in LISTS else 404) or who in {"stranger", "outsider"}, who
+
+
+LISTS = {"agents/<slug:slug>/tasks/"}
