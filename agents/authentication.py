@@ -122,6 +122,7 @@ class _KeyRow(NamedTuple):
     agent_id: UUID | None
     agent_name: str | None
     team_ids: list[UUID]
+    agent_clearance: int
 
 
 # In SQL, because every request asks it, and Django takes longer to compose the query than PostgreSQL to answer it.
@@ -130,7 +131,7 @@ SELECT api_keys.id, lookup, hash, api_keys.name, scopes, last_used, expires, api
     ARRAY(
         SELECT team_id FROM api_key_grants JOIN agent_teams ON agent_teams.id = link_id
         WHERE key_id = api_keys.id AND agent_teams.agent_id = api_keys.agent_id
-    )
+    ), coalesce(agents.clearance, 1)
 FROM api_keys LEFT JOIN agents ON agents.id = agent_id WHERE lookup = %(lookup)s AND revoked IS NULL
 """
 
@@ -150,6 +151,7 @@ def _to_principal(found: _KeyRow) -> Principal:
         agent_id=found.agent_id,
         team_ids=frozenset(found.team_ids),
         scopes=frozenset(found.scopes),
+        agent_clearance=found.agent_clearance,
     )
 
 

@@ -10,6 +10,7 @@ from agents.context_profiles import profile_choices
 from teams.forms import NamedForm, validate_storable
 from teams.models import Team
 from teams.principal import Principal
+from teams.sensitivity import Sensitivity
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 
 PROFILE = _("Context profile")
@@ -63,6 +64,14 @@ class AgentSettingsForm(forms.Form):
         label=_("Time zone"), help_text=_("Determines when a new day of its daily log begins.")
     )
     profile = forms.ChoiceField(label=PROFILE, help_text=PROFILE_HELP, choices=profile_choices, required=False)
+    clearance = forms.TypedChoiceField(
+        label=_("Clearance"),
+        help_text=_("Texts above this sensitivity are not included in its contexts, whoever asks."),
+        choices=Sensitivity.choices,
+        coerce=int,
+        required=False,
+        empty_value=None,
+    )
     teams = forms.ModelMultipleChoiceField(
         Team.objects.none(),
         label=_("Teams"),

@@ -1,6 +1,7 @@
 """Models of agents, their files, daily logs and keys."""
 
 import datetime
+from typing import ClassVar
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -15,6 +16,7 @@ from uuid_utils.compat import uuid7
 from teams.models import Team, valid_slug
 from teams.principal import EDIT_AGENT_FILES, EDIT_TEAM_FILES, Action, Principal, key_permits
 from teams.secret_scanning.handling import strictest
+from teams.sensitivity import OF_VERSION, READ_CONFIDENTIAL, READ_RESTRICTED, Sensitive, Sensitivity
 from teams.versioned_text.versioned_file import Version, VersionedFile
 
 SEARCHED_CHARACTERS = 100_000
@@ -65,6 +67,10 @@ class Agent(models.Model):
     timezone = models.CharField(max_length=60, default="UTC", validators=[valid_timezone])
     profile = models.CharField(max_length=60, blank=True, default="", db_default="")
     """The name of the context profile for requests that name none; empty for the default."""
+    clearance = models.SmallIntegerField(
+        choices=Sensitivity.choices, default=Sensitivity.INTERNAL, db_default=Sensitivity.INTERNAL
+    )
+    """The level up to which contexts and keys of the agent are told texts: see `teams.sensitivity`."""
     teams = models.ManyToManyField(Team, through="AgentTeam", related_name="agents")
     version = models.PositiveIntegerField(default=1)
     created = models.DateTimeField(auto_now_add=True)
@@ -98,7 +104,7 @@ class AgentTeam(models.Model):
         constraints = [models.UniqueConstraint(fields=["agent", "team"], name="agent_team_once")]
 
 
-class AgentFile(VersionedFile):
+class AgentFile(Sensitive, VersionedFile):
     """One of the three files of an agent: IDENTITY, INSTRUCTIONS or KNOWLEDGE. The seed calls the table
     `agent_md_files`.
     """
@@ -107,6 +113,8 @@ class AgentFile(VersionedFile):
         IDENTITY = "IDENTITY", "Identity"
         INSTRUCTIONS = "INSTRUCTIONS", "Instructions"
         KNOWLEDGE = "KNOWLEDGE", "Knowledge"
+
+    owner_columns: ClassVar = {"agent": "agent_id"}
 
     agent = models.ForeignKey(Agent, models.DO_NOTHING, db_constraint=False, related_name="files")
     file_key = models.CharField(max_length=20, choices=Key.choices)
@@ -132,8 +140,11 @@ class AgentFile(VersionedFile):
         return f"agent_file:{file_id}@{version}"
 
 
-class AgentFileVersion(Version):
+class AgentFileVersion(Sensitive, Version):
     """A version of an agent's file, which is never changed."""
+
+    owner_columns: ClassVar = {"agent": "file__agent_id"}
+    level_columns = OF_VERSION
 
     file = models.ForeignKey(AgentFile, models.DO_NOTHING, db_constraint=False, related_name="versions")
 
@@ -142,8 +153,10 @@ class AgentFileVersion(Version):
         constraints = [models.UniqueConstraint(fields=["file", "version"], name="agent_file_version_once")]
 
 
-class DailyLog(VersionedFile):
+class DailyLog(Sensitive, VersionedFile):
     """One Markdown page per agent and day; the day is the one of the agent's time zone."""
+
+    owner_columns: ClassVar = {"agent": "agent_id"}
 
     agent = models.ForeignKey(Agent, models.DO_NOTHING, db_constraint=False, related_name="daily_logs")
     date = models.DateField()
@@ -171,8 +184,11 @@ class DailyLog(VersionedFile):
         return f"daily_log:{file_id}@{version}"
 
 
-class DailyLogVersion(Version):
+class DailyLogVersion(Sensitive, Version):
     """A version of a daily log, which exists until the log is deleted."""
+
+    owner_columns: ClassVar = {"agent": "file__agent_id"}
+    level_columns = OF_VERSION
 
     file = models.ForeignKey(DailyLog, models.DO_NOTHING, db_constraint=False, related_name="versions")
 
@@ -198,6 +214,8 @@ class ApiKey(models.Model):
     class Scope(models.TextChoices):
         WRITE_FILES = EDIT_AGENT_FILES, "Write the agent's own files"
         WRITE_TEAM_FILES = EDIT_TEAM_FILES, "Write the files of the agent's teams"
+        CONFIDENTIAL = READ_CONFIDENTIAL, "Read confidential texts, as far as the agent may"
+        RESTRICTED = READ_RESTRICTED, "Read restricted texts, as far as the agent may"
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     lookup = models.CharField(max_length=8, unique=True)

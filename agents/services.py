@@ -9,14 +9,16 @@ from django.db.models import Q
 from agents.access import require_manager_of_all_teams
 from agents.context_profiles import require_profile
 from agents.models import Agent, AgentFile, AgentTeam, DailyLog
-from config.http.errors import Conflict
+from config.http.errors import Conflict, Forbidden
 from config.http.etags import PreconditionFailed
 from teams.access import require_manager
 from teams.activity.log import activity_record, changed_values
 from teams.activity.models import ActivityAction
+from teams.levels import record_level, require_level
 from teams.models import Team, readers_of
 from teams.principal import SYSTEM, Principal
 from teams.secret_scanning.handling import storable_text
+from teams.sensitivity import DEFAULT_LEVEL, LEVEL_WORDS, Sensitivity
 from teams.services import erase
 from teams.versioned_text.drafts import drafts_delete
 from teams.versioned_text.versioned_file import StaleVersion, file_append, file_create, file_insert, file_save, lock_row
@@ -73,7 +75,7 @@ def agent_files_provision(agents: Sequence[Agent]) -> int:
     held = list(
         Agent.objects.select_for_update(no_key=True).filter(id__in=[agent.id for agent in agents]).order_by("id")
     )
-    present = set(AgentFile.objects.filter(agent__in=held).values_list("agent_id", "file_key"))
+    present = set(AgentFile.everything.filter(agent__in=held).values_list("agent_id", "file_key"))
     missing = [(agent, key) for agent in held for key in AgentFile.Key if (agent.id, key.value) not in present]
     for agent, key in missing:
         content = agent.instructions if key is AgentFile.Key.INSTRUCTIONS else ""
@@ -83,7 +85,7 @@ def agent_files_provision(agents: Sequence[Agent]) -> int:
 
 def agent_files_ensure(agent: Agent) -> None:
     """Create missing files of the agent; one cheap query if none is missing."""
-    if agent.files.count() < len(AgentFile.Key):
+    if AgentFile.everything.filter(agent=agent).count() < len(AgentFile.Key):
         agent_files_provision([agent])
 
 
@@ -96,10 +98,11 @@ def agent_update(
     timezone: str,
     teams: Sequence[Team],
     profile: str | None = None,
+    clearance: int | None = None,
     principal: Principal,
 ) -> Agent:
-    """Change an agent's name, time zone, teams and context profile; a call that changes nothing creates no version.
-    Without a profile, it stays the same.
+    """Change an agent's name, time zone, teams, context profile and clearance; a call that changes nothing creates no
+    version. Without a profile or a clearance, it stays the same.
 
     The principal must administer each team to which the agent is added or from which it is removed, whatever the caller
     checked before.
@@ -111,8 +114,18 @@ def agent_update(
         raise StaleVersion(current, expected_version)
     before, after = set(current.teams.all()), set(teams)
     require_manager(principal, before ^ after)
-    old = {"name": current.name, "timezone": current.timezone, "profile": current.profile}
-    new = {"name": name, "timezone": timezone, "profile": current.profile if profile is None else profile}
+    old = {
+        "name": current.name,
+        "timezone": current.timezone,
+        "profile": current.profile,
+        "clearance": Sensitivity(current.clearance).word,
+    }
+    new = {
+        "name": name,
+        "timezone": timezone,
+        "profile": current.profile if profile is None else profile,
+        "clearance": Sensitivity(current.clearance if clearance is None else clearance).word,
+    }
     if (old, before) == (new, after):
         return current
     if new["profile"] != current.profile:
@@ -124,6 +137,7 @@ def agent_update(
         action = ActivityAction.AGENT_JOINED if team in after else ActivityAction.AGENT_LEFT
         _record_team(principal, action, current, team)
     current.name, current.timezone, current.profile = name, timezone, new["profile"]
+    current.clearance = LEVEL_WORDS[new["clearance"]]
     current.version += 1
     current.save()
     current.teams.set(after)
@@ -137,7 +151,7 @@ def agent_delete(*, agent: Agent, principal: Principal) -> None:
     Raises Forbidden for principals who do not administer all of its teams, and NotFound.
     """
     require_manager_of_all_teams(principal, lock_row(agent))  # held: it joins no other team meanwhile
-    files = [file.about for file in agent.files.all()]
+    files = [file.about for file in AgentFile.everything.filter(agent=agent)]
     drafts_delete(
         abouts=Q(about__in=files) | Q(about__startswith=f"daily_log:{agent.id}/"),
         readers=readers_of(agent.teams.values_list("id", flat=True)),
@@ -156,30 +170,60 @@ def daily_log_append(*, agent: Agent, date: datetime.date, text: str, principal:
             with transaction.atomic():
                 return daily_log_create(agent=agent, date=date, content=text, principal=principal)
         except PreconditionFailed:  # somebody else started the day at the same moment
-            log = DailyLog.objects.get(agent=agent, date=date)
+            log = DailyLog.objects.filter(agent=agent, date=date).first()
+            if log is None:
+                raise Forbidden("The log of this day is above your clearance. Nothing was saved.") from None
     return file_append(file=log, paragraph=text, author=principal.author)
 
 
 @transaction.atomic
 def daily_log_create(
-    *, agent: Agent, date: datetime.date, content: str, principal: Principal, note: str = ""
+    *,
+    agent: Agent,
+    date: datetime.date,
+    content: str,
+    principal: Principal,
+    note: str = "",
+    sensitivity: int = DEFAULT_LEVEL,
 ) -> DailyLog:
-    """Create a day's log. Raises PreconditionFailed if it exists already."""
+    """Create a day's log. Raises PreconditionFailed if it exists already, and Forbidden for a level that the principal
+    may not set.
+    """
+    log = DailyLog(agent=agent, date=date, content=content, sensitivity=sensitivity)
+    require_level(principal, log, sensitivity)
     try:
         with transaction.atomic():
-            log = DailyLog(agent=agent, date=date, content=content)
             return file_create(file=log, author=principal.author, note=note)
     except IntegrityError:
-        if not DailyLog.objects.filter(agent=agent, date=date).exists():
+        if not DailyLog.everything.filter(agent=agent, date=date).exists():
             raise  # the agent itself was deleted meanwhile
         raise PreconditionFailed("This day has a log already. Read it and send its ETag as If-Match.") from None
 
 
+@transaction.atomic
 def daily_log_replace(
-    *, log: DailyLog, content: str, expected_version: int, principal: Principal, note: str = ""
+    *,
+    log: DailyLog,
+    content: str,
+    expected_version: int,
+    principal: Principal,
+    note: str = "",
+    sensitivity: int | None = None,
 ) -> DailyLog:
-    """Save a new version of a day's log. Raises StaleVersion."""
-    return file_save(file=log, content=content, expected_version=expected_version, author=principal.author, note=note)
+    """Save a new version of a day's log. Raises StaleVersion, and Forbidden for a level that the principal may not
+    set.
+    """
+    require_level(principal, log, sensitivity)
+    saved = file_save(
+        file=log,
+        content=content,
+        expected_version=expected_version,
+        author=principal.author,
+        note=note,
+        sensitivity=sensitivity,
+    )
+    record_level(principal, saved, log.sensitivity)
+    return saved
 
 
 def daily_log_delete(*, log: DailyLog, principal: Principal) -> None:

@@ -13,6 +13,7 @@ from teams.activity.models import Activity
 from teams.organisation.models import OrganisationFile, OrganisationFileVersion
 from teams.principal import EDIT_TEAM_FILES, ROLES_FOR, Action, Principal, Role, key_permits
 from teams.secret_scanning.handling import SecretHandling
+from teams.sensitivity import OF_VERSION, Sensitive
 from teams.sign_in.models import BrowserSession, SignInLimit
 from teams.slugs import MAX_SLUG_CHARACTERS, valid_slug
 from teams.versioned_text.drafts import Draft, TextSetAside
@@ -208,13 +209,15 @@ def teams_administered_alone(person: User) -> models.QuerySet["Team"]:
     return Team.objects.filter(id__in=own.values("team_id")).exclude(id__in=others.values("team_id")).order_by("name")
 
 
-class TeamFile(VersionedFile):
+class TeamFile(Sensitive, VersionedFile):
     """One of the three files of a team: GOALS, CONTEXT or RULES. The seed calls the table `team_md_files`."""
 
     class Key(models.TextChoices):
         GOALS = "GOALS", "Goals"
         CONTEXT = "CONTEXT", "Background"
         RULES = "RULES", "Guidelines"
+
+    owner_columns: ClassVar = {"team": "team_id"}
 
     team = models.ForeignKey(Team, models.DO_NOTHING, db_constraint=False, related_name="files")
     file_key = models.CharField(max_length=20, choices=Key.choices)
@@ -239,8 +242,11 @@ class TeamFile(VersionedFile):
         return f"team_file:{file_id}@{version}"
 
 
-class TeamFileVersion(Version):
+class TeamFileVersion(Sensitive, Version):
     """A version of a team's file, which is never changed."""
+
+    owner_columns: ClassVar = {"team": "file__team_id"}
+    level_columns = OF_VERSION
 
     file = models.ForeignKey(TeamFile, models.DO_NOTHING, db_constraint=False, related_name="versions")
 

@@ -41,6 +41,8 @@ class Principal:
     agent_id: UUID | None = None
     team_ids: frozenset[UUID] = field(default_factory=frozenset)
     scopes: frozenset[str] = field(default_factory=frozenset)
+    agent_clearance: int = 1
+    """The clearance of the key's agent, above which the key reads nothing: see `teams.sensitivity`."""
     relays: Origin = Origin.PERSON
     """The origin of the texts that the principal stores without having written them, such as an import of records."""
 

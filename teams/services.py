@@ -43,7 +43,7 @@ def team_files_provision(teams: Sequence[Team]) -> int:
         .filter(id__in=[team.id for team in teams])
         .order_by("id")
     ]
-    present = set(TeamFile.objects.filter(team__in=ids).values_list("team_id", "file_key"))
+    present = set(TeamFile.everything.filter(team__in=ids).values_list("team_id", "file_key"))
     missing = [(id_, key) for id_ in ids for key in TeamFile.Key.values if (id_, key) not in present]
     for id_, key in missing:
         file_create(file=TeamFile(team_id=id_, file_key=key), author=SYSTEM.author)
@@ -88,7 +88,8 @@ def team_delete(*, team: Team, principal: Principal) -> None:
 
     Assemblies remain, as part of the audit trail; members keep their drafts.
     """
-    drafts_delete(abouts=Q(about__in=[file.about for file in team.files.all()]), readers=readers_of([team.id]))
+    abouts = [file.about for file in TeamFile.everything.filter(team=team)]
+    drafts_delete(abouts=Q(about__in=abouts), readers=readers_of([team.id]))
     erase("teams", team.id, principal)
     activity_record(principal, ActivityAction.TEAM_DELETED, team.name)
 

@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from agents.models import Agent, valid_timezone
 from config.http.serializers import ExactText, Line, NotesField, StrictSerializer, VisibleText
-from teams.api.serializers import MAX_NAME_CHARACTERS, SignedSerializer, SlugField
+from teams.api.serializers import LEVEL_HELP, MAX_NAME_CHARACTERS, LevelField, SignedSerializer, SlugField
 from teams.slugs import MAX_SLUG_CHARACTERS
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 
@@ -48,6 +48,7 @@ class AgentUpdateSerializer(StrictSerializer):
     timezone = timezone_field(required=False)
     profile = profile_field()
     teams = teams_field(required=False)
+    clearance = LevelField(required=False, help_text="The sensitivity up to which its contexts and keys read.")
 
 
 class AgentSerializer(serializers.Serializer[Any]):
@@ -57,6 +58,7 @@ class AgentSerializer(serializers.Serializer[Any]):
     timezone = serializers.CharField()
     profile = serializers.CharField(help_text="The context profile for requests that name none; empty: conversation.")
     teams = serializers.SerializerMethodField(help_text="Slugs of its teams that you may see.")
+    clearance = LevelField(help_text="The sensitivity up to which its contexts and keys read.")
     version = serializers.IntegerField()
     created_at = serializers.DateTimeField(source="created")
 
@@ -70,6 +72,7 @@ class ParagraphSerializer(StrictSerializer):
 
 class DailyLogSerializer(SignedSerializer):
     date = serializers.DateField()
+    sensitivity = LevelField(help_text=LEVEL_HELP)
     content = serializers.CharField()
     updated_at = serializers.DateTimeField()
     notes = NotesField()

@@ -117,7 +117,7 @@ def _with_newest_version(request: HttpRequest, version: int) -> QueryDict:
 
 
 def _form_values(agent: Agent) -> dict[str, Any]:
-    facts = {"version": agent.version, "name": agent.name, "timezone": agent.timezone, "profile": agent.profile}
+    facts = {name: getattr(agent, name) for name in ("version", "name", "timezone", "profile", "clearance")}
     return {**facts, "teams": list(agent.teams.all())}
 
 
@@ -129,6 +129,7 @@ def _service_arguments(chosen: dict[str, Any], agent: Agent, principal: Principa
         "name": chosen["name"],
         "timezone": chosen["timezone"],
         "profile": chosen["profile"],
+        "clearance": chosen["clearance"],
         "teams": [*others, *chosen["teams"]],
         "principal": principal,
     }

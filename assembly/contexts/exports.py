@@ -31,6 +31,7 @@ from memories.archive.zip_file import IN_MEMORY_BYTES, file_response
 from memories.jobs.services import Advance, job_create, job_kind
 from memories.models import Job
 from teams.principal import Principal
+from teams.sensitivity import reading_as
 
 COLUMNS = (
     "id",
@@ -214,7 +215,9 @@ def prepare_context_file(job: Job, advance: Advance) -> None:
     """
     file = ContextFile.objects.filter(id=job.arguments["file"], finished_at=None).first()
     principal = principal_behind(job.requested_by)
-    if file and principal:
+    if not file or not principal:
+        return
+    with reading_as(principal):
         _prepare(file, VisibleOwners(principal), job, advance)
 
 

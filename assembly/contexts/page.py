@@ -159,7 +159,7 @@ def head_facts(page: ContextPage) -> dict[str, Any]:
     assembly = page.assembly
     return {
         "assembly": assembly,
-        "is_masked": page.told.inputs.profile.privacy_mode == "mask",
+        "is_masked": page.told.inputs.profile.privacy_mode != "off",
         "agent_slug": page.whereabouts.agent,
         "team_slug": page.whereabouts.team,
         "headline": headline(assembly, page.told.decisions),

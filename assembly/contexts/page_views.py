@@ -28,6 +28,7 @@ from assembly.records.feedback import feedback_create, may_give_feedback
 from assembly.records.reader import StoredAssembly, content_of
 from assembly.records.reader import replay as replay_of
 from assembly.records.retention_policies import may_flag
+from assembly.sources.withheld import withheld_count
 from config.http.errors import Conflict, Invalid, NotFound
 from config.http.late_reads import may_be_late
 from config.http.selection import FIELD, redirect_to_list
@@ -105,6 +106,7 @@ def rules_and_sources(request: HttpRequest, id_: UUID) -> HttpResponse:
         "rules": fired_rule_rows(principal_of(request), page.assembly),
         "sources": source_rows(page.assembly),
         "longest_ms": timeline_length_ms(page.assembly),
+        "withheld": withheld_count(page.assembly.sources),
     }
     return render(request, "assembly/contexts/rules_and_sources.html", facts)
 

@@ -119,7 +119,8 @@ class AssemblyRequestSerializer(StrictSerializer):
         choices=get_args(PrivacyMode),
         required=False,
         default="off",
-        help_text="mask: placeholders stand for personal data, as [e-mail 1]; a profile that masks does so anyway.",
+        help_text="mask: placeholders stand for personal data, as [e-mail 1]; strict: also, nothing above internal is "
+        "told. The stricter one of this and the profile's applies.",
     )
     purpose = serializers.ChoiceField(
         choices=Purpose.choices,
@@ -219,6 +220,11 @@ class SourceSerializer(serializers.Serializer[Any]):
     code = serializers.ChoiceField(choices=list(SourceCode), allow_null=True, help_text="null: it answered.")
     error = serializers.CharField(allow_blank=True, help_text="What failed, in plain words.")
     skipped = serializers.IntegerField(help_text="Results of an external source that could not be used.")
+    withheld = serializers.IntegerField(
+        required=False,
+        help_text="Items above the clearance of the request, whatever the topic. Only if there are any, and only for "
+        "those who may read everything of the agent and the team.",
+    )
 
 
 class SummariesSerializer(serializers.Serializer[Any]):

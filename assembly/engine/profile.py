@@ -47,8 +47,17 @@ mark: the more trusted side is included with a visible mark; withhold: neither s
 off: the profile does not reconcile, whatever is known of its items.
 """
 
-PrivacyMode = Literal["off", "mask"]
-"""What happens to personal data in the texts of a context. mask: placeholders stand for it; off: nothing."""
+PrivacyMode = Literal["off", "mask", "strict"]
+"""What a context does not tell. off: everything up to the clearance is told; mask: placeholders stand for personal
+data; strict: as mask, and nothing above internal is read, whatever the clearance.
+"""
+PRIVACY_MODES: tuple[PrivacyMode, ...] = get_args(PrivacyMode)
+
+
+def stricter_mode(*modes: PrivacyMode) -> PrivacyMode:
+    """Return the strictest of the modes."""
+    return max(modes, key=PRIVACY_MODES.index)
+
 
 TRUSTED_SOURCES = frozenset({"agent_files", "team_files", "organisation_files"})
 """Sources of owners' files, the only trusted text; every other text in a context is data, not instructions."""

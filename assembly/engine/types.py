@@ -129,6 +129,8 @@ class Candidate(Struct, frozen=True, eq=False):  # noqa: PLW1641 - it holds dict
     """Where the text comes from, as the server recorded it; None: unknown, as in records before version 6."""
     levels: Mapping[ShorterLevel, Summary] = {}
     """Shorter forms of the text by level, with the names of their derivers; a text without one is included whole."""
+    sensitivity: int = field(default=1, compare=False)
+    """How confidential the text is, as its source stored it; records have the highest level of their candidates."""
     mark: str = ""
     """What the engine puts in parentheses before the text, as of a disputed one; no source sets it."""
     memo: dict[Hashable, Any] = {}

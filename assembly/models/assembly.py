@@ -9,7 +9,7 @@ import json
 import sys
 import zlib
 from functools import cached_property
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import orjson
 from django.contrib.postgres.fields import ArrayField
@@ -22,6 +22,7 @@ from agents.models import Agent
 from config.caching.process_cache import ProcessCache
 from teams.models import Team
 from teams.principal import Principal
+from teams.sensitivity import Sensitive, SensitiveManager, Sensitivity, clearances_for
 
 COMPRESSION_LEVEL = 2
 BODY_FORMAT = b"\x01"
@@ -143,7 +144,7 @@ class AssemblyQuerySet(VisibleQuerySet["Assembly"]):
         return self.defer("body", "told", "omitted", "codes")
 
 
-class Assembly(models.Model):
+class Assembly(Sensitive):
     """A recorded context, with everything it was made of.
 
     `told` and `omitted` are the ids of the pieces that are included in the context and of those that are excluded;
@@ -188,7 +189,11 @@ class Assembly(models.Model):
     assembly_ms = models.PositiveIntegerField()
     body = models.BinaryField(default=b"")
 
-    objects = AssemblyQuerySet.as_manager()
+    owner_columns: ClassVar = {"agent": "agent_id", "team": "team_id", "organisation": ""}
+    owners_together = True
+
+    objects: ClassVar = SensitiveManager.from_queryset(AssemblyQuerySet)()
+    everything: ClassVar = models.Manager()
 
     class Meta:
         db_table = "assemblies"
@@ -244,9 +249,18 @@ class Assembly(models.Model):
 
     @property
     def sources(self) -> list[dict[str, Any]]:
-        """The reports of the sources, as JSON-safe data."""
+        """The reports of the sources, as JSON-safe data.
+
+        How many items a source withheld is told to those who may read everything of the agent and the team.
+        """
         found: list[dict[str, Any]] = self.contents["sources"]
-        return found
+        if not any("withheld" in report for report in found):
+            return found
+        if clearances_for(agent=self.agent_id, team=self.team_id).covers(
+            Sensitivity.RESTRICTED, team=bool(self.team_id)
+        ):
+            return found
+        return [{name: value for name, value in report.items() if name != "withheld"} for report in found]
 
 
 class NewAssembly(models.Model):

@@ -20,6 +20,7 @@ from assembly.engine.refs import Ref
 from memories.models import Memory
 from teams.models import Team
 from teams.principal import Action, Principal
+from teams.sensitivity import Sensitive, SensitiveManager
 
 MAX_REF_CHARACTERS = 160
 MAX_REASON_CHARACTERS = 1_000
@@ -116,7 +117,7 @@ def _outdated(column: str) -> "models.QuerySet[Memory]":
     return Memory.objects.filter(Q(superseded_by__isnull=False) | ~Q(retired_because=""), id=OuterRef(column))
 
 
-class Conflict(models.Model):
+class Conflict(Sensitive):
     """A conflict between the left and the right text, of which the left one has the lower id.
 
     A side is a memory, a passage of a file or document, or an entity: `left_ref` names it in the version that was
@@ -159,7 +160,11 @@ class Conflict(models.Model):
     found = models.DateTimeField(auto_now_add=True)
     closed = models.DateTimeField(null=True)
 
-    objects = ConflictQuerySet.as_manager()
+    owner_columns: ClassVar = {"agent": "agent_id", "team": "team_id", "organisation": ""}
+    owners_together = True
+
+    objects: ClassVar = SensitiveManager.from_queryset(ConflictQuerySet)()
+    everything: ClassVar = models.Manager()
 
     class Meta:
         db_table = "conflicts"

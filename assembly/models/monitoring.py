@@ -4,6 +4,7 @@ An alert is stored once per cause. Counts are sums that outlive the contexts tha
 address that is notified of events, and each delivery logs one notification.
 """
 
+from typing import ClassVar
 from uuid import UUID
 
 from django.contrib.postgres.fields import ArrayField
@@ -17,6 +18,7 @@ from assembly.models.external_source import MAX_LABEL_CHARACTERS, MAX_URL_CHARAC
 from config.db.migration_helpers import ORGANISATION
 from teams.models import Team
 from teams.principal import Principal
+from teams.sensitivity import Sensitive, SensitiveManager
 from teams.versioned_text.versioned_file import Signed
 
 MAX_NAME_CHARACTERS = 200
@@ -41,7 +43,7 @@ class AlertQuerySet(VisibleQuerySet["Alert"]):
         return self.filter(closed=None, settled=None)
 
 
-class Alert(models.Model):
+class Alert(Sensitive):
     """One problem of the contexts of an agent, in one team or in none, with one profile.
 
     `thing` is what the alert is about, `cause` its version or another cause: as long as both are the same, it is
@@ -77,7 +79,11 @@ class Alert(models.Model):
     settled_by = models.CharField(max_length=200, blank=True, default="")
     settled_by_ref = models.CharField(max_length=80, blank=True, default="", db_default="")
 
-    objects = AlertQuerySet.as_manager()
+    owner_columns: ClassVar = {"agent": "agent_id", "team": "team_id", "organisation": ""}
+    owners_together = True
+
+    objects: ClassVar = SensitiveManager.from_queryset(AlertQuerySet)()
+    everything: ClassVar = models.Manager()
 
     class Meta:
         db_table = "alerts"

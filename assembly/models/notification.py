@@ -11,6 +11,7 @@ from assembly.models.monitoring import Alert
 from assembly.models.proposal import Proposal
 from teams.models import User
 from teams.principal import Principal
+from teams.sensitivity import reading_as
 
 
 class NotificationKind(models.TextChoices):
@@ -27,10 +28,9 @@ class NotificationQuerySet(models.QuerySet["Notification"]):
 
     def readable_by(self, principal: Principal) -> "NotificationQuerySet":
         """Return the person's notifications about what the person may still read."""
-        return self.filter(
-            Q(alert__in=Alert.objects.visible_to(principal)) | Q(proposal__in=Proposal.objects.visible_to(principal)),
-            user_id=principal.id,
-        )
+        with reading_as(principal):
+            alerts, proposals = Alert.objects.visible_to(principal), Proposal.objects.visible_to(principal)
+        return self.filter(Q(alert__in=alerts) | Q(proposal__in=proposals), user_id=principal.id)
 
 
 class Notification(models.Model):

@@ -1,10 +1,13 @@
 """A proposal is a saved what-if, which people with the permission to make its changes accept or dismiss."""
 
+from typing import ClassVar
+
 from django.db import models
 from django.db.models import Q
 from uuid_utils.compat import uuid7
 
 from assembly.models.assembly import VisibleQuerySet
+from teams.sensitivity import Sensitive, SensitiveManager
 
 MAX_NOTE_CHARACTERS = 1_000
 
@@ -13,7 +16,7 @@ class ProposalQuerySet(VisibleQuerySet["Proposal"]):
     """Proposals, visible to those who may read the agent and the team of their contexts."""
 
 
-class Proposal(models.Model):
+class Proposal(Sensitive):
     """Changed settings, tried on one recorded context, with the result at that time.
 
     Context, agent and team are stored by value, so that the proposal outlives them. `wishes` is `Overrides.to_dict()`;
@@ -49,7 +52,11 @@ class Proposal(models.Model):
     decider_name = models.CharField(max_length=200, blank=True, default="")
     decided = models.DateTimeField(null=True)
 
-    objects = ProposalQuerySet.as_manager()
+    owner_columns: ClassVar = {"agent": "agent_id", "team": "team_id", "organisation": ""}
+    owners_together = True
+
+    objects: ClassVar = SensitiveManager.from_queryset(ProposalQuerySet)()
+    everything: ClassVar = models.Manager()
 
     class Meta:
         db_table = "proposals"

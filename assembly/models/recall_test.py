@@ -3,7 +3,7 @@
 A publication guard makes a text wait until the recall tests that it concerns pass.
 """
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.db import models
 from django.db.models import Q
@@ -12,6 +12,7 @@ from uuid_utils.compat import uuid7
 from agents.models import Agent
 from teams.models import Team
 from teams.principal import Principal
+from teams.sensitivity import Sensitive, SensitiveManager
 from teams.versioned_text.versioned_file import Signed
 
 MAX_TEST_NAME_CHARACTERS = 120
@@ -40,7 +41,7 @@ class RecallTestQuerySet(models.QuerySet["RecallTest"]):
         return self.filter(archived=None)
 
 
-class RecallTest(Signed):
+class RecallTest(Sensitive, Signed):
     """A question, and what the context for it must and must not include.
 
     Without a team, it is the agent's own and its contexts have no team. With a team, it belongs to the team, and is run
@@ -62,7 +63,11 @@ class RecallTest(Signed):
     expectations: Any = models.JSONField(default=list)
     archived = models.DateTimeField(null=True)
 
-    objects = RecallTestQuerySet.as_manager()
+    owner_columns: ClassVar = {"agent": "agent_id", "team": "team_id"}
+    owners_together = True
+
+    objects: ClassVar = SensitiveManager.from_queryset(RecallTestQuerySet)()
+    everything: ClassVar = models.Manager()
 
     class Meta:
         db_table = "recall_tests"
@@ -83,7 +88,7 @@ class RecallTest(Signed):
         return owner
 
 
-class RecallResult(models.Model):
+class RecallResult(Sensitive):
     """The result of one run of a test for one agent, stored by value.
 
     `outcomes` are the expectations, each with `passed`, `code` and `reason`. `fault` says why the test could not be
@@ -91,6 +96,9 @@ class RecallResult(models.Model):
     """
 
     append_only = True
+    owner_columns: ClassVar = {"agent": "agent_id", "team": "test__team_id"}
+    level_columns = ("sensitivity", "test__sensitivity")
+    owners_together = True
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     created = models.DateTimeField(auto_now_add=True)

@@ -24,6 +24,7 @@ from memories.jobs.services import Advance, RetryLater, job_create, job_kind
 from memories.models import Job
 from teams.models import User
 from teams.principal import SYSTEM, Action
+from teams.sensitivity import Sensitivity
 
 MAIL = "mail_notifications"
 RETRY_PAUSE = timedelta(minutes=10)
@@ -35,7 +36,8 @@ RETENTION = timedelta(days=90)
 
 def alert_notify(alert: Alert) -> None:
     """Notify the people who can solve the problem that an alert was opened."""
-    people = _responsible(alert.agent_id, alert.team_id, Action.EDIT)
+    action = Action.MANAGE if alert.sensitivity > Sensitivity.CONFIDENTIAL else Action.EDIT
+    people = _responsible(alert.agent_id, alert.team_id, action)
     _notify(people, NotificationKind.ALERT_OPENED, alert=alert)
 
 

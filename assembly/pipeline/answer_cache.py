@@ -9,8 +9,9 @@ counters and misses the cache. The rows of the agent and the team are read befor
 by value. An answer whose transaction was rolled back is not returned either: its record does not exist, so that
 recording the repetition (`assembly.pipeline.services`) finds nothing to repeat.
 
-The caller is not in the key, because no source knows the caller: a context depends only on the agent, the team and the
-request, and the permission to request a context for them is checked before.
+The caller is not in the key, because no source knows the caller: a context depends only on the agent, the team, the
+request and the levels up to which its sources read, which are in the key; the permission to request a context is
+checked before.
 """
 
 import datetime
@@ -31,6 +32,7 @@ from assembly.engine.types import Candidate, Decision
 from assembly.models import Assembly
 from config.caching.process_cache import ProcessCache
 from teams.models import Team
+from teams.sensitivity import Clearances
 
 CounterValues = tuple[int, ...]
 """Change counters of the owners of an answer: see `assembly.pipeline.read_plan`."""
@@ -71,8 +73,9 @@ def cache_key(
     team: Team | None,
     now: datetime.datetime | None,
     asked: Mapping[str, Any],
+    clearances: Clearances,
 ) -> CacheKey:
-    """Return the key of a request; `asked` holds all of the request except agent, team and moment."""
+    """Return the key of a request; `asked` holds all of the request except agent, team, moment and clearances."""
     moment = now or timezone.now()
     facts = {
         "asked": asked,
@@ -80,6 +83,7 @@ def cache_key(
         "today": agent.today(moment),
         "agent": _row_values(agent),
         "team": _row_values(team) if team else None,
+        "clearances": [clearances.agent, clearances.team, clearances.organisation],
     }
     return CacheKey(hashlib.sha256(canonical_json(facts)).digest(), moment)
 

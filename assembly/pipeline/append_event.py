@@ -48,7 +48,7 @@ def append_event(*, assembly: Assembly, event: Event, principal: Principal) -> A
     profile = _with_latest_section(fixed_profile)
     kept = _included_candidates(told, profile)
     newest = _event_candidate(event)
-    if profile.privacy_mode == "mask":
+    if profile.privacy_mode != "off":
         newest = Masker(candidate.text for candidate in kept).masked_candidate(newest)
     candidates = [newest, *(_moved_down(candidate) for candidate in kept if candidate.ref != newest.ref)]
     request = EngineRequest(
@@ -73,6 +73,7 @@ def append_event(*, assembly: Assembly, event: Event, principal: Principal) -> A
         principal=principal,
         purpose=Purpose.default_for(principal),
         parent=assembly.id,
+        least_sensitivity=assembly.sensitivity,
     )
     return AssemblyResult(appended, assembled.content, assembled.decisions)
 
@@ -139,6 +140,7 @@ def _event_candidate(event: Event) -> Candidate:
         occurred_at=event.occurred_at,
         position=0,
         origin=origin_of(event),
+        sensitivity=event.sensitivity,
     )
 
 

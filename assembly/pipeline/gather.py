@@ -48,6 +48,7 @@ from assembly.sources.time_budget import StatementDeadline, TimeBudget
 from config.db.statements import Rows, Statement
 from config.http.cpu_budget import TooCostly
 from memories.embeddings.base import embedder_deadline
+from teams.sensitivity import reading_as
 
 logger = logging.getLogger(__name__)
 
@@ -67,7 +68,8 @@ def gather(
     `add_inclusion_section`. Raises OperationalError if the rules cannot be read, because they may exclude what the
     sources return.
     """
-    return _GatherRun(profile, gather_context, time, trust_cache).done()
+    with reading_as(gather_context.clearances):
+        return _GatherRun(profile, gather_context, time, trust_cache).done()
 
 
 class _NewSnapshot(Exception):
@@ -268,17 +270,21 @@ class _GatherRun:
 
     def _first(self) -> list[BatchedQuery]:
         """Return the queries that come first: preconditions, rules, and conflicts if these are reconciled."""
-        agent, team = self.gather_context.agent, self.gather_context.team
+        agent, team, clearances = self.gather_context.agent, self.gather_context.team, self.gather_context.clearances
         return [
             BatchedQuery(
                 (),
-                preconditions_statement(agent, team),
+                preconditions_statement(agent, team, clearances),
                 parse_preconditions,
                 self._take_preconditions,
                 MIN_SECONDS_FOR_RULES,
             ),
             BatchedQuery((), rules_statement(agent, team), tuple, self._take_rules, MIN_SECONDS_FOR_RULES),
-            *([conflicts_query(agent, team, self._take_conflicts)] if self.profile.conflicts != "off" else []),
+            *(
+                [conflicts_query(agent, team, clearances, self._take_conflicts)]
+                if self.profile.conflicts != "off"
+                else []
+            ),
         ]
 
     def _sendable(self) -> Iterator[BatchedQuery]:
@@ -320,7 +326,10 @@ class _GatherRun:
         found = read_traced(name, read, (self.time.elapsed_ms - begun) / 1000)
         self.candidates += found.candidates
         ms = self.time.elapsed_ms - begun
-        self.reports[name] = SourceReport(name, len(found.candidates), found.limit, ms, begun, deadline)
+        withheld = self.preconditions.withheld.get(name, 0) if self.preconditions else 0
+        self.reports[name] = SourceReport(
+            name, len(found.candidates), found.limit, ms, begun, deadline, withheld=withheld
+        )
 
     def _start_external(self) -> None:
         """Send the requests to the external sources, which run in a thread."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from agents.models import Agent
 from agents.services import agent_files_provision
 from assembly.engine.assemble import FAILURE_NOTE
-from assembly.engine.profile import Profile
+from assembly.engine.profile import Profile, stricter_mode
 from assembly.engine.query_signals import NO_SIGNALS, parse_signals
 from assembly.engine.tokenizers import Tokenizer, UnknownTokenizer, get_tokenizer
 from assembly.engine.types import Candidate, EngineRequest
@@ -29,6 +29,7 @@ from assembly.sources.external.questions import EXTERNAL_SOURCE
 from assembly.sources.time_budget import TimeBudget
 from config.http.errors import Invalid
 from teams.models import Team
+from teams.sensitivity import DEFAULT_LEVEL, Clearances, clearances_for, reading_as
 
 FAILURE_NOTE_REF = "note:unavailable_sources"
 
@@ -49,7 +50,7 @@ class PreparedAssembly:
         Rules add a section for what they always include, failed sources one for a line at the end of the context.
         """
         request, profile, candidates = self.request, self.profile, gathered.candidates
-        if profile.privacy_mode == "mask":
+        if profile.privacy_mode != "off":
             masker = Masker()
             candidates = [masker.masked_candidate(candidate) for candidate in candidates]
         if rules := gathered.gather_context.rules:
@@ -63,9 +64,17 @@ class PreparedAssembly:
 
 
 def prepare(
-    agent: Agent, team: Team | None, asked: AssemblyRequest, now: datetime.datetime, draft: Profile | None = None
+    agent: Agent,
+    team: Team | None,
+    asked: AssemblyRequest,
+    now: datetime.datetime,
+    draft: Profile | None = None,
+    *,
+    clearances: Clearances | None = None,
 ) -> PreparedAssembly:
     """Return the prepared request for the moment `now`; a draft takes the place of the profile of the same name.
+
+    The sources read up to the clearances of who asks, by default the current reader, and never above the agent's.
 
     Raises Invalid for an unknown profile or tokenizer, or a strategy that the profile cannot follow; NotFound for a
     session that is not the agent's.
@@ -73,7 +82,18 @@ def prepare(
     asked = asked.for_agent(agent)
     profile, counter = _requested_profile(asked, draft), find_tokenizer(asked.tokenizer)
     request = _engine_request(asked, profile, now)
-    return PreparedAssembly(request, profile, counter, _gather_context(agent, team, asked, profile, request))
+    if clearances is None:
+        clearances = request_clearances(agent, team)
+    if profile.privacy_mode == "strict":
+        clearances = clearances.limited_to(DEFAULT_LEVEL)
+    with reading_as(clearances):
+        gather_context = _gather_context(agent, team, asked, profile, request)
+    return PreparedAssembly(request, profile, counter, replace(gather_context, clearances=clearances))
+
+
+def request_clearances(agent: Agent, team: Team | None) -> Clearances:
+    """Return the clearances of a request by the current reader for the agent, in the team: the lower of both."""
+    return clearances_for(agent=agent.id, team=team.id if team else None).limited_to(agent.clearance)
 
 
 def gather_candidates(prepared: PreparedAssembly, time: TimeBudget, *, trust_cache: bool = False) -> GatherResult:
@@ -121,8 +141,7 @@ def _requested_profile(asked: AssemblyRequest, draft: Profile | None) -> Profile
         profile = apply_tuning(profile)
     if asked.budgets.quality_min is not None:
         profile = replace(profile, quality_min=asked.budgets.quality_min)
-    if asked.privacy_mode == "mask":
-        profile = replace(profile, privacy_mode="mask")
+    profile = replace(profile, privacy_mode=stricter_mode(profile.privacy_mode, asked.privacy_mode))
     return add_request_sections(profile, asked) if asked.history or asked.additional_context else profile
 
 

@@ -5,7 +5,7 @@ holds the outcome: the candidates, and a report on each source.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 from uuid import UUID
 
@@ -21,13 +21,15 @@ from assembly.records.change_counters import NO_OWNERS, ChangeCounts, counts_sql
 from assembly.sources.base import GatherContext, Need, SourceReport
 from assembly.sources.entities import find_mentions
 from assembly.sources.external.questions import EXTERNAL_SOURCE as EXTERNAL
+from assembly.sources.withheld import withheld_by_source, withheld_statement
 from config.db.migration_helpers import ORGANISATION
 from config.db.statements import Rows, Statement, run_together
 from memories.services.task_stack import task_peek
 from teams.models import Team
+from teams.sensitivity import FULL, Clearances
 
 PRECONDITIONS_SQL = """
-SELECT {changes} AS changes,
+SELECT {changes} AS changes, ARRAY[{withheld}]::integer[] AS withheld,
     EXISTS (SELECT FROM agent_teams WHERE agent_id = %(agent)s AND team_id = %(team)s) AS in_team,
     (SELECT count(*) FROM agent_md_files WHERE agent_id = %(agent)s) AS files
 """
@@ -43,13 +45,19 @@ class Preconditions:
     """Whether the agent works in the team."""
     has_files: bool
     """Whether all files of the agent exist."""
+    withheld: Mapping[str, int] = field(default_factory=dict)
+    """The number of items above the clearance by source."""
 
 
-def preconditions_statement(agent: Agent, team: Team | None) -> Statement:
-    """Return the statement that reads the preconditions; `parse_preconditions` takes its rows."""
+def preconditions_statement(agent: Agent, team: Team | None, clearances: Clearances = FULL) -> Statement:
+    """Return the statement that reads the preconditions; `parse_preconditions` takes its rows.
+
+    It counts the items above the clearances.
+    """
     owners = counter_owners(agent, team)
-    asked = {"agent": agent.id, "team": team.id if team else None, **owner_parameters(owners)}
-    return Statement(PRECONDITIONS_SQL.format(changes=counts_sql(len(owners))), asked)
+    withheld = withheld_statement(agent, team, clearances)
+    asked = {"agent": agent.id, "team": team.id if team else None, **owner_parameters(owners), **withheld.parameters}
+    return Statement(PRECONDITIONS_SQL.format(changes=counts_sql(len(owners)), withheld=withheld.sql), asked)
 
 
 def counter_owners(agent: Agent, team: Team | None) -> list[UUID]:
@@ -59,8 +67,8 @@ def counter_owners(agent: Agent, team: Team | None) -> list[UUID]:
 
 def parse_preconditions(rows: Rows) -> Preconditions:
     """Return the preconditions from the rows of their statement."""
-    ((changes, in_team, files),) = rows
-    return Preconditions(tuple(changes), in_team, files >= len(AgentFile.Key))
+    ((changes, withheld, in_team, files),) = rows
+    return Preconditions(tuple(changes), in_team, files >= len(AgentFile.Key), withheld_by_source(withheld))
 
 
 def load_preconditions(agent: Agent, team: Team | None) -> Preconditions:
@@ -102,10 +110,15 @@ class BatchedQuery(Struct, frozen=True, eq=False):
 
 
 def conflicts_query(
-    agent: Agent, team: Team | None, take: Callable[[tuple[KnownConflict, ...] | None, int], None]
+    agent: Agent,
+    team: Team | None,
+    clearances: Clearances,
+    take: Callable[[tuple[KnownConflict, ...] | None, int], None],
 ) -> BatchedQuery:
     """Return the query of the owners' known conflicts; if it fails, `take` gets None."""
-    return BatchedQuery((), conflicts_statement(agent, team), parse_conflicts, take, failed=lambda: take(None, 0))
+    return BatchedQuery(
+        (), conflicts_statement(agent, team, clearances), parse_conflicts, take, failed=lambda: take(None, 0)
+    )
 
 
 def leading_batch(parts: Iterable[ReadStep | BatchedQuery]) -> Iterator[BatchedQuery]:

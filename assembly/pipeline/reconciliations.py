@@ -15,6 +15,7 @@ from assembly.engine.types import Candidate
 from assembly.models import text_hash
 from config.db.statements import Rows, Statement
 from teams.models import Team
+from teams.sensitivity import Clearances
 
 MAX_CONFLICTS = 1_000
 """The most conflicts of the owners of one context that are read, the newest first."""
@@ -28,13 +29,15 @@ id, kind, severity, similarity, cue, resolution, resolver_name, resolved_at,
 # Each part has its own index. Both sides of a pair that a person let stand are included, as if there were no conflict.
 CONFLICTS_SQL = f"""
 SELECT {COLUMNS} FROM (
-    (SELECT * FROM conflicts WHERE agent_id = %(agent)s AND status <> 'gone'
+    (SELECT * FROM conflicts WHERE agent_id = %(agent)s AND sensitivity <= %(clearance)s AND status <> 'gone'
         AND (team_id IS NULL OR team_id = %(team)s) ORDER BY found DESC LIMIT {MAX_CONFLICTS})
     UNION ALL
-    (SELECT * FROM conflicts WHERE team_id = %(team)s AND agent_id IS NULL AND status <> 'gone'
+    (SELECT * FROM conflicts WHERE team_id = %(team)s AND agent_id IS NULL AND sensitivity <= %(clearance)s
+        AND status <> 'gone'
         ORDER BY found DESC LIMIT {MAX_CONFLICTS})
     UNION ALL
-    (SELECT * FROM conflicts WHERE agent_id IS NULL AND team_id IS NULL AND status <> 'gone'
+    (SELECT * FROM conflicts WHERE agent_id IS NULL AND team_id IS NULL AND sensitivity <= %(clearance)s
+        AND status <> 'gone'
         ORDER BY found DESC LIMIT {MAX_CONFLICTS})
 ) AS known WHERE resolution NOT IN ('both', 'edited') ORDER BY found DESC, id LIMIT {MAX_CONFLICTS}
 """  # noqa: S608 - only the constants above are put in
@@ -87,9 +90,13 @@ class KnownConflict(Struct, frozen=True):
         )
 
 
-def conflicts_statement(agent: Agent, team: Team | None) -> Statement:
-    """Return the statement that reads the conflicts between texts of the agent, the team and the organisation."""
-    return Statement(CONFLICTS_SQL, {"agent": agent.id, "team": team.id if team else None})
+def conflicts_statement(agent: Agent, team: Team | None, clearances: Clearances) -> Statement:
+    """Return the statement that reads the conflicts between texts of the agent, the team and the organisation.
+
+    A conflict is as sensitive as its more sensitive side.
+    """
+    owners = {"agent": agent.id, "team": team.id if team else None}
+    return Statement(CONFLICTS_SQL, {**owners, "clearance": clearances.lowest})
 
 
 def parse_conflicts(rows: Rows) -> tuple[KnownConflict, ...]:

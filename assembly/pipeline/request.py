@@ -17,6 +17,7 @@ from assembly.sources.base import ConversationTurn, GatherContext, RequestFilter
 from config.db.statements import Statement, run_statement
 from config.http.errors import NotFound
 from memories.models import Session
+from teams.sensitivity import READABLE_SQL, owner_clearance
 
 DEFAULT_PROFILE = "conversation"
 DEFAULT_TOKENIZER = "cl100k_base"
@@ -138,7 +139,9 @@ def find_session(agent: Agent, name: str) -> Session | None:
     """Return the agent's session with this id or external id; None for an empty name. Raises NotFound."""
     if not name:
         return None
-    found = run_statement(Statement(_session_sql(), {"agent": agent.id, "name": name, "id": _uuid_of(name)}))
+    clearance = owner_clearance("agent_id", agent.id)
+    parameters = {"agent": agent.id, "clearance": clearance, "name": name, "id": _uuid_of(name)}
+    found = run_statement(Statement(_session_sql(), parameters))
     if not found:
         raise NotFound(f"The session “{name}”")
     return Session.from_db(DEFAULT_DB_ALIAS, _session_columns(), found[0])
@@ -149,7 +152,7 @@ def _session_sql() -> str:
     """Return the SQL that finds a session; one text, so that it is prepared once for all requests."""
     columns = ", ".join(_session_columns())
     return (
-        f"SELECT {columns} FROM sessions WHERE agent_id = %(agent)s"  # noqa: S608 - names of columns
+        f"SELECT {columns} FROM sessions WHERE agent_id = %(agent)s AND {READABLE_SQL}"  # noqa: S608 - names of columns
         " AND (external_id = %(name)s OR id = %(id)s::uuid) ORDER BY external_id = %(name)s DESC LIMIT 1"
     )
 

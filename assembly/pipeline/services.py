@@ -18,7 +18,7 @@ from agents.models import Agent
 from assembly.engine.codes import WarningCode
 from assembly.models import Assembly, Purpose
 from assembly.pipeline.answer_cache import AssemblyResult, CacheKey, cache_key
-from assembly.pipeline.prepare import PreparedAssembly, gather_candidates, prepare
+from assembly.pipeline.prepare import PreparedAssembly, gather_candidates, prepare, request_clearances
 from assembly.pipeline.request import AssemblyRequest, request_document
 from assembly.pipeline.shared_answers import recall_answer, remember_answer
 from assembly.pipeline.summaries.resolve import assemble_with_summaries, summaries_document
@@ -33,6 +33,7 @@ from config.db.statements import execute_sql
 from config.observability.tracing import span
 from teams.models import Team
 from teams.principal import Principal
+from teams.sensitivity import reading_as
 
 OnRecord = Callable[[Assembly], None]
 """A function that is called with a new record, in its transaction."""
@@ -89,7 +90,9 @@ def assemble(
     if asked.additional_context or asked.history:
         asked = replace(asked, sender_origin=origin_of(principal.author))
     time, purpose = TimeBudget.running(asked.budgets.time_ms), asked.purpose or Purpose.default_for(principal)
-    wanted = cache_key(agent=agent, team=team, now=asked.now, asked=asked.facts())
+    with reading_as(principal):
+        clearances = request_clearances(agent, team)
+    wanted = cache_key(agent=agent, team=team, now=asked.now, asked=asked.facts(), clearances=clearances)
     if known := recall_answer(wanted, agent, team):
         repeat = partial(record_cache_hit, of=known.assembly, principal=principal, purpose=purpose)
         with _transaction_for(recorded):
@@ -100,7 +103,7 @@ def assemble(
             cache_lookups.count(hit=True)
             return AssemblyResult(again, known.content, known.decisions)
     cache_lookups.count(hit=False)
-    prepared = prepare(agent, team, asked, wanted.now)
+    prepared = prepare(agent, team, asked, wanted.now, clearances=clearances)
     assembled = partial(_assemble_and_record, prepared, wanted, asked, time, principal, recorded=recorded)
     try:
         return assembled(trust_cache=True)

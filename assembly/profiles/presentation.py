@@ -134,8 +134,10 @@ def _form_sentences(profile: Profile) -> list[str]:
         sentences.append(gettext("Equal texts are included once, whatever their source."))
     if profile.report_failures:
         sentences.append(gettext("A line at the end names the sources that failed or were late."))
-    if profile.privacy_mode == "mask":
+    if profile.privacy_mode != "off":
         sentences.append(gettext("Placeholders stand for personal data, as [e-mail 1]."))
+    if profile.privacy_mode == "strict":
+        sentences.append(gettext("Nothing above internal is told, whatever the clearance."))
     return [*sentences, *_conflict_sentences(profile)]
 
 
@@ -248,7 +250,7 @@ PROFILE_GUIDANCE = Guidance(
         ),
         _(
             "privacy_mode: mask puts placeholders for e-mail addresses, phone numbers, numbers of accounts, cards and "
-            "persons, and IP addresses."
+            "persons, and IP addresses; strict also leaves out everything above internal."
         ),
         _("Explain numbers by comments after #."),
     ),

@@ -129,7 +129,8 @@ class ProfileSerializer(ProfileSummarySerializer):
     privacy_mode = serializers.ChoiceField(
         choices=get_args(PrivacyMode),
         allow_null=True,
-        help_text="mask: placeholders stand for personal data in contexts, as [e-mail 1].",
+        help_text="mask: placeholders stand for personal data in contexts, as [e-mail 1]; strict: also, nothing above "
+        "internal is told, whatever the clearance.",
     )
     sections = ProfileSectionSerializer(many=True)
 

@@ -73,7 +73,8 @@ def _open(outcome: RunOutcome, embedder: str, closed: Alert | None) -> None:
     detail = {"why": " ".join(outcome.reasons), "test": str(run.test.id), "embedder": embedder}
     if closed:
         closed.opened, closed.closed, closed.times, closed.detail = now, None, closed.times + 1, detail
-        closed.save(update_fields=["opened", "closed", "times", "detail"])
+        closed.sensitivity = outcome.sensitivity
+        closed.save(update_fields=["opened", "closed", "times", "detail", "sensitivity"])
         return
     alert = Alert.objects.create(
         **field_values(RecordOwners.of(run.agent, run.test.team)),
@@ -83,6 +84,7 @@ def _open(outcome: RunOutcome, embedder: str, closed: Alert | None) -> None:
         cause=embedder,
         name=run.test.name[:MAX_NAME_CHARACTERS],
         detail=detail,
+        sensitivity=outcome.sensitivity,
         opened=now,
     )
     alert_announce(event=WebhookEvent.ALERT_OPENED, alert=alert)

@@ -34,6 +34,7 @@ from assembly.sources.time_budget import TimeBudget
 from config.http.cpu_budget import TooCostly, TookTooLong
 from config.http.errors import DossierError
 from config.observability.tracing import span
+from teams.sensitivity import DEFAULT_LEVEL, reading_as
 
 MAX_AGENTS = 20
 """The maximum number of agents of a team for which its tests are run."""
@@ -84,6 +85,8 @@ class RunOutcome:
     profile_version: int = 0
     held_before: bool | None = None
     fault: str = ""
+    sensitivity: int = DEFAULT_LEVEL
+    """The highest level of the test and of what its context considered, which the reasons may name."""
 
     @property
     def passed(self) -> bool:
@@ -180,7 +183,8 @@ def _run(run: RecallRun, change: UnsavedChange) -> RunOutcome:
         held = before is not None and all(
             check_expectation(one, CheckedContext(before, gathered)).passed for one in wanted
         )
-    return RunOutcome(run, results, changed.tokens, changed.inputs.profile.version, held)
+    level = max([test.sensitivity, *(one.sensitivity for one in changed.inputs.candidates)])
+    return RunOutcome(run, results, changed.tokens, changed.inputs.profile.version, held, sensitivity=level)
 
 
 def _basis(run: RecallRun, asked: AssemblyRequest, now: datetime.datetime, profile: Profile | None) -> SimulationBasis:
@@ -220,7 +224,8 @@ def _with_rule(basis: SimulationBasis, rule: Rule) -> SimulationBasis:
 def _included_by(gather_context: GatherContext, selector: Selector) -> Sequence[Candidate]:
     """Return the items that a rule with this selector always includes."""
     rule = Rule("", 1, "everywhere", Condition(), Actions(always_include=(selector,)))
-    found = SOURCES[ALWAYS_INCLUDED.source].gather(replace(gather_context, rules=(rule,)), [ALWAYS_INCLUDED])
+    with reading_as(gather_context.clearances):
+        found = SOURCES[ALWAYS_INCLUDED.source].gather(replace(gather_context, rules=(rule,)), [ALWAYS_INCLUDED])
     return found.candidates
 
 

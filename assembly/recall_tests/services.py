@@ -31,7 +31,7 @@ from assembly.recall_tests.expectations import (
 from assembly.recall_tests.run import RecallRun, RunOutcome, RunReport, run_tests, runs_of
 from assembly.records.reader import load_record
 from assembly.sources.kinds import KINDS
-from config.db.statements import Statement, run_statement
+from config.db.statements import Statement, fetch_rows, run_statement
 from config.http.errors import Conflict, Forbidden, Invalid, NotFound
 from teams.access import is_permitted as may_in_team
 from teams.access import team_for
@@ -39,6 +39,7 @@ from teams.activity.log import activity_record
 from teams.activity.models import ActivityAction
 from teams.models import Team
 from teams.principal import Action, Principal
+from teams.sensitivity import DEFAULT_LEVEL
 from teams.services import erase
 from teams.versioned_text.versioned_file import StaleVersion, lock_row
 
@@ -258,6 +259,7 @@ def _result(outcome: RunOutcome, trigger: RecallTrigger, principal: Principal) -
         profile_version=outcome.profile_version,
         tokens=outcome.tokens,
         outcomes=[result.to_dict() for result in outcome.results],
+        sensitivity=outcome.sensitivity,
         requested_by=principal.ref,
         requester_name=principal.name,
     )
@@ -290,6 +292,8 @@ def _set_values(test: RecallTest, facts: RecallFacts) -> None:
     known = {one["ref"]: one["label"] for one in test.expectations if one["ref"]}
     test.name, test.topic, test.profile, test.budget = facts.name, facts.topic, facts.profile, facts.budget
     test.expectations = [_checked(one, test.agent, test.team, known).to_dict() for one in facts.expectations]
+    refs = [one["ref"] for one in test.expectations if one["ref"]]
+    test.sensitivity = max(test.sensitivity, *(_level(ref) for ref in refs), DEFAULT_LEVEL)
 
 
 def _checked(expectation: Expectation, agent: Agent | None, team: Team | None, known: dict[str, str]) -> Expectation:
@@ -311,6 +315,13 @@ def _checked(expectation: Expectation, agent: Agent | None, team: Team | None, k
     if not label:
         raise Invalid("expectations", f"There is no item “{ref}” here. Copy the ref from a context.", "unknown")
     return Expectation(expectation.kind, ref=named, label=label)
+
+
+def _level(ref: str) -> int:
+    """Return the sensitivity of the item, whose title the test tells; internal for an item that is gone."""
+    id_ = UUID(Ref.parse(split_ref(ref)[0]).id)
+    ((level,),) = fetch_rows("SELECT sensitivity_of(%(id)s)", {"id": id_})
+    return DEFAULT_LEVEL if level is None else level
 
 
 def _title(ref: str, agent: Agent | None, team: Team | None) -> str:

@@ -35,6 +35,7 @@ from assembly.sources.base import SourceReport
 from assembly.sources.time_budget import TimeBudget
 from teams.models import Team
 from teams.principal import Principal
+from teams.sensitivity import DEFAULT_LEVEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +76,13 @@ def record(
     purpose: Purpose,
     parent: UUID | None = None,
     expected_counts: ChangeCounts = NO_OWNERS,
+    least_sensitivity: int = DEFAULT_LEVEL,
 ) -> Assembly:
     """Store everything that a replay needs, by value. Texts are stored once, by their SHA-256.
 
     `warnings` are codes of the whole context and of its sources. `wishes` holds the recorded fields of the request that
-    have no column; JSON-safe. Raises StaleRead, and stores no assembly, if the expected change counters have moved.
+    have no column; JSON-safe. The record is as sensitive as its most sensitive candidate, included or not, because its
+    page tells all of them. Raises StaleRead, and stores no assembly, if the expected change counters have moved.
     """
     composed = _compose_pieces(profile, candidates, assembled)
     assembly = Assembly(
@@ -103,13 +106,15 @@ def record(
         sha256=bytes.fromhex(assembled.sha256),
         engine_version=request.engine_version,
         assembly_ms=assembly_ms,
+        sensitivity=max((one.sensitivity for one in candidates), default=0),
     )
+    assembly.sensitivity = max(assembly.sensitivity, least_sensitivity)
     contents = {
         # Whoever follows the record would otherwise have to replay it for its text.
         "request": {**wishes, "completeness": completeness(named_entities(wishes), assembled.content)},
         "profile": composed.profile,
         "sections": [field_values(section) for section in assembled.sections],
-        "sources": [field_values(report) for report in reports],
+        "sources": [_report_document(report) for report in reports],
         "decisions": composed.columns,
     }
     assembly.body, assembly.contents = packed(contents), contents
@@ -119,6 +124,14 @@ def record(
         store_summaries(summaries)
     uses.add(subjects_of(principal), record_bytes=size)
     return assembly
+
+
+def _report_document(report: SourceReport) -> dict[str, Any]:
+    """Return the report as it is recorded: with the number of withheld items, if there are any."""
+    facts = field_values(report)
+    if not report.withheld:
+        del facts["withheld"]
+    return facts
 
 
 @dataclass(frozen=True, slots=True)

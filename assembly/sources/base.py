@@ -24,6 +24,7 @@ from config.db.statements import Rows, Statement, run_together
 from memories.embeddings.vectors import QueryVector
 from memories.models import Session, TaskFrame
 from teams.models import Team
+from teams.sensitivity import FULL, Clearances
 
 Component = Literal["recent", "semantic", "entity", "relation", "pattern", "custom"]
 """The type of a ContextComponent in the seed "Context Assembly Specification"."""
@@ -89,6 +90,8 @@ class GatherContext:
     additional_context: str = ""
     sender_origin: Origin = "agent"
     """The person or the agent that sent the request: where the additional context comes from."""
+    clearances: Clearances = FULL
+    """The levels up to which the sources read; nothing above them leaves the database."""
     depth_limit: int = 2
     ranker: Ranker | None = None
     """The ranker whose features are measured for memories."""
@@ -248,3 +251,5 @@ class SourceReport(Struct, frozen=True):
     code: SourceCode | None = None
     fault: str = ""
     left_out: int = 0
+    withheld: int = 0
+    """The number of items of the source's owner that are above the clearance of the request, whatever the topic."""

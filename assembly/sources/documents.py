@@ -64,6 +64,7 @@ def _nearest_passages(gather_context: GatherContext, limit: int, vector: QueryVe
             "document__path",
             "document__updated",
             "document__origin",
+            "sensitivity",
             "similarity",
             "space",
         )[:limit]
@@ -115,6 +116,7 @@ def _passage_candidate(passage: FoundPassage) -> Candidate:
         measures=passage.measures,
         labels=path_labels(passage.path),
         origin=origin_of(passage),
+        sensitivity=passage.sensitivity,
     )
 
 
@@ -134,7 +136,7 @@ def open_files(gather_context: GatherContext, sections: Sequence[Section]) -> So
         .filter(newer__lt=MAX_BYTES)
         .order_by(*order)[:limit]
     )
-    columns = documents.only("id", "version", "path", "language", "content", "updated", "origin")
+    columns = documents.only("id", "version", "path", "language", "content", "updated", "origin", "sensitivity")
     return candidates_for(
         sections, columns, limit, lambda section, document: _open_file_candidate(gather_context, section, document)
     )
@@ -153,4 +155,5 @@ def _open_file_candidate(gather_context: GatherContext, section: Section, docume
         measures=candidate_measures(recency=recency, relevance=keyword_share(text, gather_context.signals.keywords)),
         labels=path_labels(document.path),
         origin=origin_of(document),
+        sensitivity=document.sensitivity,
     )

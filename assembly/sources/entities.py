@@ -22,16 +22,17 @@ MENTIONED_LIMIT = 50
 # Django would make an expression of each name, which takes longer than the search.
 MENTIONS = """
 SELECT id, type, name FROM entities
-WHERE agent_id = %(agent)s AND names && string_to_array(%(names)s, chr(10))
+WHERE agent_id = %(agent)s AND sensitivity <= %(clearance)s AND names && string_to_array(%(names)s, chr(10))
     AND (%(types)s::text[] IS NULL OR type = ANY(%(types)s))
 ORDER BY salience DESC, id LIMIT %(limit)s
 """
 # The ids are collected first, because PostgreSQL would read all of the agent's entities for an OR.
 SELECTED = """
-SELECT id, version, type, name, names, properties, salience, updated, origin FROM entities
-WHERE agent_id = %(agent)s AND (%(types)s::text[] IS NULL OR type = ANY(%(types)s)) AND id = ANY(%(mentioned)s::uuid[]
-    || ARRAY(
-        SELECT id FROM entities WHERE agent_id = %(agent)s AND (%(types)s::text[] IS NULL OR type = ANY(%(types)s))
+SELECT id, version, type, name, names, properties, salience, updated, origin, sensitivity FROM entities
+WHERE agent_id = %(agent)s AND sensitivity <= %(clearance)s
+    AND (%(types)s::text[] IS NULL OR type = ANY(%(types)s)) AND id = ANY(%(mentioned)s::uuid[] || ARRAY(
+        SELECT id FROM entities WHERE agent_id = %(agent)s AND sensitivity <= %(clearance)s
+            AND (%(types)s::text[] IS NULL OR type = ANY(%(types)s))
         ORDER BY salience DESC, id LIMIT %(salient)s
     ))
 ORDER BY salience DESC, id
@@ -50,6 +51,7 @@ class _EntityRow(NamedTuple):
     salience: float
     updated: datetime.datetime
     origin: str
+    sensitivity: int
 
 
 def find_mentions(gather_context: GatherContext, names: Sequence[str]) -> tuple[MentionedEntity, ...]:
@@ -57,6 +59,7 @@ def find_mentions(gather_context: GatherContext, names: Sequence[str]) -> tuple[
     types = gather_context.filters.entity_types
     parameters = {
         "agent": gather_context.agent.pk,
+        "clearance": gather_context.clearances.agent,
         "names": "\n".join(names),
         "types": None if types is None else sorted(types),
         "limit": gather_context.raised(MENTIONED_LIMIT),
@@ -70,6 +73,7 @@ def entities(gather_context: GatherContext, sections: Sequence[Section]) -> Sour
     types = gather_context.filters.entity_types
     parameters = {
         "agent": gather_context.agent.id,
+        "clearance": gather_context.clearances.agent,
         "types": None if types is None else sorted(types),
         "mentioned": list(mentioned),
         "salient": gather_context.raised(SALIENT_LIMIT),
@@ -101,4 +105,5 @@ def _candidate(gather_context: GatherContext, section: Section, entity: _EntityR
         ),
         labels=entity_labels(entity.names, entity.properties),
         origin=origin_of(entity),
+        sensitivity=entity.sensitivity,
     )

@@ -47,6 +47,7 @@ def event_candidate(gather_context: GatherContext, section: Section, event: Foun
         score=recency,
         measures=candidate_measures(recency=recency, relevance=relevance, type_match=type_match),
         origin=origin_of(event),
+        sensitivity=event.sensitivity,
     )
 
 

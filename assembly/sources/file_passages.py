@@ -25,6 +25,7 @@ from memories.models.file_passage import FILE_KINDS
 from memories.search.current_files import CurrentFile, CurrentPassages, FileQuery, current_files
 from memories.search.file_search import FoundFilePassage, first_passages, search_files
 from teams.models import OrganisationFile, TeamFile
+from teams.sensitivity import DEFAULT_LEVEL, Sensitive
 from teams.versioned_text.versioned_file import VersionedFile
 
 PASSAGE_LIMIT = 20
@@ -95,7 +96,9 @@ def passages_with_drafts(
 def _draft_file(gather_context: GatherContext, file: VersionedFile, text: str) -> CurrentFile:
     key = file.date if isinstance(file, DailyLog) else getattr(file, "file_key", "")
     content = text[:MAX_SPLIT_CHARACTERS]
-    return CurrentFile(file.id, 0, key, getattr(file, "title", key), gather_context.now, content)
+    level = file.sensitivity if isinstance(file, Sensitive) else DEFAULT_LEVEL
+    title = getattr(file, "title", key)
+    return CurrentFile(file.id, 0, key, title, gather_context.now, content, sensitivity=level)
 
 
 def unsplit_files(gather_context: GatherContext, sections: Sequence[Section]) -> list[CurrentFile]:
@@ -139,20 +142,23 @@ def _passages(gather_context: GatherContext, sections: Sequence[Section], kind: 
 def _file_query(gather_context: GatherContext, sections: Sequence[Section], kind: str) -> FileQuery | None:
     """Return the query for the files of the sections; None without a team, if they are of a team."""
     if kind == ORGANISATION_FILE:
-        return FileQuery(kind, ORGANISATION, "organisation_files", title="title")
+        return FileQuery(
+            kind, ORGANISATION, "organisation_files", gather_context.clearances.organisation, title="title"
+        )
     if kind == DAILY_LOG:
         first, last = log_days(gather_context)
         days = {"first": first, "last": last}
         where = "agent_id = %(owner)s AND date BETWEEN %(first)s AND %(last)s"
-        return FileQuery(kind, gather_context.agent.id, "daily_logs", where, days, key="date", title="date")
-    owner, table, column = (
-        (gather_context.agent, "agent_md_files", "agent_id")
+        own = gather_context.agent.id, "daily_logs", gather_context.clearances.agent
+        return FileQuery(kind, *own, where, days, key="date", title="date")
+    owner, table, column, clearance = (
+        (gather_context.agent, "agent_md_files", "agent_id", gather_context.clearances.agent)
         if kind == AGENT_FILE
-        else (gather_context.team, "team_md_files", "team_id")
+        else (gather_context.team, "team_md_files", "team_id", gather_context.clearances.team)
     )
     keys = [section.key.upper() for section in sections]
     where = f"{column} = %(owner)s AND file_key = ANY(%(keys)s)"
-    return None if owner is None else FileQuery(kind, owner.id, table, where, {"keys": keys})
+    return None if owner is None else FileQuery(kind, owner.id, table, clearance, where, {"keys": keys})
 
 
 def _found_candidates(
@@ -216,6 +222,7 @@ def _candidate(gather_context: GatherContext, kind: str, file: CurrentFile, pass
         measures=passage.measures,
         labels=_labels(kind, file),
         origin=origin_of(file),
+        sensitivity=file.sensitivity,
     )
 
 

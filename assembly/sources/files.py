@@ -16,13 +16,13 @@ from config.db.statements import Rows, Statement
 from teams.models import TeamFile
 
 FILES_SQL = """
-SELECT id, version, file_key, content, origin FROM {table}
-WHERE {owner} = %(owner)s AND file_key = ANY(string_to_array(%(keys)s, ' '))
+SELECT id, version, file_key, content, origin, sensitivity FROM {table}
+WHERE {owner} = %(owner)s AND sensitivity <= %(clearance)s AND file_key = ANY(string_to_array(%(keys)s, ' '))
 """
 
 
 def files_query(
-    model: type[AgentFile] | type[TeamFile], column: str, owner: UUID, sections: Sequence[Section]
+    model: type[AgentFile] | type[TeamFile], column: str, owner: UUID, clearance: int, sections: Sequence[Section]
 ) -> SourceQuery:
     """Return the query for one candidate per section: the file of the owner whose key is the section's."""
     section_of = {section.key.upper(): section.key for section in sections}
@@ -37,19 +37,20 @@ def files_query(
                 kind=key,
                 labels=path_labels(key),
                 origin=origin,
+                sensitivity=sensitivity,
             )
-            for file_id, version, key, content, origin in rows
+            for file_id, version, key, content, origin, sensitivity in rows
         ]
         return SourceResult(candidates, len(section_of))
 
-    return SourceQuery(Statement(sql, {"owner": owner, "keys": " ".join(section_of)}), gathered)
+    return SourceQuery(Statement(sql, {"owner": owner, "clearance": clearance, "keys": " ".join(section_of)}), gathered)
 
 
 def agent_files_query(gather_context: GatherContext, sections: Sequence[Section]) -> SourceQuery | None:
     """Return the statement that reads the agent's files that the sections are named after; None if any has passages."""
     if has_blocks(sections):
         return None
-    return files_query(AgentFile, "agent_id", gather_context.agent.id, sections)
+    return files_query(AgentFile, "agent_id", gather_context.agent.id, gather_context.clearances.agent, sections)
 
 
 def team_files_query(gather_context: GatherContext, sections: Sequence[Section]) -> SourceQuery | None:
@@ -61,7 +62,7 @@ def team_files_query(gather_context: GatherContext, sections: Sequence[Section])
         return None
     if gather_context.team is None:
         return SourceQuery.empty(len(sections))
-    return files_query(TeamFile, "team_id", gather_context.team.id, sections)
+    return files_query(TeamFile, "team_id", gather_context.team.id, gather_context.clearances.team, sections)
 
 
 DAYS = 7
@@ -71,9 +72,9 @@ files (7 days)").
 
 
 LOGS_SQL = """
-SELECT id, version, date, content, origin FROM (
+SELECT id, version, date, content, origin, sensitivity FROM (
     SELECT *, sum(octet_length(content)) OVER (ORDER BY date DESC) - octet_length(content) AS newer
-    FROM daily_logs WHERE agent_id = %(agent)s AND date BETWEEN %(first)s AND %(last)s
+    FROM daily_logs WHERE agent_id = %(agent)s AND sensitivity <= %(clearance)s AND date BETWEEN %(first)s AND %(last)s
 ) AS logs WHERE newer < %(most)s
 """
 
@@ -86,19 +87,30 @@ def daily_logs_query(gather_context: GatherContext, sections: Sequence[Section])
     if has_blocks(sections):
         return None
     first, last = log_days(gather_context)
+    clearance = gather_context.clearances.agent
     days = {"first": first, "last": last}
 
     def gathered(rows: Rows) -> SourceResult:
         candidates = [
-            Candidate(ref=DailyLog.ref_of(log_id, version), section=section.key, text=content, date=date, origin=origin)
+            Candidate(
+                ref=DailyLog.ref_of(log_id, version),
+                section=section.key,
+                text=content,
+                date=date,
+                origin=origin,
+                sensitivity=sensitivity,
+            )
             for section in sections
-            for log_id, version, date, content, origin in rows
+            for log_id, version, date, content, origin, sensitivity in rows
         ]
         return SourceResult(candidates, DAYS * len(sections))
 
     loaders = {"date": datetime.date.fromisoformat}
     return SourceQuery(
-        Statement(LOGS_SQL, {"agent": gather_context.agent.id, "most": MAX_BYTES, **days}, loaders), gathered
+        Statement(
+            LOGS_SQL, {"agent": gather_context.agent.id, "clearance": clearance, "most": MAX_BYTES, **days}, loaders
+        ),
+        gathered,
     )
 
 

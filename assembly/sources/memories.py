@@ -82,8 +82,11 @@ def _recent_query(
         return candidates_for(sections, [found_memory(row) for row in rows], limit + MAX_PINNED, candidate)
 
     loaders = {"at": datetime.datetime.fromisoformat}
+    clearance = gather_context.clearances.of("agent" if isinstance(owner, Agent) else "team")
     statement = RECENT_SQL.format(owner="agent_id" if isinstance(owner, Agent) else "team_id")
-    return SourceQuery(Statement(statement, {"owner": owner.pk, "recent": limit}, loaders), gathered)
+    return SourceQuery(
+        Statement(statement, {"owner": owner.pk, "clearance": clearance, "recent": limit}, loaders), gathered
+    )
 
 
 def _memories(owner: Owner | None, gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
@@ -138,6 +141,7 @@ def _candidate(gather_context: GatherContext, section: Section, memory: FoundMem
         measures=memory.measures,
         labels=memory_labels(memory.kind),
         origin=origin_of(memory),
+        sensitivity=memory.sensitivity,
     )
     return _scored_block(gather_context, candidate, memory) if section.shape == "blocks" else candidate
 

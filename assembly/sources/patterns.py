@@ -61,4 +61,5 @@ def _candidate(
         ),
         labels=pattern_labels(pattern.keywords),
         origin=origin_of(pattern),
+        sensitivity=pattern.sensitivity,
     )

@@ -35,14 +35,15 @@ INDENT = "  "
 
 # Only paths, times and origins are read, never texts.
 DOCUMENTS_SQL = """
-SELECT path, updated, count(*) OVER (), origin FROM documents WHERE agent_id = %(agent)s
+SELECT path, updated, count(*) OVER (), origin, sensitivity FROM documents
+WHERE agent_id = %(agent)s AND sensitivity <= %(clearance)s
 ORDER BY updated DESC, path LIMIT %(most)s
 """
 
 
 def project_structure(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """Return the tree as one candidate for each section; none for an agent without documents."""
-    parameters = {"agent": gather_context.agent.id, "most": MAX_PATHS}
+    parameters = {"agent": gather_context.agent.id, "clearance": gather_context.clearances.agent, "most": MAX_PATHS}
     rows = run_statement(Statement(DOCUMENTS_SQL, parameters))
     if not rows:
         return SourceResult((), len(sections))
@@ -59,7 +60,8 @@ def project_structure(gather_context: GatherContext, sections: Sequence[Section]
         occurred_at=newest,
         score=recency,
         measures=candidate_measures(recency=recency, relevance=relevance),
-        origin=cast("Origin", least_trusted(*(origin for *_, origin in rows)).value),
+        origin=cast("Origin", least_trusted(*(origin for *_, origin, _level in rows)).value),
+        sensitivity=max(level for *_, level in rows),
     )
     return SourceResult([structs.replace(tree, section=section.key) for section in sections], len(sections))
 

@@ -50,4 +50,5 @@ def _candidate(gather_context: GatherContext, section: Section, relation: Walked
         ),
         labels=entity_labels((relation.source, relation.target), {}),
         origin=origin_of(relation),
+        sensitivity=relation.sensitivity,
     )

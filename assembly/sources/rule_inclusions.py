@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
+from typing import Any
 
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Coalesce
@@ -11,7 +12,7 @@ from agents.models import AgentFile
 from assembly.engine.item_formats import format_entity, format_open_file, format_pattern
 from assembly.engine.profile import Section
 from assembly.engine.rule_effects import ALWAYS_INCLUDED, path_matches
-from assembly.engine.types import Candidate, Origin
+from assembly.engine.types import Candidate
 from assembly.sources.base import (
     MAX_BYTES,
     GatherContext,
@@ -63,10 +64,10 @@ def _by_path(gather_context: GatherContext, pattern: str) -> Iterator[Candidate]
     ]
     for file in files:
         if path_matches(file.file_key, pattern):
-            yield _candidate(file.ref, file.content, file.file_key, path_labels(file.file_key), origin_of(file))
+            yield _candidate(file.ref, file.content, file.file_key, path_labels(file.file_key), file)
     for document in _documents(gather_context, pattern):
         text = format_open_file(path=document.path, language=document.language, text=document.content)
-        yield _candidate(document.ref, text, "document", path_labels(document.path), origin_of(document))
+        yield _candidate(document.ref, text, "document", path_labels(document.path), document)
 
 
 def _documents(gather_context: GatherContext, pattern: str) -> QuerySet[Document]:
@@ -99,7 +100,7 @@ def _by_kind(gather_context: GatherContext, kind: str) -> Iterator[Candidate]:
     memories = Memory.objects.filter(owned, kind__iexact=kind, superseded_by=None, retired_because="")
     newest = memories.order_by(Coalesce("occurred_at", "created").desc(), "id").defer(*SLOTS, "search")
     for memory in newest[:LIMIT]:
-        yield _candidate(memory.ref, memory.text, memory.kind, memory_labels(memory.kind), origin_of(memory))
+        yield _candidate(memory.ref, memory.text, memory.kind, memory_labels(memory.kind), memory)
 
 
 def _by_tag(gather_context: GatherContext, tag: str) -> Iterator[Candidate]:
@@ -112,7 +113,7 @@ def _by_tag(gather_context: GatherContext, tag: str) -> Iterator[Candidate]:
             successes=pattern.successes,
             applications=pattern.applications,
         )
-        yield _candidate(pattern.ref, text, "pattern", pattern_labels(pattern.keywords), origin_of(pattern))
+        yield _candidate(pattern.ref, text, "pattern", pattern_labels(pattern.keywords), pattern)
     tagged = Q(properties__tags__contains=[tag]) | Q(properties__tags=tag)
     yield from map(
         _entity_candidate, Entity.objects.filter(tagged, agent=gather_context.agent).order_by("type", "name")[:LIMIT]
@@ -121,11 +122,20 @@ def _by_tag(gather_context: GatherContext, tag: str) -> Iterator[Candidate]:
 
 def _entity_candidate(entity: Entity) -> Candidate:
     text = format_entity(kind=entity.type, name=entity.name, properties=entity.properties)
-    return _candidate(entity.ref, text, entity.type, entity_labels(entity.names, entity.properties), origin_of(entity))
+    return _candidate(entity.ref, text, entity.type, entity_labels(entity.names, entity.properties), entity)
 
 
-def _candidate(ref: str, text: str, kind: str, labels: Mapping[str, tuple[str, ...]], origin: Origin) -> Candidate:
-    return Candidate(ref=ref, section=ALWAYS_INCLUDED.key, text=text, kind=kind, labels=labels, origin=origin)
+def _candidate(ref: str, text: str, kind: str, labels: Mapping[str, tuple[str, ...]], row: Any) -> Candidate:
+    """Return the candidate for a text of the row, which has an origin and a sensitivity."""
+    return Candidate(
+        ref=ref,
+        section=ALWAYS_INCLUDED.key,
+        text=text,
+        kind=kind,
+        labels=labels,
+        origin=origin_of(row),
+        sensitivity=row.sensitivity,
+    )
 
 
 FINDERS: Mapping[str, Callable[[GatherContext, str], Iterator[Candidate]]] = {

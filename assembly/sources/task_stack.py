@@ -65,4 +65,5 @@ def _candidate(section: Section, frame: TaskFrame, position: int) -> Candidate:
         measures={"depth": float(frame.depth)},
         position=position,
         origin=origin_of(frame),
+        sensitivity=frame.sensitivity,
     )

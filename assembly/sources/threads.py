@@ -16,8 +16,9 @@ from memories.models import Thread, ThreadStatus
 LIMIT = 20
 
 ACTIVE_SQL = """
-SELECT id, version, title, status, summary, touched_at, origin FROM threads
-WHERE agent_id = %(agent)s AND status = %(status)s ORDER BY touched_at DESC, id LIMIT %(limit)s
+SELECT id, version, title, status, summary, touched_at, origin, sensitivity FROM threads
+WHERE agent_id = %(agent)s AND sensitivity <= %(clearance)s AND status = %(status)s
+ORDER BY touched_at DESC, id LIMIT %(limit)s
 """
 
 
@@ -31,12 +32,18 @@ class _ThreadRow(NamedTuple):
     summary: str
     touched_at: datetime.datetime
     origin: str
+    sensitivity: int
 
 
 def threads(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """Return active threads, the last updated first."""
     limit = gather_context.row_limit(LIMIT, sections)
-    parameters = {"agent": gather_context.agent.id, "status": ThreadStatus.ACTIVE.value, "limit": limit}
+    parameters = {
+        "agent": gather_context.agent.id,
+        "clearance": gather_context.clearances.agent,
+        "status": ThreadStatus.ACTIVE.value,
+        "limit": limit,
+    }
     active = [_ThreadRow(*row) for row in run_statement(Statement(ACTIVE_SQL, parameters))]
     return candidates_for(sections, active, limit, lambda section, thread: _candidate(gather_context, section, thread))
 
@@ -53,4 +60,5 @@ def _candidate(gather_context: GatherContext, section: Section, thread: _ThreadR
         score=recency,
         measures=candidate_measures(recency=recency, relevance=keyword_share(text, gather_context.signals.keywords)),
         origin=origin_of(thread),
+        sensitivity=thread.sensitivity,
     )

@@ -17,8 +17,10 @@ from memories.models import Tool
 LIMIT = 20
 
 TOOLS_SQL = """
-SELECT id, version, name, description, schema, updated, origin, {similarity} AS similarity, {active} AS space
-FROM tools WHERE agent_id = %(agent)s ORDER BY similarity DESC NULLS LAST, name, id LIMIT %(limit)s
+SELECT id, version, name, description, schema, updated, origin, sensitivity, {similarity} AS similarity,
+    {active} AS space
+FROM tools WHERE agent_id = %(agent)s AND sensitivity <= %(clearance)s
+ORDER BY similarity DESC NULLS LAST, name, id LIMIT %(limit)s
 """
 
 
@@ -32,7 +34,12 @@ def tools(gather_context: GatherContext, sections: Sequence[Section]) -> SourceR
 def _find_tools(gather_context: GatherContext, limit: int, vector: QueryVector | None) -> list[tuple[Any, ...]]:
     similarity = vector.similarity_sql if vector else "NULL::float8"
     sql = TOOLS_SQL.format(similarity=similarity, active=ACTIVE_MODEL_SQL)
-    parameters = {"agent": gather_context.agent.id, "limit": limit, **(vector.parameters if vector else {})}
+    parameters = {
+        "agent": gather_context.agent.id,
+        "clearance": gather_context.clearances.agent,
+        "limit": limit,
+        **(vector.parameters if vector else {}),
+    }
     rows = [tuple(row) for row in run_statement(Statement(sql, parameters))]
     if vector and rows:
         vector.confirm(rows[0][-1])
@@ -41,7 +48,7 @@ def _find_tools(gather_context: GatherContext, limit: int, vector: QueryVector |
 
 def _candidate(gather_context: GatherContext, section: Section, row: tuple[Any, ...]) -> Candidate:
     """Return the tool as a candidate, scored by similarity times the boost of its keywords; 0 without a topic."""
-    id_, version, name, description, schema, updated, origin, similarity, _ = row
+    id_, version, name, description, schema, updated, origin, sensitivity, similarity, _ = row
     matches = keyword_matches(f"{name} {description}", gather_context.signals.keywords)
     score = (similarity or 0.0) * keyword_boost(matches)
     measures = candidate_measures(
@@ -59,4 +66,5 @@ def _candidate(gather_context: GatherContext, section: Section, row: tuple[Any, 
         score=score,
         measures=measures,
         origin=origin,
+        sensitivity=sensitivity,
     )

@@ -4,6 +4,7 @@ Two layers protect history. The app connects with a role that has only SELECT an
 refuse everything else to everyone, the owner included, except to the one audited function `erase`.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -171,6 +172,79 @@ def forgets_levels(table: str) -> migrations.RunSQL:
         " FOR EACH STATEMENT EXECUTE FUNCTION forget_levels()",
         f"DROP TRIGGER {table}_forgets_levels ON {table}",
     )
+
+
+def counts_sensitive_rows(table: str, owners: str) -> migrations.RunSQL:
+    """Return an index of the rows above internal by their owners: few rows, which every context counts."""
+    return migrations.RunSQL(
+        f"CREATE INDEX {table}_sensitive ON {table} ({owners}, sensitivity) WHERE sensitivity > 1",
+        f"DROP INDEX {table}_sensitive",
+    )
+
+
+def as_sensitive_as(table: str, columns: Mapping[str, str]) -> migrations.RunSQL:
+    """Return triggers by which the table's rows are at least as sensitive as the rows whose ids are in these columns,
+    given with their tables.
+
+    Without a table, the function `sensitivity_of` searches all. A trigger of each of these tables raises the parts when
+    a row is raised: see `raises_parts`. A part does not become less sensitive again.
+    """
+    found = (
+        f"(SELECT sensitivity FROM {whole} WHERE id = NEW.{column})" if whole else f"sensitivity_of(NEW.{column})"  # noqa: S608
+        for column, whole in columns.items()
+    )
+    needed = f"greatest(NEW.sensitivity, {', '.join(found)})"
+    named = " OR ".join(f"NEW.{column} IS NOT NULL" for column in columns)
+    watched = ", ".join(("sensitivity", *columns))
+    changed = " OR ".join(f"OLD.{one} IS DISTINCT FROM NEW.{one}" for one in ("sensitivity", *columns))
+    create = f"""
+        CREATE FUNCTION {table}_as_sensitive() RETURNS trigger LANGUAGE plpgsql
+        SET search_path = public, pg_temp AS $$
+        BEGIN
+            NEW.sensitivity := {needed};
+            RETURN NEW;
+        END $$;
+        CREATE TRIGGER {table}_inserted_as_sensitive BEFORE INSERT ON {table}
+            FOR EACH ROW WHEN ({named}) EXECUTE FUNCTION {table}_as_sensitive();
+        CREATE TRIGGER {table}_updated_as_sensitive BEFORE UPDATE OF {watched} ON {table}
+            FOR EACH ROW WHEN (({named}) AND ({changed})) EXECUTE FUNCTION {table}_as_sensitive();
+    """
+    drop = f"""
+        DROP TRIGGER {table}_inserted_as_sensitive ON {table};
+        DROP TRIGGER {table}_updated_as_sensitive ON {table};
+        DROP FUNCTION {table}_as_sensitive();
+    """
+    return migrations.RunSQL(create, drop)
+
+
+def raises_parts(
+    table: str, parts: Mapping[str, Sequence[str]], derived: Mapping[str, Sequence[str]]
+) -> migrations.RunSQL:
+    """Return a trigger by which the parts of a row are raised together with it, and what is derived from it follows it.
+
+    Both have the columns that name the row, by table. The trigger of `as_sensitive_as` finds the level of derived rows.
+    """
+    raised = [
+        f"UPDATE {part} SET sensitivity = NEW.sensitivity WHERE {column} = NEW.id AND sensitivity < NEW.sensitivity;"  # noqa: S608
+        for part, columns in parts.items()
+        for column in columns
+    ]
+    followed = [
+        f"UPDATE {part} SET sensitivity = -1 WHERE {column} = NEW.id;"  # noqa: S608
+        for part, columns in derived.items()
+        for column in columns
+    ]
+    create = f"""
+        CREATE FUNCTION {table}_raises_parts() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+            {" ".join([*raised, *followed])}
+            RETURN NULL;
+        END $$;
+        CREATE TRIGGER {table}_raised AFTER UPDATE OF sensitivity ON {table}
+            FOR EACH ROW WHEN (NEW.sensitivity IS DISTINCT FROM OLD.sensitivity)
+            EXECUTE FUNCTION {table}_raises_parts();
+    """
+    return migrations.RunSQL(create, f"DROP TRIGGER {table}_raised ON {table}; DROP FUNCTION {table}_raises_parts();")
 
 
 def derive_origin(table: str, *, append_only: bool = False) -> migrations.RunSQL:

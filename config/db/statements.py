@@ -147,6 +147,7 @@ def run_statement(statement: Statement, *, binary: bool = False, before: Sequenc
 def find_rows(model: type[Model], clauses: str, parameters: Mapping[str, Any]) -> list[Model]:
     """Return the rows of the model that the clauses of a SELECT (WHERE, ORDER BY …) select. For frequent queries:
     Django takes longer to compose a query than PostgreSQL to answer it. Columns of tiered texts are not converted.
+    Of rows with a sensitivity, the clauses must have the clearance among their conditions.
     """
     names, sql = _select_all(model)
     rows = run_statement(Statement(f"{sql} {clauses}", parameters))

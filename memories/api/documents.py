@@ -10,21 +10,21 @@ from rest_framework.response import Response
 
 from agents.access import agent_for
 from config.http.openapi import PAGE
-from config.http.serializers import ExactText, Flag, Line, StrictSerializer
+from config.http.serializers import ExactText, Flag, Line
 from memories.api.fields import external_id_field
 from memories.api.filters import by_flag, by_start
 from memories.api.item_kinds import AgentItemSerializer, ItemEndpoint
 from memories.embeddings.active_model import SLOTS
 from memories.models import Document
 from memories.services.document import document_update, documents_create
-from teams.api.serializers import page_serializer
+from teams.api.serializers import LevelledSerializer, page_serializer
 from teams.api.view import ApiView
 
 MAX_PATH_CHARACTERS = 500
 MAX_CONTENT_CHARACTERS = 1_000_000
 
 
-class DocumentUpdateSerializer(StrictSerializer):
+class DocumentUpdateSerializer(LevelledSerializer):
     path = Line(max_length=MAX_PATH_CHARACTERS, required=False)
     language = Line(max_length=40, allow_blank=True, required=False, help_text="python, markdown, …")
     content = ExactText(max_length=MAX_CONTENT_CHARACTERS, allow_blank=True, required=False)

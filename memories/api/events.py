@@ -5,24 +5,25 @@ from typing import Any
 
 from rest_framework import serializers
 
-from config.http.serializers import ExactText, Line, Moment, StrictSerializer
+from config.http.serializers import ExactText, Line, Moment
 from memories.api.fields import ItemId, JsonObject, external_id_field, valid_event_type
 from memories.api.filters import by_id, by_value, since
 from memories.api.item_kinds import AgentItemSerializer, ItemEndpoint
 from memories.models import Event, Session
 from memories.services import agent_items_create, events_create
+from teams.api.serializers import LevelledSerializer
 
 MAX_TITLE_CHARACTERS = 200
 
 
-class SessionCreateSerializer(StrictSerializer):
+class SessionCreateSerializer(LevelledSerializer):
     title = Line(max_length=MAX_TITLE_CHARACTERS, allow_blank=True, required=False)
     started_at = Moment(required=False, help_text="Default: now. Taken as UTC without an offset.")
     ended_at = Moment(allow_null=True, required=False, help_text="Taken as UTC without an offset.")
     external_id = external_id_field()
 
 
-class SessionUpdateSerializer(StrictSerializer):
+class SessionUpdateSerializer(LevelledSerializer):
     title = Line(max_length=MAX_TITLE_CHARACTERS, allow_blank=True, required=False)
     ended_at = Moment(allow_null=True, required=False, help_text="null: it is active.")
 
@@ -48,7 +49,7 @@ MAX_CONTENT_CHARACTERS = 100_000
 SESSION_NAMED_TWICE = "Name the session by its id or by its key, not by both."
 
 
-class EventUpdateSerializer(StrictSerializer):
+class EventUpdateSerializer(LevelledSerializer):
     outcome = Line(max_length=40, allow_blank=True, required=False, help_text="success, failure, …")
     task = ItemId(source="task_id", allow_null=True, required=False, help_text="The task that it was a part of.")
 

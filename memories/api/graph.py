@@ -10,19 +10,20 @@ from rest_framework.response import Response
 
 from agents.access import agent_for
 from config.http.errors import Invalid
-from config.http.serializers import Flag, Fraction, Line, StrictSerializer
+from config.http.serializers import Flag, Fraction, Line
 from memories.api.fields import ItemId, Properties, external_id_field, lines_field, type_field
 from memories.api.filters import by_id, by_name, by_value
 from memories.api.item_kinds import AgentItemSerializer, ItemEndpoint
 from memories.models import Entity, Relation
 from memories.search.graph_walk import MAX_DEPTH, load_graph_around
 from memories.services import agent_items_create
+from teams.api.serializers import LevelledSerializer
 from teams.api.view import ApiView
 
 MAX_NAME_CHARACTERS = 200
 
 
-class EntityUpdateSerializer(StrictSerializer):
+class EntityUpdateSerializer(LevelledSerializer):
     type = type_field(required=False, help_text="Person, Project, File, …")
     name = Line(max_length=MAX_NAME_CHARACTERS, required=False)
     aliases = lines_field(MAX_NAME_CHARACTERS, required=False, help_text="Its other names.")
@@ -57,7 +58,7 @@ ENTITIES = ItemEndpoint(
 )
 
 
-class RelationUpdateSerializer(StrictSerializer):
+class RelationUpdateSerializer(LevelledSerializer):
     type = type_field(required=False, help_text="works_at, depends_on, …")
     weight = Fraction(required=False)
     directed = Flag(required=False)

@@ -15,7 +15,7 @@ from config.http.serializers import NotesField, StrictSerializer
 from memories.api.filters import Filter, parse_id
 from memories.models.agent_item import AgentItem
 from memories.services import agent_item_update
-from teams.api.serializers import ActorField, OriginField
+from teams.api.serializers import LEVEL_HELP, ActorField, LevelField, OriginField
 
 
 class AgentItemSerializer(serializers.Serializer[Any]):
@@ -28,6 +28,7 @@ class AgentItemSerializer(serializers.Serializer[Any]):
     updated_at = serializers.DateTimeField(source="updated")
     updated_by = ActorField("editor")
     origin = OriginField()
+    sensitivity = LevelField(help_text=LEVEL_HELP)
     notes = NotesField()
 
 

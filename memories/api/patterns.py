@@ -4,17 +4,18 @@ from functools import partial
 
 from rest_framework import serializers
 
-from config.http.serializers import Line, StrictSerializer, VisibleText
+from config.http.serializers import Line, VisibleText
 from memories.api.fields import MAX_TEXT_CHARACTERS, Count, choice_field, external_id_field, lines_field, type_field
 from memories.api.item_kinds import AgentItemSerializer, ItemEndpoint
 from memories.models import Pattern
 from memories.services import agent_items_create
+from teams.api.serializers import LevelledSerializer
 
 MAX_NAME_CHARACTERS = 200
 INTENTS = ("question", "action", "fix", "explain", "other")  # seed: context assembly specification, QuerySignals
 
 
-class PatternUpdateSerializer(StrictSerializer):
+class PatternUpdateSerializer(LevelledSerializer):
     name = Line(max_length=MAX_NAME_CHARACTERS, required=False)
     keywords = lines_field(80, required=False, help_text="It applies when a query has one of them,")
     intents = serializers.ListField(

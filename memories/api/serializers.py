@@ -11,7 +11,7 @@ from memories.models import Memory, MemoryVersion
 from memories.models.memory import MAX_REASON_CHARACTERS, MAX_TEXT_CHARACTERS
 from memories.search.languages import LANGUAGES
 from memories.services import MAX_MERGED
-from teams.api.serializers import ActorField, OriginField, VersionSerializer
+from teams.api.serializers import LEVEL_HELP, ActorField, LevelField, LevelledSerializer, OriginField, VersionSerializer
 from teams.versioned_text.versioned_file import MAX_NOTE_CHARACTERS
 
 valid_kind = RegexValidator(  # a context shows memories as `- [kind] text`
@@ -19,7 +19,7 @@ valid_kind = RegexValidator(  # a context shows memories as `- [kind] text`
 )
 
 
-class MemoryUpdateSerializer(StrictSerializer):
+class MemoryUpdateSerializer(LevelledSerializer):
     kind = ExactText(max_length=40, validators=[valid_kind], required=False)
     text = VisibleText(max_length=MAX_TEXT_CHARACTERS, required=False)
     occurred_at = Moment(allow_null=True, required=False, help_text="Taken as UTC without an offset.")
@@ -45,7 +45,7 @@ class MemoryUpdateSerializer(StrictSerializer):
     note = Line(max_length=MAX_NOTE_CHARACTERS, required=False, default="", help_text="What changed, in a few words.")
 
 
-class MemoryCreateSerializer(StrictSerializer):
+class MemoryCreateSerializer(LevelledSerializer):
     kind = ExactText(max_length=40, validators=[valid_kind], help_text="decision, context, preference, learning, …")
     text = VisibleText(max_length=MAX_TEXT_CHARACTERS)
     occurred_at = Moment(allow_null=True, required=False, default=None, help_text="Taken as UTC without an offset.")
@@ -99,6 +99,7 @@ class MemorySerializer(serializers.Serializer[Any]):
     created_at = serializers.DateTimeField(source="created")
     updated_by = ActorField("editor")
     origin = OriginField()
+    sensitivity = LevelField(help_text=LEVEL_HELP)
     notes = NotesField()
 
     def get_archived(self, memory: Memory) -> bool:
@@ -124,6 +125,7 @@ class MemoryVersionSerializer(VersionSerializer):
     archived = serializers.SerializerMethodField()
     archive_reason = serializers.CharField(source="retired_because")
     language = serializers.CharField(help_text="Empty in versions from before memories had languages.")
+    sensitivity = LevelField()
     note = serializers.CharField()
     merged = serializers.ListField(
         child=serializers.UUIDField(), help_text="The memories that it took the place of by this version."

@@ -23,11 +23,12 @@ from memories.api.filters import by_choice, by_id
 from memories.api.item_kinds import AgentItemSerializer, ItemEndpoint
 from memories.models import Session, TaskFrame, TaskStatus
 from memories.services import agent_items_create, task_path, task_pop, task_push
+from teams.api.serializers import LevelledSerializer
 from teams.api.view import ApiView
 from teams.principal import Action
 
 
-class TaskUpdateSerializer(StrictSerializer):
+class TaskUpdateSerializer(LevelledSerializer):
     goal = VisibleText(max_length=MAX_TEXT_CHARACTERS, required=False)
     status = choice_field(TaskStatus.values, required=False)
     result = ExactText(max_length=MAX_TEXT_CHARACTERS, allow_blank=True, required=False)

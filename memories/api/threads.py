@@ -4,17 +4,18 @@ from functools import partial
 
 from rest_framework import serializers
 
-from config.http.serializers import ExactText, Line, Moment, StrictSerializer
+from config.http.serializers import ExactText, Line, Moment
 from memories.api.fields import MAX_TEXT_CHARACTERS, choice_field, external_id_field
 from memories.api.filters import by_choice
 from memories.api.item_kinds import AgentItemSerializer, ItemEndpoint
 from memories.models import Thread, ThreadStatus
 from memories.services import agent_items_create, thread_update
+from teams.api.serializers import LevelledSerializer
 
 MAX_TITLE_CHARACTERS = 200
 
 
-class ThreadUpdateSerializer(StrictSerializer):
+class ThreadUpdateSerializer(LevelledSerializer):
     title = Line(max_length=MAX_TITLE_CHARACTERS, required=False)
     status = choice_field(ThreadStatus.values, required=False)
     summary = ExactText(max_length=MAX_TEXT_CHARACTERS, allow_blank=True, required=False, help_text="The summary.")

@@ -4,16 +4,17 @@ from functools import partial
 
 from rest_framework import serializers
 
-from config.http.serializers import ExactText, Line, StrictSerializer
+from config.http.serializers import ExactText, Line
 from memories.api.fields import MAX_TEXT_CHARACTERS, JsonObject, external_id_field
 from memories.api.item_kinds import AgentItemSerializer, ItemEndpoint
 from memories.models import Tool
 from memories.services import agent_items_create
+from teams.api.serializers import LevelledSerializer
 
 MAX_NAME_CHARACTERS = 120
 
 
-class ToolUpdateSerializer(StrictSerializer):
+class ToolUpdateSerializer(LevelledSerializer):
     name = Line(max_length=MAX_NAME_CHARACTERS, required=False)
     description = ExactText(max_length=MAX_TEXT_CHARACTERS, allow_blank=True, required=False)
     schema = JsonObject(

@@ -15,15 +15,15 @@ from agents.models import Agent, AgentFile, AgentTeam, DailyLog
 from agents.services import agent_create, agent_files_ensure, agent_update, daily_log_create
 from config.http.serializers import parse_date
 from memories.archive.digests import ImportState
-from memories.archive.owner_entries import OwnerSettings, iterate_in_order, owner_entries
+from memories.archive.owner_entries import OwnerSettings, iterate_in_order, owner_entries, readable
 from memories.archive.owner_section import TEXTS_AT_A_TIME, OwnerSection
 from memories.archive.sections import ArchiveEntry, ExportScope, ImportChange, ImportUnit, register
 from memories.archive.text_section import text_change
 from memories.imports.base import readable_name
 from memories.imports.workspace import AGENT_FILES, LOG_FILE, LOG_FOLDER
 from teams.models import Team
-from teams.origin import Origin
 from teams.principal import Principal
+from teams.sensitivity import DEFAULT_LEVEL
 from teams.versioned_text.versioned_file import VersionedFile, file_save
 
 
@@ -112,18 +112,27 @@ class AgentSection(OwnerSection[Agent]):
 
     def take(self, owner: Agent, change: ImportChange, principal: Principal, note: str) -> None:
         within = change.name.rpartition("/")[2]
-        principal = principal.relaying(change.item or Origin.PERSON)
+        principal = principal.relaying(change.item.origin)
         file: VersionedFile
         if change.what == "log":
             date = datetime.date.fromisoformat(within.removesuffix(".md"))
             if change.state is ImportState.NEW:
-                daily_log_create(agent=owner, date=date, content=change.after, principal=principal, note=note)
+                level = DEFAULT_LEVEL if change.item.sensitivity is None else change.item.sensitivity
+                daily_log_create(
+                    agent=owner, date=date, content=change.after, principal=principal, note=note, sensitivity=level
+                )
                 return
-            file = DailyLog.objects.get(agent=owner, date=date)
+            file = readable(DailyLog.objects.filter(agent=owner, date=date))
         else:
-            file = AgentFile.objects.get(agent=owner, file_key=self.texts[within])
-        expected = change.version or file.version
-        file_save(file=file, content=change.after, expected_version=expected, author=principal.author, note=note)
+            file = readable(AgentFile.objects.filter(agent=owner, file_key=self.texts[within]))
+        file_save(
+            file=file,
+            content=change.after,
+            expected_version=change.version or file.version,
+            author=principal.author,
+            note=note,
+            sensitivity=change.item.level_for(file, principal),
+        )
 
     def _written_changes(
         self, unit: ImportUnit, owner: Agent | None, settings: OwnerSettings
@@ -136,7 +145,7 @@ class AgentSection(OwnerSection[Agent]):
                 ahead = next(logs, None)
             here = ahead if ahead and ahead.date == date else None
             change = text_change(unit, dates[date], "log", here, settings.marks.get(dates[date], ""))
-            yield replace(change, item=settings.origins.get(dates[date]))
+            yield replace(change, item=settings.facts_of(dates[date]))
         yield from super()._written_changes(unit, owner, settings)
 
 

@@ -34,6 +34,7 @@ from memories.models import Memory, MemoryVersion
 from memories.services import BATCH_ROWS, Owner, memories_of
 from memories.services.announcements import announce_texts
 from memories.services.memory import owner_of, require_changeable
+from teams.levels import record_level, require_level
 from teams.origin import Origin
 from teams.principal import Author, Principal
 from teams.secret_scanning.handling import storable_text
@@ -51,6 +52,8 @@ def memories_import(*, owner: Owner, changes: Sequence[ImportChange], import_con
             _new_memory(owner, change, ids, import_context.principal.author)
             for change in changes[start : start + BATCH_ROWS]
         ]
+        for memory, _ in batch:
+            require_level(import_context.principal, memory, memory.sensitivity)
         _insert(batch, import_context.note)
         import_context.advance(len(batch))
     _supersede(owner, {ids.get(change.item[0], change.item[0]): change.item[2] for change in changes}, ids)
@@ -61,7 +64,7 @@ def _free_ids(ids: Sequence[UUID | None]) -> dict[UUID | None, UUID]:
     wanted = [id_ for id_ in ids if id_]
     taken = set[UUID]()
     for start in range(0, len(wanted), BATCH_ROWS):
-        rows = Memory.objects.filter(id__in=wanted[start : start + BATCH_ROWS])
+        rows = Memory.everything.filter(id__in=wanted[start : start + BATCH_ROWS])
         taken |= set(rows.values_list("id", flat=True))
     return {id_: uuid7() if id_ in taken else id_ for id_ in wanted}
 
@@ -147,6 +150,8 @@ def memory_import(*, change: ImportChange, principal: Principal, note: str) -> N
     if current.version != change.version:
         raise StaleVersion(current, change.version)
     require_changeable(principal, current)
+    require_level(principal, current, values["sensitivity"])
+    old_level = current.sensitivity
     values = {**values, "text": storable_text(values["text"], owner_of(current))}
     says_something_else = values["text"] != current.text
     author = principal.author.limited_to(values.pop("origin", Origin.PERSON))
@@ -163,6 +168,7 @@ def memory_import(*, change: ImportChange, principal: Principal, note: str) -> N
     version = current.as_version()
     version.note = note
     version.save(force_insert=True)
+    record_level(principal, current, old_level)
     if says_something_else:
         announce_texts([current])
 
@@ -197,9 +203,14 @@ class IncomingMemory:
 
     @property
     def values(self) -> Mapping[str, Any]:
-        """The column values to store. A memory matched by another id keeps the external id of the stored one."""
-        if self.here is not None and self.here.id != self.kept.id:
-            return {**self.kept.values, "external_id": self.here.external_id}
+        """The column values to store. A memory matched by another id keeps the external id of the stored one. An import
+        raises the sensitivity of a stored memory, and never lowers it.
+        """
+        if self.here is not None:
+            own = {"sensitivity": max(self.here.sensitivity, self.kept.values["sensitivity"])}
+            if self.here.id != self.kept.id:
+                own["external_id"] = self.here.external_id
+            return {**self.kept.values, **own}
         if self.here is None and not self.kept.id:
             return {**self.kept.values, "external_id": external_id_of(self.kept)}
         return self.kept.values

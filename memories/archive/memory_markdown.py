@@ -27,6 +27,7 @@ from memories.models.memory import MAX_TEXT_CHARACTERS
 from memories.search.languages import DEFAULT, detected_language
 from memories.services import MemoryFacts
 from teams.origin import Origin
+from teams.sensitivity import LEVEL_WORDS
 from teams.versioned_text.versioned_file import Version
 
 BULLET_COLUMNS = {"kind", "text", "superseded_by"}
@@ -63,7 +64,7 @@ def memory_values_digest(values: Mapping[str, Any], superseded_by: UUID | None) 
 def _comment_values(memory: Memory) -> dict[str, Any]:
     """Return the values for the comment above a memory's bullet, as JSON: those that differ from the defaults."""
     said = {
-        name: _to_json(getattr(memory, name))
+        name: memory.level.word if name == "sensitivity" else _to_json(getattr(memory, name))
         for name, column in exported_columns().items()
         if name not in BULLET_COLUMNS and getattr(memory, name) != default_of(column, memory.text)
     }
@@ -169,6 +170,10 @@ def _values(said: Mapping[str, Any], where: str) -> dict[str, Any]:
     for name, value in said.items():
         if name not in known:
             raise ImportRefused(f"{where}: the comment above it says “{name}”. Known are: {', '.join(known)}.")
+        if name == "sensitivity":
+            if not isinstance(value, str) or value not in LEVEL_WORDS:
+                raise ImportRefused(f"{where}: the sensitivity is none of {', '.join(LEVEL_WORDS)}. Correct it.")
+            value = int(LEVEL_WORDS[value])  # noqa: PLW2901 - the word stands for it
         values[name] = _value(known[name], value, f"{where}, {name}")
     return values
 

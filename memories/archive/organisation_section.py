@@ -9,6 +9,7 @@ from rest_framework import serializers
 
 from config.http.serializers import Line
 from memories.archive.digests import ImportState, state_of, text_digest
+from memories.archive.owner_entries import NO_FACTS, TextFacts
 from memories.archive.sections import ArchiveEntry, ExportScope, ImportChange, ImportContext, ImportUnit, register
 from memories.archive.text_section import DocumentSection, load_metadata, text_change, text_entries, with_refusal
 from memories.imports.base import readable_name
@@ -16,6 +17,7 @@ from teams.models import OrganisationFile
 from teams.organisation.models import MAX_TITLE_CHARACTERS
 from teams.organisation.services import clean_title, organisation_file_create, organisation_file_rename
 from teams.principal import Principal
+from teams.sensitivity import DEFAULT_LEVEL, LEVEL_WORDS, Sensitivity
 from teams.slugs import MAX_SLUG_CHARACTERS, valid_slug
 from teams.versioned_text.versioned_file import file_save
 
@@ -30,6 +32,7 @@ class ExportedTitle:
 
     title: str = ""
     mark: str = ""
+    facts: TextFacts = NO_FACTS
 
 
 class OrganisationSection(DocumentSection):
@@ -38,9 +41,16 @@ class OrganisationSection(DocumentSection):
 
     def entries(self, scope: ExportScope) -> Iterator[ArchiveEntry]:
         if scope.organisation:
-            titles = dict(OrganisationFile.objects.order_by("file_key").values_list("file_key", "title"))
+            rows = OrganisationFile.objects.order_by("file_key").values_list("file_key", "title", "sensitivity")
             texts = OrganisationFile.objects.order_by("file_key").values_list("file_key", "content").iterator(10)
-            metadata = {key: {"title": title, "mark": text_digest(title)} for key, title in titles.items()}
+            metadata = {
+                key: {
+                    "title": title,
+                    "mark": text_digest(title),
+                    **({} if level == DEFAULT_LEVEL else {"sensitivity": Sensitivity(level).word}),
+                }
+                for key, title, level in rows
+            }
             yield from text_entries(self.folder, texts, {FILES: metadata}, ending=self.ending)
 
     def change_of(self, unit: ImportUnit, principal: Principal) -> Callable[[str, str], ImportChange]:
@@ -59,8 +69,14 @@ class OrganisationSection(DocumentSection):
         title: str = change.item.title
         file = OrganisationFile.objects.filter(file_key=name).first()
         if file is None:
+            level = change.item.facts.sensitivity
             organisation_file_create(
-                key=name, title=title or readable_name(name), content=change.after, principal=principal, note=note
+                key=name,
+                title=title or readable_name(name),
+                content=change.after,
+                principal=principal,
+                note=note,
+                sensitivity=DEFAULT_LEVEL if level is None else level,
             )
             return
         saved = file_save(
@@ -69,6 +85,7 @@ class OrganisationSection(DocumentSection):
             expected_version=change.version,
             author=principal.author,
             note=note,
+            sensitivity=change.item.facts.level_for(file, principal),
         )
         if title:
             organisation_file_rename(
@@ -97,7 +114,7 @@ def _import_change(
             change, state=renamed, reason=f"Its text is the same; in the archive its title is “{title.title}”."
         )
     if change.state is ImportState.CHANGED and renamed is ImportState.NEWER:
-        return replace(change, item=ExportedTitle())  # the new title here stays
+        return replace(change, item=ExportedTitle(facts=title.facts))  # the new title here stays
     if change.state is ImportState.CHANGED and renamed is ImportState.BOTH:
         return replace(change, state=ImportState.BOTH, reason=f"In the archive its title is “{title.title}”.")
     return change
@@ -106,9 +123,14 @@ def _import_change(
 def _parse_title(metadata: Any) -> ExportedTitle:
     """Return the title in organisation.json for a file. Raises ValidationError for a text that cannot be a title."""
     known = metadata if isinstance(metadata, Mapping) else {}
-    title, mark = known.get("title", ""), known.get("mark", "")
+    title, mark, word = known.get("title", ""), known.get("mark", ""), known.get("sensitivity")
+    if word is not None and (not isinstance(word, str) or word not in LEVEL_WORDS):
+        raise ValidationError(f"Its sensitivity is none of {', '.join(LEVEL_WORDS)}.")
+    level = None if word is None else int(LEVEL_WORDS[word])
     return ExportedTitle(
-        clean_title(_TITLE.run_validation(title)) if title else "", mark if isinstance(mark, str) else ""
+        clean_title(_TITLE.run_validation(title)) if title else "",
+        mark if isinstance(mark, str) else "",
+        TextFacts(sensitivity=level),
     )
 
 

@@ -219,7 +219,7 @@ class OwnerSection(Generic[OwnerType]):
         for within, key in self.texts.items():
             if within in unit.files:
                 change = owner_text_change(unit, within, here.get(key), settings.marks.get(within, ""))
-                yield replace(change, item=settings.origins.get(within))
+                yield replace(change, item=settings.facts_of(within))
 
     def _written_changes(
         self, unit: ImportUnit, owner: OwnerType | None, settings: OwnerSettings

@@ -25,6 +25,7 @@ from memories.models import ImportPlan, ImportStatus, Job
 from teams.activity.log import activity_record
 from teams.activity.models import ActivityAction
 from teams.principal import Principal
+from teams.sensitivity import reading_as
 from teams.versioned_text.versioned_file import MAX_NOTE_CHARACTERS, lock_row
 
 RETENTION = timedelta(days=1)
@@ -159,7 +160,8 @@ def import_plan_in_background(job: Job, advance: Advance) -> None:
         contents = read_zip(bytes(plan.archive), SECTIONS)
         check_memory_count(contents)
         plan.visibility = visibility_of(principal)
-        _store_preview(plan, preview_import(contents, principal, advance))
+        with reading_as(principal):
+            _store_preview(plan, preview_import(contents, principal, advance))
     except ImportRefused as refused:
         plan.status, plan.refusal, plan.archive = ImportStatus.REFUSED, refused.detail, b""
     with transaction.atomic():
@@ -183,9 +185,10 @@ def import_run(*, plan: ImportPlan, principal: Principal, advance: Advance) -> N
     chosen = set(plan.chosen)
     steps = [step for step in load_steps(plan.steps) if is_selected(step, chosen) and step.unit not in plan.outcome]
     import_context = ImportContext(principal, note_of(plan.file_name), advance)
-    for unit, stored, left in apply_units(contents, steps, import_context):
-        plan.outcome[unit] = {"stored": stored, "left": [[one.name, one.reason] for one in left]}
-        plan.save(update_fields=["outcome"])
+    with reading_as(principal):
+        for unit, stored, left in apply_units(contents, steps, import_context):
+            plan.outcome[unit] = {"stored": stored, "left": [[one.name, one.reason] for one in left]}
+            plan.save(update_fields=["outcome"])
     plan.status, plan.finished_at, plan.archive = ImportStatus.DONE, timezone.now(), b""
     plan.save(update_fields=["status", "finished_at", "archive"])
 

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from config.http.serializers import Line, StrictSerializer
-from memories.archive.owner_entries import owner_entries
+from memories.archive.owner_entries import owner_entries, readable
 from memories.archive.owner_section import OwnerSection
 from memories.archive.sections import ArchiveEntry, ExportScope, ImportChange, register
 from memories.imports.base import readable_name
@@ -15,7 +15,6 @@ from memories.imports.workspace import TEAM_FILES
 from teams.access import require_change_allowed
 from teams.api.serializers import MAX_NAME_CHARACTERS
 from teams.models import Team, TeamFile
-from teams.origin import Origin
 from teams.principal import Principal
 from teams.services import team_create, team_files_provision, team_update
 from teams.versioned_text.versioned_file import file_save
@@ -59,14 +58,15 @@ class TeamSection(OwnerSection[Team]):
         team_update(team=owner, expected_version=change.version, name=change.item["name"], principal=principal)
 
     def take(self, owner: Team, change: ImportChange, principal: Principal, note: str) -> None:
-        file = TeamFile.objects.get(team=owner, file_key=self.texts[change.name.rpartition("/")[2]])
+        file = readable(TeamFile.objects.filter(team=owner, file_key=self.texts[change.name.rpartition("/")[2]]))
         require_change_allowed(principal, owner, file.versions.all())
         file_save(
             file=file,
             content=change.after,
             expected_version=change.version or file.version,
-            author=principal.author.limited_to(change.item or Origin.PERSON),
+            author=principal.author.limited_to(change.item.origin),
             note=note,
+            sensitivity=change.item.level_for(file, principal),
         )
 
 

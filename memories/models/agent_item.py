@@ -9,10 +9,11 @@ from uuid_utils.compat import uuid7
 
 from agents.models import Agent
 from memories.models.embedding import Embedded
+from teams.sensitivity import Sensitive
 from teams.versioned_text.versioned_file import Signed
 
 
-class AgentItem(Signed):
+class AgentItem(Sensitive, Signed):
     """The abstract base of a row that belongs to one agent, such as an event, an entity or a document.
 
     `version` counts the saved states of the row; `external_id` is the row's id in the system that it was imported from.
@@ -25,6 +26,8 @@ class AgentItem(Signed):
     version = models.PositiveIntegerField(default=1)
     created = models.DateTimeField(auto_now_add=True)
     updated = models.DateTimeField(auto_now=True)
+
+    owner_columns: ClassVar = {"agent": "agent_id"}
 
     ref_kind: str
     """The prefix of the refs of this model, as "event" in event:<uuid>@1."""

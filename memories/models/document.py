@@ -1,5 +1,6 @@
 """A document is a text file of a project that an agent works on; search finds the chunks of its text."""
 
+from typing import ClassVar
 from uuid import UUID
 
 from django.contrib.postgres.indexes import GinIndex
@@ -11,6 +12,7 @@ from memories.lifecycle.tiers import Tiered
 from memories.models.agent_item import AgentItem, newest_first_index, unique_external_id
 from memories.models.embedding import Embedded
 from memories.search.languages import DEFAULT, LANGUAGES
+from teams.sensitivity import Sensitive
 
 WORDS = models.Case(
     *(models.When(language=name, then=SearchVector("text", config=name)) for name in LANGUAGES if name != DEFAULT),
@@ -49,8 +51,9 @@ class Document(Tiered, AgentItem):
         return self.path
 
 
-class Passage(Embedded):
-    """A passage is a piece of one version of a text: characters `start` to `end`, beginning on line `line`.
+class Passage(Sensitive, Embedded):
+    """A passage is a piece of one version of a text: characters `start` to `end`, beginning on line `line`. It is as
+    sensitive as the whole text.
 
     Full-text search uses the text search configuration named by `language`; code counts as English.
     """
@@ -74,6 +77,8 @@ class Chunk(Passage):
     """A chunk is a passage of one version of a document. Where the document is packed, the chunk's text is read from
     it; a cold or frozen document has no chunks.
     """
+
+    owner_columns: ClassVar = {"agent": "agent_id"}
 
     text = TieredPassage()
     document = models.ForeignKey(Document, models.DO_NOTHING, db_constraint=False, related_name="chunks")

@@ -4,7 +4,7 @@ Passages are derived from the text by a background job. Only those of the text's
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
@@ -34,6 +34,8 @@ class FilePassage(Passage):
     The file belongs to an agent or a team; if both are null, to the organisation. `owner` is the id of the agent, the
     team or ORGANISATION.
     """
+
+    owner_columns: ClassVar = {"agent": "agent_id", "team": "team_id", "organisation": ""}
 
     file_kind = models.CharField(max_length=20, choices=[(kind, kind) for kind in FILE_MODELS])
     file_id = models.UUIDField()

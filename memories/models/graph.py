@@ -95,6 +95,8 @@ class Relation(AgentItem):
             models.Index(fields=["target", "-weight"], name="relation_target"),
             # With what the walk through the graph needs, so that it reads the strongest relations from the index alone.
             models.Index(
-                fields=["agent", "-weight"], include=["source", "target", "id"], name="relation_agent_strongest"
+                fields=["agent", "-weight"],
+                include=["source", "target", "id", "sensitivity"],
+                name="relation_agent_strongest",
             ),
         ]

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from typing import ClassVar
 from uuid import UUID
 
 from django.contrib.postgres.fields import ArrayField
@@ -19,6 +20,7 @@ from memories.lifecycle.tiers import Tiered
 from memories.models.embedding import Embedded
 from memories.search.languages import DEFAULT, LANGUAGES
 from teams.models import Team
+from teams.sensitivity import OF_VERSION, Sensitive
 from teams.versioned_text.versioned_file import Signed, Version
 
 MAX_TEXT_CHARACTERS = 20_000
@@ -53,7 +55,7 @@ LAST_BYTES = models.Func(
 UNIT_RANGE = [MinValueValidator(0.0), MaxValueValidator(1.0)]
 
 
-class Memory(Tiered, Embedded, Signed):
+class Memory(Sensitive, Tiered, Embedded, Signed):
     """A memory belongs to exactly one agent or one team, as a database constraint ensures.
 
     `salience` and `credibility` are 0 to 1. `external_id` is the memory's id in the system that it was imported from,
@@ -61,6 +63,8 @@ class Memory(Tiered, Embedded, Signed):
     before all others of its owner in every context, whatever the topic. A retired memory (`retired_because` says why)
     and a superseded one are left out of contexts.
     """
+
+    owner_columns: ClassVar = {"agent": "agent_id", "team": "team_id"}
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     agent = models.ForeignKey(
@@ -172,14 +176,18 @@ class Memory(Tiered, Embedded, Signed):
             editor_ref=self.editor_ref,
             editor_name=self.editor_name,
             origin=self.origin,
+            sensitivity=self.sensitivity,
         )
 
 
-class MemoryVersion(Version):
+class MemoryVersion(Sensitive, Version):
     """One saved state of a memory, stored until the memory is erased.
 
     `merged` holds the ids of the memories that this version superseded, where a merge made it.
     """
+
+    owner_columns: ClassVar = {"agent": "file__agent_id", "team": "file__team_id"}
+    level_columns = OF_VERSION
 
     file = models.ForeignKey(Memory, models.DO_NOTHING, db_constraint=False, related_name="versions")
     kind = models.CharField(max_length=40)

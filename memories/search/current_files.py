@@ -12,21 +12,23 @@ from config.db.statements import Statement, run_statement
 from memories.embeddings.file_splitting import passages_of_text
 from memories.models import FilePassage
 from teams.origin import Origin
+from teams.sensitivity import DEFAULT_LEVEL
 
 # A text that is not split is read up to %(most)s characters in all, the last changed files first.
 READ = """
 SELECT id, version, key, title, at,
     CASE WHEN NOT is_split THEN left(content, greatest(0, %(most)s - newer)::integer) END AS content,
-    NOT is_split AND newer + characters > %(most)s AS is_cut, origin
+    NOT is_split AND newer + characters > %(most)s AS is_cut, origin, sensitivity
 FROM (
     SELECT *, sum(characters) OVER (ORDER BY at DESC, id ROWS UNBOUNDED PRECEDING) - characters AS newer
     FROM (
         SELECT id, version, {key} AS key, {title} AS title, updated_at AS at, content, is_split, origin,
+            sensitivity,
             CASE WHEN is_split THEN 0 ELSE length(content) END AS characters
         FROM {table} AS file, LATERAL (
             SELECT EXISTS (SELECT FROM file_passages WHERE file_id = file.id AND file_version = file.version)
         ) AS passages (is_split)
-        WHERE {where}
+        WHERE {where} AND sensitivity <= %(clearance)s
     ) AS measured
 ) AS limited
 ORDER BY at DESC, id
@@ -44,6 +46,8 @@ class FileQuery:
     kind: str
     owner: UUID
     table: str
+    clearance: int
+    """The level up to which files are read."""
     where: str = "true"
     parameters: Mapping[str, Any] = field(default_factory=dict)
     key: str = "file_key"
@@ -65,6 +69,7 @@ class CurrentFile(Struct, frozen=True):
     content: str | None
     is_cut: bool = False
     origin: str = Origin.PERSON
+    sensitivity: int = DEFAULT_LEVEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +99,6 @@ class CurrentPassages:
 def current_files(query: FileQuery, *, most: int) -> list[CurrentFile]:
     """Return the files, the last changed first, with at most `most` characters of the texts without passages."""
     sql = READ.format(table=query.table, where=query.where, key=query.key, title=query.title)
-    parameters = {"owner": query.owner, "most": most, **query.parameters}
+    parameters = {"owner": query.owner, "clearance": query.clearance, "most": most, **query.parameters}
     used = {name: value for name, value in parameters.items() if f"%({name})s" in sql}
     return [CurrentFile(*row) for row in run_statement(Statement(sql, used))]

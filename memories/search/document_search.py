@@ -32,7 +32,8 @@ substring(uuid_send(document_id), 9) || int8send(id) || int8send(position) || in
     || lseg_send(lseg(point({similarity}, 0.5), point(0.5, {octets})))
 """
 TEXTS = f"""
-SELECT c.id, document_id, document_version, position, line, {passage_sql("c")} AS text, path, updated, d.origin
+SELECT c.id, document_id, document_version, position, line, {passage_sql("c")} AS text, path, updated, d.origin,
+    c.sensitivity
 FROM chunks c JOIN documents d ON d.id = document_id WHERE c.id = ANY(%(ids)s::bigint[])
 """  # noqa: S608 - only the constant above is put in
 
@@ -51,7 +52,12 @@ class PassageTable:
     """The SQL expression of the size of a passage's text in bytes."""
 
 
-CHUNKS = PassageTable("chunks", "agent_id", "SELECT {row} FROM chunks WHERE {owner} = %(owner)s", octets_sql("chunks"))
+CHUNKS = PassageTable(
+    "chunks",
+    "agent_id",
+    "SELECT {row} FROM chunks WHERE {owner} = %(owner)s AND sensitivity <= %(clearance)s",
+    octets_sql("chunks"),
+)
 
 
 class FoundPassage(Struct, frozen=True):
@@ -67,6 +73,7 @@ class FoundPassage(Struct, frozen=True):
     path: str
     updated: datetime.datetime
     origin: str
+    sensitivity: int
     similarity: float | None
     measures: Mapping[str, float] = {}
 

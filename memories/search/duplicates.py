@@ -8,6 +8,7 @@ from config.db.statements import fetch_rows
 from memories.embeddings.active_model import SLOTS, read_active_model
 from memories.models import Memory
 from memories.services import Owner
+from teams.sensitivity import owner_clearance
 
 COMPARED_ROWS = 400
 """The number of newest current memories that are compared: 80,000 comparisons take as long as a page may."""
@@ -18,7 +19,8 @@ MAX_PAIRS = 12
 PAIRS = """
 WITH compared AS MATERIALIZED (
     SELECT id, {slot} AS vector FROM memories
-    WHERE {owner} = %(owner)s AND superseded_by_id IS NULL AND retired_because = '' AND {here}
+    WHERE {owner} = %(owner)s AND sensitivity <= %(clearance)s
+        AND superseded_by_id IS NULL AND retired_because = '' AND {here}
         AND {slot} IS NOT NULL
     ORDER BY coalesce(occurred_at, created) DESC LIMIT %(compared)s
 )
@@ -43,6 +45,7 @@ def likely_duplicates(owner: Owner) -> list[DuplicatePair]:
     column = "agent_id" if isinstance(owner, Agent) else "team_id"
     parameters: dict[str, Any] = {
         "owner": owner.pk,
+        "clearance": owner_clearance(column, owner.pk),
         "model": space.model,
         "compared": COMPARED_ROWS,
         "distance": 1 - MIN_SIMILARITY,

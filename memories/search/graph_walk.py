@@ -15,6 +15,7 @@ from agents.models import Agent
 from config.db.statements import Statement, fetch_rows, run_statement
 from memories.embeddings.active_model import SLOTS
 from memories.models import Entity, Relation
+from teams.sensitivity import owner_clearance
 
 MAX_DEPTH = 3
 MAX_ENTITIES = 200
@@ -28,15 +29,15 @@ WITH RECURSIVE reached (id, distance) AS (
     UNION
     SELECT neighbour.id, reached.distance + 1
     FROM reached, LATERAL (
-        SELECT target_id AS id FROM relations WHERE source_id = reached.id
+        SELECT target_id AS id FROM relations WHERE source_id = reached.id AND sensitivity <= %(clearance)s
         UNION ALL
-        SELECT source_id FROM relations WHERE target_id = reached.id
+        SELECT source_id FROM relations WHERE target_id = reached.id AND sensitivity <= %(clearance)s
     ) AS neighbour
     WHERE reached.distance < %(depth)s
 )
 SELECT entities.id
 FROM entities JOIN (SELECT id, min(distance) AS distance FROM reached GROUP BY id) AS nearest USING (id)
-WHERE entities.agent_id = %(agent)s
+WHERE entities.agent_id = %(agent)s AND sensitivity <= %(clearance)s
 ORDER BY distance, salience DESC, id LIMIT %(entities)s
 """
 
@@ -67,7 +68,13 @@ def load_graph_around(*, agent: Agent, entity: Entity | None, depth: int = 1) ->
 
 
 def _ids_around(agent: Agent, entity: Entity, depth: int) -> list[UUID]:
-    parameters: dict[str, Any] = {"agent": agent.pk, "entity": entity.pk, "depth": depth, "entities": MAX_ENTITIES}
+    parameters: dict[str, Any] = {
+        "agent": agent.pk,
+        "entity": entity.pk,
+        "clearance": owner_clearance("agent_id", agent.pk),
+        "depth": depth,
+        "entities": MAX_ENTITIES,
+    }
     return [id_ for (id_,) in fetch_rows(AROUND, parameters)]
 
 
@@ -77,24 +84,26 @@ def _ids_around(agent: Agent, entity: Entity, depth: int) -> list[UUID]:
 WALK = """
 WITH RECURSIVE reached (entity, depth) AS (
     (
-        (SELECT id, 0 FROM entities WHERE agent_id = %(agent)s AND id = ANY(%(mentioned)s::uuid[]))
+        (SELECT id, 0 FROM entities WHERE agent_id = %(agent)s AND sensitivity <= %(clearance)s
+            AND id = ANY(%(mentioned)s::uuid[]))
         UNION
         (SELECT id, 0 FROM entities
-            WHERE agent_id = %(agent)s AND (%(types)s::text[] IS NULL OR type = ANY(%(types)s))
+            WHERE agent_id = %(agent)s AND sensitivity <= %(clearance)s
+                AND (%(types)s::text[] IS NULL OR type = ANY(%(types)s))
             ORDER BY salience DESC, id LIMIT %(salient)s)
     )
     UNION
     SELECT neighbour.id, depth + 1 FROM reached, LATERAL (
-        SELECT target_id AS id FROM relations WHERE source_id = entity
+        SELECT target_id AS id FROM relations WHERE source_id = entity AND sensitivity <= %(clearance)s
         UNION ALL
-        SELECT source_id FROM relations WHERE target_id = entity
+        SELECT source_id FROM relations WHERE target_id = entity AND sensitivity <= %(clearance)s
     ) AS neighbour
     WHERE depth + 1 < %(depth)s
 ), nearest AS (
     SELECT entity, min(depth) AS depth FROM reached WHERE depth < %(depth)s GROUP BY entity
 ), heaviest AS MATERIALIZED (
     SELECT id, source_id, target_id, weight FROM relations
-    WHERE agent_id = %(agent)s
+    WHERE agent_id = %(agent)s AND sensitivity <= %(clearance)s
         AND (source_id IN (SELECT entity FROM nearest) OR target_id IN (SELECT entity FROM nearest))
     ORDER BY weight DESC FETCH FIRST (%(limit)s) ROWS WITH TIES
 ), strongest AS (
@@ -104,7 +113,7 @@ WITH RECURSIVE reached (entity, depth) AS (
     ORDER BY weight DESC, depth, heaviest.id LIMIT %(limit)s
 )
 SELECT relations.id, relations.version, source.name, relations.type, target.name, relations.directed,
-    relations.weight, relations.updated, relations.origin, strongest.depth
+    relations.weight, relations.updated, relations.origin, relations.sensitivity, strongest.depth
 FROM strongest JOIN relations USING (id)
     JOIN entities AS source ON source.id = relations.source_id
     JOIN entities AS target ON target.id = relations.target_id
@@ -124,6 +133,7 @@ class WalkedRelation(Struct, frozen=True):
     weight: float
     updated: datetime.datetime
     origin: str
+    sensitivity: int
     depth: int
 
     @property
@@ -147,6 +157,7 @@ def walk_relations(
     """
     parameters: dict[str, Any] = {
         "agent": agent.pk,
+        "clearance": owner_clearance("agent_id", agent.pk),
         "mentioned": list(mentioned),
         "salient": salient,
         "types": None if types is None else sorted(types),

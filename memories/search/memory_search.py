@@ -33,6 +33,7 @@ from memories.search.question import SearchQuestion, read_terms
 from memories.search.row_format import NOT_CURRENT, OCCURRED, PINNED, Columns, OwnerSearch, ids_literal, ids_of
 from memories.services import Owner
 from teams.origin import Origin
+from teams.sensitivity import DEFAULT_LEVEL, READABLE_SQL, owner_clearance
 
 IS_CURRENT = Q(superseded_by=None, retired_because="")
 
@@ -61,7 +62,7 @@ IS_CURRENT_SQL = "(superseded_by_id IS NULL AND retired_because = '')"
 CURRENT_FIRST = f"NOT {IS_CURRENT_SQL}"
 COLUMNS = f"""
 m.id, m.version, m.kind, {text_sql("m")} AS text, at, similarity, m.superseded_by_id, m.pinned, m.retired_because,
-m.salience, m.credibility, m.origin
+m.salience, m.credibility, m.origin, m.sensitivity
 """
 
 # RECENT_SQL returns an owner's newest and pinned memories; `{owner}` is the column, `owner` an id, `recent` a number.
@@ -70,8 +71,8 @@ m.salience, m.credibility, m.origin
 RECENT_SQL = f"""
 WITH owned AS NOT MATERIALIZED (
     SELECT id, version, kind, {text_sql("memories")} AS text, coalesce(occurred_at, created) AS at, superseded_by_id,
-        pinned, retired_because, salience, credibility, origin
-    FROM memories WHERE {{owner}} = %(owner)s AND {IS_SEARCHED_SQL}
+        pinned, retired_because, salience, credibility, origin, sensitivity
+    FROM memories WHERE {{owner}} = %(owner)s AND {READABLE_SQL} AND {IS_SEARCHED_SQL}
 ), standing AS MATERIALIZED (
     SELECT * FROM owned WHERE {IS_CURRENT_SQL} ORDER BY at DESC, id LIMIT %(recent)s
 ), found AS (
@@ -83,7 +84,7 @@ WITH owned AS NOT MATERIALIZED (
         LIMIT greatest(0, %(recent)s - (SELECT count(*) FROM standing)))
 )
 SELECT id, version, kind, text, at, NULL::float8 AS similarity, superseded_by_id, pinned, retired_because,
-    salience, credibility, origin
+    salience, credibility, origin, sensitivity
 FROM found ORDER BY {CURRENT_FIRST}, at DESC, id
 """  # noqa: S608 - only the constant names above are put in
 
@@ -91,7 +92,7 @@ SIMILAR = f"""
 WITH owned AS MATERIALIZED (
     SELECT id, coalesce(occurred_at, created) AS at, superseded_by_id, pinned, retired_because,
         CASE WHEN {{here}} THEN 1 - ({{slot}} <=> %(vector)s::vector) END AS similarity
-    FROM memories WHERE {{owner}} = %(owner)s AND {IS_SEARCHED_SQL}
+    FROM memories WHERE {{owner}} = %(owner)s AND {READABLE_SQL} AND {IS_SEARCHED_SQL}
 ), found AS (
     (SELECT id, at, similarity FROM owned
         ORDER BY {CURRENT_FIRST}, similarity DESC NULLS LAST, id LIMIT %(similar)s)
@@ -124,6 +125,7 @@ class FoundMemory(Struct, frozen=True):
     salience: float = 0.5
     credibility: float = 0.5
     origin: str = Origin.PERSON
+    sensitivity: int = DEFAULT_LEVEL
     measures: Mapping[str, float] = {}
 
     @property
@@ -156,7 +158,8 @@ def find_memories(*, owner: Owner, vector: QueryVector | None, similar: int, rec
 
 def _find_memories(owner: Owner, similar: int, recent: int, vector: QueryVector | None) -> list[FoundMemory]:
     names = {"owner": "agent_id" if isinstance(owner, Agent) else "team_id"}
-    parameters: dict[str, Any] = {"owner": owner.pk, "similar": similar, "recent": recent}
+    clearance = owner_clearance(names["owner"], owner.pk)
+    parameters: dict[str, Any] = {"owner": owner.pk, "clearance": clearance, "similar": similar, "recent": recent}
     if vector is not None:
         names |= {"slot": vector.space.slot, "here": vector.space.here}
         parameters |= vector.parameters
@@ -170,7 +173,7 @@ def _find_memories(owner: Owner, similar: int, recent: int, vector: QueryVector 
 
 TEXTS = f"""
 SELECT id, version, kind, {text_sql("memories")} AS text, {OCCURRED}, superseded_by_id, pinned, retired_because,
-    salience, credibility, origin
+    salience, credibility, origin, sensitivity
 FROM memories WHERE id = ANY(%(ids)s::uuid[])
 """  # noqa: S608 - only the constant above is put in
 SURE_FACTOR = 2
@@ -208,12 +211,14 @@ def _rows_with_features(
     question = replace(question, vector=vector)
     column = "agent_id" if isinstance(owner, Agent) else "team_id"
     most = max(candidates.EXACT_ROWS, least)
-    kept = cached_sample(owner.pk)
+    kept = cached_sample(owner.pk, owner_clearance(column, owner.pk))
     known = kept.table if kept and kept.owned > SURE_FACTOR * most else 0
     terms, more, table = read_terms(question, column, owner.pk, most, known)
     search = OwnerSearch(column, owner.pk, question, terms)
     if more:
-        rows, rarity = candidates.candidate_rows(search, weights, least, read_sample(column, owner.pk, table))
+        rows, rarity = candidates.candidate_rows(
+            search, weights, least, read_sample(column, owner.pk, table, search.clearance)
+        )
     else:
         rows, rarity = candidates.all_rows(search, most)
     return rows, {name: np.round(values, DECIMALS) for name, values in features(rows, question, rarity).items()}

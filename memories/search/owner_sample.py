@@ -37,7 +37,8 @@ SELECT string_agg(last, ''::bytea), string_agg(timestamptz_send(occurred), ''::b
 FROM (
     SELECT {last} AS last, {occurred} AS occurred, search, {octets} AS octets,
         sum({octets}) OVER (ORDER BY {last} ROWS UNBOUNDED PRECEDING) AS bytes
-    FROM memories WHERE {owner} = %(owner)s AND {searched} ORDER BY {last} LIMIT %(rows)s
+    FROM memories WHERE {owner} = %(owner)s AND sensitivity <= %(clearance)s
+        AND {searched} ORDER BY {last} LIMIT %(rows)s
 ) AS first WHERE bytes <= %(bytes)s
 """
 
@@ -84,31 +85,35 @@ def _memory_bytes(sample: OwnerSample) -> int:
     return SAMPLE_BYTES + sample.rows.nbytes + sample.words.nbytes + sample.counts.nbytes
 
 
-_cache = ProcessCache[UUID, OwnerSample]("samples", MAX_CACHE_BYTES, _memory_bytes, lifetime=lambda _: LIFETIME_SECONDS)
+_cache = ProcessCache[tuple[UUID, int], OwnerSample](
+    "samples", MAX_CACHE_BYTES, _memory_bytes, lifetime=lambda _: LIFETIME_SECONDS
+)
 
 
-def cached_sample(owner: UUID) -> OwnerSample | None:
-    """Return the cached sample of the owner's rows; None where there is none from the last minutes."""
-    return _cache.get(owner)
+def cached_sample(owner: UUID, clearance: int) -> OwnerSample | None:
+    """Return the cached sample of the owner's rows up to this clearance; None where there is none from the last
+    minutes.
+    """
+    return _cache.get((owner, clearance))
 
 
-def read_sample(column: str, owner: UUID, table: int) -> OwnerSample:
-    """Return a sample of the owner's rows in the table with this oid, from the cache if possible.
+def read_sample(column: str, owner: UUID, table: int, clearance: int) -> OwnerSample:
+    """Return a sample of the owner's rows up to this clearance in the table with this oid, from the cache if possible.
 
     `column` is the column that holds the owner's id. The owner must have at least one row.
     """
-    sample = cached_sample(owner)
+    sample = cached_sample(owner, clearance)
     if sample is None or sample.table != table:
-        sample = _query_sample(column, owner)
-        _cache.put(owner, sample)
+        sample = _query_sample(column, owner, clearance)
+        _cache.put((owner, clearance), sample)
     return sample
 
 
-def _query_sample(column: str, owner: UUID) -> OwnerSample:
+def _query_sample(column: str, owner: UUID, clearance: int) -> OwnerSample:
     query = READ.format(
         last=LAST, occurred=OCCURRED, owner=column, octets=octets_sql("memories"), searched=IS_SEARCHED_SQL
     )
-    parameters = {"owner": owner, "rows": ROWS, "bytes": BYTES}
+    parameters = {"owner": owner, "clearance": clearance, "rows": ROWS, "bytes": BYTES}
     ((last, moments, texts, mean_bytes, table, rows_in_table),) = run_statement(
         Statement(query, parameters), binary=True
     )

@@ -8,12 +8,14 @@ from uuid import UUID
 from agents.models import Agent
 from config.db.statements import Statement, run_statement
 from memories.models import Pattern
+from teams.sensitivity import owner_clearance
 
 # A pattern that was never applied has no success rate and sorts like one that always failed.
 MATCHING = """
-SELECT id, version, name, keywords, intents, entity_types, guidance, successes, applications, updated, origin
+SELECT id, version, name, keywords, intents, entity_types, guidance, successes, applications, updated, origin,
+    sensitivity
 FROM patterns
-WHERE agent_id = %(agent)s AND (
+WHERE agent_id = %(agent)s AND sensitivity <= %(clearance)s AND (
     EXISTS (SELECT 1 FROM unnest(keywords) AS keyword WHERE lower(keyword) = ANY(%(words)s::text[]))
     OR %(intent)s = ANY(intents)
     OR entity_types && %(types)s::varchar[]
@@ -37,6 +39,7 @@ class MatchingPattern(NamedTuple):
     applications: int
     updated: datetime.datetime
     origin: str
+    sensitivity: int
 
     @property
     def ref(self) -> str:
@@ -52,6 +55,7 @@ def matching_patterns(
     """
     parameters = {
         "agent": agent.pk,
+        "clearance": owner_clearance("agent_id", agent.pk),
         "words": list(words),
         "intent": intent,
         "types": list(entity_types),

@@ -19,6 +19,7 @@ from memories.lifecycle.tiers import IS_SEARCHED_SQL
 from memories.search.dates import DayRange, days_in
 from memories.search.languages import DEFAULT, LANGUAGES, languages_by_evidence
 from memories.search.time_expressions import TIME_EXPRESSIONS
+from teams.sensitivity import READABLE_SQL, owner_clearance
 
 MAX_NAME_WORDS = 4
 MAX_NAMES = 400
@@ -79,11 +80,14 @@ LAST_POSITION = 16_383
 # of a text alike, up to LAST_POSITION, so stems of one word are matched by position. No stem contains a blank.
 READ = f"""
 WITH RECURSIVE other AS (
-    SELECT (SELECT min(language) FROM {{table}} WHERE {{owner}} = %(owner)s AND language <> '{DEFAULT}') AS language
+    SELECT (
+        SELECT min(language) FROM {{table}}
+        WHERE {{owner}} = %(owner)s AND {READABLE_SQL} AND language <> '{DEFAULT}'
+    ) AS language
     UNION ALL
     SELECT (
         SELECT min(language) FROM {{table}}
-        WHERE {{owner}} = %(owner)s AND language <> '{DEFAULT}' AND language > other.language
+        WHERE {{owner}} = %(owner)s AND {READABLE_SQL} AND language <> '{DEFAULT}' AND language > other.language
     ) FROM other WHERE language IS NOT NULL
 ), spoken AS MATERIALIZED (
     SELECT language::regconfig AS configuration, array_position(%(languages)s::text[], language) AS place
@@ -109,10 +113,11 @@ SELECT ARRAY(
 ), ARRAY(
     SELECT string_agg(named::text, ' | ' ORDER BY named::text)
     FROM entities, unnest(names) AS alias, spoken, LATERAL phraseto_tsquery(configuration, alias) AS named
-    WHERE agent_id = %(owner)s AND names && string_to_array(%(names)s, chr(10)) AND numnode(named) > 0
+    WHERE agent_id = %(owner)s AND {READABLE_SQL}
+        AND names && string_to_array(%(names)s, chr(10)) AND numnode(named) > 0
     GROUP BY entities.id, salience ORDER BY salience DESC, entities.id LIMIT %(entities)s
 ), ARRAY(SELECT configuration::text FROM spoken ORDER BY place), 'memories'::regclass::oid = %(table)s::oid
-    OR EXISTS (SELECT FROM {{table}} WHERE {{owner}} = %(owner)s AND {{searched}} OFFSET %(most)s),
+    OR EXISTS (SELECT FROM {{table}} WHERE {{owner}} = %(owner)s AND {READABLE_SQL} AND {{searched}} OFFSET %(most)s),
     'memories'::regclass::oid
 """  # noqa: S608 - only constants are put in
 OR = " | "
@@ -170,6 +175,7 @@ def read_terms(
         "languages": list(question.languages),
         "spoken": list(spoken),
         "owner": owner,
+        "clearance": owner_clearance(column, owner),
         "names": "\n".join(question.names),
         "words": MAX_WORDS,
         "entities": MAX_ENTITIES,

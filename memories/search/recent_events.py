@@ -13,6 +13,7 @@ from agents.models import Agent
 from config.db.statements import Statement, run_statement
 from memories.lifecycle.tiered_text import json_sql, read_json
 from memories.models import Event, Session, TaskFrame
+from teams.sensitivity import owner_clearance
 
 OTHER_SESSIONS = 5
 HIGHLIGHTS = 5
@@ -21,14 +22,14 @@ HIGHLIGHTS = 5
 MOST_CHARACTERS = 1_000_000
 """The limit of the total length of the events' contents: more than the largest budget of a context."""
 
-COLUMNS = "id, version, type, content, outcome, tool, size, occurred_at, origin"
+COLUMNS = "id, version, type, content, outcome, tool, size, occurred_at, origin, sensitivity"
 SELECTED = COLUMNS.replace("content", f"{json_sql('events', 'content')} AS content")
 NEWEST_FIRST = "ORDER BY occurred_at DESC, id DESC"
 
 # Conditions by the parameter that they need: a statement has those that apply, so that one plan serves all values.
 # Events without a task are useful in any task; other tasks' events are summed up by the results of those tasks.
 CONDITIONS = {
-    "agent": "agent_id = %(agent)s AND tier IN ('hot', 'warm')",
+    "agent": "agent_id = %(agent)s AND sensitivity <= %(clearance)s AND tier IN ('hot', 'warm')",
     "since": "occurred_at > %(since)s",
     "types": "type = ANY(%(types)s::text[])",
     "task": "(task_id IS NULL OR task_id = %(task)s)",
@@ -39,7 +40,8 @@ OF_SESSION, OF_TASK = "session_id = %(session)s", "task_id = %(task)s"
 HIGHLIGHT = "session_id = other AND (type IN ('error', 'file_write') OR outcome <> '')"
 OF_OTHER_SESSIONS = """
     (SELECT highlight.* FROM (
-        SELECT id AS other FROM sessions WHERE agent_id = %(agent)s AND id IS DISTINCT FROM %(session)s::uuid
+        SELECT id AS other FROM sessions WHERE agent_id = %(agent)s AND sensitivity <= %(clearance)s
+            AND id IS DISTINCT FROM %(session)s::uuid
         ORDER BY started_at DESC, id DESC LIMIT %(others)s
     ) AS others, LATERAL {} AS highlight)
 """
@@ -64,6 +66,7 @@ class FoundEvent(NamedTuple):
     size: int
     occurred_at: datetime.datetime
     origin: str
+    sensitivity: int
 
     @property
     def ref(self) -> str:
@@ -85,6 +88,7 @@ class EventQuery:
         """The SQL parameters of the filter; those without a value are not among them, nor in its conditions."""
         values = {
             "agent": self.agent.pk,
+            "clearance": owner_clearance("agent_id", self.agent.pk),
             "session": self.session and self.session.pk,
             "task": self.task and self.task.pk,
             "since": self.since,
@@ -94,7 +98,7 @@ class EventQuery:
 
     def newest(self, limit: str, *conditions: str) -> str:
         """Return SQL for the newest events that meet the conditions; `limit` is the parameter with their number."""
-        own = [condition for name, condition in CONDITIONS.items() if name in self.parameters]
+        own = [condition for name, condition in CONDITIONS.items() if getattr(self, name) is not None]
         return NEWEST.format(where=" AND ".join([*own, *conditions]), limit=limit)
 
     def of_session_and_task(self) -> list[str]:

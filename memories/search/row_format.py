@@ -19,6 +19,7 @@ from memories.lifecycle.tiers import IS_SEARCHED_SQL
 from memories.search.languages import DEFAULT
 from memories.search.question import MAX_TERMS, QueryTerms, SearchQuestion
 from memories.search.time_expressions import TIME_EXPRESSIONS
+from teams.sensitivity import READABLE_SQL, owner_clearance
 
 Columns = NDArray[np.void]
 """An array of rows with the fields of LAYOUT."""
@@ -57,7 +58,7 @@ uuid_send(id) || timestamptz_send({occurred}) || int8send({marks})
 # Rows are packed in the inner query: a whole row passed on would carry all its columns.
 READ = "SELECT string_agg(packed, ''::bytea), {active} FROM ({which}) AS chosen (packed)"
 NEWEST = f"""
-SELECT {{row}} FROM memories WHERE {{owner}} = %(owner)s AND {IS_SEARCHED_SQL}
+SELECT {{row}} FROM memories WHERE {{owner}} = %(owner)s AND {READABLE_SQL} AND {IS_SEARCHED_SQL}
 ORDER BY {{occurred}} DESC LIMIT %(limit)s
 """  # noqa: S608 - only the constant above is put in
 
@@ -71,6 +72,11 @@ class OwnerSearch:
     question: SearchQuestion
     terms: QueryTerms
 
+    @cached_property
+    def clearance(self) -> int:
+        """The sensitivity up to which the current reader may read the owner's rows; no statement reads others."""
+        return owner_clearance(self.column, self.owner)
+
     @property
     def places(self) -> range:
         """The indexes of all terms."""
@@ -82,6 +88,7 @@ class OwnerSearch:
         vector = self.question.vector
         return {
             "owner": self.owner,
+            "clearance": self.clearance,
             **(vector.parameters if vector else {}),
             "time_words": " | ".join(
                 TIME_WORDS if name == DEFAULT else TIME_EXPRESSIONS[name].time_words

@@ -7,20 +7,23 @@ from uuid import UUID
 
 from agents.models import Agent
 from memories.models import Session, TaskFrame
+from teams.sensitivity import owner_clearance
 
 MAX_FRAMES = 1_000
 
 BELOW = """
 WITH RECURSIVE below AS (
-    SELECT * FROM task_frames WHERE parent_id = ANY(%(roots)s)
+    SELECT * FROM task_frames WHERE parent_id = ANY(%(roots)s) AND sensitivity <= %(clearance)s
     UNION
     SELECT frame.* FROM task_frames frame JOIN below ON frame.parent_id = below.id
+    WHERE frame.sensitivity <= %(clearance)s
 )
 SELECT * FROM below ORDER BY depth, created, id LIMIT %(most)s
 """
 CURRENT = """
 SELECT DISTINCT ON (session_id) id FROM task_frames
-WHERE agent_id = %(agent)s AND status = 'active' AND (session_id = ANY(%(sessions)s) OR session_id IS NULL)
+WHERE agent_id = %(agent)s AND sensitivity <= %(clearance)s
+    AND status = 'active' AND (session_id = ANY(%(sessions)s) OR session_id IS NULL)
 ORDER BY session_id, depth DESC, created DESC, id DESC
 """
 
@@ -77,7 +80,7 @@ def load_stacks(agent: Agent, roots: Sequence[TaskFrame]) -> list[GoalStack]:
     """Return the trees below the roots by session, in the order of the roots; at most MAX_FRAMES frames below them."""
     if not roots:
         return []
-    goals = {frame.id: GoalNode(frame) for frame in (*roots, *_descendants(roots))}
+    goals = {frame.id: GoalNode(frame) for frame in (*roots, *_descendants(agent, roots))}
     for goal in goals.values():
         parent = goals.get(goal.frame.parent_id) if goal.frame.parent_id else None
         if parent is not None:
@@ -89,14 +92,18 @@ def load_stacks(agent: Agent, roots: Sequence[TaskFrame]) -> list[GoalStack]:
     return [GoalStack(frames[0].session, [goals[frame.id] for frame in frames]) for frames in by_session.values()]
 
 
-def _descendants(roots: Sequence[TaskFrame]) -> Iterable[TaskFrame]:
-    return TaskFrame.objects.raw(BELOW, {"roots": [root.id for root in roots], "most": MAX_FRAMES})
+def _descendants(agent: Agent, roots: Sequence[TaskFrame]) -> Iterable[TaskFrame]:
+    clearance = owner_clearance("agent_id", agent.pk)
+    parameters = {"roots": [root.id for root in roots], "clearance": clearance, "most": MAX_FRAMES}
+    return TaskFrame.objects.raw(BELOW, parameters)
 
 
 def _current_ids(agent: Agent, roots: Sequence[TaskFrame]) -> list[UUID]:
     """Return the ids of the current frames in the sessions of the roots and on the agent's own stack."""
+    clearance = owner_clearance("agent_id", agent.pk)
     sessions = list({root.session_id for root in roots if root.session_id})
-    return [frame.id for frame in TaskFrame.objects.raw(CURRENT, {"agent": agent.pk, "sessions": sessions})]
+    parameters = {"agent": agent.pk, "clearance": clearance, "sessions": sessions}
+    return [frame.id for frame in TaskFrame.objects.raw(CURRENT, parameters)]
 
 
 def _mark_current(goals: dict[UUID, GoalNode], current: Iterable[UUID]) -> None:

@@ -19,6 +19,7 @@ from memories.models.agent_item import AgentItem
 from memories.services.announcements import announce_texts
 from memories.services.batch_errors import BatchError, InvalidBatch, duplicate_error, invalid_at
 from memories.services.json_values import compact_json
+from teams.levels import record_level, require_level
 from teams.principal import Principal
 from teams.secret_scanning.handling import storable_value
 from teams.versioned_text.versioned_file import StaleVersion, lock_row
@@ -95,6 +96,7 @@ def agent_items_create(
     places = _new_places(model, agent, facts)
     things = {place: model(agent=agent, **_storable_at(place, facts[place], agent)) for place in places}
     for thing in things.values():
+        require_level(principal, thing, thing.sensitivity)
         thing.signed_by(principal.author)
     prepare_items(agent.id, things)
     rows = list(things.values())
@@ -122,7 +124,7 @@ def _storable_at(place: int, facts: Facts, agent: Agent) -> dict[str, Any]:
 def _new_places(model: type[AgentItem], agent: Agent, facts: Sequence[Facts]) -> list[int]:
     """Return the positions of facts whose external id is new to the agent; of several with the same id, the first."""
     named = {fact["external_id"] for fact in facts if fact.get("external_id")}
-    rows = model._default_manager.filter(agent=agent, external_id__in=named)  # noqa: SLF001
+    rows = model.everything.filter(agent=agent, external_id__in=named)
     seen = set(rows.values_list("external_id", flat=True)) if named else set()
     fresh = []
     for place, fact in enumerate(facts):
@@ -147,6 +149,8 @@ def agent_item_update(*, thing: ItemType, expected_version: int, changes: Facts,
     changed = changed_fields(current, changes)
     if not changed:
         return current
+    old_level = current.sensitivity
+    require_level(principal, current, changes.get("sensitivity"))
     for name, value in changes.items():
         setattr(current, name, value)
     current.version += 1
@@ -159,6 +163,9 @@ def agent_item_update(*, thing: ItemType, expected_version: int, changes: Facts,
         if conflict := duplicate_error({0: current}, error):
             raise conflict from None
         raise
+    if "sensitivity" in changed:
+        current.refresh_from_db(fields=["sensitivity"])  # it is at least that of what it belongs to
+        record_level(principal, current, old_level)
     if current.is_announced and not changed.isdisjoint(current.context_fields):
         announce_texts([current])
     return current

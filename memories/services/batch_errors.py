@@ -75,6 +75,6 @@ def duplicate_error(things: Mapping[int, AgentItem], error: IntegrityError) -> D
 def _existing_keys(things: Mapping[int, AgentItem], fields: list[str]) -> set[tuple[object, ...]]:
     """Return the values of these fields in the agent's other rows that share their first field's value with an item."""
     first, own = fields[0], list(things.values())
-    rows = type(own[0])._default_manager.filter(agent_id=own[0].agent_id)  # noqa: SLF001
+    rows = type(own[0]).everything.filter(agent_id=own[0].agent_id)
     alike = rows.filter(**{f"{first}__in": {getattr(thing, first) for thing in own}})
     return set(alike.exclude(pk__in=[thing.pk for thing in own]).values_list(*fields))

@@ -47,7 +47,8 @@ def _sessions_by_key(agent: Agent, facts: Sequence[Facts], principal: Principal)
             started[key] = min(
                 started.get(key, datetime.datetime.max.replace(tzinfo=datetime.UTC)), _occurred_at(fact, now)
             )
-    found = {session.external_id: session for session in Session.objects.filter(agent=agent, external_id__in=started)}
+    known = Session.everything.filter(agent=agent, external_id__in=started)
+    found = {session.external_id: session for session in known}
     missing = [{"external_id": key, "started_at": at} for key, at in started.items() if key not in found]
     made = agent_items_create(model=Session, agent=agent, facts=missing, principal=principal) if missing else []
     return found | {session.external_id: session for session in made}

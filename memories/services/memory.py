@@ -7,6 +7,7 @@ import datetime
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Any
 from uuid import UUID
 
 from django.contrib.postgres.search import SearchQuery
@@ -25,10 +26,12 @@ from memories.services.batch_errors import invalid_at
 from teams.access import require_change_allowed
 from teams.activity.log import activity_record
 from teams.activity.models import ActivityAction
+from teams.levels import record_level, require_level
 from teams.models import Team
 from teams.origin import Origin
 from teams.principal import Principal
 from teams.secret_scanning.handling import storable_text
+from teams.sensitivity import DEFAULT_LEVEL
 from teams.services import erase
 from teams.versioned_text.versioned_file import StaleVersion, author_of_text, lock_row
 
@@ -82,6 +85,8 @@ class MemoryFacts:
     external_id: str = ""
     language: str = ""
     origin: Origin = Origin.PERSON
+    sensitivity: int | None = None
+    """The level of the memory; None: internal for a new one, unchanged for another."""
 
 
 def memory_create(*, owner: Owner, facts: MemoryFacts, principal: Principal) -> Memory:
@@ -101,12 +106,14 @@ def memories_create(*, owner: Owner, facts: Sequence[MemoryFacts], principal: Pr
     """
     lock_row(owner)  # concurrent imports wait for each other
     named = [fact.external_id for fact in facts if fact.external_id]
-    known = set(memories_of(owner).filter(external_id__in=named).values_list("external_id", flat=True))
+    known = set(_all_of(owner).filter(external_id__in=named).values_list("external_id", flat=True))
     memories = []
     for place, fact in enumerate(facts):
         if fact.external_id not in known:
             memories.append(_new_memory(owner, place, fact, principal))
             known |= {fact.external_id} - {""}
+    for memory in memories:
+        require_level(principal, memory, memory.sensitivity)
     set_languages([memory for memory in memories if not memory.language], memories_of(owner))
     embed_rows(memories)
     Memory.objects.bulk_create(memories, batch_size=BATCH_ROWS)
@@ -116,8 +123,14 @@ def memories_create(*, owner: Owner, facts: Sequence[MemoryFacts], principal: Pr
 
 
 def memories_of(owner: Owner) -> QuerySet[Memory]:
-    """Return all memories of an agent or a team."""
+    """Return the memories of an agent or a team that the current reader may read."""
     return Memory.objects.filter(agent=owner) if isinstance(owner, Agent) else Memory.objects.filter(team=owner)
+
+
+def _all_of(owner: Owner) -> QuerySet[Memory]:
+    """Return all memories of an agent or a team, whoever reads."""
+    rows: QuerySet[Memory] = Memory.everything.all()
+    return rows.filter(agent=owner) if isinstance(owner, Agent) else rows.filter(team=owner)
 
 
 def owner_of(memory: Memory) -> Owner:
@@ -129,7 +142,7 @@ def owner_of(memory: Memory) -> Owner:
 
 def facts_of(memory: Memory) -> MemoryFacts:
     """Return the current content of the memory, without its language and origin: an unchanged text keeps them."""
-    own = {"language": "", "origin": Origin.PERSON}
+    own: dict[str, Any] = {"language": "", "origin": Origin.PERSON, "sensitivity": None}
     return MemoryFacts(**{field.name: getattr(memory, field.name) for field in fields(MemoryFacts)} | own)
 
 
@@ -150,6 +163,7 @@ def _new_memory(owner: Owner, place: int, facts: MemoryFacts, principal: Princip
         external_id=facts.external_id,
         language=facts.language,
         origin=facts.origin,
+        sensitivity=DEFAULT_LEVEL if facts.sensitivity is None else facts.sensitivity,
     )
     memory.signed_by(principal.author)
     return memory
@@ -183,12 +197,17 @@ def memory_update(
     told = _next_status(current, superseded_by, pinned, retired_because)
     names_another_language = facts.language not in {"", current.language}
     facts = replace(facts, text=storable_text(facts.text, owner_of(current)))
-    unnamed = replace(facts, external_id=current.external_id, language="", origin=Origin.PERSON)
-    if told == memory_status(current) and unnamed == facts_of(current) and not names_another_language:
+    unnamed = replace(facts, external_id=current.external_id, language="", origin=Origin.PERSON, sensitivity=None)
+    is_classed_anew = names_another_language or facts.sensitivity not in {None, current.sensitivity}
+    if told == memory_status(current) and unnamed == facts_of(current) and not is_classed_anew:
         return current
     require_changeable(principal, current)
+    require_level(principal, current, facts.sensitivity)
+    old_level = current.sensitivity
     current.superseded_by, current.pinned, current.retired_because = superseded_by, told.pinned, told.retired_because
-    return _save_next_version(current, facts, principal, note)
+    saved = _save_next_version(current, facts, principal, note)
+    record_level(principal, saved, old_level)
+    return saved
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +232,7 @@ def _next_status(
     stands = successor is None and not because
     if pinned and not stands:
         raise Invalid("pinned", "An archived or superseded memory cannot be pinned. Restore it first.")
-    if pinned and not memory.pinned and memories_of(owner_of(memory)).filter(pinned=True).count() >= MAX_PINNED:
+    if pinned and not memory.pinned and _all_of(owner_of(memory)).filter(pinned=True).count() >= MAX_PINNED:
         raise Invalid("pinned", f"At most {MAX_PINNED} memories can be pinned. Unpin another one first.")
     still = memory.pinned if pinned is None else pinned
     return MemoryStatus(successor.pk if successor else None, still and stands, because)
@@ -224,6 +243,8 @@ def _save_next_version(memory: Memory, facts: MemoryFacts, principal: Principal,
     says_something_else = facts.text != memory.text
     memory.kind, memory.text, memory.occurred_at = facts.kind, facts.text, facts.occurred_at
     memory.salience, memory.credibility = facts.salience, facts.credibility
+    if facts.sensitivity is not None:
+        memory.sensitivity = facts.sensitivity
     by = principal.relaying(facts.origin)
     store_next_version(memory, by, note, says_something_else=says_something_else, language=facts.language)
     return memory

@@ -21,6 +21,7 @@ from memories.services.memory import (
 from teams.origin import Origin, least_trusted
 from teams.principal import Principal
 from teams.secret_scanning.handling import storable_text
+from teams.sensitivity import DEFAULT_LEVEL
 from teams.versioned_text.versioned_file import lock_row
 
 MAX_MERGED = 20
@@ -42,9 +43,9 @@ class MergeRequest:
 def memories_merge(*, owner: Owner, merging: MergeRequest, principal: Principal) -> Memory:
     """Merge memories of one owner, and return the new version of the one that remains; it supersedes the others.
 
-    The remaining memory has the least trusted origin of all, and is pinned where any of them was. Raises StaleVersion
-    where one changed since the caller saw it, NotFound, Invalid for memories that cannot be merged, and Forbidden for
-    an agent's key in a team whose memories by people it must not change.
+    The remaining memory has the least trusted origin and the highest sensitivity of all, and is pinned where any of
+    them was. Raises StaleVersion where one changed since the caller saw it, NotFound, Invalid for memories that cannot
+    be merged, and Forbidden for an agent's key in a team whose memories by people it must not change.
     """
     others = [id_ for id_ in merging.versions if id_ != merging.keep]
     if merging.keep not in merging.versions or not 1 <= len(others) < MAX_MERGED:
@@ -55,9 +56,10 @@ def memories_merge(*, owner: Owner, merging: MergeRequest, principal: Principal)
     kept = memories.pop(merging.keep)
     pinned = kept.pinned or any(memory.pinned for memory in memories.values())
     origins = [kept.origin, *(memory.origin for memory in memories.values())]
+    kept.sensitivity = max(kept.sensitivity, *(memory.sensitivity for memory in memories.values()))
     for memory in memories.values():
         memory.superseded_by, memory.pinned = kept, False
-        store_next_version(memory, principal, f"Merged into: {kept.text}"[:200])
+        store_next_version(memory, principal, _note(memory, "Merged into", kept))
     text = kept.text if merging.text is None else storable_text(merging.text, owner)
     changed, kept.text, kept.pinned = text != kept.text, text, pinned
     if changed:
@@ -68,14 +70,19 @@ def memories_merge(*, owner: Owner, merging: MergeRequest, principal: Principal)
     return kept
 
 
+def _note(memory: Memory, what: str, other: Memory) -> str:
+    """Return the note on what became of the memory; it does not tell the text of a more sensitive one."""
+    return f"{what}: {other.text}"[:200] if other.sensitivity <= memory.sensitivity else f"{what} another memory"
+
+
 @transaction.atomic
 def memory_supersede(*, owner: Owner, facts: MemoryFacts, superseded: Collection[UUID], principal: Principal) -> Memory:
     """Create a memory that supersedes other memories of its owner, and return its version 2, which names them.
 
-    Its origin is trusted no more than theirs, and it is pinned where any of them was. `memories_unmerge` makes them
-    active again, and leaves the new memory. Raises Invalid for memories that cannot be superseded, Conflict where the
-    owner has the external id already, and Forbidden for an agent's key in a team whose memories by people it must not
-    change.
+    Its origin is trusted no more than theirs, its sensitivity is at least theirs, and it is pinned where any of them
+    was. `memories_unmerge` makes them active again, and leaves the new memory. Raises Invalid for memories that cannot
+    be superseded, Conflict where the owner has the external id already, and Forbidden for an agent's key in a team
+    whose memories by people it must not change.
     """
     if len(superseded) >= MAX_MERGED:
         raise Invalid("supersedes", f"Name at most {MAX_MERGED - 1} memories.")
@@ -87,11 +94,14 @@ def memory_supersede(*, owner: Owner, facts: MemoryFacts, superseded: Collection
         raise Invalid("supersedes", "One of them is archived or superseded already.", "not_active")
     require_changeable(principal, *others)
     origin = least_trusted(facts.origin, *(one.origin for one in others))
-    created = memory_create(owner=owner, facts=replace(facts, origin=origin), principal=principal)
+    own = DEFAULT_LEVEL if facts.sensitivity is None else facts.sensitivity
+    level = max([own, *(one.sensitivity for one in others)])
+    facts = replace(facts, origin=origin, sensitivity=level)
+    created = memory_create(owner=owner, facts=facts, principal=principal)
     created.pinned = any(one.pinned for one in others)
     for one in others:
         one.superseded_by, one.pinned = created, False
-        store_next_version(one, principal, f"Superseded by: {created.text}"[:200])
+        store_next_version(one, principal, _note(one, "Superseded by", created))
     store_next_version(created, principal, merged=[one.id for one in others])
     return created
 
@@ -135,7 +145,7 @@ def last_merge(memory: Memory) -> MemoryVersion | None:
 
 def _previous_version(memory: Memory, version: int) -> MemoryVersion:
     """Return the version of the memory before this version number."""
-    return MemoryVersion.objects.get(file=memory, version=version - 1)
+    return MemoryVersion.everything.get(file=memory, version=version - 1)
 
 
 def _lock_current(owner: Owner, versions: Mapping[UUID, int]) -> dict[UUID, Memory]:

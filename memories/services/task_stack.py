@@ -3,6 +3,8 @@
 The current frame is the active one with the greatest depth; of several, the newest.
 """
 
+from typing import Any
+
 from django.db import transaction
 
 from agents.models import Agent
@@ -12,21 +14,25 @@ from memories.models import Session, TaskFrame, TaskStatus
 from memories.services.agent_item import agent_item_update, agent_items_create
 from memories.services.item_hooks import MAX_DEPTH, TOO_DEEP
 from teams.principal import Principal
+from teams.sensitivity import owner_clearance
 from teams.versioned_text.versioned_file import lock_row
 
 PATH = """
 WITH RECURSIVE path AS (
     (SELECT * FROM task_frames
-        WHERE agent_id = %(agent)s AND session_id IS NOT DISTINCT FROM %(session)s AND status = 'active'
+        WHERE agent_id = %(agent)s AND sensitivity <= %(clearance)s
+            AND session_id IS NOT DISTINCT FROM %(session)s AND status = 'active'
         ORDER BY depth DESC, created DESC, id DESC LIMIT 1)
     UNION
     SELECT parent.* FROM task_frames parent JOIN path ON parent.id = path.parent_id
+    WHERE parent.sensitivity <= %(clearance)s
 )
 SELECT * FROM path ORDER BY depth
 """
 # "{}" is the condition on the session, which decides which index serves.
 CURRENT = """
-WHERE agent_id = %(agent)s AND session_id {} AND status = 'active' ORDER BY depth DESC, created DESC, id DESC LIMIT 1
+WHERE agent_id = %(agent)s AND sensitivity <= %(clearance)s AND session_id {} AND status = 'active'
+ORDER BY depth DESC, created DESC, id DESC LIMIT 1
 """
 
 
@@ -60,11 +66,18 @@ def task_pop(*, agent: Agent, session: Session | None, result: str, principal: P
 def task_peek(*, agent: Agent, session: Session | None) -> TaskFrame | None:
     """Return the current frame of the stack; None where the stack is empty."""
     clauses = CURRENT.format("= %(session)s" if session else "IS NULL")
-    found = find_rows(TaskFrame, clauses, {"agent": agent.pk, "session": session and session.pk})
+    found = find_rows(TaskFrame, clauses, _parameters(agent, session))
     return found[0] if found else None
 
 
 def task_path(*, agent: Agent, session: Session | None) -> list[TaskFrame]:
     """Return the frames from the root to the current one; an empty list where the stack is empty."""
-    parameters = {"agent": agent.pk, "session": session and session.pk}
-    return list(TaskFrame.objects.raw(PATH, parameters))
+    return list(TaskFrame.objects.raw(PATH, _parameters(agent, session)))
+
+
+def _parameters(agent: Agent, session: Session | None) -> dict[str, Any]:
+    return {
+        "agent": agent.pk,
+        "clearance": owner_clearance("agent_id", agent.pk),
+        "session": session and session.pk,
+    }

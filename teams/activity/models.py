@@ -57,6 +57,7 @@ class ActivityAction(models.TextChoices):
     MEMORY_DELETED = "memory.deleted", _("Memory deleted")
     CONFLICT_RESOLVED = "conflict.resolved", _("Conflict resolved")
     CONFLICT_REOPENED = "conflict.reopened", _("Conflict reopened")
+    SENSITIVITY_CHANGED = "sensitivity.changed", _("Sensitivity changed")
     EXPORT_DOWNLOADED = "export.downloaded", _("Export downloaded")
     BUNDLE_DOWNLOADED = "bundle.downloaded", _("Audit bundle downloaded")
     IMPORT_BEGUN = "import.begun", _("Import started")

@@ -10,6 +10,7 @@ from config.http.serializers import ExactText, Flag, Line, NotesField, StrictSer
 from teams.origin import Origin
 from teams.principal import SYSTEM, Role
 from teams.secret_scanning.handling import SecretHandling
+from teams.sensitivity import LEVEL_WORDS, Sensitivity
 from teams.slugs import MAX_SLUG_CHARACTERS, valid_slug
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS, MAX_NOTE_CHARACTERS
 
@@ -127,6 +128,32 @@ class OriginField(serializers.ChoiceField):
         super().__init__(**{"choices": Origin.values, "read_only": True, "help_text": help_text, **options})
 
 
+class LevelField(serializers.ChoiceField):
+    """A field for a sensitivity or a clearance, as a word."""
+
+    default_error_messages = {"invalid_choice": f"Use one of: {', '.join(LEVEL_WORDS)}."}
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(choices=list(LEVEL_WORDS), **options)
+
+    def to_internal_value(self, data: Any) -> Any:
+        return int(LEVEL_WORDS[super().to_internal_value(data)])
+
+    def to_representation(self, value: Any) -> str:
+        return Sensitivity(value).word
+
+
+LEVEL_HELP = "How confidential it is; without the clearance for it, it does not exist."
+
+
+class LevelledSerializer(StrictSerializer):
+    """The body of a request about a text with a sensitivity."""
+
+    sensitivity = LevelField(
+        required=False, help_text="At most your own clearance; only an admin of the team lowers it. Default: internal."
+    )
+
+
 class SignedSerializer(serializers.Serializer[Any]):
     version = serializers.IntegerField()
     updated_by = ActorField("editor")
@@ -134,13 +161,14 @@ class SignedSerializer(serializers.Serializer[Any]):
 
 
 class FileSerializer(SignedSerializer):
+    sensitivity = LevelField(help_text=LEVEL_HELP)
     key = serializers.CharField(source="file_key")
     content = serializers.CharField()
     updated_at = serializers.DateTimeField()
     notes = NotesField()
 
 
-class ContentSerializer(StrictSerializer):
+class ContentSerializer(LevelledSerializer):
     content = ExactText(allow_blank=True, max_length=MAX_FILE_CHARACTERS, help_text="Markdown.")
     note = NoteField()
 

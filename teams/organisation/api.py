@@ -1,5 +1,6 @@
 """These REST endpoints read the organisation's files for everybody, and write them for its admins and admin keys."""
 
+from django.db import transaction
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
@@ -12,8 +13,11 @@ from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, LOCATION, ONLY_CR
 from config.http.serializers import ExactText, Line, StrictSerializer
 from teams.access import organisation_file_for, require_admin
 from teams.api.serializers import (
+    LEVEL_HELP,
     ContentSerializer,
     FileSerializer,
+    LevelField,
+    LevelledSerializer,
     NoteField,
     SignedSerializer,
     SlugField,
@@ -21,6 +25,7 @@ from teams.api.serializers import (
     page_serializer,
 )
 from teams.api.view import ApiView
+from teams.levels import record_level, require_level
 from teams.models import OrganisationFile
 from teams.organisation.models import MAX_TITLE_CHARACTERS
 from teams.organisation.services import (
@@ -38,6 +43,7 @@ KEY = "Lower-case letters, digits and hyphens, as in brand-voice. It cannot be c
 
 
 class OrganisationFileSummarySerializer(SignedSerializer):
+    sensitivity = LevelField(help_text=LEVEL_HELP)
     key = serializers.CharField(source="file_key")
     title = serializers.CharField()
     updated_at = serializers.DateTimeField()
@@ -47,7 +53,7 @@ class OrganisationFileSerializer(FileSerializer):
     title = serializers.CharField()
 
 
-class OrganisationFileCreateSerializer(StrictSerializer):
+class OrganisationFileCreateSerializer(LevelledSerializer):
     key = SlugField(help_text=KEY)
     title = Line(max_length=MAX_TITLE_CHARACTERS)
     content = ExactText(
@@ -131,7 +137,11 @@ class OrganisationFileDetail(VersionedView):
         expected = self.expected(file)
         facts = self.validated(ContentSerializer)
         check_publication(self.principal, file, facts["content"])
-        return self.answer(file_save(file=file, **facts, expected_version=expected, author=self.principal.author))
+        require_level(self.principal, file, facts.get("sensitivity"))
+        with transaction.atomic():
+            saved = file_save(file=file, **facts, expected_version=expected, author=self.principal.author)
+            record_level(self.principal, saved, file.sensitivity)
+        return self.answer(saved)
 
     @extend_schema(
         operation_id="organisation_files_rename",

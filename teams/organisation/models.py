@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.db import models
 
+from teams.sensitivity import OF_VERSION, Sensitive
 from teams.slugs import MAX_SLUG_CHARACTERS, valid_slug
 from teams.versioned_text.versioned_file import Version, VersionedFile
 
@@ -15,11 +16,13 @@ of it that are found by meaning, not its beginning.
 """
 
 
-class OrganisationFile(VersionedFile):
+class OrganisationFile(Sensitive, VersionedFile):
     """An organisation file is a Markdown file of the organisation, such as a style guide. Its key never changes.
 
     The title belongs to the versioned state: a file with a new title has a new version.
     """
+
+    owner_columns: ClassVar = {"organisation": ""}
 
     file_key = models.CharField(max_length=MAX_SLUG_CHARACTERS, unique=True, validators=[valid_slug])
     title = models.CharField(max_length=MAX_TITLE_CHARACTERS)
@@ -48,8 +51,11 @@ class OrganisationFile(VersionedFile):
         return version
 
 
-class OrganisationFileVersion(Version):
+class OrganisationFileVersion(Sensitive, Version):
     """This is a version of a file of the organisation, which is never changed."""
+
+    owner_columns: ClassVar = {"organisation": ""}
+    level_columns = OF_VERSION
 
     file = models.ForeignKey(OrganisationFile, models.DO_NOTHING, db_constraint=False, related_name="versions")
     title = models.CharField(max_length=MAX_TITLE_CHARACTERS)

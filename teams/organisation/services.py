@@ -9,8 +9,10 @@ from config.http.errors import Conflict, Invalid
 from config.invisible_characters import clean_text
 from teams.activity.log import activity_record
 from teams.activity.models import ActivityAction
+from teams.levels import require_level
 from teams.models import OrganisationFile
 from teams.principal import Principal
+from teams.sensitivity import DEFAULT_LEVEL
 from teams.services import erase
 from teams.versioned_text.versioned_file import StaleVersion, file_create, lock_row, store_version
 
@@ -25,18 +27,24 @@ def clean_title(title: str) -> str:
 
 @transaction.atomic
 def organisation_file_create(
-    *, key: str, title: str, content: str = "", principal: Principal, note: str = ""
+    *,
+    key: str,
+    title: str,
+    content: str = "",
+    principal: Principal,
+    note: str = "",
+    sensitivity: int = DEFAULT_LEVEL,
 ) -> OrganisationFile:
     """Create a file of the organisation, as its version 1.
 
     Raises Conflict if there is one with this key, and Invalid for a title without visible characters.
     """
     title = clean_title(title)
+    new = OrganisationFile(file_key=key, title=title, content=content, sensitivity=sensitivity)
+    require_level(principal, new, sensitivity)
     try:
         with transaction.atomic():
-            file = file_create(
-                file=OrganisationFile(file_key=key, title=title, content=content), author=principal.author, note=note
-            )
+            file = file_create(file=new, author=principal.author, note=note)
     except IntegrityError:
         raise Conflict(f"There is a file “{key}” already. Choose another key.") from None
     activity_record(principal, ActivityAction.ORGANISATION_FILE_CREATED, title, detail={"key": key})

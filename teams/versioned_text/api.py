@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from django.db import transaction
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
@@ -22,6 +23,7 @@ from teams.api.serializers import (
     page_serializer,
 )
 from teams.api.view import ApiView
+from teams.levels import record_level, require_level
 from teams.models import TeamFile
 from teams.principal import Action, Principal
 from teams.services import team_files_provision
@@ -86,7 +88,7 @@ class FileOwners:
 
     def files(self, owner: Any) -> Any:
         """Return all files of the owner; missing files are created."""
-        if owner.files.count() < len(self.keys):
+        if type(owner).files.rel.related_model.everything.filter(**owner.files.core_filters).count() < len(self.keys):
             self.provision([owner])
         return owner.files.all()
 
@@ -138,7 +140,10 @@ class FileDetail(VersionedView):
         facts = self.validated(ContentSerializer)
         require_change_allowed(self.principal, getattr(file, "team", None), file.versions.all())
         check_publication(self.principal, file, facts["content"])
-        saved = file_save(file=file, **facts, expected_version=expected, author=self.principal.author)
+        require_level(self.principal, file, facts.get("sensitivity"))
+        with transaction.atomic():
+            saved = file_save(file=file, **facts, expected_version=expected, author=self.principal.author)
+            record_level(self.principal, saved, file.sensitivity)
         return self.answer(saved)
 
     def _file(self, slug: str, key: str, action: Action) -> Any:

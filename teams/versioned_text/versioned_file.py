@@ -16,6 +16,7 @@ from config.invisible_characters import clean_text
 from teams.origin import Origin, least_trusted
 from teams.principal import Author
 from teams.secret_scanning.handling import SecretHandling, storable_text
+from teams.sensitivity import Sensitive
 
 MAX_FILE_CHARACTERS = 1_000_000
 MAX_NOTE_CHARACTERS = 200
@@ -121,6 +122,8 @@ class VersionedFile(Signed):
             origin=self.origin,
             note=clean_text(note),
         )
+        if isinstance(self, Sensitive) and isinstance(version, Sensitive):
+            version.sensitivity = self.sensitivity
         return version
 
 
@@ -161,8 +164,17 @@ def file_insert(*, file: FileType, author: Author, note: str = "") -> FileType:
 
 
 @transaction.atomic
-def file_save(*, file: FileType, content: str, expected_version: int, author: Author, note: str = "") -> FileType:
-    """Save a new version of a file that is based on `expected_version`; an identical text creates none.
+def file_save(
+    *,
+    file: FileType,
+    content: str,
+    expected_version: int,
+    author: Author,
+    note: str = "",
+    sensitivity: int | None = None,
+) -> FileType:
+    """Save a new version of a file that is based on `expected_version`; an identical text creates none, unless it gets
+    another sensitivity. Who may set that is checked before.
 
     The note is the author's summary of the change.
 
@@ -172,7 +184,12 @@ def file_save(*, file: FileType, content: str, expected_version: int, author: Au
     current = lock_row(file)
     if current.version != expected_version:
         raise StaleVersion(current, expected_version)
-    return _store_version(current, storable_text(content, current, "content"), author, note)
+    content = storable_text(content, current, "content")
+    if sensitivity is not None and isinstance(current, Sensitive) and current.sensitivity != sensitivity:
+        current.sensitivity = sensitivity
+        if content == current.content:
+            return store_version(current, author, note, origin=Origin(current.origin))
+    return _store_version(current, content, author, note)
 
 
 @transaction.atomic

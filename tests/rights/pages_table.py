@@ -187,6 +187,7 @@ contexts/<uuid:id_>/what-if/                                            read    
 storage/                                                                anyone        =
 storage/<slug:content_type>/                                            organisation  organisation
 storage/reports/<uuid:id_>/                                             organisation  =
+sensitivity/<slug:kind>/<uuid:id_>/                                     read          write
 storage/reports/<uuid:id_>/undo/                                        -             organisation
 teams/<slug:slug>/storage/                                              read          =
 teams/<slug:slug>/storage/<slug:content_type>/                          manage        manage
@@ -314,6 +315,7 @@ def _merge(owned: Owned, _world: World, kind: str) -> Mapping[str, Any]:
 # What is posted; where nothing stands, an empty form.
 BODIES: Mapping[str, Body] = {
     "organisation/new/": _plain(title="New"),
+    "sensitivity/<slug:kind>/<uuid:id_>/": _plain(sensitivity=1, note=""),
     "organisation/files/<slug:key>/": _version(2, content="New", deed="preview"),
     "organisation/files/<slug:key>/settings/": _version(2, title="Renamed"),
     "organisation/files/<slug:key>/delete/": _plain(typed="house-style"),

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from io import BytesIO
 from typing import Any
+from zipfile import ZipFile
 
 from django.db import transaction
 
@@ -44,7 +46,15 @@ def undone(request: Callable[[], Any]) -> Answer:
         transaction.set_rollback(True)
     stored_pieces.forget()
     row_cache.forget()
-    return Answer(answer.status_code, answer.get("Location", ""), content.decode(errors="replace"))
+    return Answer(answer.status_code, answer.get("Location", ""), _read(content))
+
+
+def _read(content: bytes) -> str:
+    """The content as a text; of an archive, the names and the texts of its files."""
+    if not content.startswith(b"PK"):
+        return content.decode(errors="replace")
+    with ZipFile(BytesIO(content)) as archive:
+        return "\n".join(f"{name}\n{archive.read(name).decode(errors='replace')}" for name in archive.namelist())
 
 
 def faults(

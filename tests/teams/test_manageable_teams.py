@@ -121,6 +121,7 @@ def test_no_module_joins_memberships_to_ask_for_roles() -> None:
     }
     assert found == {
         ("teams/models.py", "role__in"),
+        ("teams/sensitivity.py", "role__in"),  # up to which level a person may read
         ("teams/models.py", "ROLES_FOR["),
         ("teams/services.py", "role=Role."),  # who creates a team becomes its admin
     }

@@ -183,11 +183,23 @@ def _visibility_condition(limits: Mapping[str, Any] | None) -> list[SqlCondition
     if limits is None:
         return []
     team = "(team_id IS NULL OR team_id = ANY(%(seen_teams)s))"
-    return [SqlCondition(f"agent_id = ANY(%(seen_agents)s) AND {team}", limits)]
+    return [SqlCondition(f"agent_id = ANY(%(seen_agents)s) AND {team} AND {CLEARED_SQL}", limits)]
 
 
+# Of a person, the roles count in the agent's teams and in the team: see `teams.sensitivity`.
+CLEARED_SQL = """
+(sensitivity <= %(clearance)s OR EXISTS (
+    SELECT FROM (VALUES (2, '{editor,admin}'::text[]), (3, '{admin}')) AS cleared (level, roles)
+    WHERE sensitivity <= level AND agent_id IN (
+        SELECT link.agent_id FROM agent_teams AS link JOIN memberships ON memberships.team_id = link.team_id
+        WHERE user_id = %(person)s::uuid AND role = ANY(roles)
+    ) AND (team_id IS NULL OR team_id IN (
+        SELECT member.team_id FROM memberships AS member WHERE user_id = %(person)s::uuid AND role = ANY(roles)
+    ))
+))
+"""
 COLUMNS = """id, created, agent_id, agent_name, team_id, team_name, requested_by, purpose, profile_name, topic,
-    warnings, truncated, left_out, told, omitted, codes"""
+    warnings, truncated, left_out, told, omitted, codes, sensitivity"""
 NEWEST = "ORDER BY created DESC, id DESC"
 EVERYTHING = "TRUE"
 MAX_MERGED = 100

@@ -3,12 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 from uuid import UUID
 
 from agents.models import Agent
 from config.db.statements import Statement, run_statement
 from teams.models import Team
 from teams.principal import Principal
+from teams.sensitivity import DEFAULT_LEVEL, fixed_clearances
 
 # One index lookup per owner, however many contexts each owner has.
 RECORDED_OWNERS_SQL = """
@@ -71,11 +73,19 @@ class VisibleOwners:
         return _with_slug(slug, self.teams) or _with_slug(slug, self.deleted_teams)
 
     @property
-    def limits(self) -> Mapping[str, list[UUID]] | None:
-        """The agent and team ids to which the search is limited, as SQL parameters; None for admins, who see all."""
+    def limits(self) -> Mapping[str, Any] | None:
+        """The agent and team ids and the clearance to which the search is limited, as SQL parameters; None for admins,
+        who see all.
+        """
         if self.principal.is_admin:
             return None
-        return {"seen_agents": [one.id for one in self.agents], "seen_teams": [one.id for one in self.teams]}
+        fixed = fixed_clearances(self.principal)
+        return {
+            "seen_agents": [one.id for one in self.agents],
+            "seen_teams": [one.id for one in self.teams],
+            "clearance": fixed.lowest if fixed else DEFAULT_LEVEL,
+            "person": None if fixed else self.principal.id,
+        }
 
     def _deleted(self, kind: str, there: Sequence[VisibleOwner]) -> Sequence[VisibleOwner]:
         if not self.principal.is_admin:

@@ -92,7 +92,9 @@ class AlertUpdates:
         Alert.objects.bulk_create(self._new.values())
         changed = [alert for id_, alert in self._changed.items() if id_ not in self._new]
         if changed:
-            Alert.objects.bulk_update(changed, ["opened", "closed", "closed_in", "times", "context", "detail"])
+            Alert.objects.bulk_update(
+                changed, ["opened", "closed", "closed_in", "times", "context", "detail", "sensitivity"]
+            )
         for event, alert in self._events:
             alert_announce(event=event, alert=alert)
             if event == WebhookEvent.ALERT_OPENED:
@@ -109,6 +111,7 @@ class AlertUpdates:
             name=finding.name,
             detail=_detail(finding),
             context=assembly.id,
+            sensitivity=assembly.sensitivity,
             opened=assembly.created,
         )
         self._new[alert.id] = alert
@@ -119,6 +122,7 @@ class AlertUpdates:
         """Reopen the alert without an announcement: it was announced before, and nothing has changed since."""
         alert.opened, alert.context, alert.detail = assembly.created, assembly.id, _detail(finding)
         alert.closed, alert.closed_in, alert.times = None, None, alert.times + 1
+        alert.sensitivity = assembly.sensitivity
         self._changed[alert.id] = alert
 
     def _close(self, alert: Alert, assembly: Assembly) -> None:

@@ -24,6 +24,7 @@ from config.http.errors import Conflict, DossierError
 from memories.jobs.services import Advance, RetryLater, job_create, job_kind, job_retry
 from memories.models import Job, JobStatus
 from teams.principal import SYSTEM, Principal
+from teams.sensitivity import DEFAULT_LEVEL
 from teams.versioned_text.versioned_file import lock_row
 
 DELIVERY = "webhook_delivery"
@@ -42,7 +43,12 @@ def event_announce(*, event: WebhookEvent, data: Mapping[str, Any], team_id: UUI
 
 
 def alert_announce(*, event: WebhookEvent, alert: Alert) -> None:
-    """Announce an alert. The message says what the alert is about, but has no text of the context."""
+    """Announce an alert. The message says what the alert is about, but has no text of the context.
+
+    An alert above internal is not announced, because its message would leave the installation.
+    """
+    if alert.sensitivity > DEFAULT_LEVEL:
+        return
     data = {
         "alert_id": alert.id,
         "kind": alert.kind,

@@ -12,7 +12,7 @@ from time import monotonic
 from agents.models import Agent, AgentFile, DailyLog
 from assembly.comparison.side_by_side import SideBySide
 from assembly.pipeline.answer_cache import AssemblyCache, cache_key
-from assembly.pipeline.prepare import gather_candidates, prepare
+from assembly.pipeline.prepare import gather_candidates, prepare, request_clearances
 from assembly.pipeline.read_plan import load_preconditions
 from assembly.pipeline.request import AssemblyRequest
 from assembly.simulation.basis import SimulationBasis
@@ -44,13 +44,14 @@ def preview_drafts(
     asked = asked.for_agent(agent)
     texts = {about: remove_invisible(text) for about, text in texts.items()}  # as publishing does
     facts = {**asked.facts(), "texts": {about: _hash(text) for about, text in texts.items()}}
-    wanted = cache_key(agent=agent, team=team, now=asked.now, asked=facts)
+    clearances = request_clearances(agent, team)
+    wanted = cache_key(agent=agent, team=team, now=asked.now, asked=facts, clearances=clearances)
     known = kept.recall(wanted, load_preconditions(agent, team).changes) if kept.knows(wanted) else None
     if known:
         return known
     time = TimeBudget.starting_now(asked.budgets.time_ms)
     with span("try texts"):
-        prepared = prepare(agent, team, asked, wanted.now)
+        prepared = prepare(agent, team, asked, wanted.now, clearances=clearances)
         gathered = gather_candidates(prepared, time)
         basis = SimulationBasis.of(prepared, gathered, time)
         found = SideBySide.of(simulate(basis), simulate(basis, Overrides(texts=texts)))

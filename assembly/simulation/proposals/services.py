@@ -91,6 +91,7 @@ def proposal_create(
         proposal = Proposal.objects.create(
             **field_values(RecordOwners.recorded(assembly)),
             assembly_id=assembly.id,
+            sensitivity=assembly.sensitivity,
             wishes=wishes.to_dict(),
             note=note,
             basis=found.basis,

@@ -41,13 +41,14 @@ from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, LOCATION, PAGE
 from config.http.serializers import ExactText, Flag, Line, StrictSerializer
 from memories.api.fields import Count
 from teams.access import require_admin
-from teams.api.serializers import ActorSerializer, actor_document, page_serializer
+from teams.api.serializers import ActorSerializer, LevelField, actor_document, page_serializer
 from teams.api.view import ApiView
 from teams.principal import Principal
 from teams.versioned_text.api import VersionedView
 
 URL = "https://, or http:// in networks that EXTERNAL_ALLOWED_NETWORKS names."
 TIMEOUT = "Milliseconds for one request."
+SENSITIVITY = "Of all its results. It is not queried for those without the clearance. Default: internal."
 FOR_ADMINS = "null for all but admins of the organisation."
 
 
@@ -71,6 +72,7 @@ class ExternalSourceCreateSerializer(StrictSerializer):
         min_value=MIN_TIMEOUT_MS, max_value=MAX_TIMEOUT_MS, default=DEFAULT_TIMEOUT_MS, help_text=TIMEOUT
     )
     enabled = Flag(default=True)
+    sensitivity = LevelField(required=False, help_text=SENSITIVITY)
 
 
 class ExternalSourceUpdateSerializer(StrictSerializer):
@@ -80,12 +82,14 @@ class ExternalSourceUpdateSerializer(StrictSerializer):
     limit = Count(min_value=1, max_value=MAX_LIMIT, required=False, help_text="Most results of one answer.")
     timeout_ms = Count(min_value=MIN_TIMEOUT_MS, max_value=MAX_TIMEOUT_MS, required=False, help_text=TIMEOUT)
     enabled = Flag(required=False)
+    sensitivity = LevelField(required=False, help_text=SENSITIVITY)
 
 
 class ExternalSourceSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     label = serializers.CharField()  # type: ignore[assignment]
     enabled = serializers.BooleanField()
+    sensitivity = LevelField(help_text=SENSITIVITY)
     url = serializers.CharField(allow_null=True, help_text=FOR_ADMINS)
     has_secret = serializers.BooleanField(allow_null=True, help_text=FOR_ADMINS)
     limit = serializers.IntegerField(allow_null=True, help_text=FOR_ADMINS)
@@ -123,6 +127,7 @@ def external_source_document(principal: Principal, row: ExternalSource) -> dict[
         "name": row.name,
         "label": row.label,
         "enabled": row.enabled,
+        "sensitivity": row.sensitivity,
         "url": row.url,
         "has_secret": bool(row.sealed_secret),
         "limit": row.limit,

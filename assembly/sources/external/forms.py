@@ -20,6 +20,7 @@ from assembly.models.external_source import (
 from assembly.sources.external.services import MAX_QUERY_CHARACTERS, ExternalSourceConfig
 from config.http.encryption import valid_secret
 from teams.forms import validate_storable
+from teams.sensitivity import DEFAULT_LEVEL, Sensitivity
 
 PLAIN_INPUT = {"autocomplete": "off", "spellcheck": "false"}
 
@@ -56,10 +57,25 @@ class ExternalSourceForm(forms.Form):
         initial=DEFAULT_TIMEOUT_MS,
     )
 
-    def facts(self, *, enabled: bool) -> ExternalSourceConfig:
+    sensitivity = forms.TypedChoiceField(
+        label=_("Sensitivity"),
+        help_text=_("Of all its results. It is not queried for those without the clearance."),
+        choices=Sensitivity.choices,
+        initial=Sensitivity.INTERNAL,
+        coerce=int,
+        required=False,
+        empty_value=None,
+    )
+
+    def facts(self, *, enabled: bool, sensitivity: int = DEFAULT_LEVEL) -> ExternalSourceConfig:
         """Return the settings in a valid form."""
         told = ("label", "url", "limit", "timeout_ms")
-        return ExternalSourceConfig(**{name: self.cleaned_data[name] for name in told}, enabled=enabled)
+        level = self.cleaned_data["sensitivity"]
+        return ExternalSourceConfig(
+            **{name: self.cleaned_data[name] for name in told},
+            enabled=enabled,
+            sensitivity=sensitivity if level is None else level,
+        )
 
     def require_secret(self) -> None:
         """Add an error to the secret of a rejected form: its page shows every value but the secret, which has to be
@@ -93,7 +109,7 @@ class ExternalSourceEditForm(ExternalSourceForm):
     field_order = ("label", "url", "secret", "without_secret")
 
     def __init__(self, data: Any = None, *, source: ExternalSource) -> None:
-        shown = ("label", "url", "limit", "timeout_ms", "version")
+        shown = ("label", "url", "limit", "timeout_ms", "sensitivity", "version")
         super().__init__(data, initial={name: getattr(source, name) for name in shown})
         if source.sealed_secret:
             self.fields["secret"].help_text = _("A secret is set. Leave this empty to keep it; it is never shown.")

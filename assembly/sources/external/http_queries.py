@@ -131,6 +131,7 @@ def _candidate(asking: ExternalQuery, place: int, result: ExternalResult) -> Can
         measures=candidate_measures(recency=recency_score(asking.now - happened) if happened else 0.0, relevance=score),
         labels=_labels(result),
         origin="external",
+        sensitivity=asking.sensitivity,
     )
 
 

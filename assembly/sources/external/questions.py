@@ -14,6 +14,7 @@ from assembly.models import ExternalSource
 from assembly.sources.base import GatherContext
 from config.http.encryption import UndecryptableSecret, decrypt
 from config.observability.request_context import CURRENT_REQUEST
+from teams.sensitivity import DEFAULT_LEVEL
 
 EXTERNAL_SOURCE = "external"
 """The name of the source in profiles; the key of such a section is the name of an endpoint."""
@@ -39,6 +40,8 @@ class ExternalQuery:
     """The request body without the deadline, which is added when it is sent."""
     request_id: str = ""
     fault: str = ""
+    sensitivity: int = DEFAULT_LEVEL
+    """The level of the results."""
 
     @property
     def name(self) -> str:
@@ -65,11 +68,13 @@ class ExternalAnswer:
 
 def external_queries(profile: Profile, gather_context: GatherContext) -> list[ExternalQuery]:
     """Return a query for each of the profile's external sections, in their order; one database query, none without such
-    sections.
+    sections. Endpoints above the clearance are not queried.
     """
     keys = [section.key for section in profile.sections if section.source == EXTERNAL_SOURCE]
     rows = ExternalSource.objects.in_bulk(keys, field_name="name") if keys else {}
-    return [_section_query(key, rows.get(key), gather_context) for key in keys]
+    clearance = gather_context.clearances.lowest
+    permitted = [key for key in keys if key not in rows or rows[key].sensitivity <= clearance]
+    return [_section_query(key, rows.get(key), gather_context) for key in permitted]
 
 
 def external_query(
@@ -90,6 +95,7 @@ def external_query(
         limit=limit,
         timeout_ms=row.timeout_ms,
         question={**question, "limit": limit, "now": now.astimezone(datetime.UTC).isoformat()},
+        sensitivity=row.sensitivity,
         request_id=getattr(CURRENT_REQUEST.get(), "request_id", "") or str(uuid7()),
     )
 

@@ -26,6 +26,7 @@ from teams.access import require_admin
 from teams.activity.log import activity_record, changed_values
 from teams.activity.models import ActivityAction
 from teams.principal import Principal
+from teams.sensitivity import DEFAULT_LEVEL
 from teams.versioned_text.versioned_file import StaleVersion, lock_row
 
 MAX_SOURCES = 100
@@ -42,11 +43,12 @@ class ExternalSourceConfig:
     limit: int = DEFAULT_LIMIT
     timeout_ms: int = DEFAULT_TIMEOUT_MS
     enabled: bool = True
+    sensitivity: int = DEFAULT_LEVEL
 
     @classmethod
     def of(cls, source: ExternalSource) -> "ExternalSourceConfig":
         """Return the stored settings of a source."""
-        return cls(source.label, source.url, source.limit, source.timeout_ms, source.enabled)
+        return cls(source.label, source.url, source.limit, source.timeout_ms, source.enabled, source.sensitivity)
 
 
 @transaction.atomic

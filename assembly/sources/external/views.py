@@ -173,7 +173,7 @@ def _save_source(form: ExternalSourceEditForm, source: ExternalSource, principal
     try:
         external_source_update(
             source=source,
-            facts=form.facts(enabled=source.enabled),
+            facts=form.facts(enabled=source.enabled, sensitivity=source.sensitivity),
             secret=form.new_secret(),
             expected_version=form.cleaned_data["version"],
             principal=principal,

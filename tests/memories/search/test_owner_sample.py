@@ -18,6 +18,7 @@ from memories.search.row_format import OwnerSearch
 from memories.search.term_statistics import sampled_statistics
 from memories.services import MemoryFacts, memories_create
 from teams.principal import SYSTEM
+from teams.sensitivity import Sensitivity
 
 pytestmark = pytest.mark.django_db
 
@@ -48,7 +49,7 @@ def remember(agent: Agent, *texts: str) -> None:
 
 
 def sampled(agent: Agent) -> OwnerSample:
-    return read_sample("agent_id", agent.pk, table=0)
+    return read_sample("agent_id", agent.pk, table=0, clearance=Sensitivity.RESTRICTED)
 
 
 def searched(agent: Agent, text: str) -> OwnerSearch:
@@ -122,7 +123,7 @@ class TestHowLongItIsKept:
     def test_it_is_read_once(self, agent: Agent, django_assert_num_queries: Any) -> None:
         first = sampled(agent)
         with django_assert_num_queries(0):
-            assert read_sample("agent_id", agent.pk, first.table) is first
+            assert read_sample("agent_id", agent.pk, first.table, Sensitivity.RESTRICTED) is first
 
     def test_what_comes_later_is_known_when_its_time_is_over(
         self, agent: Agent, monkeypatch: pytest.MonkeyPatch
@@ -139,14 +140,14 @@ class TestHowLongItIsKept:
         first = sampled(agent)
         remember(agent, *["milk"] * 50)
         now[0] = owner_sample.LIFETIME_SECONDS - 1
-        assert cached_sample(agent.pk) is first
+        assert cached_sample(agent.pk, Sensitivity.RESTRICTED) is first
         now[0] += 1
-        assert cached_sample(agent.pk) is None
+        assert cached_sample(agent.pk, Sensitivity.RESTRICTED) is None
         assert len(sampled(agent).rows) == 51
 
     def test_that_of_another_table_tells_nothing(self, agent: Agent) -> None:
         first = sampled(agent)
-        assert read_sample("agent_id", agent.pk, first.table + 1) is not first
+        assert read_sample("agent_id", agent.pk, first.table + 1, Sensitivity.RESTRICTED) is not first
 
     def test_each_owner_has_one_of_its_own(self, agent: Agent) -> None:
         other = Agent.objects.create(slug="other", name="Other")

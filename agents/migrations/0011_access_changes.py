@@ -17,7 +17,7 @@ NO_TRIGGERS = "".join(f"DROP TRIGGER {table}_counts_access ON {table};" for tabl
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("agents", "0009_origin"),
+        ("agents", "0010_sensitivity"),
         ("teams", "0002_history"),
         ("assembly", "0005_change_counters"),
     ]

@@ -1,0 +1,72 @@
+"""This module counts the items that a context does not read because they are above its clearance.
+
+A source's count is that of all such items of its owner, whatever the topic. Only numbers leave the database.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from agents.models import Agent
+from config.db.statements import Statement
+from teams.models import Team
+from teams.sensitivity import DEFAULT_LEVEL, FULL, Clearances, OwnerKind
+
+
+class _Counted(NamedTuple):
+    """The items of a table that belong to an owner, and the sources that read them."""
+
+    table: str
+    owner: OwnerKind
+    sources: tuple[str, ...]
+
+
+COUNTED = (
+    _Counted("agent_md_files", "agent", ("agent_files",)),
+    _Counted("team_md_files", "team", ("team_files",)),
+    _Counted("organisation_files", "organisation", ("organisation_files",)),
+    _Counted("daily_logs", "agent", ("daily_logs",)),
+    _Counted("memories", "agent", ("agent_memories",)),
+    _Counted("memories", "team", ("team_memories",)),
+    _Counted("events", "agent", ("recent_events", "tool_results")),
+    _Counted("documents", "agent", ("semantic_content", "open_files", "project_structure")),
+    _Counted("entities", "agent", ("entities",)),
+    _Counted("relations", "agent", ("relations",)),
+    _Counted("patterns", "agent", ("patterns",)),
+    _Counted("task_frames", "agent", ("task_stack",)),
+    _Counted("tools", "agent", ("tools",)),
+    _Counted("threads", "agent", ("threads",)),
+)
+OWNER_SQL: Mapping[OwnerKind, str] = {
+    "agent": "agent_id = %(agent)s AND ",
+    "team": "team_id = %(team)s AND ",
+    "organisation": "",
+}
+
+
+def withheld_statement(agent: Agent, team: Team | None, clearances: Clearances) -> Statement:
+    """Return an SQL list with a count per entry of COUNTED, and its parameters; an empty list for full clearances."""
+    if clearances == FULL:
+        return Statement("", {})
+    counts = (
+        f"(SELECT count(*) FROM {one.table} WHERE {OWNER_SQL[one.owner]}{_above(one.owner, clearances)})"  # noqa: S608
+        for one in COUNTED
+    )
+    levels = {f"{kind}_clearance": clearances.of(kind) for kind in OWNER_SQL}
+    return Statement(", ".join(counts), {"agent": agent.id, "team": team.id if team else None, **levels})
+
+
+def withheld_count(reports: Iterable[Mapping[str, Any]]) -> int:
+    """Return the number of withheld items of recorded reports; what several sources read counts once."""
+    counts = {report["name"]: report.get("withheld", 0) for report in reports}
+    return sum(max(counts.get(source, 0) for source in one.sources) for one in COUNTED)
+
+
+def _above(owner: OwnerKind, clearances: Clearances) -> str:
+    """Return the condition of rows above the clearance; the index of sensitive rows has those above internal."""
+    above = f"sensitivity > %({owner}_clearance)s"
+    return above if clearances.of(owner) < DEFAULT_LEVEL else f"sensitivity > {int(DEFAULT_LEVEL)} AND {above}"
+
+
+def withheld_by_source(counts: Sequence[int]) -> dict[str, int]:
+    """Return the counts of the statement by source; sources of which nothing is withheld are left out."""
+    return {source: count for one, count in zip(COUNTED, counts, strict=False) if count for source in one.sources}

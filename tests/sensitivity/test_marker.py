@@ -1,0 +1,129 @@
+"""A marker stands in one restricted thing of every kind. Nobody without the clearance reads it, on any page or address.
+
+Visited are all pages and endpoints that answer to GET: those of the other things, where lists, searches and exports
+could tell of restricted ones, and those of the restricted things, which are answered as if these did not exist.
+"""
+
+from collections.abc import Mapping
+
+import pytest
+
+from tests.rights.pages_table import QUERIES as PAGE_QUERIES
+from tests.rights.pages_table import rows as page_rows
+from tests.rights.rest_table import QUERIES as REST_QUERIES
+from tests.rights.rest_table import rows as rest_rows
+from tests.rights.routes import API, address
+from tests.rights.visits import Answer, undone
+from tests.rights.world import HELPED, LED, WATCHED, Owned, World
+from tests.sensitivity.restricted_things import HOUSE_MARKER, MARKER, Restricted
+
+pytestmark = pytest.mark.django_db
+
+UNCLEARED = {
+    LED: ("viewer", "editor", "own key", "writing key"),
+    HELPED: ("mixed",),
+    WATCHED: ("mixed",),
+}
+"""Who does not read what is restricted in each team that they see; `mixed` administers the first one."""
+PAGES = [route for route, needs in page_rows().items() if needs["GET"] != "-"]
+ADDRESSES = [route for route, needs in rest_rows().items() if "GET" in needs]
+
+
+def visited(route: str, who: str, owned: Owned, world: World) -> Answer | None:
+    """What somebody is answered; None where somebody has no pages, such as a key."""
+    if route.startswith(API):
+        named = route.removeprefix(API)
+        query = REST_QUERIES[named](owned) if named in REST_QUERIES else ""
+        path = f"{address(route, owned, world)}?{query}".rstrip("?")
+        return undone(lambda: world.api(who).send("GET", path, None))
+    if who not in world.browsers:
+        return None
+    query = PAGE_QUERIES[route](owned) if route in PAGE_QUERIES else ""
+    return undone(lambda: world.browsers[who].get(f"{address(route, owned, world)}?{query}"))
+
+
+@pytest.mark.parametrize("route", [*PAGES, *(API + route for route in ADDRESSES)])
+def test_nobody_without_clearance_reads_the_marker(
+    route: str, world: World, restricted: Mapping[str, Restricted]
+) -> None:
+    wrong = []
+    for slug, people in UNCLEARED.items():
+        for who in people:
+            for owned in (world.teams[slug], restricted[slug].at(route)):
+                answer = visited(route, who, owned, world)
+                of = [one.marker for one in restricted.values() if who != "mixed" or one.owned.team.slug != LED]
+                of += [] if who == "mixed" else [HOUSE_MARKER]
+                if answer and any(marker in answer.text for marker in of):
+                    at = answer.text.index(next(marker for marker in of if marker in answer.text))
+                    wrong.append(f"{who} at {slug}: {answer.status} …{answer.text[max(0, at - 200) : at + 80]}…")
+    assert not wrong, "\n".join(wrong)
+
+
+SHOWN = [
+    *(
+        f"agents/<slug:slug>/{noun}/<uuid:thing_id>/"
+        for noun in ("entities", "patterns", "threads", "tools", "documents")
+    ),
+    "agents/<slug:slug>/events/<uuid:event_id>/",
+    "agents/<slug:slug>/sessions/<uuid:session_id>/",
+    "agents/<slug:slug>/tasks/",
+    "agents/<slug:slug>/logs/<date:date>/",
+    "agents/<slug:slug>/files/<agent_file_key:key>/",
+    "teams/<slug:slug>/files/<team_file_key:key>/",
+    "organisation/files/<slug:key>/history/<int:number>/",
+    "memories/<uuid:id_>/",
+    "contexts/<uuid:id_>/",
+    "contexts/<uuid:id_>/items/",
+    "conflicts/<uuid:id_>/",
+    "proposals/<uuid:id_>/",
+    "recall-tests/<uuid:id_>/",
+    "sensitivity/<slug:kind>/<uuid:id_>/",
+    *(
+        f"{API}agents/<slug:slug>/{noun}/<uuid:id_>"
+        for noun in (
+            "sessions",
+            "events",
+            "entities",
+            "relations",
+            "patterns",
+            "documents",
+            "threads",
+            "tools",
+            "tasks",
+        )
+    ),
+    f"{API}agents/<slug:slug>/memories/<uuid:id_>",
+    f"{API}teams/<slug:slug>/memories/<uuid:id_>",
+    f"{API}agents/<slug:slug>/daily-logs/<slug:date>",
+    f"{API}agents/<slug:slug>/files/<slug:key>",
+    f"{API}teams/<slug:slug>/files/<slug:key>",
+    f"{API}organisation/files/<slug:key>",
+    f"{API}assemblies/<uuid:id_>",
+    f"{API}conflicts/<uuid:id_>",
+    f"{API}alerts/<uuid:id_>",
+    f"{API}proposals/<uuid:id_>",
+    f"{API}recall-tests/<uuid:id_>",
+]
+"""Where somebody with the clearance reads the marker, and nobody else finds anything."""
+
+
+@pytest.mark.parametrize("route", SHOWN)
+def test_with_the_clearance_it_is_told_and_without_it_does_not_exist(
+    route: str, world: World, restricted: Mapping[str, Restricted]
+) -> None:
+    owned = restricted[LED].at(route)
+    for who in ("mixed", "admin"):
+        answer = visited(route, who, owned, world)
+        assert answer
+        assert answer.status == 200
+        assert MARKER in answer.text
+    for slug, people in UNCLEARED.items():
+        for who in people:
+            # Who administers a team reads the organisation's files.
+            if not ("organisation/" in route and who == "mixed"):
+                answer = visited(route, who, restricted[slug].at(route), world)
+                assert answer is None or answer.status == (200 if route in WITHOUT else 404), who
+
+
+WITHOUT = {"agents/<slug:slug>/tasks/", "agents/<slug:slug>/logs/<date:date>/"}
+"""Pages that exist without the restricted thing: the task stack, and a day without a log."""
