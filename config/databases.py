@@ -6,6 +6,8 @@ from config import environment
 from config.postgres.embedded import EmbeddedPostgres
 
 ENGINE = "config.db.backend"
+REPLICA_TIMEOUTS = {"connect_timeout": 2, "tcp_user_timeout": 2_000}
+"""Seconds for a connection, and milliseconds after which a machine that acknowledges nothing is given up."""
 
 
 def direct_address(embedded: EmbeddedPostgres | None) -> dict[str, str] | None:
@@ -34,7 +36,7 @@ def databases(embedded: EmbeddedPostgres | None) -> dict[str, dict[str, Any]]:
     pool = {"min_size": 0, "max_size": size, "timeout": 1, "reconnect_timeout": 2}
     for number, address in enumerate(environment.databases("DATABASE_REPLICA_URL", needs="DATABASE_URL"), start=1):
         replica = _with_pool({"ENGINE": ENGINE, **address}, pool, is_pooled=is_pooled)
-        replica["OPTIONS"]["connect_timeout"] = 2
+        replica["OPTIONS"] |= REPLICA_TIMEOUTS
         found[f"replica{number}"] = replica
     return found
 
