@@ -111,7 +111,11 @@ def search_passages(
     question = SearchQuestion(topic, vector, names_in(topic), languages=languages_by_evidence(topic))
     measure = partial(passage_features, CHUNKS, agent.pk, question, {})
     rows, measured = with_active_model(vector, measure)
-    best = np.lexsort((rows["id_low"], -scores_of(measured, weights)))[:limit]
+    scores = scores_of(measured, weights)
+    places = np.arange(len(rows))
+    if 0 < limit < len(rows):  # only as many as needed are sorted
+        places = np.flatnonzero(scores >= np.partition(scores, -limit)[-limit])
+    best = places[np.lexsort((rows["id_low"][places], -scores[places]))][:limit]
     return _to_passages(rows.take(best), {name: values[best] for name, values in measured.items()})
 
 

@@ -79,8 +79,9 @@ def _ids_around(agent: Agent, entity: Entity, depth: int) -> list[UUID]:
 
 
 # UNION adds each entity once per depth, however many relations lead to it. The depth of a relation is that of its
-# nearer entity plus one. The last step reads the agent's relations in one pass, because most of them lie within two or
-# three steps of a hub, and index lookups per entity take eight times as long per relation.
+# nearer entity plus one. The last step reads the agent's relations from an index, the heaviest first, until there are
+# enough of them: most lie within two or three steps of a hub, and index lookups per entity take eight times as long per
+# relation. Ties are read whole, because depth and id decide them.
 WALK = """
 WITH RECURSIVE reached (entity, depth) AS (
     (

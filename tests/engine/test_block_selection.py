@@ -3,9 +3,12 @@
 `chars4` counts one token per four characters, so the numbers can be worked by hand.
 """
 
+import re
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from assembly.engine.priority import coherence, final_score
 from assembly.engine.profile import Profile, Weights
@@ -44,6 +47,11 @@ def test_coherence_is_the_share_of_long_words_that_stand_around() -> None:
     around = words_of("Team Goals: ship the harbour walk by March.")
     assert coherence("The harbour walk ends at the lighthouse", around) == pytest.approx(2 / 4)  # ends, lighthouse
     assert coherence("A to B", around) == 0
+
+
+@given(st.text() | st.text("aZ9_ .,-\n'é\u212a"))
+def test_words_are_runs_of_letters_digits_and_underscores(text: str) -> None:
+    assert words_of(text) == set(re.findall(r"\w{4,}", text.lower()))
 
 
 def test_a_contradiction_is_coherent() -> None:

@@ -5,8 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from django.db import transaction
 
 from agents.models import Agent
+from config.db.statements import fetch_rows
 from memories.models import Entity, Memory
 from memories.search import candidates, memory_search, owner_sample
 from memories.search.features import Weights
@@ -179,6 +181,12 @@ class TestOfVeryMany:
         by_text = {memory.text: memory for memory in found}
         assert found[0].text == "Ada: The code for the shed is QX-17."
         assert by_text["Ben: Thanks!"].measures["words_around_z"] > 0
+
+    @pytest.mark.usefixtures("memories")
+    def test_statements_after_the_search_are_planned_as_before(self, agent: Agent) -> None:
+        with transaction.atomic():
+            find(agent, "What is QX-17?", limit=300)
+            assert fetch_rows("SHOW plan_cache_mode") == [("auto",)]
 
     @pytest.mark.usefixtures("memories")
     def test_old_ones_are_found_by_their_meaning(self, agent: Agent) -> None:
