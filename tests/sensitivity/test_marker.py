@@ -127,3 +127,40 @@ def test_with_the_clearance_it_is_told_and_without_it_does_not_exist(
 
 WITHOUT = {"agents/<slug:slug>/tasks/", "agents/<slug:slug>/logs/<date:date>/"}
 """Pages that exist without the restricted thing: the task stack, and a day without a log."""
+
+
+SEARCHES = (
+    "/search/?q=tea",
+    "/agents/{agent}/memories/?q=tea",
+    "/agents/{agent}/memories/?q=tea&by=words",
+    "/teams/{team}/memories/?q=tea",
+    "/teams/{team}/memories/?q=tea&by=words",
+    "/agents/{agent}/logs/?q=tea",
+    "/agents/{agent}/entities/?q=tea",
+    "/agents/{agent}/documents/?q=tea",
+    "/contexts/?q=tea",
+    "/api/v1/agents/{agent}/memories/search?q=tea",
+    "/api/v1/teams/{team}/memories/search?q=tea",
+    "/api/v1/assemblies?q=tea",
+    "/api/v1/agents/{agent}/export",
+    "/api/v1/teams/{team}/export",
+)
+"""Searches for a word that stands in all restricted texts, and exports."""
+
+
+def found(who: str, path: str, world: World) -> str:
+    """What somebody finds; nothing where a key has no pages, or the address is one of a part of a page."""
+    if path.startswith("/api/"):
+        return undone(lambda: world.api(who).send("GET", path, None)).text
+    return undone(lambda: world.browsers[who].get(path)).text if who in world.browsers else ""
+
+
+def test_no_search_and_no_export_finds_it_without_the_clearance(
+    world: World, restricted: Mapping[str, Restricted]
+) -> None:
+    owned, marker = world.teams[LED], restricted[LED].marker
+    paths = [path.format(agent=owned.agent.slug, team=owned.team.slug) for path in SEARCHES]
+    by_admin = [path for path in paths if marker in found("mixed", path, world)]
+    assert len(by_admin) >= len(paths) // 2, by_admin
+    wrong = [(who, path) for who in UNCLEARED[LED] for path in paths if marker in found(who, path, world)]
+    assert not wrong
