@@ -36,6 +36,11 @@ DEFAULT_WEIGHTS = Path(__file__).parent / "weights" / "default.yaml"
 BIAS = "bias"
 LEAST_COSINE = 0.5
 """The least cosine of two statements in conflict, by the bundled embedder: long texts have many sentences."""
+PLAIN_PROBABILITY, PLAIN_OVERLAP, PLAIN_COSINE = 0.25, 0.65, 0.8
+"""The least probability of a conflict that differs in nothing but a number or date, and what makes it such a one.
+
+The learned weights ask more of it than needed, because they have to tell pairs in quite different words apart.
+"""
 MAX_EXPONENT = 500.0
 MAX_WORDS = 25
 """The most words with a meaning of a statement that may be in a conflict: longer ones say many things."""
@@ -90,8 +95,10 @@ class Classifier:
         """
         of_subject = subject_features(pair)
         subject = self.subject_of(of_subject)
-        conflict = self.contradiction_of(pair)
-        if conflict >= self.conflict_threshold:
+        of_conflict = contradiction_features(pair) if is_possible_conflict(pair) else None
+        conflict = self.contradiction_of(of_conflict) if of_conflict else 0.0
+        is_plain = of_conflict is not None and _differs_in_a_value(of_conflict)
+        if conflict >= (min(PLAIN_PROBABILITY, self.conflict_threshold) if is_plain else self.conflict_threshold):
             return Classification("conflict", conflict, subject, conflict)
         chances = self.probabilities(label_features(pair, subject, of_subject))
         duplicate = chances["duplicate"]
@@ -103,11 +110,9 @@ class Classifier:
         best = max(others, key=lambda label: chances[label])
         return Classification(best, chances[best], subject, conflict)
 
-    def contradiction_of(self, pair: Pair) -> float:
-        """Return the probability, 0 to 1, that the statements contradict each other; 0 where they cannot."""
-        if not is_possible_conflict(pair):
-            return 0.0
-        return _logistic(_score(self.contradiction_weights, contradiction_features(pair).items()))
+    def contradiction_of(self, of_conflict: Features) -> float:
+        """Return the probability, 0 to 1, that two statements with a cue contradict each other."""
+        return _logistic(_score(self.contradiction_weights, of_conflict.items()))
 
     def probabilities(self, features: Features) -> dict[Label, float]:
         """Return the probability of each label."""
@@ -130,6 +135,19 @@ def is_possible_conflict(pair: Pair) -> bool:
     if not pair.cues.differences or not (is_denied or not pair.cues.has_other_event):
         return False
     return sentence_similarity(pair.left.text, pair.right.text) >= LEAST_COSINE
+
+
+def _differs_in_a_value(features: Features) -> bool:
+    """Return whether nothing but a number or date differs: one statement has all words of the other one."""
+    apart = ("loose", "rest_of_both", "other_subject", "other_event", "other_slot", "exception", "change", "tense")
+    return (
+        features["number"] + features["date"] > 0
+        and not features["negation"]
+        and not features["state"]
+        and not any(features[name] for name in apart)
+        and features["weighed_overlap"] >= PLAIN_OVERLAP
+        and features["sentence_cosine"] >= PLAIN_COSINE
+    )
 
 
 def is_possible_change(pair: Pair, subject: float) -> bool:
