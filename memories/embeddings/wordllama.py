@@ -53,6 +53,12 @@ def _mean_vector(read: "Encoding") -> NDArray[np.float32] | None:
     return _unit_vector(_sum_vectors(_token_ids(read)) / np.float32(max(len(read), 1)))
 
 
+def vector_length(word: str) -> float:
+    """Return the length of the sum of the vectors of a word's tokens: the more a word tells of a text, the longer."""
+    read = _model().tokenizer.encode(word, add_special_tokens=False)
+    return float(np.linalg.norm(_sum_vectors(_token_ids(read))))
+
+
 def embed_parts(texts: list[str], starts: Sequence[Sequence[int]]) -> list[NDArray[np.float32]]:
     """Return for each text an array with a row of DIMENSIONS per part: a unit vector, or zeros without a known token.
 

@@ -1,11 +1,14 @@
-"""The classifier is a pair of linear models over features, whose weights are in a YAML file that people can read.
+"""The classifier consists of three linear models over features; people can read their weights in a YAML file.
 
 The first model, a logistic one, gives the certainty that two statements have one subject and one slot. The second, a
 multinomial one, gives the probability of each label; the certainty is one of its features. A label's score is the sum
-of weight x feature and a bias, and probabilities are the softmax of the scores.
+of weight x feature and a bias, and probabilities are the softmax of the scores. The third, a logistic one, decides
+about conflicts. It was taught by pairs of unrelated texts as workers meet them, too: nearly all pairs are such ones,
+which pairs with labels do not show.
 """
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -14,6 +17,7 @@ from typing import Any, Literal
 
 import yaml
 
+from assembly.conflicts.detection.contradiction import CONTRADICTION_FEATURES, contradiction_features
 from assembly.conflicts.detection.duplicate_guards import is_possible_duplicate
 from assembly.conflicts.detection.features import (
     LABEL_FEATURES,
@@ -23,20 +27,32 @@ from assembly.conflicts.detection.features import (
     label_features,
     subject_features,
 )
+from assembly.conflicts.detection.word_alignment import sentence_similarity
 
 Label = Literal["conflict", "duplicate", "refining", "evolving", "similar", "unrelated"]
 LABELS: tuple[Label, ...] = ("conflict", "duplicate", "refining", "evolving", "similar", "unrelated")
 
 DEFAULT_WEIGHTS = Path(__file__).parent / "weights" / "default.yaml"
 BIAS = "bias"
+LEAST_COSINE = 0.5
+"""The least cosine of two statements in conflict, by the bundled embedder: long texts have many sentences."""
+PLAIN_PROBABILITY, PLAIN_OVERLAP, PLAIN_COSINE = 0.25, 0.65, 0.8
+"""The least probability of a conflict that differs in nothing but a number or date, and what makes it such a one.
+
+The learned weights ask more of it than needed, because they have to tell pairs in quite different words apart.
+"""
 MAX_EXPONENT = 500.0
+MAX_WORDS = 25
+"""The most words with a meaning of a statement that may be in a conflict: longer ones say many things."""
+_CODE = re.compile(r"^\s*(?:[|:${<]|>>>|->|\w+\()|::|\\$|[{}]|\w=[\"'\w]|\bdef \w+\(|^(?:import|raise|return) ")
+"""Lines of code, of markup and of tables."""
 SAME_SUBJECT = 0.5
 """The certainty from which two statements count as being about one subject."""
 
 
 @dataclass(frozen=True, slots=True)
 class Classification:
-    """What the classifier says about a pair of statements."""
+    """This is what the classifier says about a pair of statements."""
 
     label: Label
     probability: float
@@ -47,24 +63,25 @@ class Classification:
 
 @dataclass(frozen=True, slots=True)
 class Classifier:
-    """The weights of both models, and the least probabilities of the two labels that have consequences."""
+    """The weights of the models, and the least probabilities of the two labels that have consequences."""
 
     subject_weights: Mapping[str, float]
     label_weights: Mapping[Label, Mapping[str, float]]
+    contradiction_weights: Mapping[str, float]
     conflict_threshold: float
     duplicate_threshold: float
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> "Classifier":
         """Return the classifier of a file. Raises ValueError for features or labels that do not exist."""
-        subject, labels = facts["subject"], facts["labels"]
+        subject, labels, contradiction = facts["subject"], facts["labels"], facts["contradiction"]
         unknown = set(subject) - {*SUBJECT_FEATURES, BIAS}
         unknown |= {name for weights in labels.values() for name in weights} - {*LABEL_FEATURES, BIAS}
-        unknown |= set(labels) ^ set(LABELS)
+        unknown |= set(labels) ^ set(LABELS) | set(contradiction) - {*CONTRADICTION_FEATURES, BIAS}
         if unknown:
             raise ValueError(f"The weights of conflicts name {', '.join(sorted(unknown))}, which do not exist.")
         thresholds = facts["thresholds"]
-        return cls(subject, labels, float(thresholds["conflict"]), float(thresholds["duplicate"]))
+        return cls(subject, labels, contradiction, float(thresholds["conflict"]), float(thresholds["duplicate"]))
 
     def subject_of(self, of_subject: Features) -> float:
         """Return the certainty, 0 to 1, that both statements have one subject and one slot."""
@@ -78,19 +95,24 @@ class Classifier:
         """
         of_subject = subject_features(pair)
         subject = self.subject_of(of_subject)
-        features = label_features(pair, subject, of_subject)
-        chances = self.probabilities(features)
-        conflict, duplicate = chances["conflict"], chances["duplicate"]
-        can_conflict = is_possible_conflict(pair)
-        if can_conflict and conflict >= self.conflict_threshold:
+        of_conflict = contradiction_features(pair) if is_possible_conflict(pair) else None
+        conflict = self.contradiction_of(of_conflict) if of_conflict else 0.0
+        is_plain = of_conflict is not None and _differs_in_a_value(of_conflict)
+        if conflict >= (min(PLAIN_PROBABILITY, self.conflict_threshold) if is_plain else self.conflict_threshold):
             return Classification("conflict", conflict, subject, conflict)
+        chances = self.probabilities(label_features(pair, subject, of_subject))
+        duplicate = chances["duplicate"]
         if is_possible_duplicate(pair) and duplicate >= self.duplicate_threshold:
             return Classification("duplicate", duplicate, subject, conflict)
         others: list[Label] = ["refining", "similar", "unrelated"]
         if is_possible_change(pair, subject):
             others.append("evolving")
         best = max(others, key=lambda label: chances[label])
-        return Classification(best, chances[best], subject, conflict if can_conflict else 0.0)
+        return Classification(best, chances[best], subject, conflict)
+
+    def contradiction_of(self, of_conflict: Features) -> float:
+        """Return the probability, 0 to 1, that two statements with a cue contradict each other."""
+        return _logistic(_score(self.contradiction_weights, of_conflict.items()))
 
     def probabilities(self, features: Features) -> dict[Label, float]:
         """Return the probability of each label."""
@@ -103,30 +125,29 @@ class Classifier:
 
 
 def is_possible_conflict(pair: Pair) -> bool:
-    """Return whether the statements have a cue; what is denied must be more than a name, with the same roles.
+    """Return whether the statements have a cue, and are near in meaning.
 
-    Questions say nothing, and what opens at 7 may close at 19.
+    Questions and code say nothing, and what opens at 7 may close at 19.
     """
-    if pair.left.is_question or pair.right.is_question:
+    if any(one.is_question or len(one.words) > MAX_WORDS or _CODE.search(one.text) for one in (pair.left, pair.right)):
         return False
-    if pair.cues.has_other_event or (pair.cues.strongest_kind() in ("number", "date") and _has_foreign_subject(pair)):
+    is_denied = pair.cues.strongest_kind() == "negation"
+    if not pair.cues.differences or not (is_denied or not pair.cues.has_other_event):
         return False
-    common = pair.cues.common - pair.left.names - pair.right.names
-    is_denied = pair.cues.strongest_kind() in ("negation", "state")
-    is_possible = not is_denied or (not pair.cues.has_other_roles and bool(common or pair.cues.strength("state")))
-    return bool(pair.cues.differences) and is_possible
+    return sentence_similarity(pair.left.text, pair.right.text) >= LEAST_COSINE
 
 
-def _has_foreign_subject(pair: Pair) -> bool:
-    """Return whether one statement does not name the other one's subject at all: an oven, and a cake in the oven.
-
-    What is free is often a part of what has a price, so that there the whole subject must be named.
-    """
-    is_price = bool(pair.left.gratis) != bool(pair.right.gratis)
-    for one, rest in ((pair.left, pair.cues.left_rest), (pair.right, pair.cues.right_rest)):
-        if one.subject and (one.subject <= rest or (is_price and one.subject & rest)):
-            return True
-    return False
+def _differs_in_a_value(features: Features) -> bool:
+    """Return whether nothing but a number or date differs: one statement has all words of the other one."""
+    apart = ("loose", "rest_of_both", "other_subject", "other_event", "other_slot", "exception", "change", "tense")
+    return (
+        features["number"] + features["date"] > 0
+        and not features["negation"]
+        and not features["state"]
+        and not any(features[name] for name in apart)
+        and features["weighed_overlap"] >= PLAIN_OVERLAP
+        and features["sentence_cosine"] >= PLAIN_COSINE
+    )
 
 
 def is_possible_change(pair: Pair, subject: float) -> bool:

@@ -7,6 +7,7 @@ bikes have two subjects.
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from rapidfuzz import fuzz
 
@@ -18,9 +19,11 @@ from assembly.conflicts.detection.differences import (
     number_differences,
     price_difference,
 )
+from assembly.conflicts.detection.loose_cues import LooseCue, Rule, limit_of, loose_cue
 from assembly.conflicts.detection.polarity import STATE_STRENGTH, compare_polarity
 from assembly.conflicts.detection.properties import holder_difference, property_difference
 from assembly.conflicts.detection.statement import Statement
+from assembly.conflicts.detection.word_alignment import aligned_words
 
 SPELLING_RATIO = 90.0
 """The ratio of rapidfuzz, 0 to 100, from which two words are spellings of one."""
@@ -44,11 +47,11 @@ class Cues:
     subject_share: float
     """The share, 0 to 1, of the words of a subject that the other statement has; the smaller one of both sides."""
     has_other_name: bool
-    """Whether each statement has a name of its own that is not a differing value."""
+    """This tells whether each statement has a name of its own that is not a differing value."""
     has_other_subject: bool
-    """Whether each subject has a word that the other statement does not have, or both opposites of a pair."""
+    """This tells whether each subject has a word that the other statement lacks, or both opposites of a pair."""
     has_other_roles: bool
-    """Whether two names that both have are in another order, as in “Ana helped Ben” and “Ben thanked Ana”."""
+    """This tells whether two common names are in another order, as in “Ana helped Ben” and “Ben thanked Ana”."""
     equal_values: int
     """The number of equal numbers and dates."""
     left_extra: int
@@ -57,11 +60,17 @@ class Cues:
     property_class: str
     """The class of a differing property, see `properties`; empty if no property differs."""
     is_finer: bool
-    """Whether one statement gives an equal date or number more exactly, or makes an exception."""
+    """This tells whether one statement gives an equal date or number more exactly, or makes an exception."""
     is_even: bool
-    """Whether neither statement denies what the other one says, nor a detail of its own."""
+    """This tells whether neither statement denies what the other one says, nor a detail of its own."""
+    aligned: float
+    """The words that are aligned by their vectors, weighed by their cosines."""
+    is_contrasted: bool
+    """This tells whether a common word has another word before it on each side: express parcels, standard parcels."""
+    loose_rule: Rule
+    """The rule that found a loose cue; empty if the cue is strict, or there is none."""
     has_other_event: bool
-    """Whether they speak of two moments or directions, “opens at 7” and “closes at 19”, or of ward 3 and ward 4."""
+    """This tells whether they speak of two moments, “opens at 7” and “closes at 19”, or of ward 3 and ward 4."""
 
     def strength(self, kind: Kind) -> float:
         """Return the largest strength of the cues of a kind; 0 if there is none."""
@@ -77,7 +86,7 @@ class Cues:
         return max(self.differences, key=lambda one: one.strength, default=None)
 
 
-def find_cues(left: Statement, right: Statement) -> Cues:
+def find_cues(left: Statement, right: Statement) -> Cues:  # noqa: C901 - one rule after the other
     """Return the cues of two statements."""
     common = _common_words(left, right)
     numbers = number_differences(left.quantities, right.quantities)
@@ -89,7 +98,7 @@ def find_cues(left: Statement, right: Statement) -> Cues:
         differences.append(price)
     # “Only admins may …” denies it of everybody else itself.
     is_limited = left.is_limited_to_subject != right.is_limited_to_subject and left.subject.isdisjoint(right.subject)
-    if polarity.difference and not price and not is_limited:
+    if polarity.difference and not price and not is_limited and not _is_restated_limit(left, right):
         differences.append(polarity.difference)
     explained = common | polarity.words | _denied_of_all(left, right)
     if price:
@@ -100,6 +109,9 @@ def find_cues(left: Statement, right: Statement) -> Cues:
         left_rest, right_rest = left_rest - left.light, right_rest - right.light
     has_other_subject = bool(left.subject & left_rest and right.subject & right_rest)
     property_class = ""
+    limit_cue = None if numbers.differences or dates.differences or price else limit_of(left, right)
+    if limit_cue:
+        differences = [limit_cue]
     if not differences and (limit := _limit_difference(left, right, left_rest, right_rest)):
         differences.append(limit)
         left_rest, right_rest = left_rest - left.subject, right_rest - right.subject
@@ -109,10 +121,18 @@ def find_cues(left: Statement, right: Statement) -> Cues:
         differences.append(holder)
         left_rest = right_rest = frozenset()
         has_other_subject = False
-    if not differences and (found := property_difference(left, right, left_rest, right_rest, common)):
-        property_class, difference = found
+    if not differences and (of_property := property_difference(left, right, left_rest, right_rest, common)):
+        property_class, difference = of_property
         differences.append(difference)
         left_rest = right_rest = frozenset()
+    partners = aligned_words(_written(left, left_rest), _written(right, right_rest))
+    loose = LooseCue("limit", limit_cue) if limit_cue else None
+    if not loose and (not differences or property_class in ("multi", "unknown")):
+        near = common | partners.keys() | {other for other, _ in partners.values()}
+        if found := loose_cue(left, right, near, may_deny=not polarity.balanced):
+            loose, differences, property_class = found, [found.difference], ""
+            left_rest, right_rest = left_rest - found.words, right_rest - found.words
+            has_other_subject = bool(left.subject & left_rest and right.subject & right_rest)
     return Cues(
         differences=tuple(differences),
         common=frozenset(common),
@@ -122,7 +142,7 @@ def find_cues(left: Statement, right: Statement) -> Cues:
         right_rest=right_rest,
         subject_share=min(_share(one.subject - polarity.words, common) for one in (left, right)),
         has_other_name=bool(left.names & left_rest and right.names & right_rest),
-        has_other_subject=polarity.has_other_subject or has_other_subject,
+        has_other_subject=polarity.has_other_subject or has_other_subject or _has_other_day(left, right),
         has_other_roles=_order_of_names(left, right, common) != _order_of_names(right, left, common),
         equal_values=numbers.equal + dates.equal,
         left_extra=dates.left_extra + (0 if price else numbers.left_extra),
@@ -130,6 +150,9 @@ def find_cues(left: Statement, right: Statement) -> Cues:
         property_class=property_class,
         is_finer=left.has_exception != right.has_exception or numbers.is_finer or dates.is_finer,
         is_even=polarity.is_even,
+        aligned=sum(cosine for _, cosine in partners.values()),
+        is_contrasted=_is_contrasted(left, right, left_rest, right_rest),
+        loose_rule=loose.rule if loose else "",
         has_other_event=_has_other_event(left, right),
     )
 
@@ -150,6 +173,27 @@ def _limit_difference(
     return Difference("state", STATE_STRENGTH, *subjects)
 
 
+def _is_restated_limit(left: Statement, right: Statement) -> bool:
+    """Return whether one says “only” and the other denies with an exception: “nobody … unless”, “nothing but”."""
+    return any(
+        one.is_limited and other.is_negated and (other.has_exception or other.is_conditional)
+        for one, other in ((left, right), (right, left))
+    )
+
+
+def _written(statement: Statement, keys: frozenset[str]) -> list[tuple[str, str]]:
+    """Return these words with their spellings, without names: names that are near are two names."""
+    return [(key, statement.spelled.get(key, key)) for key in keys - statement.names]
+
+
+def _is_contrasted(left: Statement, right: Statement, left_rest: frozenset[str], right_rest: frozenset[str]) -> bool:
+    before = [
+        {after: word for word, after in pairwise(one.sequence) if word in rest and after not in rest}
+        for one, rest in ((left, left_rest), (right, right_rest))
+    ]
+    return not before[0].keys().isdisjoint(before[1])
+
+
 def _denied_of_all(left: Statement, right: Statement) -> frozenset[str]:
     """Return the words of a part for which one statement denies what the other one says of the whole.
 
@@ -167,6 +211,12 @@ def _has_other_event(left: Statement, right: Statement) -> bool:
     if any(left.labels[word] != right.labels[word] for word in left.labels.keys() & right.labels.keys()):
         return True
     return any(left.events[pair].number != right.events[pair].number for pair in pairs)
+
+
+def _has_other_day(left: Statement, right: Statement) -> bool:
+    """Return whether both subjects have a date, and these differ: “Monday's soup”, “the soup of Thursday”."""
+    days = [[date for date in one.dates if date.start < one.subject_end] for one in (left, right)]
+    return bool(days[0] and days[1]) and bool(date_differences(days[0], days[1]).differences)
 
 
 def _order_of_names(one: Statement, other: Statement, common: set[str]) -> list[str]:

@@ -3,7 +3,7 @@
 `memories.search.dates` answers another question, which rows a question may mean, and so completes “12 March” to that
 day of many years. Two statements contradict each other only in what both of them say: here a missing year stays
 missing. The library dateparser completes it, too, and takes 40 ms for a sentence. The names of months and weekdays are
-those of the search, in English and German.
+those of the search, in English, German and Spanish.
 """
 
 import calendar
@@ -20,13 +20,15 @@ DAYS_A_MONTH, DAYS_A_YEAR, DAYS_A_WEEK = 30, 365, 7
 MINUTES_A_DAY, HALF_DAY = 1_440, 720
 NEXT_CENTURY = 2_100
 
-_GERMAN = TIME_EXPRESSIONS["german"].meanings
+_OTHER_LANGUAGES = [TIME_EXPRESSIONS[language].meanings for language in ("german", "spanish")]
 _MONTHS: dict[str, int] = {name: number for number, name in enumerate(ENGLISH_MONTHS, 1)}
 _MONTHS |= {name[:3]: number for name, number in _MONTHS.items()} | {"sept": 9}
-_MONTHS |= {name: _MONTHS[english] for name, english in _GERMAN["month"].items() if not name.isdigit()}
+for _meanings in _OTHER_LANGUAGES:
+    _MONTHS |= {name: _MONTHS[english] for name, english in _meanings["month"].items() if not name.isdigit()}
 _WEEKDAYS: dict[str, int] = {name: number for number, name in enumerate(ENGLISH_WEEKDAYS)}
 _WEEKDAYS |= {name[:3]: number for name, number in _WEEKDAYS.items()}
-_WEEKDAYS |= {name: _WEEKDAYS[english] for name, english in _GERMAN["weekday"].items()}
+for _meanings in _OTHER_LANGUAGES:
+    _WEEKDAYS |= {name: _WEEKDAYS[english] for name, english in _meanings["weekday"].items()}
 _ORDINALS = {
     word: number
     for number, word in enumerate(
@@ -36,6 +38,8 @@ _ORDINALS = {
 _HOURS = {
     word: number
     for words in (
+        # The Spanish words are read after “a las” only: “at once” is no time of day.
+        "una dos tres cuatro cinco seis siete ocho nueve diez once doce",
         "one two three four five six seven eight nine ten eleven twelve",
         "eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
     )
@@ -54,13 +58,21 @@ _MONTH = rf"(?P<month>{_names(_MONTHS)})\b\.?"
 _YEAR = r"(?P<year>(?:19|20)\d\d)\b"
 _DAY = r"(?P<day>[0-3]?\d)"
 _OF_A_MONTH = r"(?:of|in) (?:the|each|every|a) (?:\w+ )?month\b"
-_HOUR = rf"(?P<hour>[0-2]?\d|{'|'.join(_HOURS)})"
+_SPANISH_HOURS, _OTHER_HOURS = list(_HOURS)[:12], list(_HOURS)[12:]
+_HOUR = rf"(?P<hour>[0-2]?\d|{'|'.join(_OTHER_HOURS)})"
+_SPANISH_MONTH = rf"(?P<month>{'|'.join(name for name in _OTHER_LANGUAGES[1]['month'] if not name.isdigit())})\b"
+_DAY_HALVES = {
+    "morning": "am", "mañana": "am", "morgens": "am", "früh": "am", "afternoon": "pm", "evening": "pm", "tarde": "pm",
+    "noche": "pm", "nachmittags": "pm", "abends": "pm",
+}  # fmt: skip
+_DAY_HALF = rf"(?P<half>{'|'.join(_DAY_HALVES)})\b"
+_SHIFTS = {"five": 5, "ten": 10, "twenty": 20, "fünf": 5, "zehn": 10, "zwanzig": 20}
 _DIGIT, _WORD = re.compile(r"\d"), re.compile(r"[^\W\d_]+")
 _TIME = r"(?P<hour>[0-2]?\d)(?::(?P<minute>[0-5]\d))?"
 _BEFORE_MONTH = r"\b(?:in|since|until|till|by|of|from|to|before|after|and|for|last|next|this|im|seit|bis|ab|und|für)"
 """The words before a month without a day; without them, “May” and “Jan” may be something else."""
 _END = r"(?= of (?:each|every|the|a) |\s*$|[,;]|\.\s*$)"
-"""What follows an ordinal that is a day of the month: “the 25th”, not “the 25th floor”."""
+"""This is what follows an ordinal that is a day of the month: “the 25th”, not “the 25th floor”."""
 _HALF = r"(?P<half>am|pm|a\.m\.?|p\.m\.?|AM|PM)(?!\w)"
 
 
@@ -173,6 +185,7 @@ def _weekday(said: _Said) -> Iterator[_Parts]:
 def _clock(said: _Said) -> Iterator[_Parts]:
     """Yield the time of day, and the second one of a range such as “2 to 4 am”."""
     half = (said.get("half") or "").lower().replace(".", "")
+    half = _DAY_HALVES.get(half, half)
     for hour_name, minute_name in (("hour", "minute"), ("last_hour", "last_minute")):
         if (hour := said.get(hour_name)) is None:
             continue
@@ -193,9 +206,23 @@ def _shifted(shift: int) -> _Reader:
     def read(said: _Said) -> Iterator[_Parts]:
         hour = str(said["hour"]).lower()
         minute = (_HOURS.get(hour) or int(hour)) * 60 + shift
-        yield {"minute": minute % MINUTES_A_DAY, "is_half_known": False}
+        half = _DAY_HALVES.get(said.get("half") or "")
+        minute += HALF_DAY if half == "pm" and minute < HALF_DAY else 0
+        yield {"minute": minute % MINUTES_A_DAY, "is_half_known": half is not None}
 
     return read
+
+
+def _past_or_to(said: _Said) -> Iterator[_Parts]:
+    """Yield the time some minutes past or to an hour: “five past eight”."""
+    shift = _SHIFTS[str(said["shift_word"]).lower()]
+    yield from _shifted(-shift if str(said["way"]).lower() in ("to", "vor") else shift)(said)
+
+
+def _spanish_clock(said: _Said) -> Iterator[_Parts]:
+    """Yield the time of “a las seis y media de la tarde”."""
+    shift = {"media": "30", "cuarto": "15"}.get(said.get("past") or "", "0")
+    yield from _clock({**said, "last_hour": None, "minute": said.get("minute") or (shift if shift != "0" else None)})
 
 
 def _noon(_said: _Said) -> Iterator[_Parts]:
@@ -216,6 +243,8 @@ _PATTERNS: tuple[tuple[Kind, str, _Reader], ...] = (
     ("day", rf"\b(?:[Ee]nd of|Ende) (?:the year )?{_YEAR}", _end_of),
     ("day", rf"\b(?:[Ee]nd of|Ende) {_MONTH}(?: (?:of )?{_YEAR})?(?!\w)", _end_of),
     ("day", rf"\b{_DAY}(?:st|nd|rd|th|\.)?(?: of)? ?{_MONTH}(?:,? ?{_YEAR})?", _day),
+    ("day", rf"\b(?P<day>[0-3]?\d) de {_SPANISH_MONTH}(?: (?:de |del )?{_YEAR})?", _day),
+    ("day", rf"\b(?:en|de|desde|hasta|para) {_SPANISH_MONTH}(?: (?:de |del )?{_YEAR})?", _day),
     ("day", rf"\b{_MONTH} (?:the )?{_DAY}(?:st|nd|rd|th)?\b(?!:)(?:,? ?{_YEAR})?", _day),
     ("day", rf"\b{_MONTH}(?:,| of)? {_YEAR}", _day),
     ("day", rf"(?:{_BEFORE_MONTH} |-){_MONTH}", _day),
@@ -224,22 +253,33 @@ _PATTERNS: tuple[tuple[Kind, str, _Reader], ...] = (
     ("day", rf"\bthe (?P<ordinal>{'|'.join(_ORDINALS)}) (?:day )?{_OF_A_MONTH}", _day_of_month),
     ("day", rf"\b(?:the )?{_DAY}(?:st|nd|rd|th) (?:day )?{_OF_A_MONTH}", _day),
     ("weekday", rf"\b(?P<weekday>{_names(_WEEKDAYS)})s?\b", _weekday),
+    ("weekday", r"\b(?P<weekday>lunes)\b", _weekday),
     ("weekday", r"\b(?P<weekday>(?:tue|wed|thu|fri)|(?:mon|sat|sun)(?= \d))\b", _weekday),
     ("clock", rf"\b{_TIME} ?(?:-|to|until) ?(?P<last_hour>[0-2]?\d)(?::(?P<last_minute>[0-5]\d))? ?{_HALF}", _clock),
     ("clock", rf"\b(?P<hour>[0-2]?\d)(?:[:.](?P<minute>[0-5]\d))? ?{_HALF}", _clock),
     ("clock", r"\b(?P<hour>[0-2]?\d):(?P<minute>[0-5]\d)(?: ?(?:h|Uhr))?\b(?![:.]\d)", _clock),
     ("clock", r"\b(?P<hour>[0-2]?\d)(?:\.(?P<minute>[0-5]\d))? ?(?:Uhr|o'clock)\b", _clock),
-    ("clock", rf"\bhalf past {_HOUR}\b", _shifted(30)),
+    (
+        "clock",
+        rf"\ba las? (?P<hour>[0-2]?\d|{'|'.join(_SPANISH_HOURS)})\b(?:[:.](?P<minute>[0-5]\d))?"
+        rf"(?: y (?P<past>media|cuarto))?(?: de la {_DAY_HALF})?",
+        _spanish_clock,
+    ),
+    ("clock", rf"\b(?P<shift_word>{'|'.join(_SHIFTS)}) (?P<way>past|to|nach|vor) {_HOUR}\b", _past_or_to),
+    ("clock", rf"\bhalf past {_HOUR}\b(?: (?:in the )?{_DAY_HALF})?", _shifted(30)),
     ("clock", rf"\bhalb {_HOUR}\b", _shifted(-30)),
-    ("clock", rf"\b(?:a )?quarter past {_HOUR}\b", _shifted(15)),
-    ("clock", rf"\b(?:a )?quarter to {_HOUR}\b", _shifted(-15)),
-    ("clock", rf"\b(?:at|um) {_HOUR}(?=\s*$|[.,;](?!\d)| (?:in|on|and|every|sharp|und|am)\b)", _clock),
+    ("clock", rf"\b(?:a )?quarter past {_HOUR}\b(?: (?:in the )?{_DAY_HALF})?", _shifted(15)),
+    ("clock", rf"\b(?:a )?quarter to {_HOUR}\b(?: (?:in the )?{_DAY_HALF})?", _shifted(-15)),
+    ("clock", rf"\b{_HOUR}(?::(?P<minute>[0-5]\d))?(?: Uhr)? (?:(?:in the|de la) )?{_DAY_HALF}", _clock),
+    ("clock", rf"\b(?:at|um) {_HOUR}(?=\s*$|[.,;](?!\d)| (?:in|on|and|every|each|sharp|und|am|ist|is)\b)", _clock),
     ("clock", r"\b(?:noon|midday|[Mm]ittags?)\b", _noon),
     ("clock", r"\b(?:midnight|Mitternacht)\b", _midnight),
     (
         "day",
-        rf"(?:(?<=\b[Ii]n )|(?<=\b[Ss]ince )|(?<=\bof )|(?<=\bfrom )|(?<=\buntil )|(?<=\bby )|(?<=\bto )"
-        rf"|(?<=\bafter )|(?<=\bbefore )|(?<=\bseit )|(?<=\bbis )|(?<=\baround )|(?<=\()|(?<=, )){_YEAR}(?![.,]?\d)",
+        r"(?:(?<=\b[Ii]n )|(?<=\b[Ss]ince )|(?<=\bof )|(?<=\bfrom )|(?<=\buntil )|(?<=\bby )|(?<=\bto )"
+        r"|(?<=\bis )|(?<=\bist )|(?<=\bes )|(?<=\ben )|(?<=\bdesde )|(?<=\bhasta )"
+        r"|(?<=: )|(?<=\bafter )|(?<=\bbefore )|(?<=\bseit )|(?<=\bbis )|(?<=\baround )|(?<=\()"
+        rf"|(?<=, )){_YEAR}(?![.,]?\d)",
         _day,
     ),
 )  # fmt: skip
@@ -260,6 +300,11 @@ _SIGNS = frozenset(
         *_ORDINALS,
         "at",
         "um",
+        "las",
+        "past",
+        "nach",
+        "vor",
+        *_DAY_HALVES,
     ]
 )
 """Words of which every date without a digit has one; statements without them need no further search."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeVar
 
 from assembly.conflicts.detection.date_values import DateValue
-from assembly.conflicts.detection.quantities import Quantity
+from assembly.conflicts.detection.quantities import COUNT, Quantity
 from assembly.conflicts.detection.statement import Statement
 
 Kind = Literal["number", "date", "negation", "state", "property", "duplicate", ""]
@@ -42,7 +42,7 @@ class Difference:
 
 
 class ComparedValues(NamedTuple):
-    """What the comparison of the numbers, or of the dates, of two statements found."""
+    """This is what the comparison of the numbers, or of the dates, of two statements found."""
 
     differences: list[Difference]
     equal: int
@@ -51,7 +51,7 @@ class ComparedValues(NamedTuple):
     """How many of the left statement have no counterpart; likewise of the right one."""
     right_extra: int
     is_finer: bool
-    """Whether one statement gives an equal value more exactly."""
+    """This tells whether one statement gives an equal value more exactly."""
 
 
 def number_differences(left: Sequence[Quantity], right: Sequence[Quantity]) -> ComparedValues:
@@ -60,12 +60,24 @@ def number_differences(left: Sequence[Quantity], right: Sequence[Quantity]) -> C
     def difference(mine: Quantity, theirs: Quantity) -> float | None:
         return mine.difference(theirs) if mine.is_comparable(theirs) else None
 
-    return _compare_values("number", left, right, difference, lambda _, relative: NUMBER_LEAST + NUMBER_SPAN * relative)
+    return _compare_values("number", left, right, difference, lambda _, relative: number_strength(relative))
+
+
+def number_strength(relative: float) -> float:
+    """Return the strength for a relative difference, both 0 to 1."""
+    return NUMBER_LEAST + NUMBER_SPAN * relative
 
 
 def price_difference(left: Statement, right: Statement) -> Difference | None:
     """Return the difference of what costs nothing and what has a price; None if neither or both have one."""
-    prices = [[one for one in side.quantities if one.dimension in CURRENCIES and one.low > 0] for side in (left, right)]
+    prices = [
+        [
+            one
+            for one in side.quantities
+            if one.low > 0 and (one.dimension in CURRENCIES or (one.dimension == COUNT and side.words & PRICE_WORDS))
+        ]
+        for side in (left, right)
+    ]
     if left.gratis and not left.is_negated and not prices[0] and len(prices[1]) == 1 and not right.gratis:
         return Difference("number", NUMBER_LEAST + NUMBER_SPAN, left.gratis, prices[1][0].text)
     if right.gratis and not right.is_negated and not prices[1] and len(prices[0]) == 1 and not left.gratis:

@@ -1,7 +1,7 @@
 """Labelled pairs are pairs of texts with a label that a person gave them, in files with one JSON object per line.
 
-A line has left, right and label; it may have kind, the kind of the cue, and left_date and right_date, the days that the
-texts speak of, as YYYY-MM-DD.
+A line has left, right and label; it may have kind, the kind of the cue, writer, and left_date and right_date, the days
+that the texts speak of, as YYYY-MM-DD.
 """
 
 import datetime
@@ -21,6 +21,8 @@ class LabelledPair:
     right: str
     label: Label
     kind: str = ""
+    writer: str = ""
+    """Who wrote the pair, where a file has pairs of several people."""
     left_date: datetime.date | None = None
     right_date: datetime.date | None = None
 
@@ -41,7 +43,7 @@ def _pair(line: str, place: str) -> LabelledPair:
     known = next((known for known in LABELS if known == label), None)
     if known is None:
         raise ValueError(f"{place} has the label “{label}”. Use one of {', '.join(LABELS)}.")
-    return LabelledPair(left, right, known, str(facts.get("kind", "")), *days)
+    return LabelledPair(left, right, known, str(facts.get("kind", "")), str(facts.get("writer", "")), *days)
 
 
 def _date(facts: dict[str, Any], key: str) -> datetime.date | None:

@@ -1,10 +1,11 @@
 """A lexicon holds the words by which statements of one language are compared; they are YAML lists in `lexicon/`.
 
-English and German have lists. Statements in other languages are compared with the English ones, of which numbers,
-units and ISO dates work in any language. German statements also match the English lists, because German texts about
-software are full of English words.
+English, German and Spanish have lists. Statements in other languages are compared with the English ones, of which
+numbers, units and ISO dates work in any language. German and Spanish statements also match the English lists, because
+texts about software are full of English words.
 """
 
+import re
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -18,7 +19,8 @@ import yaml
 from assembly.engine.query_signals import STOP_WORDS
 from memories.search.languages import stop_words
 
-Language = Literal["english", "german"]
+Language = Literal["english", "german", "spanish"]
+LANGUAGES: tuple[Language, ...] = ("english", "german", "spanish")
 
 FOLDER = Path(__file__).parent / "lexicon"
 STEM_MARK = "~"
@@ -26,9 +28,12 @@ STEM_MARK = "~"
 CACHED_STEMS = 65_536
 """A stem takes about 0.1 ms to compute and 100 bytes to keep; the cache holds the vocabulary of an installation."""
 
+_PARTICIPLE = re.compile(r"ge\w{3,}t")
+"""The form of German participles, which get the stem of their verb: geraucht, rauchen."""
+
 Phrase = tuple[str, ...]
 Tag = tuple[str, int, int]
-"""What a phrase is: the name of its list, the number of its entry in that list, and its pole (0 or 1) or 0."""
+"""This is what a phrase is: the name of its list, the number of its entry in that list, and its pole (0 or 1) or 0."""
 
 _stemming = threading.Lock()
 
@@ -71,9 +76,13 @@ class Lexicon:
     """Words of which one tells that a short text is in this language."""
     number_words: Mapping[str, float]
     opposite_prefixes: tuple[str, ...]
+    class_names: Mapping[str, tuple[str, ...]]
+    """The names of the classes of `values` and `qualifiers`, by the number of their group."""
 
     def canonical(self, word: str) -> str:
         """Return the stem of the word, or that of the synonym which stands for it."""
+        if self.language == "german" and _PARTICIPLE.fullmatch(word):
+            word = f"{word[2:-1]}en"
         root = stem(word, self.language)
         return self.synonyms.get(root, root)
 
@@ -89,18 +98,25 @@ EXACT_LISTS = (
     "exceptions",
     "universals",
     "gratis",
+    "unlimited",
+    "exclusively",
+    "limited",
+    "negative_states",
 )
 """Flat lists whose phrases match as they are written."""
-GROUPED_LISTS = ("denials", "opposites", "exclusive", "events", "markers", "contrasts")
+GROUPED_LISTS = ("denials", "opposites", "exclusive", "events", "markers", "contrasts", "values", "qualifiers")
 """Lists of groups, whose phrases match as they are written or, with a mark, by their stems."""
-STEM_LISTS = ("single_valued", "multi_valued")
+STEM_LISTS = ("single_valued", "multi_valued", "relations")
 """Lists of groups whose phrases match by their stems."""
 
 
 @cache
 def load_lexicon(language: Language) -> Lexicon:
     """Return the lexicon of the language."""
-    facts = _merged([_read(name) for name in ("english", "german") if name in ("english", language)])
+    facts = _merged([_read(name) for name in dict.fromkeys(("english", language))])
+    value_classes = _read("values")
+    for name, classes in value_classes.items():
+        facts[name] = list(classes.values())
     exact: dict[str, list[tuple[Phrase, Tag]]] = {}
     stems: dict[str, list[tuple[Phrase, Tag]]] = {}
     for phrase, tag in _tagged_phrases(facts):
@@ -115,7 +131,7 @@ def load_lexicon(language: Language) -> Lexicon:
         first = synonyms.get(roots[0], roots[0])
         for root in roots:
             synonyms.setdefault(root, first)
-    german_stop_words = stop_words("german") if language == "german" else []
+    of_language = [] if language == "english" else stop_words(language)
     return Lexicon(
         language=language,
         phrases=_longest_first(exact),
@@ -128,10 +144,11 @@ def load_lexicon(language: Language) -> Lexicon:
         roles=frozenset(synonyms.get(root, root) for root in (stem(word, language) for word in facts["roles"])),
         reports=frozenset(stem(word, language) for word in facts["reports"]),
         lead_ins=frozenset(facts["lead_ins"]),
-        stop_words=STOP_WORDS.union(german_stop_words, facts["negations"], facts["filler"]),
+        stop_words=STOP_WORDS.union(of_language, facts["negations"], facts["filler"]),
         marks=frozenset({*facts["marks"], *facts["negations"], *_flat(facts["auxiliaries"])}),
-        number_words=facts["number_words"],
+        number_words=_with_compounds(facts["number_words"]),
         opposite_prefixes=tuple(facts["opposite_prefixes"]),
+        class_names={name: tuple(classes) for name, classes in value_classes.items()},
     )
 
 
@@ -145,6 +162,14 @@ def load_units() -> Mapping[str, tuple[str, float]]:
         for unit in units
         for word in unit["words"]
     }
+
+
+def _with_compounds(number_words: Mapping[str, float]) -> dict[str, float]:
+    """Return the words for numbers with the German ones of two digits, which are one word: “fünfundzwanzig”."""
+    ones = {"ein" if word == "eins" else word: value for word, value in number_words.items() if 1 <= value <= 9}  # noqa: PLR2004
+    tens = {word: value for word, value in number_words.items() if word.endswith(("zig", "ßig"))}
+    compounds = {f"{one}und{ten}": value + more for ten, value in tens.items() for one, more in ones.items()}
+    return dict(number_words) | compounds
 
 
 def _read(name: str) -> dict[str, Any]:

@@ -17,6 +17,11 @@ NO_SCOPE = 0.6
 LEAST_PREFIXED = 4
 """The least letters of a word that a prefix makes its opposite."""
 
+_BOUNDS = frozenset(
+    ("above", "over", "below", "under", "before", "after", "über", "unter", "vor", "nach", "antes", "después")
+)
+"""Opposites that set a bound to a number or date, which are compared themselves: “above 50 euros”, “below 50 euros”."""
+
 
 class Polarity(NamedTuple):
     """How the polarities of two statements differ."""
@@ -26,11 +31,11 @@ class Polarity(NamedTuple):
     words: set[str]
     """The words of both statements that are explained by it: opposites, equal states, denials."""
     has_other_subject: bool
-    """Whether opposites tell two subjects apart: the north door and the south door."""
+    """This tells whether opposites tell two subjects apart: the north door and the south door."""
     balanced: set[str]
     """The words of opposites and denials that negations make equal."""
     is_even: bool
-    """Whether neither statement denies what the other one says, nor a detail of its own."""
+    """This tells whether neither statement denies what the other one says, nor a detail of its own."""
 
 
 def compare_polarity(left: Statement, right: Statement, common: Iterable[str]) -> Polarity:
@@ -40,8 +45,13 @@ def compare_polarity(left: Statement, right: Statement, common: Iterable[str]) -
     left_denials, right_denials = _denials(left, right, explained)
     for denials, statement in ((left_denials, left), (right_denials, right)):
         words.update(key for word in denials for key in _keys(statement, word))
-    is_left_denied = left.is_negated != (len(left_denials) % 2 == 1)
-    is_right_denied = right.is_negated != (len(right_denials) % 2 == 1)
+    is_left_negated, is_right_negated = left.is_negated, right.is_negated
+    if is_left_negated and is_right_negated and left.negated.isdisjoint(right.negated):
+        # “Without extra charge” and “not accepted” deny two things; the one that the other statement says counts.
+        is_left_negated = not left.negated or not left.negated.isdisjoint(common)
+        is_right_negated = not right.negated or not right.negated.isdisjoint(common)
+    is_left_denied = is_left_negated != (len(left_denials) % 2 == 1)
+    is_right_denied = is_right_negated != (len(right_denials) % 2 == 1)
     difference = None
     is_even = is_left_denied == is_right_denied
     if flips and is_left_denied != is_right_denied and not _reaches_flip(left, right, flips):
@@ -53,8 +63,11 @@ def compare_polarity(left: Statement, right: Statement, common: Iterable[str]) -
     elif not flips and is_left_denied != is_right_denied:
         said_left = ", ".join([*left.negations, *left_denials]) if is_left_denied else ""
         said_right = ", ".join([*right.negations, *right_denials]) if is_right_denied else ""
-        reach = _reach(left if is_left_denied else right, common)
-        if reach:
+        denied, other = (left, right) if is_left_denied else (right, left)
+        reach = _reach(denied, common)
+        # “Not open” and “closed” say the same; “not closed” and “closed” do not.
+        is_balanced = other.has_negative_state and not other.denials and not denied.has_negative_state
+        if reach and not is_balanced:
             difference = Difference("negation", NEGATION_STRENGTH * (1 + reach) / 2, said_left, said_right)
     balanced = {key for pair in flips for word in pair for key in _keys(left, word) | _keys(right, word)}
     balanced |= {key for word in left_denials for key in _keys(left, word)}
@@ -66,7 +79,11 @@ def _reaches_flip(left: Statement, right: Statement, flips: Iterable[tuple[str, 
     """Return whether a negation, or a word that denies by itself, is about one of the opposite states."""
     said = set(left.denials.values()) | set(right.denials.values())
     return any(
-        _keys(left, mine) & left.negated or _keys(right, theirs) & right.negated or {mine, theirs} & said
+        _keys(left, mine) & left.negated
+        or _keys(right, theirs) & right.negated
+        or {mine, theirs} & said
+        or mine.split()[0] in left.denied_words
+        or theirs.split()[0] in right.denied_words
         for mine, theirs in flips
     ) or bool(said)
 
@@ -83,13 +100,20 @@ def _opposites(left: Statement, right: Statement) -> tuple[list[tuple[str, str]]
     has_other_subject = False
     pairs = [(left.poles[pair], right.poles[pair]) for pair in left.poles.keys() & right.poles.keys()]
     for mine, theirs in [*pairs, *_prefixed_opposites(left, right)]:
-        if mine.number != theirs.number and mine.is_subject and theirs.is_subject:
+        if mine.number != theirs.number and (
+            (mine.is_subject and theirs.is_subject)
+            or ({mine.text, theirs.text} <= _BOUNDS and _have_values(left, right))
+        ):
             has_other_subject = True
             continue
         if mine.number != theirs.number:
             flips.append((mine.text, theirs.text))
         words |= _keys(left, mine.text) | _keys(right, theirs.text)
     return flips, words, has_other_subject
+
+
+def _have_values(left: Statement, right: Statement) -> bool:
+    return all(one.quantities or one.dates for one in (left, right))
 
 
 def _denials(left: Statement, right: Statement, explained: set[str]) -> tuple[list[str], list[str]]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from assembly.conflicts.detection.differences import Difference
 from assembly.conflicts.detection.statement import Statement
+from assembly.conflicts.detection.typed_values import names_land_and_town
 
 PROPERTY_STRENGTHS = {"single": 0.8, "exclusive": 0.8, "unknown": 0.5, "multi": 0.2}
 MAX_VALUE_WORDS = 4
@@ -31,6 +32,8 @@ def property_difference(
     if not (_is_one_stretch(left.sequence, left_rest) and _is_one_stretch(right.sequence, right_rest)):
         return None
     if max(len(left_rest), len(right_rest)) > MAX_VALUE_WORDS or left.verb in left_rest or right.verb in right_rest:
+        return None
+    if names_land_and_town(left.typed, right.typed):
         return None
     kind = _property_class(left, right, left_rest, right_rest)
     if kind in ("unknown", "multi") and (left_rest & left.verbs or right_rest & right.verbs):
@@ -72,7 +75,7 @@ def _property_class(left: Statement, right: Statement, left_rest: frozenset[str]
     groups = left.exclusive.keys() & right.exclusive.keys()
     if any(left.exclusive[group].number != right.exclusive[group].number for group in groups):
         return "exclusive"
-    if left.is_multi_valued or right.is_multi_valued:
+    if left.is_multi_valued or right.is_multi_valued or left_rest & left.roles or right_rest & right.roles:
         return "multi"
     is_single = left.is_single_valued and right.is_single_valued
     if not _has_same_form(left, right, left_rest, right_rest):

@@ -27,23 +27,31 @@ ROUNDING, CALENDAR_ROUNDING, CALENDAR_SECONDS = 0.005, 0.02, 30 * 86_400
 year is 12 months, 52 weeks or 365 days. Counts must be equal.
 """
 DIGITS_OF_THOUSANDS = 3
+HUNDRED = 100
 MAX_DIGITS = 18
 """The most characters of a number; longer ones are keys and hashes."""
 
 _MAGNITUDES = {
     "k": 1e3, "thousand": 1e3, "tsd": 1e3, "tausend": 1e3, "million": 1e6, "millions": 1e6, "mio": 1e6,
-    "millionen": 1e6, "billion": 1e9, "bn": 1e9, "mrd": 1e9, "hundred": 1e2, "dozen": 12.0,
+    "millionen": 1e6, "mil": 1e3, "millones": 1e6, "billion": 1e9, "bn": 1e9, "mrd": 1e9, "hundred": 1e2, "dozen": 12.0,
 }  # fmt: skip
 _SHARES = {
     "half": 50.0, "a half": 50.0, "die hälfte": 50.0, "a quarter": 25.0, "a third": 100 / 3, "two thirds": 200 / 3,
-    "three quarters": 75.0, "ein drittel": 100 / 3, "ein viertel": 25.0,
+    "three quarters": 75.0, "la mitad": 50.0, "un tercio": 100 / 3, "un cuarto": 25.0,
+    "ein drittel": 100 / 3, "ein viertel": 25.0,
 }  # fmt: skip
 _PERIODS = {
     "daily": "day", "täglich": "day", "weekly": "week", "wöchentlich": "week", "monthly": "month",
     "monatlich": "month", "yearly": "year", "annually": "year", "jährlich": "year", "hourly": "hour",
+    "stündlich": "hour", "nightly": "day", "diario": "day", "diariamente": "day",
+    "semanalmente": "week", "mensualmente": "month", "anualmente": "year",
 }  # fmt: skip
 
-_ARTICLE_UNITS = ("hour", "day", "week", "month", "year", "minute", "stunde", "tag", "woche", "monat", "jahr")
+_REPETITIONS = ("once", "twice", "einmal", "zweimal", "dreimal")
+_ARTICLE_UNITS = (
+    "hour", "day", "week", "month", "year", "minute", "stunde", "tag", "woche", "monat", "jahr", "hora",
+    "día", "semana", "mes", "año",
+)  # fmt: skip
 """Units of which an article makes a number: “an hour”."""
 _DIGIT, _WORD = re.compile(r"\d"), re.compile(r"[^\W\d_]+")
 
@@ -91,6 +99,8 @@ class Quantity:
         their values, because each is said to be the bound.
         """
         first, second = (self, other) if self.period is None or other.period is None else (_rate(self), _rate(other))
+        if self.dimension == COUNT and _is_finer_version(self.text, other.text):
+            return 0.0
         if first.low <= second.high and second.low <= first.high:
             return 0.0
         smaller, larger = (first, second) if first.high < second.low else (second, first)
@@ -114,6 +124,11 @@ class Quantity:
         )
 
 
+def _is_finer_version(one: str, other: str) -> bool:
+    """Return whether one is the beginning of the other one: Python 3 and Python 3.11."""
+    return one.startswith(f"{other}.") or other.startswith(f"{one}.")
+
+
 def _rate(quantity: Quantity) -> Quantity:
     """Return the quantity per second."""
     period = quantity.period or 1.0
@@ -123,20 +138,21 @@ def _rate(quantity: Quantity) -> Quantity:
 @cache
 def _signs(lexicon: Lexicon) -> frozenset[str]:
     """Return the words of which every number without a digit has one, so that most statements need no search."""
-    shares = {word for share in _SHARES for word in share.split()} - {"a", "die", "ein"}
+    shares = {word for share in _SHARES for word in share.split()} - {"a", "die", "ein", "la", "un"}
     return frozenset(
         {
-            *lexicon.number_words,
+            *(words.split()[-1] for words in lexicon.number_words),
             "every",
             "each",
             "alle",
+            "jede",
+            "jeden",
+            "jedes",
+            "cada",
             *shares,
             *_PERIODS,
             *_ARTICLE_UNITS,
-            "halbe",
-            "halben",
-            "halber",
-            "halbes",
+            *(f"halbe{ending}" for ending in ("", "n", "r", "s")),
         }
     )
 
@@ -147,25 +163,34 @@ def _patterns(lexicon: Lexicon) -> tuple[re.Pattern[str], re.Pattern[str]]:
     units = "|".join(sorted((re.escape(unit) for unit in load_units()), key=len, reverse=True))
     words = "|".join(sorted(lexicon.number_words, key=len, reverse=True))
     digits = r"\d{1,3}(?:[,.'\u202f]\d{3})+(?:[.,]\d+)?(?!\d)|\d+(?:[.,]\d+)?"
-    number = rf"(?:{digits}|\b(?:{words})\b)"
+    units_of_ten, tens, hundreds = (
+        "|".join(word for word, value in lexicon.number_words.items() if low <= value <= high)
+        for low, high in ((1, 9), (20, 90), (HUNDRED, HUNDRED))
+    )
+    below_hundred = rf"(?:(?:{tens})(?:[ -]| y )(?:{units_of_ten})|{words})"
+    number = (
+        rf"(?:{digits}|\b(?:(?:(?:{units_of_ten}) )?(?:{hundreds})(?: (?:and )?{below_hundred})?|{below_hundred})\b)"
+    )
     magnitudes = "|".join(sorted((word for word in _MAGNITUDES if len(word) > 1), key=len, reverse=True))
     periods = "|".join(word for word, (dimension, _) in load_units().items() if dimension == "time" and len(word) > 1)
     often = "|".join(_PERIODS)
     main = (
-        rf"(?P<every>\b(?:every|each|alle) (?:(?P<times>\d+|{words}|other) )?(?P<every_unit>{periods})\b)"
+        r"(?P<every>\b(?:every|each|alle|jeden?|jedes|cada) "
+        rf"(?:(?P<times>\d+|{words}|other) )?(?P<every_unit>{periods})\b)"
         r"|(?P<share>\b(?:" + "|".join(_SHARES) + r")\b(?= (?:of|der|des)\b(?! an hour)))"
         rf"|(?P<often>\b(?:{often})\b)"
-        r"|(?P<half_unit>\b(?:half an?|eine? halbe[rns]?) (?P<halved>hour|minute|day|week|month|year|stunde|jahr)\b)"
-        rf"|\b(?:an|a|one|eine?|einen|einem)(?P<article_unit> (?:quarter of an hour|{'|'.join(_ARTICLE_UNITS)}))\b"
+        r"|(?P<half_unit>\b(?:half an?|eine? halbe[rns]?) (?P<halved>hour|minute|day|week|month|year|stunde|jahr)\b"
+        r"|\bmedia (?P<media>hora)\b)"
+        rf"|\b(?:an|a|one|eine?|einen|einem|una?)(?P<article_unit> (?:quarter of an hour|{'|'.join(_ARTICLE_UNITS)}))\b"
         r"(?P<article_half> and a half)?"
         rf"|(?P<currency>[$€£]|\b(?:usd|eur|gbp|chf) )? ?(?P<number>{number})"
-        rf"(?:(?: ?(?:-|to|bis|and) ?)(?P<last>{digits})(?=\W))?"
+        rf"(?:(?: ?(?:-|to|bis|and|a|und|y) ?)(?P<last>{digits})(?=\W))?"
         rf"(?P<half> and a half)?(?P<magnitude>k\b|(?-i:M)\b(?!b)| ?(?:{magnitudes})\b)?"
         rf"(?:[ -]?(?P<unit>{units})(?![\w²]))?"
     )
     rate = (
-        rf"(?: \w+){{0,3}}? ?(?:/|per |pro )(?P<counted_period>{periods}|h|s)\b"
-        rf"| ?(?:/|per |a |an |each |every |pro |am |im )(?P<period>{periods}|h|s)\b"
+        rf" ?(?:/|per |a |an |each |every |pro |am |im |por |al |a la |cada )(?P<period>{periods}|h|s)\b"
+        rf"|(?: \w+){{0,3}}? ?(?:/|per |pro |por |an? )(?P<counted_period>{periods}|h|s)\b"
         rf"| (?P<often>{often})\b"
     )
     return re.compile(main, re.IGNORECASE), re.compile(rate, re.IGNORECASE)
@@ -204,7 +229,7 @@ def _quantity(match: re.Match[str], text: str, lexicon: Lexicon) -> Quantity | N
         return _frequency(match, lexicon)
     if often := said["often"]:
         return Quantity(1, 1, TIMES, often, start, end, period=load_units()[_PERIODS[often.lower()]][1])
-    if halved := said["halved"]:
+    if halved := said["halved"] or said["media"]:
         half = load_units()[halved.lower()][1] / 2
         return Quantity(half, half, "time", match[0], start, end)
     if unit := said["article_unit"]:
@@ -229,18 +254,18 @@ def _measured(match: re.Match[str], text: str, lexicon: Lexicon) -> Quantity | N
     if _IN_WORD_BEFORE.search(before) or (match.end() < len(text) and _goes_on_as_word(text, match)):
         return None
     number = str(said["number"])
-    if len(number) > MAX_DIGITS:
+    if number[0].isdigit() and len(number) > MAX_DIGITS:
         return None
-    is_word = number.lower() in lexicon.number_words
+    is_word = not number[0].isdigit()
     unit = said["unit"] or (said["currency"] or "").strip()
-    if is_word and not _is_meant_as_number(number.lower(), before, text[match.end() :], bool(unit)):
+    if is_word and not _is_meant_as_number(number.lower(), before, text[match.end() :], bool(unit), lexicon.language):
         return None
     low = _value(number, lexicon)
     high = _value(said["last"], lexicon) if said["last"] else low
     factor = _MAGNITUDES.get((said["magnitude"] or "").strip().lower(), 1e6 if said["magnitude"] else 1.0)
     add = 0.5 if said["half"] else 0.0
     dimension, size = load_units()[unit.lower()] if unit else (COUNT, 1.0)
-    if number.lower() in ("once", "twice", "einmal", "zweimal", "dreimal"):
+    if number.lower() in _REPETITIONS and (number.lower(), lexicon.language) != ("once", "spanish"):
         dimension = TIMES
     low, high = ((value * factor + add) * size for value in (min(low, high), max(low, high)))
     return Quantity(low, high, dimension, match[0].strip(), start, match.end())
@@ -252,10 +277,10 @@ def _goes_on_as_word(text: str, match: re.Match[str]) -> bool:
     return bool(re.match(r"[\w/]|[.:-]\w", after)) and not match["unit"]
 
 
-def _is_meant_as_number(word: str, before: str, after: str, has_unit: bool) -> bool:
+def _is_meant_as_number(word: str, before: str, after: str, has_unit: bool, language: str) -> bool:
     """Return whether a word for a number counts something; “one” and “once” rarely do."""
-    if word == "once":
-        return bool(re.match(r" (?:a|per|every|each)\b", after))
+    if word == "once" and language != "spanish":
+        return bool(re.match(r" (?:an?|per|every|each)\b", after))
     if word == "one":
         is_pronoun = re.match(r" (?:of|is|can|who|that|has|another|the)\b", after)
         is_counting = has_unit or bool(re.match(r" \w", after) and not is_pronoun)
@@ -268,21 +293,35 @@ def _value(number: str, lexicon: Lexicon) -> float:
 
     In German the comma is before decimals, and a point before three digits separates thousands.
     """
-    if (known := lexicon.number_words.get(number.lower())) is not None:
-        return float(known)
+    if not number[0].isdigit():
+        return _value_of_words(number, lexicon)
     plain = number.replace("'", "").replace("\u202f", "")
     separators = [character for character in plain if character in ",."]
     if not separators:
         return float(plain)
     last = separators[-1]
     decimals = plain.rsplit(last, 1)[1]
-    decimal = "," if lexicon.language == "german" else "."
+    decimal = "." if lexicon.language == "english" else ","
     if len(set(separators)) == 1 and (
         len(separators) > 1 or (last != decimal and len(decimals) == DIGITS_OF_THOUSANDS)
     ):
         return float(plain.replace(last, ""))
     whole = plain[: -len(decimals) - 1].replace(",", "").replace(".", "")
     return float(f"{whole}.{decimals}")
+
+
+def _value_of_words(words: str, lexicon: Lexicon) -> float:
+    """Return the value of a number in words: “a hundred and twenty”, “treinta y cinco”."""
+    if (whole := lexicon.number_words.get(words.lower())) is not None:
+        return float(whole)
+    value = 0.0
+    for word in re.split(r"[ -]", words.lower()):
+        known = lexicon.number_words.get(word)
+        if known == HUNDRED and value:
+            value *= HUNDRED
+        elif known is not None:
+            value += known
+    return value
 
 
 def _per_period(quantity: Quantity, period: re.Match[str]) -> Quantity:

@@ -1,23 +1,22 @@
 """The analysis of a sentence finds its subject, values, negations, states and words of change."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 
 from assembly.conflicts.detection.date_values import dates_in
 from assembly.conflicts.detection.lexicon import Language, Lexicon, load_lexicon, stem
+from assembly.conflicts.detection.negations import CLAUSE_BREAKS, NEGATION_SCOPE, negations_in
 from assembly.conflicts.detection.quantities import COUNT, TIMES, Bound, Quantity, quantities_in
 from assembly.conflicts.detection.statement import Pole, Statement
 from assembly.conflicts.detection.tokens import MAX_STEMMED, Tagged, Token, tagged_phrases, tokens_in, without_reports
+from assembly.conflicts.detection.typed_values import typed_values
 
 MAX_CHARACTERS = 600
 """The most characters of a statement that are analysed; longer sentences are lists or code."""
 CACHED_STATEMENTS = 4_096
 """One new text is compared with many others, and each of them with many over a day."""
-NEGATION_SCOPE = 6
-"""The most words after a negation that it denies."""
 NOUN_DISTANCE = 3
 """The most words between a number and the word that it counts."""
 BOUND_DISTANCE = 7
@@ -33,6 +32,7 @@ BOUND_LISTS: tuple[tuple[str, Bound], ...] = (
     ("approximate", "approximate"),
 )
 
+_OPPOSITE_BOUNDS: dict[Bound, Bound] = {"lower": "upper", "upper": "lower"}
 _OF_OWNER = re.compile(r"\w(?:['’]s|s['’]) \w| (?:of|von|des|der) \w")  # noqa: RUF001
 _DETERMINERS = frozenset((
     "the", "a", "an", "this", "that", "these", "those", "my", "your", "his", "her", "its", "our", "their", "der", "die",
@@ -43,11 +43,13 @@ _PREPOSITIONS = frozenset((
     "für", "mit", "zum", "zur", "und", "oder",
 ))  # fmt: skip
 _PERMITTING = frozenset(("may", "can", "darf", "dürfen", "kann", "können"))
+_CONDITIONS = frozenset(
+    ("if", "unless", "when", "whenever", "once", "without", "wenn", "falls", "sofern", "sobald", "si", "cuando")
+)
 _ONLY = ("only", "nur")
 _DEFINITE = ("the", "our", "their", "der", "die", "das")
 _PRONOUNS = ("it", "they", "he", "she", "this", "that", "these", "er", "sie", "es")
 _NOT_PAST = ("need", "feed", "exceed")
-_CLAUSE_BREAKS = frozenset(",;:()")
 
 
 @lru_cache(CACHED_STATEMENTS)
@@ -67,6 +69,9 @@ class _Analysis:
         self.taken += [(quantity.start, quantity.end) for quantity in self.quantities]
         self.tokens, self.report_end = without_reports(tokens_in(text, self.taken, lexicon), text, lexicon)
         self.tags = list(tagged_phrases(self.tokens, lexicon))
+        self.tags_by_list: dict[str, list[Tagged]] = {}
+        for tag in self.tags:
+            self.tags_by_list.setdefault(tag.list, []).append(tag)
         self.verb, self.boundary, self.is_labelled = self._verb_position()
 
     def statement(self) -> Statement:
@@ -79,10 +84,11 @@ class _Analysis:
         names = {token.key for token in content if token.is_name} | set(labels)
         words = {token.key for token in content} | set(labels)
         subject = self._definite_side(subject, words)
-        negations, negated, is_negated, has_exception = self._negations()
+        negations = negations_in(self.text, self.tokens, self.tags_by_list)
         kinds = {tag.list for tag in self.tags}
         return Statement(
             text=self.whole,
+            language=self.lexicon.language,
             words=frozenset(words),
             subject=frozenset(subject),
             names=frozenset(names),
@@ -92,21 +98,33 @@ class _Analysis:
             sequence=tuple(token.key for token in content),
             quantities=tuple(quantities),
             dates=tuple(self.dates),
-            is_negated=is_negated,
-            negated=frozenset(negated),
-            negations=tuple(negations),
+            is_negated=negations.is_odd,
+            negated=frozenset(negations.scope),
+            denied_words=frozenset(negations.words),
+            has_negative_state="negative_states" in kinds,
+            negations=tuple(negations.said),
             denials={tag.group: self._spelling(tag) for tag in self._tagged("denials")},
             poles=self._poles("opposites"),
             exclusive=self._poles("exclusive"),
             events=self._poles("events"),
             markers=frozenset(tag.group for tag in self._tagged("markers")),
             contrasts=self._poles("contrasts"),
+            excepted=frozenset(negations.excepted),
+            is_limited="limited" in kinds,
             is_question=self.text.rstrip().endswith("?"),
             light=frozenset(words & self.lexicon.light),
             roles=frozenset(words & self.lexicon.roles),
             is_universal="universals" in kinds,
             gratis=next((self._spelling(tag) for tag in self._tagged("gratis")), ""),
             gratis_words=frozenset(self.tokens[place].key for tag in self._tagged("gratis") for place in tag.places),
+            unlimited=next((self._spelling(tag) for tag in self._tagged("unlimited")), ""),
+            subject_end=0 if self.is_labelled else boundary,
+            verb_words=frozenset(
+                token.word for token in self.tokens if token.word in self.lexicon.auxiliaries or self._is_verb(token)
+            ),
+            is_conditional=not _CONDITIONS.isdisjoint(token.word for token in self.tokens),
+            is_exclusive="exclusively" in kinds,
+            typed=typed_values(self.text, self.tokens, self.tags, boundary, self.lexicon),
             is_limited_to_subject=bool(self.tokens) and self.tokens[0].word in _ONLY,
             verb=self._verb_key(),
             verbs=frozenset(token.key for token in content if self._is_verb(token)),
@@ -117,7 +135,7 @@ class _Analysis:
             is_named_property=self._names_property(),
             is_of_owner=bool(_OF_OWNER.search(self.text[:boundary])),
             is_multi_valued=self._has_multi_valued_verb(),
-            has_exception=has_exception,
+            has_exception=negations.has_exception,
             has_predicate=self.verb is not None or self.is_labelled,
             has_pronoun=bool(self.tokens) and self.tokens[0].word in _PRONOUNS,
             leads=self._leads(),
@@ -201,8 +219,12 @@ class _Analysis:
             is_last = not self.text[quantity.end :].strip(" .!?)")
             is_subject = quantity.start < boundary or (boundary == 0 and not is_last)
             # “Seats 40 people” has a verb; the number after it counts.
-            is_verb = before is not None and before.word.endswith("s") and not before.is_name and counts_next
+            is_verb = before is not None and before.word.endswith(("s", "ed")) and not before.is_name and counts_next
             is_version = "." in quantity.text and self._bound(quantity) in ("lower", "upper")
+            # German nouns have a capital: “Raum 3” is a label, “fasst 30” is not.
+            is_verb = is_verb or (
+                before is not None and self.lexicon.language == "german" and self.text[before.start].islower()
+            )
             if before and is_digit and touches and is_subject and not is_verb and not is_version:
                 labels[f"{before.key} {quantity.text}"] = quantity.start
                 continue
@@ -214,7 +236,7 @@ class _Analysis:
         return quantities, labels
 
     def _is_adjacent(self, quantity: Quantity, token: Token) -> bool:
-        return not _CLAUSE_BREAKS & set(self.text[quantity.end : token.start])
+        return not CLAUSE_BREAKS & set(self.text[quantity.end : token.start])
 
     def _neighbours(self, quantity: Quantity) -> tuple[Token | None, list[Token]]:
         """Return the token before the number, and those after it in the same clause, as far as it may count them."""
@@ -237,63 +259,32 @@ class _Analysis:
         ]
         # “No more than” contains “more than”: the longest phrase counts.
         if found:
-            return max(found, key=lambda one: one[0])[1]
+            bound = max(found, key=lambda one: one[0])[1]
+            return _OPPOSITE_BOUNDS[bound] if bound != "approximate" and self._is_denied_bound(quantity) else bound
         auxiliaries = {token.word for token in self.tokens if token.start in near}
         return "exact" if auxiliaries.isdisjoint(_PERMITTING) else "permitted"
 
+    def _is_denied_bound(self, quantity: Quantity) -> bool:
+        """Return whether a negation stands before the words that make the number a bound: “nobody under 14”."""
+        positions = [tag.places for name, _ in BOUND_LISTS[:2] for tag in self._tagged(name)]
+        positions = [places for places in positions if self.tokens[places.start].start < quantity.start]
+        if not positions:
+            return False
+        nearest = max(positions, key=lambda places: places.start)
+        inside = {place for places in positions for place in places}
+        return any(
+            tag.position < nearest.start
+            and tag.position not in inside
+            and nearest.start - tag.position <= NEGATION_SCOPE
+            and not CLAUSE_BREAKS & set(self.text[self.tokens[tag.position].start : quantity.start])
+            for tag in self._tagged("negations")
+        )
+
     def _tagged(self, *names: str) -> Iterator[Tagged]:
-        return (tag for tag in self.tags if tag.list in names)
+        return (tag for name in names for tag in self.tags_by_list.get(name, ()))
 
     def _spelling(self, tag: Tagged) -> str:
         return " ".join(self.tokens[place].word for place in tag.places)
-
-    def _negations(self) -> tuple[list[str], set[str], bool, bool]:
-        """Return the negations outside exceptions, the words in their scope, if a clause is denied, and if one excepts.
-
-        Two negations of one clause cancel each other out, those of different clauses do not.
-        """
-        excepted = {place for tag in self._tagged("exceptions") for place in (*tag.places, tag.places.stop)}
-        # “No more than” is a bound, and “costs nothing” is a state as a whole.
-        excepted |= {place for tag in self._tagged("lower_bounds", "upper_bounds") for place in tag.places}
-        excepted |= {place for tag in self._tagged("opposites") if tag.size > 1 for place in tag.places}
-        said: list[str] = []
-        scope: set[str] = set()
-        has_exception = any(self._tagged("exceptions"))
-        clauses: Counter[int] = Counter()
-        for tag in self._tagged("negations"):
-            if tag.position in excepted:
-                continue
-            before = self.text[: self.tokens[tag.position].start]
-            if self._is_in_compound(tag) or self._is_answer(tag):
-                continue
-            if before.rstrip().endswith((",", " but", " and")):
-                # “The blue one, not the red one” limits what was said and does not deny it.
-                has_exception = True
-                continue
-            said.append(self._spelling(tag))
-            scope |= self._scope(tag.places.stop)
-            clauses[sum(map(before.count, _CLAUSE_BREAKS))] += 1
-        return said, scope, any(count % 2 for count in clauses.values()), has_exception
-
-    def _is_in_compound(self, tag: Tagged) -> bool:
-        """Return whether a hyphen joins the negation to a word, as in “--no-cache” and “no-frills”."""
-        last = self.tokens[tag.places.stop - 1]
-        return self.text[last.start + len(last.word) :].startswith("-")
-
-    def _is_answer(self, tag: Tagged) -> bool:
-        """Return whether the negation is the beginning of an answer: “No, it is open.”"""
-        end = self.tokens[tag.position].start + len(self.tokens[tag.position].word)
-        return tag.position == 0 and self.text[end : end + 1] in (",", "!", ".")
-
-    def _scope(self, position: int) -> set[str]:
-        scope: set[str] = set()
-        for index in range(position, min(position + NEGATION_SCOPE, len(self.tokens))):
-            between = self.text[self.tokens[index - 1].start : self.tokens[index].start]
-            if index > position and _CLAUSE_BREAKS & set(between):
-                break
-            if self.tokens[index].is_content:
-                scope.add(self.tokens[index].key)
-        return scope
 
     def _poles(self, name: str) -> dict[int, Pole]:
         """Return the pole of each pair or group of which the statement has exactly one."""

@@ -19,6 +19,7 @@ _CONTRACTION = re.compile(
     r"^(?:(do|does|did|is|are|was|were|has|have|had|wo|would|could|should|must|ca|need)n['’]t|cannot)$"  # noqa: RUF001
 )
 _POSSESSIVE = re.compile(r"['’](?:s|re|ve|ll|m|d)?$")  # noqa: RUF001
+_PLURAL_OF_CAPITALS = re.compile(r"(?<=[A-Z]{2})s$")
 _COLON = re.compile(r"(?<=\w): (?=\S)")
 _AMBIGUOUS_LETTERS = ("A", "I")
 _THAT = ("that", "dass")
@@ -66,7 +67,7 @@ def tokens_in(text: str, taken: Sequence[tuple[int, int]], lexicon: Lexicon) -> 
         if any(first <= start < end for first, end in taken):
             continue
         if _IDENTIFIER.search(match[0]):
-            name = _POSSESSIVE.sub("", match[0]).lower()
+            name = _PLURAL_OF_CAPITALS.sub("", _POSSESSIVE.sub("", match[0])).lower()
             found.append(Token(name, name, start, is_content=True, is_name=True))
             continue
         # Hyphens and slashes join words that are compared one by one: read-only, on/off.

@@ -9,6 +9,7 @@ import yaml
 from django.core.management import CommandError, call_command
 
 from assembly.conflicts.detection.classifier import DEFAULT_WEIGHTS, LABELS, Classifier
+from assembly.conflicts.detection.contradiction import CONTRADICTION_FEATURES
 from assembly.conflicts.detection.features import LABEL_FEATURES, SUBJECT_FEATURES
 
 EXAMPLES = {
@@ -45,10 +46,37 @@ def train(folder: Path, **options: Any) -> Any:
 def test_weights_are_learned_and_written_down(folder: Path) -> None:
     facts = train(folder, train="mine", test="other", as_version=4)
     assert (facts["name"], facts["version"], facts["trained"]) == ("mine", 4, {"mine": "40 pairs"})
-    assert facts["figures"]["other"]["recall"] == 1
+    assert facts["figures"]["other"]["precision"] == 1
+    assert facts["figures"]["other"]["recall"] >= 0.5
+    assert set(facts["without_the_writer"]) == {f"mine, part {part}" for part in range(1, 6)}
     classifier = Classifier.from_dict(facts)
     assert set(classifier.subject_weights) == {*SUBJECT_FEATURES, "bias"}
     assert all(set(classifier.label_weights[label]) == {*LABEL_FEATURES, "bias"} for label in LABELS)
+
+
+def test_the_figures_of_each_writer_are_those_without_their_pairs(folder: Path) -> None:
+    facts = train(folder, train="mine,other", repeat="other")
+    assert set(facts["without_the_writer"]) == {"mine", "other"}
+    assert facts["trained"] == {"mine": "40 pairs", "other": "20 pairs, 3 times"}
+
+
+def test_unrelated_texts_are_learned_from(folder: Path, tmp_path: Path) -> None:
+    corpora = tmp_path / "corpora"
+    corpora.mkdir()
+    for name, nouns in (("notes", ("shop", "gym")), ("pages", ("pool", "tour"))):
+        lines = [
+            json.dumps({"text": text.format(noun), "item": f"{noun} {number}"})
+            for noun in nouns
+            for number, text in enumerate(("The {} takes 3 days.", "The way to the {} takes 40 minutes."))
+        ]
+        (corpora / f"{name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    facts = train(folder, train="mine", corpora=corpora)
+    assert facts["unrelated"] == {"notes": "4 texts", "pages": "4 texts"}
+    assert set(facts["contradiction"]) == {*CONTRADICTION_FEATURES, "bias"}
+    assert facts["contradiction"] != train(folder, train="mine")["contradiction"]
+    (corpora / "notes.jsonl").write_text("[]", encoding="utf-8")
+    with pytest.raises(CommandError, match=r"Line 1 of notes\.jsonl"):
+        train(folder, train="mine", corpora=corpora)
 
 
 def test_training_again_gives_the_same_file(folder: Path) -> None:
@@ -91,6 +119,7 @@ def test_the_shipped_weights_name_all_features() -> None:
     Classifier.from_dict(facts)
     assert set(facts["subject"]) == {*SUBJECT_FEATURES, "bias"}
     assert set(facts["labels"]["conflict"]) == {*LABEL_FEATURES, "bias"}
+    assert set(facts["contradiction"]) == {*CONTRADICTION_FEATURES, "bias"}
 
 
 def test_weights_of_features_that_do_not_exist_are_refused() -> None:
