@@ -9,6 +9,7 @@ from django.test import override_settings
 
 from assembly.pipeline.read_cache import row_cache
 from assembly.records.insert_sql import stored_pieces
+from assembly.sources.search_reuse import forget_searches
 from config.server.memory_settings import configure_garbage_collector
 from teams.models import User
 from tests import personas
@@ -76,6 +77,7 @@ def nothing_known_as_stored() -> None:
     """What the test before had stored was rolled back, and what it had read was another database's."""
     stored_pieces.forget()
     row_cache.forget()
+    forget_searches()
 
 
 admin = pytest.fixture(personas.admin)

@@ -44,6 +44,7 @@ from assembly.sources.base import SourceResult as Returned
 from assembly.sources.external.pending import PendingExternalSources
 from assembly.sources.external.questions import EXTERNAL_SOURCE as EXTERNAL
 from assembly.sources.external.questions import external_queries
+from assembly.sources.search_reuse import SearchReuse
 from assembly.sources.time_budget import StatementDeadline, TimeBudget
 from config.db.statements import Rows, Statement
 from config.http.cpu_budget import TooCostly
@@ -72,6 +73,15 @@ def gather(
         return _GatherRun(profile, gather_context, time, trust_cache).done()
 
 
+def gather_ahead(profile: Profile, gather_context: GatherContext, time: TimeBudget) -> GatherResult | None:
+    """Read the profile's sources for a request that is expected, so that their rows, or what their searches find, are
+    cached.
+
+    Returns the result; None if a source failed. No external source is asked.
+    """
+    return _GatherRun(profile, gather_context, time, ahead=True).read_ahead()
+
+
 class _NewSnapshot(Exception):
     """The present transaction cannot continue after an error; the remaining parts are read in a new one."""
 
@@ -85,6 +95,9 @@ class _GatherRun:
     time: TimeBudget
     trust_cache: bool = False
     """Whether cached rows may be used without checking their change counters."""
+    ahead: bool = False
+    """Whether the request is only expected."""
+    was_ahead: bool = False
     expected_counts: ChangeCounts = NO_OWNERS
     preconditions: Preconditions | None = None
     candidates: list[Candidate] = field(default_factory=list)
@@ -95,6 +108,8 @@ class _GatherRun:
     pending_external: PendingExternalSources | None = None
     is_unbatched: bool = False
     """Whether statements are sent one by one, because the batch failed."""
+    is_committed: bool = field(default_factory=lambda: not connection.in_atomic_block)
+    """Whether only committed rows are read, because no transaction of the caller has begun."""
     retried_steps: set[ReadStep | BatchedQuery] = field(default_factory=set)
     statements: StatementDeadline = field(default_factory=StatementDeadline)
 
@@ -108,8 +123,26 @@ class _GatherRun:
         assert self.preconditions  # noqa: S101 - nothing comes before it, and nothing is done without it
         reports = [*filter(None, [self.topic_embedding.report]), *self.reports.values()]
         return GatherResult(
-            self.candidates, reports, self.gather_context, self.preconditions, self.expected_counts, self.conflicts
+            self.candidates,
+            reports,
+            self.gather_context,
+            self.preconditions,
+            self.expected_counts,
+            self.conflicts,
+            self.was_ahead or (self.gather_context.reuse is not None and self.gather_context.reuse.was_ahead),
         )
+
+    def read_ahead(self) -> GatherResult | None:
+        self._embed_topic()
+        if self.topic_embedding.report:
+            return None
+        if not self._read_in_one_batch():
+            with embedder_deadline(self.time.seconds_for_sources):
+                self._read_one_by_one()
+        reports = [*self.reports.values()]
+        if not self.preconditions or any(report.code for report in reports):
+            return None
+        return GatherResult(self.candidates, reports, self.gather_context, self.preconditions, conflicts=self.conflicts)
 
     def _embed_topic(self) -> None:
         """Embed the topic if it has changed since it was embedded last."""
@@ -129,10 +162,10 @@ class _GatherRun:
         try:
             seconds = self.time.seconds_for_sources * BATCH_TIME_SHARE
             owners = counter_owners(gather_context.agent, gather_context.team)
-            found, state = read_with_cache(
-                parts, profile, owners, self.statements, seconds, trust_cache=self.trust_cache
+            read = read_with_cache(
+                parts, profile, owners, self.statements, seconds, trust_cache=self.trust_cache, ahead=self.ahead
             )
-            for part, mine in zip(parts, found, strict=True):
+            for part, mine in zip(parts, read.found, strict=True):
                 part.take(mine, asked)
         except TooCostly:  # this error ends the whole request
             raise
@@ -140,7 +173,7 @@ class _GatherRun:
             self.is_unbatched = True
         else:
             if self.reports.keys() == self._sources().keys():  # no rule needs a further source
-                self.expected_counts = state
+                self.expected_counts, self.was_ahead = read.counts, read.was_ahead
                 return True
         self.candidates, self.reports, self.gather_context, self.profile = [], {}, gather_context, profile
         return False
@@ -296,6 +329,9 @@ class _GatherRun:
 
     def _take_preconditions(self, preconditions: Preconditions, _: int) -> None:
         self.preconditions = preconditions
+        if self.is_committed:
+            reuse = SearchReuse(preconditions.changes, self.ahead)
+            self.gather_context = replace(self.gather_context, reuse=reuse)
 
     def _take_rules(self, rows: Rows, _: int) -> None:
         self.gather_context = add_fired_rules(self.profile, self.gather_context, rows)
@@ -309,7 +345,7 @@ class _GatherRun:
 
     def _plan_remaining(self) -> None:
         """Add the sources that were not read yet; rules may have added some."""
-        if EXTERNAL in self._sources():
+        if EXTERNAL in self._sources() and not self.ahead:
             self.parts.append(ReadStep((EXTERNAL,), self._start_external))
         for name, sections in self._sources().items():
             if name != EXTERNAL and name not in self.reports:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from cachetools.keys import hashkey
@@ -45,6 +45,21 @@ class CachedRows:
     size_bytes: int
     was_unchanged: bool = field(default=False, compare=False)
     """Whether the change counters were unchanged at the last check."""
+    is_ahead: bool = field(default=False, compare=False)
+    """Whether the rows were read before anybody asked for them, and nobody has done so yet."""
+
+    def asked_for(self) -> bool:
+        """Note that a request uses the rows, and return whether they were read ahead for it."""
+        was_ahead, self.is_ahead = self.is_ahead, False
+        return was_ahead
+
+
+class ReadRows(NamedTuple):
+    """What each part made of its rows, the counters that remain to be checked, and whether all was read ahead."""
+
+    found: Sequence[Any]
+    counts: ChangeCounts
+    was_ahead: bool = False
 
 
 class RowCache:
@@ -82,26 +97,27 @@ def read_with_cache(
     seconds: float,
     *,
     trust_cache: bool = False,
-) -> tuple[Sequence[Any], ChangeCounts]:
+    ahead: bool = False,
+) -> ReadRows:
     """Return what each part makes of its rows, all from one snapshot, and the counters that remain to be checked.
 
     The first part must read the preconditions. If the owners' change counters are those of the cached rows, only the
     counters are read. With `trust_cache`, rows that were unchanged at their last check are returned without a check:
-    the result is valid if the returned counters are still current. Raises Django's database errors, also after
-    `seconds`.
+    the result is valid if the returned counters are still current. `ahead` is for a request that is only expected.
+    Raises Django's database errors, also after `seconds`.
     """
     sent = [part.statement for part in parts]
     asked = hashkey(profile.sections, *((one.sql, *one.parameters.values()) for one in sent))  # hashed once
     kept = row_cache.get(asked)
     if kept and kept.was_unchanged and trust_cache:
-        return kept.found, ChangeCounts(tuple(owners), kept.changes)
+        return ReadRows(kept.found, ChangeCounts(tuple(owners), kept.changes), not ahead and kept.asked_for())
     if kept and kept.changes == load_change_counts(*owners):
         kept.was_unchanged = True
-        return kept.found, NO_OWNERS
+        return ReadRows(kept.found, NO_OWNERS, not ahead and kept.asked_for())
     rows = statements.together(sent, seconds)
     found = [part.made(mine) for part, mine in zip(parts, rows, strict=True)]
-    row_cache.keep(asked, CachedRows(found[0].changes, found, sum(map(_memory_bytes, rows))))
-    return found, NO_OWNERS
+    row_cache.keep(asked, CachedRows(found[0].changes, found, sum(map(_memory_bytes, rows)), is_ahead=ahead))
+    return ReadRows(found, NO_OWNERS)
 
 
 def _memory_bytes(rows: Rows) -> int:

@@ -181,6 +181,8 @@ class GatherResult:
     """Counters that the result depends on; writing the record fails if they have moved."""
     conflicts: tuple[KnownConflict, ...] | None = ()
     """The known conflicts of the owners; None if they could not be read in time."""
+    was_ahead: bool = False
+    """Whether everything had been read before the request came, because it was expected."""
 
     @property
     def is_cacheable(self) -> bool:

@@ -10,6 +10,7 @@ from copy import copy
 from dataclasses import replace
 from functools import partial
 
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 from uuid_utils.compat import uuid7
@@ -22,7 +23,7 @@ from assembly.pipeline.prepare import PreparedAssembly, gather_candidates, prepa
 from assembly.pipeline.request import AssemblyRequest, request_document
 from assembly.pipeline.shared_answers import recall_answer, remember_answer
 from assembly.pipeline.summaries.resolve import assemble_with_summaries, summaries_document
-from assembly.pipeline.telemetry import cache_lookups, engine_attributes, traced_assembly
+from assembly.pipeline.telemetry import cache_lookups, count_preassembly, engine_attributes, traced_assembly
 from assembly.pipeline.token_counts import load_token_counts, store_token_counts
 from assembly.records.change_counters import StaleRead
 from assembly.records.record import RecordOwners, record, warning_codes
@@ -160,6 +161,8 @@ def _assemble_and_record(
         )
         if recorded:
             recorded(assembly)
+    if settings.PREASSEMBLY:
+        count_preassembly(hit=gathered.was_ahead)
     store_token_counts(uncounted, ruled.tokenizer)
     answer = AssemblyResult(assembly, assembled.content, assembled.decisions)
     is_coherent = WarningCode.COHERENCE_FAILURE not in assembled.warnings

@@ -89,6 +89,22 @@ class CacheLookups:
 
 
 cache_lookups = CacheLookups()
+
+PREASSEMBLIES = Counter(
+    "memory_preassemblies_total", "Contexts whose sources were read before anybody asked, because they were expected."
+)
+PREASSEMBLY = Counter(
+    "memory_preassembly_lookups_total",
+    "New contexts, by whether their sources had been read before they were asked for: hit or miss.",
+    ["result"],
+)
+
+
+def count_preassembly(*, hit: bool) -> None:
+    """Count a new context: whether its sources had been read before it was asked for."""
+    with_labels(PREASSEMBLY, "hit" if hit else "miss").inc()
+
+
 _token_counts, _rendered_texts = CacheUsage("process", "token_counts"), CacheUsage("process", "rendered_texts")
 
 

@@ -20,6 +20,7 @@ from assembly.engine.query_signals import QuerySignals
 from assembly.engine.rules import Rule
 from assembly.engine.scopes import MemoryScope
 from assembly.engine.types import Candidate, Origin
+from assembly.sources.search_reuse import SearchReuse
 from config.db.statements import Rows, Statement, run_together
 from memories.embeddings.vectors import QueryVector
 from memories.models import Session, TaskFrame
@@ -103,6 +104,8 @@ class GatherContext:
     """The rules whose conditions are met, the narrowest scope first."""
     unreadable_rules: Mapping[str, str] = field(default_factory=dict)
     """The error of each rule that cannot be parsed any more, by the name of the rule."""
+    reuse: SearchReuse | None = field(default=None, compare=False, repr=False)
+    """The cache of what searches found; None where nothing may be cached."""
 
     def age(self, moment: datetime.datetime) -> datetime.timedelta:
         """Return the age at `now`; negative for a time in the future."""

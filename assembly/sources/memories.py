@@ -5,6 +5,7 @@ In a section of blocks, memories compete with other blocks, so they have the mea
 
 import datetime
 from collections.abc import Sequence
+from dataclasses import fields
 from functools import partial
 
 from msgspec import structs
@@ -111,15 +112,38 @@ def _most_recent(section: Section) -> int:
     return NEAREST_LIMIT if section.shape == "blocks" else section.top_k or LIMIT
 
 
-def _find_memories(owner: Owner, gather_context: GatherContext, best: int, recent: int) -> list[FoundMemory]:
+def _find_memories(owner: Owner, gather_context: GatherContext, best: int, recent: int) -> Sequence[FoundMemory]:
     """Return the best memories by the profile's ranker, else the most similar ones; and the most recent."""
-    if gather_context.ranker is None:
-        return find_memories(owner=owner, vector=gather_context.vector, similar=best, recent=recent)
-    question = parse_question(
-        gather_context.topic, gather_context.vector, gather_context.agent.today(gather_context.now)
-    )
-    weights = search_weights(gather_context.ranker)
-    return search_memories(owner=owner, question=question, weights=weights, limit=best, recent=recent)
+    agent, team, vector = gather_context.agent, gather_context.team, gather_context.vector
+    weights = search_weights(gather_context.ranker) if gather_context.ranker else None
+    today = agent.today(gather_context.now)
+
+    def search() -> Sequence[FoundMemory]:
+        if weights is None:
+            return find_memories(owner=owner, vector=vector, similar=best, recent=recent)
+        question = parse_question(gather_context.topic, vector, today)
+        return search_memories(owner=owner, question=question, weights=weights, limit=best, recent=recent)
+
+    if gather_context.reuse is None:
+        return search()
+    owners = agent.pk, team.pk if team else None, owner.pk
+    asked = vector and (vector.text, vector.space), today, repr(weights), best, recent
+    return gather_context.reuse.found((owners, asked, _search_facts(gather_context)), search)
+
+
+_NOT_SEARCHED_BY = {
+    *("agent", "team", "now", "vector", "ranker", "reuse", "signals", "mentioned", "task", "rules", "unreadable_rules"),
+    *("session", "history", "additional_context", "sender_origin", "entities", "filters", "depth_limit"),
+    "scope_limits",
+}
+
+
+def _search_facts(gather_context: GatherContext) -> tuple[str, ...]:
+    """Return the fields of the context on which a search may depend: a field that is added later is one of them, unless
+    it is named as one that is not.
+    """
+    names = (field.name for field in fields(gather_context))
+    return tuple(repr(getattr(gather_context, name)) for name in names if name not in _NOT_SEARCHED_BY)
 
 
 def search_weights(ranker: Ranker) -> Weights:

@@ -66,14 +66,16 @@ END $$;
 REVOKE ALL ON FUNCTION erase(text, uuid, text) FROM PUBLIC;
 """  # noqa: S608 - only the constant names above are put in
 
-CREATE_COUNTING = f"""
-CREATE SEQUENCE change_counter_shards AS integer OWNED BY change_counters.shard;
-CREATE FUNCTION count_changes() RETURNS trigger
+COUNT_CHANGES = f"""
+CREATE OR REPLACE FUNCTION count_changes() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
     changed uuid;
     free integer;
 BEGIN
+    IF current_setting('dossier.same_answers', true) = 'on' THEN
+        RETURN NULL;  -- what is stored in another way makes no answer invalid
+    END IF;
     FOR changed IN EXECUTE format(
         CASE TG_OP
             WHEN 'INSERT' THEN 'SELECT DISTINCT %1$s FROM new_rows'
@@ -96,6 +98,10 @@ BEGIN
     RETURN NULL;
 END $$;
 """  # noqa: S608 - only the constant above is put in
+CREATE_COUNTING = f"""
+CREATE SEQUENCE change_counter_shards AS integer OWNED BY change_counters.shard;
+{COUNT_CHANGES}
+"""
 # One trigger for each table, whatever a statement changes, and even if it changes nothing: such statements are rare.
 CREATE_ACCESS_COUNTING = f"""
 CREATE FUNCTION count_access_change() RETURNS trigger

@@ -34,6 +34,7 @@ from memories.models import Job
 PROXY_HEADERS = ("X-Forwarded", "X-Real-Ip", "Forwarded", "Via")
 
 HIT_RATIO = "memory_cache_hit_ratio"
+PREASSEMBLY_RATIO = "memory_preassembly_hits_ratio"
 
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
@@ -96,19 +97,31 @@ class _ProcessesCollector(Collector):
                     family.add_sample(name, labels, value)
         yield from found.values()
         yield _hit_ratio(families)
+        yield _preassembly_ratio(families)
         yield _utilisation(found[USED_BYTES], found[LIMIT_BYTES])
 
 
 def _hit_ratio(families: Iterable[Metric]) -> Metric:
+    words = "Hits per lookup since the web processes began; NaN before the first."
+    return GaugeMetricFamily(HIT_RATIO, words, value=_share_of_hits(families, "memory_cache_lookups_total"))
+
+
+def _preassembly_ratio(families: Iterable[Metric]) -> Metric:
+    words = "New contexts whose sources had been read before they were asked for, per new context; NaN without any."
+    return GaugeMetricFamily(
+        PREASSEMBLY_RATIO, words, value=_share_of_hits(families, "memory_preassembly_lookups_total")
+    )
+
+
+def _share_of_hits(families: Iterable[Metric], counter: str) -> float:
     found = {
         sample.labels["result"]: sample.value
         for family in families
         for sample in family.samples
-        if sample.name == "memory_cache_lookups_total"
+        if sample.name == counter
     }
-    lookups, hits = sum(found.values()), found.get("hit", 0.0)
-    words = "Hits per lookup since the web processes began; NaN before the first."
-    return GaugeMetricFamily(HIT_RATIO, words, value=hits / lookups if lookups else math.nan)
+    lookups = sum(found.values())
+    return found.get("hit", 0.0) / lookups if lookups else math.nan
 
 
 def _utilisation(used: Metric, limits: Metric) -> Metric:

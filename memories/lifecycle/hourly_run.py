@@ -15,6 +15,7 @@ from django.dispatch import Signal
 from django.utils import timezone
 from uuid_utils.compat import uuid7
 
+from config.db.statements import execute_sql
 from memories.jobs.periodic import periodic
 from memories.jobs.services import UNFINISHED, Advance, job_create, job_kind
 from memories.lifecycle.kv_policies import PolicyBook, last_report
@@ -30,6 +31,7 @@ from memories.lifecycle.planned_moves import (
     size_evictions,
 )
 from memories.lifecycle.rebalancing import rebalance
+from memories.lifecycle.thing_tables import THING_TABLES
 from memories.lifecycle.transitions import things_move
 from memories.models import Job, LifecycleReport, ThingUse
 from teams.principal import SYSTEM
@@ -38,11 +40,17 @@ LIFECYCLE = "lifecycle"
 BUDGET = "budget"
 RUN_SECONDS = 3_600
 FIRST_BATCH = 4
-LEAST_BATCH, MOST_BATCH = 1, 200
-AIMED_MS = 10.0
-"""Rows are locked for about this many milliseconds: batches become smaller or larger accordingly."""
+LEAST_BATCH, MOST_BATCH = 1, 64
+LONG_MS, SHORT_MS = 20.0, 10.0
+"""A batch whose rows were locked for longer is followed by one of half the size, a shorter one by a larger one."""
+ROWS_APART = 8
+"""Rows that lie side by side are moved by different transactions: a page has room for few new versions at a time, and
+that of the versions of earlier transactions. A version that finds room on its page needs no new entries in indexes.
+"""
 THINGS_PER_REPORT = 1_000
 KEEP_USES_DAYS = 400
+SUMMARISED_AT = (7, 3)
+"""The weekday and the UTC hour in which the indexes on tiers, which are summaries of ranges of pages, are made anew."""
 HIGH_SHARE, LOW_SHARE = 0.8, 0.7
 """From the high share of the budget on, things are evicted until the low share is reached."""
 
@@ -96,7 +104,7 @@ class BatchMover:
     def execute(self, moves: Iterable[PlannedMove]) -> Iterator[str]:
         """Move the things, and yield the refs of those that were moved."""
         for move in moves:
-            ids, start = [thing.facts.id for thing in move.things], 0
+            ids, start = _apart([thing.facts.id for thing in move.things]), 0
             while start < len(ids):
                 size = self.sizes.setdefault(move.table.kind, FIRST_BATCH)
                 batch, seconds = ids[start : start + size], list[float]()
@@ -108,10 +116,14 @@ class BatchMover:
 
     def _adapt(self, kind: str, ms: float) -> None:
         self.longest_ms = max(self.longest_ms, round(ms, 1))
-        if ms > AIMED_MS:
+        if ms > LONG_MS:
             self.sizes[kind] = max(LEAST_BATCH, self.sizes[kind] // 2)
-        elif ms < AIMED_MS / 2:
-            self.sizes[kind] = min(MOST_BATCH, self.sizes[kind] + 1)
+        elif ms < SHORT_MS:
+            self.sizes[kind] = min(MOST_BATCH, self.sizes[kind] + max(1, self.sizes[kind] // 4))
+
+
+def _apart(ids: Sequence[UUID]) -> list[UUID]:
+    return [id_ for first in range(ROWS_APART) for id_ in ids[first::ROWS_APART]]
 
 
 further_steps: list[Callable[[LifecycleRun], None]] = []
@@ -130,6 +142,9 @@ def lifecycle_run(*, now: datetime.datetime | None = None, advance: Advance = la
     for step in further_steps:
         step(run)
     relieve_pressure(run, policies)
+    if (run.at.isoweekday(), run.at.hour) == SUMMARISED_AT:
+        for table in THING_TABLES:
+            execute_sql("SELECT summarise_tiers(%s)", [table.name])
     ThingUse.objects.filter(day__lt=run.at.date() - datetime.timedelta(days=KEEP_USES_DAYS)).delete()
     return run
 

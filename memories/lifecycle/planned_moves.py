@@ -151,6 +151,8 @@ def _with_recent_uses(
 def _policy_pins(table: ThingTable, policies: OwnersPolicies, now: datetime.datetime) -> set[UUID]:
     """Return the ids of the hot things that policies pin now; memories match no patterns of paths."""
     groups: dict[tuple[UUID, str], list[ThingFacts]] = {}
+    if table is MEMORIES:
+        return set()
     young = now - datetime.timedelta(hours=policies.book.longest_pin_hours)
     condition = f"thing.tier = 'hot' AND {table.label} <> '' AND coalesce(thing.tier_since, thing.created) > %(young)s"
     for page in read_things(table, condition, {"young": young}, since=now.date()):

@@ -6,24 +6,24 @@ The transaction moves only rows whose version is still the same.
 
 import datetime
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 from pgvector import Vector
 
-from config.db.statements import execute_sql, fetch_rows
+from config.db.statements import Statement, execute_sql, fetch_rows, run_statement
 from memories.embeddings.active_model import EmbeddingModel, lock_active_model, read_active_model
 from memories.embeddings.base import EmbedderFailed
 from memories.embeddings.vectors import embed_texts
 from memories.jobs.services import job_create
 from memories.lifecycle.frozen_texts import freeze, thaw
 from memories.lifecycle.packing import pack_if_smaller, unpack
-from memories.lifecycle.thing_tables import DOCUMENTS, ThingTable
+from memories.lifecycle.thing_tables import DOCUMENTS, EVENTS, ThingTable
 from memories.lifecycle.tiers import Tier
 from memories.models import Chunk
 from teams.principal import SYSTEM
@@ -40,19 +40,26 @@ WITH free AS MATERIALIZED (
 )
 UPDATE {table} AS thing SET tier = %(to)s, tier_since = %(now)s, {column} = made.said::{value_type},
     packed = made.packed, frozen = made.frozen::jsonb, text_bytes = made.bytes, text_characters = made.characters,
-    text_asks = made.asks {further}
+    text_asks = made.asks {changed}
 FROM free JOIN unnest(%(ids)s::uuid[], %(said)s::text[], %(packed)s::bytea[], %(frozen)s::text[], %(bytes)s::int[],
-    %(characters)s::int[], %(asks)s::bool[], %(whole)s::text[], %(vectors)s::text[])
-    AS made (id, said, packed, frozen, bytes, characters, asks, whole, vector) USING (id)
+    %(characters)s::int[], %(asks)s::bool[]) AS made (id, said, packed, frozen, bytes, characters, asks) USING (id)
+    {joined}
 WHERE thing.id = free.id RETURNING thing.id
 """
-# Locks are released without waiting for the disk: a move that a crash undoes is made again by the next run. The list of
-# words that are not in their index yet is emptied often, because emptying a long one takes half a second.
-NO_WAIT_SQL = "SET LOCAL synchronous_commit = off; SET LOCAL gin_pending_list_limit = '64kB'"
+NO_WAIT_SQL = "SELECT set_config('synchronous_commit', 'off', true)"
+"""Locks are released without waiting for the disk: a move that a crash undoes is made again by the next run."""
+SAME_ANSWERS_SQL = "SELECT set_config('dossier.same_answers', 'on', true)"
+"""Changes are not counted: what is stored in another way makes no answer invalid."""
+ROWS_LISTED = 32
+EMPTY_WORD_LISTS_SQL = "SELECT empty_word_lists()"
+"""PostgreSQL collects the words of new rows in lists, and emptying a long one takes half a second. It is done after
+every 32 rows, while none is locked."""
 FORGET_WORDS = """, search = NULL, embedding = NULL, embedding_model = '', second_embedding = NULL,
     second_embedding_model = ''"""
-RECALL_WORDS = """, search = memory_words(word_configuration(thing.language), made.whole), {slot} = made.vector::vector,
-    {slot}_model = %(model)s"""
+RECALL_WORDS = """, search = memory_words(word_configuration(thing.language), recalled.whole),
+    {slot} = recalled.vector::vector, {slot}_model = %(model)s"""
+RECALLED = """JOIN unnest(%(ids)s::uuid[], %(whole)s::text[], %(vectors)s::text[]) AS recalled (id, whole, vector)
+    USING (id)"""
 IS_SPLIT = "AND (thing.tier <> 'hot' OR thing.split_version = thing.version)"
 """SQL condition that a document is not waiting for being split: its chunks are those of its text."""
 
@@ -96,30 +103,70 @@ def things_move(
     things = [StoredThing(*row) for row in found]
     if not things:
         return []
-    at = now or timezone.now()
-    made = _stored_in(things, [thing.whole for thing in things], to, at)
-    recalled = table.has_words and to.is_searched and not all(Tier(thing.tier).is_searched for thing in things)
-    space = read_active_model() if recalled else None
-    vectors = _vectors(space, made["whole"]) if space else [None] * len(things)
+    at, whole = now or timezone.now(), [thing.whole for thing in things]
+    values = {**_stored_in(things, whole, to, at), "to": to.value, "now": at}
+    was_searched = all(Tier(thing.tier).is_searched for thing in things)
+    space = read_active_model() if table.has_words and to.is_searched and not was_searched else None
+    if space:
+        values |= {"whole": whole, "vectors": _vectors(space, whole), "model": space.model}
+    if space or table is DOCUMENTS:
+        moved, taken = _move_together(table, things, values, space)
+    else:
+        moved, taken = _move(table, values, same_answers=to.is_searched and was_searched)
+    if table is DOCUMENTS and to is Tier.WARM:
+        taken += _hide_chunks({thing.id: thing for thing in things if thing.id in set(moved)})
+    if table is not EVENTS and not connection.in_atomic_block:
+        _empty_word_lists(len(moved))
+    if seconds is not None:
+        seconds.extend(taken)
+    return moved
+
+
+_listed = {"rows": 0}
+"""How many rows this process has moved since it last emptied the lists of words."""
+
+
+def _empty_word_lists(moved: int) -> None:
+    _listed["rows"] += moved
+    if _listed["rows"] >= ROWS_LISTED:
+        _listed["rows"] = 0
+        execute_sql(EMPTY_WORD_LISTS_SQL)
+
+
+def _move(table: ThingTable, values: Mapping[str, Any], *, same_answers: bool) -> tuple[list[UUID], list[float]]:
+    """Move the rows by one statement, which commits without waiting for this process; return their ids, and the seconds
+    that it took.
+
+    Within a transaction of the caller, all changes are counted, because a setting would hold for later ones too.
+    """
+    changed = FORGET_WORDS if table.has_words and not Tier(values["to"]).is_searched else ""
+    settings = [Statement(NO_WAIT_SQL, {})]
+    if same_answers and not connection.in_atomic_block:
+        settings.append(Statement(SAME_ANSWERS_SQL, {}))
+    begun = perf_counter()
+    moved = [id_ for (id_,) in run_statement(Statement(_move_sql(table, changed), values), before=settings)]
+    return moved, [perf_counter() - begun]
+
+
+def _move_together(
+    table: ThingTable, things: Sequence[StoredThing], values: Mapping[str, Any], space: EmbeddingModel | None
+) -> tuple[list[UUID], list[float]]:
+    """Move the rows with their words and vectors in this space, or with their chunks, in one transaction."""
+    sql = _move_sql(table, RECALL_WORDS.format(slot=space.slot), RECALLED) if space else _move_sql(table)
     with transaction.atomic():
         execute_sql(NO_WAIT_SQL)
         begun = perf_counter()
         if space and lock_active_model() != space:
-            return []  # the embedder was changed meanwhile; the next run moves them
-        further = RECALL_WORDS.format(slot=space.slot) if space else ""
-        if table.has_words and not to.is_searched:
-            further = FORGET_WORDS
-        sql = MOVE_SQL.format(table=table.name, column=table.column, value_type=table.value_type, further=further)
-        names = {"to": to, "now": at, "vectors": vectors, "model": space.model if space else ""}
-        moved = [id_ for (id_,) in fetch_rows(sql, {**made, **names})]
+            return [], []  # the embedder was changed meanwhile; the next run moves them
+        moved = [id_ for (id_,) in fetch_rows(sql, values)]
         if table is DOCUMENTS:
-            _store_chunks({thing.id: thing for thing in things if thing.id in set(moved)}, to)
-    taken = [perf_counter() - begun]
-    if table is DOCUMENTS and to is Tier.WARM:
-        taken += _hide_chunks({thing.id: thing for thing in things if thing.id in set(moved)})
-    if seconds is not None:
-        seconds.extend(taken)
-    return moved
+            _store_chunks({thing.id: thing for thing in things if thing.id in set(moved)}, Tier(values["to"]))
+    return moved, [perf_counter() - begun]
+
+
+def _move_sql(table: ThingTable, changed: str = "", joined: str = "") -> str:
+    names = {"table": table.name, "column": table.column, "value_type": table.value_type}
+    return MOVE_SQL.format(**names, changed=changed, joined=joined)
 
 
 def _stored_in(things: Sequence[StoredThing], whole: list[str], to: Tier, at: datetime.datetime) -> dict[str, Any]:
@@ -138,7 +185,6 @@ def _stored_in(things: Sequence[StoredThing], whole: list[str], to: Tier, at: da
         "bytes": [len(text.encode()) if gone else None for text, gone in zip(whole, away, strict=True)],
         "characters": [len(text) if gone else None for text, gone in zip(whole, away, strict=True)],
         "asks": [text.endswith("?") if gone else None for text, gone in zip(whole, away, strict=True)],
-        "whole": whole,
     }
 
 

@@ -11,10 +11,10 @@ from importlib import import_module
 from pathlib import Path
 
 BENCHMARKS = [
-    "assembly_vs_floor", "turn", "http_assembly", "memory_assemble", "cache", "cache_mix", "deadline",
+    "assembly_vs_floor", "turn", "http_assembly", "memory_assemble", "cache", "cache_mix", "preassembly", "deadline",
     "evidence_recall", "document_recall", "passages", "levels", "learned_weights", "search", "write_paths", "growth",
     "record", "million", "pages", "worst_cost", "greedy", "connections", "conflicts", "conflict_cost",
-    "tiers", "masking",
+    "tiers", "maintenance", "masking",
 ]  # fmt: skip
 
 

@@ -12,10 +12,6 @@ all kinds, relative to hot.
 `text_<kind>_<tier>` is the part of it that is the text alone: of a hot row as PostgreSQL compresses it, of a warm row
 as it is packed. The vectors, the words and their indexes are equal in both tiers, and are the larger part.
 
-`longest_lock_ms` is the longest transaction of a run that compresses ROWS memories (100,000), `lock_ms_p99` that of
-which 99 % are shorter, `locks_over_50_ms` how many were longer than that, `run_s` how long the run took. A machine that
-does something else meanwhile lengthens them.
-
 `wake_ms_<tier>` is the median time to open a memory, a document and an event: to read its text and move it one tier up.
 """
 
@@ -24,11 +20,9 @@ import os
 import statistics
 import time
 from collections.abc import Sequence
-from datetime import timedelta
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
-from unittest.mock import patch
 
 import django
 
@@ -44,9 +38,6 @@ NAME = "tiers"
 THINGS = int(os.environ.get("THINGS", "1000"))
 DOCUMENT_MESSAGES = 8
 OPENED = 60
-ROWS = int(os.environ.get("ROWS", "100000"))
-"""The memories of the run whose transactions are measured; 0 leaves it out."""
-LONG_MS = 50
 KINDS = {"memory": ("memories",), "event": ("events",), "document": ("documents", "chunks")}
 
 
@@ -58,8 +49,8 @@ def run() -> None:
     from memories.lifecycle.tiers import Tier
 
     agent = Agent.objects.create(slug="keeper", name="Keeper")
-    texts = _messages()
-    counts = _fill(agent, texts)
+    texts = messages()
+    counts = fill(agent, texts)
     figure(NAME, "mean_message_bytes", statistics.fmean(len(text.encode()) for text in texts[:THINGS]), "bytes", THINGS)
     sums: dict[str, float] = {}
     for tier in Tier:
@@ -76,11 +67,9 @@ def run() -> None:
     for tier in reversed(Tier):
         _move_all(tier)
         _measure_wake(tier)
-    if ROWS:
-        _measure_run(agent)
 
 
-def _messages() -> list[str]:
+def messages() -> list[str]:
     """Return THINGS messages and more, in the order in which they were said."""
     found = []
     for file in conversations(Path(mkdtemp())):
@@ -90,7 +79,7 @@ def _messages() -> list[str]:
     return found
 
 
-def _fill(agent: "Agent", texts: Sequence[str]) -> dict[str, int]:
+def fill(agent: "Agent", texts: Sequence[str]) -> dict[str, int]:
     from memories.embeddings.indexing import document_split
     from memories.models import Document
     from memories.services import MemoryFacts, events_create, memories_create
@@ -147,43 +136,6 @@ def _report_texts(tier: Any, counts: dict[str, int]) -> None:
         ((size,),) = fetch_rows(f"SELECT sum({sizes}) FROM {table.name}")  # noqa: S608 - constant names
         count = counts[table.kind]
         figure(NAME, f"text_{table.kind}_{tier}", size / count * 1_000, "bytes per 1,000", count)
-
-
-COPY_SQL = """
-INSERT INTO memories (id, agent_id, kind, text, language, embedding, embedding_model, salience, credibility, version,
-    created, updated_by, editor_ref, editor_name, external_id)
-SELECT gen_random_uuid(), agent_id, kind, text, language, embedding, embedding_model, salience, credibility, version,
-    created, updated_by, editor_ref, editor_name, '' FROM memories CROSS JOIN generate_series(1, %s)
-"""
-
-
-def _measure_run(agent: "Agent") -> None:
-    from django.utils import timezone
-
-    from config.db.statements import execute_sql
-    from memories.lifecycle import hourly_run, transitions
-    from memories.models import LifecycleReport, Memory
-    from tests.benchmarks.memory_table import indexed_afterwards
-
-    with indexed_afterwards():
-        execute_sql(COPY_SQL, [max(1, ROWS // Memory.objects.count() - 1)])
-    locks: list[float] = []
-    move = transitions.things_move
-
-    def observed(*args: Any, seconds: list[float], **kwargs: Any) -> Any:
-        moved = move(*args, seconds=seconds, **kwargs)
-        locks.extend(1_000 * one for one in seconds)
-        return moved
-
-    begun = time.perf_counter()
-    with patch.object(hourly_run, "things_move", observed):
-        run = hourly_run.lifecycle_run(now=timezone.now() + timedelta(hours=13))
-    took = time.perf_counter() - begun
-    moved = sum(LifecycleReport.objects.filter(run=run.id, step="compress").values_list("changed", flat=True))
-    figure(NAME, "longest_lock_ms", max(locks), "ms", moved)
-    figure(NAME, "lock_ms_p99", statistics.quantiles(locks, n=100)[-1], "ms", len(locks))
-    figure(NAME, "locks_over_50_ms", sum(one > LONG_MS for one in locks), "transactions", len(locks))
-    figure(NAME, "run_s", took, "s", moved)
 
 
 def _report_files(counts: dict[str, int]) -> None:

@@ -1,0 +1,80 @@
+"""What searches of memories found is cached in this process, until a change counter moves.
+
+It is the costly part of a context that does not depend on its moment: a search depends on the question, the day, and
+the rows of the owners. Why it is never stale: the change counters of the agent, its team and the organisation were read
+before the search, in the same snapshot or an earlier one; they grow in the very commit that changes something, and only
+a search with the same counters uses the entry. What is read within a caller's transaction, which may see rows that are
+never committed, is not cached.
+"""
+
+import sys
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+
+from config.caching.process_cache import ProcessCache
+from memories.search.memory_search import FoundMemory
+
+LIFETIME_SECONDS = 300
+MAX_BYTES = 16_000_000
+ROW_BYTES = 1_500
+"""Approximate bytes of memory of a found memory without its text."""
+
+
+@dataclass(slots=True)
+class _FoundBefore:
+    """What a search found, and the change counters that were read before it."""
+
+    changes: tuple[int, ...]
+    found: Sequence[FoundMemory]
+    size_bytes: int
+    is_ahead: bool
+    """Whether it was searched before anybody asked, and nobody has used it yet."""
+
+
+_found = ProcessCache[Hashable, _FoundBefore](
+    "found_memories", MAX_BYTES, attrgetter("size_bytes"), lifetime=lambda _: LIFETIME_SECONDS
+)
+
+
+@dataclass(slots=True)
+class SearchReuse:
+    """The searches of one context: the change counters that were read before them, and how many were made ahead.
+
+    `is_ahead` tells that the context is only expected.
+    """
+
+    changes: tuple[int, ...]
+    is_ahead: bool = False
+    made_ahead: int = 0
+    others: int = 0
+
+    @property
+    def was_ahead(self) -> bool:
+        """Whether there were searches, and all of them had been made before the request came."""
+        return self.made_ahead > 0 and not self.others
+
+    def found(self, asked: Hashable, search: Callable[[], Sequence[FoundMemory]]) -> Sequence[FoundMemory]:
+        """Return what the search found before, or finds now; `asked` holds all that its result depends on, apart from
+        rows.
+        """
+        known = _found.get(asked, lambda entry: entry.changes == self.changes)
+        if known is None:
+            found = tuple(search())
+            _found.put(asked, _FoundBefore(self.changes, found, _memory_bytes(found), self.is_ahead))
+            self.others += 1
+            return found
+        if not self.is_ahead:
+            self.made_ahead += known.is_ahead
+            self.others += not known.is_ahead
+            known.is_ahead = False
+        return known.found
+
+
+def forget_searches() -> None:
+    """Remove everything from the cache."""
+    _found.clear()
+
+
+def _memory_bytes(found: Sequence[FoundMemory]) -> int:
+    return ROW_BYTES + sum(ROW_BYTES + sys.getsizeof(memory.text) for memory in found)
