@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from config.http.errors import Invalid
 from config.invisible_characters import clean_text
 from config.text_changes import current_text_changes
-from teams.secret_scanning.recognition import FoundSecret, find_secrets
+from teams.secret_scanning.scanner import FoundSecret, find_secrets
 
 SHOWN_CHARACTERS = 40
 """The number of characters before a secret that an error repeats, so that its author finds the place."""

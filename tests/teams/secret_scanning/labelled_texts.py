@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from teams.secret_scanning.recognition import find_secrets
+from teams.secret_scanning.scanner import find_secrets
 
 ALIKE = 0.8
 """A found secret counts if it lies within the labelled one, or around it, and has this share of its characters."""

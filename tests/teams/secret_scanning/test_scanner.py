@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from teams.secret_scanning.recognition import find_secrets
+from teams.secret_scanning.scanner import find_secrets
 from tests.teams.secret_scanning.labelled_texts import figures_of, labelled_texts
 
 DOCS = Path(__file__).parents[3] / "docs"

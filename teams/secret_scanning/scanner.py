@@ -1,4 +1,4 @@
-"""Recognition finds keys and passwords in a text."""
+"""The scanner finds keys and passwords in a text."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
