@@ -35,6 +35,8 @@ from tests.rights.world import world as build_world
 from tests.scaling.conftest import ALIAS
 from tests.scaling.standby_server import Standby
 
+pytestmark = pytest.mark.faults
+
 MARKED = {
     "activity/": "activity_log",
     "activity/log.csv": "activity_csv",
