@@ -184,12 +184,12 @@ def file_save(
     current = lock_row(file)
     if current.version != expected_version:
         raise StaleVersion(current, expected_version)
-    content = storable_text(content, current, "content")
+    text = storable_text(content, current, "content")
     if sensitivity is not None and isinstance(current, Sensitive) and current.sensitivity != sensitivity:
         current.sensitivity = sensitivity
-        if content == current.content:
+        if text == current.content:
             return store_version(current, author, note, origin=Origin(current.origin))
-    return _store_version(current, content, author, note)
+    return _store_version(current, text, author, note)
 
 
 @transaction.atomic
