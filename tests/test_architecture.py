@@ -13,7 +13,7 @@ TOP = {
         "__init__", "access", "api_urls", "apps", "urls", "models", "migrations", "management", "templatetags", "demo",
         "engine", "sources", "profiles", "rules", "records", "pipeline", "contexts", "comparison", "simulation",
         "why_not", "monitoring", "notifications", "home", "contract", "conflicts", "learned_weights",
-        "masking", "recall_tests",
+        "masking", "preassembly", "recall_tests",
     },
     "memories": {
         "__init__", "access", "apps", "urls", "models", "migrations", "management", "templatetags",

@@ -10,7 +10,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import partial
 
 from django.db import DatabaseError, OperationalError, connection
 
@@ -33,6 +33,7 @@ from assembly.pipeline.read_plan import (
     parse_preconditions,
     preconditions_statement,
     raise_timeout,
+    sections_by_source,
 )
 from assembly.pipeline.reconciliations import KnownConflict
 from assembly.pipeline.telemetry import count_external_answer, count_source_failure, error_code, read_traced
@@ -46,7 +47,7 @@ from assembly.sources.external.questions import EXTERNAL_SOURCE as EXTERNAL
 from assembly.sources.external.questions import external_queries
 from assembly.sources.search_reuse import SearchReuse
 from assembly.sources.time_budget import StatementDeadline, TimeBudget
-from config.db.statements import Rows, Statement
+from config.db.statements import Rows
 from config.http.cpu_budget import TooCostly
 from memories.embeddings.base import embedder_deadline
 from teams.sensitivity import reading_as
@@ -74,10 +75,8 @@ def gather(
 
 
 def gather_ahead(profile: Profile, gather_context: GatherContext, time: TimeBudget) -> GatherResult | None:
-    """Read the profile's sources for a request that is expected, so that their rows, or what their searches find, are
-    cached.
-
-    Returns the result; None if a source failed. No external source is asked.
+    """Read the sources for a request that is expected, so that rows and what searches found are cached; return the
+    result, or None if a source failed. No external source is asked.
     """
     return _GatherRun(profile, gather_context, time, ahead=True).read_ahead()
 
@@ -96,7 +95,6 @@ class _GatherRun:
     trust_cache: bool = False
     """Whether cached rows may be used without checking their change counters."""
     ahead: bool = False
-    """Whether the request is only expected."""
     was_ahead: bool = False
     expected_counts: ChangeCounts = NO_OWNERS
     preconditions: Preconditions | None = None
@@ -108,41 +106,35 @@ class _GatherRun:
     pending_external: PendingExternalSources | None = None
     is_unbatched: bool = False
     """Whether statements are sent one by one, because the batch failed."""
-    is_committed: bool = field(default_factory=lambda: not connection.in_atomic_block)
-    """Whether only committed rows are read, because no transaction of the caller has begun."""
+    is_committed: bool = field(default_factory=lambda: not connection.in_atomic_block)  # the caller has no transaction
     retried_steps: set[ReadStep | BatchedQuery] = field(default_factory=set)
     statements: StatementDeadline = field(default_factory=StatementDeadline)
 
     def done(self) -> GatherResult:
         self._embed_topic()
-        if not self._read_in_one_batch():
-            with embedder_deadline(self.time.seconds_for_sources):
-                self._read_one_by_one()
+        self._read()
         self._collect_external()
         self._report_late()
-        assert self.preconditions  # noqa: S101 - nothing comes before it, and nothing is done without it
-        reports = [*filter(None, [self.topic_embedding.report]), *self.reports.values()]
-        return GatherResult(
-            self.candidates,
-            reports,
-            self.gather_context,
-            self.preconditions,
-            self.expected_counts,
-            self.conflicts,
-            self.was_ahead or (self.gather_context.reuse is not None and self.gather_context.reuse.was_ahead),
-        )
+        return self._result()
 
     def read_ahead(self) -> GatherResult | None:
         self._embed_topic()
         if self.topic_embedding.report:
             return None
+        self._read()
+        return None if any(report.code for report in self.reports.values()) else self._result()
+
+    def _read(self) -> None:
         if not self._read_in_one_batch():
             with embedder_deadline(self.time.seconds_for_sources):
                 self._read_one_by_one()
-        reports = [*self.reports.values()]
-        if not self.preconditions or any(report.code for report in reports):
-            return None
-        return GatherResult(self.candidates, reports, self.gather_context, self.preconditions, conflicts=self.conflicts)
+
+    def _result(self) -> GatherResult:
+        assert self.preconditions  # noqa: S101 - nothing comes before it, and nothing is done without it
+        reports = [*filter(None, [self.topic_embedding.report]), *self.reports.values()]
+        kept, reuse = (self.candidates, reports, self.gather_context, self.preconditions), self.gather_context.reuse
+        was_ahead = self.was_ahead or (reuse is not None and reuse.was_ahead)
+        return GatherResult(*kept, self.expected_counts, self.conflicts, was_ahead)
 
     def _embed_topic(self) -> None:
         """Embed the topic if it has changed since it was embedded last."""
@@ -212,7 +204,7 @@ class _GatherRun:
             return
         asked, seconds = self.time.elapsed_ms, self.time.seconds_for_sources * BATCH_TIME_SHARE
         try:
-            found = self.statements.together(_statements_of(parts), seconds)
+            found = self.statements.together([part.statement for part in parts], seconds)
         except DatabaseError as error:  # which part failed is found out one by one
             self.is_unbatched = True
             raise _NewSnapshot from error
@@ -287,12 +279,11 @@ class _GatherRun:
 
     def _needed_reads(self) -> list[ReadStep]:
         """Return the reads that several sources depend on, each only if the profile has such a source."""
-        parts = []
-        for need, found in NEED_READERS.items():
-            names = [name for name in self._sources() if need in SOURCES[name].needs]
-            if names:
-                parts.append(ReadStep(tuple(names), partial(self._read_need, found)))
-        return parts
+        return [
+            ReadStep(names, partial(self._read_need, found))
+            for need, found in NEED_READERS.items()
+            if (names := tuple(name for name in self._sources() if need in SOURCES[name].needs))
+        ]
 
     def _read_need(self, found: Callable[[GatherContext], GatherContext]) -> None:
         self.gather_context = found(self.gather_context)
@@ -330,8 +321,7 @@ class _GatherRun:
     def _take_preconditions(self, preconditions: Preconditions, _: int) -> None:
         self.preconditions = preconditions
         if self.is_committed:
-            reuse = SearchReuse(preconditions.changes, self.ahead)
-            self.gather_context = replace(self.gather_context, reuse=reuse)
+            self.gather_context = replace(self.gather_context, reuse=SearchReuse(preconditions.changes, self.ahead))
 
     def _take_rules(self, rows: Rows, _: int) -> None:
         self.gather_context = add_fired_rules(self.profile, self.gather_context, rows)
@@ -354,7 +344,7 @@ class _GatherRun:
 
     def _sources(self) -> Mapping[str, Sequence[Section]]:
         """Return the sections of the profile by source, in the profile's order."""
-        return _sections_by_source(self.profile.sections)
+        return sections_by_source(self.profile.sections)
 
     def _read_source(self, name: str, read: Callable[[], Returned], asked: int | None = None) -> None:
         """Read a source and report on it. `asked`: when its statement was sent, in ms, if that was before this call."""
@@ -375,24 +365,9 @@ class _GatherRun:
 
     def _collect_external(self) -> None:
         """Add the candidates and reports of the external sources that have answered by now."""
-        asked = self.pending_external
-        if asked is None:
-            return
-        for one in asked.told(self.time):
-            count_external_answer(one)
-            self.candidates += one.candidates
-            times = one.ms, asked.started_ms, asked.deadline_ms
-            went = one.code, one.fault, one.left_out
-            self.reports[one.name] = SourceReport(one.name, len(one.candidates), one.limit, *times, *went)
-
-
-@lru_cache(maxsize=256)
-def _sections_by_source(sections: tuple[Section, ...]) -> Mapping[str, Sequence[Section]]:
-    grouped: dict[str, list[Section]] = {}
-    for section in sections:
-        grouped.setdefault(section.source, []).append(section)
-    return grouped
-
-
-def _statements_of(parts: Sequence[BatchedQuery]) -> list[Statement]:
-    return [part.statement for part in parts]
+        if asked := self.pending_external:
+            for one in asked.told(self.time):
+                count_external_answer(one)
+                self.candidates += one.candidates
+                times, went = (one.ms, asked.started_ms, asked.deadline_ms), (one.code, one.fault, one.left_out)
+                self.reports[one.name] = SourceReport(one.name, len(one.candidates), one.limit, *times, *went)

@@ -6,6 +6,7 @@ holds the outcome: the candidates, and a report on each source.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, NoReturn
 from uuid import UUID
 
@@ -190,3 +191,12 @@ class GatherResult:
         return self.conflicts is not None and not any(
             report.code or report.name.startswith(EXTERNAL) for report in self.reports
         )
+
+
+@lru_cache(maxsize=256)
+def sections_by_source(sections: tuple[Section, ...]) -> Mapping[str, Sequence[Section]]:
+    """Return the sections by source, in their order."""
+    grouped: dict[str, list[Section]] = {}
+    for section in sections:
+        grouped.setdefault(section.source, []).append(section)
+    return grouped

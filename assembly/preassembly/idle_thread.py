@@ -34,7 +34,7 @@ from assembly.preassembly.prediction import (
 )
 from assembly.sources.time_budget import TimeBudget
 from config.http.errors import DossierError
-from config.server.activity import activity
+from config.server.requests_in_progress import activity
 
 logger = logging.getLogger(__name__)
 

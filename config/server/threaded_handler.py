@@ -22,9 +22,9 @@ from django.urls import set_script_prefix
 
 from config.http.cpu_budget import note_arrival
 from config.observability.request_context import caller_fields
-from config.server.activity import activity
 from config.server.limiter import FairLimiter, MovedToHeavyLane
 from config.server.memory_settings import TRIM_SECONDS, release_memory
+from config.server.requests_in_progress import activity
 
 CONCURRENCY = 1
 """The number of concurrent requests of a process.

@@ -22,7 +22,7 @@ from assembly.preassembly.idle_thread import Preassembly, is_idle, read_ahead, s
 from assembly.preassembly.prediction import expected_requests, recent_agents, records_at_this_time, records_following
 from assembly.sources.base import ConversationTurn
 from assembly.sources.search_reuse import forget_searches
-from config.server.activity import Activity
+from config.server.requests_in_progress import Activity
 from memories.models import Session
 from memories.services import MemoryFacts, memories_create
 from teams.models import Team
