@@ -14,6 +14,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from agents.models import AgentFile, AgentTeam
+from assembly.conflicts.detection.neighbours import may_share_subject
 from assembly.models import Conflict, text_hash
 from config.db.migration_helpers import ORGANISATION
 from config.db.statements import execute_sql, fetch_rows
@@ -69,13 +70,8 @@ class ComparedText:
         return text_hash(self.text)
 
     def shares_subject(self, other: "ComparedText") -> bool:
-        """Return whether the texts may be about the same thing: two entities only if they share a name, because the
-        properties of different things differ; an entity and a text only if the text names the entity.
-        """
-        if self.names and other.names:
-            return not self.names.isdisjoint(other.names)
-        text = " ".join((other if self.names else self).text.lower().split())
-        return not (names := self.names or other.names) or any(name in text for name in names)
+        """Return whether the texts may be about the same thing, as far as the names of entities tell."""
+        return may_share_subject(self.text, self.names, other.text, other.names)
 
 
 def conflict_between(left: ComparedText, right: ComparedText, **values: Any) -> Conflict:

@@ -10,19 +10,33 @@ by another stranger; the shipped weights were not tuned with it, either. The cos
 
 `precision` and `recall` are those of conflicts, `false_alarms` is the share of pairs that agree (`duplicate`,
 `refining`, `similar`) which are called conflicts, and `duplicate_precision` is the precision of duplicates: shares from
-0 to 1. The figures of the held-out pairs have these names; those of other files end with the name of the file, as in
+0 to 1. `reached_recall` counts only conflicts that workers compare at all, because their cosine is high enough. The
+figures of the held-out pairs have these names; those of other files end with the name of the file, as in
 `recall_train`. `ms_per_pair` is the time of a comparison of sentences that were not seen before, without embedding, and
 `ms_per_long_pair` that of texts of 2,000 characters. DATA=folder prints the same figures for its files NAME.jsonl, with
 left, right and label in each line.
+
+`conflicts_per_1000_texts_NAME` is how many pairs are called conflicts when all texts of a corpus are compared as
+workers do: see `conflict_corpora`, which reads more corpora from the folder
+CORPORA. Few or none of them are real ones; SHOW=1 prints them on the standard error to be read.
 """
 
 import os
 import random
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import django
+
+from assembly.conflicts.detection.neighbours import CorpusText, find_neighbours
+from tests.benchmarks.conflict_corpora import corpus_names, load_corpora
 from tests.benchmarks.figures import figure
+
+if TYPE_CHECKING:
+    from assembly.conflicts.detection.figures import Outcome
 
 NAME = "conflicts"
 PAIRS = Path(__file__).parents[1] / "assembly" / "conflicts" / "pairs"
@@ -32,25 +46,51 @@ LONG_CHARACTERS, LONG_PAIRS = 2_000, 60
 
 
 def run() -> None:
-    """Print the figures of the pairs of this repository and of the folder DATA."""
+    """Print the figures of the pairs of this repository and of the folder DATA, and those of whole corpora."""
+    django.setup()
     for name, ending in FILES.items():
         _print_figures(PAIRS / f"{name}.jsonl", ending)
     if data := os.environ.get("DATA"):
         for file in sorted(Path(data).glob("*.jsonl")):
             _print_figures(file, f"_{file.stem}")
     _print_times()
+    for name, texts in load_corpora(corpus_names()):
+        _print_found(name, texts)
+
+
+def _print_found(name: str, texts: Sequence[CorpusText]) -> None:
+    from assembly.conflicts.compared_texts import MIN_SIMILARITY, NEAREST
+    from assembly.conflicts.detection import compare_texts
+    from memories.embeddings.wordllama import WordLlama
+
+    pairs = find_neighbours(texts, WordLlama(), floor=MIN_SIMILARITY, nearest=NEAREST)
+    compared = [compare_texts(pair.left, pair.right, similarity=pair.similarity) for pair in pairs]
+    found = [one for one in compared if one.label == "conflict"]
+    if os.environ.get("SHOW"):
+        for one in found:
+            print(name, one.probability, one.left_statement, one.right_statement, sep=" | ", file=sys.stderr)
+    figure(NAME, f"conflicts_per_1000_texts_{name}", len(found) * 1_000 / len(texts), "pairs", len(texts))
 
 
 def _print_figures(file: Path, ending: str) -> None:
+    from assembly.conflicts.compared_texts import MIN_SIMILARITY
     from assembly.conflicts.detection.classifier import load_classifier
     from assembly.conflicts.detection.figures import evaluate, figures_of, similarities_by
     from assembly.conflicts.detection.labelled_pairs import load_pairs
     from memories.embeddings.wordllama import WordLlama
 
-    pairs = load_pairs(file)
-    outcomes = evaluate(pairs, similarities_by(WordLlama()), load_classifier())
-    for name, value in figures_of(outcomes).items():
+    pairs, similarities = load_pairs(file), similarities_by(WordLlama())
+    outcomes = evaluate(pairs, similarities, load_classifier())
+    conflicts = [(one, cosine) for one, cosine in zip(outcomes, similarities(pairs), strict=True) if _is_found(one)]
+    reached = sum(cosine >= MIN_SIMILARITY for _, cosine in conflicts)
+    figures = figures_of(outcomes)
+    figures["reached_recall"] = reached / max(1, sum(pair.label == "conflict" for pair in pairs))
+    for name, value in figures.items():
         figure(NAME, name + ending, value, "share", len(pairs))
+
+
+def _is_found(outcome: "Outcome") -> bool:
+    return outcome.pair.label == outcome.found.label == "conflict"
 
 
 def _print_times() -> None:

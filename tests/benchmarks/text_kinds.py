@@ -241,7 +241,7 @@ def _sections(text: str) -> list[tuple[str, str]]:
     """Return heading and body of each section of a Markdown or reStructuredText file that has both."""
     sections: list[tuple[str, list[str]]] = [("", [])]
     lines, is_code = text.splitlines(), False
-    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+    for line, following in zip(lines, [*lines, ""][1:], strict=True):
         is_code ^= line.lstrip().startswith("```")
         heading = None if is_code else _HEADING.match(line)
         if heading or (not is_code and line.strip() and _UNDERLINE.fullmatch(following.strip())):
