@@ -1,8 +1,9 @@
 """Whole corpora in which nearly every pair of texts is unrelated, unlike the pairs with labels.
 
 The corpora are of two kinds. Those of TRAINING are for learning what is no contradiction, which the shipped weights do
-not yet; the others are kept for measuring only. `demo` is the demo with all of its texts; `docs` are the pages of this documentation, in passages;
-text kinds are those of `text_kinds`, made of read-me files and the Python reference, at most MOST_PASSAGES of each.
+not yet; the others are kept for measuring only. `demo` is the demo with all of its texts; `docs` are the pages of this
+documentation, in passages; text kinds are those of `text_kinds`, made of read-me files and the Python reference, at
+most MOST_PASSAGES of each.
 
 LoCoMo's conversations and BEAM's messages of at most MOST_CHARACTERS are no part of this project. They are read from
 the folders `locomo` and `beam` of CORPORA, and skipped without it.
