@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("teams", "0031_sensitivity")]
+    dependencies = [("teams", "0030_lifecycle_activities")]
 
     operations = [
         migrations.AddField(
