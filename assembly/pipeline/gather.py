@@ -20,9 +20,12 @@ from assembly.engine.types import Candidate
 from assembly.pipeline.query_embedding import NO_TOPIC_EMBEDDING, TopicEmbedding, embed_topic
 from assembly.pipeline.read_cache import read_with_cache
 from assembly.pipeline.read_plan import (
+    BATCH_TIME_SHARE,
+    MIN_SECONDS_FOR_RULES,
     NEED_READERS,
     BatchedQuery,
     GatherResult,
+    NewSnapshot,
     Preconditions,
     ReadStep,
     conflicts_query,
@@ -43,8 +46,7 @@ from assembly.sources import SOURCES
 from assembly.sources.base import GatherContext, SourceReport
 from assembly.sources.base import SourceResult as Returned
 from assembly.sources.external.pending import PendingExternalSources
-from assembly.sources.external.questions import EXTERNAL_SOURCE as EXTERNAL
-from assembly.sources.external.questions import external_queries
+from assembly.sources.external.questions import EXTERNAL_SOURCE, external_queries
 from assembly.sources.search_reuse import SearchReuse
 from assembly.sources.time_budget import StatementDeadline, TimeBudget
 from config.db.statements import Rows
@@ -53,11 +55,6 @@ from memories.embeddings.base import embedder_deadline
 from teams.sensitivity import reading_as
 
 logger = logging.getLogger(__name__)
-
-MIN_SECONDS_FOR_RULES = 0.5
-"""Seconds that reading the rules may always take: without the rules, no text may be included."""
-BATCH_TIME_SHARE = 0.25
-"""Share of the sources' time that the batch of statements may take; the rest is for reading them one by one."""
 
 
 def gather(
@@ -78,11 +75,8 @@ def gather_ahead(profile: Profile, gather_context: GatherContext, time: TimeBudg
     """Read the sources for a request that is expected, so that rows and what searches found are cached; return the
     result, or None if a source failed. No external source is asked.
     """
-    return _GatherRun(profile, gather_context, time, ahead=True).read_ahead()
-
-
-class _NewSnapshot(Exception):
-    """The present transaction cannot continue after an error; the remaining parts are read in a new one."""
+    with reading_as(gather_context.clearances):
+        return _GatherRun(profile, gather_context, time, ahead=True).read_ahead()
 
 
 @dataclass(slots=True)
@@ -176,7 +170,7 @@ class _GatherRun:
             try:
                 with self.statements.begin_snapshot():
                     self._read_steps()
-            except _NewSnapshot as failed:
+            except NewSnapshot as failed:
                 if connection.needs_rollback and failed.__cause__:  # the caller's transaction failed: none can begin
                     raise failed.__cause__ from None
             except OperationalError:
@@ -185,7 +179,7 @@ class _GatherRun:
                     raise
 
     def _read_steps(self) -> None:
-        """Read the parts in order. Raises _NewSnapshot after a part that failed, and errors of reading the rules."""
+        """Read the parts in order. Raises NewSnapshot after a part that failed, and errors of reading the rules."""
         while self.parts:
             part = self.parts[0]
             if isinstance(part, ReadStep):
@@ -207,7 +201,7 @@ class _GatherRun:
             found = self.statements.together([part.statement for part in parts], seconds)
         except DatabaseError as error:  # which part failed is found out one by one
             self.is_unbatched = True
-            raise _NewSnapshot from error
+            raise NewSnapshot from error
         for part, rows in zip(parts, found, strict=True):
             self._try(part, partial(part.read, rows, asked))
 
@@ -244,7 +238,7 @@ class _GatherRun:
                 self._fail(part, error, begun, deadline)
             # After TimeoutError, no statement was sent. Any other error may be that of a failed statement.
             if not isinstance(error, TimeoutError):
-                raise _NewSnapshot from error
+                raise NewSnapshot from error
 
     def _seconds_for(self, part: ReadStep | BatchedQuery) -> float:
         return max(part.least, self.time.seconds_for_one_source)
@@ -295,21 +289,14 @@ class _GatherRun:
     def _first(self) -> list[BatchedQuery]:
         """Return the queries that come first: preconditions, rules, and conflicts if these are reconciled."""
         agent, team, clearances = self.gather_context.agent, self.gather_context.team, self.gather_context.clearances
-        return [
-            BatchedQuery(
-                (),
-                preconditions_statement(agent, team, clearances),
-                parse_preconditions,
-                self._take_preconditions,
-                MIN_SECONDS_FOR_RULES,
-            ),
-            BatchedQuery((), rules_statement(agent, team), tuple, self._take_rules, MIN_SECONDS_FOR_RULES),
-            *(
-                [conflicts_query(agent, team, clearances, self._take_conflicts)]
-                if self.profile.conflicts != "off"
-                else []
-            ),
+        first, rules = preconditions_statement(agent, team, clearances), rules_statement(agent, team)
+        queries = [
+            BatchedQuery((), first, parse_preconditions, self._take_preconditions, MIN_SECONDS_FOR_RULES),
+            BatchedQuery((), rules, tuple, self._take_rules, MIN_SECONDS_FOR_RULES),
         ]
+        if self.profile.conflicts != "off":
+            queries.append(conflicts_query(agent, team, clearances, self._take_conflicts))
+        return queries
 
     def _sendable(self) -> Iterator[BatchedQuery]:
         for name, sections in self._sources().items():
@@ -335,10 +322,10 @@ class _GatherRun:
 
     def _plan_remaining(self) -> None:
         """Add the sources that were not read yet; rules may have added some."""
-        if EXTERNAL in self._sources() and not self.ahead:
-            self.parts.append(ReadStep((EXTERNAL,), self._start_external))
+        if EXTERNAL_SOURCE in self._sources() and not self.ahead:
+            self.parts.append(ReadStep((EXTERNAL_SOURCE,), self._start_external))
         for name, sections in self._sources().items():
-            if name != EXTERNAL and name not in self.reports:
+            if name != EXTERNAL_SOURCE and name not in self.reports:
                 read = partial(self._read_source, name, partial(SOURCES[name].gather, self.gather_context, sections))
                 self.parts.append(ReadStep((name,), read, min_seconds_for(sections)))
 

@@ -36,6 +36,16 @@ SELECT {changes} AS changes, ARRAY[{withheld}]::integer[] AS withheld,
 """
 
 
+MIN_SECONDS_FOR_RULES = 0.5
+"""Seconds that reading the rules may always take: without the rules, no text may be included."""
+BATCH_TIME_SHARE = 0.25
+"""Share of the sources' time that the batch of statements may take; the rest is for reading them one by one."""
+
+
+class NewSnapshot(Exception):
+    """The present transaction cannot continue after an error; the remaining parts are read in a new one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Preconditions:
     """Facts that must be known before any source is read."""

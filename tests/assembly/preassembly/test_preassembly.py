@@ -27,8 +27,10 @@ from memories.models import Session
 from memories.services import MemoryFacts, memories_create
 from teams.models import Team
 from teams.principal import SYSTEM
+from teams.sensitivity import Sensitivity
 from tests.assembly.one_of_each import everything
 
+LEVELS = (("The porter", Sensitivity.INTERNAL), ("The treasurer", Sensitivity.RESTRICTED))
 A, B, C = "How is the ink mixed?", "Who has the key of the attic?", "When does the ferry leave?"
 
 
@@ -111,6 +113,20 @@ def test_what_changed_since_is_read_anew(owners: tuple[Agent, Team], idle: Preas
     answers: list[AssemblyResult] = []
     assert hits_of(lambda: answers.append(ask(owners, B))) == (0, 1)
     assert "The porter." in answers[0].content
+
+
+def test_nothing_above_the_clearance_is_read_ahead(owners: tuple[Agent, Team], idle: Preassembly) -> None:
+    agent, _ = owners
+    facts = [MemoryFacts(kind="fact", text=f"{B} {word}.", sensitivity=level) for word, level in LEVELS]
+    memories_create(owner=agent, facts=facts, principal=SYSTEM)
+    for topic in (A, B, A):
+        ask(owners, topic)
+    restarted()
+    assert idle.round() == 1
+    answers: list[AssemblyResult] = []
+    assert hits_of(lambda: answers.append(ask(owners, B))) == (1, 0)
+    assert "The porter." in answers[0].content
+    assert "The treasurer." not in answers[0].content
 
 
 def test_a_hit_counts_once(owners: tuple[Agent, Team], idle: Preassembly) -> None:
