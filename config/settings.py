@@ -68,6 +68,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "config.http.notes.NotesMiddleware",
     "config.http.problems.ProblemMiddleware",
+    "teams.readings.middleware.ReadingsMiddleware",
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -260,6 +261,10 @@ ASSEMBLY_TIME_MS = environment.number("ASSEMBLY_TIME_MS", 10_000, minimum=100, m
 EXTERNAL_ALLOWED_NETWORKS = environment.networks("EXTERNAL_ALLOWED_NETWORKS")
 # Webhooks have their own: admins of teams register them, and an answer would tell them what is in there.
 WEBHOOK_ALLOWED_NETWORKS = environment.networks("WEBHOOK_ALLOWED_NETWORKS")
+
+# --- Who looked: how long the log of readings is kept ---
+
+READINGS_DAYS = environment.number("READINGS_DAYS", 400, minimum=30, maximum=36_500)
 
 # --- Summaries: from the texts themselves, or by a model on any server that speaks OpenAI's chat completions ---
 

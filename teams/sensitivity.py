@@ -13,13 +13,13 @@ teams; of files of the organisation, the highest role anywhere. Admins of the or
 A key reads up to internal, unless its scopes say more, and never more than its agent; admin keys read everything.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import reduce
 from operator import and_, or_
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeVar
 from uuid import UUID
 
 from django.apps import apps
@@ -30,6 +30,7 @@ from config.db.migration_helpers import ORGANISATION
 from config.db.statements import fetch_rows
 from config.observability.request_context import CURRENT_REQUEST
 from teams.principal import Principal, Role
+from teams.readings.collector import note_loaded
 
 
 class Sensitivity(models.IntegerChoices):
@@ -283,3 +284,11 @@ class Sensitive(models.Model):
     def level(self) -> Sensitivity:
         """The sensitivity of the row."""
         return Sensitivity(self.sensitivity)
+
+    @classmethod
+    def from_db(cls, db: str | None, field_names: Collection[str], values: Collection[Any]) -> Self:
+        row = super().from_db(db, field_names, values)
+        # What the program reads for itself, or weighs for a context, is told to nobody yet.
+        if row.__dict__.get("sensitivity", 0) > DEFAULT_LEVEL and not isinstance(_reader.get(), Clearances):
+            note_loaded(row)
+        return row
