@@ -19,6 +19,10 @@ WORDS = ("file_key", "date")
 """The columns besides the id by which addresses name a thing."""
 
 
+NOT_RECORDED = 1
+"""The level up to which readings are not recorded: internal, see `teams.sensitivity`, which imports this module."""
+
+
 @dataclass(frozen=True, slots=True)
 class Thing:
     """Something confidential or restricted that was read, without its text: its kind as in its ref, id and level.
@@ -41,7 +45,7 @@ class Thing:
 
 
 def note_loaded(row: Any) -> None:
-    """Note that the current request, if there is one, read this row of a model with a sensitivity."""
+    """Note that the current request, if there is one, loaded this row, which is confidential or restricted."""
     if request := CURRENT_REQUEST.get():
         _collected(request).append(thing_of(row))
 
@@ -69,6 +73,12 @@ def kind_of(model: Any) -> str:
 
 def _words(*named: Any) -> frozenset[str]:
     return frozenset(map(str, named))
+
+
+def note_written(row: Any) -> None:
+    """Note that the answer to the current request tells this row, which the request itself made."""
+    if row.sensitivity > NOT_RECORDED and (request := CURRENT_REQUEST.get()):
+        _collected(request).append(thing_of(row))
 
 
 def note_read(thing: Thing) -> None:

@@ -21,7 +21,8 @@ PEOPLE = frozenset({"person", "admin_key"})
 """The kinds of principals whose readings are recorded. What an agent's key reads is in the records of contexts."""
 SAME_MINUTES = 10
 """Within these minutes, the same person reading the same things in the same way from the same address is one line."""
-NOT_MODIFIED = 304  # the browser shows again what it has
+SHOWING = (304, 422)
+"""The statuses besides success with which texts are told: the browser shows again what it has; a form is corrected."""
 RECORD_SQL = f"""
 INSERT INTO readings
     (id, created, actor, actor_name, kind, level, things, counts, agent_id, team_id, team_ids, address, route)
@@ -44,10 +45,10 @@ def readings_record(request: HttpRequest, response: HttpResponseBase) -> int:
     """Write a line for each thing that the request opened, and one for all others of the same owner that its answer
     has; return the number of lines.
 
-    Nothing is written for a failed or redirected request, a reading by an agent's key, things below confidential, and
+    Nothing is written for a refused or redirected request, a reading by an agent's key, things below confidential, and
     what the same person read in the same way from the same address a few minutes ago.
     """
-    if request.method == "HEAD" or not (response.status_code == NOT_MODIFIED or 200 <= response.status_code < 300):
+    if request.method == "HEAD" or not (response.status_code in SHOWING or 200 <= response.status_code < 300):
         return 0
     if not getattr(request, "things_read", None):
         return 0
@@ -107,7 +108,8 @@ def opened_things(request: HttpRequest, things: Sequence[Thing]) -> list[Thing]:
     path = {str(value) for name, value in named.items() if name != "slug"}
     asked = {value for values in request.GET.lists() for value in values[1]}
     found = [thing for thing in things if thing.words & path or str(thing.id) in asked]
-    if not found and len(things) == 1 and path:  # a version above the level of its file, which was not collected
+    # A version may be above the level of its file, which was not collected; and a context is made by a POST.
+    if not found and len(things) == 1 and (path or request.method == "POST"):
         return list(things)
     return found
 
