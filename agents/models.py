@@ -15,7 +15,7 @@ from uuid_utils.compat import uuid7
 
 from teams.models import Team, valid_slug
 from teams.principal import EDIT_AGENT_FILES, EDIT_TEAM_FILES, Action, Principal, key_permits
-from teams.sensitivity import READ_CONFIDENTIAL, READ_RESTRICTED, Sensitive, Sensitivity
+from teams.sensitivity import OF_VERSION, READ_CONFIDENTIAL, READ_RESTRICTED, Sensitive, Sensitivity
 from teams.versioned_text.versioned_file import Version, VersionedFile
 
 SEARCHED_CHARACTERS = 100_000
@@ -138,6 +138,7 @@ class AgentFileVersion(Sensitive, Version):
     """A version of an agent's file, which is never changed."""
 
     owner_columns: ClassVar = {"agent": "file__agent_id"}
+    level_columns = OF_VERSION
 
     file = models.ForeignKey(AgentFile, models.DO_NOTHING, db_constraint=False, related_name="versions")
 
@@ -181,6 +182,7 @@ class DailyLogVersion(Sensitive, Version):
     """A version of a daily log, which exists until the log is deleted."""
 
     owner_columns: ClassVar = {"agent": "file__agent_id"}
+    level_columns = OF_VERSION
 
     file = models.ForeignKey(DailyLog, models.DO_NOTHING, db_constraint=False, related_name="versions")
 

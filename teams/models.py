@@ -13,7 +13,7 @@ from teams.activity.models import Activity
 from teams.organisation.models import OrganisationFile, OrganisationFileVersion
 from teams.principal import EDIT_TEAM_FILES, ROLES_FOR, Action, Principal, Role, key_permits
 from teams.readings.models import Reading
-from teams.sensitivity import Sensitive
+from teams.sensitivity import OF_VERSION, Sensitive
 from teams.sign_in.models import BrowserSession, SignInLimit
 from teams.slugs import MAX_SLUG_CHARACTERS, valid_slug
 from teams.versioned_text.drafts import Draft, TextSetAside
@@ -240,6 +240,7 @@ class TeamFileVersion(Sensitive, Version):
     """A version of a team's file, which is never changed."""
 
     owner_columns: ClassVar = {"team": "file__team_id"}
+    level_columns = OF_VERSION
 
     file = models.ForeignKey(TeamFile, models.DO_NOTHING, db_constraint=False, related_name="versions")
 

@@ -201,14 +201,19 @@ def readable_rows(model: Any) -> Q | None:
     The roles of a person are read within the query, for rows above internal alone.
     """
     reader = current_reader()
-    owners: Mapping[OwnerKind, str] = model.owner_columns
     fixed = fixed_clearances(reader)
     if fixed == FULL:
         return None
+    return reduce(and_, (_readable(model, column, reader, fixed) for column in model.level_columns))
+
+
+def _readable(model: Any, level: str, reader: Principal | Clearances, fixed: Clearances | None) -> Q:
+    """Return the condition of the rows whose level in this column the reader may read."""
+    owners: Mapping[OwnerKind, str] = model.owner_columns
     if fixed is not None:
-        return _up_to_levels(owners, fixed, together=model.owners_together)
+        return _up_to_levels(owners, level, fixed, together=model.owners_together)
     assert isinstance(reader, Principal)  # noqa: S101 - all others are fixed
-    condition = Q(sensitivity__lte=DEFAULT_LEVEL)
+    condition = Q(**{f"{level}__lte": DEFAULT_LEVEL})
     for role in (Role.EDITOR, Role.ADMIN):
         parts = [_owned_by_teams(kind, column, reader.id, role) for kind, column in owners.items()]
         if model.owners_together:
@@ -216,7 +221,7 @@ def readable_rows(model: Any) -> Q | None:
             owned = reduce(and_, (part | none for part, none in zip(parts, absent, strict=True)))
         else:
             owned = reduce(or_, parts)
-        condition |= Q(sensitivity__lte=CLEARANCE_OF_ROLE[role]) & owned
+        condition |= Q(**{f"{level}__lte": CLEARANCE_OF_ROLE[role]}) & owned
     return condition
 
 
@@ -228,18 +233,18 @@ def _absent(column: str) -> Q:
     return Q(**{f"{column}__isnull": True}) if column else NOTHING
 
 
-def _up_to_levels(owners: Mapping[OwnerKind, str], clearances: Clearances, *, together: bool) -> Q:
+def _up_to_levels(owners: Mapping[OwnerKind, str], level: str, clearances: Clearances, *, together: bool) -> Q:
     """Return the condition of rows up to the clearance for their owner, or for all of their owners together."""
     levels = {kind: clearances.of(kind) for kind in owners}
     if together or len(set(levels.values())) == 1:
-        return Q(sensitivity__lte=min(levels.values()))
+        return Q(**{f"{level}__lte": min(levels.values())})
     columns = [column for column in owners.values() if column]
     condition = NOTHING
-    for kind, level in levels.items():
+    for kind, highest in levels.items():
         if column := owners[kind]:
-            condition |= Q(sensitivity__lte=level, **{f"{column}__isnull": False})
+            condition |= Q(**{f"{level}__lte": highest, f"{column}__isnull": False})
         else:
-            condition |= Q(sensitivity__lte=level, **{f"{one}__isnull": True for one in columns})
+            condition |= Q(**{f"{level}__lte": highest, **{f"{one}__isnull": True for one in columns}})
     return condition
 
 
@@ -259,6 +264,10 @@ def _owned_by_teams(kind: OwnerKind, column: str, person: UUID, role: Role) -> Q
     return Q(models.Exists(teams))
 
 
+OF_VERSION = ("sensitivity", "file__sensitivity")
+"""The levels of a version: the one that it was saved with, and that of the text as it is now."""
+
+
 class Sensitive(models.Model):
     """The abstract base of rows with a sensitivity. `objects` has those that the current reader may read.
 
@@ -268,6 +277,8 @@ class Sensitive(models.Model):
 
     owner_columns: ClassVar[Mapping[OwnerKind, str]]
     """The columns that hold the ids of the row's owners; the organisation has none."""
+    level_columns: ClassVar[tuple[str, ...]] = ("sensitivity",)
+    """The columns with the levels that a reader needs: of a version, its own level and that of the text now."""
     owners_together: ClassVar[bool] = False
     """Whether a row has texts of all its owners, so that a reader needs the clearance for each of them."""
 

@@ -15,7 +15,7 @@ from agents.guidance import DAILY_LOG
 from agents.log_calendar import adjacent_days, load_week
 from agents.models import Agent, DailyLog
 from agents.services import daily_log_create
-from config.http.errors import NotFound
+from config.http.errors import Forbidden, NotFound
 from config.http.etags import PreconditionFailed
 from teams.access import principal_of
 from teams.principal import Action
@@ -84,7 +84,9 @@ def _publisher(request: HttpRequest, agent: Agent, found: TextPage) -> SaveText:
         try:
             return daily_log_create(agent=agent, date=date, content=content, principal=principal_of(request), note=note)
         except PreconditionFailed:  # an agent or a colleague began the day's log meanwhile
-            raise StaleVersion(DailyLog.objects.get(agent=agent, date=date), expected) from None
+            if log := DailyLog.objects.filter(agent=agent, date=date).first():
+                raise StaleVersion(log, expected) from None
+            raise Forbidden("The log of this day is above your clearance. Nothing was saved.") from None
 
     return create
 

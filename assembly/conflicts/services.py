@@ -201,7 +201,7 @@ def _restore(effect: Mapping[str, Any], principal: Principal) -> bool:
         return False
     facts, pinned = facts_of(memory), memory.pinned
     if effect["change"] == "edited":
-        before = MemoryVersion.objects.get(file=memory, version=memory.version - 1)
+        before = MemoryVersion.everything.get(file=memory, version=memory.version - 1)
         facts = replace(facts, text=before.content)
     else:
         owned = memories_of(owner_of(memory)).filter(pinned=True).count()

@@ -97,6 +97,7 @@ class RecallResult(Sensitive):
 
     append_only = True
     owner_columns: ClassVar = {"agent": "agent_id", "team": "test__team_id"}
+    level_columns = ("sensitivity", "test__sensitivity")
     owners_together = True
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

@@ -20,7 +20,7 @@ from memories.lifecycle.tiers import Tiered
 from memories.models.embedding import Embedded
 from memories.search.languages import DEFAULT, LANGUAGES
 from teams.models import Team
-from teams.sensitivity import Sensitive
+from teams.sensitivity import OF_VERSION, Sensitive
 from teams.versioned_text.versioned_file import Signed, Version
 
 MAX_TEXT_CHARACTERS = 20_000
@@ -187,6 +187,7 @@ class MemoryVersion(Sensitive, Version):
     """
 
     owner_columns: ClassVar = {"agent": "file__agent_id", "team": "file__team_id"}
+    level_columns = OF_VERSION
 
     file = models.ForeignKey(Memory, models.DO_NOTHING, db_constraint=False, related_name="versions")
     kind = models.CharField(max_length=40)

@@ -80,27 +80,26 @@ def load_stacks(agent: Agent, roots: Sequence[TaskFrame]) -> list[GoalStack]:
     """Return the trees below the roots by session, in the order of the roots; at most MAX_FRAMES frames below them."""
     if not roots:
         return []
-    goals = {frame.id: GoalNode(frame) for frame in (*roots, *_descendants(agent, roots))}
+    clearance = owner_clearance("agent_id", agent.pk)
+    goals = {frame.id: GoalNode(frame) for frame in (*roots, *_descendants(roots, clearance))}
     for goal in goals.values():
         parent = goals.get(goal.frame.parent_id) if goal.frame.parent_id else None
         if parent is not None:
             parent.below.append(goal)
-    _mark_current(goals, _current_ids(agent, roots))
+    _mark_current(goals, _current_ids(agent, roots, clearance))
     by_session: dict[UUID | None, list[TaskFrame]] = defaultdict(list)
     for root in roots:
         by_session[root.session_id].append(root)
     return [GoalStack(frames[0].session, [goals[frame.id] for frame in frames]) for frames in by_session.values()]
 
 
-def _descendants(agent: Agent, roots: Sequence[TaskFrame]) -> Iterable[TaskFrame]:
-    clearance = owner_clearance("agent_id", agent.pk)
+def _descendants(roots: Sequence[TaskFrame], clearance: int) -> Iterable[TaskFrame]:
     parameters = {"roots": [root.id for root in roots], "clearance": clearance, "most": MAX_FRAMES}
     return TaskFrame.objects.raw(BELOW, parameters)
 
 
-def _current_ids(agent: Agent, roots: Sequence[TaskFrame]) -> list[UUID]:
+def _current_ids(agent: Agent, roots: Sequence[TaskFrame], clearance: int) -> list[UUID]:
     """Return the ids of the current frames in the sessions of the roots and on the agent's own stack."""
-    clearance = owner_clearance("agent_id", agent.pk)
     sessions = list({root.session_id for root in roots if root.session_id})
     parameters = {"agent": agent.pk, "clearance": clearance, "sessions": sessions}
     return [frame.id for frame in TaskFrame.objects.raw(CURRENT, parameters)]

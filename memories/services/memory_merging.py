@@ -56,10 +56,10 @@ def memories_merge(*, owner: Owner, merging: MergeRequest, principal: Principal)
     kept = memories.pop(merging.keep)
     pinned = kept.pinned or any(memory.pinned for memory in memories.values())
     origins = [kept.origin, *(memory.origin for memory in memories.values())]
+    kept.sensitivity = max(kept.sensitivity, *(memory.sensitivity for memory in memories.values()))
     for memory in memories.values():
         memory.superseded_by, memory.pinned = kept, False
-        store_next_version(memory, principal, f"Merged into: {kept.text}"[:200])
-    kept.sensitivity = max(kept.sensitivity, *(memory.sensitivity for memory in memories.values()))
+        store_next_version(memory, principal, _note(memory, "Merged into", kept))
     text = kept.text if merging.text is None else clean_text(merging.text)
     changed, kept.text, kept.pinned = text != kept.text, text, pinned
     if changed:
@@ -68,6 +68,11 @@ def memories_merge(*, owner: Owner, merging: MergeRequest, principal: Principal)
         kept, principal, says_something_else=changed, merged=list(memories), origin=least_trusted(*origins)
     )
     return kept
+
+
+def _note(memory: Memory, what: str, other: Memory) -> str:
+    """Return the note on what became of the memory; it does not tell the text of a more sensitive one."""
+    return f"{what}: {other.text}"[:200] if other.sensitivity <= memory.sensitivity else f"{what} another memory"
 
 
 @transaction.atomic
@@ -96,7 +101,7 @@ def memory_supersede(*, owner: Owner, facts: MemoryFacts, superseded: Collection
     created.pinned = any(one.pinned for one in others)
     for one in others:
         one.superseded_by, one.pinned = created, False
-        store_next_version(one, principal, f"Superseded by: {created.text}"[:200])
+        store_next_version(one, principal, _note(one, "Superseded by", created))
     store_next_version(created, principal, merged=[one.id for one in others])
     return created
 
@@ -140,7 +145,7 @@ def last_merge(memory: Memory) -> MemoryVersion | None:
 
 def _previous_version(memory: Memory, version: int) -> MemoryVersion:
     """Return the version of the memory before this version number."""
-    return MemoryVersion.objects.get(file=memory, version=version - 1)
+    return MemoryVersion.everything.get(file=memory, version=version - 1)
 
 
 def _lock_current(owner: Owner, versions: Mapping[UUID, int]) -> dict[UUID, Memory]:

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.db import models
 
-from teams.sensitivity import Sensitive
+from teams.sensitivity import OF_VERSION, Sensitive
 from teams.slugs import MAX_SLUG_CHARACTERS, valid_slug
 from teams.versioned_text.versioned_file import Version, VersionedFile
 
@@ -55,6 +55,7 @@ class OrganisationFileVersion(Sensitive, Version):
     """This is a version of a file of the organisation, which is never changed."""
 
     owner_columns: ClassVar = {"organisation": ""}
+    level_columns = OF_VERSION
 
     file = models.ForeignKey(OrganisationFile, models.DO_NOTHING, db_constraint=False, related_name="versions")
     title = models.CharField(max_length=MAX_TITLE_CHARACTERS)

@@ -1,6 +1,7 @@
 """One restricted thing of every kind, each with a marker in its texts, beside the others of a team of tests/rights."""
 
 import datetime
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,7 +22,7 @@ from memories.models import Memory
 from memories.services import MemoryFacts, memory_create
 from teams.models import OrganisationFile, Team
 from teams.organisation.services import organisation_file_create
-from teams.principal import SYSTEM
+from teams.principal import SYSTEM, Principal
 from teams.sensitivity import Sensitivity
 from teams.versioned_text.versioned_file import file_save
 from tests.assembly.conflicts.conflict_factories import conflict_between
@@ -30,7 +31,11 @@ from tests.rights.world import HELPED, LED, WATCHED, Owned, World
 
 SECRET_DAY = datetime.date(2026, 1, 4)
 MARKER = "Vyqxmarker"
-"""The beginning of the markers of all teams."""
+"""The beginning of all markers."""
+HOUSE_MARKER = f"{MARKER}house"
+"""The marker in the file of the organisation, which every admin of a team may read."""
+WRITER = Principal(kind="person", id=uuid.UUID(int=7), name="Ada", is_admin=True)
+"""The author of the files, because changes by people are told on the start page."""
 FACTS: dict[str, dict[str, Any]] = {
     "sessions": {"title": "{m} session", "external_id": "{m}-session"},
     "events": {"type": "message", "content": {"text": "{m} event"}},
@@ -77,8 +82,8 @@ def restricted_things(world: World) -> dict[str, Restricted]:
 
 def add_organisation_file() -> None:
     """Add a file of the organisation."""
-    title, content = f"{MARKER} style", f"# {MARKER}\n\n{MARKER} words about tea"
-    file = organisation_file_create(key="secret-style", title=title, content=content, principal=SYSTEM)
+    title, content = f"{HOUSE_MARKER} style", f"# {HOUSE_MARKER}\n\n{HOUSE_MARKER} words about tea"
+    file = organisation_file_create(key="secret-style", title=title, content=content, principal=WRITER, note=title)
     raise_level(OrganisationFile, file.pk)
     file_split(kind="organisation_file", id_=file.pk)
 
@@ -123,10 +128,11 @@ def add_files(agent: Agent, team: Team, marker: str) -> dict[str, Any]:
             file=type(file).objects.get(pk=file.pk),
             content=f"# {marker} {key}\n\n{marker} text of tea",
             expected_version=file.version,
-            author=SYSTEM.author,
+            author=WRITER.author,
+            note=f"{marker} note",
         )
         file_split(kind=file.ref.partition(":")[0], id_=file.pk)
-    log = daily_log_append(agent=agent, date=SECRET_DAY, text=f"{marker} day of tea", principal=SYSTEM)
+    log = daily_log_append(agent=agent, date=SECRET_DAY, text=f"{marker} day of tea", principal=WRITER)
     raise_level(DailyLog, log.pk)
     return {"logs": SECRET_DAY, "daily-logs": SECRET_DAY}
 

@@ -172,7 +172,7 @@ def test_how_much_was_withheld_is_told_to_those_who_may_read_everything(
     add_restricted(stocked, team)
     _, _, record = told(stocked, team, teammate.principal, "memory")
     shown = {
-        person.username: Api(person=person.principal).get(f"assemblies/{record.id}").json()["sources"]
+        person.username: Api(person=person.principal).get(f"assemblies/{record.id}").json()["metadata"]["sources"]
         for person in (owner, teammate)
     }
     assert any(report.get("withheld") for report in shown["owner"])

@@ -86,6 +86,8 @@ def _newest_version_sql(model: type[Model], versions: type[Version], **otherwise
     kept = {field.column for field in versions._meta.concrete_fields} - {"id", "created"}  # noqa: SLF001 - as documented
     columns = [field.column for field in model._meta.concrete_fields]  # noqa: SLF001
     told = {column: f"told.{column}" if column in kept else f"now.{column}" for column in columns} | otherwise
+    if "sensitivity" in kept:  # what was raised since is not told of the past either
+        told["sensitivity"] = "greatest(told.sensitivity, now.sensitivity)"
     return f"""
         SELECT {", ".join(f"{expression} AS {column}" for column, expression in told.items())}
         FROM {model._meta.db_table} AS now CROSS JOIN LATERAL (
