@@ -12,72 +12,86 @@ import pytest
 from teams.models import Reading
 from teams.sensitivity import Sensitivity
 from tests.rights.routes import API
-from tests.rights.visits import Answer
+from tests.rights.visits import Answer, undone
 from tests.rights.world import LED, Owned, World
 from tests.sensitivity import test_marker
 from tests.sensitivity.restricted_things import MARKER, Restricted
-from tests.sensitivity.test_marker import ADDRESSES, PAGES, SHOWN
+from tests.sensitivity.test_marker import ADDRESSES, PAGES, SEARCHES, SHOWN, WITHOUT
 
 pytestmark = pytest.mark.django_db
 
 NAMED = {"activity/", "activity/log.csv", f"{API}activities"}
 """The activity log has names of what was changed, for admins of the organisation. It is no reading of these things."""
+READERS = ("admin", "mixed", "admin key")
 
 
-def lines_of(
-    route: str, who: str, owned: Owned, world: World, monkeypatch: pytest.MonkeyPatch
-) -> tuple[Answer | None, list[Reading]]:
-    """What somebody is answered, and the lines that were written before the visit was undone."""
-    lines: list[Reading] = []
-    undo = test_marker.undone
+class Visits:
+    """Requests that are undone, with the lines that were there before they were."""
 
-    def undone(request: Callable[[], Any]) -> Answer:
+    def __init__(self) -> None:
+        self.lines: list[Reading] = []
+
+    def undone(self, request: Callable[[], Any]) -> Answer:
+        """The answer, as `tests.rights.visits.undone` returns it."""
+
         def visit() -> Any:
             response = request()
-            lines.extend(Reading.objects.all())
+            self.lines = list(Reading.objects.all())
             return response
 
-        return undo(visit)
+        return undone(visit)
 
-    monkeypatch.setattr(test_marker, "undone", undone)
-    answer = test_marker.visited(route, who, owned, world)
-    monkeypatch.undo()
-    return answer, lines
+    @property
+    def is_recorded(self) -> bool:
+        """Whether the last visit wrote a line about something restricted."""
+        return any(line.level == Sensitivity.RESTRICTED for line in self.lines)
+
+
+@pytest.fixture
+def visits(monkeypatch: pytest.MonkeyPatch) -> Visits:
+    """With which the visits of the walk for the marker are made."""
+    visits = Visits()
+    monkeypatch.setattr(test_marker, "undone", visits.undone)
+    return visits
 
 
 @pytest.mark.parametrize("route", sorted({*PAGES, *(API + route for route in ADDRESSES)} - NAMED))
 def test_what_tells_something_restricted_writes_a_line(
-    route: str, world: World, restricted: Mapping[str, Restricted], monkeypatch: pytest.MonkeyPatch
+    route: str, world: World, restricted: Mapping[str, Restricted], visits: Visits
 ) -> None:
     wrong = []
-    for who in ("admin", "mixed", "admin key"):
+    for who in READERS:
         for owned in (world.teams[LED], restricted[LED].at(route)):
-            answer, lines = lines_of(route, who, owned, world, monkeypatch)
-            if answer and MARKER in answer.text and not any(line.level == Sensitivity.RESTRICTED for line in lines):
+            answer = test_marker.visited(route, who, owned, world)
+            if answer and MARKER in answer.text and not visits.is_recorded:
                 at = answer.text.index(MARKER)
                 wrong.append(f"{who}: {answer.status} …{answer.text[max(0, at - 200) : at + 80]}…")
     assert not wrong, "\n".join(wrong)
 
 
-LISTS = {"agents/<slug:slug>/tasks/"}
+def test_searches_and_exports_write_lines(world: World, restricted: Mapping[str, Restricted], visits: Visits) -> None:
+    owned, marker = world.teams[LED], restricted[LED].marker
+    told, wrong = 0, []
+    for path in (path.format(agent=owned.agent.slug, team=owned.team.slug) for path in SEARCHES):
+        for who in READERS:
+            if marker in test_marker.found(who, path, world):
+                told += 1
+                wrong += [] if visits.is_recorded else [(who, path)]
+    assert told > len(SEARCHES)
+    assert not wrong
 
 
-@pytest.mark.parametrize("route", sorted(set(SHOWN) - LISTS))
+@pytest.mark.parametrize("route", sorted(set(SHOWN) - WITHOUT))
 def test_a_page_of_one_thing_names_it_in_a_line_of_its_own(
-    route: str, world: World, restricted: Mapping[str, Restricted], monkeypatch: pytest.MonkeyPatch
+    route: str, world: World, restricted: Mapping[str, Restricted], visits: Visits
 ) -> None:
-    owned = restricted[LED].at(route)
+    owned: Owned = restricted[LED].at(route)
     for who in ("admin", "mixed"):
-        _, lines = lines_of(route, who, owned, world, monkeypatch)
-        assert [line.kind for line in lines].count("read") == 1, (who, [(one.kind, one.counts, one.things) for one in lines])
-        [line] = [line for line in lines if line.kind == "read"]
+        test_marker.visited(route, who, owned, world)
+        [line] = [line for line in visits.lines if line.kind == "read"]
         assert line.actor == world.people[who].principal.ref
         assert line.level == Sensitivity.RESTRICTED
         assert line.route == f"GET /{route}"
         assert line.address == "127.0.0.1"
-        assert len(line.things) == 1
-        assert list(line.counts.values()) == [1]
-        if "organisation" in route:
-            assert not line.team_ids
-        else:
-            assert line.team_ids == [owned.team.pk]
+        assert len(line.things) == sum(line.counts.values()) == 1
+        assert line.team_ids == ([] if "organisation/" in route else [owned.team.pk])
