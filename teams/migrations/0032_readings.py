@@ -29,33 +29,53 @@ DROP_PRUNING = "DROP FUNCTION prune_readings(integer, integer);"
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('teams', '0031_sensitivity'),
+        ("teams", "0031_sensitivity"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Reading',
+            name="Reading",
             fields=[
-                ('id', models.UUIDField(default=uuid_utils.compat.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('created', models.DateTimeField()),
-                ('actor', models.CharField(max_length=80)),
-                ('actor_name', models.CharField(blank=True, max_length=120)),
-                ('kind', models.CharField(choices=[('read', 'Opened'), ('listed', 'Seen in a list'), ('exported', 'Downloaded')], max_length=10)),
-                ('level', models.SmallIntegerField(choices=[(0, 'Public'), (1, 'Internal'), (2, 'Confidential'), (3, 'Restricted')])),
-                ('things', django.contrib.postgres.fields.ArrayField(base_field=models.UUIDField(), size=None)),
-                ('counts', models.JSONField()),
-                ('agent_id', models.UUIDField(null=True)),
-                ('team_id', models.UUIDField(null=True)),
-                ('team_ids', django.contrib.postgres.fields.ArrayField(base_field=models.UUIDField(), size=None)),
-                ('address', models.CharField(blank=True, max_length=45)),
-                ('route', models.CharField(max_length=200)),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=uuid_utils.compat.uuid7, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("created", models.DateTimeField()),
+                ("actor", models.CharField(max_length=80)),
+                ("actor_name", models.CharField(blank=True, max_length=120)),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[("read", "Opened"), ("listed", "Seen in a list"), ("exported", "Downloaded")],
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "level",
+                    models.SmallIntegerField(
+                        choices=[(0, "Public"), (1, "Internal"), (2, "Confidential"), (3, "Restricted")]
+                    ),
+                ),
+                ("things", django.contrib.postgres.fields.ArrayField(base_field=models.UUIDField(), size=None)),
+                ("counts", models.JSONField()),
+                ("agent_id", models.UUIDField(null=True)),
+                ("team_id", models.UUIDField(null=True)),
+                ("team_ids", django.contrib.postgres.fields.ArrayField(base_field=models.UUIDField(), size=None)),
+                ("address", models.CharField(blank=True, max_length=45)),
+                ("route", models.CharField(max_length=200)),
             ],
             options={
-                'db_table': 'readings',
-                'ordering': ['-created', '-id'],
-                'indexes': [models.Index(fields=['-created', '-id'], name='readings_newest'), models.Index(fields=['actor', '-created'], name='readings_of_actor'), django.contrib.postgres.indexes.GinIndex(fields=['things'], name='readings_of_things'), django.contrib.postgres.indexes.GinIndex(fields=['team_ids'], name='readings_of_teams')],
+                "db_table": "readings",
+                "ordering": ["-created", "-id"],
+                "indexes": [
+                    models.Index(fields=["-created", "-id"], name="readings_newest"),
+                    models.Index(fields=["actor", "-created"], name="readings_of_actor"),
+                    django.contrib.postgres.indexes.GinIndex(fields=["things"], name="readings_of_things"),
+                    django.contrib.postgres.indexes.GinIndex(fields=["team_ids"], name="readings_of_teams"),
+                ],
             },
         ),
         append_only("readings"),

@@ -72,9 +72,7 @@ class ReadingList(ApiView):
         """Return readings of confidential and restricted things by people and admin keys, newest first: all for admins,
         else those of the teams that you manage.
         """
-        query = self.query(
-            "actor", "thing", "reading", "sensitivity", "agent_id", "team_id", "cursor", "limit"
-        )
+        query = self.query("actor", "thing", "reading", "sensitivity", "agent_id", "team_id", "cursor", "limit")
         found = readable_readings(self.principal)
         if "actor" in query:
             found = found.filter(actor=query["actor"])

@@ -12,7 +12,6 @@ from django.http import HttpRequest
 
 from config.observability.request_context import CURRENT_REQUEST
 
-
 PARTS = ("file", "document", "test")
 """The fields by which a version, a passage or a result refers to what it is a part of."""
 WORDS = ("file_key", "date")

@@ -28,8 +28,8 @@ def readable_readings(principal: Principal) -> QuerySet[Reading]:
 
 
 def counts_phrase(counts: Mapping[str, int]) -> str:
-    """Return how many things of which kind a line is about, such as “2 × memory, 1 × agent file”."""
-    return ", ".join(f"{number} × {_kind_name(kind)}" for kind, number in counts.items())
+    """Return how many things of which kind a line is about, such as “memory: 2, agent file: 1”."""
+    return ", ".join(f"{_kind_name(kind)}: {number}" for kind, number in counts.items())
 
 
 @dataclass(frozen=True, slots=True)

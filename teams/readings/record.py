@@ -12,6 +12,7 @@ from uuid_utils.compat import uuid7
 
 from config.db.statements import execute_sql
 from config.http.client_address import client_address
+from config.http.problems import is_api
 from config.observability.request_context import route_of
 from teams.principal import Principal
 from teams.readings.collector import Thing, collected_things
@@ -21,8 +22,9 @@ PEOPLE = frozenset({"person", "admin_key"})
 """The kinds of principals whose readings are recorded. What an agent's key reads is in the records of contexts."""
 SAME_MINUTES = 10
 """Within these minutes, the same person reading the same things in the same way from the same address is one line."""
-SHOWING = (304, 422)
-"""The statuses besides success with which texts are told: the browser shows again what it has; a form is corrected."""
+SHOWING = frozenset({*range(200, 300), 304})
+"""The statuses with which texts are told; with 304, the browser shows again what it has."""
+TO_BE_CORRECTED = 422
 RECORD_SQL = f"""
 INSERT INTO readings
     (id, created, actor, actor_name, kind, level, things, counts, agent_id, team_id, team_ids, address, route)
@@ -48,9 +50,7 @@ def readings_record(request: HttpRequest, response: HttpResponseBase) -> int:
     Nothing is written for a refused or redirected request, a reading by an agent's key, things below confidential, and
     what the same person read in the same way from the same address a few minutes ago.
     """
-    if request.method == "HEAD" or not (response.status_code in SHOWING or 200 <= response.status_code < 300):
-        return 0
-    if not getattr(request, "things_read", None):
+    if not getattr(request, "things_read", None) or not shows_texts(request, response):
         return 0
     principal = reader_of(request)
     if principal is None:
@@ -65,6 +65,13 @@ def readings_record(request: HttpRequest, response: HttpResponseBase) -> int:
         "lines": orjson.dumps(lines).decode(),
     }
     return execute_sql(RECORD_SQL, facts)
+
+
+def shows_texts(request: HttpRequest, response: HttpResponseBase) -> bool:
+    """Return whether the response tells what the request read: a success, or a page with a form to be corrected."""
+    if request.method == "HEAD":
+        return False
+    return response.status_code in SHOWING or (response.status_code == TO_BE_CORRECTED and not is_api(request))
 
 
 def reader_of(request: HttpRequest) -> Principal | None:

@@ -109,7 +109,7 @@ def reading_log(request: HttpRequest) -> HttpResponse:
 
 def reading_csv(request: HttpRequest) -> HttpResponse:
     """Return the newest 50,000 lines that match the filters as CSV; that somebody did is in the activity log."""
-    form, found = _filtered(request)
+    _form, found = _filtered(request)
     principal = principal_of(request)
     rows = [
         (
