@@ -13,7 +13,7 @@ teams; of files of the organisation, the highest role anywhere. Admins of the or
 A key reads up to internal, unless its scopes say more, and never more than its agent; admin keys read everything.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -297,8 +297,8 @@ class Sensitive(models.Model):
         return Sensitivity(self.sensitivity)
 
     @classmethod
-    def from_db(cls, db: str | None, field_names: Collection[str], values: Collection[Any]) -> Self:
-        row = super().from_db(db, field_names, values)
+    def from_db(cls, *loaded: Any, **how: Any) -> Self:
+        row = super().from_db(*loaded, **how)
         # What the program reads for itself, or weighs for a context, is told to nobody yet.
         if row.__dict__.get("sensitivity", 0) > DEFAULT_LEVEL and not isinstance(_reader.get(), Clearances):
             note_loaded(row)
