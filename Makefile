@@ -21,6 +21,7 @@ test: $(VENV)/.development
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(PYTEST_ARGS)
 
 test-deep: $(VENV)/.development
+	$(BIN)/python -m pytest -n $(WORKERS) -m deep $(PYTEST_ARGS)
 	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -n $(WORKERS) tests/engine tests/attacks \
 		tests/teams/versioned_text/test_merging.py tests/teams/versioned_text/test_many_editors.py tests/config/http/test_openapi_contract.py \
 		tests/faults/test_connections.py $(PYTEST_ARGS)

@@ -15,6 +15,7 @@ from uuid_utils.compat import uuid7
 
 from teams.models import Team, valid_slug
 from teams.principal import EDIT_AGENT_FILES, EDIT_TEAM_FILES, Action, Principal, key_permits
+from teams.secret_scanning.handling import strictest
 from teams.sensitivity import OF_VERSION, READ_CONFIDENTIAL, READ_RESTRICTED, Sensitive, Sensitivity
 from teams.versioned_text.versioned_file import Version, VersionedFile
 
@@ -81,6 +82,11 @@ class Agent(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def secret_handling(self) -> str:
+        """What happens to texts of the agent in which secrets are found: the strictest that its teams have chosen."""
+        return strictest(self.teams.values_list("secret_handling", flat=True))
 
     def today(self, now: datetime.datetime) -> datetime.date:
         """Return the date at `now` in the time zone of the agent."""

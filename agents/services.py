@@ -17,10 +17,11 @@ from teams.activity.models import ActivityAction
 from teams.levels import record_level, require_level
 from teams.models import Team, readers_of
 from teams.principal import SYSTEM, Principal
+from teams.secret_scanning.handling import storable_text
 from teams.sensitivity import DEFAULT_LEVEL, LEVEL_WORDS, Sensitivity
 from teams.services import erase
 from teams.versioned_text.drafts import drafts_delete
-from teams.versioned_text.versioned_file import StaleVersion, file_append, file_create, file_save, lock_row
+from teams.versioned_text.versioned_file import StaleVersion, file_append, file_create, file_insert, file_save, lock_row
 
 
 @transaction.atomic
@@ -36,8 +37,8 @@ def agent_create(
 ) -> Agent:
     """Create an agent with its three files; `instructions` becomes its INSTRUCTIONS.
 
-    Raises Conflict, Invalid for an unknown profile, and NotFound or Forbidden for a team that the principal does not
-    administer.
+    Raises Conflict, Invalid for an unknown profile or refused instructions, and NotFound or Forbidden for a team that
+    the principal does not administer.
     """
     require_manager(principal, teams)
     require_profile(profile)
@@ -49,6 +50,9 @@ def agent_create(
     except IntegrityError:
         raise Conflict(f"There is an agent “{slug}” already. Choose another slug.") from None
     AgentTeam.objects.bulk_create(AgentTeam(agent=agent, team=team) for team in teams)
+    agent.instructions = storable_text(instructions, agent, "instructions")
+    if agent.instructions != instructions:
+        agent.save(update_fields=["instructions"])
     agent_files_provision([agent])
     activity_record(principal, ActivityAction.AGENT_CREATED, name, team_ids=[team.id for team in teams])
     for team in teams:
@@ -75,7 +79,7 @@ def agent_files_provision(agents: Sequence[Agent]) -> int:
     missing = [(agent, key) for agent in held for key in AgentFile.Key if (agent.id, key.value) not in present]
     for agent, key in missing:
         content = agent.instructions if key is AgentFile.Key.INSTRUCTIONS else ""
-        file_create(file=AgentFile(agent=agent, file_key=key, content=content), author=SYSTEM.author)
+        file_insert(file=AgentFile(agent=agent, file_key=key, content=content), author=SYSTEM.author)
     return len(missing)
 
 

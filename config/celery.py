@@ -7,6 +7,7 @@ message at a time would never take another.
 """
 
 import logging
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -65,6 +66,8 @@ def transport_options(database: Mapping[str, Any]) -> dict[str, Any]:
     return {"conn_string": make_conninfo(**facts), "init_extension": False, "pool_size": 2, "pool_timeout": 10}
 
 
+# kombu silences this warning of pgmq around each call, in a way that another thread's call may undo.
+warnings.filterwarnings("ignore", message=r"list_queues\(\) now returns", category=UserWarning)
 TRANSPORT_ALIASES["pgmq"] = "config.celery:Transport"
 _own_broker = settings.CELERY_BROKER_URL
 app = Celery("dossier")

@@ -16,12 +16,9 @@ Soft hyphens, word joiners, byte order marks and marks of direction go: words ar
 """
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
-from django.utils.translation import ngettext
-
-from config.observability.request_context import CURRENT_REQUEST
+from config.text_changes import current_text_changes
 
 _INVISIBLE = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
@@ -81,34 +78,11 @@ def is_blank(text: str) -> bool:
     return not text.strip() or not remove_invisible(text).strip()
 
 
-@dataclass(slots=True)
-class RemovedCharacters:
-    """This counter has the number of characters that were removed from the texts of one request."""
-
-    count: int = 0
-
-    @property
-    def note(self) -> str:
-        """A sentence about the removed characters; "" if there were none."""
-        if not self.count:
-            return ""
-        sentence = ngettext(
-            "%(count)s invisible character was removed.", "%(count)s invisible characters were removed.", self.count
-        )
-        return sentence % {"count": f"{self.count:,}"}
-
-
-def removed_characters(request: Any) -> RemovedCharacters:
-    """Return the counter of the request, to which `clean_text` adds."""
-    counter: RemovedCharacters = request.__dict__.setdefault("_removed_characters", RemovedCharacters())
-    return counter
-
-
 def clean_text(text: str) -> str:
     """Return the text as it is stored: without invisible characters, which are counted for the current request."""
     cleaned = remove_invisible(text)
-    if len(cleaned) < len(text) and (request := CURRENT_REQUEST.get()):
-        removed_characters(request).count += len(text) - len(cleaned)
+    if len(cleaned) < len(text):
+        current_text_changes().removed_characters += len(text) - len(cleaned)
     return cleaned
 
 

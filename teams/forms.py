@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from config.invisible_characters import is_blank
 from teams.models import Team
 from teams.principal import Action, Principal, Role
+from teams.secret_scanning.handling import SecretHandling
 from teams.services import people_to_add
 from teams.slugs import MAX_SLUG_CHARACTERS, derive_slug, valid_slug
 from teams.versioned_text.merging import Lines, MergeChunk
@@ -185,6 +186,12 @@ class TeamSettingsForm(forms.Form):
             "team that people wrote, and change its files and rules if the key has permission. They "
             "can always change what agents wrote."
         ),
+        required=False,
+    )
+    secret_handling = forms.ChoiceField(
+        label=_("Keys and passwords in texts"),
+        choices=SecretHandling.choices,
+        help_text=_("What happens to a text of the team or of its agents in which a key or password is recognized."),
         required=False,
     )
 

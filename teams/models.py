@@ -13,6 +13,7 @@ from teams.activity.models import Activity
 from teams.organisation.models import OrganisationFile, OrganisationFileVersion
 from teams.principal import EDIT_TEAM_FILES, ROLES_FOR, Action, Principal, Role, key_permits
 from teams.readings.models import Reading
+from teams.secret_scanning.handling import SecretHandling
 from teams.sensitivity import OF_VERSION, Sensitive
 from teams.sign_in.models import BrowserSession, SignInLimit
 from teams.slugs import MAX_SLUG_CHARACTERS, valid_slug
@@ -149,12 +150,19 @@ class Team(models.Model):
     """A group of people and agents with shared goals, context and rules.
 
     `agents_may_change_texts`: agents' keys may change and delete what people wrote in the team.
+    `secret_handling`: what happens to texts with keys or passwords.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     slug = models.CharField(max_length=MAX_SLUG_CHARACTERS, unique=True, validators=[valid_slug])
     name = models.CharField(max_length=120)
     agents_may_change_texts = models.BooleanField(default=False, db_default=False)
+    secret_handling = models.CharField(
+        max_length=10,
+        choices=SecretHandling.choices,
+        default=SecretHandling.REFUSE,
+        db_default=SecretHandling.REFUSE,
+    )
     version = models.PositiveIntegerField(default=1)
     created = models.DateTimeField(auto_now_add=True)
 

@@ -57,22 +57,27 @@ def team_update(
     expected_version: int,
     name: str,
     agents_may_change_texts: bool | None = None,
+    secret_handling: str | None = None,
     principal: Principal = SYSTEM,
 ) -> Team:
-    """Rename a team, and set whether agents may change what people wrote in it; None leaves that unchanged.
+    """Rename a team, set whether agents may change what people wrote in it, and what happens to texts with secrets;
+    None leaves a setting unchanged.
 
     A call that changes nothing creates no version. Raises StaleVersion.
     """
     current = lock_row(team)
     if current.version != expected_version:
         raise StaleVersion(current, expected_version)
-    may_change = current.agents_may_change_texts if agents_may_change_texts is None else agents_may_change_texts
-    if (current.name, current.agents_may_change_texts) == (name, may_change):
+    given = {"name": name, "agents_may_change_texts": agents_may_change_texts, "secret_handling": secret_handling}
+    before = {field: getattr(current, field) for field in given}
+    after = {field: before[field] if value is None else value for field, value in given.items()}
+    if before == after:
         return current
-    before = {"name": current.name, "agents_may_change_texts": current.agents_may_change_texts}
-    detail = changed_values(before, {"name": name, "agents_may_change_texts": may_change})
+    detail = changed_values(before, after)
     activity_record(principal, ActivityAction.TEAM_CHANGED, current.name, team_ids=[team.id], detail=detail)
-    current.name, current.agents_may_change_texts, current.version = name, may_change, current.version + 1
+    for field, value in after.items():
+        setattr(current, field, value)
+    current.version += 1
     current.save()
     return current
 

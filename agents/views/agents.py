@@ -13,7 +13,7 @@ from agents.access import agent_for, manages_all_teams, unmanaged_teams
 from agents.forms import AgentForm, AgentSettingsForm
 from agents.models import Agent
 from agents.services import agent_create, agent_delete, agent_update
-from config.http.errors import Conflict
+from config.http.errors import Conflict, Invalid
 from teams.access import principal_of, require_admin
 from teams.forms import DeletionForm
 from teams.models import Team, admins_of
@@ -46,6 +46,8 @@ def agent_new(request: HttpRequest) -> HttpResponse:
             agent = agent_create(**form.cleaned_data, principal=principal)
         except Conflict:
             form.add_error("slug", _("An agent with this slug exists. Choose another slug."))
+        except Invalid as refused:
+            form.add_error(None, refused.detail)
         else:
             messages.success(request, _("Agent created. Next: write its Identity."))
             return redirect("agent_page", slug=agent.slug)

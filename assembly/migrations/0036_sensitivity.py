@@ -29,7 +29,7 @@ class Migration(migrations.Migration):
         ("agents", "0010_sensitivity"),
         ("assembly", "0035_memory_pressure"),
         ("memories", "0023_sensitivity"),
-        ("teams", "0031_sensitivity"),
+        ("teams", "0032_sensitivity"),
     ]
 
     operations = [

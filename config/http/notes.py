@@ -7,14 +7,14 @@ from django.http import HttpRequest, HttpResponseBase
 from rest_framework.response import Response
 
 from config.http.problems import is_api
-from config.invisible_characters import removed_characters
+from config.text_changes import text_changes
 
 
 def add_notes(request: HttpRequest, response: Response) -> Response:
     """Add `notes` to the document of a response, if texts of the request were changed; return the response."""
-    note = removed_characters(request).note
-    if note and response.status_code < 300 and isinstance(response.data, dict):  # noqa: PLR2004 - a success
-        response.data = {**response.data, "notes": [note]}
+    notes = text_changes(request).notes
+    if notes and response.status_code < 300 and isinstance(response.data, dict):  # noqa: PLR2004 - a success
+        response.data = {**response.data, "notes": notes}
     return response
 
 
@@ -26,7 +26,7 @@ class NotesMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
-        note = removed_characters(request).note
-        if note and response.status_code < 400 and not is_api(request):  # noqa: PLR2004 - what failed stored nothing
-            messages.info(request, note)
+        if response.status_code < 400 and not is_api(request):  # noqa: PLR2004 - what failed stored nothing
+            for note in text_changes(request).notes:
+                messages.info(request, note)
         return response

@@ -44,6 +44,7 @@ from memories.services import (
     memory_supersede,
     memory_update,
 )
+from memories.services.batch_errors import BatchRefused
 from teams.access import team_for
 from teams.api.serializers import page_serializer
 from teams.api.view import ApiView
@@ -121,7 +122,11 @@ class MemoryBatch(ApiView):
                 "max_length",
             )
         facts = [MemoryFacts(**item) for item in items]
-        return batch_response(items, memories_create(owner=owner, facts=facts, principal=self.principal))
+        try:
+            created = memories_create(owner=owner, facts=facts, principal=self.principal)
+        except BatchRefused as flawed:
+            raise flawed.among("items") from None
+        return batch_response(items, created)
 
 
 class MemoryDetail(VersionedView):

@@ -14,7 +14,6 @@ from uuid_utils.compat import uuid7
 
 from agents.models import Agent
 from config.http.errors import Invalid
-from config.invisible_characters import clean_text
 from memories.archive.digests import ImportState, state_of
 from memories.archive.memory_markdown import (
     ArchivedMemory,
@@ -34,10 +33,11 @@ from memories.imports.workspace import MEMORY_FILE
 from memories.models import Memory, MemoryVersion
 from memories.services import BATCH_ROWS, Owner, memories_of
 from memories.services.announcements import announce_texts
-from memories.services.memory import require_changeable
+from memories.services.memory import owner_of, require_changeable
 from teams.levels import record_level, require_level
 from teams.origin import Origin
 from teams.principal import Author, Principal
+from teams.secret_scanning.handling import storable_text
 from teams.versioned_text.versioned_file import StaleVersion, author_of_text, lock_row
 
 CIRCULAR = "A memory cannot be superseded by itself, directly or in a circle. Correct `superseded_by` in the archive."
@@ -75,7 +75,7 @@ def _new_memory(
     """Return an unsaved memory that nothing supersedes yet, and the id of the memory that is to supersede it."""
     id_, values, successor = change.item
     memory = Memory(id=ids.get(id_) or uuid7(), **values)
-    memory.text = clean_text(memory.text)  # the comment above a bullet may hold it in escaped characters
+    memory.text = storable_text(memory.text, owner)  # the comment above a bullet may hold it in escaped characters
     memory.agent, memory.team = (owner, None) if isinstance(owner, Agent) else (None, owner)
     if id_ and memory.id != id_:
         memory.external_id = memory.external_id or f"memory:{id_}"
@@ -152,7 +152,7 @@ def memory_import(*, change: ImportChange, principal: Principal, note: str) -> N
     require_changeable(principal, current)
     require_level(principal, current, values["sensitivity"])
     old_level = current.sensitivity
-    values = {**values, "text": clean_text(values["text"])}
+    values = {**values, "text": storable_text(values["text"], owner_of(current))}
     says_something_else = values["text"] != current.text
     author = principal.author.limited_to(values.pop("origin", Origin.PERSON))
     if says_something_else:

@@ -49,7 +49,9 @@ $$;
 
 class Migration(migrations.Migration):
     dependencies = [
+        ("agents", "0010_sensitivity"),
         ("memories", "0022_requested_policies"),
+        ("teams", "0032_sensitivity"),
     ]
 
     operations = [

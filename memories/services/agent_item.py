@@ -13,14 +13,15 @@ from django.db.models import ForeignKey
 
 from agents.models import Agent
 from config.http.cpu_budget import check_cpu
-from config.http.errors import NotFound
+from config.http.errors import Invalid, NotFound
 from config.invisible_characters import clean_value
 from memories.models.agent_item import AgentItem
 from memories.services.announcements import announce_texts
-from memories.services.batch_errors import BatchError, InvalidBatch, duplicate_error
+from memories.services.batch_errors import BatchError, InvalidBatch, duplicate_error, invalid_at
 from memories.services.json_values import compact_json
 from teams.levels import record_level, require_level
 from teams.principal import Principal
+from teams.secret_scanning.handling import storable_value
 from teams.versioned_text.versioned_file import StaleVersion, lock_row
 
 PrepareFunction = TypeVar("PrepareFunction", bound=Callable[[Mapping[int, Any]], Iterable[BatchError]])
@@ -92,7 +93,8 @@ def agent_items_create(
     Raises InvalidBatch and DuplicateInBatch, whose errors name the positions of the facts.
     """
     lock_row(agent)  # concurrent imports wait for each other
-    things = {place: model(agent=agent, **clean_facts(facts[place])) for place in _new_places(model, agent, facts)}
+    places = _new_places(model, agent, facts)
+    things = {place: model(agent=agent, **_storable_at(place, facts[place], agent)) for place in places}
     for thing in things.values():
         require_level(principal, thing, thing.sensitivity)
         thing.signed_by(principal.author)
@@ -109,6 +111,14 @@ def agent_items_create(
     if model.is_announced:
         announce_texts(rows)
     return rows
+
+
+def _storable_at(place: int, facts: Facts, agent: Agent) -> dict[str, Any]:
+    """Return the field values of a fact as they are stored. Raises InvalidBatch, whose error names the position."""
+    try:
+        return storable_facts(facts, agent)
+    except Invalid as error:
+        raise invalid_at(place, error) from None
 
 
 def _new_places(model: type[AgentItem], agent: Agent, facts: Sequence[Facts]) -> list[int]:
@@ -135,7 +145,7 @@ def agent_item_update(*, thing: ItemType, expected_version: int, changes: Facts,
     current = lock_row(thing)
     if current.version != expected_version:
         raise StaleVersion(current, expected_version)
-    changes = clean_facts(changes)
+    changes = storable_facts(changes, current.agent)
     changed = changed_fields(current, changes)
     if not changed:
         return current
@@ -161,9 +171,14 @@ def agent_item_update(*, thing: ItemType, expected_version: int, changes: Facts,
     return current
 
 
-def clean_facts(facts: Facts) -> dict[str, Any]:
-    """Return the field values without invisible characters in their texts; ids of other systems stay as they are."""
-    return {name: value if name == "external_id" else clean_value(value) for name, value in facts.items()}
+def storable_facts(facts: Facts, agent: Agent) -> dict[str, Any]:
+    """Return the field values as they are stored: without invisible characters, and with secrets only if the agent's
+    teams keep them. Ids of other systems stay as they are. Raises Invalid for the field with a secret.
+    """
+    return {
+        name: value if name == "external_id" else storable_value(clean_value(value), agent, name)
+        for name, value in facts.items()
+    }
 
 
 def changed_fields(thing: AgentItem, changes: Facts) -> set[str]:

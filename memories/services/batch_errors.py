@@ -43,6 +43,12 @@ class InvalidBatch(BatchRefused, Invalid):
     """Raised for values that are well formed, but do not fit together or name something that does not exist."""
 
 
+def invalid_at(place: int, error: Invalid) -> InvalidBatch:
+    """Return the error of one field as that of the item at this position."""
+    [(field, errors)] = error.extra["errors"].items()
+    return InvalidBatch([BatchError(place, field, errors[0]["message"])])
+
+
 class DuplicateInBatch(BatchRefused, Conflict):
     """Raised for values that must be unique, and that another item has already."""
 

@@ -22,6 +22,7 @@ from memories.embeddings.vectors import embed_rows
 from memories.models import Memory, MemoryVersion
 from memories.search.languages import DEFAULT, detected_language
 from memories.services.announcements import announce_texts
+from memories.services.batch_errors import invalid_at
 from teams.access import require_change_allowed
 from teams.activity.log import activity_record
 from teams.activity.models import ActivityAction
@@ -29,6 +30,7 @@ from teams.levels import record_level, require_level
 from teams.models import Team
 from teams.origin import Origin
 from teams.principal import Principal
+from teams.secret_scanning.handling import storable_text
 from teams.sensitivity import DEFAULT_LEVEL
 from teams.services import erase
 from teams.versioned_text.versioned_file import StaleVersion, author_of_text, lock_row
@@ -100,17 +102,16 @@ def memory_create(*, owner: Owner, facts: MemoryFacts, principal: Principal) -> 
 @transaction.atomic
 def memories_create(*, owner: Owner, facts: Sequence[MemoryFacts], principal: Principal) -> list[Memory]:
     """Create memories of one owner, all or none, and return them; those whose external id the owner already has, or
-    another fact before them, are skipped.
+    another fact before them, are skipped. Raises InvalidBatch for a text with a secret.
     """
     lock_row(owner)  # concurrent imports wait for each other
     named = [fact.external_id for fact in facts if fact.external_id]
     known = set(_all_of(owner).filter(external_id__in=named).values_list("external_id", flat=True))
-    fresh = []
-    for fact in facts:
+    memories = []
+    for place, fact in enumerate(facts):
         if fact.external_id not in known:
-            fresh.append(fact)
+            memories.append(_new_memory(owner, place, fact, principal))
             known |= {fact.external_id} - {""}
-    memories = [_new_memory(owner, fact, principal) for fact in fresh]
     for memory in memories:
         require_level(principal, memory, memory.sensitivity)
     set_languages([memory for memory in memories if not memory.language], memories_of(owner))
@@ -145,12 +146,17 @@ def facts_of(memory: Memory) -> MemoryFacts:
     return MemoryFacts(**{field.name: getattr(memory, field.name) for field in fields(MemoryFacts)} | own)
 
 
-def _new_memory(owner: Owner, facts: MemoryFacts, principal: Principal) -> Memory:
+def _new_memory(owner: Owner, place: int, facts: MemoryFacts, principal: Principal) -> Memory:
+    """Return the unsaved memory. Raises InvalidBatch, whose error names the position of the facts."""
+    try:
+        text = storable_text(facts.text, owner)
+    except Invalid as error:
+        raise invalid_at(place, error) from None
     memory = Memory(
         agent=owner if isinstance(owner, Agent) else None,
         team=owner if isinstance(owner, Team) else None,
         kind=facts.kind,
-        text=clean_text(facts.text),
+        text=text,
         salience=facts.salience,
         credibility=facts.credibility,
         occurred_at=facts.occurred_at,
@@ -190,7 +196,7 @@ def memory_update(
     _check_successor(current, superseded_by)
     told = _next_status(current, superseded_by, pinned, retired_because)
     names_another_language = facts.language not in {"", current.language}
-    facts = replace(facts, text=clean_text(facts.text))
+    facts = replace(facts, text=storable_text(facts.text, owner_of(current)))
     unnamed = replace(facts, external_id=current.external_id, language="", origin=Origin.PERSON, sensitivity=None)
     is_classed_anew = names_another_language or facts.sensitivity not in {None, current.sensitivity}
     if told == memory_status(current) and unnamed == facts_of(current) and not is_classed_anew:

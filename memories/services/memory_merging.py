@@ -7,7 +7,6 @@ from uuid import UUID
 from django.db import transaction
 
 from config.http.errors import Conflict, Invalid, NotFound
-from config.invisible_characters import clean_text
 from memories.models import Memory, MemoryVersion
 from memories.services.memory import (
     MemoryFacts,
@@ -21,6 +20,7 @@ from memories.services.memory import (
 )
 from teams.origin import Origin, least_trusted
 from teams.principal import Principal
+from teams.secret_scanning.handling import storable_text
 from teams.sensitivity import DEFAULT_LEVEL
 from teams.versioned_text.versioned_file import lock_row
 
@@ -60,7 +60,7 @@ def memories_merge(*, owner: Owner, merging: MergeRequest, principal: Principal)
     for memory in memories.values():
         memory.superseded_by, memory.pinned = kept, False
         store_next_version(memory, principal, _note(memory, "Merged into", kept))
-    text = kept.text if merging.text is None else clean_text(merging.text)
+    text = kept.text if merging.text is None else storable_text(merging.text, owner)
     changed, kept.text, kept.pinned = text != kept.text, text, pinned
     if changed:
         origins.append(principal.author.origin)

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from agents.models import Agent
 from config.http.cursors import next_page_url, page_of
+from config.http.errors import Invalid
 from config.http.filter_chips import filter_chips
 from config.http.shown_once import take_shown_once
 from memories.embeddings.vectors import embed_query
@@ -74,9 +75,13 @@ def memory_new(request: HttpRequest, slug: str, find: FindOwner) -> HttpResponse
     owner = find(principal_of(request), slug, Action.WRITE)
     form = MemoryForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
-        memory = memory_create(owner=owner, facts=form.facts(), principal=principal_of(request))
-        messages.success(request, _("Saved."))
-        return redirect("memory", id_=memory.id)
+        try:
+            memory = memory_create(owner=owner, facts=form.facts(), principal=principal_of(request))
+        except Invalid as refused:
+            form.add_error("text", refused.detail)
+        else:
+            messages.success(request, _("Saved."))
+            return redirect("memory", id_=memory.id)
     context = {
         **owner_page_context(request, owner),
         "form": form,

@@ -36,6 +36,9 @@ def memory_edit(request: HttpRequest, id_: UUID) -> HttpResponse:
         saved = save_changes(request, memory, based_on, facts=form.facts(), note=form.cleaned_data["note"])
     except StaleVersion as stale:
         return _render_form(request, memory, form.based_on(stale.current), theirs=_newest_version(memory))
+    except Invalid as refused:
+        form.add_error("text", refused.detail)
+        return _render_form(request, memory, form)
     add_save_message(request, saved.version, based_on)
     return redirect("memory", id_=id_)
 

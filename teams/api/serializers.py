@@ -9,11 +9,15 @@ from rest_framework import serializers
 from config.http.serializers import ExactText, Flag, Line, NotesField, StrictSerializer
 from teams.origin import Origin
 from teams.principal import SYSTEM, Role
+from teams.secret_scanning.handling import SecretHandling
 from teams.sensitivity import LEVEL_WORDS, Sensitivity
 from teams.slugs import MAX_SLUG_CHARACTERS, valid_slug
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS, MAX_NOTE_CHARACTERS
 
 AGENTS_MAY_CHANGE = "Whether agents' keys may change and delete what people wrote in the team."
+SECRETS_HANDLED = (
+    "What happens to texts in which a key or password is recognized: `refuse`, `mask` (it is replaced), or `keep`."
+)
 MAX_NAME_CHARACTERS = 120
 
 
@@ -85,6 +89,12 @@ class TeamCreateSerializer(StrictSerializer):
 class TeamUpdateSerializer(StrictSerializer):
     name = Line(max_length=MAX_NAME_CHARACTERS, required=False)
     agents_may_change_texts = Flag(required=False, help_text=AGENTS_MAY_CHANGE)
+    secret_handling = serializers.ChoiceField(
+        choices=SecretHandling.values,
+        required=False,
+        help_text=SECRETS_HANDLED,
+        error_messages={"invalid_choice": f"Use one of: {', '.join(SecretHandling.values)}."},
+    )
 
 
 class TeamSerializer(serializers.Serializer[Any]):
@@ -92,6 +102,7 @@ class TeamSerializer(serializers.Serializer[Any]):
     slug = serializers.CharField()
     name = serializers.CharField()
     agents_may_change_texts = serializers.BooleanField(help_text=AGENTS_MAY_CHANGE)
+    secret_handling = serializers.ChoiceField(choices=SecretHandling.values, help_text=SECRETS_HANDLED)
     version = serializers.IntegerField()
     created_at = serializers.DateTimeField(source="created")
 

@@ -15,6 +15,7 @@ from config.http.errors import DossierError, NotFound
 from config.invisible_characters import clean_text
 from teams.origin import Origin, least_trusted
 from teams.principal import Author
+from teams.secret_scanning.handling import SecretHandling, storable_text
 from teams.sensitivity import Sensitive
 
 MAX_FILE_CHARACTERS = 1_000_000
@@ -98,6 +99,12 @@ class VersionedFile(Signed):
         raise NotImplementedError
 
     @property
+    def secret_handling(self) -> str:
+        """What happens to the text if a secret is found in it: what its agent or team says, and else it is refused."""
+        owner = getattr(self, "agent", None) or getattr(self, "team", None)
+        return owner.secret_handling if owner else SecretHandling.REFUSE
+
+    @property
     def about(self) -> str:
         """The ref of the text without a version, like `team_file:<uuid>`."""
         return self.ref.partition("@")[0]
@@ -139,8 +146,16 @@ class Version(Signed):
 
 @transaction.atomic
 def file_create(*, file: FileType, author: Author, note: str = "") -> FileType:
-    """Store a new file as its version 1. Raises IntegrityError if its owner has the file already."""
-    file.content = clean_text(file.content)
+    """Store a new file as its version 1. Raises IntegrityError if its owner has the file already, and Invalid for a
+    text with a secret.
+    """
+    file.content = storable_text(file.content, file, "content")
+    return file_insert(file=file, author=author, note=note)
+
+
+@transaction.atomic
+def file_insert(*, file: FileType, author: Author, note: str = "") -> FileType:
+    """Store a new file as its version 1, its text as it is. Raises IntegrityError if its owner has it already."""
     file.signed_by(author)
     file.save(force_insert=True)
     file.as_version(note).save(force_insert=True)
@@ -163,16 +178,18 @@ def file_save(
 
     The note is the author's summary of the change.
 
-    Returns the file as it is stored now. Raises StaleVersion if another version was saved since.
+    Returns the file as it is stored now. Raises StaleVersion if another version was saved since, and Invalid for a text
+    with a secret.
     """
     current = lock_row(file)
     if current.version != expected_version:
         raise StaleVersion(current, expected_version)
+    text = storable_text(content, current, "content")
     if sensitivity is not None and isinstance(current, Sensitive) and current.sensitivity != sensitivity:
         current.sensitivity = sensitivity
-        if clean_text(content) == current.content:
+        if text == current.content:
             return store_version(current, author, note, origin=Origin(current.origin))
-    return _store_version(current, clean_text(content), author, note)
+    return _store_version(current, text, author, note)
 
 
 @transaction.atomic
@@ -183,7 +200,7 @@ def file_append(*, file: FileType, paragraph: str, author: Author) -> FileType:
     """
     current = lock_row(file)
     separator = "\n\n" if current.content else ""
-    whole = f"{current.content}{separator}{clean_text(paragraph)}"
+    whole = f"{current.content}{separator}{storable_text(paragraph, current)}"
     return _store_version(current, whole, author, origin=least_trusted(current.origin, author.origin))
 
 

@@ -53,7 +53,7 @@ def team_new(request: HttpRequest) -> HttpResponse:
 
 
 def team_settings(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show and change the name of a team and what its agents may do."""
+    """Show and change the name of a team, what its agents may do, and what happens to secrets in texts."""
     team = team_for(principal_of(request), slug, Action.MANAGE)
     form = TeamSettingsForm(request.POST or None, initial=_form_values(team))
     if request.method == "POST" and form.is_valid():
@@ -64,6 +64,7 @@ def team_settings(request: HttpRequest, slug: str) -> HttpResponse:
                 expected_version=form.cleaned_data["version"],
                 name=form.cleaned_data["name"],
                 agents_may_change_texts=form.cleaned_data["agents_may_change_texts"],
+                secret_handling=form.cleaned_data["secret_handling"] or None,
             )
         except StaleVersion as stale:
             form.data = {**request.POST.dict(), "version": stale.current.version}
@@ -79,7 +80,7 @@ def team_settings(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _form_values(team: Team) -> dict[str, Any]:
-    return {name: getattr(team, name) for name in ("name", "version", "agents_may_change_texts")}
+    return {name: getattr(team, name) for name in ("name", "version", "agents_may_change_texts", "secret_handling")}
 
 
 def team_delete_view(request: HttpRequest, slug: str) -> HttpResponse:

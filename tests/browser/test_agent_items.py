@@ -71,7 +71,7 @@ def test_forms_without_javascript(browser: Browser, server: str, kept: Kept) -> 
     page.get_by_label("Name").fill("Smile")
     page.get_by_label("Content").fill("\nSay hello first.")
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("Saved.")).to_be_visible()
+    expect(page.locator("[data-message]")).to_contain_text("Saved.")
     assert Pattern.objects.get(name="Smile").guidance == "Say hello first."
 
     page.goto(f"{server}/agents/luna/threads/")

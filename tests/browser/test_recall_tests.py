@@ -47,7 +47,7 @@ def test_a_context_is_kept_as_a_test_edited_and_run(page: Page, server: str, tea
     page.get_by_label("Name").fill("The stage is known")
     page.get_by_role("button", name="Save").click()
     page.get_by_role("button", name="Run now").click()
-    expect(page.get_by_text("The recall test passes.")).to_be_visible()
+    expect(page.locator("[data-message]")).to_contain_text("The recall test passes.")
     assert violations_in_both_schemes(page) + too_wide(page, 320, 1440) == []
     assert Assembly.objects.count() == before
 

@@ -7,8 +7,9 @@ from django.test import RequestFactory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.invisible_characters import clean_text, clean_value, is_blank, remove_invisible, removed_characters
+from config.invisible_characters import clean_text, clean_value, is_blank, remove_invisible
 from config.observability.request_context import CURRENT_REQUEST
+from config.text_changes import text_changes
 
 
 def tags(text: str) -> str:
@@ -108,10 +109,10 @@ def test_what_was_removed_is_counted_for_the_request() -> None:
     request = RequestFactory().post("/")
     token = CURRENT_REQUEST.set(request)
     try:
-        assert removed_characters(request).note == ""
+        assert text_changes(request).notes == []
         clean_text("a\u200bb")
-        assert removed_characters(request).note == "1 invisible character was removed."
+        assert text_changes(request).notes == ["1 invisible character was removed."]
         clean_text("\u202e" * 1999)
-        assert removed_characters(request).note == "2,000 invisible characters were removed."
+        assert text_changes(request).notes == ["2,000 invisible characters were removed."]
     finally:
         CURRENT_REQUEST.reset(token)

@@ -15,7 +15,7 @@ from tests.faults.processes import until
 from tests.faults.worker import Command
 from tests.memories.embeddings.reembedding.embedded_rows import assert_all_in, kept
 
-pytestmark = [pytest.mark.faults, pytest.mark.usefixtures("committed_database")]
+pytestmark = [pytest.mark.deep, pytest.mark.faults, pytest.mark.usefixtures("committed_database")]
 
 FIRST = EmbeddingModel("wordllama:256", 256, "embedding")
 SMALL = EmbeddingModel("wordllama:128", 128, "second_embedding")

@@ -37,6 +37,7 @@ def commands() -> Iterator[list[Command]]:
     assert all(command.is_gone() for command in started)
 
 
+@pytest.mark.deep
 def test_five_hundred_documents_survive_kills_of_their_workers(agent: Agent, commands: list[Command]) -> None:
     facts = [{"path": f"notes/{number}.md", "content": _content(number)} for number in range(DOCUMENTS)]
     documents_create(agent=agent, facts=facts, principal=SYSTEM)

@@ -21,7 +21,7 @@ from tests.rights.rest_table import rows as rest_rows
 from tests.rights.visits import Answer
 from tests.rights.world import LED, World
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.deep, pytest.mark.django_db]
 
 Visit = Callable[[], Answer]
 SEARCHES = re.compile(r"search|duplicates|assembl|contexts|conflicts|rerun|preview|what-if|proposals")

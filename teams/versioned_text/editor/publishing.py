@@ -8,6 +8,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from config.http.errors import Invalid
 from teams.forms import PublishForm
 from teams.text_diff.comparison import compare_texts
 from teams.versioned_text.drafts import StaleDraft, draft_delete, draft_publish
@@ -42,7 +43,7 @@ def review_changes(editor: EditorSession) -> HttpResponse:
 
 
 def show_changes(
-    editor: EditorSession, form: PublishForm | None = None, refused: PublicationRefused | None = None
+    editor: EditorSession, form: PublishForm | None = None, refused: PublicationRefused | Invalid | None = None
 ) -> HttpResponse:
     """Show what publishing the draft would change, with a field for the note, and why a check refused it."""
     draft = editor.draft()
@@ -83,7 +84,7 @@ def publish_draft(editor: EditorSession) -> HttpResponse:
     except StaleDraft:
         messages.warning(editor.request, _("The draft has changed since you viewed it. Nothing was published yet."))
         return redirect(f"{editor.address}?step=publish")
-    except PublicationRefused as refused:
+    except (PublicationRefused, Invalid) as refused:
         return show_changes(editor, form, refused)
     except StaleVersion as stale:
         newer = replace(editor, document=replace(editor.document, file=stale.current))

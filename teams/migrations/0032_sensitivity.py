@@ -8,7 +8,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("teams", "0030_lifecycle_activities"),
+        ("teams", "0031_secret_handling"),
     ]
 
     operations = [

@@ -30,7 +30,7 @@ DROP_PRUNING = "DROP FUNCTION prune_readings(integer, integer);"
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("teams", "0031_sensitivity"),
+        ("teams", "0032_sensitivity"),
     ]
 
     operations = [
