@@ -226,6 +226,7 @@ SPECTACULAR_SETTINGS = {
         "IntentEnum": "memories.api.patterns.INTENTS",
         "LevelPreferenceEnum": "assembly.engine.types.LEVEL_PREFERENCES",
         "OriginEnum": "assembly.engine.types.ORIGINS",
+        "SensitivityEnum": "teams.sensitivity.LEVEL_NAMES",
         "TaskStatusEnum": "memories.models.TaskStatus.values",
         "ThreadStatusEnum": "memories.models.ThreadStatus.values",
     },

@@ -49,6 +49,7 @@ class Sensitivity(models.IntegerChoices):
 
 LEVEL_WORDS: Mapping[str, Sensitivity] = {level.word: level for level in Sensitivity}
 """The levels by their names in REST, imports and exports."""
+LEVEL_NAMES = tuple(LEVEL_WORDS)
 DEFAULT_LEVEL = Sensitivity.INTERNAL
 READABLE_SQL = "sensitivity <= %(clearance)s"
 """SQL condition that a row is not above the reader's clearance, whose parameter is `owner_clearance`."""
