@@ -68,7 +68,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "config.http.notes.NotesMiddleware",
     "config.http.problems.ProblemMiddleware",
-    "teams.readings.middleware.ReadingsMiddleware",
+    "teams.readings.recording_middleware.ReadingsMiddleware",
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -263,10 +263,6 @@ EXTERNAL_ALLOWED_NETWORKS = environment.networks("EXTERNAL_ALLOWED_NETWORKS")
 # Webhooks have their own: admins of teams register them, and an answer would tell them what is in there.
 WEBHOOK_ALLOWED_NETWORKS = environment.networks("WEBHOOK_ALLOWED_NETWORKS")
 
-# --- Who looked: how long the log of readings is kept ---
-
-READINGS_DAYS = environment.number("READINGS_DAYS", 400, minimum=30, maximum=36_500)
-
 # --- Summaries: from the texts themselves, or by a model on any server that speaks OpenAI's chat completions ---
 
 SUMMARISER_URL = environment.api_address("SUMMARISER_URL")
@@ -289,6 +285,7 @@ FROZEN_FOLDER = environment.folder("FROZEN_FOLDER", DATA_DIR / "frozen")
 FROZEN_S3_BUCKET = environment.text("FROZEN_S3_BUCKET")
 FROZEN_S3_ENDPOINT = environment.web_address("FROZEN_S3_ENDPOINT")
 FROZEN_S3_REGION = environment.text("FROZEN_S3_REGION")
+READINGS_DAYS = environment.number("READINGS_DAYS", 400, minimum=30, maximum=36_500)  # of the log of who looked
 MEMORY_BUDGET_MB = environment.number("MEMORY_BUDGET_MB", 0, minimum=0, maximum=100_000_000)  # 0: no limit
 
 # --- Pages ---

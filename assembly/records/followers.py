@@ -20,7 +20,7 @@ from assembly.records.pruning import records_prune
 from assembly.records.seals import try_lock_chain
 from config.db.statements import execute_sql, fetch_rows
 from memories.jobs.periodic import periodic
-from teams.readings.pruning import readings_prune
+from teams.readings.expired_lines import readings_prune
 
 Follower = Callable[[Sequence[Assembly]], None]
 """A function called with new assemblies, oldest first; it writes through the default connection, in the open

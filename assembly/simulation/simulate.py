@@ -25,8 +25,8 @@ from assembly.rules.catalogue import parse_draft_rule
 from assembly.rules.evaluation import add_inclusion_section
 from assembly.simulation.basis import SimulationBasis, request_of_record
 from assembly.simulation.draft_texts import named_as_drafts, with_texts
-from assembly.simulation.readings import note_candidates
 from assembly.simulation.rule_overrides import CurrentOwners, facts_today, override_rules, recorded_facts
+from assembly.simulation.shown_items import note_candidates
 from assembly.sources.base import origin_of
 from assembly.sources.kinds import FILES, KINDS
 from config.http.errors import Invalid

@@ -14,7 +14,7 @@ from teams.api.serializers import ActorSerializer, actor_document, page_serializ
 from teams.api.view import ApiView
 from teams.models import Reading
 from teams.readings.models import ReadingKind
-from teams.readings.reading import readable_readings
+from teams.readings.readable_lines import readable_readings
 from teams.sensitivity import Sensitivity
 
 LEVELS = {level.word: level for level in (Sensitivity.CONFIDENTIAL, Sensitivity.RESTRICTED)}

@@ -22,7 +22,7 @@ from teams.forms import validate_storable
 from teams.models import Reading, Team
 from teams.principal import Action, Principal
 from teams.readings.models import ReadingKind
-from teams.readings.reading import counts_phrase, readable_readings, reading_rows
+from teams.readings.readable_lines import counts_phrase, readable_readings, reading_rows
 from teams.sensitivity import Sensitivity
 
 MAX_CSV_ROWS = 50_000

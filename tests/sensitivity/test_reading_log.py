@@ -23,7 +23,7 @@ from memories.models import Memory
 from memories.services import MemoryFacts, memory_create
 from teams.models import Activity, Reading, Team, User
 from teams.principal import SYSTEM
-from teams.readings.pruning import readings_prune
+from teams.readings.expired_lines import readings_prune
 from teams.sensitivity import Sensitivity
 from tests.client import Api
 from tests.pages.conftest import SignedIn, text_of
@@ -175,7 +175,7 @@ def test_a_page_is_shown_although_its_line_cannot_be_written(
 ) -> None:
     memory = remembered(agent)
     browser = signed_in(owner)
-    with patch("teams.readings.middleware.readings_record", side_effect=DatabaseError):
+    with patch("teams.readings.recording_middleware.readings_record", side_effect=DatabaseError):
         assert browser.get(f"/memories/{memory.id}/").status_code == 200
     assert "a reading could not be recorded" in caplog.text
 
@@ -189,7 +189,7 @@ def test_lines_cannot_be_changed_and_go_when_their_time_is_over(settings: Any) -
     assert readings_prune() == 2
     assert set(Reading.objects.values_list("id", flat=True)) == {ages[1], ages[50], ages[399]}
     settings.READINGS_DAYS = 1  # less than the database allows
-    with patch("teams.readings.pruning.BATCH", 1):
+    with patch("teams.readings.expired_lines.BATCH", 1):
         assert readings_prune() == 2
     assert [line.id for line in Reading.objects.all()] == [ages[1]]
     assert readings_prune() == 0

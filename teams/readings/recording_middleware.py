@@ -6,7 +6,7 @@ from collections.abc import Callable
 from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponseBase
 
-from teams.readings.record import readings_record
+from teams.readings.recorded_lines import readings_record
 
 logger = logging.getLogger(__name__)
 
