@@ -15,7 +15,7 @@ from teams.api.view import ApiView
 from teams.models import Reading
 from teams.readings.models import ReadingKind
 from teams.readings.readable_lines import readable_readings
-from teams.sensitivity import Sensitivity
+from teams.sensitivity import LEVEL_NAMES, Sensitivity
 
 LEVELS = {level.word: level for level in (Sensitivity.CONFIDENTIAL, Sensitivity.RESTRICTED)}
 
@@ -27,7 +27,7 @@ class ReadingSerializer(serializers.Serializer[Any]):
     reading = serializers.ChoiceField(
         choices=ReadingKind.values, help_text="Whether a thing was opened, seen in a list, or in a downloaded file."
     )
-    sensitivity = serializers.ChoiceField(choices=sorted(LEVELS), help_text="The highest level of the things.")
+    sensitivity = serializers.ChoiceField(choices=LEVEL_NAMES, help_text="The highest level of the things.")
     counts = serializers.DictField(child=serializers.IntegerField(), help_text="The numbers of the things by kind.")
     things = serializers.ListField(child=serializers.UUIDField(), help_text="The ids of the things.")
     agent_id = serializers.UUIDField(allow_null=True, help_text="The agent whose things these are.")
