@@ -16,16 +16,13 @@ from config.http.csv_files import csv_response
 from config.http.cursors import next_page_url, page_of
 from config.http.filter_chips import filter_chips
 from teams.access import principal_of
-from teams.activity.log import activity_record
-from teams.activity.models import ActivityAction
 from teams.forms import validate_storable
 from teams.models import Reading, Team
 from teams.principal import Action, Principal
 from teams.readings.models import ReadingKind
-from teams.readings.readable_lines import counts_phrase, readable_readings, reading_rows
+from teams.readings.readable_lines import counts_phrase, exported_lines, readable_readings, reading_rows
 from teams.sensitivity import Sensitivity
 
-MAX_CSV_ROWS = 50_000
 CSV_COLUMNS = (
     *("created_at", "actor", "actor_name", "kind", "level", "thing", "counts"),
     *("agent_id", "team_id", "address", "route"),
@@ -110,7 +107,6 @@ def reading_log(request: HttpRequest) -> HttpResponse:
 def reading_csv(request: HttpRequest) -> HttpResponse:
     """Return the newest 50,000 lines that match the filters as CSV; that somebody did is in the activity log."""
     _form, found = _filtered(request)
-    principal = principal_of(request)
     rows = [
         (
             one.created,
@@ -125,16 +121,8 @@ def reading_csv(request: HttpRequest) -> HttpResponse:
             one.address,
             one.route,
         )
-        for one in found[:MAX_CSV_ROWS].iterator()
+        for one in exported_lines(found, CSV_NAME, principal_of(request))
     ]
-    managed = Team.objects.permitting(Action.MANAGE, principal).values_list("id", flat=True)
-    activity_record(
-        principal,
-        ActivityAction.EXPORT_DOWNLOADED,
-        CSV_NAME,
-        team_ids=[] if principal.is_admin else list(managed),
-        detail={"rows": len(rows)},
-    )
     return csv_response(CSV_NAME, CSV_COLUMNS, rows)
 
 
