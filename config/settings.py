@@ -68,6 +68,7 @@ MIDDLEWARE = [
     "config.http.late_reads.LastWriteMiddleware",
     "config.http.notes.NotesMiddleware",
     "config.http.problems.ProblemMiddleware",
+    "teams.readings.recording_middleware.ReadingsMiddleware",
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -260,6 +261,7 @@ FROZEN_FOLDER = environment.folder("FROZEN_FOLDER", DATA_DIR / "frozen")
 FROZEN_S3_BUCKET = environment.text("FROZEN_S3_BUCKET")
 FROZEN_S3_ENDPOINT = environment.web_address("FROZEN_S3_ENDPOINT")
 FROZEN_S3_REGION = environment.text("FROZEN_S3_REGION")
+READINGS_DAYS = environment.number("READINGS_DAYS", 400, minimum=30, maximum=36_500)  # of the log of who looked
 MEMORY_BUDGET_MB = environment.number("MEMORY_BUDGET_MB", 0, minimum=0, maximum=100_000_000)  # 0: no limit
 
 # --- Pages ---

@@ -12,6 +12,7 @@ from uuid_utils.compat import uuid7
 from teams.activity.models import Activity
 from teams.organisation.models import OrganisationFile, OrganisationFileVersion
 from teams.principal import EDIT_TEAM_FILES, ROLES_FOR, Action, Principal, Role, key_permits
+from teams.readings.models import Reading
 from teams.secret_scanning.handling import SecretHandling
 from teams.sensitivity import OF_VERSION, Sensitive
 from teams.sign_in.models import BrowserSession, SignInLimit
@@ -29,6 +30,7 @@ __all__ = [
     "OrganisationFile",
     "OrganisationFileVersion",
     "Presence",
+    "Reading",
     "Role",
     "SignInLimit",
     "Team",

@@ -19,7 +19,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import reduce
 from operator import and_, or_
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeVar
 from uuid import UUID
 
 from django.apps import apps
@@ -30,6 +30,7 @@ from config.db.migration_helpers import ORGANISATION
 from config.db.statements import fetch_rows
 from config.observability.request_context import CURRENT_REQUEST
 from teams.principal import Principal, Role
+from teams.readings.collector import note_loaded
 
 
 class Sensitivity(models.IntegerChoices):
@@ -295,3 +296,11 @@ class Sensitive(models.Model):
     def level(self) -> Sensitivity:
         """The sensitivity of the row."""
         return Sensitivity(self.sensitivity)
+
+    @classmethod
+    def from_db(cls, *loaded: Any, **how: Any) -> Self:
+        row = super().from_db(*loaded, **how)
+        # What the program reads for itself, or weighs for a context, is told to nobody yet.
+        if row.__dict__.get("sensitivity", 0) > DEFAULT_LEVEL and not isinstance(_reader.get(), Clearances):
+            note_loaded(row)
+        return row

@@ -72,16 +72,16 @@ def _load_versioned(kind: ItemKind, ids: set[str], moment: datetime.datetime | N
     facts = VERSIONED_FACTS.get(kind.model, ())
     names = {"version", "created", "editor_name", "editor_ref", "note", *facts}
     return {
-        row[FILE_ID]: RecordState(
-            version=row["version"],
-            at=row["created"],
-            by=row["editor_name"],
-            by_ref=row["editor_ref"],
-            note=row["note"],
-            begun=begun.get(row[FILE_ID]),
-            **{name: row[name] for name in facts},
+        row.file_id: RecordState(
+            version=row.version,
+            at=row.created,
+            by=row.editor_name,
+            by_ref=row.editor_ref,
+            note=row.note,
+            begun=begun.get(row.file_id),
+            **{name: getattr(row, name) for name in facts},
         )
-        for row in newest.values(FILE_ID, *names)
+        for row in newest.only(FILE_ID, "sensitivity", *names)
     }
 
 

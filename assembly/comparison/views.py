@@ -25,7 +25,7 @@ ID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 PICKED = 2
 MAX_SUGGESTIONS = 20
 """The number of newest contexts that are offered as choices."""
-LISTED = ("id", "created", "agent_name", "team_name", "topic", "tokens", "budget")
+LISTED = ("id", "created", "agent_id", "agent_name", "team_id", "team_name", "topic", "tokens", "budget", "sensitivity")
 
 
 def compare(request: HttpRequest) -> HttpResponse:

@@ -4,6 +4,7 @@ The column names are documented in docs/audit/list.md and do not change.
 """
 
 import json
+import re
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,7 +32,7 @@ from memories.archive.zip_file import IN_MEMORY_BYTES, file_response
 from memories.jobs.services import Advance, job_create, job_kind
 from memories.models import Job
 from teams.principal import Principal
-from teams.sensitivity import reading_as
+from teams.sensitivity import DEFAULT_LEVEL, reading_as
 
 COLUMNS = (
     "id",
@@ -74,6 +75,7 @@ def row_of(context: Assembly) -> Mapping[str, Any]:
 
 
 Rows = Sequence[Mapping[str, Any]]
+UUID_PATTERN = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +121,19 @@ def export_file_response(file: ContextFile) -> HttpResponseBase:
     """Return a response with the export file that a job prepared, read from the database part by part."""
     contents = file.parts.order_by("number").values_list("content", flat=True).iterator(chunk_size=1)
     written = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY_BYTES)  # noqa: SIM115 - the answer closes it
-    for text in _framed_parts((bytes(content).decode() for content in contents), file.format):
+    texts = (_noted_as_read(bytes(content).decode()) for content in contents)
+    for text in _framed_parts(texts, file.format):
         written.write(text.encode())
     written.seek(0)
     name = f"contexts-{file.created:%Y-%m-%d-%H%M}.{file.format}"
     return file_response(written, name, EXPORT_FORMATS[file.format].content_type)
+
+
+def _noted_as_read(part: str) -> str:
+    """Return the part of an export file, after its confidential contexts were loaded, so that these count as read."""
+    ids = set(UUID_PATTERN.findall(part))
+    list(Assembly.objects.filter(id__in=ids, sensitivity__gt=DEFAULT_LEVEL).only("agent_id", "team_id", "sensitivity"))
+    return part
 
 
 def _framed_parts(parts: Iterable[str], kind: str) -> Iterable[str]:

@@ -157,6 +157,7 @@ class Assembly(Sensitive):
     """
 
     append_only = True
+    ref_kind = "context"
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     created = models.DateTimeField()

@@ -34,6 +34,7 @@ from config.db.statements import execute_sql
 from config.observability.tracing import span
 from teams.models import Team
 from teams.principal import Principal
+from teams.readings.collector import note_written
 from teams.sensitivity import reading_as
 
 OnRecord = Callable[[Assembly], None]
@@ -102,6 +103,7 @@ def assemble(
                 recorded(again)
         if again:
             cache_lookups.count(hit=True)
+            note_written(again)
             return AssemblyResult(again, known.content, known.decisions)
     cache_lookups.count(hit=False)
     prepared = prepare(agent, team, asked, wanted.now, clearances=clearances)
@@ -163,6 +165,7 @@ def _assemble_and_record(
             recorded(assembly)
     if settings.PREASSEMBLY:
         count_preassembly(hit=gathered.was_ahead)
+    note_written(assembly)
     store_token_counts(uncounted, ruled.tokenizer)
     answer = AssemblyResult(assembly, assembled.content, assembled.decisions)
     is_coherent = WarningCode.COHERENCE_FAILURE not in assembled.warnings

@@ -20,6 +20,7 @@ from assembly.records.pruning import records_prune
 from assembly.records.seals import try_lock_chain
 from config.db.statements import execute_sql, fetch_rows
 from memories.jobs.periodic import periodic
+from teams.readings.expired_lines import readings_prune
 
 Follower = Callable[[Sequence[Assembly]], None]
 """A function called with new assemblies, oldest first; it writes through the default connection, in the open
@@ -167,5 +168,6 @@ def follow() -> None:
 
 @periodic(PRUNE_SECONDS, "prune")
 def prune() -> None:
-    """Delete all records whose retention time is over."""
+    """Delete all records, and lines of the log of readings, whose retention time is over."""
     records_prune()
+    readings_prune()

@@ -28,6 +28,7 @@ from assembly.rules.evaluation import add_inclusion_section
 from assembly.simulation.basis import SimulationBasis, request_of_record
 from assembly.simulation.draft_texts import named_as_drafts, with_texts
 from assembly.simulation.rule_overrides import CurrentOwners, facts_today, override_rules, recorded_facts
+from assembly.simulation.shown_items import note_candidates
 from assembly.sources.base import origin_of
 from assembly.sources.kinds import FILES, KINDS
 from config.http.errors import Invalid
@@ -92,6 +93,8 @@ def simulate(
     else:
         inputs = replace(inputs, candidates=tuple(with_levels(inputs.profile, inputs.candidates)))
         settled = SummarisedResult(inputs.assembled(), inputs.candidates)
+    if basis.gathered:  # nothing is recorded, so what is told counts as read by itself
+        note_candidates(settled.candidates)
     context = compared_from_result(inputs, settled, basis.reports)
     if overrides.texts and basis.gathered:
         return named_as_drafts(context, basis.inputs.candidates, overrides.texts, basis.gathered.gather_context)
@@ -218,7 +221,7 @@ def _version_text(candidates: Sequence[Candidate], key: str, number: int) -> tup
         raise Invalid(f"files.{key}", f"This context has no file {key}. Choose one of its files.", "unknown")
     ref = Ref.parse(found.ref)
     versions = KINDS[ref.kind].versions.objects.filter(file_id=ref.id, version=number)
-    version = versions.only("content", "origin").first()
+    version = versions.only("content", "origin", "file_id", "sensitivity").first()
     if version is None:
         raise Invalid(f"files.{key}", f"{key} has no version {number}. Look it up in its history.", "unknown")
     return f"{ref.item}@{number}", version.content, origin_of(version)

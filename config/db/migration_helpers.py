@@ -22,6 +22,7 @@ AUDITED_FUNCTIONS = (
     "prune_unused(bigint[])",
     "prune_levels(uuid, bytea[])",
     "prune_recall_results(uuid, uuid, integer)",
+    "prune_readings(integer, integer)",
 )
 """The only functions by which the role of the app can delete history. The last ones are created by later migrations."""
 ORGANISATION = UUID(int=0)

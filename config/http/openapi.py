@@ -72,6 +72,7 @@ TAGS = [
         "webhooks": "Notifications to other systems, with their deliveries.",
         "trends": "Daily statistics.",
         "activities": "The activity log: changes of accounts, roles, keys and settings.",
+        "readings": "Who read what is confidential or restricted.",
         "retention": "For how long contexts are retained.",
         "keys": "API keys.",
         "members": "The people in a team and their roles.",

@@ -17,7 +17,7 @@ from teams.models import OrganisationFile
 from teams.organisation.models import MAX_TITLE_CHARACTERS
 from teams.organisation.services import clean_title, organisation_file_create, organisation_file_rename
 from teams.principal import Principal
-from teams.sensitivity import DEFAULT_LEVEL, LEVEL_WORDS, Sensitivity
+from teams.sensitivity import DEFAULT_LEVEL, LEVEL_WORDS
 from teams.slugs import MAX_SLUG_CHARACTERS, valid_slug
 from teams.versioned_text.versioned_file import file_save
 
@@ -41,15 +41,15 @@ class OrganisationSection(DocumentSection):
 
     def entries(self, scope: ExportScope) -> Iterator[ArchiveEntry]:
         if scope.organisation:
-            rows = OrganisationFile.objects.order_by("file_key").values_list("file_key", "title", "sensitivity")
+            rows = OrganisationFile.objects.order_by("file_key").defer("content")
             texts = OrganisationFile.objects.order_by("file_key").values_list("file_key", "content").iterator(10)
             metadata = {
-                key: {
-                    "title": title,
-                    "mark": text_digest(title),
-                    **({} if level == DEFAULT_LEVEL else {"sensitivity": Sensitivity(level).word}),
+                row.file_key: {
+                    "title": row.title,
+                    "mark": text_digest(row.title),
+                    **({} if row.level == DEFAULT_LEVEL else {"sensitivity": row.level.word}),
                 }
-                for key, title, level in rows
+                for row in rows
             }
             yield from text_entries(self.folder, texts, {FILES: metadata}, ending=self.ending)
 

@@ -50,7 +50,7 @@ class NewRelationForm(RelationForm):
     def suggestions(self) -> list[str]:
         """The most important entities, as suggestions like “Ada (person)”."""
         rows = Entity.objects.filter(agent=self.agent).order_by("-salience", "id")[:MAX_SUGGESTIONS]
-        return [f"{name} ({type_})" for name, type_ in rows.values_list("name", "type")]
+        return [f"{one.name} ({one.type})" for one in rows.only("agent_id", "name", "type", "sensitivity")]
 
     def clean_target(self) -> Entity:
         sent = self.cleaned_data["target"]

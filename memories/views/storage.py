@@ -177,13 +177,13 @@ def _present_things(refs: Sequence[str]) -> Iterator[tuple[str, str]]:
     ids = {ref.partition(":")[2]: ref.partition(":")[0] for ref in refs}
     memories = [UUID(id_) for id_, kind in ids.items() if kind == "memory"]
     versions = MemoryVersion.objects.filter(file_id__in=memories, version=F("file__version"))
-    for id_, text in versions.values_list("file_id", Left("content", SHOWN_CHARACTERS)):
-        yield text, reverse("memory", args=[id_])
+    for version in versions.annotate(beginning=Left("content", SHOWN_CHARACTERS)).only("file_id", "sensitivity"):
+        yield version.beginning, reverse("memory", args=[version.file_id])
     for name, model, label in (("document", Document, "path"), ("event", Event, "type")):
         of_kind = [id_ for id_, kind in ids.items() if kind == name]
-        rows = model._default_manager.filter(id__in=of_kind).values_list("id", label, "agent__slug")  # noqa: SLF001
-        for id_, text, slug in rows:
-            yield text, reverse(name, args=[slug, id_])
+        rows = model._default_manager.filter(id__in=of_kind).select_related("agent")  # noqa: SLF001
+        for row in rows.only(label, "agent__slug", "sensitivity"):
+            yield getattr(row, label), reverse(name, args=[row.agent.slug, row.pk])
 
 
 @require_POST

@@ -12,10 +12,12 @@ from teams.organisation.api import (
     OrganisationFileVersionDetail,
     OrganisationFileVersionList,
 )
+from teams.readings.api import ReadingList
 from teams.versioned_text.api import FileDetail, FileList, FileVersionCompare, FileVersionDetail, FileVersionList
 
 urlpatterns = [
     path("activities", ActivityList.as_view()),
+    path("readings", ReadingList.as_view()),
     path("organisation/files", OrganisationFileList.as_view()),
     path("organisation/files/<slug:key>", OrganisationFileDetail.as_view()),
     path("organisation/files/<slug:key>/versions", OrganisationFileVersionList.as_view()),

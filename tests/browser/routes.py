@@ -8,7 +8,7 @@ NO_PAGES = frozenset({
     # Documents for programs, and the page of the API, which is tried apart.
     "metrics", "context_download", "context_record_file", "api_docs",
     # Files.
-    "context_bundle", "context_file_download", "file_losses_csv", "activity_csv",
+    "context_bundle", "context_file_download", "file_losses_csv", "activity_csv", "reading_csv",
     "organisation_export_download", "team_export_download", "agent_export_download",
     # Only take what a form on a page sends, and lead back to a page.
     "context_replay", "context_feedback", "context_flag", "context_selection", "alert_selection",

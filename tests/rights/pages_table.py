@@ -251,6 +251,8 @@ first-steps/hide/                                                       -       
 search/                                                                 anyone        =
 activity/                                                               anyone        =
 activity/log.csv                                                        anyone        =
+readings/                                                               anyone        =
+readings/log.csv                                                        anyone        =
 trends/                                                                 anyone        =
 trends/files-over-limit.csv                                             anyone        =
 alerts/                                                                 anyone        =

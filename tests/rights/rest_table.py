@@ -130,6 +130,7 @@ teams/<slug:slug>/kv-policies/<slug:content_type>/versions      GET read
 lifecycle-reports                               GET organisation
 lifecycle-reports/<uuid:id_>/undo               POST organisation
 activities                                      GET anyone
+readings                                        GET anyone
 trends                                          GET anyone
 conflicts                                       GET anyone
 conflicts/<uuid:id_>                            GET read

@@ -90,6 +90,7 @@ THEMSELVES = {
     "import_create": "plans with the rights of who sends the archive, and refuses who may write nothing",
     "limits_set": "asks `require_limit_setter` who may set those of the subject",
     "zip_download": "writes what its scope holds, which is made for who exports",
+    "exported_lines": "takes lines that `readable_readings` found for who asks",
     "context_file_create": "the list holds what its requester sees",
     "conflict_edit": "asks `require_resolvable` who may change both sides",
     "conflict_resolve": "asks `require_resolvable` who may change both sides",

@@ -175,7 +175,10 @@ EXTERNAL_SOURCES = {  # of the organisation; tried in tests/assembly/sources/ext
     "external-sources/<slug:name>/query",
 }
 TRENDS = {"trends"}  # tried in tests/assembly/monitoring/trends/test_api.py
-ACTIVITIES = {"activities"}  # tried in tests/pages/teams/test_activity_log.py
+ACTIVITIES = {  # tried in tests/pages/teams/test_activity_log.py, tests/sensitivity/test_reading_log.py
+    "activities",
+    "readings",
+}
 CONFLICTS = {  # tried in tests/assembly/conflicts/test_api.py
     "conflicts",
     "conflicts/<uuid:id_>",

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from tests.pages.conftest import _uncollected_static_files  # noqa: F401 - a fixture
+from tests.pages.conftest import _uncollected_static_files, signed_in  # noqa: F401 - fixtures
 from tests.rights.world import World
 from tests.rights.world import world as build
 from tests.sensitivity.restricted_things import Restricted, restricted_things

@@ -89,7 +89,7 @@ COMMON_CONDITION_ROWS = 200
 LIST_COLUMNS = (
     "id", "created", "agent_id", "agent_slug", "agent_name", "team_id", "team_slug", "team_name", "requested_by",
     "requester_name", "purpose", "topic", "profile_name", "profile_version", "tokenizer", "now", "budget", "tokens",
-    "truncated", "left_out", "warnings", "assembly_ms", "parent", "decided_in", "sha256",
+    "truncated", "left_out", "warnings", "assembly_ms", "parent", "decided_in", "sha256", "sensitivity",
 )  # fmt: skip
 
 

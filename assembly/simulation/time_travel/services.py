@@ -32,7 +32,10 @@ from memories.embeddings.registry import is_bundled
 from teams.models import Team
 from teams.principal import Principal
 
-COLUMNS = ("id", "created", "agent_name", "team_name", "topic", "profile_name", "tokens", "budget")
+COLUMNS = (
+    *("id", "created", "agent_id", "agent_name", "team_id", "team_name", "topic", "profile_name", "tokens", "budget"),
+    "sensitivity",
+)
 
 
 @dataclass(frozen=True, slots=True)
