@@ -14,7 +14,7 @@ from config.http.etags import PreconditionFailed
 from teams.access import require_manager
 from teams.activity.log import activity_record, changed_values
 from teams.activity.models import ActivityAction
-from teams.levels import record_level, require_level
+from teams.level_changes import record_level, require_level
 from teams.models import Team, readers_of
 from teams.principal import SYSTEM, Principal
 from teams.secret_scanning.handling import storable_text

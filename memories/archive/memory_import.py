@@ -34,7 +34,7 @@ from memories.models import Memory, MemoryVersion
 from memories.services import BATCH_ROWS, Owner, memories_of
 from memories.services.announcements import announce_texts
 from memories.services.memory import owner_of, require_changeable
-from teams.levels import record_level, require_level
+from teams.level_changes import record_level, require_level
 from teams.origin import Origin
 from teams.principal import Author, Principal
 from teams.secret_scanning.handling import storable_text

@@ -20,7 +20,7 @@ from memories.imports.base import ImportRefused
 from memories.imports.record_folder import validate_record
 from memories.imports.workspace import MEMORY_FILE
 from memories.services import Owner, memories_of
-from teams.levels import require_level
+from teams.level_changes import require_level
 from teams.models import Team
 from teams.origin import Origin
 from teams.principal import Principal

@@ -19,7 +19,7 @@ from memories.models.agent_item import AgentItem
 from memories.services.announcements import announce_texts
 from memories.services.batch_errors import BatchError, InvalidBatch, duplicate_error, invalid_at
 from memories.services.json_values import compact_json
-from teams.levels import record_level, require_level
+from teams.level_changes import record_level, require_level
 from teams.principal import Principal
 from teams.secret_scanning.handling import storable_value
 from teams.versioned_text.versioned_file import StaleVersion, lock_row

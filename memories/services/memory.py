@@ -26,7 +26,7 @@ from memories.services.batch_errors import invalid_at
 from teams.access import require_change_allowed
 from teams.activity.log import activity_record
 from teams.activity.models import ActivityAction
-from teams.levels import record_level, require_level
+from teams.level_changes import record_level, require_level
 from teams.models import Team
 from teams.origin import Origin
 from teams.principal import Principal

@@ -20,7 +20,7 @@ from memories.models import Document, Entity, Event, Memory, Pattern, Relation, 
 from memories.models.file_passage import FILE_MODELS
 from teams.access import is_permitted as may_in_team
 from teams.access import principal_of, team_for
-from teams.levels import level_set, offered_levels
+from teams.level_changes import level_set, offered_levels
 from teams.principal import Action, Principal
 from teams.sensitivity import Sensitivity
 from teams.versioned_text.versioned_file import MAX_NOTE_CHARACTERS, VersionedFile

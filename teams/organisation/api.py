@@ -25,7 +25,7 @@ from teams.api.serializers import (
     page_serializer,
 )
 from teams.api.view import ApiView
-from teams.levels import record_level, require_level
+from teams.level_changes import record_level, require_level
 from teams.models import OrganisationFile
 from teams.organisation.models import MAX_TITLE_CHARACTERS
 from teams.organisation.services import (

@@ -9,7 +9,7 @@ from config.http.errors import Conflict, Invalid
 from config.invisible_characters import clean_text
 from teams.activity.log import activity_record
 from teams.activity.models import ActivityAction
-from teams.levels import require_level
+from teams.level_changes import require_level
 from teams.models import OrganisationFile
 from teams.principal import Principal
 from teams.sensitivity import DEFAULT_LEVEL

@@ -5,7 +5,7 @@ from typing import Any
 
 from django import template
 
-from teams.levels import may_lower
+from teams.level_changes import may_lower
 from teams.sensitivity import DEFAULT_LEVEL, Sensitive
 
 register = template.Library()

@@ -23,7 +23,7 @@ from teams.api.serializers import (
     page_serializer,
 )
 from teams.api.view import ApiView
-from teams.levels import record_level, require_level
+from teams.level_changes import record_level, require_level
 from teams.models import TeamFile
 from teams.principal import Action, Principal
 from teams.services import team_files_provision

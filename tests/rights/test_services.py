@@ -90,6 +90,8 @@ THEMSELVES = {
     "import_create": "plans with the rights of who sends the archive, and refuses who may write nothing",
     "limits_set": "asks `require_limit_setter` who may set those of the subject",
     "zip_download": "writes what its scope holds, which is made for who exports",
+    "level_set": "asks `require_level` who may set which level",
+    "record_level": "records a change that its caller made with the rights of the principal",
     "exported_lines": "takes lines that `readable_readings` found for who asks",
     "context_file_create": "the list holds what its requester sees",
     "conflict_edit": "asks `require_resolvable` who may change both sides",

@@ -13,7 +13,7 @@ from memories.embeddings.indexing import document_split
 from memories.models import Chunk, Document, Entity, Event, Memory, MemoryVersion, Relation, Session, TaskFrame
 from memories.services import MemoryFacts, MergeRequest, memories_create, memories_merge, memory_create
 from memories.views.sensitivity import MODELS
-from teams.levels import level_set
+from teams.level_changes import level_set
 from teams.models import Activity, OrganisationFile, Team, TeamFile, User
 from teams.organisation.services import organisation_file_create
 from teams.principal import SYSTEM
