@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import yaml
-from numpy.typing import NDArray
 
 from assembly.conflicts.detection.classifier import (
     BIAS,
@@ -46,11 +45,11 @@ from assembly.conflicts.detection.features import (
 )
 from assembly.conflicts.detection.figures import AGREEING, Similarities, evaluate, figures_of
 from assembly.conflicts.detection.labelled_pairs import LabelledPair
+from assembly.conflicts.detection.multinomial_regression import Numbers, fit_multinomial
 from assembly.conflicts.detection.neighbours import Neighbours
 from assembly.conflicts.detection.statement import Statement
 from assembly.conflicts.detection.word_alignment import sentence_similarity
 
-Numbers = NDArray[np.float64]
 AnalysedPair = tuple[Pair, Label]
 
 SAME_SUBJECT_LABELS = ("conflict", "duplicate", "refining", "evolving")
@@ -70,7 +69,6 @@ METHOD = (
     f" statements of corpora {CORPUS_WEIGHT} times; threshold of conflicts by leaving out each corpus, for"
     f" {FALSE_PER_1000:g} conflicts per 1,000 texts"
 )
-STEPS, TOLERANCE = 60, 1e-9
 DECIMALS = 3
 
 
@@ -118,7 +116,7 @@ def fit_classifier(
     wanted = np.array(
         [[float(label not in SAME_SUBJECT_LABELS), float(label in SAME_SUBJECT_LABELS)] for label in labels]
     )
-    fitted = _fit(_matrix(of_subject, SUBJECT_FEATURES), wanted, SUBJECT_PENALTY, _weights(labels))
+    fitted = fit_multinomial(_matrix(of_subject, SUBJECT_FEATURES), wanted, SUBJECT_PENALTY, _weights(labels))
     subject_weights = _named(fitted[:, 1] - fitted[:, 0], SUBJECT_FEATURES)
     contradiction = dict(contradiction_weights or {BIAS: 0.0})
     classifier = Classifier(subject_weights, {}, contradiction, *thresholds)
@@ -127,7 +125,7 @@ def fit_classifier(
         for (pair, _), mine in zip(pairs, of_subject, strict=True)
     ]
     wanted = np.array([[float(label == one) for one in LABELS] for label in labels])
-    columns = _fit(_matrix(features, LABEL_FEATURES), wanted, LABEL_PENALTY, _weights(labels)).T
+    columns = fit_multinomial(_matrix(features, LABEL_FEATURES), wanted, LABEL_PENALTY, _weights(labels)).T
     return Classifier(
         subject_weights,
         {label: _named(column, LABEL_FEATURES) for label, column in zip(LABELS, columns, strict=True)},
@@ -321,51 +319,6 @@ def _weights(labels: Sequence[Label]) -> Numbers:
     """Return the weight of each pair, so that each label has the same sum."""
     counts = Counter(labels)
     return np.array([1 / (len(counts) * counts[label]) for label in labels])
-
-
-def _fit(features: Numbers, wanted: Numbers, penalty: float, weights: Numbers) -> Numbers:
-    """Return weights of features x classes that make the wanted classes most probable (multinomial, L2)."""
-    size, classes = features.shape[1], wanted.shape[1]
-    found = np.zeros((size, classes))
-    strength = np.full(size, penalty)
-    strength[-1] = penalty / 10
-    loss, chances = _loss(features, wanted, weights, found, strength)
-    for _ in range(STEPS):
-        gradient = features.T @ (weights[:, None] * (chances - wanted)) + strength[:, None] * found
-        step = np.linalg.solve(_curvature(features, weights, chances, strength), gradient.T.ravel())
-        direction, length = step.reshape(classes, size).T, 1.0
-        while (tried := _loss(features, wanted, weights, found - length * direction, strength))[
-            0
-        ] > loss and length > TOLERANCE:
-            length /= 2
-        gained, found, (loss, chances) = loss - tried[0], found - length * direction, tried
-        if gained < TOLERANCE:
-            break
-    return found
-
-
-def _loss(
-    features: Numbers, wanted: Numbers, weights: Numbers, found: Numbers, strength: Numbers
-) -> tuple[float, Numbers]:
-    scores = features @ found
-    scores -= scores.max(axis=1, keepdims=True)
-    chances = np.exp(scores)
-    chances /= chances.sum(axis=1, keepdims=True)
-    likely = weights @ np.log(np.maximum((chances * wanted).sum(axis=1), 1e-300))
-    return float(strength @ (found**2).sum(axis=1)) / 2 - float(likely), chances
-
-
-def _curvature(features: Numbers, weights: Numbers, chances: Numbers, strength: Numbers) -> Numbers:
-    size, classes = features.shape[1], chances.shape[1]
-    curvature = np.zeros((classes * size, classes * size))
-    for one in range(classes):
-        for other in range(classes):
-            share = weights * chances[:, one] * ((one == other) - chances[:, other])
-            block = features.T @ (share[:, None] * features)
-            if one == other:
-                block += np.diag(strength)
-            curvature[one * size : (one + 1) * size, other * size : (other + 1) * size] = block
-    return curvature
 
 
 def _named(weights: Numbers, names: Sequence[str]) -> dict[str, float]:
