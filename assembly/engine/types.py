@@ -129,7 +129,7 @@ class Candidate(Struct, frozen=True, eq=False):  # noqa: PLW1641 - it holds dict
     """Where the text comes from, as the server recorded it; None: unknown, as in records before version 6."""
     levels: Mapping[ShorterLevel, Summary] = {}
     """Shorter forms of the text by level, with the names of their derivers; a text without one is included whole."""
-    sensitivity: int = field(default=1, compare=False)
+    sensitivity: int = 1
     """How confidential the text is, as its source stored it; records have the highest level of their candidates."""
     mark: str = ""
     """What the engine puts in parentheses before the text, as of a disputed one; no source sets it."""
@@ -194,7 +194,7 @@ class Candidate(Struct, frozen=True, eq=False):  # noqa: PLW1641 - it holds dict
         return cls(text=text, **{**data, **parsed})
 
 
-_COMPARED = tuple(name for name in Candidate.__struct_fields__ if name != "memo")
+_COMPARED = tuple(name for name in Candidate.__struct_fields__ if name not in {"memo", "sensitivity"})
 
 
 @dataclass(frozen=True, slots=True)

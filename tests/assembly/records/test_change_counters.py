@@ -38,6 +38,7 @@ APPEND_ONLY = {"profile_tunings", "learned_weights"}  # an insert counts: tests 
 COUNTED = sorted(OF_TEAMS | OF_ORGANISATION | OF_AGENTS)
 
 NOT_COUNTED = {
+    "readings": "who read what; nothing is made of it",
     "requested_policies": "a policy says where a thing is stored, not whether a context includes it",
     "kv_policy_versions": "a policy says where a thing is stored, not whether a context includes it",
     "alerts": "what follows from records, and nothing is made of it",
