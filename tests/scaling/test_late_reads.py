@@ -23,8 +23,10 @@ from memories.jobs.periodic import LAST_WRITE_RETENTION, delete_old_last_writes,
 from memories.jobs.services import KINDS, Advance, job_create
 from memories.models import Job, JobStatus, Memory
 from memories.services import MemoryFacts, memory_create
+from teams.level_changes import level_set
 from teams.models import Team, User
 from teams.principal import SYSTEM, Principal, Role
+from teams.sensitivity import Sensitivity
 from teams.services import membership_remove, membership_set
 from tests.client import Api
 from tests.faults.processes import until
@@ -264,6 +266,20 @@ def test_nobody_reads_what_they_may_not_read_any_more(
     membership_set(team=team, user=teammate, role=Role.VIEWER)
     with answered_by("access_changed"):
         assert browser.get("/agents/ada/memories/").status_code == 200
+
+
+def test_nobody_reads_a_text_that_was_raised_above_their_clearance(
+    replica: Standby, agent: Agent, team: Team, teammate: User, signed_in: Callable[[User], Client]
+) -> None:
+    memory = _memory(agent, "The code is 1234.")
+    browser = signed_in(teammate)
+    replica.catch_up()
+    replica.pause()
+    with answered_by("replica"):
+        assert "The code is 1234." in browser.get("/agents/ada/memories/").content.decode()
+    level_set(row=memory, level=Sensitivity.RESTRICTED, principal=SYSTEM)
+    with answered_by("access_changed"):
+        assert "The code is 1234." not in browser.get("/agents/ada/memories/").content.decode()
 
 
 def test_a_replica_that_is_too_late_is_not_read(
