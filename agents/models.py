@@ -85,7 +85,7 @@ class Agent(models.Model):
 
     @property
     def secret_handling(self) -> str:
-        """What happens to texts of the agent in which secrets are found: the strictest that its teams have chosen."""
+        """This is the strictest handling of texts with secrets that the agent's teams have chosen."""
         return strictest(self.teams.values_list("secret_handling", flat=True))
 
     def today(self, now: datetime.datetime) -> datetime.date:

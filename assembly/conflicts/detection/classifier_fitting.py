@@ -59,7 +59,7 @@ CONFLICT_PRECISION, FALSE_ALARMS, DUPLICATE_PRECISION = 0.9, 0.05, 0.99
 """This is what the pairs left out must reach, a little more than what is promised."""
 LEAST_THRESHOLD, LEAST_CHANCE = 0.45, 0.01
 REPETITIONS = 3
-"""How often pairs in quite different words count: they are few, and what people write is like them."""
+"""Pairs in quite different words count so often: they are few, and what people write is like them."""
 FALSE_PER_1000 = 20.0
 """The most conflicts that may be found per 1,000 texts of a corpus in which no texts contradict each other."""
 METHOD = (
@@ -187,7 +187,7 @@ class Writer(NamedTuple):
 
     pairs: Sequence[LabelledPair]
     times: int
-    """How often each of the pairs counts."""
+    """Each of the pairs counts so often."""
 
 
 class Trained(NamedTuple):

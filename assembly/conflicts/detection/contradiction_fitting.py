@@ -21,9 +21,9 @@ Numbers = NDArray[np.float64]
 PENALTY = 0.04
 """The L2 penalty of a standardised feature, for each conflict."""
 CORPUS_WEIGHT = 0.5
-"""How much a pair of statements of a corpus counts, against 1 for a pair with a label."""
+"""A pair of statements of a corpus counts so much, against 1 for a pair with a label."""
 REPEATED_WEIGHT = 2
-"""How much pairs in quite different words count."""
+"""Pairs in quite different words count so much."""
 ROUNDS = 2
 STEPS, TOLERANCE = 25, 1e-6
 SPREAD = 0.01

@@ -22,7 +22,7 @@ class LabelledPair:
     label: Label
     kind: str = ""
     writer: str = ""
-    """Who wrote the pair, where a file has pairs of several people."""
+    """This names who wrote the pair, where a file has pairs of several people."""
     left_date: datetime.date | None = None
     right_date: datetime.date | None = None
 

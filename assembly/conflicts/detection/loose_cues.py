@@ -17,7 +17,7 @@ Rule = Literal["holder", "typed", "place", "count", "limit", "denial", "scope", 
 RULES: tuple[Rule, ...] = ("holder", "typed", "place", "count", "limit", "denial", "scope", "setting")
 
 QUALIFIERS = "qualifiers"
-"""How the classes begin that tell two things apart, such as staging and production."""
+"""The names of classes that tell two things apart, such as staging and production, begin so."""
 ALIKE = 2
 """The least common words of statements about persons that name no relation, such as “decides on press requests”."""
 STRENGTH = 0.7

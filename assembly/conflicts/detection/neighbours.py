@@ -20,7 +20,7 @@ class CorpusText:
 
     text: str
     item: str
-    """What the text is a part of; texts of one item are not compared."""
+    """This names what the text is a part of; texts of one item are not compared."""
     owner: str = ""
     reach: frozenset[str] = frozenset(("",))
     """The owners with whose texts it is compared."""
