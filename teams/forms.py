@@ -192,7 +192,6 @@ class TeamSettingsForm(forms.Form):
         label=_("Keys and passwords in texts"),
         choices=SecretHandling.choices,
         help_text=_("What happens to a text of the team or of its agents in which a key or password is recognized."),
-        required=False,
     )
 
 

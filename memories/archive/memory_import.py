@@ -150,7 +150,7 @@ def memory_import(*, change: ImportChange, principal: Principal, note: str) -> N
     if current.version != change.version:
         raise StaleVersion(current, change.version)
     require_changeable(principal, current)
-    require_level(principal, current, values["sensitivity"])
+    require_level(principal, current, values.get("sensitivity"))
     old_level = current.sensitivity
     values = {**values, "text": storable_text(values["text"], owner_of(current))}
     says_something_else = values["text"] != current.text

@@ -8,6 +8,7 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -21,18 +22,25 @@ from memories.models.file_passage import FILE_MODELS
 from teams.access import is_permitted as may_in_team
 from teams.access import principal_of, team_for
 from teams.level_changes import level_set, offered_levels
+from teams.models import OrganisationFile
 from teams.principal import Action, Principal
 from teams.sensitivity import Sensitivity
+from teams.versioned_text.presentation import Crumb
 from teams.versioned_text.versioned_file import MAX_NOTE_CHARACTERS, VersionedFile
 
+NAME_CHARACTERS = 60
 ITEM_MODELS = (Document, Entity, Event, Pattern, Relation, Session, TaskFrame, Thread, Tool)
 MODELS: Mapping[str, type[Any]] = {"memory": Memory, **{model.ref_kind: model for model in ITEM_MODELS}, **FILE_MODELS}
 """The models whose rows have a level of their own, by the prefix of their refs."""
 EXPLANATIONS: Mapping[Sensitivity, Any] = {
-    Sensitivity.PUBLIC: gettext_lazy("Everybody who can see the owner, and every agent."),
-    Sensitivity.INTERNAL: gettext_lazy("All members of the team, and agents with clearance for internal texts."),
-    Sensitivity.CONFIDENTIAL: gettext_lazy("Editors and admins, and agents and keys with this clearance."),
-    Sensitivity.RESTRICTED: gettext_lazy("Admins, and agents and keys with this clearance."),
+    Sensitivity.PUBLIC: gettext_lazy(
+        "Everybody who can see the agent or team may read it, and contexts of every agent may include it."
+    ),
+    Sensitivity.INTERNAL: gettext_lazy("All members of the team may read it, and agents and keys with this clearance."),
+    Sensitivity.CONFIDENTIAL: gettext_lazy(
+        "Editors and admins of the team may read it, and agents and keys with this clearance."
+    ),
+    Sensitivity.RESTRICTED: gettext_lazy("Admins of the team may read it, and agents and keys with this clearance."),
 }
 
 
@@ -70,6 +78,7 @@ def sensitivity(request: HttpRequest, kind: str, id_: UUID) -> HttpResponse:
     facts = {
         "row": row,
         "name": _name(row),
+        "crumbs": [Crumb(Truncator(_name(row)).chars(NAME_CHARACTERS), _page_of(row))],
         "form": form if len(levels) > 1 else None,
         "meaning": EXPLANATIONS[row.level],
     }
@@ -100,6 +109,24 @@ def is_permitted(principal: Principal, row: Any) -> bool:
         return may_with_agent(principal, agent, action)
     team = getattr(row, "team", None)
     return may_in_team(principal, team, action) if team else principal.is_admin
+
+
+def _page_of(row: Any) -> str:
+    """Return the address of the page where the text is read."""
+    if isinstance(row, Memory):
+        return reverse("memory", args=[row.pk])
+    if isinstance(row, DailyLog):
+        return reverse("daily_log", args=[row.agent.slug, row.date])
+    if isinstance(row, OrganisationFile):
+        return reverse("organisation_file", args=[row.file_key])
+    if isinstance(row, VersionedFile):
+        owner, kind = (row.agent, "agent") if hasattr(row, "agent") else (row.team, "team")  # type: ignore[attr-defined]
+        return reverse(f"{kind}_file", args=[owner.slug, row.file_key])  # type: ignore[attr-defined]
+    if isinstance(row, Relation):
+        return reverse("entity", args=[row.agent.slug, row.source_id])
+    if isinstance(row, TaskFrame):
+        return reverse("tasks", args=[row.agent.slug])
+    return reverse(row.ref_kind, args=[row.agent.slug, row.pk])
 
 
 def _name(row: Any) -> str:

@@ -64,7 +64,7 @@ def team_settings(request: HttpRequest, slug: str) -> HttpResponse:
                 expected_version=form.cleaned_data["version"],
                 name=form.cleaned_data["name"],
                 agents_may_change_texts=form.cleaned_data["agents_may_change_texts"],
-                secret_handling=form.cleaned_data["secret_handling"] or None,
+                secret_handling=form.cleaned_data["secret_handling"],
             )
         except StaleVersion as stale:
             form.data = {**request.POST.dict(), "version": stale.current.version}

@@ -324,7 +324,7 @@ BODIES: Mapping[str, Body] = {
     "organisation/files/<slug:key>/history/<int:number>/restore/": _version(2, note=""),
     "organisation/files/<slug:key>/preview/": _version(2, content="New"),
     "teams/new/": _plain(name="New"),
-    "teams/<slug:slug>/settings/": _version(name="Renamed"),
+    "teams/<slug:slug>/settings/": _version(name="Renamed", secret_handling="refuse"),
     "teams/<slug:slug>/delete/": lambda owned, _world: {"typed": owned.team.slug},
     "teams/<slug:slug>/members/": lambda owned, _world: {"username": owned.member.username, "role": "viewer"},
     "teams/<slug:slug>/members/<uuid:user_id>/role/": _plain(role="editor"),

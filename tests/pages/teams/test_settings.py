@@ -104,13 +104,16 @@ def test_what_cannot_be_saved_is_explained(
 
 def test_a_team_is_renamed(signed_in: SignedIn, owner: User, team: Team) -> None:
     browser = signed_in(owner)
-    assert browser.post(TEAM, {"version": 1, "name": "Demo Team"})["Location"] == "/teams/demo/"
+    assert (
+        browser.post(TEAM, {"version": 1, "name": "Demo Team", "secret_handling": "refuse"})["Location"]
+        == "/teams/demo/"
+    )
     team_update(team=team, expected_version=2, name="Theirs")
-    response = browser.post(TEAM, {"version": 2, "name": "Mine"})
+    response = browser.post(TEAM, {"version": 2, "name": "Mine", "secret_handling": "refuse"})
     assert response.status_code == 422
     assert "Someone renamed it to “Theirs” meanwhile." in text_of(response)
     assert 'name="version" value="3"' in text_of(response)
-    browser.post(TEAM, {"version": 3, "name": "Mine"})
+    browser.post(TEAM, {"version": 3, "name": "Mine", "secret_handling": "refuse"})
     assert Team.objects.get().name == "Mine"
 
 
@@ -134,7 +137,7 @@ def test_only_admins_of_the_team_may(
     for person, status in ((editor, 403), (teammate, 403), (outsider, 404)):
         browser = signed_in(person)
         assert browser.post(AGENT, sent(agent, name="X")).status_code == status
-        assert browser.post(TEAM, {"version": 1, "name": "X"}).status_code == status
+        assert browser.post(TEAM, {"version": 1, "name": "X", "secret_handling": "refuse"}).status_code == status
         assert browser.post("/agents/luna/delete/", {"typed": "luna"}).status_code == status
         assert browser.post("/teams/demo/delete/", {"typed": "demo"}).status_code == status
     assert (Agent.objects.get().name, Team.objects.get().name) == ("Luna", "Demo")

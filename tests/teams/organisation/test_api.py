@@ -23,7 +23,7 @@ def test_the_story_of_a_file(admin_api: Api, agent_api: Api) -> None:
     renamed = admin_api.patch(VOICE, {"title": "Voice"}, if_match=saved["ETag"])
     assert renamed.json().items() >= {"content": "Plainer words.\n", "version": 3, "title": "Voice"}.items()
     (row,) = agent_api.get(FILES).json()["results"]
-    assert row.keys() == {"key", "title", "version", "updated_by", "updated_at", "origin"}
+    assert row.keys() == {"key", "title", "version", "updated_by", "updated_at", "origin", "sensitivity"}
     assert row["updated_by"]["name"] == "Ops"
     versions = agent_api.get(f"{VOICE}/versions").json()["results"]
     assert [(one["version"], one["title"], one["note"]) for one in versions] == [
