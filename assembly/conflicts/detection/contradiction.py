@@ -74,6 +74,7 @@ def _evidence(pair: Pair, found: Features) -> Mapping[str, float]:
     shortest, longest = sorted((len(left.words), len(right.words)))
     containment = _share(common + aligned, max(0.0, least - aligned))
     overlap = _share(common + aligned, max(0.0, most - aligned))
+    predicate = sum(sorted(_common_weight(pair, key) for key in cues.common - left.subject - right.subject))
     equal_overlap, much = _share(common, most), min(common, 2) / 2
     return {
         "text_cosine": pair.text_cosine,
@@ -81,7 +82,7 @@ def _evidence(pair: Pair, found: Features) -> Mapping[str, float]:
         "common_weight": much,
         "much_common_weight": min(common, 5) / 5,
         "little_common_weight": max(0.0, 1 - common),
-        "heaviest_common": max((word_weight(left.spelled.get(key, key)) for key in cues.common), default=0.0),
+        "heaviest_common": max((_common_weight(pair, key) for key in cues.common), default=0.0),
         "rest_of_both": min(least, 4) / 4,
         "rest_of_one": min(most, 6) / 6,
         "weighed_containment": containment,
@@ -98,8 +99,8 @@ def _evidence(pair: Pair, found: Features) -> Mapping[str, float]:
         "longest": min(longest, 20) / 20,
         "common_subject": float(bool(subject)),
         "equal_subject": float(bool(subject) and left.subject == right.subject),
-        "common_subject_weight": max((word_weight(left.spelled.get(key, key)) for key in subject), default=0.0),
-        "common_predicate_weight": min(_weight(left, (cues.common & left.words) - left.subject), 3) / 3,
+        "common_subject_weight": max((_common_weight(pair, key) for key in subject), default=0.0),
+        "common_predicate_weight": min(predicate, 3) / 3,
         "no_subject": float(not left.subject or not right.subject),
         "both_pronouns": float(left.has_pronoun and right.has_pronoun),
         "any_pronoun": float(left.has_pronoun or right.has_pronoun),
@@ -113,6 +114,11 @@ def _evidence(pair: Pair, found: Features) -> Mapping[str, float]:
 
 def _weight(statement: Statement, keys: Iterable[str]) -> float:
     return sum(sorted(word_weight(statement.spelled.get(key, key)) for key in keys))
+
+
+def _common_weight(pair: Pair, key: str) -> float:
+    """Return the weight of a word that both statements have, as the one writes it that makes it weigh more."""
+    return max(word_weight(one.spelled.get(key, key)) for one in (pair.left, pair.right))
 
 
 def _share(common: float, rest: float) -> float:
