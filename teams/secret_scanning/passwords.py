@@ -74,7 +74,7 @@ IN_PLACE = (
 """Places of passwords in addresses and commands."""
 
 PLACEHOLDER = re.compile(
-    r"[<{$%\[(&@?:].*|.*[<>{}].*|\W+|[x*•.#_0-]+|.*(?:\*{3}|x{4}|\.{3}|…|•{2}).*"
+    r"[<{$%\[(&@?:].*|\]\(.*|.*[<>{}].*|\W+|[x*•.#_0-]+|.*(?:\*{3}|x{4}|\.{3}|…|•{2}).*"
     r"|(?:.*[_-])?(?:your|my|change_?me|example|placeholder|redacted|insert|replace|dummy|sample|todo)(?:[_-].*)?"
     r"|none|null|true|false|pass(?:word|wd|phrase|wort)?\d?(?:@.*)?|secret\d?|pwd?|token|![a-z]+"
     r"|.*(?:pbkdf2|bcrypt|argon2|scrypt|sha-?(?:1|256|512)).*",

@@ -32,6 +32,7 @@ from config.http.errors import Forbidden, NotFound
 from teams.access import team_for
 from teams.forms import NewPersonForm
 from teams.principal import Action, Principal
+from teams.readings.views import ReadingFilterForm
 from tests.rights.needs import MAY, Standing
 from tests.rights.world import FOREIGN, HELPED, LED, WATCHED, Owned, World
 
@@ -72,6 +73,18 @@ def _filters(principal: Principal, _world: World) -> Offers:
     return {name: {str(value) for value, _ in form.fields[name].widget.choices} - {""} for name in ("agent", "team")}
 
 
+def _readings(principal: Principal, world: World) -> Offers:
+    offered = _choices(ReadingFilterForm(principal=principal), "owner")["owner"]
+    return {
+        kind + "s": {
+            slug_of(owned, teams=kind == "team")
+            for owned in world.teams.values()
+            if f"{kind}:{(owned.team if kind == 'team' else owned.agent).id}" in offered
+        }
+        for kind in ("agent", "team")
+    }
+
+
 def _named(principal: Principal, _world: World) -> Offers:
     return _choices(ConditionForm(names=field_choices(principal)), "agents", "teams")
 
@@ -102,13 +115,14 @@ OFFERED: Mapping[type[forms.BaseForm], tuple[Callable[[Principal, World], Offers
         lambda principal, _world: _models(TrendFilterForm({}, principal=principal), "agent", "team"), Action.READ,
     ),
     ContextFilterForm: (_filters, Action.READ),
+    ReadingFilterForm: (_readings, Action.MANAGE),
 }  # fmt: skip
 OF_ONE_OWNER = {
     "AsOfForm", "DraftPreviewForm",  # tried below
     "EventFilter", "GraphForm", "ItemSearch", "PatternSearch", "ToolSearch", "ThreadSearch", "DocumentSearch",
     "EntitySearch", "AgentItemForm", "EntityForm", "PatternForm", "ThreadForm", "ToolForm", "DocumentForm",
     "RelationForm",
-    "NewRelationForm", "MemoryListForm", "MergeForm", "WhatIfForm", "ItemFilterForm", "RecallTestForm",
+    "NewRelationForm", "SensitivityForm", "MemoryListForm", "MergeForm", "WhatIfForm", "ItemFilterForm", "RecallTestForm",
 }  # fmt: skip
 """They offer what belongs to one agent, team or context, which their page fetched with permission (`test_pages`)."""
 NAMING = {"MemberForm"}

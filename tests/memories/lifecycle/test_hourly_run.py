@@ -83,10 +83,11 @@ def test_a_thing_goes_all_the_way_down_and_comes_back_by_uses(agent: Agent) -> N
 
 def test_what_is_used_often_enough_stays_hot(agent: Agent) -> None:
     often, rarely = remember(agent, 2)
-    used(often, timezone.now().date(), 2)
-    used(rarely, timezone.now().date(), 1)
-    used(rarely, timezone.now().date() - datetime.timedelta(days=9), 9)
-    lifecycle_run(now=later(hours=13))
+    run_at = later(hours=13)
+    used(often, run_at.date(), 2)
+    used(rarely, run_at.date(), 1)
+    used(rarely, run_at.date() - datetime.timedelta(days=9), 9)
+    lifecycle_run(now=run_at)
     assert tiers() == ["hot", "warm"]
 
 
