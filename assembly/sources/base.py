@@ -97,6 +97,10 @@ class GatherContext:
     ranker: Ranker | None = None
     """The ranker whose features are measured for memories."""
     mentioned: tuple[MentionedEntity, ...] = ()
+    nearby: tuple[UUID, ...] = ()
+    """Further entities to read: those near names that the first round did not find; see `pipeline.second_reading`."""
+    limit_factor: int = 1
+    """The factor of all limits in rows; 2 in the second round."""
     task: TaskFrame | None = None
     scope_limits: Mapping[MemoryScope, int] = field(default_factory=dict)
     """The most blocks of each memory scope, from the profile."""
@@ -112,10 +116,10 @@ class GatherContext:
         return self.now - moment
 
     def raised(self, limit: int) -> int:
-        """Return the limit in rows, plus one for each item that the request excludes, so that excluded items displace
-        no others.
+        """Return the limit in rows times the limit factor, plus one for each item that the request excludes, so that
+        excluded items displace no others.
         """
-        return limit + len(self.filters.exclude)
+        return limit * self.limit_factor + len(self.filters.exclude)
 
     def row_limit(self, limit: int, sections: Sequence[Section]) -> int:
         """Return the limit in rows of a source for its sections: fewer where the limits of their scopes let in only a

@@ -134,7 +134,7 @@ def _find_memories(owner: Owner, gather_context: GatherContext, best: int, recen
 _NOT_SEARCHED_BY = {
     *("agent", "team", "now", "vector", "ranker", "reuse", "signals", "mentioned", "task", "rules", "unreadable_rules"),
     *("session", "history", "additional_context", "sender_origin", "entities", "filters", "depth_limit"),
-    "scope_limits",
+    *("scope_limits", "nearby", "limit_factor"),
 }
 
 
