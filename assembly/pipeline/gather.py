@@ -339,9 +339,8 @@ class GatherRun:
         self.candidates += found.candidates
         ms = self.time.elapsed_ms - begun
         withheld = self.preconditions.withheld.get(name, 0) if self.preconditions else 0
-        self.reports[name] = SourceReport(
-            name, len(found.candidates), found.limit, ms, begun, deadline, withheld=withheld
-        )
+        counts, more = (len(found.candidates), found.limit), found.may_have_more
+        self.reports[name] = SourceReport(name, *counts, ms, begun, deadline, withheld=withheld, may_have_more=more)
 
     def _start_external(self) -> None:
         """Send the requests to the external sources, which run in a thread."""

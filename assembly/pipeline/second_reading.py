@@ -102,6 +102,7 @@ def _added(first: Sequence[Candidate], second: Sequence[Candidate]) -> list[Cand
         ref, place = Ref.parse(one.ref), (one.section, one.ref)
         if place not in known and versions.get(ref.item, ref.version) == ref.version:
             added.setdefault(place, one)
+            versions[ref.item] = ref.version
     return [*added.values()]
 
 

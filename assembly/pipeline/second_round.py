@@ -8,7 +8,7 @@ asked for. What was found but had no room does not count: reading more cannot he
 - reads twice as many rows of the sources that returned as many as their limit allows.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -18,10 +18,7 @@ from assembly.engine.scopes import SCOPES, MemoryScope
 from assembly.engine.tuning import MIN_COMPLETENESS
 from assembly.engine.types import Candidate, EngineResult
 from assembly.sources.base import SourceReport
-from assembly.sources.entities import MENTIONED_LIMIT
 from assembly.sources.external.questions import EXTERNAL_SOURCE
-from assembly.sources.memories import NEAREST_LIMIT
-from memories.services import MAX_PINNED
 
 SEARCHING = frozenset(
     {
@@ -33,14 +30,6 @@ SEARCHING = frozenset(
 AROUND_ENTITIES = frozenset({"entities", "relations"})
 LIMITED = (SEARCHING - {EXTERNAL_SOURCE}) | AROUND_ENTITIES | {"recent_events", "tool_results", "threads"}
 """Sources that may have more rows than their limit lets through, and whose limit is not an admin's."""
-BESIDE_SEARCH = {
-    "team_memories": NEAREST_LIMIT + MAX_PINNED,
-    "agent_memories": NEAREST_LIMIT + MAX_PINNED,
-    "entities": MENTIONED_LIMIT,
-}
-"""Rows within a source's limit that are there for other reasons than the search, such as pins: without them, a search
-that found all that it may is not at the limit.
-"""
 MAX_ADDED_CHARACTERS = 1_000
 """The most characters of names that are added to a query."""
 
@@ -112,13 +101,9 @@ class SecondPlan:
             if section.shape == "blocks"
             and (report := by_name.get(_report_name(section)))
             and not report.code
-            and _may_have_more(profile, section, report, shortfall, is_wider=wider != query)
+            and _may_have_more(section, report, shortfall, is_wider=wider != query)
         )
         return cls(shortfall, wider, wider != query, sections) if sections else None
-
-    def without(self, sources: Collection[str]) -> "tuple[Section, ...]":
-        """Return the sections to read for, without those of these sources."""
-        return tuple(section for section in self.sections if section.source not in sources)
 
 
 def _widened(query: str, names: Sequence[str]) -> str:
@@ -134,15 +119,12 @@ def _report_name(section: Section) -> str:
     return f"{EXTERNAL_SOURCE}:{section.key}" if section.source == EXTERNAL_SOURCE else section.source
 
 
-def _may_have_more(
-    profile: Profile, section: Section, report: SourceReport, shortfall: Shortfall, *, is_wider: bool
-) -> bool:
+def _may_have_more(section: Section, report: SourceReport, shortfall: Shortfall, *, is_wider: bool) -> bool:
     source = section.source
     if shortfall.names and ((is_wider and source in SEARCHING) or source in AROUND_ENTITIES):
         return True
-    served = sum(one.source == source for one in profile.sections)
-    is_full = 0 < report.limit <= report.count + BESIDE_SEARCH.get(source, 0) * served
-    return source in LIMITED and is_full and bool(shortfall.names or section.scope in shortfall.scopes)
+    is_open = bool(shortfall.names) or section.scope in shortfall.scopes
+    return is_open and source in LIMITED and report.may_have_more
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,7 +123,7 @@ def entities(gather_context: GatherContext, sections: Sequence[Section]) -> Sour
         return _candidate(gather_context, section, entity, mentioned=entity.id in mentioned)
 
     limit = gather_context.raised(MENTIONED_LIMIT) + gather_context.raised(SALIENT_LIMIT) + len(gather_context.nearby)
-    return candidates_for(sections, found, limit, candidate)
+    return candidates_for(sections, found, limit, candidate, full=gather_context.raised(SALIENT_LIMIT))
 
 
 def _candidate(gather_context: GatherContext, section: Section, entity: _EntityRow, *, mentioned: bool) -> Candidate:
