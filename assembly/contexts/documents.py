@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypedDict
 
-from assembly.contexts.second_round import second_round_document
+from assembly.contexts.second_round_account import second_round_document
 from assembly.engine.profile import TRUSTED_SOURCES, Section
 from assembly.engine.ranking import decision_relevance
 from assembly.engine.reasons import decision_sentence

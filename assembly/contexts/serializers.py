@@ -6,7 +6,7 @@ from django.core.validators import RegexValidator
 from rest_framework import serializers
 
 from assembly.contexts.request_serializers import BudgetsSerializer, StrategySerializer
-from assembly.contexts.second_round import SecondRoundSerializer
+from assembly.contexts.second_round_account import SecondRoundSerializer
 from assembly.engine.codes import DECISION_CODES, SourceCode
 from assembly.engine.profile import PrivacyMode
 from assembly.engine.query_signals import Intent

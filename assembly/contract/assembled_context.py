@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import structs
 
 from assembly.contexts.documents import build_messages, source_document
-from assembly.contexts.second_round import second_round_document
+from assembly.contexts.second_round_account import second_round_document
 from assembly.contract.translation import requested_scopes
 from assembly.engine.codes import Code, SourceCode, WarningCode
 from assembly.engine.profile import Profile, Section
