@@ -17,7 +17,6 @@ from tests import personas
 from tests.client import Api
 from tests.postgres import cloned_database, connected_to
 
-
 # On a machine that is busy, examples take longer, which is no fault of a test.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy")

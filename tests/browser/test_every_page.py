@@ -494,7 +494,8 @@ def _memories(team: Team) -> list[Memory]:
     ):
         facts = replace(facts_of(memory), text=text)
         memory_update(memory=memory, expected_version=1, facts=facts, superseded_by=None, principal=SYSTEM, **change)  # type: ignore[arg-type]
-    level_set(row=kept[0], level=Sensitivity.CONFIDENTIAL, note="A price", principal=SYSTEM)  # whoever reads it, is in the log
+    # Whoever reads it, is in the log.
+    level_set(row=kept[0], level=Sensitivity.CONFIDENTIAL, note="A price", principal=SYSTEM)
     return kept
 
 
