@@ -37,7 +37,6 @@ def read_second_round(profile: Profile, plan: SecondPlan, first: GatherResult, t
     begun = time.elapsed_ms
     with reading_as(first.gather_context.clearances):
         run = _SecondRun(replace(profile, sections=plan.sections), _wider_context(plan, first, time), time)
-        run.preconditions = first.preconditions
         run.read(plan)
     added = _added(first.candidates, run.candidates)
     account = SecondRound(
