@@ -30,6 +30,8 @@ SEARCHING = frozenset(
 AROUND_ENTITIES = frozenset({"entities", "relations"})
 LIMITED = (SEARCHING - {EXTERNAL_SOURCE}) | AROUND_ENTITIES | {"recent_events", "tool_results", "threads"}
 """Sources that may have more rows than their limit lets through, and whose limit is not an admin's."""
+NEVER_EMPTY = (SEARCHING - {EXTERNAL_SOURCE, "patterns"}) | {"entities"}
+"""Sources that return something whatever the query if they have anything: if one returned nothing, it has nothing."""
 MAX_ADDED_CHARACTERS = 1_000
 """The most characters of names that are added to a query."""
 
@@ -121,6 +123,8 @@ def _report_name(section: Section) -> str:
 
 def _may_have_more(section: Section, report: SourceReport, shortfall: Shortfall, *, is_wider: bool) -> bool:
     source = section.source
+    if source in NEVER_EMPTY and not report.count:
+        return False
     if shortfall.names and ((is_wider and source in SEARCHING) or source in AROUND_ENTITIES):
         return True
     is_open = bool(shortfall.names) or section.scope in shortfall.scopes
