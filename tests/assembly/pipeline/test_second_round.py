@@ -18,7 +18,7 @@ from agents.models import Agent
 from assembly.models import Assembly, StoredProfile
 from assembly.pipeline import shared_answers
 from assembly.pipeline.answer_cache import AssemblyCache, AssemblyResult
-from assembly.pipeline.request import AssemblyRequest
+from assembly.pipeline.request import AssemblyRequest, RequestBudgets
 from assembly.pipeline.services import assemble
 from assembly.profiles.catalogue import find_profile
 from assembly.profiles.shipped import SHIPPED
@@ -33,7 +33,7 @@ from teams.models import Team, User
 from teams.principal import SYSTEM
 from teams.sensitivity import Sensitivity
 from teams.versioned_text.versioned_file import file_create
-from tests.assembly.failing_sources import Gather, dividing_by_zero, replaced
+from tests.assembly.failing_sources import Gather, dividing_by_zero, replaced, sleeping
 from tests.assembly.one_of_each import everything
 from tests.client import Api
 
@@ -270,6 +270,18 @@ def test_a_source_that_fails_the_second_time_loses_nothing_of_the_first(
     assert codes["relations"] is None
     assert refs(once) <= refs(answer)
     assert answer.assembly.warnings == []
+
+
+def test_a_source_that_hangs_the_second_time_is_cancelled_within_the_deadline(
+    mira: tuple[Agent, Team], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replaced(monkeypatch, "agent_memories", on_the_second_reading("agent_memories", sleeping))
+    answer = context(mira, entities=("Otto Brandt",), budgets=RequestBudgets(time_ms=6_000))
+    told = account(answer)
+    assert told is not None
+    assert "TIME_EXCEEDED" not in answer.assembly.warnings
+    assert [one["code"] for one in told["sources"] if one["name"] == "agent_memories"] == ["SOURCE_TIMEOUT"]
+    assert answer.content
 
 
 def test_what_changed_between_the_rounds_stays_in_one_version(
