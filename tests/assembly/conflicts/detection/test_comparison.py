@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assembly.conflicts.detection import compare_texts, comparison
+from assembly.conflicts.detection import compare_texts, comparison, text_statements
 from assembly.conflicts.detection.classifier import LABELS, load_classifier
 from assembly.conflicts.detection.cues import Cues, find_cues
 from assembly.conflicts.detection.figures import evaluate, figures_of, similarities_by
@@ -141,7 +141,7 @@ def test_long_texts_cost_a_bounded_number_of_comparisons(monkeypatch: pytest.Mon
     monkeypatch.setattr("assembly.conflicts.detection.comparison.find_cues", count)
     left = " ".join(f"Server {number} has {number} disks." for number in range(500))
     right = " ".join(f"Server {number} has {number + 1} disks." for number in range(500))
-    assert len(comparison.statements_of(left, "english")) == comparison.MAX_STATEMENTS
+    assert len(text_statements.statements_of(left, "english")) == text_statements.MAX_STATEMENTS
     compare_texts(left, right, similarity=0.9)
     assert len(compared) == comparison.MAX_PAIRS
 
