@@ -108,11 +108,11 @@ def find_conflicts(job: Job, advance: Advance) -> None:
     recount_for_owners(found)
 
 
-def item_conflicts_find(*, kind: str, id_: UUID, advance: Advance) -> list[Conflict]:
+def item_conflicts_find(*, kind: str, id_: UUID, advance: Advance | None = None) -> list[Conflict]:
     """Compare the item's texts with those near them, store what is found, and return the conflicts that are new.
 
-    Conflicts with texts that the item no longer has are gone afterwards. If a language model is asked, each text
-    reports that the job goes on: those of a long document may take longer than a job may be silent.
+    Conflicts with texts that the item no longer has are gone afterwards. If a language model is asked, `advance` is
+    told after each text that the job goes on: those of a long document may take longer than a job may be silent.
     """
     texts = texts_of(kind, id_)
     if texts is None:
@@ -122,7 +122,7 @@ def item_conflicts_find(*, kind: str, id_: UUID, advance: Advance) -> list[Confl
     found: list[tuple[ComparedText, ComparedText, Comparison, float]] = []
     for text in texts:
         found += _found(text, nearest_texts(text), model)
-        if model:
+        if model and advance:
             advance(0)
     return [conflict for pair in found if (conflict := _store(*pair))]
 

@@ -109,11 +109,11 @@ def test_the_cue_of_a_negation_tells_where_it_stands() -> None:
 
 def test_different_values_on_different_days_are_a_change() -> None:
     left, right = "Ticket OPS-7 is open.", "Ticket OPS-7 is closed."
-    days = {"left_date": datetime.date(2026, 3, 1), "right_date": datetime.date(2026, 4, 1)}
+    march, april = datetime.date(2026, 3, 1), datetime.date(2026, 4, 1)
     assert compare_texts(left, right, similarity=0.9).label == "conflict"
-    assert compare_texts(left, right, similarity=0.9, **days).label == "evolving"
-    assert compare_texts(left, right, similarity=0.9, **days).severity == 0
-    assert compare_texts(left, right, similarity=0.9, left_date=days["left_date"]).label == "conflict"
+    change = compare_texts(left, right, similarity=0.9, left_date=march, right_date=april)
+    assert (change.label, change.severity) == ("evolving", 0)
+    assert compare_texts(left, right, similarity=0.9, left_date=march).label == "conflict"
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,9 @@ def test_what_a_language_model_found_says_so(browser: Client, agent: Agent) -> N
     found = conflict_between(
         remember(agent, "The school canteen cooks vegan food."),
         remember(agent, "Beef stew is what the school canteen cooks on most days."),
-        **{"kind": "meaning", "model": "tiny-nli@0123456789ab", "cue": cue},
+        kind="meaning",
+        model="tiny-nli@0123456789ab",
+        cue=cue,
     )
     page = text_of(browser.get(page_of(found)))
     assert "One text contradicts the other one" in page
