@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.test import override_settings
+from hypothesis import HealthCheck, settings
 
 from assembly.pipeline.read_cache import row_cache
 from assembly.records.insert_sql import stored_pieces
@@ -15,6 +16,10 @@ from teams.models import User
 from tests import personas
 from tests.client import Api
 from tests.postgres import cloned_database, connected_to
+
+# On a machine that is busy, examples take longer, which is no fault of a test.
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
 
 
 @pytest.hookimpl(trylast=True)

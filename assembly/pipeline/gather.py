@@ -37,6 +37,7 @@ from assembly.pipeline.read_plan import (
     preconditions_statement,
     raise_timeout,
     sections_by_source,
+    withheld_query,
 )
 from assembly.pipeline.reconciliations import KnownConflict
 from assembly.pipeline.telemetry import count_external_answer, count_source_failure, error_code, read_traced
@@ -52,7 +53,7 @@ from assembly.sources.time_budget import StatementDeadline, TimeBudget
 from config.db.statements import Rows
 from config.http.cpu_budget import TooCostly
 from memories.embeddings.base import embedder_deadline
-from teams.sensitivity import reading_as
+from teams.sensitivity import FULL, reading_as
 
 logger = logging.getLogger(__name__)
 
@@ -95,6 +96,7 @@ class _GatherRun:
     candidates: list[Candidate] = field(default_factory=list)
     reports: dict[str, SourceReport] = field(default_factory=dict)
     conflicts: tuple[KnownConflict, ...] | None = ()
+    withheld: Mapping[str, int] = field(default_factory=dict)
     topic_embedding: TopicEmbedding = NO_TOPIC_EMBEDDING
     parts: deque[ReadStep | BatchedQuery] = field(default_factory=deque)
     pending_external: PendingExternalSources | None = None
@@ -220,7 +222,7 @@ class _GatherRun:
 
     def _try(self, part: ReadStep | BatchedQuery, read: Callable[[], None]) -> None:
         """Read the next part and remove it from the queue, whether it succeeds or fails."""
-        begun, deadline = self.time.elapsed_ms, self._deadline_ms
+        begun, deadline = self.time.elapsed_ms, self.time.source_deadline_ms
         try:
             read()
             self.parts.remove(part)
@@ -230,7 +232,7 @@ class _GatherRun:
             if not self._can_retry(part, error):
                 failed = part.failed if isinstance(part, BatchedQuery) else None
                 if failed:
-                    logger.warning("the known conflicts were not read: %s", type(error).__name__)
+                    logger.warning("known conflicts or withheld items were not read: %s", type(error).__name__)
                     failed()
                 elif not part.sources:
                     raise first_read_error(error) from error.__cause__
@@ -266,11 +268,6 @@ class _GatherRun:
         if late:
             logger.warning("late after %d ms: %s", self.time.elapsed_ms, ", ".join(late))
 
-    @property
-    def _deadline_ms(self) -> int:
-        """The deadline of a database source that is read now, in ms since the request began."""
-        return self.time.elapsed_ms + round(self.time.seconds_for_one_source * 1000)
-
     def _needed_reads(self) -> list[ReadStep]:
         """Return the reads that several sources depend on, each only if the profile has such a source."""
         return [
@@ -287,15 +284,17 @@ class _GatherRun:
         self.parts += [*self._first(), *self._sendable(), ReadStep((), self._plan_remaining)]
 
     def _first(self) -> list[BatchedQuery]:
-        """Return the queries that come first: preconditions, rules, and conflicts if these are reconciled."""
+        """Return the queries that come first: preconditions, rules, conflicts if reconciled, withheld items."""
         agent, team, clearances = self.gather_context.agent, self.gather_context.team, self.gather_context.clearances
-        first, rules = preconditions_statement(agent, team, clearances), rules_statement(agent, team)
+        first, rules = preconditions_statement(agent, team), rules_statement(agent, team)
         queries = [
             BatchedQuery((), first, parse_preconditions, self._take_preconditions, MIN_SECONDS_FOR_RULES),
             BatchedQuery((), rules, tuple, self._take_rules, MIN_SECONDS_FOR_RULES),
         ]
         if self.profile.conflicts != "off":
             queries.append(conflicts_query(agent, team, clearances, self._take_conflicts))
+        if clearances != FULL:
+            queries.append(withheld_query(agent, team, clearances, self._take_withheld))
         return queries
 
     def _sendable(self) -> Iterator[BatchedQuery]:
@@ -317,6 +316,9 @@ class _GatherRun:
     def _take_conflicts(self, conflicts: tuple[KnownConflict, ...] | None, _: int) -> None:
         self.conflicts = conflicts
 
+    def _take_withheld(self, counts: Mapping[str, int], _: int) -> None:
+        self.withheld = counts
+
     def _take(self, name: str, returned: Returned, asked: int) -> None:
         self._read_source(name, lambda: returned, asked)
 
@@ -335,14 +337,11 @@ class _GatherRun:
 
     def _read_source(self, name: str, read: Callable[[], Returned], asked: int | None = None) -> None:
         """Read a source and report on it. `asked`: when its statement was sent, in ms, if that was before this call."""
-        begun, deadline = self.time.elapsed_ms if asked is None else asked, self._deadline_ms
+        begun, deadline = self.time.elapsed_ms if asked is None else asked, self.time.source_deadline_ms
         found = read_traced(name, read, (self.time.elapsed_ms - begun) / 1000)
         self.candidates += found.candidates
-        ms = self.time.elapsed_ms - begun
-        withheld = self.preconditions.withheld.get(name, 0) if self.preconditions else 0
-        self.reports[name] = SourceReport(
-            name, len(found.candidates), found.limit, ms, begun, deadline, withheld=withheld
-        )
+        times, withheld = (self.time.elapsed_ms - begun, begun, deadline), self.withheld.get(name, 0)
+        self.reports[name] = SourceReport(name, len(found.candidates), found.limit, *times, withheld=withheld)
 
     def _start_external(self) -> None:
         """Send the requests to the external sources, which run in a thread."""
@@ -356,5 +355,4 @@ class _GatherRun:
             for one in asked.told(self.time):
                 count_external_answer(one)
                 self.candidates += one.candidates
-                times, went = (one.ms, asked.started_ms, asked.deadline_ms), (one.code, one.fault, one.left_out)
-                self.reports[one.name] = SourceReport(one.name, len(one.candidates), one.limit, *times, *went)
+                self.reports[one.name] = asked.report_of(one)

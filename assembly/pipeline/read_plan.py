@@ -5,7 +5,7 @@ holds the outcome: the candidates, and a report on each source.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NoReturn
 from uuid import UUID
@@ -27,10 +27,10 @@ from config.db.migration_helpers import ORGANISATION
 from config.db.statements import Rows, Statement, run_together
 from memories.services.task_stack import task_peek
 from teams.models import Team
-from teams.sensitivity import FULL, Clearances
+from teams.sensitivity import Clearances
 
 PRECONDITIONS_SQL = """
-SELECT {changes} AS changes, ARRAY[{withheld}]::integer[] AS withheld,
+SELECT {changes} AS changes,
     EXISTS (SELECT FROM agent_teams WHERE agent_id = %(agent)s AND team_id = %(team)s) AS in_team,
     (SELECT count(*) FROM agent_md_files WHERE agent_id = %(agent)s) AS files
 """
@@ -56,19 +56,13 @@ class Preconditions:
     """Whether the agent works in the team."""
     has_files: bool
     """Whether all files of the agent exist."""
-    withheld: Mapping[str, int] = field(default_factory=dict)
-    """The number of items above the clearance by source."""
 
 
-def preconditions_statement(agent: Agent, team: Team | None, clearances: Clearances = FULL) -> Statement:
-    """Return the statement that reads the preconditions; `parse_preconditions` takes its rows.
-
-    It counts the items above the clearances.
-    """
+def preconditions_statement(agent: Agent, team: Team | None) -> Statement:
+    """Return the statement that reads the preconditions; `parse_preconditions` takes its rows."""
     owners = counter_owners(agent, team)
-    withheld = withheld_statement(agent, team, clearances)
-    asked = {"agent": agent.id, "team": team.id if team else None, **owner_parameters(owners), **withheld.parameters}
-    return Statement(PRECONDITIONS_SQL.format(changes=counts_sql(len(owners)), withheld=withheld.sql), asked)
+    asked = {"agent": agent.id, "team": team.id if team else None, **owner_parameters(owners)}
+    return Statement(PRECONDITIONS_SQL.format(changes=counts_sql(len(owners))), asked)
 
 
 def counter_owners(agent: Agent, team: Team | None) -> list[UUID]:
@@ -78,8 +72,8 @@ def counter_owners(agent: Agent, team: Team | None) -> list[UUID]:
 
 def parse_preconditions(rows: Rows) -> Preconditions:
     """Return the preconditions from the rows of their statement."""
-    ((changes, withheld, in_team, files),) = rows
-    return Preconditions(tuple(changes), in_team, files >= len(AgentFile.Key), withheld_by_source(withheld))
+    ((changes, in_team, files),) = rows
+    return Preconditions(tuple(changes), in_team, files >= len(AgentFile.Key))
 
 
 def load_preconditions(agent: Agent, team: Team | None) -> Preconditions:
@@ -129,6 +123,15 @@ def conflicts_query(
     """Return the query of the owners' known conflicts; if it fails, `take` gets None."""
     return BatchedQuery(
         (), conflicts_statement(agent, team, clearances), parse_conflicts, take, failed=lambda: take(None, 0)
+    )
+
+
+def withheld_query(
+    agent: Agent, team: Team | None, clearances: Clearances, take: Callable[[Mapping[str, int], int], None]
+) -> BatchedQuery:
+    """Return the query of how many items are above the clearances by source; if it fails, `take` gets no counts."""
+    return BatchedQuery(
+        (), withheld_statement(agent, team, clearances), withheld_by_source, take, failed=lambda: take({}, 0)
     )
 
 

@@ -64,6 +64,11 @@ class TimeBudget:
         return self.seconds_for_sources * ONE_SOURCE_SHARE
 
     @property
+    def source_deadline_ms(self) -> int:
+        """The deadline of a database source that is read now, in ms since the request began."""
+        return self.elapsed_ms + round(self.seconds_for_one_source * 1000)
+
+    @property
     def hard_limit(self) -> float:
         """The seconds that the engine may run once it has started: a late context is useful, one that never ends is
         not.

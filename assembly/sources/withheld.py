@@ -3,13 +3,13 @@
 A source's count is that of all such items of its owner, whatever the topic. Only numbers leave the database.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from agents.models import Agent
-from config.db.statements import Statement
+from config.db.statements import Rows, Statement
 from teams.models import Team
-from teams.sensitivity import DEFAULT_LEVEL, FULL, Clearances, OwnerKind
+from teams.sensitivity import DEFAULT_LEVEL, Clearances, OwnerKind
 
 
 class _Counted(NamedTuple):
@@ -44,15 +44,14 @@ OWNER_SQL: Mapping[OwnerKind, str] = {
 
 
 def withheld_statement(agent: Agent, team: Team | None, clearances: Clearances) -> Statement:
-    """Return an SQL list with a count per entry of COUNTED, and its parameters; an empty list for full clearances."""
-    if clearances == FULL:
-        return Statement("", {})
+    """Return the statement that counts the items of each entry of COUNTED; `withheld_by_source` takes its rows."""
     counts = (
         f"(SELECT count(*) FROM {one.table} WHERE {OWNER_SQL[one.owner]}{_above(one.owner, clearances)})"  # noqa: S608
         for one in COUNTED
     )
     levels = {f"{kind}_clearance": clearances.of(kind) for kind in OWNER_SQL}
-    return Statement(", ".join(counts), {"agent": agent.id, "team": team.id if team else None, **levels})
+    asked = {"agent": agent.id, "team": team.id if team else None, **levels}
+    return Statement(f"SELECT ARRAY[{', '.join(counts)}]::integer[] AS withheld", asked)
 
 
 def withheld_count(reports: Iterable[Mapping[str, Any]]) -> int:
@@ -67,6 +66,7 @@ def _above(owner: OwnerKind, clearances: Clearances) -> str:
     return above if clearances.of(owner) < DEFAULT_LEVEL else f"sensitivity > {int(DEFAULT_LEVEL)} AND {above}"
 
 
-def withheld_by_source(counts: Sequence[int]) -> dict[str, int]:
+def withheld_by_source(rows: Rows) -> dict[str, int]:
     """Return the counts of the statement by source; sources of which nothing is withheld are left out."""
-    return {source: count for one, count in zip(COUNTED, counts, strict=False) if count for source in one.sources}
+    ((counts,),) = rows
+    return {source: count for one, count in zip(COUNTED, counts, strict=True) if count for source in one.sources}

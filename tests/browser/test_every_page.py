@@ -43,9 +43,11 @@ from memories.lifecycle.kv_policies import kv_policy_save
 from memories.lifecycle.kv_policy import DEFAULT_POLICIES
 from memories.models import ImportPlan, Job, LifecycleReport, Memory
 from memories.services import facts_of, memory_update
+from teams.level_changes import level_set
 from teams.models import Team, User
 from teams.organisation.services import organisation_file_create
 from teams.principal import SYSTEM
+from teams.sensitivity import Sensitivity
 from teams.versioned_text.drafts import draft_save
 from teams.versioned_text.versioned_file import file_create, file_save
 from tests.archives import packed
@@ -294,6 +296,9 @@ PAGES = (
     "/accounts/sessions/",
     "/accounts/settings/",
     "/activity/",
+    "/readings/",
+    "/readings/?q=nobody",
+    "/sensitivity/memory/{one}/",
     "/search/",
     "/search/?q=luna",
     "/search/?q=zzzz",
@@ -489,6 +494,8 @@ def _memories(team: Team) -> list[Memory]:
     ):
         facts = replace(facts_of(memory), text=text)
         memory_update(memory=memory, expected_version=1, facts=facts, superseded_by=None, principal=SYSTEM, **change)  # type: ignore[arg-type]
+    # Whoever reads it, is in the log.
+    level_set(row=kept[0], level=Sensitivity.CONFIDENTIAL, note="A price", principal=SYSTEM)
     return kept
 
 

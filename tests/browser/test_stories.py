@@ -160,7 +160,7 @@ def test_comparing_and_restoring(page: Page, server: str, team: Team, complaints
     page.get_by_label("Comment").fill("March it is.")
     page.get_by_role("button", name="Restore version 2").click()
     expect(page.locator("#live")).to_have_text("Restored version 2 as version 4.")
-    expect(page.locator("[data-message]")).to_contain_text("Restored version 2: March it is.")
+    expect(page.get_by_text("Restored version 2: March it is.")).to_be_visible()
     page.get_by_role("button", name="Undo restore (version 3)").click()
     expect(page.locator("#live")).to_have_text("Restored version 3 as version 5.")
     assert TeamFile.objects.get(team=team, file_key="GOALS").content == texts[1]

@@ -121,8 +121,8 @@ OF_ONE_OWNER = {
     "AsOfForm", "DraftPreviewForm",  # tried below
     "EventFilter", "GraphForm", "ItemSearch", "PatternSearch", "ToolSearch", "ThreadSearch", "DocumentSearch",
     "EntitySearch", "AgentItemForm", "EntityForm", "PatternForm", "ThreadForm", "ToolForm", "DocumentForm",
-    "RelationForm",
-    "NewRelationForm", "SensitivityForm", "MemoryListForm", "MergeForm", "WhatIfForm", "ItemFilterForm", "RecallTestForm",
+    "RelationForm", "SensitivityForm",
+    "NewRelationForm", "MemoryListForm", "MergeForm", "WhatIfForm", "ItemFilterForm", "RecallTestForm",
 }  # fmt: skip
 """They offer what belongs to one agent, team or context, which their page fetched with permission (`test_pages`)."""
 NAMING = {"MemberForm"}

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from assembly.engine.codes import SourceCode
+from assembly.sources.base import SourceReport
 from assembly.sources.external.http_queries import query_all
 from assembly.sources.external.questions import ExternalAnswer, ExternalQuery
 from assembly.sources.time_budget import TimeBudget
@@ -44,6 +45,13 @@ class PendingExternalSources:
         except Exception as error:
             logger.exception("external sources")
             return self._nothing(time, SourceCode.SOURCE_FAILED, f"It could not be reached ({type(error).__name__}).")
+
+    def report_of(self, answer: ExternalAnswer) -> SourceReport:
+        """Return the report of one of the answers."""
+        return SourceReport(
+            answer.name, len(answer.candidates), answer.limit, answer.ms, self.started_ms, self.deadline_ms,
+            answer.code, answer.fault, answer.left_out,
+        )  # fmt: skip
 
     def _nothing(self, time: TimeBudget, code: SourceCode, fault: str) -> list[ExternalAnswer]:
         ms = time.elapsed_ms - self.started_ms

@@ -20,6 +20,7 @@ from assembly.pipeline.services import assemble
 from assembly.records.reader import load_record, replay
 from assembly.sources.base import ConversationTurn, GatherContext
 from assembly.sources.relations import LIMIT as RELATIONS
+from assembly.sources.search_reuse import forget_searches
 from assembly.sources.time_budget import TimeBudget
 from memories.models import Session
 from memories.services import MemoryFacts, memory_create
@@ -179,6 +180,7 @@ def test_coding_takes_as_many_queries_whatever_there_is(filled: dict[str, tuple[
     counts = []
     for place, (agent, session) in enumerate(filled.values()):
         coding(agent, session)  # what is loaded once, and files that are provisioned
+        forget_searches()
         with CaptureQueriesContext(connection) as captured:
             coding(agent, session, max_tokens=9_000 + place)
         counts.append(len(captured))

@@ -87,12 +87,6 @@ def test_only_wanted_types_are_a_beginning(agent: Agent) -> None:
     assert texts("relations", gather_context(agent, filters=filters)) == ["Auth --[knows]--> Cid"]
 
 
-def test_of_equally_strong_ones_the_nearer_come(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assembly.sources.relations.LIMIT", 1)
-    chain(agent, "Cid", "Ben", "Ada")
-    assert depths(agent, "ada", 2) == {"Ben --[knows]--> Ada": 1.0}
-
-
 def test_the_strongest_come(agent: Agent) -> None:
     hub, others = entity(agent, "Hub", 1.0), [entity(agent, f"Leaf{number}") for number in range(LIMIT + 10)]
     made = Relation.objects.bulk_create(

@@ -89,7 +89,7 @@ def test_many_roots_come_page_by_page(
         task_push(**by, goal=f"Goal {number:02}")
         task_pop(**by, result="Done.")
     browser = signed_in(owner)
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(10):
         page = text_of(browser.get(TASKS))
     assert (page.count("Goal "), "Show all of the general stack" in page) == (10, True)
     page = text_of(browser.get(f"{TASKS}?stack=own"))
