@@ -75,7 +75,8 @@ class ModelFolder:
 
     def name(self) -> str:
         """Return the name of the model: that of the folder, and the digest of its files."""
-        return f"{self.path.name[:NAME_CHARACTERS]}@{self.digest()}"
+        name = "".join(sign if sign.isprintable() else "?" for sign in self.path.name[:NAME_CHARACTERS])
+        return f"{name or 'model'}@{self.digest()}"
 
 
 def _load_json(path: Path, name: str) -> dict[str, Any]:

@@ -66,6 +66,11 @@ def test_long_sentences_are_cut_to_what_the_model_takes(tmp_path: Path) -> None:
     assert answer.contradiction > 0.9, "the beginning of both is read"
 
 
+def test_the_name_has_only_what_can_be_stored(tmp_path: Path) -> None:
+    folder = write_model(tmp_path / "a\tb\nc")
+    assert load(folder).name.startswith("a?b?c@")
+
+
 def test_the_name_tells_one_content_of_a_folder_from_another(tmp_path: Path) -> None:
     folder = write_model(tmp_path / "tiny-nli")
     first = load(folder).name
