@@ -168,6 +168,11 @@ def folder(name: str, default: Path) -> Path:
     return Path(text(name) or default).expanduser().absolute()
 
 
+def optional_folder(name: str) -> Path | None:
+    """Return an absolute path; None if it is not set."""
+    return folder(name, Path()) if text(name) else None
+
+
 def database(name: str) -> dict[str, str] | None:
     """Return HOST, PORT, NAME, USER and PASSWORD of a postgresql:// address; None if it is not set."""
     value = text(name)

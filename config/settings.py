@@ -255,6 +255,13 @@ EMBEDDER_TIMEOUT_MS = environment.number("EMBEDDER_TIMEOUT_MS", 2_000, minimum=1
 EMBEDDER_BATCH_TIMEOUT_MS = environment.number("EMBEDDER_BATCH_TIMEOUT_MS", 60_000, minimum=100, maximum=600_000)
 EMBEDDER_FOLDER = environment.folder("EMBEDDER_FOLDER", DATA_DIR / "embedders")
 
+# --- Conflicts: a language model that helps to find them, from a folder ---
+
+CONFLICT_MODEL_FOLDER = environment.optional_folder("CONFLICT_MODEL_FOLDER")
+CONFLICT_MODEL_LABELS = environment.words("CONFLICT_MODEL_LABELS")
+CONFLICT_MODEL_PERCENT = environment.number("CONFLICT_MODEL_PERCENT", 90, minimum=50, maximum=100)
+CONFLICT_MODEL_THREADS = environment.number("CONFLICT_MODEL_THREADS", 1, minimum=1, maximum=64)
+
 # --- Storage tiers: where frozen texts are, and how many bytes memories, events and documents may take ---
 
 FROZEN_FOLDER = environment.folder("FROZEN_FOLDER", DATA_DIR / "frozen")

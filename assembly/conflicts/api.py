@@ -55,6 +55,9 @@ class ConflictSerializer(serializers.Serializer[Any]):
     similarity = serializers.FloatField(help_text="Of both texts in meaning, 0 to 1.")
     severity = serializers.FloatField(help_text="0 to 1; below .3 it is minor, and precedence decides.")
     probability = serializers.FloatField(help_text="How sure the comparison is, 0 to 1.")
+    model = serializers.CharField(
+        allow_blank=True, help_text="The language model that found it; empty: rules about values and words did."
+    )
     strategy = serializers.ChoiceField(choices=ConflictStrategy.values, help_text="What contexts do about it.")
     confidence = serializers.FloatField()
     reasoning = serializers.CharField()
@@ -93,10 +96,10 @@ class ConflictDecisionSerializer(StrictSerializer):
 
 def conflict_document(conflict: Conflict) -> dict[str, Any]:
     """Return a conflict as JSON."""
-    names = ("id", "kind", "status", "cue", "similarity", "severity", "probability", "strategy", "confidence")
+    names = ("id", "kind", "status", "cue", "similarity", "severity", "probability", "model", "strategy")
     left, right = conflict.sides
     facts = {
-        **{name: getattr(conflict, name) for name in (*names, "reasoning", "reason", "resolved_at")},
+        **{name: getattr(conflict, name) for name in (*names, "confidence", "reasoning", "reason", "resolved_at")},
         "agent": conflict.agent.slug if conflict.agent else None,
         "team": conflict.team.slug if conflict.team else None,
         "resolution": conflict.resolution or None,

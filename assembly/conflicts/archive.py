@@ -18,7 +18,7 @@ from assembly.conflicts.compared_texts import ComparedText, conflict_between, co
 from assembly.conflicts.services import conflict_decision_import
 from assembly.engine.refs import Ref
 from assembly.models import Conflict, ConflictKind, ConflictResolution, ConflictSide, ConflictStatus, text_hash
-from assembly.models.conflict import MAX_REASON_CHARACTERS, MAX_STATEMENT_CHARACTERS
+from assembly.models.conflict import MAX_MODEL_CHARACTERS, MAX_REASON_CHARACTERS, MAX_STATEMENT_CHARACTERS
 from config.http.errors import Conflict as ConflictError
 from config.http.errors import DossierError, Forbidden, NotFound
 from config.http.serializers import ExactText, Fraction, StrictSerializer
@@ -58,6 +58,7 @@ class ArchivedDecisionSerializer(StrictSerializer):
     subject = Fraction()
     severity = Fraction()
     probability = Fraction()
+    model = ExactText(max_length=MAX_MODEL_CHARACTERS, required=False, allow_blank=True, default="")
     resolution = serializers.ChoiceField(choices=[one.value for one in DECIDED])
     reason = ExactText(max_length=MAX_REASON_CHARACTERS, allow_blank=True)
     decided_by = ExactText(max_length=200, allow_blank=True)
@@ -88,7 +89,7 @@ class FoundPair:
         """Return an unsaved conflict of these texts with the measures of the archive."""
         statements = [said[side]["statement"] for side in ("left", "right")]
         left_statement, right_statement = statements[::-1] if self.is_swapped else statements
-        measures = {name: said[name] for name in MEASURES}
+        measures = {name: said[name] for name in (*MEASURES, "model")}
         return conflict_between(
             self.left, self.right, left_statement=left_statement, right_statement=right_statement, **measures
         )
@@ -168,6 +169,7 @@ def _document(conflict: Conflict) -> dict[str, Any]:
         "left": _side_document(left),
         "right": _side_document(right),
         **{name: getattr(conflict, name) for name in MEASURES},
+        **({"model": conflict.model} if conflict.model else {}),
         "resolution": conflict.resolution,
         "reason": conflict.reason,
         "decided_by": conflict.resolver_name,

@@ -39,7 +39,7 @@ def consolidate_duplicates(run: LifecycleRun) -> None:
 
 
 def _pairs() -> list[tuple[Memory, Memory]]:
-    rows = Conflict.objects.waiting().filter(kind=ConflictKind.DUPLICATE, similarity__gte=MIN_SIMILARITY)
+    rows = Conflict.objects.waiting().filter(kind=ConflictKind.DUPLICATE, similarity__gte=MIN_SIMILARITY, model="")
     sides = [row.sides for row in rows.order_by("found", "id")[:MAX_PAIRS]]
     wanted: list[tuple[UUID, UUID]] = [
         (left.item, right.item) for left, right in sides if left.kind == right.kind == "memory"

@@ -25,9 +25,10 @@ from assembly.conflicts.compared_texts import (
     texts_of,
 )
 from assembly.conflicts.counts import recount_for_owners
-from assembly.conflicts.detection import Comparison, compare_texts
+from assembly.conflicts.detection import Comparison, InferenceModel, compare_texts
+from assembly.conflicts.language_model.model_in_use import model_in_use
 from assembly.models import Conflict, ConflictKind, ConflictResolution, ConflictSide, ConflictStatus
-from assembly.models.conflict import MAX_STATEMENT_CHARACTERS
+from assembly.models.conflict import MAX_MODEL_CHARACTERS, MAX_STATEMENT_CHARACTERS
 from config.db.statements import Statement, fetch_rows, run_statement
 from memories.jobs.periodic import periodic
 from memories.jobs.services import Advance, job_create, job_kind
@@ -102,33 +103,44 @@ def find_conflicts(job: Job, advance: Advance) -> None:
     """Run a job that compares items; deleted items count as done."""
     found: list[Conflict] = []
     for kind, id_ in job.arguments["items"]:
-        found += item_conflicts_find(kind=kind, id_=UUID(id_))
+        found += item_conflicts_find(kind=kind, id_=UUID(id_), advance=advance)
         advance(1)
     recount_for_owners(found)
 
 
-def item_conflicts_find(*, kind: str, id_: UUID) -> list[Conflict]:
+def item_conflicts_find(*, kind: str, id_: UUID, advance: Advance | None = None) -> list[Conflict]:
     """Compare the item's texts with those near them, store what is found, and return the conflicts that are new.
 
-    Conflicts with texts that the item no longer has are gone afterwards.
+    Conflicts with texts that the item no longer has are gone afterwards. If a language model is asked, `advance` is
+    told after each text that the job goes on: those of a long document may take longer than a job may be silent.
     """
     texts = texts_of(kind, id_)
     if texts is None:
         return []
     _close_outdated(id_, texts)
-    found = [pair for text in texts for pair in _found(text, nearest_texts(text))]
+    model = model_in_use()
+    found: list[tuple[ComparedText, ComparedText, Comparison, float]] = []
+    for text in texts:
+        found += _found(text, nearest_texts(text), model)
+        if model and advance:
+            advance(0)
     return [conflict for pair in found if (conflict := _store(*pair))]
 
 
 def _found(
-    text: ComparedText, near: Sequence[ComparedText]
+    text: ComparedText, near: Sequence[ComparedText], model: InferenceModel | None
 ) -> Iterator[tuple[ComparedText, ComparedText, Comparison, float]]:
     """Yield the surest conflicts and duplicates of the text: the left and the right text, and how they relate."""
     compared = []
     for other in filter(text.shares_subject, near):
         left, right = sorted((text, other), key=lambda one: (one.item, one.ref))
         comparison = compare_texts(
-            left.text, right.text, similarity=other.similarity, left_date=left.date, right_date=right.date
+            left.text,
+            right.text,
+            similarity=other.similarity,
+            left_date=left.date,
+            right_date=right.date,
+            model=model,
         )
         compared.append((left, right, comparison, other.similarity))
     for label in STORED_LABELS:
@@ -137,10 +149,13 @@ def _found(
 
 
 def remaining_contradiction(memory: Memory, other: ConflictSide) -> str:
-    """Return the sentence that tells how the memory contradicts this side; empty if it does not."""
+    """Return the sentence that tells how the memory contradicts this side; empty if it does not.
+
+    The caller is a request, which has no time for a language model: a worker asks one afterwards.
+    """
     for text in texts_of("memory", memory.id) or ():
         near = [one for one in nearest_texts(text) if (one.item, one.sha256) == (other.item, other.sha256)]
-        for *_texts, comparison, _similarity in _found(text, near):
+        for *_texts, comparison, _similarity in _found(text, near, None):
             if comparison.label == "conflict":
                 return comparison.cue
     return ""
@@ -177,6 +192,7 @@ def _store(left: ComparedText, right: ComparedText, comparison: Comparison, simi
         "subject": comparison.subject,
         "severity": comparison.severity,
         "probability": comparison.probability,
+        "model": comparison.model[:MAX_MODEL_CHARACTERS],
         "left_statement": comparison.left_statement[:MAX_STATEMENT_CHARACTERS],
         "right_statement": comparison.right_statement[:MAX_STATEMENT_CHARACTERS],
     }

@@ -40,6 +40,7 @@ HEADINGS: Mapping[str, str | Promise] = {
     ConflictKind.NEGATION: gettext_lazy("One text denies what the other one says"),
     ConflictKind.STATE: gettext_lazy("Two texts name opposite states"),
     ConflictKind.PROPERTY: gettext_lazy("Two texts name different values"),
+    ConflictKind.MEANING: gettext_lazy("One text contradicts the other one"),
     ConflictKind.DUPLICATE: gettext_lazy("Two texts say the same"),
 }
 

@@ -25,6 +25,7 @@ from teams.sensitivity import Sensitive, SensitiveManager
 MAX_REF_CHARACTERS = 160
 MAX_REASON_CHARACTERS = 1_000
 MAX_STATEMENT_CHARACTERS = 2_000
+MAX_MODEL_CHARACTERS = 120
 FILE_REFS = "^(agent_file|team_file):"
 """The refs of files, which require another right of an agent's key than memories, logs and documents."""
 
@@ -37,6 +38,7 @@ class ConflictKind(models.TextChoices):
     NEGATION = "negation", _("Negation")
     STATE = "state", _("State")
     PROPERTY = "property", _("Property")
+    MEANING = "meaning", _("Meaning")
     DUPLICATE = "duplicate", _("Duplicate")
 
 
@@ -125,9 +127,10 @@ class Conflict(Sensitive):
     `agent` and `team` are those of the two sides: a conflict of an agent's memory with a team's file has both, and one
     between two teams' texts does not exist. If `of_organisation` is true, a side is a file of the organisation.
 
-    `similarity` is the cosine of the texts, `subject`, `severity` and `probability` are 0 to 1. `strategy`,
-    `confidence` and `reasoning` say how a context handles the conflict as it is now. A pair of texts has one row, so
-    what a person decided holds when the pair is found again.
+    `similarity` is the cosine of the texts, `subject`, `severity` and `probability` are 0 to 1. `model` names the
+    language model that found the conflict; it is empty where the cues did. `strategy`, `confidence` and `reasoning` say
+    how a context handles the conflict as it is now. A pair of texts has one row, so what a person decided holds when
+    the pair is found again.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -140,6 +143,7 @@ class Conflict(Sensitive):
     subject = models.FloatField()
     severity = models.FloatField()
     probability = models.FloatField()
+    model = models.CharField(max_length=MAX_MODEL_CHARACTERS, blank=True, default="", db_default="")
     left_ref = models.CharField(max_length=MAX_REF_CHARACTERS)
     left_item = models.UUIDField()
     left_sha256 = models.BinaryField(max_length=32)

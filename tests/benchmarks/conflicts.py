@@ -17,6 +17,9 @@ figures of the held-out pairs have these names; those of other files end with th
 `ms_per_long_pair` that of texts of 2,000 characters. DATA=folder prints the same figures for its files NAME.jsonl, with
 left, right and label in each line.
 
+If CONFLICT_MODEL_FOLDER names the folder of a language model, all figures of pairs, of corpora and of times are also
+printed with the model, with names that end with `_with_model`.
+
 `conflicts_per_1000_texts_NAME` is how many pairs are called conflicts when all texts of a corpus are compared as
 workers do: see `conflict_corpora`, which says what detection was trained with, and reads more corpora from the folder
 CORPORA. Few or none of them are real ones; SHOW=1 prints them on the standard error to be read.
@@ -37,6 +40,7 @@ from tests.benchmarks.conflict_corpora import corpus_names, load_corpora
 from tests.benchmarks.figures import figure
 
 if TYPE_CHECKING:
+    from assembly.conflicts.detection import InferenceModel
     from assembly.conflicts.detection.figures import Outcome
 
 NAME = "conflicts"
@@ -59,21 +63,30 @@ def run() -> None:
             _print_figures(file, f"_{file.stem}")
     _print_times()
     for name, texts in load_corpora(corpus_names()):
-        _print_found(name, texts)
+        for model, ending in _models():
+            _print_found(name, texts, model, ending)
 
 
-def _print_found(name: str, texts: Sequence[CorpusText]) -> None:
+def _models() -> "list[tuple[InferenceModel | None, str]]":
+    """Return no model, and that of the settings if there is one, with the endings of their figures."""
+    from assembly.conflicts.language_model.model_in_use import model_in_use
+
+    model = model_in_use()
+    return [(None, ""), *([(model, "_with_model")] if model else [])]
+
+
+def _print_found(name: str, texts: Sequence[CorpusText], model: "InferenceModel | None", with_model: str) -> None:
     from assembly.conflicts.compared_texts import MIN_SIMILARITY, NEAREST
     from assembly.conflicts.detection import compare_texts
     from memories.embeddings.wordllama import WordLlama
 
     pairs = find_neighbours(texts, WordLlama(), floor=MIN_SIMILARITY, nearest=NEAREST)
-    compared = [compare_texts(pair.left, pair.right, similarity=pair.similarity) for pair in pairs]
+    compared = [compare_texts(pair.left, pair.right, similarity=pair.similarity, model=model) for pair in pairs]
     found = [one for one in compared if one.label == "conflict"]
     if os.environ.get("SHOW"):
         for one in found:
             print(name, one.probability, one.left_statement, one.right_statement, sep=" | ", file=sys.stderr)
-    figure(NAME, f"conflicts_per_1000_texts_{name}", len(found) * 1_000 / len(texts), "pairs", len(texts))
+    figure(NAME, f"conflicts_per_1000_texts_{name}{with_model}", len(found) * 1_000 / len(texts), "pairs", len(texts))
 
 
 def _print_figures(file: Path, ending: str) -> None:
@@ -84,13 +97,14 @@ def _print_figures(file: Path, ending: str) -> None:
     from memories.embeddings.wordllama import WordLlama
 
     pairs, similarities = load_pairs(file), similarities_by(WordLlama())
-    outcomes = evaluate(pairs, similarities, load_classifier())
-    conflicts = [(one, cosine) for one, cosine in zip(outcomes, similarities(pairs), strict=True) if _is_found(one)]
-    reached = sum(cosine >= MIN_SIMILARITY for _, cosine in conflicts)
-    figures = figures_of(outcomes)
-    figures["reached_recall"] = reached / max(1, sum(pair.label == "conflict" for pair in pairs))
-    for name, value in figures.items():
-        figure(NAME, name + ending, value, "share", len(pairs))
+    for model, with_model in _models():
+        outcomes = evaluate(pairs, similarities, load_classifier(), model)
+        conflicts = [(one, cosine) for one, cosine in zip(outcomes, similarities(pairs), strict=True) if _is_found(one)]
+        reached = sum(cosine >= MIN_SIMILARITY for _, cosine in conflicts)
+        figures = figures_of(outcomes)
+        figures["reached_recall"] = reached / max(1, sum(pair.label == "conflict" for pair in pairs))
+        for name, value in figures.items():
+            figure(NAME, name + ending + with_model, value, "share", len(pairs))
 
 
 def _is_found(outcome: "Outcome") -> bool:
@@ -102,13 +116,14 @@ def _print_times() -> None:
 
     pairs = [(pair.left, pair.right) for pair in load_pairs(PAIRS / "train.jsonl")]
     # Stems are cached for good: an installation knows its vocabulary after the first thousands of texts.
-    _milliseconds(pairs)
-    figure(NAME, "ms_per_pair", _milliseconds(pairs), "ms", len(pairs))
+    _milliseconds(pairs, None)
     long_pairs = _long_pairs([text for pair in pairs for text in pair])
-    figure(NAME, "ms_per_long_pair", _milliseconds(long_pairs), "ms", len(long_pairs))
+    for model, with_model in _models():
+        figure(NAME, f"ms_per_pair{with_model}", _milliseconds(pairs, model), "ms", len(pairs))
+        figure(NAME, f"ms_per_long_pair{with_model}", _milliseconds(long_pairs, model), "ms", len(long_pairs))
 
 
-def _milliseconds(pairs: Sequence[tuple[str, str]]) -> float:
+def _milliseconds(pairs: Sequence[tuple[str, str]], model: "InferenceModel | None") -> float:
     """Return the mean time of a comparison, without statements that were analysed before."""
     from assembly.conflicts.detection import compare_texts
     from assembly.conflicts.detection.statement_analysis import analyse
@@ -116,7 +131,7 @@ def _milliseconds(pairs: Sequence[tuple[str, str]]) -> float:
     analyse.cache_clear()
     started = time.perf_counter()
     for left, right in pairs:
-        compare_texts(left, right, similarity=0.7)
+        compare_texts(left, right, similarity=0.7, model=model)
     return (time.perf_counter() - started) * 1_000 / len(pairs)
 
 

@@ -1,5 +1,7 @@
 """Settings that cannot be stop the start, and say what can."""
 
+from pathlib import Path
+
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
@@ -99,6 +101,14 @@ def test_what_is_no_network_is_refused(nonsense: str, monkeypatch: pytest.Monkey
     monkeypatch.setenv("EXTERNAL_ALLOWED_NETWORKS", nonsense)
     with pytest.raises(ImproperlyConfigured, match=r"Write networks like 10\.20\.0\.0/16"):
         environment.networks("EXTERNAL_ALLOWED_NETWORKS")
+
+
+def test_a_folder_that_may_be_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert environment.optional_folder("HERE") is None
+    monkeypatch.setenv("HERE", " ")
+    assert environment.optional_folder("HERE") is None
+    monkeypatch.setenv("HERE", "~/models/nli")
+    assert environment.optional_folder("HERE") == Path.home() / "models" / "nli"
 
 
 def test_the_address_of_the_installation_is_needed_for_mail(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,5 +4,6 @@ It is pure: it reads no database and no clock, and equal texts give equal answer
 """
 
 from assembly.conflicts.detection.comparison import Comparison, compare_texts
+from assembly.conflicts.detection.inference import InferenceModel
 
-__all__ = ["Comparison", "compare_texts"]
+__all__ = ["Comparison", "InferenceModel", "compare_texts"]

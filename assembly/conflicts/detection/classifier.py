@@ -27,6 +27,7 @@ from assembly.conflicts.detection.features import (
     label_features,
     subject_features,
 )
+from assembly.conflicts.detection.statement import Statement
 from assembly.conflicts.detection.word_alignment import sentence_similarity
 
 Label = Literal["conflict", "duplicate", "refining", "evolving", "similar", "unrelated"]
@@ -59,6 +60,8 @@ class Classification:
     """The probability of the label, 0 to 1."""
     subject: float
     conflict_probability: float
+    likeliest: Label | None = None
+    """The most probable label, whatever guards say; None for a conflict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +105,14 @@ class Classifier:
             return Classification("conflict", conflict, subject, conflict)
         chances = self.probabilities(label_features(pair, subject, of_subject))
         duplicate = chances["duplicate"]
+        likeliest = max(LABELS, key=lambda label: chances[label])
         if is_possible_duplicate(pair) and duplicate >= self.duplicate_threshold:
-            return Classification("duplicate", duplicate, subject, conflict)
+            return Classification("duplicate", duplicate, subject, conflict, likeliest)
         others: list[Label] = ["refining", "similar", "unrelated"]
         if is_possible_change(pair, subject):
             others.append("evolving")
         best = max(others, key=lambda label: chances[label])
-        return Classification(best, chances[best], subject, conflict)
+        return Classification(best, chances[best], subject, conflict, likeliest)
 
     def contradiction_of(self, of_conflict: Features) -> float:
         """Return the probability, 0 to 1, that two statements with a cue contradict each other."""
@@ -124,12 +128,17 @@ class Classifier:
         return {label: power / total for label, power in powers.items()}
 
 
+def states_one_thing(statement: Statement) -> bool:
+    """Return whether the statement may contradict another one: it is no question, no code and not too long."""
+    return not (statement.is_question or len(statement.words) > MAX_WORDS or _CODE.search(statement.text))
+
+
 def is_possible_conflict(pair: Pair) -> bool:
     """Return whether the statements have a cue, and are near in meaning.
 
     Questions and code say nothing, and what opens at 7 may close at 19.
     """
-    if any(one.is_question or len(one.words) > MAX_WORDS or _CODE.search(one.text) for one in (pair.left, pair.right)):
+    if not (states_one_thing(pair.left) and states_one_thing(pair.right)):
         return False
     is_denied = pair.cues.strongest_kind() == "negation"
     if not pair.cues.differences or not (is_denied or not pair.cues.has_other_event):

@@ -23,7 +23,7 @@ from assembly.conflicts.detection.classifier import (
     Classifier,
     Label,
 )
-from assembly.conflicts.detection.comparison import clause_pairs, statements_of_both
+from assembly.conflicts.detection.comparison import clause_pairs
 from assembly.conflicts.detection.contradiction_fitting import (
     CORPUS_WEIGHT,
     PENALTY,
@@ -48,6 +48,7 @@ from assembly.conflicts.detection.labelled_pairs import LabelledPair
 from assembly.conflicts.detection.multinomial_regression import Numbers, fit_multinomial
 from assembly.conflicts.detection.neighbours import Neighbours
 from assembly.conflicts.detection.statement import Statement
+from assembly.conflicts.detection.text_statements import statements_of_both
 from assembly.conflicts.detection.word_alignment import sentence_similarity
 
 AnalysedPair = tuple[Pair, Label]

@@ -6,8 +6,7 @@ other languages numbers, units, ISO dates and words that are equal are compared.
 """
 
 import datetime
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,35 +15,18 @@ from assembly.conflicts.detection.clauses import clauses_of
 from assembly.conflicts.detection.cues import find_cues
 from assembly.conflicts.detection.differences import Difference, Kind
 from assembly.conflicts.detection.features import Pair
-from assembly.conflicts.detection.lexicon import LANGUAGES, Language, load_lexicon
+from assembly.conflicts.detection.inference import INFERRED_STRENGTH, InferenceModel, infer_labels
 from assembly.conflicts.detection.statement import Statement
 from assembly.conflicts.detection.statement_analysis import analyse
+from assembly.conflicts.detection.text_statements import statements_of_both
 from assembly.conflicts.detection.word_alignment import sentence_similarity
-from assembly.engine.extraction import sentences_of
-from memories.search.languages import detected_language, stop_words
 
-MAX_STATEMENTS = 24
-"""The most statements of a text that are compared, from its beginning."""
 MAX_PAIRS = 40
 """The most pairs of statements that are compared, those with most common words first."""
-MAX_CHARACTERS = 8_000
-"""The most characters of a text that are read, from its beginning."""
 MAX_SPLIT, MAX_CLAUSE_PAIRS = 3, 10
 """The most statements of a text that are split into clauses, and the most pairs of these that are compared."""
-
-_WORD = re.compile(r"[^\W\d_]+")
-_MARKED = ("german", "spanish")
-"""The languages of which a few words tell that a short text is in them."""
-_LETTERS = {"german": "äöüß", "spanish": "ñ¿¡áéíóú"}
-_ABBREVIATION = re.compile(
-    r"\b(?:Mr|Mrs|Ms|Dr|Prof|Sr|Sra|St|vs?|No|Nr|ca|approx|bzw|z\. ?B|i\.e|e\.g|d\. ?h|Str|Abs|Art)\.$"
-)
-_GERMAN_DAY = re.compile(
-    r" (?:Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)\b"
-)
-"""This is what follows the point of “30. Juni”."""
-_LINE_GOES_ON = re.compile(r"[ \t]*\n[ \t]*[a-zäöüßáéíóúñ]")
-_LIST_MARK = re.compile(r"^\s*(?:[-*•+]|\d+[.)])\s+|^#+\s+")
+DECIDED: tuple[Label, ...] = ("conflict", "evolving", "duplicate")
+"""The labels that nothing further is asked about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +47,16 @@ class Comparison:
     left_statement: str
     """The sentence of the left text that decided, as it is written there; likewise of the right text."""
     right_statement: str
+    model: str = ""
+    """The name of the language model that decided; empty where the cues did."""
 
 
 class _Compared(NamedTuple):
     pair: Pair
     found: Classification
     places: tuple[int, int]
+    model: str = ""
+    """The name of the language model that gave the label; empty where the cues did."""
 
 
 def compare_texts(
@@ -80,14 +66,16 @@ def compare_texts(
     similarity: float,
     left_date: datetime.date | None = None,
     right_date: datetime.date | None = None,
+    model: InferenceModel | None = None,
 ) -> Comparison:
     """Return how two texts are related.
 
     `similarity` is the cosine of the embeddings of both texts. The dates are the days that the texts speak of, not
-    those on which they were stored: different values on different days are not a conflict but a change.
+    those on which they were stored: different values on different days are not a conflict but a change. The model, if
+    there is one, is asked where the cues find no conflict, change or duplicate.
     """
     return compare_texts_by(
-        load_classifier(), left, right, similarity=similarity, left_date=left_date, right_date=right_date
+        load_classifier(), left, right, similarity=similarity, left_date=left_date, right_date=right_date, model=model
     )
 
 
@@ -99,8 +87,9 @@ def compare_texts_by(
     similarity: float,
     left_date: datetime.date | None = None,
     right_date: datetime.date | None = None,
+    model: InferenceModel | None = None,
 ) -> Comparison:
-    """Return how two texts are related, by this classifier."""
+    """Return how two texts are related, by this classifier and this model."""
     if is_same_text(left, right):
         return Comparison(
             "duplicate", "duplicate", 1.0, 0.0, "Both texts are the same.", 1.0, left.strip(), right.strip()
@@ -110,73 +99,16 @@ def compare_texts_by(
     if not compared:
         return Comparison("unrelated", "", 0.0, 0.0, "", 1.0, _first(mine), _first(theirs))
     chosen, label = _decide(compared, len(mine), len(theirs))
-    if label not in ("conflict", "evolving", "duplicate"):
+    if label not in DECIDED:
         chosen, label = _compare_clauses(mine, theirs, similarity, classifier) or (chosen, label)
+    if model and label not in DECIDED and (inferred := _infer(compared, model)):
+        chosen, label = _decide(inferred, len(mine), len(theirs))
+        if label == "duplicate":  # what made it one
+            chosen = max((one for one in inferred if one.model), key=lambda one: one.found.probability)
     is_change = left_date is not None and right_date is not None and left_date != right_date
     if label == "conflict" and is_change:
         label = "evolving"
     return _comparison(chosen, label)
-
-
-def statements_of_both(left: str, right: str) -> tuple[list[Statement], list[Statement]]:
-    """Return the statements of both texts; a text without a sign of its language is read in that of the other one."""
-    mine, theirs = language_of(left), language_of(right)
-    return statements_of(left, mine or theirs or "english"), statements_of(right, theirs or mine or "english")
-
-
-def language_of(text: str) -> Language | None:
-    """Return the language of a text; None if it has no sign of one, or is in a language without lists of words."""
-    detected = detected_language(text[:MAX_CHARACTERS])
-    if detected:
-        return next((known for known in LANGUAGES if known == detected), None)
-    words = set(_WORD.findall(text[:MAX_CHARACTERS].lower()))
-    signs = {language: _signs(language, words) for language in LANGUAGES}
-    first, second = sorted(signs.values(), reverse=True)[:2]
-    return None if first == second else next(one for one in LANGUAGES if signs[one] == first)
-
-
-def _signs(language: Language, words: set[str]) -> int:
-    """Return how many of the words tell that a text is in the language."""
-    other = [load_lexicon(one) for one in LANGUAGES if one != language]
-    if language == "english":
-        foreign = frozenset().union(*(one.marks for one in other), *map(stop_words, _MARKED))
-        return len(words & (load_lexicon(language).stop_words - foreign))
-    known = load_lexicon(language).marks - load_lexicon("english").stop_words - load_lexicon("english").marks
-    letters = _LETTERS[language]
-    return len(words & known) + sum(any(letter in word for letter in letters) for word in words)
-
-
-def statements_of(text: str, language: Language) -> list[Statement]:
-    """Return the analysed sentences of a text, at most MAX_STATEMENTS, without marks of lists and headings."""
-    text = text[:MAX_CHARACTERS]
-    found: list[Statement] = []
-    for start, end in _whole_sentences(text):
-        said = _LIST_MARK.sub("", text[start:end])
-        statement = analyse(said, language)
-        if statement.words or statement.quantities or statement.dates:
-            found.append(statement)
-        if len(found) == MAX_STATEMENTS:
-            break
-    return found
-
-
-def _whole_sentences(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the start and end of each sentence.
-
-    The point of an abbreviation such as “Dr.” ends none, nor does a line that goes on in the next one.
-    """
-    start: int | None = None
-    for sentence in sentences_of(text):
-        start = sentence.start if start is None else start
-        rest = text[sentence.end :]
-        is_abbreviated = _ABBREVIATION.search(text[start : sentence.end]) and rest.startswith(" ")
-        is_wrapped = _LINE_GOES_ON.match(rest) and text[sentence.end - 1] not in ".!?:;|"
-        is_day = text[: sentence.end].endswith(".") and _GERMAN_DAY.match(rest)
-        if not is_abbreviated and not is_day and not is_wrapped:
-            yield start, sentence.end
-            start = None
-    if start is not None:
-        yield start, len(text)
 
 
 def compared_pairs(left: str, right: str, similarity: float) -> list[Pair]:
@@ -259,6 +191,17 @@ def _common_share(left: Statement, right: Statement) -> float:
     return len(left.words & right.words) / max(len(left.words), len(right.words))
 
 
+def _infer(compared: Sequence[_Compared], model: InferenceModel) -> list[_Compared] | None:
+    """Return all pairs with the labels that the model gives some of them; None if it gives none."""
+    found = infer_labels([(one.pair, one.found) for one in compared], model)
+    if not found:
+        return None
+    return [
+        one._replace(found=found[place], model=model.name) if place in found else one
+        for place, one in enumerate(compared)
+    ]
+
+
 def _conflict_rank(one: _Compared) -> tuple[float, float, float]:
     strongest = one.pair.cues.strongest()
     return one.found.conflict_probability, one.found.subject, strongest.strength if strongest else 0.0
@@ -294,6 +237,8 @@ def _is_covered(pairs: Sequence[_Compared], side: int, size: int) -> bool:
 def _comparison(chosen: _Compared, label: Label) -> Comparison:
     found, cues = chosen.found, chosen.pair.cues
     difference: Difference | None = cues.strongest() if label in ("conflict", "evolving") else None
+    if chosen.model and label in DECIDED:
+        return _inferred_comparison(chosen, label)
     kind: Kind = "duplicate" if label == "duplicate" else difference.kind if difference else ""
     strength = difference.strength if difference and label == "conflict" else 0.0
     probability = found.probability if found.label == label else max(found.conflict_probability, found.probability)
@@ -306,6 +251,24 @@ def _comparison(chosen: _Compared, label: Label) -> Comparison:
         probability=round(probability, 4),
         left_statement=chosen.pair.left.text,
         right_statement=chosen.pair.right.text,
+    )
+
+
+def _inferred_comparison(chosen: _Compared, label: Label) -> Comparison:
+    """Return the comparison of texts of which a language model finds a contradiction, or that both say the same."""
+    found, share = chosen.found, f"{chosen.found.probability:.0%}".replace("%", " %")
+    is_duplicate = label == "duplicate"
+    says = "both say the same" if is_duplicate else "one contradicts the other"
+    return Comparison(
+        label=label,
+        kind="duplicate" if is_duplicate else "meaning",
+        subject=round(found.subject, 4),
+        severity=round(found.subject * INFERRED_STRENGTH, 4) if label == "conflict" else 0.0,
+        cue=f"The language model {chosen.model} finds that {says} (probability {share}).",
+        probability=round(found.probability, 4),
+        left_statement=chosen.pair.left.text,
+        right_statement=chosen.pair.right.text,
+        model=chosen.model,
     )
 
 

@@ -9,7 +9,7 @@ from assembly.conflicts.detection.date_values import DateValue
 from assembly.conflicts.detection.quantities import COUNT, Quantity
 from assembly.conflicts.detection.statement import Statement
 
-Kind = Literal["number", "date", "negation", "state", "property", "duplicate", ""]
+Kind = Literal["number", "date", "negation", "state", "property", "meaning", "duplicate", ""]
 Value = TypeVar("Value", Quantity, DateValue)
 
 CURRENCIES = ("EUR", "USD", "GBP", "CHF")

@@ -23,17 +23,17 @@ _SHORT_MODAL = re.compile(r"['’](?:ll|d)\b")  # noqa: RUF001 - “I'll” and 
 
 def is_possible_duplicate(pair: Pair) -> bool:
     """Return whether nothing in the statements differs that would make one of them say more, or something else."""
+    return is_possible_paraphrase(pair) and _has_equal_words(pair)
+
+
+def is_possible_paraphrase(pair: Pair) -> bool:
+    """Return whether the statements agree in all that counts but their words: values, negations, roles, tense."""
     cues, left, right = pair.cues, pair.left, pair.right
     if cues.differences or cues.is_finer or cues.has_other_subject or cues.has_other_event or not cues.is_even:
         return False
     if len(cues.common) + cues.equal_values < LEAST_SHARED:
         return False
-    return (
-        _has_equal_words(pair)
-        and _has_equal_values(pair)
-        and _has_equal_roles(pair)
-        and _has_equal_circumstances(left, right)
-    )
+    return _has_equal_values(pair) and _has_equal_roles(pair) and _has_equal_circumstances(left, right)
 
 
 def _has_equal_words(pair: Pair) -> bool:

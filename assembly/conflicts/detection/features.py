@@ -71,7 +71,7 @@ def subject_features(pair: Pair) -> dict[str, float]:
         "common_name": float(bool(cues.common & (left.names | right.names))),
         "few_common": float(common <= 1),
         "common_count": min(common + cues.aligned, 6) / 6,
-        "other_qualifier": float(_has_other_qualifier(pair)),
+        "other_qualifier": float(has_other_qualifier(pair)),
         "other_person": float(cues.loose_rule != "holder" and _has_other_person(pair)),
         "sentence_cosine": sentence_similarity(pair.left.text, pair.right.text),
         "spelling": fuzz.token_sort_ratio(pair.left.text, pair.right.text) / 100,
@@ -175,7 +175,7 @@ def _has_foreign_subject(pair: Pair) -> bool:
     return False
 
 
-def _has_other_qualifier(pair: Pair) -> bool:
+def has_other_qualifier(pair: Pair) -> bool:
     """Return whether both name a value of one class that tells two things apart, such as staging and production."""
     left, right = pair.left.typed.classes, pair.right.typed.classes
     both = [name for name in left.keys() & right.keys() if name.startswith(QUALIFIERS)]

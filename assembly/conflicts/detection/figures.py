@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from assembly.conflicts.detection.classifier import Classifier, Label
 from assembly.conflicts.detection.comparison import Comparison, compare_texts_by
+from assembly.conflicts.detection.inference import InferenceModel
 from assembly.conflicts.detection.labelled_pairs import LabelledPair
 from memories.embeddings.base import Embedder
 
@@ -35,8 +36,13 @@ def similarities_by(embedder: Embedder) -> Similarities:
     return similarities
 
 
-def evaluate(pairs: Sequence[LabelledPair], similarities: Similarities, classifier: Classifier) -> list[Outcome]:
-    """Return what the classifier finds for each pair."""
+def evaluate(
+    pairs: Sequence[LabelledPair],
+    similarities: Similarities,
+    classifier: Classifier,
+    model: InferenceModel | None = None,
+) -> list[Outcome]:
+    """Return what the classifier, and the language model if there is one, find for each pair."""
     return [
         Outcome(
             pair,
@@ -47,6 +53,7 @@ def evaluate(pairs: Sequence[LabelledPair], similarities: Similarities, classifi
                 similarity=similarity,
                 left_date=pair.left_date,
                 right_date=pair.right_date,
+                model=model,
             ),
         )
         for pair, similarity in zip(pairs, similarities(pairs), strict=True)

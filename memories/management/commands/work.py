@@ -26,7 +26,7 @@ class Command(BaseCommand):
     """Runs background jobs, one process per concurrent job, so that a job that kills its worker affects no other."""
 
     help = __doc__
-    requires_system_checks: list[str] = []  # they would load all pages and the API, which a worker does not serve
+    requires_system_checks = ["local_files"]  # others would load all pages and the API, which a worker does not serve
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--concurrency", type=int, default=1, choices=range(1, MAX_WORKERS + 1), metavar="N")

@@ -50,7 +50,9 @@ def test_what_a_person_separated_stays_separated(agent: Agent) -> None:
     assert not Memory.objects.exclude(superseded_by=None).exists()
 
 
-@pytest.mark.parametrize("facts", [{"similarity": 0.96}, {"kind": ConflictKind.NUMBER}])
+@pytest.mark.parametrize(
+    "facts", [{"similarity": 0.96}, {"kind": ConflictKind.NUMBER}, {"model": "tiny-nli@0123456789ab"}]
+)
 def test_others_are_left_for_a_person(agent: Agent, facts: dict[str, Any]) -> None:
     duplicates(remember(agent, TEXT), remember(agent, f"{TEXT} "), **facts)
     run()

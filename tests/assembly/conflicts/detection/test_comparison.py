@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assembly.conflicts.detection import compare_texts, comparison
+from assembly.conflicts.detection import compare_texts, comparison, text_statements
 from assembly.conflicts.detection.classifier import LABELS, load_classifier
 from assembly.conflicts.detection.cues import Cues, find_cues
 from assembly.conflicts.detection.figures import evaluate, figures_of, similarities_by
@@ -109,11 +109,11 @@ def test_the_cue_of_a_negation_tells_where_it_stands() -> None:
 
 def test_different_values_on_different_days_are_a_change() -> None:
     left, right = "Ticket OPS-7 is open.", "Ticket OPS-7 is closed."
-    days = {"left_date": datetime.date(2026, 3, 1), "right_date": datetime.date(2026, 4, 1)}
+    march, april = datetime.date(2026, 3, 1), datetime.date(2026, 4, 1)
     assert compare_texts(left, right, similarity=0.9).label == "conflict"
-    assert compare_texts(left, right, similarity=0.9, **days).label == "evolving"
-    assert compare_texts(left, right, similarity=0.9, **days).severity == 0
-    assert compare_texts(left, right, similarity=0.9, left_date=days["left_date"]).label == "conflict"
+    change = compare_texts(left, right, similarity=0.9, left_date=march, right_date=april)
+    assert (change.label, change.severity) == ("evolving", 0)
+    assert compare_texts(left, right, similarity=0.9, left_date=march).label == "conflict"
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_long_texts_cost_a_bounded_number_of_comparisons(monkeypatch: pytest.Mon
     monkeypatch.setattr("assembly.conflicts.detection.comparison.find_cues", count)
     left = " ".join(f"Server {number} has {number} disks." for number in range(500))
     right = " ".join(f"Server {number} has {number + 1} disks." for number in range(500))
-    assert len(comparison.statements_of(left, "english")) == comparison.MAX_STATEMENTS
+    assert len(text_statements.statements_of(left, "english")) == text_statements.MAX_STATEMENTS
     compare_texts(left, right, similarity=0.9)
     assert len(compared) == comparison.MAX_PAIRS
 

@@ -59,6 +59,22 @@ def test_both_texts_are_side_by_side_with_the_differing_words_marked(browser: Cl
         assert words in page, words
 
 
+def test_what_a_language_model_found_says_so(browser: Client, agent: Agent) -> None:
+    cue = "The language model tiny-nli@0123456789ab finds that one contradicts the other (probability 99 %)."
+    found = conflict_between(
+        remember(agent, "The school canteen cooks vegan food."),
+        remember(agent, "Beef stew is what the school canteen cooks on most days."),
+        kind="meaning",
+        model="tiny-nli@0123456789ab",
+        cue=cue,
+    )
+    page = text_of(browser.get(page_of(found)))
+    assert "One text contradicts the other one" in page
+    assert cue in page
+    assert "One text contradicts the other one" in text_of(browser.get(f"{LIST}?kind=meaning"))
+    assert "One text contradicts the other one" not in text_of(browser.get(f"{LIST}?kind=property"))
+
+
 def test_a_decision_and_its_undo(browser: Client, conflict: Conflict) -> None:
     page = text_of(
         browser.post(f"{page_of(conflict)}resolve/", {"choice": "left", "reason": "Since May."}, follow=True)

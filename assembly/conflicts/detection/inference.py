@@ -1,0 +1,102 @@
+"""A language model may help: it infers from two statements whether they contradict each other or say the same.
+
+The task is called natural-language inference. A model tells the probabilities that a first sentence, the premise,
+contradicts or entails a second one, the hypothesis. Both directions are asked, so that swapped texts give equal
+answers. A model is asked last, where the cues found no contradiction, change or duplicate, and about few pairs, because
+it needs some hundred times the time of a comparison. Which model there is, the caller says: this module knows none.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+from assembly.conflicts.detection.classifier import LEAST_COSINE, Classification, states_one_thing
+from assembly.conflicts.detection.duplicate_guards import is_possible_paraphrase
+from assembly.conflicts.detection.features import Pair, has_other_qualifier
+from assembly.conflicts.detection.polarity import compare_polarity
+
+MAX_INFERRED_PAIRS = 4
+"""The most pairs of statements of two texts about which a model is asked, those nearest in meaning first."""
+INFERRED_STRENGTH = 0.8
+"""The strength of a contradiction that a model finds, which names no values: that of opposite states."""
+
+
+class Inference(NamedTuple):
+    """The probabilities, 0 to 1, that a premise contradicts and that it entails a hypothesis."""
+
+    contradiction: float
+    entailment: float
+
+
+class InferenceModel(Protocol):
+    """The interface of language models that infer."""
+
+    @property
+    def name(self) -> str:
+        """The name of the model, which is stored with what it finds. It may be empty before the first answer."""
+
+    @property
+    def threshold(self) -> float:
+        """The least probability, 0 to 1, of a contradiction or of equal meaning."""
+
+    def infer(self, pairs: Sequence[tuple[str, str]]) -> Sequence[Inference] | None:
+        """Return an inference per pair of premise and hypothesis; None where the model fails, which it tells itself."""
+
+
+def infer_labels(
+    compared: Sequence[tuple[Pair, Classification]], model: InferenceModel
+) -> dict[int, Classification] | None:
+    """Return by their index the pairs that the model finds in conflict, or to be duplicates; None where it fails.
+
+    A model alone makes no duplicate: the guards of values must hold, and the weights must find it the likeliest, too.
+    It only takes the place of the guard of words.
+    """
+    places = sorted(
+        (place for place, (pair, _) in enumerate(compared) if _is_asked(pair)),
+        key=lambda place: _order(compared[place][0]),
+    )[:MAX_INFERRED_PAIRS]
+    if not places:
+        return {}
+    answers = model.infer([both for place in places for both in _directions(compared[place][0])])
+    if answers is None:
+        return None
+    found = {}
+    for place, there, back in zip(places, answers[::2], answers[1::2], strict=True):
+        pair, before = compared[place]
+        contradiction = (there.contradiction + back.contradiction) / 2
+        equal = min(there.entailment, back.entailment)
+        if contradiction >= model.threshold:
+            # Statements about different things do not contradict each other, so the model is as sure of one subject.
+            subject = max(before.subject, contradiction)
+            found[place] = Classification("conflict", contradiction, subject, contradiction)
+        elif equal >= model.threshold and before.likeliest == "duplicate" and is_possible_paraphrase(pair):
+            found[place] = Classification("duplicate", equal, max(before.subject, equal), before.conflict_probability)
+    return found
+
+
+def _is_asked(pair: Pair) -> bool:
+    """Return whether a contradiction of the statements would be a conflict.
+
+    Models call nearly all statements about two things of one kind contradictions. So what tells two things apart is
+    left to the lists of words: ward 3 and ward 4, staging and production, opening and closing.
+    """
+    left, right, cues = pair.left, pair.right, pair.cues
+    return (
+        pair.cosine >= LEAST_COSINE
+        and states_one_thing(left)
+        and states_one_thing(right)
+        and not (left.has_change or right.has_change)
+        and not cues.has_other_event
+        and not has_other_qualifier(pair)
+        and not compare_polarity(left, right, cues.common).has_other_subject
+    )
+
+
+def _order(pair: Pair) -> tuple[float, list[str]]:
+    # The same whichever text is left.
+    return -pair.cosine, sorted((pair.left.text, pair.right.text))
+
+
+def _directions(pair: Pair) -> Iterator[tuple[str, str]]:
+    first, second = sorted((pair.left.text, pair.right.text))
+    yield first, second
+    yield second, first

@@ -1,0 +1,73 @@
+"""The language model that the settings name is loaded by the first comparison of a process that needs it.
+
+A model that fails loses no job: conflicts are found by cues alone, the log says so, and after some minutes it is loaded
+again.
+"""
+
+import logging
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from threading import Lock
+from time import monotonic
+
+from django.conf import settings
+
+from assembly.conflicts.detection.inference import Inference
+from assembly.conflicts.language_model.model_folder import ModelFolder
+from assembly.conflicts.language_model.onnx_inference import OnnxInference
+
+logger = logging.getLogger(__name__)
+
+REST_SECONDS = 300
+"""The time for which a model that failed is not tried again."""
+
+
+class LanguageModel:
+    """The model of a folder, which is loaded when it is asked for the first time."""
+
+    def __init__(self, path: Path, labels: Sequence[str], *, threshold: float, threads: int) -> None:
+        self.name = ""
+        self.threshold = threshold
+        self._path, self._labels, self._threads = path, labels, threads
+        self._loaded: OnnxInference | None = None
+        self._rests_until = 0.0
+        self._lock = Lock()
+
+    def infer(self, pairs: Sequence[tuple[str, str]]) -> list[Inference] | None:
+        """Return an inference per pair of premise and hypothesis; None where the model cannot be loaded or fails."""
+        with self._lock:
+            if monotonic() < self._rests_until:
+                return None
+            try:
+                loaded = self._loaded or OnnxInference.load(
+                    ModelFolder.read(self._path, self._labels), threads=self._threads
+                )
+                self._loaded, self.name = loaded, loaded.name
+                return loaded.infer(pairs)
+            except Exception as error:  # noqa: BLE001 - whatever fails in the model must lose no job
+                self._loaded, self._rests_until = None, monotonic() + REST_SECONDS
+                logger.warning(
+                    "conflicts are found by cues alone for %d seconds, because the language model failed: %s: %s",
+                    REST_SECONDS,
+                    type(error).__name__,
+                    error,
+                )
+                return None
+
+
+def model_in_use() -> LanguageModel | None:
+    """Return the model that the settings name; None without one. Nothing is loaded yet."""
+    if settings.CONFLICT_MODEL_FOLDER is None:
+        return None
+    return _model_of(
+        settings.CONFLICT_MODEL_FOLDER,
+        tuple(settings.CONFLICT_MODEL_LABELS),
+        settings.CONFLICT_MODEL_PERCENT,
+        settings.CONFLICT_MODEL_THREADS,
+    )
+
+
+@lru_cache(maxsize=1)
+def _model_of(path: Path, labels: tuple[str, ...], percent: int, threads: int) -> LanguageModel:
+    return LanguageModel(path, labels, threshold=percent / 100, threads=threads)

@@ -1,0 +1,177 @@
+"""A language model is asked last, about few pairs of statements, and decides together with the cues."""
+
+import datetime
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assembly.conflicts.detection import compare_texts
+from assembly.conflicts.detection.classifier import load_classifier
+from assembly.conflicts.detection.figures import evaluate, similarities_by
+from assembly.conflicts.detection.inference import MAX_INFERRED_PAIRS, Inference
+from assembly.conflicts.detection.labelled_pairs import load_pairs
+from memories.embeddings.wordllama import WordLlama
+from tests.assembly.conflicts.language_model.onnx_models import BEEF, VEGAN
+
+PAIRS = Path(__file__).parents[1] / "pairs"
+Judge = Callable[[str, str], tuple[float, float]]
+CONTRADICTS: Judge = lambda _premise, _hypothesis: (0.97, 0.01)  # noqa: E731
+ENTAILS: Judge = lambda _premise, _hypothesis: (0.01, 0.97)  # noqa: E731
+
+
+class Model:
+    """A model that answers as the function says, and keeps what it was asked."""
+
+    name = "oracle@1"
+    threshold = 0.9
+
+    def __init__(self, judge: Judge) -> None:
+        self.asked: list[tuple[str, str]] = []
+        self._judge = judge
+
+    def infer(self, pairs: Sequence[tuple[str, str]]) -> list[Inference]:
+        self.asked += pairs
+        return [Inference(*self._judge(*pair)) for pair in pairs]
+
+
+class Failing(Model):
+    """A model that cannot be loaded."""
+
+    def infer(self, pairs: Sequence[tuple[str, str]]) -> None:  # type: ignore[override]
+        self.asked += pairs
+
+
+def test_a_contradiction_without_a_cue_is_a_conflict() -> None:
+    model = Model(CONTRADICTS)
+    found = compare_texts(VEGAN, BEEF, similarity=0.58, model=model)
+    assert (found.label, found.kind, found.model, found.probability) == ("conflict", "meaning", "oracle@1", 0.97)
+    assert found.severity == pytest.approx(0.97 * 0.8)
+    assert found.cue == "The language model oracle@1 finds that one contradicts the other (probability 97 %)."
+    assert model.asked == [(BEEF, VEGAN), (VEGAN, BEEF)]
+
+
+def test_both_directions_count_the_same() -> None:
+    leaning = Model(lambda premise, _: (0.99, 0.0) if premise == VEGAN else (0.8, 0.0))
+    assert compare_texts(VEGAN, BEEF, similarity=0.58, model=leaning).label != "conflict"
+    surer = Model(lambda premise, _: (0.99, 0.0) if premise == VEGAN else (0.82, 0.0))
+    there, back = (compare_texts(*both, similarity=0.58, model=surer) for both in ((VEGAN, BEEF), (BEEF, VEGAN)))
+    assert there.label == "conflict"
+    assert (there.probability, there.severity, there.cue) == (back.probability, back.severity, back.cue)
+    assert (there.left_statement, there.right_statement) == (back.right_statement, back.left_statement)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "label"),
+    [
+        ("The line opens at 8.", "The line opens at 9.", "conflict"),
+        ("Invoices are due within 30 days.", "Invoices are due within 14 days.", "conflict"),
+        ("Ravi worked at Siemens.", "Ravi now works at Bosch.", "evolving"),
+        ("Use British spelling in all letters.", "All letters use British spelling.", "duplicate"),
+    ],
+)
+@pytest.mark.parametrize("judge", [CONTRADICTS, ENTAILS])
+def test_what_the_cues_find_stays(left: str, right: str, label: str, judge: Judge) -> None:
+    model = Model(judge)
+    found = compare_texts(left, right, similarity=0.9, model=model)
+    assert (found, found.label, model.asked) == (compare_texts(left, right, similarity=0.9), label, [])
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        (VEGAN, "What does the school canteen cook?"),
+        ("The staging cluster runs on fast disks.", "The production cluster runs on slow tapes."),
+        ("Ward 3 has a view of the garden.", "Ward 4 looks onto the car park."),
+        ("The shop opens early in summer.", "The shop closes late in summer."),
+        ("load(vegan, canteen)", "load(beef, canteen)"),
+    ],
+)
+def test_what_is_about_two_things_is_not_asked(left: str, right: str) -> None:
+    model = Model(CONTRADICTS)
+    assert compare_texts(left, right, similarity=0.9, model=model).label != "conflict"
+    assert model.asked == []
+
+
+def test_what_is_far_in_meaning_is_not_asked() -> None:
+    model = Model(CONTRADICTS)
+    assert compare_texts(VEGAN, BEEF, similarity=0.49, model=model).label != "conflict"
+    assert model.asked == []
+
+
+def test_on_other_days_a_contradiction_is_a_change() -> None:
+    days = {"left_date": datetime.date(2026, 5, 1), "right_date": datetime.date(2026, 6, 1)}
+    found = compare_texts(VEGAN, BEEF, similarity=0.58, model=Model(CONTRADICTS), **days)
+    assert (found.label, found.severity) == ("evolving", 0.0)
+
+
+def test_few_pairs_of_long_texts_are_asked() -> None:
+    model = Model(lambda *_: (0.0, 0.0))
+    left = " ".join(
+        f"The school canteen cooks {food} stew for the children." for food in ("beef", "lamb", "pork", "fish")
+    )
+    right = " ".join(f"Vegan {food} is cooked by the school canteen." for food in ("curry", "soup", "pasta", "rice"))
+    compare_texts(left, right, similarity=0.7, model=model)
+    assert len(model.asked) == 2 * MAX_INFERRED_PAIRS
+    # One contradiction among many statements is one of the texts.
+    sees_fish = Model(lambda *both: (0.95, 0.0) if any("fish" in text for text in both) else (0.0, 0.0))
+    assert compare_texts("The school canteen cooks fish.", right, similarity=0.7, model=sees_fish).kind == "meaning"
+
+
+def test_a_model_confirms_a_duplicate_in_other_words() -> None:
+    left, right = "Uma sits in the Warsaw office.", "Uma's desk is in our Warsaw office."
+    assert compare_texts(left, right, similarity=0.9).label != "duplicate"
+    found = compare_texts(left, right, similarity=0.9, model=Model(ENTAILS))
+    assert (found.label, found.kind, found.model, found.severity) == ("duplicate", "duplicate", "oracle@1", 0.0)
+    assert found.cue == "The language model oracle@1 finds that both say the same (probability 97 %)."
+    assert compare_texts(right, left, similarity=0.9, model=Model(ENTAILS)).label == "duplicate"
+    halfway = Model(lambda premise, _: (0.0, 0.97) if premise == left else (0.0, 0.4))
+    assert compare_texts(left, right, similarity=0.9, model=halfway).label != "duplicate"
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("The bus takes 40 passengers.", "Up to 45 people fit on the bus."),
+        ("Lessons start in September.", "In October the lessons begin."),
+        ("The shop is open on Sundays.", "On a Sunday the shop's door is not open."),
+        ("Uma sits in the Warsaw office.", "Uma's desk was in our Warsaw office."),
+        ("Ana sends the parcels to Ben.", "Ben is who sends parcels to Ana."),
+        ("The dog needs medicine.", "The dog needs its medicine every evening with food."),
+    ],
+)
+def test_a_model_alone_never_makes_duplicates(left: str, right: str) -> None:
+    assert compare_texts(left, right, similarity=0.9, model=Model(ENTAILS)).label != "duplicate"
+
+
+def test_even_a_model_that_finds_all_texts_equal_makes_few_duplicates() -> None:
+    pairs = load_pairs(PAIRS / "third.jsonl")
+    outcomes = evaluate(pairs, similarities_by(WordLlama()), load_classifier(), Model(ENTAILS))
+    made = [one.pair.label for one in outcomes if one.found.label == "duplicate" and one.found.model]
+    assert made
+    assert set(made) == {"duplicate"}
+
+
+def test_a_model_that_fails_changes_nothing() -> None:
+    model = Failing(CONTRADICTS)
+    assert compare_texts(VEGAN, BEEF, similarity=0.58, model=model) == compare_texts(VEGAN, BEEF, similarity=0.58)
+    assert len(model.asked) == 2
+
+
+@settings(deadline=None, max_examples=100)
+@given(seed=st.integers(), file=st.sampled_from(("strangers", "wide")), place=st.integers(0, 300))
+def test_texts_are_compared_the_same_from_both_sides(seed: int, file: str, place: int) -> None:
+    def judge(premise: str, hypothesis: str) -> tuple[float, float]:
+        share = (hash((seed, premise, hypothesis)) % 1_000) / 1_000
+        return share, 1 - share
+
+    pair = load_pairs(PAIRS / f"{file}.jsonl")[place]
+    model = Model(judge)
+    model.threshold = 0.5
+    there = compare_texts(pair.left, pair.right, similarity=0.7, model=model)
+    back = compare_texts(pair.right, pair.left, similarity=0.7, model=model)
+    same = ("label", "kind", "subject", "severity", "probability", "model")
+    assert [getattr(there, name) for name in same] == [getattr(back, name) for name in same]
+    assert (there.left_statement, there.right_statement) == (back.right_statement, back.left_statement)
