@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypedDict
 
+from assembly.contexts.second_round_account import second_round_document
 from assembly.engine.profile import TRUSTED_SOURCES, Section
 from assembly.engine.ranking import decision_relevance
 from assembly.engine.reasons import decision_sentence
@@ -195,6 +196,7 @@ def assembly_document(answer: AssemblyResult) -> dict[str, Any]:
             "sources": [source_document(report) for report in assembly.sources],
             "quality": asked.get("quality"),
             "summaries": asked.get("summaries"),
+            "second_round": second_round_document(assembly),
             "rules": [_fired_rule_document(rule) for rule in asked.get("rules", ())],
             "unreadable_rules": [
                 {"name": rule["name"], "error": rule["fault"]} for rule in asked.get("unreadable_rules", ())

@@ -22,6 +22,7 @@ from assembly.contexts.items import empty_positions, included_positions, left_ou
 from assembly.contexts.layers import fired_rule_rows, source_rows, timeline_length_ms
 from assembly.contexts.page import OUT_SHOWN, head_facts, load_context_page, record_for
 from assembly.contexts.quality_rows import quality_rows
+from assembly.contexts.second_round_account import second_round_row
 from assembly.models import AssemblyFlag
 from assembly.pipeline.answer_cache import AssemblyResult
 from assembly.records.feedback import feedback_create, may_give_feedback
@@ -107,6 +108,7 @@ def rules_and_sources(request: HttpRequest, id_: UUID) -> HttpResponse:
         "sources": source_rows(page.assembly),
         "longest_ms": timeline_length_ms(page.assembly),
         "withheld": withheld_count(page.assembly.sources),
+        "second_round": second_round_row(page.assembly),
     }
     return render(request, "assembly/contexts/rules_and_sources.html", facts)
 

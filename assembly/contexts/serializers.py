@@ -6,6 +6,7 @@ from django.core.validators import RegexValidator
 from rest_framework import serializers
 
 from assembly.contexts.request_serializers import BudgetsSerializer, StrategySerializer
+from assembly.contexts.second_round_account import SecondRoundSerializer
 from assembly.engine.codes import DECISION_CODES, SourceCode
 from assembly.engine.profile import PrivacyMode
 from assembly.engine.query_signals import Intent
@@ -258,6 +259,9 @@ class MetadataSerializer(serializers.Serializer[Any]):
     )
     summaries = SummariesSerializer(
         allow_null=True, help_text="How the summaries in it were created; null if there are none."
+    )
+    second_round = SecondRoundSerializer(
+        allow_null=True, help_text="What was read a second time, for a profile that does so; null if nothing was."
     )
     assembly_ms = serializers.IntegerField()
 

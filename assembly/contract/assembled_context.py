@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import structs
 
 from assembly.contexts.documents import build_messages, source_document
+from assembly.contexts.second_round_account import second_round_document
 from assembly.contract.translation import requested_scopes
 from assembly.engine.codes import Code, SourceCode, WarningCode
 from assembly.engine.profile import Profile, Section
@@ -68,6 +69,7 @@ def assembled_context(memory_request: Mapping[str, Any], answered: AnsweredAssem
             **conflict_documents(answered),
             "coverage": coverage,
             "sources": [_source_document(report) for report in assembly.sources],
+            **_second_round(assembly),
             **_whole_text(memory_request.get("format", "fragments"), answered),
         },
     }
@@ -221,6 +223,12 @@ def _scope_of_report(report: Mapping[str, Any]) -> MemoryScope | None:
 
 def _source_document(report: dict[str, Any]) -> dict[str, Any]:
     return {"name": report["name"], "source_layer": _scope_of_report(report), **source_document(report)}
+
+
+def _second_round(assembly: Assembly) -> dict[str, Any]:
+    """Return the member with the account of a second round, if one was needed."""
+    account = second_round_document(assembly)
+    return {} if account is None else {"second_round": account}
 
 
 def _warning_documents(assembly: Assembly, trims: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

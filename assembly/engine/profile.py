@@ -235,6 +235,8 @@ class Profile:
     privacy_mode: PrivacyMode = "off"
     coherence_min: float = 0.0
     """The least mean coherence of the blocks; below it, the context has the warning COHERENCE_FAILURE."""
+    second_round: bool = False
+    """Whether the sources are read a second time for a context that the first time left incomplete."""
 
     def __hash__(self) -> int:
         """Return a hash of name, version and budget, which suffice; hashing every field takes longer."""
@@ -317,6 +319,7 @@ PROFILE_DEFAULTS: Mapping[str, Any] = {
     "conflict_sensitivity": 1.0,
     "coherence_min": 0.0,
     "privacy_mode": "off",
+    "second_round": False,
 }
 """Fields that a recorded profile omits if they have these values, as all records before engine version 6 do."""
 SECTION_DEFAULTS: Mapping[str, Any] = {

@@ -81,11 +81,20 @@ def completeness(entities: Sequence[Sequence[str]], content: str) -> float:
     completeness = |entities of which the name or an alias stands in the content| / |entities|. Each entity is given as
     its name and aliases, of which upper and lower case are one; a name within a longer word does not count.
     """
-    named = [forms for forms in entities if any(form.strip() for form in forms)][:MAX_ENTITIES]
-    if not named:
-        return 1.0
+    named = len(_named(entities))
+    return (named - len(missing_entities(entities, content))) / named if named else 1.0
+
+
+def missing_entities(entities: Sequence[Sequence[str]], content: str) -> list[Sequence[str]]:
+    """Return those of the named entities of which neither the name nor an alias stands in the content."""
+    if not (named := _named(entities)):
+        return []
     text = " ".join(content.casefold().split())
-    return sum(any(_stands_in(form, text) for form in forms) for forms in named) / len(named)
+    return [forms for forms in named if not any(_stands_in(form, text) for form in forms)]
+
+
+def _named(entities: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+    return [forms for forms in entities if any(form.strip() for form in forms)][:MAX_ENTITIES]
 
 
 def recorded_completeness(request: Mapping[str, Any], content: str) -> float:

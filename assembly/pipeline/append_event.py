@@ -151,6 +151,7 @@ def _moved_down(candidate: Candidate) -> Candidate:
 
 
 def _request_details(assembly: Assembly) -> dict[str, object]:
-    # The included items have their marks in their texts, and what lost a conflict is no candidate any more.
-    omitted = {"repeats", "exclude", "reconciliations"}
+    # The included items have their marks in their texts, what lost a conflict is no candidate any more, and nothing was
+    # read a second time.
+    omitted = {"repeats", "exclude", "reconciliations", "second_round"}
     return {name: value for name, value in assembly.request.items() if name not in omitted}

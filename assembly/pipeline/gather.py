@@ -44,8 +44,7 @@ from assembly.pipeline.telemetry import count_external_answer, count_source_fail
 from assembly.records.change_counters import NO_OWNERS, ChangeCounts
 from assembly.rules.evaluation import add_fired_rules, add_inclusion_section, rules_statement
 from assembly.sources import SOURCES
-from assembly.sources.base import GatherContext, SourceReport
-from assembly.sources.base import SourceResult as Returned
+from assembly.sources.base import GatherContext, SourceReport, SourceResult
 from assembly.sources.external.pending import PendingExternalSources
 from assembly.sources.external.questions import EXTERNAL_SOURCE, external_queries
 from assembly.sources.search_reuse import SearchReuse
@@ -69,7 +68,7 @@ def gather(
     sources return.
     """
     with reading_as(gather_context.clearances):
-        return _GatherRun(profile, gather_context, time, trust_cache).done()
+        return GatherRun(profile, gather_context, time, trust_cache).done()
 
 
 def gather_ahead(profile: Profile, gather_context: GatherContext, time: TimeBudget) -> GatherResult | None:
@@ -77,12 +76,12 @@ def gather_ahead(profile: Profile, gather_context: GatherContext, time: TimeBudg
     result, or None if a source failed. No external source is asked.
     """
     with reading_as(gather_context.clearances):
-        return _GatherRun(profile, gather_context, time, ahead=True).read_ahead()
+        return GatherRun(profile, gather_context, time, ahead=True).read_ahead()
 
 
 @dataclass(slots=True)
-class _GatherRun:
-    """The state of one call of `gather`."""
+class GatherRun:
+    """The state of one call of `gather`; of a second round, see `assembly.pipeline.second_reading`."""
 
     profile: Profile
     gather_context: GatherContext
@@ -168,6 +167,9 @@ class _GatherRun:
 
     def _read_one_by_one(self) -> None:
         self.parts += [*self._needed_reads(), ReadStep((), self._embed_topic), ReadStep((), self._plan)]
+        self._read_parts()
+
+    def _read_parts(self) -> None:
         while self.parts:
             try:
                 with self.statements.begin_snapshot():
@@ -191,10 +193,7 @@ class _GatherRun:
                 self._read_batch([*leading_batch(self.parts)])
 
     def _read_batch(self, parts: Sequence[BatchedQuery]) -> None:
-        """Read the next parts: as one batch, or the first one alone after a batch failed.
-
-        The failure of a batch is not counted as the failure of its parts.
-        """
+        """Read the next parts as one batch; after a batch failed, which counts as no part's failure, the first one."""
         if self.is_unbatched or len(parts) == 1:
             self._read_single(parts[0])
             return
@@ -319,7 +318,7 @@ class _GatherRun:
     def _take_withheld(self, counts: Mapping[str, int], _: int) -> None:
         self.withheld = counts
 
-    def _take(self, name: str, returned: Returned, asked: int) -> None:
+    def _take(self, name: str, returned: SourceResult, asked: int) -> None:
         self._read_source(name, lambda: returned, asked)
 
     def _plan_remaining(self) -> None:
@@ -335,13 +334,14 @@ class _GatherRun:
         """Return the sections of the profile by source, in the profile's order."""
         return sections_by_source(self.profile.sections)
 
-    def _read_source(self, name: str, read: Callable[[], Returned], asked: int | None = None) -> None:
+    def _read_source(self, name: str, read: Callable[[], SourceResult], asked: int | None = None) -> None:
         """Read a source and report on it. `asked`: when its statement was sent, in ms, if that was before this call."""
         begun, deadline = self.time.elapsed_ms if asked is None else asked, self.time.source_deadline_ms
         found = read_traced(name, read, (self.time.elapsed_ms - begun) / 1000)
         self.candidates += found.candidates
+        counts, more = (len(found.candidates), found.limit), found.may_have_more
         times, withheld = (self.time.elapsed_ms - begun, begun, deadline), self.withheld.get(name, 0)
-        self.reports[name] = SourceReport(name, len(found.candidates), found.limit, *times, withheld=withheld)
+        self.reports[name] = SourceReport(name, *counts, *times, withheld=withheld, may_have_more=more)
 
     def _start_external(self) -> None:
         """Send the requests to the external sources, which run in a thread."""

@@ -18,6 +18,7 @@ from assembly.engine.profile import Section
 from assembly.engine.query_signals import MAX_NAMES, name_forms, parse_signals, possible_names
 from assembly.engine.types import Candidate
 from assembly.pipeline.reconciliations import KnownConflict, conflicts_statement, parse_conflicts
+from assembly.pipeline.second_round import FINISHED, SecondRound
 from assembly.records.change_counters import NO_OWNERS, ChangeCounts, counts_sql, owner_parameters
 from assembly.sources.base import GatherContext, Need, SourceReport
 from assembly.sources.entities import find_mentions
@@ -197,12 +198,20 @@ class GatherResult:
     """The known conflicts of the owners; None if they could not be read in time."""
     was_ahead: bool = False
     """Whether everything had been read before the request came, because it was expected."""
+    second_round: SecondRound | None = None
+    """The second round, which widened the candidates; None if none was needed."""
 
     @property
     def is_cacheable(self) -> bool:
-        """Whether no source failed and none is external, so that the answer may be cached."""
-        return self.conflicts is not None and not any(
-            report.code or report.name.startswith(EXTERNAL) for report in self.reports
+        """Whether no source failed, none is external, and time did not decide about a second round, so that the answer
+        may be cached.
+        """
+        reports = [*self.reports, *(self.second_round.reports if self.second_round else ())]
+        is_whole = self.second_round is None or self.second_round.outcome in FINISHED
+        return (
+            is_whole
+            and self.conflicts is not None
+            and not any(report.code or report.name.startswith(EXTERNAL) for report in reports)
         )
 
 

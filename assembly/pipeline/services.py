@@ -21,6 +21,7 @@ from assembly.models import Assembly, Purpose
 from assembly.pipeline.answer_cache import AssemblyResult, CacheKey, cache_key
 from assembly.pipeline.prepare import PreparedAssembly, gather_candidates, prepare, request_clearances
 from assembly.pipeline.request import AssemblyRequest, request_document
+from assembly.pipeline.rounds import AssembledRound, with_second_round
 from assembly.pipeline.shared_answers import recall_answer, remember_answer
 from assembly.pipeline.summaries.resolve import assemble_with_summaries, summaries_document
 from assembly.pipeline.telemetry import cache_lookups, count_preassembly, engine_attributes, traced_assembly
@@ -29,7 +30,7 @@ from assembly.records.change_counters import StaleRead
 from assembly.records.record import RecordOwners, record, warning_codes
 from assembly.rules.evaluation import rules_document
 from assembly.sources.base import origin_of
-from assembly.sources.time_budget import TimeBudget
+from assembly.sources.time_budget import RoundClock, TimeBudget
 from config.db.statements import execute_sql
 from config.observability.tracing import span
 from teams.models import Team
@@ -130,14 +131,19 @@ def _assemble_and_record(
     trust_cache: bool,
 ) -> AssemblyResult:
     """Assemble and record a prepared request; with `trust_cache`, raises StaleRead if cached rows were out of date."""
+    clock = RoundClock()
     with span("query"):
         gathered = gather_candidates(prepared, time, trust_cache=trust_cache)
+    clock.gathered()
     ruled, candidates = prepared.with_gathered(gathered)
     uncounted = load_token_counts(ruled.profile, candidates, ruled.tokenizer)
     with span("rank") as ranking:
         settled = assemble_with_summaries(ruled.request, ruled.profile, candidates, ruled.tokenizer, time)
         if ranking.is_recording():
             ranking.set_attributes(engine_attributes(settled.assembled))
+    if ruled.profile.second_round:
+        done = with_second_round(prepared, AssembledRound(gathered, ruled, settled, uncounted), clock.cost(), time)
+        gathered, ruled, settled, uncounted = done.gathered, done.ruled, done.settled, done.uncounted
     assembled, reports = settled.assembled, [*gathered.reports, *([settled.report] if settled.report else [])]
     if gathered.conflicts is None:
         assembled = replace(assembled, warnings=(*assembled.warnings, WarningCode.COHERENCE_FAILURE))
@@ -153,6 +159,7 @@ def _assemble_and_record(
                 **request_document(asked, ruled.request, ruled.gather_context),
                 **rules_document(ruled.gather_context, assembled.decisions),
                 **summaries_document(settled.rounds),
+                **({"second_round": gathered.second_round.to_dict()} if gathered.second_round else {}),
                 "quality": assembled.quality,
             },
             assembly_ms=time.elapsed_ms,

@@ -100,6 +100,18 @@ PREASSEMBLY = Counter(
 )
 
 
+SECOND_ROUNDS = Counter(
+    "memory_second_rounds_total",
+    "Contexts that the first round left incomplete, by the outcome of the second.",
+    ["outcome"],
+)
+
+
+def count_second_round(outcome: str) -> None:
+    """Count a context that the first round left incomplete, by what became of the second one."""
+    with_labels(SECOND_ROUNDS, outcome).inc()
+
+
 def count_preassembly(*, hit: bool) -> None:
     """Count a new context: whether its sources had been read before it was asked for."""
     with_labels(PREASSEMBLY, "hit" if hit else "miss").inc()

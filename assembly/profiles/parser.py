@@ -145,7 +145,7 @@ PRECAUTIONS = ("conflicts", "coherence_min", "privacy_mode")
 PROFILE_FIELDS = (
     *("name", "description", "budget", "similarity_threshold", "depth_limit", "weights"),
     *("over_budget", "fill", "cut_at", "quality_min", "ranker", "lod", *SCOPE_MAPS),
-    *("delimit", "cut_mark", "deduplicate", "report_failures", *PRECAUTIONS, "sections"),
+    *("delimit", "cut_mark", "deduplicate", "report_failures", *PRECAUTIONS, "second_round", "sections"),
 )
 WEIGHTS = tuple(field.name for field in fields(Weights))
 MAX_DESCRIPTION_CHARACTERS = 300
@@ -198,9 +198,12 @@ def parse_described_profile(text: str, *, name: str | None, version: int, source
         "conflicts": root.word("conflicts", get_args(ConflictMode), default="mark"),
         "coherence_min": root.number("coherence_min", 1),
         "privacy_mode": root.word("privacy_mode", get_args(PrivacyMode), default="off"),
+        "second_round": root.flag("second_round"),
     }
     given = {option: value for option, value in options.items() if value is not None}
     sections = [parse_section(node, sources) for node in root.nodes_of("sections", MAX_SECTIONS)]
+    if options["second_round"] and not any(section.shape == "blocks" for section, _ in sections):
+        raise root.fault("second_round", "is for blocks, of which a second reading may find more; no section has any.")
     return DescribedProfile(_build_profile(sections, {"name": own, "version": version, **given}), description)
 
 
@@ -226,11 +229,11 @@ def _overflow_document(profile: Profile) -> dict[str, Any]:
         "quality_min": profile.quality_min,
     }
     facts |= {name: dict(getattr(profile, name)) for name in SCOPE_MAPS}
-    plain = ("lod", "delimit", "cut_mark", "deduplicate", "report_failures", *PRECAUTIONS)
+    plain = ("lod", "delimit", "cut_mark", "deduplicate", "report_failures", *PRECAUTIONS, "second_round")
     facts |= {name: getattr(profile, name) for name in plain}
     left_out: dict[str, Any] = {"over_budget": [], "fill": False, "cut_at": "anywhere", "quality_min": 0}
     left_out |= {"lod": None, "delimit": "headings", "cut_mark": "source", "deduplicate": True, "report_failures": True}
-    left_out |= {"conflicts": "mark", "coherence_min": 0, "privacy_mode": "off"}
+    left_out |= {"conflicts": "mark", "coherence_min": 0, "privacy_mode": "off", "second_round": False}
     return {key: value for key, value in facts.items() if value != left_out.get(key, {})}
 
 

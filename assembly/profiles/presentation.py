@@ -252,6 +252,10 @@ PROFILE_GUIDANCE = Guidance(
             "privacy_mode: mask puts placeholders for e-mail addresses, phone numbers, numbers of accounts, cards and "
             "persons, and IP addresses; strict also leaves out everything above internal."
         ),
+        _(
+            "second_round: true reads the sources again, with wider searches, for a context that names too few of the "
+            "entities that its request names, or has nothing of a memory scope."
+        ),
         _("Explain numbers by comments after #."),
     ),
     example=(

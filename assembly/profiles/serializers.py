@@ -132,6 +132,10 @@ class ProfileSerializer(ProfileSummarySerializer):
         help_text="mask: placeholders stand for personal data in contexts, as [e-mail 1]; strict: also, nothing above "
         "internal is told, whatever the clearance.",
     )
+    second_round = serializers.BooleanField(
+        allow_null=True,
+        help_text="A context that names too few of the named entities, or has nothing of a scope, is read for again.",
+    )
     sections = ProfileSectionSerializer(many=True)
 
 
@@ -162,7 +166,7 @@ def check_document(fault: UnreadableDocument | None) -> dict[str, Any]:
 PLAIN_FIELDS = (
     *("budget", "similarity_threshold", "depth_limit", "over_budget", "fill", "cut_at", "quality_min", "lod"),
     *("scope_limits", "half_life", "credibility", "delimit", "cut_mark", "deduplicate", "report_failures"),
-    *("conflicts", "coherence_min", "privacy_mode"),
+    *("conflicts", "coherence_min", "privacy_mode", "second_round"),
 )
 """The fields of a profile that its document contains unchanged."""
 

@@ -16,8 +16,9 @@ from assembly.engine.rule_effects import ALWAYS_INCLUDED
 from assembly.engine.rules import Actions, Condition, Rule, Selector
 from assembly.engine.types import Candidate, field_values
 from assembly.models import RecallTest
-from assembly.pipeline.prepare import gather_candidates, prepare
+from assembly.pipeline.prepare import prepare
 from assembly.pipeline.request import DEFAULT_PROFILE, AssemblyRequest
+from assembly.pipeline.rounds import gather_in_rounds
 from assembly.recall_tests.expectations import (
     CheckedContext,
     ExpectationResult,
@@ -191,7 +192,7 @@ def _basis(run: RecallRun, asked: AssemblyRequest, now: datetime.datetime, profi
     """Return the candidates for the test. Raises Invalid for an agent that is not in the team, and unknown profiles."""
     prepared = prepare(run.agent, run.test.team, asked, now, profile)
     time = TimeBudget.starting_now()
-    return SimulationBasis.of(prepared, gather_candidates(prepared, time), time)
+    return SimulationBasis.of(prepared, gather_in_rounds(prepared, time), time)
 
 
 def _unchanged(

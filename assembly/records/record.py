@@ -129,6 +129,7 @@ def record(
 def _report_document(report: SourceReport) -> dict[str, Any]:
     """Return the report as it is recorded: with the number of withheld items, if there are any."""
     facts = field_values(report)
+    del facts["may_have_more"]
     if not report.withheld:
         del facts["withheld"]
     return facts

@@ -12,9 +12,10 @@ from agents.models import Agent
 from assembly.engine.profile import Profile
 from assembly.engine.types import Origin
 from assembly.models import Assembly
-from assembly.pipeline.prepare import PreparedAssembly, gather_candidates, prepare
+from assembly.pipeline.prepare import PreparedAssembly, prepare
 from assembly.pipeline.read_plan import GatherResult
 from assembly.pipeline.request import AssemblyRequest, RequestBudgets
+from assembly.pipeline.rounds import gather_in_rounds
 from assembly.records.reader import EngineInput, StoredAssembly
 from assembly.simulation.rule_overrides import CurrentOwners
 from assembly.sources.base import ConversationTurn, RequestFilters, SourceReport
@@ -107,7 +108,7 @@ def gather_basis(
     """
     prepared, session_gone = prepare_without_lost_session(owners, asked, now)
     time = time or TimeBudget.starting_now()
-    return SimulationBasis.of(prepared, gather_candidates(prepared, time), time, session_gone=session_gone)
+    return SimulationBasis.of(prepared, gather_in_rounds(prepared, time), time, session_gone=session_gone)
 
 
 def prepare_without_lost_session(

@@ -97,6 +97,10 @@ class GatherContext:
     ranker: Ranker | None = None
     """The ranker whose features are measured for memories."""
     mentioned: tuple[MentionedEntity, ...] = ()
+    nearby: tuple[UUID, ...] = ()
+    """Further entities to read: those near names that the first round did not find; see `pipeline.second_reading`."""
+    limit_factor: int = 1
+    """The factor of all limits in rows; 2 in the second round."""
     task: TaskFrame | None = None
     scope_limits: Mapping[MemoryScope, int] = field(default_factory=dict)
     """The most blocks of each memory scope, from the profile."""
@@ -112,10 +116,10 @@ class GatherContext:
         return self.now - moment
 
     def raised(self, limit: int) -> int:
-        """Return the limit in rows, plus one for each item that the request excludes, so that excluded items displace
-        no others.
+        """Return the limit in rows times the limit factor, plus one for each item that the request excludes, so that
+        excluded items displace no others.
         """
-        return limit + len(self.filters.exclude)
+        return limit * self.limit_factor + len(self.filters.exclude)
 
     def row_limit(self, limit: int, sections: Sequence[Section]) -> int:
         """Return the limit in rows of a source for its sections: fewer where the limits of their scopes let in only a
@@ -143,6 +147,12 @@ class SourceResult(Struct, frozen=True):
 
     candidates: Sequence[Candidate]
     limit: int
+    is_full: bool | None = None
+    """Whether the limit may have kept rows back; None: if there are as many candidates as the limit allows."""
+
+    @property
+    def may_have_more(self) -> bool:
+        return 0 < self.limit <= len(self.candidates) if self.is_full is None else self.is_full
 
 
 class SourceQuery(Struct, frozen=True):
@@ -192,11 +202,21 @@ Row = TypeVar("Row")
 
 
 def candidates_for(
-    sections: Sequence[Section], rows: Iterable[Row], limit: int, candidate: Callable[[Section, Row], Candidate]
+    sections: Sequence[Section],
+    rows: Iterable[Row],
+    limit: int,
+    candidate: Callable[[Section, Row], Candidate],
+    full: int | None = None,
 ) -> SourceResult:
-    """Return every row, of at most `limit`, as a candidate for every section."""
+    """Return every row, of at most `limit`, as a candidate for every section.
+
+    With `full` rows, there may be more; by default with as many as the limit. It is smaller if some of the limit is for
+    rows that are read for another reason, such as pinned ones.
+    """
     found = list(rows)
-    return SourceResult([candidate(section, row) for section in sections for row in found], limit * len(sections))
+    is_full = len(found) >= max(1, limit if full is None else full)
+    candidates = [candidate(section, row) for section in sections for row in found]
+    return SourceResult(candidates, limit * len(sections), is_full)
 
 
 def origin_of(row: Any) -> Origin:
@@ -256,3 +276,5 @@ class SourceReport(Struct, frozen=True):
     left_out: int = 0
     withheld: int = 0
     """The number of items of the source's owner that are above the clearance of the request, whatever the topic."""
+    may_have_more: bool = False
+    """Whether the limit may have kept items back, for a second round; it is not recorded."""

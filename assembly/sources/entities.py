@@ -26,6 +26,30 @@ WHERE agent_id = %(agent)s AND sensitivity <= %(clearance)s AND names && string_
     AND (%(types)s::text[] IS NULL OR type = ANY(%(types)s))
 ORDER BY salience DESC, id LIMIT %(limit)s
 """
+NEARBY_LIMIT = 20
+"""The maximum number of entities that have a missing name, and of their neighbours."""
+# A relation to an entity above the clearance leads nowhere.
+NEARBY = """
+WITH named AS (
+    SELECT id FROM entities
+    WHERE agent_id = %(agent)s AND sensitivity <= %(clearance)s
+        AND (%(types)s::text[] IS NULL OR type = ANY(%(types)s))
+        AND EXISTS (SELECT FROM unnest(names) AS own, unnest(%(names)s::text[]) AS missing
+            WHERE position(' ' || missing || ' ' IN ' ' || own || ' ') > 0)
+    ORDER BY salience DESC, id LIMIT %(limit)s
+), beside AS (
+    SELECT target_id AS id, weight FROM relations JOIN named ON source_id = named.id
+        WHERE agent_id = %(agent)s AND sensitivity <= %(clearance)s
+    UNION ALL
+    SELECT source_id, weight FROM relations JOIN named ON target_id = named.id
+        WHERE agent_id = %(agent)s AND sensitivity <= %(clearance)s
+), neighbours AS (
+    SELECT id FROM entities JOIN beside USING (id)
+    WHERE agent_id = %(agent)s AND sensitivity <= %(clearance)s AND id NOT IN (SELECT id FROM named)
+    GROUP BY id ORDER BY max(weight) DESC, id LIMIT %(limit)s
+)
+SELECT id FROM named UNION ALL SELECT id FROM neighbours
+"""
 # The ids are collected first, because PostgreSQL would read all of the agent's entities for an OR.
 SELECTED = """
 SELECT id, version, type, name, names, properties, salience, updated, origin, sensitivity FROM entities
@@ -67,6 +91,21 @@ def find_mentions(gather_context: GatherContext, names: Sequence[str]) -> tuple[
     return tuple(MentionedEntity(*row) for row in run_statement(Statement(MENTIONS, parameters)))
 
 
+def find_nearby(gather_context: GatherContext, names: Sequence[str]) -> tuple[UUID, ...]:
+    """Return the ids of the entities of which a name has one of these names (lower case, single spaces) as whole words,
+    and of their neighbours by the strongest relations.
+    """
+    types = gather_context.filters.entity_types
+    parameters = {
+        "agent": gather_context.agent.pk,
+        "clearance": gather_context.clearances.agent,
+        "names": list(names),
+        "types": None if types is None else sorted(types),
+        "limit": NEARBY_LIMIT,
+    }
+    return tuple(id_ for (id_,) in run_statement(Statement(NEARBY, parameters)))
+
+
 def entities(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """Return the mentioned entities and the most salient ones, each once."""
     mentioned = {mention.id for mention in gather_context.mentioned}
@@ -75,7 +114,7 @@ def entities(gather_context: GatherContext, sections: Sequence[Section]) -> Sour
         "agent": gather_context.agent.id,
         "clearance": gather_context.clearances.agent,
         "types": None if types is None else sorted(types),
-        "mentioned": list(mentioned),
+        "mentioned": [*mentioned, *gather_context.nearby],
         "salient": gather_context.raised(SALIENT_LIMIT),
     }
     found = [_EntityRow(*row) for row in run_statement(Statement(SELECTED, parameters))]
@@ -83,8 +122,8 @@ def entities(gather_context: GatherContext, sections: Sequence[Section]) -> Sour
     def candidate(section: Section, entity: _EntityRow) -> Candidate:
         return _candidate(gather_context, section, entity, mentioned=entity.id in mentioned)
 
-    limit = gather_context.raised(MENTIONED_LIMIT) + gather_context.raised(SALIENT_LIMIT)
-    return candidates_for(sections, found, limit, candidate)
+    limit = gather_context.raised(MENTIONED_LIMIT) + gather_context.raised(SALIENT_LIMIT) + len(gather_context.nearby)
+    return candidates_for(sections, found, limit, candidate, full=gather_context.raised(SALIENT_LIMIT))
 
 
 def _candidate(gather_context: GatherContext, section: Section, entity: _EntityRow, *, mentioned: bool) -> Candidate:

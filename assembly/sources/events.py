@@ -68,7 +68,7 @@ def recent_events(gather_context: GatherContext, sections: Sequence[Section]) ->
         return event_candidate(gather_context, section, event, text)
 
     most = limit * (2 if gather_context.task else 1) + events.OTHER_SESSIONS * highlights
-    return candidates_for(sections, found, most, candidate)
+    return candidates_for(sections, found, most, candidate, full=limit)
 
 
 TOOL_RESULT_LIMIT = 10

@@ -80,7 +80,8 @@ def _recent_query(
 
     def gathered(rows: Rows) -> SourceResult:
         candidate = partial(_candidate, gather_context)
-        return candidates_for(sections, [found_memory(row) for row in rows], limit + MAX_PINNED, candidate)
+        memories = [found_memory(row) for row in rows]
+        return candidates_for(sections, memories, limit + MAX_PINNED, candidate, full=limit)
 
     loaders = {"at": datetime.datetime.fromisoformat}
     clearance = gather_context.clearances.of("agent" if isinstance(owner, Agent) else "team")
@@ -99,7 +100,8 @@ def _memories(owner: Owner | None, gather_context: GatherContext, sections: Sequ
     best = gather_context.row_limit(max(LIMIT, wanted), sections)
     recent = gather_context.raised(max(_most_recent(section) for section in sections))
     found = _find_memories(owner, gather_context, best, recent)
-    return candidates_for(sections, found, best + recent + MAX_PINNED, partial(_candidate, gather_context))
+    limit, candidate = best + recent + MAX_PINNED, partial(_candidate, gather_context)
+    return candidates_for(sections, found, limit, candidate, full=best)
 
 
 def _most(section: Section) -> int:
@@ -134,7 +136,7 @@ def _find_memories(owner: Owner, gather_context: GatherContext, best: int, recen
 _NOT_SEARCHED_BY = {
     *("agent", "team", "now", "vector", "ranker", "reuse", "signals", "mentioned", "task", "rules", "unreadable_rules"),
     *("session", "history", "additional_context", "sender_origin", "entities", "filters", "depth_limit"),
-    "scope_limits",
+    *("scope_limits", "nearby", "limit_factor"),
 }
 
 

@@ -19,7 +19,7 @@ def relations(gather_context: GatherContext, sections: Sequence[Section]) -> Sou
     limit = gather_context.row_limit(LIMIT, sections)
     found = walk_relations(
         agent=gather_context.agent,
-        mentioned=[mention.id for mention in gather_context.mentioned],
+        mentioned=[*(mention.id for mention in gather_context.mentioned), *gather_context.nearby],
         salient=gather_context.raised(SALIENT_LIMIT),
         types=gather_context.filters.entity_types,
         depth=gather_context.depth_limit,

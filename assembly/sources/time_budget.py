@@ -7,7 +7,7 @@ cancels a statement that is late, so that none outlives its request.
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from time import monotonic
+from time import monotonic, thread_time
 from typing import Any
 
 from django.conf import settings
@@ -79,6 +79,32 @@ class TimeBudget:
     def is_over(self) -> bool:
         """Whether the budget is used up."""
         return monotonic() > self.begun + self.seconds
+
+
+@dataclass(frozen=True, slots=True)
+class RoundCost:
+    """The seconds that a round took: in all, for ranking and rendering (`engine`), and of CPU time."""
+
+    seconds: float
+    engine: float
+    cpu: float
+
+
+class RoundClock:
+    """A clock that measures a round since the clock was made; `gathered` is called when all sources were read."""
+
+    def __init__(self) -> None:
+        self._begun = self._gathered = monotonic()
+        self._cpu = thread_time()
+
+    def gathered(self) -> None:
+        """Note that ranking begins."""
+        self._gathered = monotonic()
+
+    def cost(self) -> RoundCost:
+        """Return what the round took until now."""
+        now = monotonic()
+        return RoundCost(now - self._begun, now - self._gathered, thread_time() - self._cpu)
 
 
 NO_LIMIT_SQL = "SET LOCAL statement_timeout TO DEFAULT"

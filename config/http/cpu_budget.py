@@ -96,6 +96,11 @@ def check_cpu(seconds: float = 0.0) -> None:
         limits.check(seconds)
 
 
+def cpu_seconds_left() -> float:
+    """Return the seconds of CPU time that the current work may still use in this process; infinite without a budget."""
+    return _Limits.of_thread().cpu_end - thread_time()
+
+
 @contextmanager
 def cpu_budget(seconds: float) -> Iterator[None]:
     """Limit the CPU time of the block, in seconds of this thread, within the limit of the enclosing block."""

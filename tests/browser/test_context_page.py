@@ -8,7 +8,10 @@ from playwright.sync_api import Browser, Page, expect
 
 from agents.models import Agent
 from assembly.models import Assembly
+from assembly.pipeline.request import AssemblyRequest
+from assembly.pipeline.services import assemble
 from assembly.records.reader import content_of, load_record
+from memories.services import MemoryFacts, memories_create
 from teams.models import Team, User
 from tests.assembly.large_record import context_of_many, context_of_text
 from tests.browser.conftest import sign_in
@@ -105,6 +108,23 @@ def test_very_many_items_and_a_long_text_suit_everybody(
     tabs = ("", "items/", "items/?item=7", "json/", "rules-and-sources/")
     addresses = [*(f"/contexts/{many}/{tab}" for tab in tabs), f"/contexts/{long}/exact/"]
     assert look_at(page, [server + address for address in addresses]) == []
+
+
+def test_a_second_round_is_told_beside_the_sources(page: Page, server: str, team: Team, complaints: list[str]) -> None:
+    agent, _, principal = luna(team)
+    stages = [MemoryFacts(kind="fact", text=f"The stage number {number} is free") for number in range(7, 40)]
+    facts = [MemoryFacts(kind="fact", text="Otto Brandt has the key of the hall."), *stages]
+    memories_create(owner=agent, facts=facts, principal=principal)
+    asked = AssemblyRequest(topic="the stage", profile="memory", entities=("Otto Brandt",))
+    made = assemble(agent=agent, team=team, asked=asked, principal=principal).assembly
+    sign_in(page, server)
+    address = f"{server}/contexts/{made.id}/rules-and-sources/"
+    page.goto(address)
+    sheet = page.locator("section", has=page.get_by_role("heading", name="Second round"))
+    expect(sheet).to_contain_text("further items were found")
+    expect(sheet).to_contain_text("Otto Brandt")
+    expect(sheet.get_by_role("row", name=re.compile("Memories of the agent"))).to_be_visible()
+    assert look_at(page, [address]) == []
 
 
 def test_terms_are_explained_by_a_press(page: Page, server: str, team: Team, complaints: list[str]) -> None:

@@ -12,9 +12,10 @@ from time import monotonic
 from agents.models import Agent, AgentFile, DailyLog
 from assembly.comparison.side_by_side import SideBySide
 from assembly.pipeline.answer_cache import AssemblyCache, cache_key
-from assembly.pipeline.prepare import gather_candidates, prepare, request_clearances
+from assembly.pipeline.prepare import prepare, request_clearances
 from assembly.pipeline.read_plan import load_preconditions
 from assembly.pipeline.request import AssemblyRequest
+from assembly.pipeline.rounds import gather_in_rounds
 from assembly.simulation.basis import SimulationBasis
 from assembly.simulation.simulate import Overrides, simulate
 from assembly.sources.time_budget import TimeBudget
@@ -52,7 +53,7 @@ def preview_drafts(
     time = TimeBudget.starting_now(asked.budgets.time_ms)
     with span("try texts"):
         prepared = prepare(agent, team, asked, wanted.now, clearances=clearances)
-        gathered = gather_candidates(prepared, time)
+        gathered = gather_in_rounds(prepared, time)
         basis = SimulationBasis.of(prepared, gathered, time)
         found = SideBySide.of(simulate(basis), simulate(basis, Overrides(texts=texts)))
     if gathered.is_cacheable:

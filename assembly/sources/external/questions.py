@@ -130,4 +130,6 @@ def _section_query(key: str, row: ExternalSource | None, gather_context: GatherC
         intent=gather_context.signals.intent,
         keywords=gather_context.signals.keywords,
     )
-    return external_query(row, limit=gather_context.raised(row.limit), now=gather_context.now, question=question)
+    # An admin chose how many results the endpoint is asked for: no round asks for more.
+    limit = row.limit + len(gather_context.filters.exclude)
+    return external_query(row, limit=limit, now=gather_context.now, question=question)

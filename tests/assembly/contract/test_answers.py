@@ -173,3 +173,17 @@ def test_an_answer_from_the_cache_is_the_same_but_for_its_record(mira_api: Api, 
             del document["metadata"][name]
         del document["request_id"]
     assert first == second
+
+
+def test_what_was_read_a_second_time_is_told(mira: Agent, mira_api: Api) -> None:
+    assert "second_round" not in ask(mira_api, entities=["Ink"])["metadata"]
+    inks = [MemoryFacts(kind="fact", text=f"The ink of batch {number} is dry.") for number in range(30)]
+    memories_create(
+        owner=mira, facts=[MemoryFacts(kind="fact", text="Otto Brandt has the key."), *inks], principal=SYSTEM
+    )
+    metadata = ask(mira_api, "two", entities=["Otto Brandt"])["metadata"]
+    told = metadata["second_round"]
+    assert (told["outcome"], told["names"], told["completeness"]) == ("added", ["Otto Brandt"], 0)
+    assert metadata["completeness"] == 1
+    assert told["first"] + told["added"] == sum(one["returned"] for one in metadata["coverage"].values())
+    assert sent(mira_api, "two", entities=["Otto Brandt"]).json()["metadata"] == metadata

@@ -37,6 +37,7 @@ NAMES = {
     "memory_assembly_tokens": ("counter", {"profile"}),
     "memory_left_out": ("counter", {"code"}),
     "memory_summaries": ("counter", {"model", "result"}),
+    "memory_second_rounds": ("counter", {"outcome"}),
 }
 
 

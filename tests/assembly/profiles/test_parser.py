@@ -98,6 +98,7 @@ deduplicate: false
 report_failures: false
 conflicts: withhold
 coherence_min: .5
+second_round: true
 """
 
 
@@ -108,7 +109,7 @@ def test_a_text_has_the_options_of_the_memory_layer() -> None:
         read(GOOD), lod="adaptive", scope_limits={"noosphere": 15, "experience": 5}, delimit="tags", cut_mark="seed",
         half_life={"library": 90, "workshop": 0.5}, credibility={"noosphere": 0.9, "workshop": 0},
         deduplicate=False, report_failures=False, conflicts="withhold", coherence_min=0.5,
-        sections=read_profile.sections,
+        second_round=True, sections=read_profile.sections,
     )  # fmt: skip
     for off in ("off", '"off"'):
         assert read(f"conflicts: {off}\n{GOOD}").conflicts == "off", "YAML takes a bare off for false"
@@ -209,6 +210,7 @@ FAULTS: list[tuple[str, str, int, str]] = [
     ("depth_limit: 1", "conflicts: hide", 5, "one of: mark, withhold, tell, off"),
     ("depth_limit: 1", "conflicts: false", 5, "one of: mark, withhold, tell, off"),
     ("depth_limit: 1", "coherence_min: 2", 5, "from 0 to 1"),
+    ("depth_limit: 1", "second_round: maybe", 5, "true or false"),
     ("overflow: drop", "least_origin: god", 22, "one of: person, agent, tool, external"),
     ("overflow: drop", "relevance_floor: 2", 22, "from 0 to 1"),
     ("required: true", "relevance_floor: .5", 13, "“relevance_floor” is for blocks alone"),
@@ -335,6 +337,7 @@ def profiles(draw: Any) -> Profile:
         delimit=draw(st.sampled_from(get_args(Delimiter))), cut_mark=draw(st.sampled_from(get_args(CutMark))),
         deduplicate=draw(st.booleans()), report_failures=draw(st.booleans()),
         conflicts=draw(st.sampled_from(get_args(ConflictMode))), coherence_min=draw(st.floats(0, 1)),
+        second_round=draw(st.booleans()) and any(section.shape == "blocks" for section in sections),
     )  # fmt: skip
 
 
@@ -348,3 +351,10 @@ def test_what_is_as_ever_is_left_out_of_what_is_written() -> None:
 def test_what_is_written_reads_back_as_it_was(profile: Profile, description: str) -> None:
     again = parse_described_profile(profile_yaml(profile, description), name="mine", version=3, sources=KNOWN)
     assert (again.profile, again.description) == (profile, description)
+
+
+def test_a_second_round_needs_blocks() -> None:
+    text = "second_round: true\nsections: [{key: goals, heading: Goals, layer: L2, source: team_files, shape: text}]"
+    with pytest.raises(UnreadableDocument, match="no section has any") as error:
+        read(text)
+    assert error.value.line == 1

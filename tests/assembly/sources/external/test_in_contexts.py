@@ -126,3 +126,36 @@ def test_it_is_asked_once_although_the_rest_is_read_anew(luna: Agent, monkeypatc
     assert len(endpoint.seen) == 2
     assert answer.assembly.warnings == ["SOURCE_FAILED"]
     assert "The ferry is cancelled." in answer.content
+
+
+def test_a_second_round_asks_with_the_missing_names_and_the_same_limit(luna: Agent) -> None:
+    content = PROFILE.replace("sections:", "second_round: true\nsections:")
+    file_create(file=StoredProfile(name="twice", content=content), author=SYSTEM.author)
+
+    def answering(handler: Handler) -> None:
+        asked = handler.endpoint.seen[-1].body["query"]
+        giving({"results": [{"id": "9", "text": "Ask Otto Brandt."}]} if "Otto" in asked else GOOD)(handler)
+
+    with serving(answering) as endpoint, serving(giving({"results": []})) as other:
+        register(tickets=endpoint.url, notices=other.url)
+        asked = AssemblyRequest(topic="Is the ferry late?", profile="twice", entities=("Otto Brandt",))
+        answer = assemble(agent=luna, asked=asked, principal=SYSTEM)
+        bodies = [one.body for one in endpoint.seen]
+    assert [body["query"] for body in bodies] == ["Is the ferry late?", "Is the ferry late? Otto Brandt"]
+    assert bodies[0]["limit"] == bodies[1]["limit"]
+    assert "The ferry is cancelled." in answer.content
+    assert "Ask Otto Brandt." in answer.content
+    told = answer.assembly.request["second_round"]
+    assert {one["name"]: one["added"] for one in told["sources"]} == {"external:tickets": 1, "external:notices": 0}
+    assert report(answer, "external:tickets")["count"] == 2
+
+
+def test_a_second_round_does_not_ask_an_endpoint_that_failed(luna: Agent) -> None:
+    content = PROFILE.replace("sections:", "second_round: true\nsections:")
+    file_create(file=StoredProfile(name="twice", content=content), author=SYSTEM.author)
+    with serving(giving({"results": []})) as endpoint:
+        register(tickets=endpoint.url, notices=f"http://127.0.0.1:{closed_port()}/")
+        asked = AssemblyRequest(topic="Is the ferry late?", profile="twice", entities=("Otto Brandt",))
+        told = assemble(agent=luna, asked=asked, principal=SYSTEM).assembly.request["second_round"]
+    assert [one["name"] for one in told["sources"]] == ["external:tickets"]
+    assert told["outcome"] == "nothing_new"
