@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import Phase, given, settings
 
 from assembly.engine.codes import WarningCode
@@ -18,6 +19,7 @@ CODES = {
 WARNINGS = {WarningCode.BUDGET_EXCEEDED, WarningCode.QUALITY_BELOW_MINIMUM, WarningCode.RULE_NOT_KEPT}
 
 
+@pytest.mark.deep
 def test_every_code_and_every_step_is_drawn_within_800_examples() -> None:
     seen: set[str] = set()
 

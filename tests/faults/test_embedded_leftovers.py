@@ -11,7 +11,7 @@ from tests.faults.client import Client
 from tests.faults.processes import crash, initdb_processes, kill, processes, until
 from tests.faults.sessions import execute, rows_are_kept
 
-pytestmark = pytest.mark.faults
+pytestmark = [pytest.mark.deep, pytest.mark.faults]
 
 
 def test_leftover_pid_files_neither_stop_a_start_nor_hit_a_bystander(

@@ -17,7 +17,7 @@ from tests.faults.client import REPOSITORY, Client
 from tests.faults.processes import postmaster_pid, processes, until
 from tests.faults.sessions import execute, rows_are_kept, sign_in
 
-pytestmark = pytest.mark.faults
+pytestmark = [pytest.mark.deep, pytest.mark.faults]
 
 
 def test_two_processes_share_one_server(data: Path, server: EmbeddedPostgres, another: Callable[[], Client]) -> None:

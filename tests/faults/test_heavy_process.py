@@ -58,6 +58,7 @@ def test_it_computes_what_is_costly(server: HeavyServer) -> None:
     assert server.process.returncode == 0
 
 
+@pytest.mark.deep
 def test_one_that_dies_is_replaced_while_light_requests_go_on(server: HeavyServer) -> None:
     assert server.compress().status_code == 200
     (first,) = server.heavy()

@@ -59,6 +59,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[QuotaSer
     assert server.is_gone()
 
 
+@pytest.mark.deep
 def test_both_processes_count_together_and_what_is_used_is_written(server: QuotaServer) -> None:
     answers = [server.ask(server.limited_secret) for _ in range(3 * LIMIT)]
     answered = [answer for answer in answers if answer.status_code == 200]

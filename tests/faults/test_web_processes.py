@@ -96,6 +96,7 @@ def test_none_outlives_a_server_that_is_killed(server: Server) -> None:
     assert server.end() == ""
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("when", ["starting", "warming up", "listening"])
 def test_it_stops_when_it_is_asked_to_at_any_moment(name: signal.Signals, when: str, server: Server) -> None:

@@ -45,6 +45,7 @@ for _ in range({JOBS}):
 """
 
 
+@pytest.mark.deep
 def test_a_job_whose_message_was_lost_is_sent_again(broker: str) -> None:
     job = job_create(kind="embed_missing", arguments={}, agent=None, principal=SYSTEM)  # its message went elsewhere
     worker = Command("work", "--concurrency=1", CELERY_BROKER_URL=broker, JOB_PATIENCE_SECONDS="1")

@@ -51,6 +51,7 @@ def encoded() -> Iterator[list[int]]:
     get_tokenizer.cache_clear()
 
 
+@pytest.mark.deep
 @pytest.mark.finding("3c")
 def test_the_largest_record_is_read_without_cpu_time_and_without_counting_its_texts(
     admin_api: Api, largest: Assembly, encoded: list[int], settings: Any

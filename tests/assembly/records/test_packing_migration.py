@@ -24,6 +24,7 @@ def told() -> dict[str, StoredAssembly]:
     return {str(assembly.id): load_record(assembly) for assembly in Assembly.objects.all()}
 
 
+@pytest.mark.deep
 @pytest.mark.usefixtures("committed_database")
 def test_records_go_there_and_back(agent: Agent, team: Team) -> None:
     facts = [MemoryFacts(kind="fact", text=f"The ferry number {number} leaves at dawn.") for number in range(40)]

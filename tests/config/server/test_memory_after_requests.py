@@ -46,6 +46,7 @@ print(json.dumps({"first": sizes[3], "last": sizes[-1], "peak": megabytes("VmHWM
 """
 
 
+@pytest.mark.deep
 @pytest.mark.finding("3a")
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads the process's size as Linux tells it")
 def test_a_process_returns_to_its_size_after_costly_requests() -> None:

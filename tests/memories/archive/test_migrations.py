@@ -6,6 +6,7 @@ from django.core.management import call_command
 from memories.models import ImportPlan
 
 
+@pytest.mark.deep
 @pytest.mark.usefixtures("committed_database")
 def test_import_plans_lose_their_bytes_alone_and_get_them_back_as_none() -> None:
     plan = ImportPlan.objects.create(requested_by="person:1", file_name="notes.zip", archive=b"zip")

@@ -79,6 +79,7 @@ def test_who_is_in_no_team_is_refused_before_anything_is_read(monkeypatch: pytes
         shown(b"no zip", User.objects.create_user("nobody").principal)
 
 
+@pytest.mark.deep
 @pytest.mark.finding("5.5a")
 def test_many_memories_are_read_and_stored_in_the_background(agent: Agent, editor: Principal) -> None:
     plan = shown(archive_of_memories("ada"), editor)

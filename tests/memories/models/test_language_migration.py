@@ -16,7 +16,7 @@ GERMAN = "Ich habe die Rechnungen bezahlt, und das war alles."
 ENGLISH = "The invoices are paid, and that is all."
 SPANISH = "Las facturas están pagadas, y no hay nada más."
 
-pytestmark = pytest.mark.usefixtures("committed_database")
+pytestmark = [pytest.mark.deep, pytest.mark.usefixtures("committed_database")]
 
 
 def remember(owner: Agent | Team, *texts: str) -> None:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from django.core.management import call_command
 from django.db import connection, connections
 
@@ -27,6 +28,7 @@ def has_words() -> bool:
     return "search" in names
 
 
+@pytest.mark.deep
 def test_passages_are_found_by_their_words_once_the_migration_has_run(committed_database: str) -> None:
     luna = agent_create(slug="luna", name="Luna")
     made = document(luna, "signs.md")

@@ -85,6 +85,7 @@ print(json.dumps(guesses(4)))
 """
 
 
+@pytest.mark.deep
 @pytest.mark.finding("5.2a")
 def test_all_processes_count_together(committed_database: str) -> None:
     make_priya()

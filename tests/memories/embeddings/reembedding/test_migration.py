@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from django.core.management import call_command
 from django.db import connections
 
@@ -32,6 +33,7 @@ def former_rows() -> dict[str, list[Any]]:
         return rows
 
 
+@pytest.mark.deep
 def test_rows_go_there_and_back(agent: Agent, team: Team, reembed: Reembed) -> None:
     kept(agent, team)
     before, passages = len(all_rows()), FilePassage.objects.count()
