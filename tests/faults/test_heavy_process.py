@@ -69,6 +69,7 @@ def test_one_that_dies_is_replaced_while_light_requests_go_on(server: HeavyServe
     assert "the heavy process ended with code -9: starting another" in server.stop()
 
 
+@pytest.mark.deep
 def test_it_does_not_outlive_a_server_that_is_killed(server: HeavyServer) -> None:
     os.kill(server.process.pid, signal.SIGKILL)
     assert server.end() == ""

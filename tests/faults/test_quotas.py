@@ -81,6 +81,7 @@ def test_both_processes_count_together_and_what_is_used_is_written(server: Quota
     assert DailyUse.objects.get(subject=f"agent:{server.limited.agent_id}").requests == used.requests
 
 
+@pytest.mark.deep
 @pytest.mark.finding("5.5b")
 def test_a_refused_import_names_the_limit_that_was_reached_and_no_other(server: QuotaServer) -> None:
     agent = f"agent:{server.limited.agent_id}"
