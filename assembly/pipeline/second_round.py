@@ -1,4 +1,4 @@
-"""What a first round left open, and which sources a second round asks for it (seed "Memory Layer": enrich).
+"""A second round asks the sources for what the first one left open (seed "Memory Layer": enrich).
 
 A context is incomplete if it names less than MIN_COMPLETENESS of the named entities, or has nothing of a scope that was
 asked for. What was found but had no room does not count: reading more cannot help it. The second round
@@ -36,7 +36,7 @@ MAX_ADDED_CHARACTERS = 1_000
 """The most characters of names that are added to a query."""
 
 Outcome = Literal["added", "nothing_new", "no_time", "stopped"]
-"""What became of a second round. no_time: it was not begun, because the first round had taken more than was left;
+"""The outcome of a second round. no_time: it was not begun, because the first round had taken more than was left;
 stopped: it was given up when its time was over, and the first round counts.
 """
 FINISHED: frozenset[Outcome] = frozenset({"added", "nothing_new"})
@@ -44,7 +44,7 @@ FINISHED: frozenset[Outcome] = frozenset({"added", "nothing_new"})
 
 @dataclass(frozen=True, slots=True)
 class Shortfall:
-    """What a first round left open: its completeness, the names that nothing covers, and the scopes without an item."""
+    """The shortfall of a first round: its completeness, names that nothing covers, and scopes without an item."""
 
     completeness: float
     names: tuple[str, ...]
@@ -82,7 +82,7 @@ def _empty_scopes(profile: Profile, assembled: EngineResult) -> tuple[MemoryScop
 
 @dataclass(frozen=True, slots=True)
 class SecondPlan:
-    """What a second round asks: the query, the missing names, and the sections of the profile to read for."""
+    """The plan of a second round: the query, the missing names, and the sections of the profile to read for."""
 
     shortfall: Shortfall
     query: str
