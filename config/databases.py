@@ -2,10 +2,13 @@
 
 from typing import Any
 
+from django.core.exceptions import ImproperlyConfigured
+
 from config import environment
 from config.postgres.embedded import EmbeddedPostgres
 
 ENGINE = "config.db.backend"
+KEYS_DATABASE = "dossier_keys"
 REPLICA_TIMEOUTS = {"connect_timeout": 2, "tcp_user_timeout": 2_000}
 """Seconds for a connection, and milliseconds after which a machine that acknowledges nothing is given up."""
 
@@ -38,6 +41,22 @@ def databases(embedded: EmbeddedPostgres | None) -> dict[str, dict[str, Any]]:
         replica = _with_pool({"ENGINE": ENGINE, **address}, pool, is_pooled=is_pooled)
         replica["OPTIONS"] |= REPLICA_TIMEOUTS
         found[f"replica{number}"] = replica
+    return found
+
+
+def key_store(embedded: EmbeddedPostgres | None) -> dict[str, Any] | None:
+    """Return the address of the database with the keys of recorded texts; None if there is none: nothing is encrypted.
+
+    Beside the embedded server's database, there is always one. Raises ImproperlyConfigured.
+    """
+    found = environment.database("KEYS_DATABASE_URL")
+    if embedded and not found:
+        return {**embedded.connection("owner", KEYS_DATABASE), "EMBEDDED": True}
+    if found and all(found[part] == value for part, value in (environment.database("DATABASE_URL") or {}).items()):
+        raise ImproperlyConfigured(
+            "KEYS_DATABASE_URL is DATABASE_URL. Keys must be in a database of their own, so that a backup of the data "
+            "does not have them."
+        )
     return found
 
 

@@ -1,9 +1,11 @@
 """These readers of environment variables are typed: an invalid value stops the start with a message on what to set."""
 
+import base64
 import contextlib
 import os
 import re
 import secrets
+from collections.abc import Callable
 from ipaddress import ip_network
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -15,6 +17,7 @@ API_ADDRESS = re.compile(
 )
 MAX_PORT = 65_535
 REDIS_SCHEMES = {"redis", "rediss", "unix"}
+KEY_BYTES = 32
 
 
 def text(name: str, default: str = "") -> str:
@@ -210,13 +213,40 @@ def secret(name: str, path: Path) -> str:
     """Return the variable's value; without one, a random secret that is stored in the file (mode 0600) at the first
     start.
     """
-    if value := text(name):
-        return value
+    return text(name) or _stored_secret(path, lambda: secrets.token_urlsafe(50))
+
+
+def master_key(name: str, path: Path) -> bytes:
+    """Return the 32 bytes of the variable, in base64; without one, random bytes that are stored as `secret` does.
+
+    Raises ImproperlyConfigured for other values.
+    """
+    value = text(name) or _stored_secret(path, lambda: base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode())
+    return _key(name, value)
+
+
+def master_keys(name: str) -> list[bytes]:
+    """Return the keys of a comma-separated list, as `master_key` does."""
+    return [_key(name, value) for value in words(name)]
+
+
+def _key(name: str, value: str) -> bytes:
+    try:
+        found = base64.b64decode(value, validate=True)
+    except ValueError:
+        found = b""
+    if len(found) != KEY_BYTES:
+        raise ImproperlyConfigured(f"{name} must have 32 random bytes in base64, as `openssl rand -base64 32` prints.")
+    return found
+
+
+def _stored_secret(path: Path, make: Callable[[], str]) -> str:
+    """Return the content of the file; if there is none, it is made (mode 0600) with a new secret."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists():
         own = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
         with os.fdopen(os.open(own, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-            file.write(secrets.token_urlsafe(50))
+            file.write(make())
         # A link appears whole or not at all, so two processes that start at once agree on one secret.
         with contextlib.suppress(FileExistsError):
             path.hardlink_to(own)

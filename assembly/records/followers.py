@@ -18,6 +18,7 @@ from uuid_utils.compat import uuid7
 from assembly.models import Assembly, FollowFailure
 from assembly.records.pruning import records_prune
 from assembly.records.seals import try_lock_chain
+from assembly.records.unused_keys import unused_keys_destroy
 from config.db.statements import execute_sql, fetch_rows
 from memories.jobs.periodic import periodic
 from teams.readings.expired_lines import readings_prune
@@ -168,6 +169,7 @@ def follow() -> None:
 
 @periodic(PRUNE_SECONDS, "prune")
 def prune() -> None:
-    """Delete all records, and lines of the log of readings, whose retention time is over."""
+    """Delete all records, and lines of the log of readings, whose retention time is over, and keys of what is gone."""
     records_prune()
+    unused_keys_destroy()
     readings_prune()

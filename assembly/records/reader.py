@@ -5,10 +5,11 @@ which had a budget.
 """
 
 import hashlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
+from uuid import UUID
 
 import orjson
 from django.core.exceptions import ObjectDoesNotExist
@@ -30,16 +31,21 @@ from assembly.engine.types import (
     candidate_text_bytes,
 )
 from assembly.models import Assembly
+from assembly.models.assembly import ENCRYPTED_FORMAT
+from assembly.models.encryption import ErasedText, RecordErased, body_key_name, load_body_keys, read_texts
 from assembly.records.encoding import LEVELS_COLUMN, Columns, candidate_facts, decision_at
 from assembly.rules.evaluation import rules_from_record
 from config.caching.process_cache import ProcessCache
 from config.db.statements import Rows, Statement, run_statement
 from config.http.cpu_budget import unlimited_cpu
 from config.http.errors import DossierError
+from config.keys.envelope import DataKey
+from config.keys.errors import KeyLost, KeysUnavailable
+from config.keys.store import fetch
 
 NO_COLUMNS: Columns = {"piece": []}
 PIECES_SQL = """
-SELECT id, ref, facts, coalesce(text, '') AS text
+SELECT id, ref, facts, text_sha256, text, sealed
 FROM pieces LEFT JOIN stored_texts ON stored_texts.sha256 = pieces.text_sha256 WHERE id = ANY(%(ids)s) ORDER BY id
 """
 BODIES_SQL = """
@@ -103,6 +109,16 @@ class StoredAssembly:
         return tuple(SectionResult(**section) for section in self.assembly.sections)
 
     @property
+    def erased(self) -> "list[ErasedText]":
+        """What is left of the texts of this record that were erased, of candidates and of their levels."""
+        texts = [
+            text
+            for one in self.inputs.candidates
+            for text in (one.text, *(level.text for level in one.levels.values()), one.summary and one.summary.text)
+        ]
+        return [text for text in texts if isinstance(text, ErasedText)]
+
+    @property
     def tokens(self) -> int:
         """Tokens of the whole context."""
         return self.assembly.tokens
@@ -133,6 +149,7 @@ def load_record(assembly: Assembly) -> StoredAssembly:
 def load_records(assemblies: Sequence[Assembly]) -> Iterator[StoredAssembly]:
     """Yield the parsed records of several assemblies; one query reads all their pieces. Raises RecordDamaged."""
     load_bodies([one for one in assemblies if one.decided_in])
+    load_keys(assemblies)
     pieces = _pieces_by_id(_load_pieces(assemblies))
     for assembly in assemblies:
         with _damage_reported():
@@ -147,12 +164,33 @@ def load_bodies(assemblies: Sequence[Assembly]) -> None:
     for one in assemblies:
         if one.id in bodies:
             one.packed = bodies[one.id]
+    load_keys(assemblies)
+
+
+def load_keys(assemblies: Iterable[Assembly]) -> None:
+    """Fetch the keys of the bodies of these assemblies together."""
+    encrypted = [one for one in assemblies if one.packed[:1] == ENCRYPTED_FORMAT]
+    with suppress(KeyLost, KeysUnavailable):  # who reads the record itself is told
+        load_body_keys((one.decided_in or one.id, one.packed[1:]) for one in encrypted)
+
+
+def body_keys(assemblies: Iterable[Assembly]) -> dict[UUID, DataKey]:
+    """Return the keys of the bodies of these assemblies that are encrypted and were not erased, by id."""
+    names = {
+        one.id: body_key_name(one.id, bytes(one.body)[1:])
+        for one in assemblies
+        if bytes(one.body[:1]) == ENCRYPTED_FORMAT
+    }
+    found = fetch(names.values()) if names else {}
+    return {id_: key for id_, name in names.items() if isinstance(key := found[name], DataKey)}
 
 
 @contextmanager
 def _damage_reported() -> Iterator[None]:
     try:
         yield
+    except RecordErased:
+        raise
     except DAMAGE_ERRORS:
         raise RecordDamaged(
             "It cannot be read. Contact your administrator: the database was changed outside of Dossier."
@@ -160,10 +198,12 @@ def _damage_reported() -> Iterator[None]:
 
 
 def _load_pieces(assemblies: Sequence[Assembly]) -> Rows:
-    """Return the stored pieces of the assemblies, each piece once."""
-    return run_statement(
+    """Return the stored pieces of the assemblies with their texts, each piece once."""
+    rows = run_statement(
         Statement(PIECES_SQL, {"ids": list({id_ for one in assemblies for id_ in (*one.told, *one.omitted)})})
     )
+    texts = read_texts((sha256, text, sealed) for _id, _ref, _facts, sha256, text, sealed in rows)
+    return [(id_, ref, facts, texts[sha256]) for id_, ref, facts, sha256, _text, _sealed in rows]
 
 
 def _pieces_by_id(pieces: Rows) -> "dict[int, StoredPiece]":
@@ -276,7 +316,8 @@ def _candidate_at(columns: Columns, place: int, profile: Profile, piece: StoredP
 
 
 def replay(told: StoredAssembly) -> ReplayResult:
-    """Replay the record and compare the result with it.
+    """Replay the record and compare the result with it. Raises RecordErased if texts were erased without which the
+    result is another one.
 
     If the recorded token counts give another result, all texts are counted again.
     """
@@ -286,6 +327,8 @@ def replay(told: StoredAssembly) -> ReplayResult:
         if not is_identical:
             again = told.inputs.uncounted().assembled()
             is_identical = _is_identical(told, again)
+    if not is_identical and (erased := told.erased):
+        raise RecordErased.of_texts(erased)
     return ReplayResult(is_identical, again.sha256, again.content)
 
 
@@ -299,7 +342,7 @@ def _is_identical(told: StoredAssembly, again: EngineResult) -> bool:
 def content_of(told: StoredAssembly) -> str:
     """Return the exact text of the context from a replay, which runs once per parsed record.
 
-    Raises RecordDamaged if the replay gives another text.
+    Raises RecordDamaged if the replay gives another text, and RecordErased if that is because texts were erased.
     """
     if not told.replayed:
         told.replayed.append(replay(told))

@@ -1,0 +1,159 @@
+"""Statements in the key store, by a small pool of connections of this process.
+
+The store is no database of Django's: it has no models, takes part in no transaction of a request, and its answers are
+waited for two seconds at most.
+"""
+
+import logging
+import os
+from collections.abc import Mapping, Sequence
+from threading import Lock
+from time import monotonic
+from typing import Any
+
+import psycopg
+from django.conf import settings
+from psycopg import Connection, sql
+from psycopg.conninfo import make_conninfo
+from psycopg_pool import ConnectionPool, PoolTimeout
+
+from config.keys.errors import KeyStoreUnavailable
+from config.keys.schema import CREATE_TABLES, LOCK, TABLES_EXIST
+
+logger = logging.getLogger(__name__)
+
+Session = Connection[tuple[Any, ...]]
+Pool = ConnectionPool[Session]
+Rows = list[tuple[Any, ...]]
+Asked = tuple[str, Mapping[str, Any]]
+"""A statement with its parameters."""
+
+MAX_CONNECTIONS = 8
+DEADLINE_SECONDS = 2.0
+"""How long a connection is waited for, and each statement."""
+LIMITS = {"connect_timeout": 2, "tcp_user_timeout": 2_000}
+STATEMENT_LIMITS = "-c statement_timeout=2000 -c lock_timeout=2000"
+REST_SECONDS = 1.0
+"""After a failure, the store is not asked for so long: many who need it do not each wait for the deadline."""
+ATTEMPTS = 2
+"""A connection that was cut while it was idle is found out by a statement; the next attempt has another one."""
+
+
+def run_in_store(*asked: Asked) -> list[Rows]:
+    """Return the rows of each statement; all are one transaction, in one round trip. They may run twice.
+
+    Raises KeyStoreUnavailable.
+    """
+    if _pools.is_resting():
+        raise KeyStoreUnavailable
+    try:
+        for attempt in range(1, ATTEMPTS + 1):
+            with _pools.pool().connection(timeout=DEADLINE_SECONDS) as session:
+                try:
+                    return _run(session, asked)
+                except psycopg.OperationalError:
+                    if attempt == ATTEMPTS or not session.broken:
+                        raise
+    except (psycopg.Error, PoolTimeout) as error:
+        logger.warning("the key store failed: %s: %s", type(error).__name__, str(error).partition("\n")[0])
+        if isinstance(error, psycopg.OperationalError):  # which PoolTimeout is as well
+            _pools.rest()
+        raise KeyStoreUnavailable from error
+    raise AssertionError  # the last attempt returns or raises
+
+
+def _run(session: Session, asked: Sequence[Asked]) -> list[Rows]:
+    if len(asked) == 1:
+        ((statement, parameters),) = asked
+        return [session.execute(statement, parameters, binary=True).fetchall()]
+    cursors = [session.cursor(binary=True) for _ in asked]
+    with session.pipeline():
+        for cursor, (statement, parameters) in zip(cursors, asked, strict=True):
+            cursor.execute(statement, parameters)
+    return [cursor.fetchall() for cursor in cursors]
+
+
+def close_pool() -> None:
+    """Close this process's connections; the next statement opens others, by the settings as they are then."""
+    _pools.close()
+
+
+def conninfo(address: Mapping[str, Any], **others: Any) -> str:
+    """Return an address in Django's form, with other parameters, as libpq takes it."""
+    named = {"host": "HOST", "port": "PORT", "dbname": "NAME", "user": "USER", "password": "PASSWORD"}
+    facts = {ours: address[django] for ours, django in named.items() if address.get(django)}
+    return make_conninfo(**(facts | dict(address.get("OPTIONS", {})) | others))
+
+
+class _Pools:
+    """The pool of this process, which is opened when it is needed first."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget the pool without closing it, because its connections are those of the parent process."""
+        self._pool: Pool | None = None
+        self._lock, self._rests_until = Lock(), 0.0
+
+    def rest(self) -> None:
+        self._rests_until = monotonic() + REST_SECONDS
+
+    def is_resting(self) -> bool:
+        return monotonic() < self._rests_until
+
+    def pool(self) -> Pool:
+        with self._lock:
+            if self._pool is None:
+                self._pool = _open_pool(settings.KEY_STORE)
+        return self._pool
+
+    def close(self) -> None:
+        with self._lock:
+            pool, self._pool, self._rests_until = self._pool, None, 0.0
+        if pool:
+            pool.close()
+
+
+_pools = _Pools()
+os.register_at_fork(after_in_child=_pools.forget)
+
+
+def _open_pool(address: Mapping[str, Any] | None) -> Pool:
+    if address is None:  # there was one when something was encrypted
+        raise psycopg.OperationalError("KEYS_DATABASE_URL is not set")
+    if address.get("EMBEDDED") and settings.EMBEDDED_POSTGRES:
+        settings.EMBEDDED_POSTGRES.attach()
+        _create_database(address)
+    _create_tables(address)
+    # PgBouncer refuses `options`, and lends each transaction another session, which has prepared other statements.
+    is_pooled = settings.DATABASE_DIRECT is not None
+    limits: dict[str, Any] = LIMITS | ({} if is_pooled else {"options": STATEMENT_LIMITS})
+    return ConnectionPool(
+        conninfo(address),
+        kwargs={"autocommit": True, "prepare_threshold": None if is_pooled else 2, **limits},
+        min_size=0,
+        max_size=MAX_CONNECTIONS,
+        timeout=DEADLINE_SECONDS,
+        max_idle=300,
+        open=True,
+        name="keys",
+    )
+
+
+def _create_database(address: Mapping[str, Any]) -> None:
+    """Create the store in the embedded server if it is missing."""
+    with psycopg.connect(conninfo(address, dbname="postgres"), autocommit=True) as session:
+        name = address["NAME"]
+        if session.execute("SELECT FROM pg_database WHERE datname = %s", [name]).fetchone() is None:
+            try:
+                session.execute(sql.SQL("CREATE DATABASE {} TEMPLATE template0").format(sql.Identifier(name)))
+            except (psycopg.errors.DuplicateDatabase, psycopg.errors.UniqueViolation):
+                logger.info("another process created the key store")
+
+
+def _create_tables(address: Mapping[str, Any]) -> None:
+    with psycopg.connect(conninfo(address, **LIMITS)) as session:
+        if session.execute(TABLES_EXIST).fetchone() != (True,):
+            session.execute(LOCK)
+            session.execute(CREATE_TABLES)
