@@ -13,7 +13,7 @@ REPLICA_TIMEOUTS = {"connect_timeout": 2, "tcp_user_timeout": 2_000}
 """Seconds for a connection, and milliseconds after which a machine that acknowledges nothing is given up."""
 
 
-def direct_address(embedded: EmbeddedPostgres | None) -> dict[str, str] | None:
+def direct_address(embedded: EmbeddedPostgres | None) -> dict[str, Any] | None:
     """Return the address of PostgreSQL itself, if DATABASE_URL is a PgBouncer in transaction mode; otherwise None.
 
     Such a pooler lends each transaction another session. None keeps prepared statements, and what needs a session of
@@ -74,5 +74,5 @@ def _with_pool(database: dict[str, Any], pool: dict[str, Any], *, is_pooled: boo
         **database,
         "DISABLE_SERVER_SIDE_CURSORS": is_pooled,
         # The threshold is that of statements that ask to be prepared; Django's own never are.
-        "OPTIONS": {"prepare_threshold": None if is_pooled else 5, "pool": pool},
+        "OPTIONS": {**database.get("OPTIONS", {}), "prepare_threshold": None if is_pooled else 5, "pool": pool},
     }

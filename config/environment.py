@@ -8,9 +8,12 @@ import secrets
 from collections.abc import Callable
 from ipaddress import ip_network
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
+
+from config.encrypted_transport import require_database_tls, require_server_tls, tls_options
 
 API_ADDRESS = re.compile(
     r"https?://(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(?P<port>[0-9]{1,5}))?(?:/[A-Za-z0-9._~/%+-]*)?"
@@ -116,7 +119,8 @@ def api_key(name: str) -> str:
 def redis_address(name: str) -> str:
     """Return a redis://, rediss:// or unix:// address; "" if it is not set.
 
-    Raises ImproperlyConfigured, without the address and its password, for other values.
+    Raises ImproperlyConfigured, without the address and its password, for other values, and if it leads to another
+    machine without TLS.
     """
     value = text(name)
     try:
@@ -130,6 +134,17 @@ def redis_address(name: str) -> str:
         is_usable = False
     if value and not is_usable:
         raise ImproperlyConfigured(f"{name} must look like redis://:password@host:6379/0. Correct it, or leave it out.")
+    require_server_tls(name, value)
+    return value
+
+
+def broker_address(name: str) -> str:
+    """Return the address of a broker; "" if it is not set.
+
+    Raises ImproperlyConfigured if it leads to another machine without TLS.
+    """
+    value = text(name)
+    require_server_tls(name, value)
     return value
 
 
@@ -176,13 +191,17 @@ def optional_folder(name: str) -> Path | None:
     return folder(name, Path()) if text(name) else None
 
 
-def database(name: str) -> dict[str, str] | None:
-    """Return HOST, PORT, NAME, USER and PASSWORD of a postgresql:// address; None if it is not set."""
+def database(name: str) -> dict[str, Any] | None:
+    """Return HOST, PORT, NAME, USER and PASSWORD of a postgresql:// address, and its TLS parameters, if it has any, as
+    OPTIONS; None if it is not set.
+
+    Raises ImproperlyConfigured for other values, and if it leads to another machine without TLS.
+    """
     value = text(name)
     return _database(name, value) if value else None
 
 
-def databases(name: str, *, needs: str) -> list[dict[str, str]]:
+def databases(name: str, *, needs: str) -> list[dict[str, Any]]:
     """Return the databases of a comma-separated list of postgresql:// addresses, as `database` does.
 
     A comma in a password is written as %2C. Raises ImproperlyConfigured also if the other variable is not set.
@@ -193,19 +212,22 @@ def databases(name: str, *, needs: str) -> list[dict[str, str]]:
     return listed
 
 
-def _database(name: str, value: str) -> dict[str, str]:
+def _database(name: str, value: str) -> dict[str, Any]:
     parts = urlsplit(value)
     if parts.scheme not in {"postgres", "postgresql"} or not parts.path.strip("/"):
         raise ImproperlyConfigured(
             f"{name} must look like postgresql://user:password@host:5432/name. Dossier runs on PostgreSQL only."
         )
-    host = dict(parse_qsl(parts.query)).get("host", "")
+    host = dict(parse_qsl(parts.query)).get("host", "") or unquote(parts.hostname or "")
+    options = tls_options(parts.query)
+    require_database_tls(name, host, options)
     return {
-        "HOST": host or unquote(parts.hostname or ""),
+        "HOST": host,
         "PORT": str(parts.port or ""),
         "NAME": unquote(parts.path.lstrip("/")),
         "USER": unquote(parts.username or ""),
         "PASSWORD": unquote(parts.password or ""),
+        **({"OPTIONS": options} if options else {}),
     }
 
 

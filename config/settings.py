@@ -37,6 +37,7 @@ INSTALLED_APPS = [
     "allauth.account",
     "allauth.mfa",
     "config.http",
+    "config.keys",
     "teams",
     "agents",
     "memories",
@@ -166,7 +167,7 @@ CACHES = {"default": {"BACKEND": "django.core.cache.backends.dummy.DummyCache"}}
 # --- Background work: jobs are rows; a broker's messages only wake workers. Without one, PostgreSQL carries them. ---
 
 CELERY_APP = "config.celery"
-CELERY_BROKER_URL = environment.text("CELERY_BROKER_URL")
+CELERY_BROKER_URL = environment.broker_address("CELERY_BROKER_URL")
 JOB_PATIENCE_SECONDS = environment.number("JOB_PATIENCE_SECONDS", 30, minimum=1, maximum=3600)
 
 # --- REST ---

@@ -114,7 +114,7 @@ def _unpacked(packed: bytes) -> str:
     try:
         octets: bytes = isal_zlib.decompress(packed[1:]) if packed[:1] == DEFLATED else packed[1:]
         return octets.decode()
-    except (isal_zlib.error, UnicodeDecodeError):
+    except (isal_zlib.error, UnicodeDecodeError):  # type: ignore[misc]  # the stub names an instance
         raise DecryptionFailed("This is no text.") from None
 
 
