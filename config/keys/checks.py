@@ -29,7 +29,8 @@ def check_keys(**_: Any) -> list[CheckMessage]:
     found: list[CheckMessage] = []
     if not settings.ENCRYPT_RECORDS:
         hint = "Remove ENCRYPT_RECORDS from the environment."
-        found.append(DeployWarning("What contexts record is not encrypted: it is switched off.", hint=hint, id="keys.W002"))
+        sentence = "What contexts record is not encrypted: it is switched off."
+        found.append(DeployWarning(sentence, hint=hint, id="keys.W002"))
     try:
         (((keys, others),),) = run_in_store((UNDER_OTHERS_SQL, {"present": master_key().fingerprint}))
     except KeyStoreUnavailable as error:
