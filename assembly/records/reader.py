@@ -147,13 +147,31 @@ def load_record(assembly: Assembly) -> StoredAssembly:
 
 
 def load_records(assemblies: Sequence[Assembly]) -> Iterator[StoredAssembly]:
-    """Yield the parsed records of several assemblies; one query reads all their pieces. Raises RecordDamaged."""
+    """Yield the parsed records of several assemblies; one query reads all their pieces.
+
+    Raises RecordDamaged, and RecordErased for a record whose body was erased.
+    """
+    for told in load_records_or_errors(assemblies):
+        if isinstance(told, RecordErased):
+            raise told
+        yield told
+
+
+def load_records_or_errors(assemblies: Sequence[Assembly]) -> Iterator[StoredAssembly | RecordErased]:
+    """Yield the parsed records of several assemblies; for one whose body was erased, the error that says so.
+
+    Raises RecordDamaged.
+    """
     load_bodies([one for one in assemblies if one.decided_in])
     load_keys(assemblies)
     pieces = _pieces_by_id(_load_pieces(assemblies))
     for assembly in assemblies:
-        with _damage_reported():
-            told = record_from_pieces(assembly, pieces)
+        told: StoredAssembly | RecordErased
+        try:
+            with _damage_reported():
+                told = record_from_pieces(assembly, pieces)
+        except RecordErased as error:
+            told = error
         yield told
 
 
