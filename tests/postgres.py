@@ -157,8 +157,8 @@ def _point_keys(name: str) -> None:
     """The store's keys are those of the texts in the database: no process may take those of another one for them."""
     from django.conf import settings
 
-    from config.keys.connections import close_pool
     from config.keys.store import forget_keys
+    from config.keys.store_connections import close_pool
 
     close_pool()
     forget_keys()

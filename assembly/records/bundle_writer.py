@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from assembly.models import Assembly, Piece, Seal, StoredText
 from assembly.models.encryption import ErasedText, read_texts
-from assembly.records.reader import body_keys
+from assembly.records.bodies import body_keys
 from assembly.records.seal_hashing import SealLink, canonical_json, record_document, timestamp
 from assembly.records.seals import newest_seal, piece_hash_texts, piece_hashes
 from config.http.errors import DossierError

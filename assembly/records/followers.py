@@ -20,7 +20,7 @@ from assembly.records.pruning import records_prune
 from assembly.records.seals import try_lock_chain
 from assembly.records.unused_keys import unused_keys_destroy
 from config.db.statements import execute_sql, fetch_rows
-from config.keys.errors import KeysUnavailable
+from config.keys.key_errors import KeysUnavailable
 from memories.jobs.periodic import periodic
 from teams.readings.expired_lines import readings_prune
 

@@ -5,11 +5,10 @@ which had a budget.
 """
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
-from uuid import UUID
 
 import orjson
 from django.core.exceptions import ObjectDoesNotExist
@@ -31,26 +30,19 @@ from assembly.engine.types import (
     candidate_text_bytes,
 )
 from assembly.models import Assembly
-from assembly.models.assembly import ENCRYPTED_FORMAT
-from assembly.models.encryption import ErasedText, RecordErased, body_key_name, load_body_keys, read_texts
+from assembly.models.encryption import ErasedText, RecordErased, read_texts
+from assembly.records.bodies import load_bodies, load_keys
 from assembly.records.encoding import LEVELS_COLUMN, Columns, candidate_facts, decision_at
 from assembly.rules.evaluation import rules_from_record
 from config.caching.process_cache import ProcessCache
 from config.db.statements import Rows, Statement, run_statement
 from config.http.cpu_budget import unlimited_cpu
 from config.http.errors import DossierError
-from config.keys.envelope import DataKey
-from config.keys.errors import KeyLost, KeysUnavailable
-from config.keys.store import fetch
 
 NO_COLUMNS: Columns = {"piece": []}
 PIECES_SQL = """
 SELECT id, ref, facts, text_sha256, text, sealed
 FROM pieces LEFT JOIN stored_texts ON stored_texts.sha256 = pieces.text_sha256 WHERE id = ANY(%(ids)s) ORDER BY id
-"""
-BODIES_SQL = """
-SELECT one.id, coalesce(repeated.body, one.body)
-FROM assemblies AS one LEFT JOIN assemblies AS repeated ON repeated.id = one.decided_in WHERE one.id = ANY(%(ids)s)
 """
 MAX_CACHE_BYTES = 24_000_000
 """Bytes of memory for the cache of parsed records. A larger record is parsed each time."""
@@ -173,34 +165,6 @@ def load_records_or_errors(assemblies: Sequence[Assembly]) -> Iterator[StoredAss
         except RecordErased as error:
             told = error
         yield told
-
-
-def load_bodies(assemblies: Sequence[Assembly]) -> None:
-    """Load the bodies of these assemblies in one query; an assembly that repeats another one gets that one's body."""
-    found = run_statement(Statement(BODIES_SQL, {"ids": [one.id for one in assemblies]})) if assemblies else []
-    bodies = {id_: bytes(body) for id_, body in found}
-    for one in assemblies:
-        if one.id in bodies:
-            one.packed = bodies[one.id]
-    load_keys(assemblies)
-
-
-def load_keys(assemblies: Iterable[Assembly]) -> None:
-    """Fetch the keys of the bodies of these assemblies together."""
-    encrypted = [one for one in assemblies if one.packed[:1] == ENCRYPTED_FORMAT]
-    with suppress(KeyLost, KeysUnavailable):  # who reads the record itself is told
-        load_body_keys((one.decided_in or one.id, one.packed[1:]) for one in encrypted)
-
-
-def body_keys(assemblies: Iterable[Assembly]) -> dict[UUID, DataKey]:
-    """Return the keys of the bodies of these assemblies that are encrypted and were not erased, by id."""
-    names = {
-        one.id: body_key_name(one.id, bytes(one.body)[1:])
-        for one in assemblies
-        if bytes(one.body[:1]) == ENCRYPTED_FORMAT
-    }
-    found = fetch(names.values()) if names else {}
-    return {id_: key for id_, name in names.items() if isinstance(key := found[name], DataKey)}
 
 
 @contextmanager

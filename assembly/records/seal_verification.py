@@ -23,7 +23,7 @@ from assembly.records.seal_hashing import NO_PREVIOUS_HASH, SealLink, pruning_ha
 from assembly.records.seals import piece_hash_texts, piece_hashes, record_hash
 from config.db.statements import ONE_SNAPSHOT_SQL, execute_sql
 from config.keys.envelope import DecryptionFailed
-from config.keys.errors import KeyLost
+from config.keys.key_errors import KeyLost
 from config.keys.store import DestroyedKey, fetch
 
 

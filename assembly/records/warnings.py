@@ -8,11 +8,12 @@ from django.utils.translation import gettext
 from assembly.engine.codes import SourceCode, WarningCode
 from assembly.engine.reasons import embedder_sentence, source_sentence, summariser_sentence, warning_sentence
 from assembly.models import Assembly
-from assembly.records.reader import DAMAGE_ERRORS, load_bodies
+from assembly.records.bodies import load_bodies
+from assembly.records.reader import DAMAGE_ERRORS
 from assembly.records.section_names import name_of_heading
 from assembly.sources import SOURCES
 from assembly.sources.base import EMBEDDER
-from config.keys.errors import KeysUnavailable
+from config.keys.key_errors import KeysUnavailable
 
 SUMMARISER = "summariser"
 """Name of the summariser's report among the reports of sources."""

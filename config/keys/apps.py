@@ -8,4 +8,4 @@ class KeysConfig(AppConfig):
     label = "keys"
 
     def ready(self) -> None:
-        from config.keys import checks  # noqa: F401, PLC0415 - they can be registered when apps are loaded
+        from config.keys import deploy_checks  # noqa: F401, PLC0415 - they can be registered when apps are loaded

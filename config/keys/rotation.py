@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from config.keys.connections import run_in_store
 from config.keys.envelope import DecryptionFailed
 from config.keys.store import master_key
+from config.keys.store_connections import run_in_store
 
 BATCH = 1_000
 NEXT_SQL = """

@@ -19,9 +19,9 @@ from django.conf import settings
 from msgspec import Struct
 
 from config.caching.process_cache import ProcessCache
-from config.keys.connections import MAX_CONNECTIONS, Asked, Rows, run_in_store
 from config.keys.envelope import KEY_BYTES, DataKey, DecryptionFailed, MasterKey
-from config.keys.errors import KeyLost, KeyStoreUnavailable, MasterKeyMissing
+from config.keys.key_errors import KeyLost, KeyStoreUnavailable, MasterKeyMissing
+from config.keys.store_connections import MAX_CONNECTIONS, Asked, Rows, run_in_store
 
 Outcome = TypeVar("Outcome")
 

@@ -9,8 +9,8 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping
 
-from config.keys.connections import Asked, run_in_store
 from config.keys.store import obtain
+from config.keys.store_connections import Asked, run_in_store
 
 WORDS_ID = b"words"
 """The id of the key under which words are hashed."""

@@ -23,7 +23,7 @@ from assembly.records.insert_sql import stored_pieces
 from assembly.records.reader import RecordDamaged, content_of, load_record, replay
 from assembly.records.seal_verification import VerificationCounts, verify_records
 from config.keys import store
-from config.keys.connections import run_in_store
+from config.keys.store_connections import run_in_store
 from teams.models import User
 from teams.principal import SYSTEM
 from tests.assembly.records.conftest import AsOwner

@@ -21,8 +21,8 @@ from assembly.records.pruning import records_prune
 from assembly.records.reader import content_of, load_record, load_records, replay
 from assembly.records.unused_keys import RETIREMENT, unused_keys_destroy
 from config.keys import store
-from config.keys.connections import close_pool
 from config.keys.store import KeyName
+from config.keys.store_connections import close_pool
 from teams.models import User
 from teams.principal import SYSTEM
 from tests.assembly.records.conftest import Ago, keep

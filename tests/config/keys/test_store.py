@@ -10,9 +10,9 @@ from django.core.checks import run_checks
 from django.core.management import CommandError, call_command
 
 from config.keys import store
-from config.keys.connections import close_pool, run_in_store
-from config.keys.errors import KeyLost, KeyStoreUnavailable, MasterKeyMissing
+from config.keys.key_errors import KeyLost, KeyStoreUnavailable, MasterKeyMissing
 from config.keys.store import DestroyedKey, KeyName
+from config.keys.store_connections import close_pool, run_in_store
 from config.keys.words import find_texts, indexing_statements
 from tests.concurrency import at_once
 

@@ -6,9 +6,9 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, register
 from django.core.checks import Warning as DeployWarning
 
-from config.keys.connections import run_in_store
-from config.keys.errors import KeyStoreUnavailable
+from config.keys.key_errors import KeyStoreUnavailable
 from config.keys.store import is_configured, master_key
+from config.keys.store_connections import run_in_store
 
 UNDER_OTHERS_SQL = """
 SELECT count(*), count(*) FILTER (WHERE substr(wrapped, 1, 4) <> %(present)s) FROM data_keys WHERE wrapped IS NOT NULL
