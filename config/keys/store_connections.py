@@ -1,7 +1,7 @@
 """Statements in the key store, by a small pool of connections of this process.
 
 The store is no database of Django's: it has no models, takes part in no transaction of a request, and its answers are
-waited for two seconds at most.
+waited for a few seconds at most.
 """
 
 import logging
@@ -53,9 +53,9 @@ INSERT INTO key_destructions (number) VALUES (0) ON CONFLICT DO NOTHING;
 
 MAX_CONNECTIONS = 8
 DEADLINE_SECONDS = 2.0
-"""How long a connection is waited for, and each statement."""
+"""How long a connection is waited for; a statement has five seconds, because it may index many long texts."""
 LIMITS = {"connect_timeout": 2, "tcp_user_timeout": 2_000}
-STATEMENT_LIMITS = "-c statement_timeout=2000 -c lock_timeout=2000"
+STATEMENT_LIMITS = "-c statement_timeout=5000 -c lock_timeout=2000"
 REST_SECONDS = 1.0
 """After a failure, the store is not asked for so long: many who need it do not each wait for the deadline."""
 ATTEMPTS = 2
@@ -71,15 +71,17 @@ def run_in_store(*asked: Asked) -> list[Rows]:
         raise KeyStoreUnavailable
     try:
         for attempt in range(1, ATTEMPTS + 1):
-            with _pools.pool().connection(timeout=DEADLINE_SECONDS) as session:
+            pool = _pools.pool()
+            with pool.connection(timeout=DEADLINE_SECONDS) as session:
                 try:
                     return _run(session, asked)
                 except psycopg.OperationalError:
                     if attempt == ATTEMPTS or not session.broken:
                         raise
+            pool.check()  # the others that were idle may be cut, too
     except (psycopg.Error, PoolTimeout) as error:
         logger.warning("the key store failed: %s: %s", type(error).__name__, str(error).partition("\n")[0])
-        if isinstance(error, psycopg.OperationalError):  # which PoolTimeout is as well
+        if not isinstance(error, psycopg.errors.QueryCanceled | psycopg.errors.LockNotAvailable):
             _pools.rest()
         raise KeyStoreUnavailable from error
     raise AssertionError  # the last attempt returns or raises
