@@ -132,6 +132,7 @@ def connected_to(name: str) -> Iterator[None]:
 
     wrappers = [connections[alias] for alias in connections]
     before = [wrapper.settings_dict["NAME"] for wrapper in wrappers]
+    assert settings.KEY_STORE  # there always is one beside the embedded server
     keys_before = settings.KEY_STORE["NAME"]
     try:
         for wrapper in wrappers:
@@ -162,6 +163,7 @@ def _point_keys(name: str) -> None:
 
     close_pool()
     forget_keys()
+    assert settings.KEY_STORE
     settings.KEY_STORE["NAME"] = name
 
 

@@ -131,7 +131,7 @@ class TestTextsFromBefore:
                 transaction.atomic(),
                 connection.cursor() as cursor,
             ):
-                cursor.execute(statement, [sealed, row.sha256])
+                cursor.execute(statement, [sealed, bytes(row.sha256)])
 
     def test_the_owner_can_change_nothing_but_how_a_text_is_stored(self, agent: Agent) -> None:
         made(agent)

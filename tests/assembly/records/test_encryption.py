@@ -1,6 +1,6 @@
 """What contexts record is encrypted, and who destroys a key erases a text for good."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -21,8 +21,9 @@ from assembly.records.pruning import records_prune
 from assembly.records.reader import content_of, load_record, load_records, replay
 from assembly.records.unused_keys import RETIREMENT, unused_keys_destroy
 from config.keys import store
+from config.keys.envelope import DataKey
 from config.keys.store import KeyName
-from config.keys.store_connections import close_pool
+from config.keys.store_connections import Asked, close_pool
 from teams.models import User
 from teams.principal import SYSTEM
 from tests.assembly.records.conftest import Ago, keep
@@ -53,7 +54,12 @@ def test_texts_and_bodies_are_encrypted_and_read_as_they_were(agent: Agent, mark
 def test_a_text_that_is_known_needs_no_key(agent: Agent, marker: str, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
     obtain = store.obtain
-    monkeypatch.setattr(store, "obtain", lambda ids, also=(): asked.append(len(ids)) or obtain(ids, also))
+
+    def note(ids: Collection[bytes], also: Sequence[Asked] = ()) -> dict[bytes, DataKey]:
+        asked.append(len(ids))
+        return obtain(ids, also)
+
+    monkeypatch.setattr(store, "obtain", note)
     made(agent, "tea")
     assert min(asked) == 1
     assert max(asked) > 1, "the keys of all texts together"

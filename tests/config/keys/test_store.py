@@ -92,7 +92,8 @@ def test_a_process_forgets_what_is_stored_when_it_learns_of_a_destruction(monkey
 
 def test_cached_keys_live_for_half_a_minute() -> None:
     assert store.CACHE_SECONDS <= 30
-    assert store._cache._entries.ttu(None, None, 0.0) == store.CACHE_SECONDS
+    entries: Any = store._cache._entries
+    assert entries.ttu(None, None, 0.0) == store.CACHE_SECONDS
 
 
 def test_a_retired_key_is_read_and_not_given_to_writers() -> None:
