@@ -175,8 +175,9 @@ def sealed_findings(seal: Seal, tally: VerificationCounts) -> Iterator[Finding]:
     for id_, sha256 in seal.sealed:
         if record := found.get(id_):
             tally.records += 1
-            yield from _record_findings(seal, record, sha256, pieces)
-            if id_ in closed:
+            altered = list(_record_findings(seal, record, sha256, pieces))
+            yield from altered
+            if id_ in closed and not altered:
                 sentence = f"The context {id_}, of seal {seal.number}: its key is lost, so it cannot be decrypted."
                 yield Finding(FindingKind.KEY_LOST, str(id_), sentence)
         elif pruned.get(id_) == sha256:

@@ -26,6 +26,8 @@ from config.keys.store_connections import MAX_CONNECTIONS, Asked, Rows, run_in_s
 Outcome = TypeVar("Outcome")
 
 CACHE_SECONDS = 30.0
+MAX_GENERATION = 2**31 - 1
+"""The greatest number in a column of the store."""
 MAX_CACHE_BYTES = 4_000_000
 ENTRY_BYTES = 400
 """Approximate bytes of memory of a cached key, with its id."""
@@ -145,6 +147,8 @@ def fetch(names: Collection[KeyName]) -> dict[KeyName, DataKey | DestroyedKey]:
     """
     found: dict[KeyName, DataKey | DestroyedKey] = dict(_cache.get_many(names))
     if missing := sorted(set(names) - found.keys()):
+        if odd := [name for name in missing if name.generation > MAX_GENERATION]:  # of a value that was changed
+            raise KeyLost(f"The key store has no key {odd[0].id.hex()}.")
         asked = {"ids": [name.id for name in missing], "generations": [name.generation for name in missing]}
         (rows,) = run_in_store((FETCH_SQL, asked))
         for id_, generation, wrapped, destroyed_at in rows:

@@ -118,8 +118,9 @@ def test_a_retired_key_that_is_in_use_after_all_stays() -> None:
 
 
 def test_a_key_that_the_store_never_had_is_lost() -> None:
-    with pytest.raises(KeyLost):
-        store.fetch([KeyName(an_id(), 1)])
+    for generation in (0, 1, 2**31, 2**32 - 1):
+        with pytest.raises(KeyLost):
+            store.fetch([KeyName(an_id(), generation)])
 
 
 @pytest.mark.usefixtures("no_store")
