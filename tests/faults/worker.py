@@ -78,10 +78,11 @@ class Command:
 
 def _addresses() -> Mapping[str, str]:
     """Where the database of this test is, for another process."""
-    return {
+    databases = {
         variable: address_of(connections[alias].settings_dict)
         for variable, alias in (("DATABASE_URL", "default"), ("DATABASE_OWNER_URL", "owner"))
-    } | key_store_address()
+    }
+    return {**databases, **key_store_address()}
 
 
 def key_store_address() -> Mapping[str, str]:
