@@ -51,7 +51,7 @@ CREATE TABLE IF NOT EXISTS key_destructions (
 INSERT INTO key_destructions (number) VALUES (0) ON CONFLICT DO NOTHING;
 """
 
-MAX_CONNECTIONS = 8
+MAX_CONNECTIONS = 4
 DEADLINE_SECONDS = 2.0
 """How long a connection is waited for; a statement has five seconds, because it may index many long texts."""
 LIMITS = {"connect_timeout": 2, "tcp_user_timeout": 2_000}
