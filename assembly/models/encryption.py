@@ -57,9 +57,18 @@ class RecordErased(DossierError, ValueError):
     @classmethod
     def of_texts(cls, erased: Collection[ErasedText]) -> "RecordErased":
         """Return the error for a context with these erased texts, at least one."""
-        what = "A text of this context was" if len(erased) == 1 else f"{len(erased)} texts of this context were"
-        since = max(one.erased_at for one in erased)
-        return cls(f"{what} erased, the last one on {_day(since)}. Without them, it cannot be assembled again.")
+        without = "it" if len(erased) == 1 else "them"
+        return cls(f"{erasure_sentence(erased)} Without {without}, the text of the context cannot be assembled again.")
+
+
+def erasure_sentence(erased: Collection[ErasedText]) -> str:
+    """Return a sentence on the erased texts of a context; empty if there are none."""
+    if not erased:
+        return ""
+    since = _day(max(one.erased_at for one in erased))
+    if len(erased) == 1:
+        return f"A text of this context was erased on {since}."
+    return f"{len(erased)} texts of this context were erased, the last one on {since}."
 
 
 def _day(moment: datetime) -> str:
