@@ -14,7 +14,12 @@ from config.postgres.processes import command_line
 from tests.faults.processes import kill, until
 from tests.faults.test_web_processes import Server, seconds_of
 
-pytestmark = [pytest.mark.deep, pytest.mark.faults, pytest.mark.usefixtures("committed_database"), pytest.mark.finding("3b")]
+pytestmark = [
+    pytest.mark.deep,
+    pytest.mark.faults,
+    pytest.mark.usefixtures("committed_database"),
+    pytest.mark.finding("3b"),
+]
 
 TEXT = "A sentence about lighthouses and the sea. " * 1_500
 
