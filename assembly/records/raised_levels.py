@@ -1,8 +1,9 @@
 """Recorded contexts are raised to the level of a text that was raised after they considered it.
 
-Triggers of the tables of texts note each row whose sensitivity rises. Workers look at what was noted every few seconds,
-and raise the contexts, alerts and suggestions that have the row's text in any version, a few hundred at a time. Contexts
-that were requested before the text was raised may be recorded a little later, so each row is looked at a second time.
+Triggers of the tables of texts note each row whose sensitivity rises. Every few seconds, workers look at what was
+noted, and raise the contexts, alerts and suggestions that have the row's text in any version, a few hundred at a time.
+Contexts that were requested before the text was raised may be recorded a little later, so each row is looked at a
+second time.
 """
 
 import logging

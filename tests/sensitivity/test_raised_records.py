@@ -130,7 +130,7 @@ def test_each_text_is_looked_at_twice_and_a_failure_delays_no_other(
     raise_level(Memory, first.id)
     RaisedText.objects.filter(item=first.id).update(due=timezone.now() - raised_levels.SECOND_LOOK_AFTER)
     raise_level(Memory, second.id)
-    intact = raised_levels._raise_contexts_of  # noqa: SLF001
+    intact = raised_levels._raise_contexts_of
 
     def broken_for_first(item: Any, level: int) -> None:
         if item == first.id:
@@ -151,9 +151,7 @@ def test_each_text_is_looked_at_twice_and_a_failure_delays_no_other(
     assert not RaisedText.objects.exists()
 
 
-def test_more_contexts_than_one_transaction_raises(
-    stocked: Agent, team: Team, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_more_contexts_than_one_transaction_raises(stocked: Agent, team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(raised_levels, "MAX_CONTEXTS", 2)
     records = [context(stocked, team, "memory", 2_000 + number) for number in range(5)]
     raise_level(AgentFile, stocked.files.get(file_key="KNOWLEDGE").pk)
@@ -164,7 +162,7 @@ def test_more_contexts_than_one_transaction_raises(
 @pytest.mark.parametrize("column", ["sensitivity = 0", "topic = 'other'", "sensitivity = 3, body = ''"])
 def test_nothing_else_of_a_record_changes(column: str, stocked: Agent, team: Team) -> None:
     record = context(stocked, team, "memory")
-    with pytest.raises(DatabaseError, match="permission denied|keeps history"), transaction.atomic():
+    with pytest.raises(DatabaseError, match=r"permission denied|keeps history"), transaction.atomic():
         execute_sql(f"UPDATE assemblies SET {column} WHERE id = %s", [record.id])  # noqa: S608
 
 
