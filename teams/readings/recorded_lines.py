@@ -124,7 +124,7 @@ def grouped(
 
 def opened_things(request: HttpRequest, things: Sequence[Thing]) -> list[Thing]:
     """Return the things that the address of the request names, and not only the list in which they are."""
-    match = request.resolver_match
+    match: Any = request.resolver_match  # the stubs do not know `extra_kwargs`
     named = {name: match.kwargs[name] for name in match.kwargs.keys() - match.extra_kwargs.keys()} if match else {}
     path = {str(value) for name, value in named.items() if name != "slug"}
     asked = {value for values in request.GET.lists() for value in values[1]}
