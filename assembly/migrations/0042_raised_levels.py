@@ -23,9 +23,11 @@ BEGIN
     RETURN NULL;
 END $$;
 """
+WITHHELD = 4
+"""The level of texts about a subject whose data is restricted for a time: contexts recorded before keep their level."""
 NOTING = "\n".join(
     f"CREATE TRIGGER {table}_notes_raised AFTER UPDATE OF sensitivity ON {table} FOR EACH ROW"
-    " WHEN (NEW.sensitivity > OLD.sensitivity) EXECUTE FUNCTION note_raised();"
+    f" WHEN (NEW.sensitivity > OLD.sensitivity AND NEW.sensitivity < {WITHHELD}) EXECUTE FUNCTION note_raised();"
     for table in TABLES
 )
 DROP_NOTING = "\n".join(
