@@ -104,7 +104,7 @@ END $$;
 
 
 class Migration(migrations.Migration):
-    dependencies = [("assembly", "0039_conflicts_by_meaning")]
+    dependencies = [("assembly", "0042_raised_levels")]
 
     operations = [
         migrations.CreateModel(

@@ -43,7 +43,7 @@ Stores = Callable[[], CacheStore]
 NewProcess = Callable[[], None]
 
 
-@pytest.fixture(params=["postgresql", "redis"])
+@pytest.fixture(params=["postgresql", pytest.param("redis", marks=pytest.mark.deep)])
 def store(request: pytest.FixtureRequest, committed_database: str) -> Iterator[Stores]:
     if request.param == "postgresql":
         yield lambda: PostgreSQLStore(LIMIT)
@@ -330,6 +330,7 @@ import django
 from django.conf import settings
 for database in settings.DATABASES.values():
     database["NAME"] = sys.argv[1]
+settings.KEY_STORE["NAME"] = f"{sys.argv[1]}_keys"
 django.setup()
 from tests.assembly.pipeline.test_shared_answers import ask, told
 answer = ask(topic="ink", profile="coding")
