@@ -52,9 +52,9 @@ INSERT INTO key_destructions (number) VALUES (0) ON CONFLICT DO NOTHING;
 """
 
 MAX_CONNECTIONS = 4
-DEADLINE_SECONDS = 2.0
-"""How long a connection is waited for; a statement has five seconds, because it may index many long texts."""
-LIMITS = {"connect_timeout": 2, "tcp_user_timeout": 2_000}
+DEADLINE_SECONDS = 5.0
+"""How long a connection is waited for, and each statement."""
+LIMITS = {"connect_timeout": 5, "tcp_user_timeout": 5_000}
 STATEMENT_LIMITS = "-c statement_timeout=5000 -c lock_timeout=2000"
 REST_SECONDS = 1.0
 """After a failure, the store is not asked for so long: many who need it do not each wait for the deadline."""
@@ -157,7 +157,7 @@ def _open_pool(address: Mapping[str, Any] | None) -> Pool:
     return ConnectionPool(
         conninfo(address),
         kwargs={"autocommit": True, "prepare_threshold": None if is_pooled else 2, **limits},
-        min_size=0,
+        min_size=1,
         max_size=MAX_CONNECTIONS,
         timeout=DEADLINE_SECONDS,
         max_idle=300,
