@@ -13,6 +13,7 @@ from prometheus_client import REGISTRY
 from agents.models import Agent
 from assembly.contexts.documents import assembly_document
 from assembly.models import Assembly, Purpose
+from assembly.models.assembly import packed
 from assembly.pipeline.answer_cache import AssemblyResult, assembly_cache
 from assembly.pipeline.read_cache import row_cache
 from assembly.pipeline.request import AssemblyRequest
