@@ -13,13 +13,12 @@ from celery.signals import setup_logging
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
+from config.server.process_priority import lower_priority
 from memories.embeddings.wordllama import warm_up
 from memories.jobs.periodic import start_periodic_tasks
 from memories.jobs.worker_process import UNTIL_INPUT_ENDS, WorkerProcess
 
 MAX_WORKERS = 64
-NICENESS = 10
-"""The niceness that is added to a worker, so that requests get the processors first."""
 
 
 class Command(BaseCommand):
@@ -46,7 +45,7 @@ class Command(BaseCommand):
 
 def _work() -> None:
     """Run Celery's worker in this process. Its `solo` pool forks no process that would inherit database connections."""
-    os.nice(NICENESS)
+    lower_priority()
     if settings.EMBEDDED_POSTGRES:
         settings.EMBEDDED_POSTGRES.attach()  # the broker is in this database and does not start it
     os.environ["CELERY_SKIP_CHECKS"] = "1"  # Celery would run Django's checks, too

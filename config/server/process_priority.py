@@ -1,0 +1,23 @@
+"""Processes that nobody waits for give way to those that answer requests.
+
+Niceness alone is not enough: where Linux groups processes by session (`sched_autogroup`, as Debian and Ubuntu do), it
+only counts among the processes of one session, and the children of `serve` each have a session of their own. The
+group's niceness counts among sessions.
+"""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+NICENESS = 10
+"""The niceness that is added: a process with it gets about a tenth of the time of a processor that others want."""
+GROUP_NICENESS = Path("/proc/self/autogroup")
+"""The file with the niceness of this session's group; without groups, it does not exist or cannot be written."""
+
+
+def lower_priority() -> None:
+    """Lower the priority of this process and, if it leads a session, of its session."""
+    with suppress(OSError):
+        niceness = os.nice(NICENESS)
+        if os.getsid(0) == os.getpid():  # otherwise a shell and its other programs have the session, too
+            GROUP_NICENESS.write_text(str(niceness), encoding="ascii")
