@@ -35,18 +35,20 @@ SortKey = tuple[object, ...]
 
 def final_score(measures: Mapping[str, float], weights: Weights) -> float:
     """Return Σ weight x measure ("Combined Scoring" of the seed); a missing measure counts as 0."""
-    return math.fsum(weight * measures.get(name, 0.0) for name, weight in _by_measure(weights).items())
+    by_measure, _ = _weights_and_sum(weights)
+    return math.fsum([weight * measures.get(name, 0.0) for name, weight in by_measure])
 
 
 def weighted_mean(measures: Mapping[str, float], weights: Weights) -> float:
     """Return the final score divided by the sum of the weights, 0 to 1; 0 if all weights are 0."""
-    total = math.fsum(_by_measure(weights).values())
+    _, total = _weights_and_sum(weights)
     return final_score(measures, weights) / total if total else 0.0
 
 
 @lru_cache(maxsize=64)
-def _by_measure(weights: Weights) -> Mapping[str, float]:
-    return field_values(weights)
+def _weights_and_sum(weights: Weights) -> tuple[Sequence[tuple[str, float]], float]:
+    by_measure = field_values(weights)
+    return [*by_measure.items()], math.fsum(by_measure.values())
 
 
 def coherence(words: frozenset[str], surroundings: frozenset[str]) -> float:
