@@ -47,9 +47,10 @@ def project_structure(gather_context: GatherContext, sections: Sequence[Section]
     rows = run_statement(Statement(DOCUMENTS_SQL, parameters))
     if not rows:
         return SourceResult((), len(sections))
-    changes = [(path_in_tree(path), updated) for path, updated, *_ in rows]
-    text = format_tree(changes, now=gather_context.now, unread=rows[0][2] - len(rows))
-    newest = rows[0][1]
+    paths, moments, counts, origins, levels = zip(*rows, strict=True)
+    changes = [*zip(map(path_in_tree, paths), moments, strict=True)]
+    text = format_tree(changes, now=gather_context.now, unread=counts[0] - len(rows))
+    newest = moments[0]
     recency = recency_score(gather_context.age(newest))
     relevance = keyword_share(text, gather_context.signals.keywords)
     tree = Candidate(
@@ -60,8 +61,8 @@ def project_structure(gather_context: GatherContext, sections: Sequence[Section]
         occurred_at=newest,
         score=recency,
         measures=candidate_measures(recency=recency, relevance=relevance),
-        origin=cast("Origin", least_trusted(*{origin for *_, origin, _level in rows}).value),
-        sensitivity=max(level for *_, level in rows),
+        origin=cast("Origin", least_trusted(*{*origins}).value),
+        sensitivity=max(levels),
     )
     return SourceResult([structs.replace(tree, section=section.key) for section in sections], len(sections))
 
