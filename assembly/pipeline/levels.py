@@ -4,9 +4,9 @@ Levels are made after a text is saved (`assembly.pipeline.level_derivation`). A 
 none are stored, they are extracted. The extractive deriver always gives equal levels for equal texts, so a context is
 the same whether or not the background has been there.
 
-Optimisation: levels are cached in the own memo of a candidate, which the cache of source rows shares between contexts, and
-by the hash of the text. Cached levels are never stale, because they follow from the text and the name of the deriver;
-extracted ones are not cached while a model is configured, whose levels may be stored any moment.
+Optimisation: levels are cached in the own memo of a candidate, which the cache of source rows shares between contexts,
+and by the hash of the text. Cached levels are never stale, because they follow from the text and the name of the
+deriver; extracted ones are not cached while a model is configured, whose levels may be stored any moment.
 """
 
 import sys

@@ -221,7 +221,7 @@ def _possible_encodings(signals: Mapping[str, Any], added: int, candidate: Candi
     """Yield the encodings that the names of the signals allow; trying an encoding takes longer than this check."""
     if len(signals) == added + (candidate.similarity is not None):
         yield BARE
-    if any([name.startswith(SHARE_PREFIX) and name not in ADDED_SIGNALS for name in signals]):
+    if any(name.startswith(SHARE_PREFIX) and name not in ADDED_SIGNALS for name in signals):
         yield RANKED
     yield CONTESTED
 

@@ -12,6 +12,8 @@ from pathlib import Path
 from config.server.heavy_lane import Application, answer_one
 from config.server.memory_settings import release_memory
 
+NICENESS = 10
+"""The niceness that is added to the process, so that other requests get the processors first."""
 CONCURRENCY, MAX_PER_CALLER, THREADS = 2, 1, 6
 """The maximum number of costly requests in progress, of those of one caller, and of threads."""
 COUNTED_SECONDS = 60.0
@@ -92,6 +94,12 @@ def limit_address_space() -> None:
     size = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (size + HEADROOM_BYTES, hard))
+
+
+def lower_priority() -> None:
+    """Lower the priority of this process."""
+    with suppress(OSError):
+        os.nice(NICENESS)
 
 
 def serve_heavy(application: Application, path: Path) -> bool:

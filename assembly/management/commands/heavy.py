@@ -14,10 +14,10 @@ from config.server.heavy_server import (
     COUNTED_SECONDS,
     MAX_PER_CALLER,
     THREADS,
+    lower_priority,
     serve_heavy,
 )
 from config.server.limiter import FairLimiter
-from config.server.process_priority import lower_priority
 from config.server.supervised_process import RESTART_EXIT_CODE
 from config.server.threaded_handler import ThreadedHandler
 

@@ -45,13 +45,13 @@ class Command(BaseCommand):
 
 def _work() -> None:
     """Run Celery's worker in this process. Its `solo` pool forks no process that would inherit database connections."""
-    lower_priority()
     if settings.EMBEDDED_POSTGRES:
         settings.EMBEDDED_POSTGRES.attach()  # the broker is in this database and does not start it
     os.environ["CELERY_SKIP_CHECKS"] = "1"  # Celery would run Django's checks, too
     warnings.simplefilter("ignore", SecurityWarning)  # about running as root: messages are JSON and hold an id only
     setup_logging.connect(_keep_logging_setup)
     warm_up()
+    lower_priority()  # once it is ready, so that a busy machine does not delay its start
     start_periodic_tasks()
     worker = current_app.Worker(
         pool="solo", concurrency=1, quiet=True, without_gossip=True, without_mingle=True, without_heartbeat=True

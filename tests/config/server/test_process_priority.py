@@ -1,20 +1,19 @@
-"""Workers and the heavy process give way to requests, also where the kernel groups processes by session."""
+"""A worker gives way to requests, also where the kernel groups processes by session."""
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-from config.server.process_priority import GROUP_NICENESS, NICENESS
+from config.server.process_priority import GROUP_FILE, GROUP_NICENESS, NICENESS
 
 PROGRAM = """
 import os
 from pathlib import Path
-from config.server.process_priority import GROUP_NICENESS, lower_priority
+from config.server.process_priority import GROUP_FILE, lower_priority
 before = os.nice(0)
 lower_priority()
-print(before, os.nice(0), GROUP_NICENESS.read_text() if GROUP_NICENESS.exists() else "")
+print(before, os.nice(0), GROUP_FILE.read_text() if GROUP_FILE.exists() else "")
 """
 
 
@@ -31,14 +30,13 @@ def test_the_process_is_nicer_than_before() -> None:
     assert int(after) == min(int(before) + NICENESS, 19)
 
 
-@pytest.mark.skipif(not GROUP_NICENESS.exists(), reason="this kernel does not group processes by session")
-def test_a_session_of_its_own_is_as_nice_as_the_process() -> None:
-    _, after, *group = lowered(own_session=True)
-    assert group[-2:] == ["nice", after]
+@pytest.mark.skipif(not GROUP_FILE.exists(), reason="this kernel does not group processes by session")
+def test_a_session_of_its_own_is_nicer_too() -> None:
+    *_, name, niceness = lowered(own_session=True)
+    assert (name, niceness) == ("nice", str(GROUP_NICENESS))
 
 
-@pytest.mark.skipif(not GROUP_NICENESS.exists(), reason="this kernel does not group processes by session")
+@pytest.mark.skipif(not GROUP_FILE.exists(), reason="this kernel does not group processes by session")
 def test_a_session_with_other_programs_stays_as_it_is() -> None:
-    kept = Path(GROUP_NICENESS).read_text(encoding="ascii").split()
-    _, _, *group = lowered(own_session=False)
-    assert group[-2:] == kept[-2:]
+    kept = GROUP_FILE.read_text(encoding="ascii").split()
+    assert lowered(own_session=False)[-2:] == kept[-2:]
