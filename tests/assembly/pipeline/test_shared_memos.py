@@ -61,7 +61,7 @@ def test_another_fact_is_another_memo(other: dict[str, Any]) -> None:
 
 
 def test_what_depends_on_measures_is_not_shared() -> None:
-    first, again = (offered(measures={BREVITY_FEATURE: 0.5, "words": words}) for words in (0.2, 0.9))
+    first, again = (offered(measures={BREVITY_FEATURE: 0.5, "words_z": words}) for words in (2.0, 9.0))
     assert first.memo is again.memo
     ranker = RANKERS["default"]
     assert source_share_signals(ranker, first) != source_share_signals(ranker, again)
