@@ -52,7 +52,8 @@ def assemble_with_summaries(
     with wall_limit(time.hard_limit):
         if profile.lod:
             candidates = with_levels(profile, candidates)
-        share_memos(candidates)
+        if profile.lod or request.topic:  # otherwise rows come from their cache, with their memos
+            share_memos(candidates)
         return _assemble_in_rounds(request, profile, candidates, tokenizer, time, ask_model=ask_model)
 
 
