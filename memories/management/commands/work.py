@@ -13,10 +13,9 @@ from celery.signals import setup_logging
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
-from config.server.process_priority import lower_priority
 from memories.embeddings.wordllama import warm_up
 from memories.jobs.periodic import start_periodic_tasks
-from memories.jobs.worker_process import UNTIL_INPUT_ENDS, WorkerProcess
+from memories.jobs.worker_process import UNTIL_INPUT_ENDS, WorkerProcess, lower_priority
 
 MAX_WORKERS = 64
 

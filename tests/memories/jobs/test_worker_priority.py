@@ -5,12 +5,12 @@ import sys
 
 import pytest
 
-from config.server.process_priority import GROUP_FILE, GROUP_NICENESS, NICENESS
+from memories.jobs.worker_process import GROUP_FILE, GROUP_NICENESS, NICENESS
 
 PROGRAM = """
 import os
 from pathlib import Path
-from config.server.process_priority import GROUP_FILE, lower_priority
+from memories.jobs.worker_process import GROUP_FILE, lower_priority
 before = os.nice(0)
 lower_priority()
 print(before, os.nice(0), GROUP_FILE.read_text() if GROUP_FILE.exists() else "")
