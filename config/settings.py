@@ -42,6 +42,7 @@ INSTALLED_APPS = [
     "agents",
     "memories",
     "assembly",
+    "privacy",
 ]
 
 MIDDLEWARE = [
@@ -198,6 +199,10 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "ExpectationKindEnum": "assembly.recall_tests.expectations.EXPECTATION_KINDS",
         "AlertKindEnum": "assembly.models.monitoring.AlertKind",
+        "SubjectKindEnum": "privacy.models.subject.SubjectKind.values",
+        "SubjectIdentifierKindEnum": "privacy.models.subject.IdentifierKind.values",
+        "SubjectMentionStatusEnum": "privacy.models.subject.MentionStatus.values",
+        "SubjectMentionKindEnum": "privacy.subjects.stored_texts.THING_KIND_NAMES",
         "ConflictKindEnum": "assembly.models.conflict.ConflictKind.values",
         "ConflictStatusEnum": "assembly.models.conflict.ConflictStatus.values",
         "ParameterNameEnum": "assembly.comparison.side_by_side.PARAMETER_NAMES",
