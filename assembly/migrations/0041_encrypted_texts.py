@@ -104,7 +104,7 @@ END $$;
 
 
 class Migration(migrations.Migration):
-    dependencies = [("assembly", "0042_raised_levels")]
+    dependencies = [("assembly", "0040_raised_levels")]
 
     operations = [
         migrations.CreateModel(
