@@ -25,7 +25,8 @@ TOP = {
 LAYERS = {"views", "api", "forms", "models", "services", "sources", "templatetags"}
 """Folders with a module for each noun: `memories/views/threads.py` shows what `memories/api/threads.py` serves."""
 STANDARD = {
-    "views", "api", "forms", "serializers", "presentation", "services", "models", "urls", "access", "base", "apps",
+    "views", "api", "forms", "serializers", "presentation", "services", "models", "urls", "api_urls", "access",
+    "base", "apps",
 }  # fmt: skip
 """Module names that Django and DRF projects repeat in every feature."""
 MOST_REPEATED = 12

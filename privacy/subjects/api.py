@@ -25,7 +25,6 @@ from privacy.models import MentionStatus, Subject
 from privacy.subjects.export import file_name, note_download, subject_file_create, written_content
 from privacy.subjects.presentation import status_counts_of
 from privacy.subjects.scan import subject_scan_create
-from privacy.subjects.search import subjects_found
 from privacy.subjects.serializers import (
     MentionDecisionSerializer,
     MentionsDecidedSerializer,
@@ -53,6 +52,7 @@ from privacy.subjects.services import (
     subject_update,
 )
 from privacy.subjects.stored_texts import THING_KINDS
+from privacy.subjects.subject_search import subjects_found
 from teams.access import require_admin
 from teams.api.serializers import page_serializer
 from teams.api.view import ApiView

@@ -21,7 +21,6 @@ from privacy.models import MentionStatus, Subject
 from privacy.subjects.forms import SubjectForm, SubjectSearchForm
 from privacy.subjects.presentation import mention_groups, status_counts, with_counts
 from privacy.subjects.scan import subject_scan_create
-from privacy.subjects.search import MAX_FOUND, subjects_found
 from privacy.subjects.services import (
     facts_of,
     mentions_decide,
@@ -30,6 +29,7 @@ from privacy.subjects.services import (
     subject_restrict,
     subject_update,
 )
+from privacy.subjects.subject_search import MAX_FOUND, subjects_found
 from teams.access import principal_of, require_admin
 from teams.versioned_text.presentation import Crumb
 from teams.versioned_text.versioned_file import StaleVersion
