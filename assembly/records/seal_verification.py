@@ -1,7 +1,7 @@
 """Verification compares the database with its seals, in one snapshot, with memory for one seal at a time.
 
 It checks that each seal is intact and follows the one before; that pieces and texts match their hashes; that sealed
-records and prunings are unchanged; and that no record or pruning is outside the chain.
+records, prunings and erasures are unchanged; and that no record, pruning or erasure is outside the chain.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,10 +14,11 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from assembly.engine.refs import without_version
-from assembly.models import Assembly, Piece, Pruning, Seal
+from assembly.models import Assembly, Piece, Pruning, RecordErasure, Seal
 from assembly.models.seal import HASH_BYTES
 from assembly.records.encoding import ID_BYTES, piece_hash
-from assembly.records.seal_hashing import NO_PREVIOUS_HASH, SealLink, pruning_hash
+from assembly.records.erased_parts import ErasedRecord, erased_records
+from assembly.records.seal_hashing import NO_PREVIOUS_HASH, SealLink, erasure_hash, pruning_hash
 from assembly.records.seals import piece_hash_texts, piece_hashes, record_hash
 from config.db.statements import ONE_SNAPSHOT_SQL, execute_sql
 
@@ -36,6 +37,9 @@ class FindingKind(StrEnum):
     PRUNING_ALTERED = "pruning_altered"
     PRUNING_MISSING = "pruning_missing"
     PRUNING_FORGED = "pruning_forged"
+    ERASURE_ALTERED = "erasure_altered"
+    ERASURE_MISSING = "erasure_missing"
+    ERASURE_FORGED = "erasure_forged"
     PIECE_ALTERED = "piece_altered"
     TEXT_ALTERED = "text_altered"
     TEXT_MISSING = "text_missing"
@@ -57,6 +61,8 @@ class VerificationCounts:
     seals: int = 0
     records: int = 0
     pruned: int = 0
+    erased: int = 0
+    """Records with columns that an erasure emptied; they are among the records."""
     pieces: int = 0
 
 
@@ -129,14 +135,17 @@ def _hashes(select: str) -> Iterator[str]:
 
 
 def sealed_findings(seal: Seal, tally: VerificationCounts) -> Iterator[Finding]:
-    """Yield findings on a seal's records and on its pruning. Six queries at most."""
+    """Yield findings on a seal's records and on its pruning or erasure. Ten queries at most."""
     found = Assembly.objects.in_bulk(list(seal.assemblies))
     pieces = piece_hashes(found.values())
+    emptied = erased_records(found.keys())
     pruned = _pruned_hashes([id_ for id_ in seal.assemblies if id_ not in found])
     for id_, sha256 in seal.sealed:
         if record := found.get(id_):
             tally.records += 1
-            yield from _record_findings(seal, record, sha256, pieces)
+            erased = emptied.get(id_)
+            tally.erased += erased is not None
+            yield from _record_findings(seal, record, erased.sha256 if erased else sha256, pieces, erased)
         elif pruned.get(id_) == sha256:
             tally.pruned += 1
         else:
@@ -144,13 +153,18 @@ def sealed_findings(seal: Seal, tally: VerificationCounts) -> Iterator[Finding]:
             yield Finding(FindingKind.RECORD_MISSING, str(id_), sentence)
     if seal.pruning:
         yield from _pruning_findings(seal, seal.pruning)
+    if seal.erasure:
+        yield from _erasure_findings(seal, seal.erasure)
 
 
-def _record_findings(seal: Seal, record: Assembly, sha256: bytes, pieces: Mapping[int, bytes]) -> Iterator[Finding]:
+def _record_findings(
+    seal: Seal, record: Assembly, sha256: bytes, pieces: Mapping[int, bytes], erased: ErasedRecord | None
+) -> Iterator[Finding]:
     if record_hash(record, pieces) == sha256:
         return
     gone = "" in piece_hash_texts(record, pieces)
-    why = "a part of it is missing" if gone else "it is not what was sealed"
+    left = f"it is not what erasure {erased.number} left" if erased else "it is not what was sealed"
+    why = "a part of it is missing" if gone else left
     yield Finding(FindingKind.RECORD_ALTERED, str(record.id), f"The context {record.id}, of seal {seal.number}: {why}.")
 
 
@@ -182,6 +196,16 @@ def _pruning_findings(seal: Seal, id_: UUID) -> Iterator[Finding]:
         yield Finding(FindingKind.PRUNING_ALTERED, str(id_), sentence)
 
 
+def _erasure_findings(seal: Seal, id_: UUID) -> Iterator[Finding]:
+    row = RecordErasure.objects.filter(id=id_).first()
+    if row is None:
+        sentence = f"The erasure {id_} of seal {seal.number} is missing, so what it erased cannot be told from losses."
+        yield Finding(FindingKind.ERASURE_MISSING, str(id_), sentence)
+    elif erasure_hash(row) != bytes(seal.erasure_sha256 or b""):
+        sentence = f"The erasure {id_} differs from seal {seal.number}."
+        yield Finding(FindingKind.ERASURE_ALTERED, str(id_), sentence)
+
+
 MAX_SEALING_DELAY = timedelta(minutes=15)
 """Age at which an unsealed record counts as a fault: the worker is down, or the record's time was set back."""
 
@@ -192,7 +216,7 @@ SELECT id, created < %(long_ago)s, EXISTS (SELECT FROM new_assemblies WHERE asse
 
 
 def unsealed_findings(now: datetime, since: datetime | None) -> Iterator[Finding]:
-    """Yield a finding for each record and pruning that no seal holds, except records that were queued recently."""
+    """Yield a finding for each record, pruning and erasure that no seal holds, except records that were queued recently."""
     facts = {"long_ago": now - MAX_SEALING_DELAY, "since": since or "-infinity"}
     with connection.chunked_cursor() as cursor:
         cursor.execute(UNSEALED_SQL, facts)
@@ -205,9 +229,13 @@ def unsealed_findings(now: datetime, since: datetime | None) -> Iterator[Finding
             elif is_old:
                 sentence = f"The context {id_} has waited for its seal for too long. Check that a worker is running."
                 yield Finding(FindingKind.RECORD_WAITING, str(id_), sentence)
-    for id_ in Pruning.objects.exclude(id__in=Seal.objects.exclude(pruning=None).values("pruning")).values_list("id"):
-        sentence = f"The pruning {id_[0]} is in no seal: it was added outside of Dossier."
-        yield Finding(FindingKind.PRUNING_FORGED, str(id_[0]), sentence)
+    for pruned in Pruning.objects.exclude(id__in=Seal.objects.exclude(pruning=None).values("pruning")).values_list("id"):
+        sentence = f"The pruning {pruned[0]} is in no seal: it was added outside of Dossier."
+        yield Finding(FindingKind.PRUNING_FORGED, str(pruned[0]), sentence)
+    sealed = Seal.objects.exclude(erasure=None).values("erasure")
+    for id_ in RecordErasure.objects.exclude(id__in=sealed).values_list("id", flat=True):
+        sentence = f"The erasure {id_} is in no seal: it was added outside of Dossier."
+        yield Finding(FindingKind.ERASURE_FORGED, str(id_), sentence)
 
 
 SEAL_BATCH = 20
