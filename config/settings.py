@@ -41,6 +41,7 @@ INSTALLED_APPS = [
     "agents",
     "memories",
     "assembly",
+    "privacy",
 ]
 
 MIDDLEWARE = [

@@ -7,7 +7,7 @@ from collections import defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-APPS = ("config", "teams", "agents", "memories", "assembly")
+APPS = ("config", "teams", "agents", "memories", "assembly", "privacy")
 TOP = {
     "assembly": {
         "__init__", "access", "api_urls", "apps", "urls", "models", "migrations", "management", "templatetags", "demo",
@@ -19,6 +19,7 @@ TOP = {
         "__init__", "access", "apps", "urls", "models", "migrations", "management", "templatetags",
         "services", "forms", "views", "api", "search", "embeddings", "lifecycle", "archive", "imports", "jobs",
     },
+    "privacy": {"__init__", "access", "api_urls", "apps", "urls", "models", "migrations", "subjects"},
 }  # fmt: skip
 """Everything that may stand at the top of an app."""
 LAYERS = {"views", "api", "forms", "models", "services", "sources", "templatetags"}

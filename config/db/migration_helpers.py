@@ -14,7 +14,7 @@ from django.db import connections, migrations, transaction
 
 ERASABLE_TABLES = (
     *("agents", "teams", "organisation_files", "memories", "daily_logs", "profiles", "rules"),
-    *("conflicts", "recall_tests"),
+    *("conflicts", "recall_tests", "subjects"),
 )
 AUDITED_FUNCTIONS = (
     "erase(text, uuid, text)",

@@ -54,6 +54,7 @@ NOT_COUNTED = {
     "recall_results": "what tests said of contexts, and nothing is made of it",
     "recall_tests": "contexts are checked by them, and nothing is made of them",
     "retention_policies": "how long records are kept, of which nothing is made",
+    "subject_mentions": "what was found to name a person; what is withheld for it is in counted tables",
     "webhooks": "whom alerts are told",
 }
 

@@ -1,0 +1,1 @@
+"""Subjects are people about whom things are stored; what mentions them is found, shown, restricted and corrected."""

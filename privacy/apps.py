@@ -1,0 +1,14 @@
+"""The app `privacy` keeps subjects: people about whom things are stored."""
+
+from importlib import import_module
+
+from django.apps import AppConfig
+
+
+class PrivacyConfig(AppConfig):
+    name = "privacy"
+    verbose_name = "Privacy"
+
+    def ready(self) -> None:
+        for module in ():
+            import_module(f"privacy.subjects.{module}")  # kinds of jobs

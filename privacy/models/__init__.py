@@ -1,0 +1,26 @@
+"""The models of `privacy` are subjects, what mentions them, and files with everything about one of them."""
+
+from privacy.models.subject import (
+    IdentifierKind,
+    MentionStatus,
+    Subject,
+    SubjectIdentifier,
+    SubjectKind,
+    SubjectMention,
+    SubjectVersion,
+    WithheldThing,
+)
+from privacy.models.subject_work import SubjectFile, SubjectScan
+
+__all__ = [
+    "IdentifierKind",
+    "MentionStatus",
+    "Subject",
+    "SubjectFile",
+    "SubjectIdentifier",
+    "SubjectKind",
+    "SubjectMention",
+    "SubjectScan",
+    "SubjectVersion",
+    "WithheldThing",
+]

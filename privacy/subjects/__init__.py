@@ -1,0 +1,1 @@
+"""What mentions a person is found, reviewed, handed over, restricted and corrected."""
