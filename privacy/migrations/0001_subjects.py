@@ -195,6 +195,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("contexts", models.PositiveIntegerField(default=0)),
+                ("scan", models.UUIDField(null=True)),
                 ("found_at", models.DateTimeField(auto_now_add=True)),
                 ("decided_at", models.DateTimeField(null=True)),
                 ("decided_by", models.CharField(blank=True, default="", max_length=80)),

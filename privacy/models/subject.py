@@ -160,6 +160,8 @@ class SubjectMention(models.Model):
     spellings = ArrayField(models.TextField(), default=list)
     status = models.CharField(max_length=10, choices=MentionStatus.choices, default=MentionStatus.FOUND)
     contexts = models.PositiveIntegerField(default=0)
+    scan = models.UUIDField(null=True)
+    """The last scan that found it. What a scan of everything does not find again is deleted, unless it is decided."""
     found_at = models.DateTimeField(auto_now_add=True)
     decided_at = models.DateTimeField(null=True)
     decided_by = models.CharField(max_length=80, blank=True, default="")
