@@ -35,6 +35,13 @@ def packed(contents: dict[str, Any]) -> bytes:
     return BODY_FORMAT + isal_zlib.compress(_dump_json(contents), COMPRESSION_LEVEL)
 
 
+ERASED = "[erased]"
+"""What stands in the place of a person's names after their erasure, and of a whole text that is gone."""
+EMPTY_CONTENTS = b'{"decisions":{"piece":[]},"erased":true,"profile":"","request":{},"sections":[],"sources":[]}'
+EMPTIED_BODY = BODY_FORMAT + zlib.compress(EMPTY_CONTENTS)
+"""The body of a record from which an erasure removed it: lists that show something of it have nothing to show."""
+
+
 def unpacked(body: bytes) -> dict[str, Any]:
     """Return the contents of bytes made by `packed`. Raises ValueError for any others."""
     if body[:1] != BODY_FORMAT:

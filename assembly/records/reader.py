@@ -8,7 +8,9 @@ import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any, NamedTuple
+from uuid import UUID
 
 import orjson
 from django.core.exceptions import ObjectDoesNotExist
@@ -30,7 +32,10 @@ from assembly.engine.types import (
     candidate_text_bytes,
 )
 from assembly.models import Assembly
-from assembly.records.encoding import LEVELS_COLUMN, Columns, candidate_facts, decision_at
+from assembly.models.assembly import ERASED
+from assembly.records.erased_parts import ErasedPiece, ErasedRecord, erased_pieces, erased_records
+from assembly.records.encoding import LEVELS_COLUMN, SUMMARY, Columns, candidate_facts, decision_at
+from assembly.records.seal_hashing import timestamp
 from assembly.rules.evaluation import rules_from_record
 from config.caching.process_cache import ProcessCache
 from config.db.statements import Rows, Statement, run_statement
@@ -50,6 +55,8 @@ MAX_CACHE_BYTES = 24_000_000
 """Bytes of memory for the cache of parsed records. A larger record is parsed each time."""
 CANDIDATE_BYTES = 4_500
 """Approximate bytes of memory of a candidate with its decision, without its text."""
+NO_FACTS: Mapping[str, Any] = {"kind": "", "date": None, "occurred_at": None, "superseded_by": None}
+"""The facts of an item whose piece was erased."""
 DAMAGE_ERRORS = (ValueError, LookupError, TypeError, AttributeError, ObjectDoesNotExist)
 """Exceptions that reading a record raises if it was changed, or if it names a tokenizer that no longer exists."""
 
@@ -58,6 +65,39 @@ class RecordDamaged(DossierError):
     status = 500
     code = "record_damaged"
     title = "This record failed the integrity check"
+
+
+class RecordErased(RecordDamaged):
+    """Parts of the record were erased with the data of a person (410), so that it has no text to return any more."""
+
+    status = 410
+    code = "record_erased"
+    title = "Parts of this record were erased"
+
+    def __init__(self, erased: "ErasedParts") -> None:
+        super().__init__(
+            f"{erased.sentence} So its text cannot be shown, and it cannot be replayed. Its seal is still valid.",
+            erased_at=timestamp(erased.created),
+            erasure=erased.number,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ErasedParts:
+    """What erasures removed from a record: the number of pieces, and the names of columns; and the last erasure."""
+
+    created: datetime
+    number: int
+    pieces: int = 0
+    columns: frozenset[str] = frozenset()
+
+    @property
+    def sentence(self) -> str:
+        """A sentence on what is gone, since when and by which erasure."""
+        gone = [f"{self.pieces:,} item{'s' * (self.pieces != 1)}"] if self.pieces else []
+        gone += [name for name, column in (("its topic", "topic"), ("its decisions", "body")) if column in self.columns]
+        gone += ["names in it"] if self.columns - {"topic", "body"} else []
+        return f"Erasure {self.number} removed {' and '.join(gone)} from this context on {self.created:%Y-%m-%d}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +136,8 @@ class StoredAssembly:
     """The decisions in the order in which they were made; each is on the candidate at the same index of the input."""
     replayed: "list[ReplayResult]" = field(default_factory=list, compare=False, repr=False)
     """The result of the replay after `content_of` was called; empty before."""
+    erased: ErasedParts | None = None
+    """What erasures removed from the record; its items have a note in the place of their texts."""
 
     @property
     def sections(self) -> tuple[SectionResult, ...]:
@@ -124,8 +166,9 @@ def load_record(assembly: Assembly) -> StoredAssembly:
         sha256 = _content_hash(assembly, pieces)
         told = _record_cache.get(sha256)
         if told is None:
-            told = record_from_pieces(assembly, _pieces_by_id(pieces))
-            _record_cache.put(sha256, told)
+            told = next(_parse([assembly], pieces))
+            if told.erased is None:  # what is erased may be more tomorrow, from rows that the hash does not know
+                _record_cache.put(sha256, told)
         assembly.contents = told.assembly.contents
         return replace(told, assembly=assembly)
 
@@ -133,11 +176,61 @@ def load_record(assembly: Assembly) -> StoredAssembly:
 def load_records(assemblies: Sequence[Assembly]) -> Iterator[StoredAssembly]:
     """Yield the parsed records of several assemblies; one query reads all their pieces. Raises RecordDamaged."""
     load_bodies([one for one in assemblies if one.decided_in])
-    pieces = _pieces_by_id(_load_pieces(assemblies))
+    yield from _parse(assemblies, _load_pieces(assemblies))
+
+
+def _parse(assemblies: Sequence[Assembly], rows: Rows) -> Iterator[StoredAssembly]:
+    """Yield the parsed records, with a note in the place of each erased item. Raises RecordErased and RecordDamaged."""
+    pieces = _pieces_by_id(rows)
+    with _damage_reported():
+        found = _find_erased(assemblies, pieces)
     for assembly in assemblies:
+        erased = found.get(assembly.id)
+        if erased and "body" in erased.columns:
+            raise RecordErased(erased)
         with _damage_reported():
-            told = record_from_pieces(assembly, pieces)
-        yield told
+            try:
+                told = record_from_pieces(assembly, pieces)
+            except DAMAGE_ERRORS:
+                if erased:  # its profile is gone
+                    raise RecordErased(erased) from None
+                raise
+        yield replace(told, erased=erased) if erased else told
+
+
+def _find_erased(assemblies: Sequence[Assembly], pieces: "dict[int, StoredPiece]") -> dict[UUID, ErasedParts]:
+    """Return what is erased of these records, by id, and put notes in the place of their erased pieces.
+
+    Records of which nothing seems to be gone cost no query.
+    """
+    missing = {id_ for one in assemblies for id_ in (*one.told, *one.omitted)} - pieces.keys()
+    gone = erased_pieces(missing, proven=False)
+    pieces |= {id_: _note_of(id_, one) for id_, one in gone.items()}
+    touched = [one for one in assemblies if one.topic == ERASED or one.contents.get("erased")]
+    emptied = erased_records({id_ for one in touched for id_ in (one.id, one.decided_in) if id_}, proven=False)
+    return {
+        one.id: parts
+        for one in assemblies
+        if (parts := _erased_parts(one, gone, [emptied.get(one.id), emptied.get(one.decided_in or one.id)]))
+    }
+
+
+def _erased_parts(
+    assembly: Assembly, gone: Mapping[int, ErasedPiece], emptied: Sequence[ErasedRecord | None]
+) -> ErasedParts | None:
+    pieces = [gone[id_] for id_ in {*assembly.told, *assembly.omitted} if id_ in gone]
+    records = [one for one in emptied if one]
+    if not pieces and not records:
+        return None
+    last = max((*pieces, *records), key=lambda one: one.created)
+    own, first = emptied
+    columns = (own.columns if own else frozenset[str]()) | ({"body"} & first.columns if first else set())
+    return ErasedParts(last.created, last.number, len(pieces), columns)
+
+
+def _note_of(id_: int, piece: ErasedPiece) -> "StoredPiece":
+    facts = {"model": "erased"} if piece.ref.startswith(f"{SUMMARY}:") else dict(NO_FACTS)
+    return StoredPiece(piece.ref or f"erased:{id_}", facts, piece.note)
 
 
 def load_bodies(assemblies: Sequence[Assembly]) -> None:
@@ -276,10 +369,12 @@ def _candidate_at(columns: Columns, place: int, profile: Profile, piece: StoredP
 
 
 def replay(told: StoredAssembly) -> ReplayResult:
-    """Replay the record and compare the result with it.
+    """Replay the record and compare the result with it. Raises RecordErased if a part of it was erased.
 
     If the recorded token counts give another result, all texts are counted again.
     """
+    if told.erased:
+        raise RecordErased(told.erased)
     with unlimited_cpu():
         again = told.inputs.assembled()
         is_identical = _is_identical(told, again)
@@ -287,6 +382,17 @@ def replay(told: StoredAssembly) -> ReplayResult:
             again = told.inputs.uncounted().assembled()
             is_identical = _is_identical(told, again)
     return ReplayResult(is_identical, again.sha256, again.content)
+
+
+def remaining_content(told: StoredAssembly) -> str:
+    """Return the text of the context; if items of it were erased, what the others give, with notes in their places.
+
+    Raises RecordDamaged if nothing was erased and the replay gives another text.
+    """
+    if not told.erased:
+        return content_of(told)
+    with unlimited_cpu():
+        return told.inputs.assembled().content
 
 
 def _is_identical(told: StoredAssembly, again: EngineResult) -> bool:
@@ -299,7 +405,7 @@ def _is_identical(told: StoredAssembly, again: EngineResult) -> bool:
 def content_of(told: StoredAssembly) -> str:
     """Return the exact text of the context from a replay, which runs once per parsed record.
 
-    Raises RecordDamaged if the replay gives another text.
+    Raises RecordDamaged if the replay gives another text, and RecordErased if a part of the record was erased.
     """
     if not told.replayed:
         told.replayed.append(replay(told))

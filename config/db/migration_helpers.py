@@ -23,6 +23,10 @@ AUDITED_FUNCTIONS = (
     "prune_levels(uuid, bytea[])",
     "prune_recall_results(uuid, uuid, integer)",
     "prune_readings(integer, integer)",
+    "erase_spellings(uuid, text, text[], text, text, text, text[])",
+    "erase_rows(uuid, text, text[], text, text, text, text[])",
+    "erase_things(uuid, text, uuid[])",
+    "erase_record_parts(uuid, bigint[], uuid[], uuid[], uuid[], uuid[], uuid[])",
 )
 """The only functions by which the role of the app can delete history. The last ones are created by later migrations."""
 ORGANISATION = UUID(int=0)
