@@ -10,7 +10,7 @@ from agents.context_profiles import profile_choices
 from teams.forms import NamedForm, validate_storable
 from teams.models import Team
 from teams.principal import Principal
-from teams.sensitivity import Sensitivity
+from teams.sensitivity import LEVEL_CHOICES, Sensitivity
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 
 PROFILE = _("Context profile")
@@ -67,7 +67,7 @@ class AgentSettingsForm(forms.Form):
     clearance = forms.TypedChoiceField(
         label=_("Clearance"),
         help_text=_("Texts above this sensitivity are not included in its contexts, whoever asks."),
-        choices=Sensitivity.choices,
+        choices=LEVEL_CHOICES,
         coerce=int,
         required=False,
         empty_value=None,

@@ -16,7 +16,14 @@ from uuid_utils.compat import uuid7
 from teams.models import Team, valid_slug
 from teams.principal import EDIT_AGENT_FILES, EDIT_TEAM_FILES, Action, Principal, key_permits
 from teams.secret_scanning.handling import strictest
-from teams.sensitivity import OF_VERSION, READ_CONFIDENTIAL, READ_RESTRICTED, Sensitive, Sensitivity
+from teams.sensitivity import (
+    LEVEL_CHOICES,
+    OF_VERSION,
+    READ_CONFIDENTIAL,
+    READ_RESTRICTED,
+    Sensitive,
+    Sensitivity,
+)
 from teams.versioned_text.versioned_file import Version, VersionedFile
 
 SEARCHED_CHARACTERS = 100_000
@@ -68,7 +75,7 @@ class Agent(models.Model):
     profile = models.CharField(max_length=60, blank=True, default="", db_default="")
     """The name of the context profile for requests that name none; empty for the default."""
     clearance = models.SmallIntegerField(
-        choices=Sensitivity.choices, default=Sensitivity.INTERNAL, db_default=Sensitivity.INTERNAL
+        choices=LEVEL_CHOICES, default=Sensitivity.INTERNAL, db_default=Sensitivity.INTERNAL
     )
     """The level up to which contexts and keys of the agent are told texts: see `teams.sensitivity`."""
     teams = models.ManyToManyField(Team, through="AgentTeam", related_name="agents")

@@ -5,6 +5,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 
 urlpatterns = [
     path("", include("assembly.api_urls")),  # asked for most, and addresses are tried in this order
+    path("", include("privacy.api_urls")),
     path("", include("memories.api.urls")),
     path("", include("agents.api.urls")),
     path("", include("teams.api.urls")),

@@ -16,5 +16,6 @@ urlpatterns = [
     path("", include("agents.urls")),
     path("", include("memories.urls")),
     path("", include("assembly.urls")),
+    path("", include("privacy.urls")),
     path("", include("assembly.home.urls")),
 ]

@@ -10,5 +10,5 @@ class PrivacyConfig(AppConfig):
     verbose_name = "Privacy"
 
     def ready(self) -> None:
-        for module in ():
+        for module in ("scan", "export"):
             import_module(f"privacy.subjects.{module}")  # kinds of jobs

@@ -15,7 +15,7 @@ from teams.activity.log import activity_record
 from teams.activity.models import ActivityAction
 from teams.origin import Origin
 from teams.principal import Principal
-from teams.sensitivity import DEFAULT_LEVEL, OwnerKind, Sensitive, Sensitivity, clearances_for
+from teams.sensitivity import DEFAULT_LEVEL, SETTABLE_LEVELS, OwnerKind, Sensitive, Sensitivity, clearances_for
 from teams.versioned_text.versioned_file import VersionedFile, lock_row, store_version
 
 
@@ -28,6 +28,11 @@ def require_level(principal: Principal, row: Any, level: int | None) -> None:
     old = DEFAULT_LEVEL if row._state.adding else row.sensitivity  # noqa: SLF001 - Django's documented name
     if level is None or level == old:
         return
+    if Sensitivity.WITHHELD in {level, old}:
+        raise Forbidden(
+            "Texts about a subject whose data is restricted are withheld, and no others. Nothing was changed. Lift the "
+            "restriction on the page of the subject first."
+        )
     clearance = clearance_of(principal, row)
     if level > clearance:
         raise Forbidden(
@@ -56,7 +61,9 @@ def may_lower(principal: Principal, row: Any) -> bool:
 def offered_levels(principal: Principal, row: Any) -> list[Sensitivity]:
     """Return the levels that the principal may give the row, its own among them."""
     clearance, lowest = clearance_of(principal, row), 0 if may_lower(principal, row) else row.sensitivity
-    return [level for level in Sensitivity if level == row.sensitivity or lowest <= level <= clearance]
+    if row.sensitivity == Sensitivity.WITHHELD:
+        return [Sensitivity.WITHHELD]
+    return [level for level in SETTABLE_LEVELS if level == row.sensitivity or lowest <= level <= clearance]
 
 
 def record_level(principal: Principal, row: Any, old: int) -> None:

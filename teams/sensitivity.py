@@ -34,22 +34,36 @@ from teams.readings.collector import note_loaded
 
 
 class Sensitivity(models.IntegerChoices):
-    """How confidential a text is, the least confidential first."""
+    """How confidential a text is, the least confidential first.
+
+    Nobody chooses WITHHELD: texts about a subject whose data is restricted have it. No agent and no role in a team has
+    the clearance for it, so it is in no context and no search; admins of the organisation see it on pages.
+    """
 
     PUBLIC = 0, "Public"
     INTERNAL = 1, "Internal"
     CONFIDENTIAL = 2, "Confidential"
     RESTRICTED = 3, "Restricted"
+    WITHHELD = 4, "Withheld"
 
     @property
     def word(self) -> str:
-        """The level as REST, exports and front matter name it."""
+        """The level as REST names it."""
         return self.name.lower()
 
+    @property
+    def export_word(self) -> str:
+        """The level as exports name it: what is withheld here is restricted where it is imported."""
+        return min(self, Sensitivity.RESTRICTED).name.lower()
 
-LEVEL_WORDS: Mapping[str, Sensitivity] = {level.word: level for level in Sensitivity}
-"""The levels by their names in REST, imports and exports."""
-LEVEL_NAMES = tuple(LEVEL_WORDS)
+
+SETTABLE_LEVELS = tuple(level for level in Sensitivity if level != Sensitivity.WITHHELD)
+"""The levels that people and programs give to texts and clearances."""
+LEVEL_CHOICES = [(level.value, level.label) for level in SETTABLE_LEVELS]
+LEVEL_WORDS: Mapping[str, Sensitivity] = {level.word: level for level in SETTABLE_LEVELS}
+"""The levels that can be set by their names in REST, imports and exports."""
+LEVEL_NAMES = tuple(level.word for level in Sensitivity)
+"""The names of all levels in answers."""
 DEFAULT_LEVEL = Sensitivity.INTERNAL
 READABLE_SQL = "sensitivity <= %(clearance)s"
 """SQL condition that a row is not above the reader's clearance, whose parameter is `owner_clearance`."""
@@ -73,9 +87,9 @@ OwnerKind = Literal["agent", "team", "organisation"]
 class Clearances:
     """The levels up to which the texts of an agent, of one of its teams and of the organisation are read."""
 
-    agent: int = Sensitivity.RESTRICTED
-    team: int = Sensitivity.RESTRICTED
-    organisation: int = Sensitivity.RESTRICTED
+    agent: int = Sensitivity.WITHHELD
+    team: int = Sensitivity.WITHHELD
+    organisation: int = Sensitivity.WITHHELD
 
     def limited_to(self, level: int) -> "Clearances":
         """Return the clearances, none of which is above the level."""
@@ -283,7 +297,7 @@ class Sensitive(models.Model):
     owners_together: ClassVar[bool] = False
     """Whether a row has texts of all its owners, so that a reader needs the clearance for each of them."""
 
-    sensitivity = models.SmallIntegerField(choices=Sensitivity.choices, default=DEFAULT_LEVEL, db_default=DEFAULT_LEVEL)
+    sensitivity = models.SmallIntegerField(choices=LEVEL_CHOICES, default=DEFAULT_LEVEL, db_default=DEFAULT_LEVEL)
 
     objects = SensitiveManager()
     everything = models.Manager()  # noqa: DJ012 - the type of the manager above is not known to the linter

@@ -23,6 +23,11 @@ PLACEHOLDER = re.compile(rf"\[({'|'.join(NAMES.values())}) (\d{{1,6}})\]")
 SEPARATORS = re.compile(r"[\s.()/-]")
 
 
+def normalised_value(kind: str, value: str) -> str:
+    """Return the value so that all spellings of it are equal: without separators, unless they are a part of it."""
+    return value.lower() if kind in {"email", "ip"} else SEPARATORS.sub("", value).upper()
+
+
 class Masker:
     """The placeholders of one context. Numbers rise in the order in which values are seen, from 1 for each kind."""
 
@@ -54,7 +59,7 @@ class Masker:
         return structs.replace(candidate, text=self.masked(candidate.text, spans), summary=summary, levels=levels)
 
     def _placeholder(self, kind: Kind, value: str) -> str:
-        key = kind, value.lower() if kind in {"email", "ip"} else SEPARATORS.sub("", value).upper()
+        key = kind, normalised_value(kind, value)
         if key not in self._placeholders:
             name = NAMES[kind]
             self._numbers[name] += 1

@@ -5,7 +5,7 @@ from django.db import models
 from django.db.models import Q
 from uuid_utils.compat import uuid7
 
-from teams.sensitivity import Sensitivity
+from teams.sensitivity import LEVEL_CHOICES, Sensitivity
 from teams.versioned_text.versioned_file import Signed
 
 MAX_NAME_CHARACTERS = 50
@@ -36,7 +36,7 @@ class ExternalSource(Signed):
     timeout_ms = models.PositiveSmallIntegerField(default=DEFAULT_TIMEOUT_MS)
     enabled = models.BooleanField(default=True)
     sensitivity = models.SmallIntegerField(
-        choices=Sensitivity.choices, default=Sensitivity.INTERNAL, db_default=Sensitivity.INTERNAL
+        choices=LEVEL_CHOICES, default=Sensitivity.INTERNAL, db_default=Sensitivity.INTERNAL
     )
     """The level of all its results; without the clearance for it, the source is not queried."""
     version = models.PositiveIntegerField(default=1)

@@ -73,6 +73,7 @@ TAGS = [
         "trends": "Daily statistics.",
         "activities": "The activity log: changes of accounts, roles, keys and settings.",
         "readings": "Who read what is confidential or restricted.",
+        "subjects": "People about whom things are stored, and what mentions them.",
         "retention": "For how long contexts are retained.",
         "keys": "API keys.",
         "members": "The people in a team and their roles.",

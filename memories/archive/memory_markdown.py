@@ -64,7 +64,7 @@ def memory_values_digest(values: Mapping[str, Any], superseded_by: UUID | None) 
 def _comment_values(memory: Memory) -> dict[str, Any]:
     """Return the values for the comment above a memory's bullet, as JSON: those that differ from the defaults."""
     said = {
-        name: memory.level.word if name == "sensitivity" else _to_json(getattr(memory, name))
+        name: memory.level.export_word if name == "sensitivity" else _to_json(getattr(memory, name))
         for name, column in exported_columns().items()
         if name not in BULLET_COLUMNS and getattr(memory, name) != default_of(column, memory.text)
     }

@@ -47,7 +47,7 @@ class OrganisationSection(DocumentSection):
                 row.file_key: {
                     "title": row.title,
                     "mark": text_digest(row.title),
-                    **({} if row.level == DEFAULT_LEVEL else {"sensitivity": row.level.word}),
+                    **({} if row.level == DEFAULT_LEVEL else {"sensitivity": row.level.export_word}),
                 }
                 for row in rows
             }

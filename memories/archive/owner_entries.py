@@ -152,7 +152,7 @@ def owner_entries(
         if text.origin != Origin.PERSON:
             origins[within] = text.origin
         if isinstance(text, Sensitive) and text.sensitivity != DEFAULT_LEVEL:
-            levels[within] = text.level.word
+            levels[within] = text.level.export_word
         yield ArchiveEntry(f"{folder}/{within}", [text.content])
     if memories_of(owner).exists():
         yield ArchiveEntry(f"{folder}/{MEMORY_FILE}", _memory_file_chunks(owner))

@@ -20,7 +20,7 @@ from memories.lifecycle.tiers import Tiered
 from memories.models.embedding import Embedded
 from memories.search.languages import DEFAULT, LANGUAGES
 from teams.models import Team
-from teams.sensitivity import OF_VERSION, Sensitive
+from teams.sensitivity import OF_VERSION, Sensitive, Sensitivity
 from teams.versioned_text.versioned_file import Signed, Version
 
 MAX_TEXT_CHARACTERS = 20_000
@@ -176,7 +176,7 @@ class Memory(Sensitive, Tiered, Embedded, Signed):
             editor_ref=self.editor_ref,
             editor_name=self.editor_name,
             origin=self.origin,
-            sensitivity=self.sensitivity,
+            sensitivity=min(self.sensitivity, Sensitivity.RESTRICTED),
         )
 
 

@@ -20,6 +20,8 @@ PURPOSES = {
     "split_files": gettext_lazy("Index files and daily logs"),
     "import_archive": gettext_lazy("Import archive"),
     "list_contexts": gettext_lazy("Export contexts"),
+    "find_subject_mentions": gettext_lazy("Search for texts about a subject"),
+    "write_subject_file": gettext_lazy("Write a file about a subject"),
     "webhook_delivery": gettext_lazy("Deliver webhook"),
     "embed_missing": gettext_lazy("Index memories, entities and tools"),
     "derive_levels": gettext_lazy("Derive levels of detail"),

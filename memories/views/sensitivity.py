@@ -41,6 +41,10 @@ EXPLANATIONS: Mapping[Sensitivity, Any] = {
         "Editors and admins of the team may read it, and agents and keys with this clearance."
     ),
     Sensitivity.RESTRICTED: gettext_lazy("Admins of the team may read it, and agents and keys with this clearance."),
+    Sensitivity.WITHHELD: gettext_lazy(
+        "It is about a subject whose data is restricted: admins of the organisation alone may read it, and no context "
+        "includes it, until the restriction is lifted on the page of the subject."
+    ),
 }
 
 
@@ -77,8 +81,8 @@ def sensitivity(request: HttpRequest, kind: str, id_: UUID) -> HttpResponse:
         return redirect("sensitivity", kind=kind, id_=id_)
     facts = {
         "row": row,
-        "name": _name(row),
-        "crumbs": [Crumb(Truncator(_name(row)).chars(NAME_CHARACTERS), _page_of(row))],
+        "name": name_of_row(row),
+        "crumbs": [Crumb(Truncator(name_of_row(row)).chars(NAME_CHARACTERS), page_of_row(row))],
         "form": form if len(levels) > 1 else None,
         "meaning": EXPLANATIONS[row.level],
     }
@@ -111,7 +115,7 @@ def is_permitted(principal: Principal, row: Any) -> bool:
     return may_in_team(principal, team, action) if team else principal.is_admin
 
 
-def _page_of(row: Any) -> str:
+def page_of_row(row: Any) -> str:
     """Return the address of the page where the text is read."""
     if isinstance(row, Memory):
         return reverse("memory", args=[row.pk])
@@ -129,7 +133,7 @@ def _page_of(row: Any) -> str:
     return reverse(row.ref_kind, args=[row.agent.slug, row.pk])
 
 
-def _name(row: Any) -> str:
+def name_of_row(row: Any) -> str:
     """Return how the page names the text."""
     if isinstance(row, DailyLog):
         return f"{row.date:%Y-%m-%d}"

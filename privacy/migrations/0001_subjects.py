@@ -194,6 +194,12 @@ class Migration(migrations.Migration):
                         max_length=10,
                     ),
                 ),
+                (
+                    "pieces",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.BigIntegerField(), default=list, size=None
+                    ),
+                ),
                 ("contexts", models.PositiveIntegerField(default=0)),
                 ("scan", models.UUIDField(null=True)),
                 ("found_at", models.DateTimeField(auto_now_add=True)),

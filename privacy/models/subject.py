@@ -145,8 +145,9 @@ class SubjectMention(models.Model):
     """A stored thing whose texts name the subject; `ref_kind` is the prefix of its refs, as in memory:<uuid>.
 
     `spellings` are the strings that were found in any version or draft of its texts, as they are written there.
-    `contexts` is the number of recorded contexts that included it, as of the last scan. A mention of kind `context` is
-    a recorded context that names the subject itself: in its topic, or in something that is stored with it alone.
+    `pieces` are the ids of the pieces with these spellings that recorded contexts considered, and `contexts` is the
+    number of contexts that included one of them, as of the last scan. A mention of kind `context` is a recorded context
+    that names the subject itself: in its topic, or in something that is stored with it alone.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -159,6 +160,7 @@ class SubjectMention(models.Model):
     team_id = models.UUIDField(null=True)
     spellings = ArrayField(models.TextField(), default=list)
     status = models.CharField(max_length=10, choices=MentionStatus.choices, default=MentionStatus.FOUND)
+    pieces = ArrayField(models.BigIntegerField(), default=list)
     contexts = models.PositiveIntegerField(default=0)
     scan = models.UUIDField(null=True)
     """The last scan that found it. What a scan of everything does not find again is deleted, unless it is decided."""

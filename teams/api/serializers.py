@@ -10,7 +10,7 @@ from config.http.serializers import ExactText, Flag, Line, NotesField, StrictSer
 from teams.origin import Origin
 from teams.principal import SYSTEM, Role
 from teams.secret_scanning.handling import SecretHandling
-from teams.sensitivity import LEVEL_WORDS, Sensitivity
+from teams.sensitivity import LEVEL_NAMES, LEVEL_WORDS, Sensitivity
 from teams.slugs import MAX_SLUG_CHARACTERS, valid_slug
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS, MAX_NOTE_CHARACTERS
 
@@ -134,10 +134,12 @@ class LevelField(serializers.ChoiceField):
     default_error_messages = {"invalid_choice": f"Use one of: {', '.join(LEVEL_WORDS)}."}
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(choices=list(LEVEL_WORDS), **options)
+        super().__init__(choices=list(LEVEL_NAMES), **options)
 
     def to_internal_value(self, data: Any) -> Any:
-        return int(LEVEL_WORDS[super().to_internal_value(data)])
+        if (word := super().to_internal_value(data)) not in LEVEL_WORDS:
+            self.fail("invalid_choice", input=data)
+        return int(LEVEL_WORDS[word])
 
     def to_representation(self, value: Any) -> str:
         return Sensitivity(value).word

@@ -17,7 +17,7 @@ from teams.readings.models import ReadingKind
 from teams.readings.readable_lines import readable_readings
 from teams.sensitivity import LEVEL_NAMES, Sensitivity
 
-LEVELS = {level.word: level for level in (Sensitivity.CONFIDENTIAL, Sensitivity.RESTRICTED)}
+LEVELS = {level.word: level for level in (Sensitivity.CONFIDENTIAL, Sensitivity.RESTRICTED, Sensitivity.WITHHELD)}
 
 
 class ReadingSerializer(serializers.Serializer[Any]):

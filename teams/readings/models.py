@@ -8,7 +8,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 from uuid_utils.compat import uuid7
 
-from teams.sensitivity import Sensitivity
+from teams.sensitivity import LEVEL_CHOICES
 
 
 class ReadingKind(models.TextChoices):
@@ -36,7 +36,7 @@ class Reading(models.Model):
     """The ref of the person or of the admin key."""
     actor_name = models.CharField(max_length=120, blank=True)
     kind = models.CharField(max_length=10, choices=ReadingKind.choices)
-    level = models.SmallIntegerField(choices=Sensitivity.choices)
+    level = models.SmallIntegerField(choices=LEVEL_CHOICES)
     """The highest level of the things."""
     things = ArrayField(models.UUIDField())
     """The ids of the things, sorted."""

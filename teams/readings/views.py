@@ -28,7 +28,7 @@ CSV_COLUMNS = (
     *("agent_id", "team_id", "address", "route"),
 )
 DAYS = {"1": 1, "7": 7, "30": 30, "90": 90}
-LEVELS = (Sensitivity.CONFIDENTIAL, Sensitivity.RESTRICTED)
+LEVELS = (Sensitivity.CONFIDENTIAL, Sensitivity.RESTRICTED, Sensitivity.WITHHELD)
 CSV_NAME = "readings.csv"
 
 

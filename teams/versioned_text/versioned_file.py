@@ -16,7 +16,7 @@ from config.invisible_characters import clean_text
 from teams.origin import Origin, least_trusted
 from teams.principal import Author
 from teams.secret_scanning.handling import SecretHandling, storable_text
-from teams.sensitivity import Sensitive
+from teams.sensitivity import Sensitive, Sensitivity
 
 MAX_FILE_CHARACTERS = 1_000_000
 MAX_NOTE_CHARACTERS = 200
@@ -123,7 +123,8 @@ class VersionedFile(Signed):
             note=clean_text(note),
         )
         if isinstance(self, Sensitive) and isinstance(version, Sensitive):
-            version.sensitivity = self.sensitivity
+            # A restriction that is lifted again is not part of the history.
+            version.sensitivity = min(self.sensitivity, Sensitivity.RESTRICTED)
         return version
 
 

@@ -20,7 +20,7 @@ from assembly.models.external_source import (
 from assembly.sources.external.services import MAX_QUERY_CHARACTERS, ExternalSourceConfig
 from config.http.encryption import valid_secret
 from teams.forms import validate_storable
-from teams.sensitivity import DEFAULT_LEVEL, Sensitivity
+from teams.sensitivity import DEFAULT_LEVEL, LEVEL_CHOICES, Sensitivity
 
 PLAIN_INPUT = {"autocomplete": "off", "spellcheck": "false"}
 
@@ -60,7 +60,7 @@ class ExternalSourceForm(forms.Form):
     sensitivity = forms.TypedChoiceField(
         label=_("Sensitivity"),
         help_text=_("Of all its results. It is not queried for those without the clearance."),
-        choices=Sensitivity.choices,
+        choices=LEVEL_CHOICES,
         initial=Sensitivity.INTERNAL,
         coerce=int,
         required=False,

@@ -1,0 +1,33 @@
+"""Subjects are looked up for admins of the organisation and admin keys alone: a person is seen whole or not at all."""
+
+from uuid import UUID
+
+from django.utils import timezone
+
+from config.http.errors import NotFound
+from privacy.models import Subject, SubjectFile
+from privacy.subjects.export import FILE_RETENTION
+from teams.access import require_admin
+from teams.principal import Principal
+
+
+def subject_for(principal: Principal, id_: UUID) -> Subject:
+    """Return the subject with this id. Raises Forbidden for everybody but admins of the organisation, and NotFound."""
+    require_admin(principal)
+    subject = Subject.objects.filter(id=id_).first()
+    if subject is None:
+        raise NotFound("This subject")
+    return subject
+
+
+def subject_file_for(principal: Principal, subject: Subject, id_: UUID) -> SubjectFile:
+    """Return the file about the subject with this id, without its content. Raises Forbidden and NotFound.
+
+    A file older than a day is not found.
+    """
+    require_admin(principal)
+    stored = SubjectFile.objects.filter(subject=subject, created__gte=timezone.now() - FILE_RETENTION)
+    file = stored.select_related("job").defer("content").filter(id=id_).first()
+    if file is None:
+        raise NotFound("This file")
+    return file

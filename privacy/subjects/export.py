@@ -1,0 +1,213 @@
+"""Everything that is linked to a subject is written into a ZIP file, to hand over to the person (GDPR, article 15).
+
+`index.html` is for people, `data.json` for programs. Both have each linked thing with all its versions, where it comes
+from, its sensitivity and dates, and the recorded contexts that told any of them. Small files are written at once,
+others by a job. A file is deleted a day after it was requested.
+"""
+
+import datetime
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+from django.db import transaction
+from django.template.loader import render_to_string
+from django.utils import timezone
+
+from assembly.models import Assembly
+from memories.archive.sections import ArchiveEntry
+from memories.archive.zip_file import build_zip
+from memories.jobs.periodic import periodic
+from memories.jobs.services import Advance, job_create, job_kind
+from memories.models import Job
+from privacy.models import MentionStatus, Subject, SubjectFile, SubjectMention
+from privacy.subjects.linked_things import LinkedThing, linked_things
+from privacy.subjects.stored_texts import THING_KINDS
+from teams.activity.log import activity_record
+from teams.activity.models import ActivityAction
+from teams.principal import Principal
+from teams.sensitivity import DEFAULT_LEVEL, Sensitive, Sensitivity, reading_everything
+
+WRITE_FILE = "write_subject_file"
+FILE_RETENTION = datetime.timedelta(days=1)
+MAX_IMMEDIATE_MENTIONS = 100
+"""A subject with more linked things gets its file by a job."""
+MAX_CONTEXTS = 10_000
+"""The most contexts in a file, the newest."""
+HOUR_SECONDS = 3_600
+
+
+@transaction.atomic
+def subject_file_create(*, subject: Subject, principal: Principal) -> SubjectFile:
+    """Create a file with everything about the subject, and return it; a large one is written by a job."""
+    expired_files_delete()
+    file = SubjectFile.objects.create(subject=subject, requested_by=principal.ref, requester_name=principal.name)
+    if _linked(subject).count() <= MAX_IMMEDIATE_MENTIONS:
+        with reading_everything():
+            _write(file)
+        file.refresh_from_db(fields=["finished_at"])
+    else:
+        file.job = job_create(kind=WRITE_FILE, arguments={"file": str(file.id)}, agent=None, principal=principal)
+        file.save(update_fields=["job"])
+    return file
+
+
+@periodic(HOUR_SECONDS, "subject files")
+def expired_files_delete() -> None:
+    """Delete the files that were requested more than a day ago."""
+    SubjectFile.objects.filter(created__lt=timezone.now() - FILE_RETENTION).delete()
+
+
+@job_kind(WRITE_FILE)
+def write_subject_file(job: Job, advance: Advance) -> None:
+    """Write the file that the job names; nothing happens if it was deleted, or is written."""
+    file = SubjectFile.objects.select_related("subject").filter(id=job.arguments["file"], finished_at=None).first()
+    if file is not None:
+        _write(file)
+        advance(0)
+
+
+def file_name(file: SubjectFile) -> str:
+    """Return the name of the downloaded file, which does not say whom it is about."""
+    return f"subject-{file.created:%Y-%m-%d-%H%M}.zip"
+
+
+def note_download(file: SubjectFile, principal: Principal) -> None:
+    """Record the download in the activity log, and as a reading of what is confidential among the linked things."""
+    target = f"subject:{file.subject_id}"
+    activity_record(principal, ActivityAction.EXPORT_DOWNLOADED, target, detail={"file": str(file.id)})
+    things = _linked(file.subject).values_list("ref_kind", "thing")
+    by_kind = defaultdict[str, list[Any]](list)
+    for kind, thing in things:
+        by_kind[kind].append(thing)
+    for kind, ids in by_kind.items():
+        model = THING_KINDS[kind].model
+        if issubclass(model, Sensitive):
+            columns = [name for name in model.owner_columns.values() if name]
+            confidential = model.objects.filter(id__in=ids, sensitivity__gt=DEFAULT_LEVEL)
+            list(confidential.only("sensitivity", *columns))  # loading them notes them as read
+
+
+def _linked(subject: Subject) -> Any:
+    return SubjectMention.objects.filter(subject=subject, status=MentionStatus.LINKED).order_by("ref_kind", "id")
+
+
+def _write(file: SubjectFile) -> None:
+    """Write the content of the file."""
+    data = subject_data(file.subject, file.created)
+    page = render_to_string("privacy/subjects/export.html", {**data, "things": list(map(_readable, data["things"]))})
+    entries = [
+        ArchiveEntry("index.html", [page]),
+        ArchiveEntry("data.json", [_indented(data)]),
+    ]
+    with build_zip(entries) as packed:
+        content = packed.read()
+    SubjectFile.objects.filter(id=file.id).update(content=content, finished_at=timezone.now())
+
+
+def _readable(thing: dict[str, Any]) -> dict[str, Any]:
+    """Return a thing with its lists and objects as text."""
+    return {**_with_plain_texts(thing), "versions": list(map(_with_plain_texts, thing["versions"]))}
+
+
+def _with_plain_texts(facts: dict[str, Any]) -> dict[str, Any]:
+    plain = {name: text if isinstance(text, str) else _indented(text) for name, text in facts["texts"].items()}
+    return {**facts, "texts": plain}
+
+
+def _indented(value: Any) -> str:
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+
+
+def subject_data(subject: Subject, at: datetime.datetime) -> dict[str, Any]:
+    """Return everything that is linked to the subject, as JSON-safe data."""
+    mentions = list(_linked(subject))
+    contexts, has_more = _contexts(mentions)
+    things = linked_things(mentions)
+    return {
+        "subject": {
+            "id": str(subject.id),
+            "name": subject.name,
+            "kind": subject.kind,
+            "note": subject.note,
+            "identifiers": [{"kind": one.kind, "value": one.value} for one in subject.identifiers.order_by("id")],
+            "created_at": _moment(subject.created),
+            "restricted_at": _moment(subject.restricted_at),
+        },
+        "written_at": _moment(at),
+        "things": [_thing_data(thing) for thing in things if thing.row is not None and thing.kind.name != "context"],
+        "contexts": contexts,
+        "has_more_contexts": has_more,
+    }
+
+
+def _thing_data(thing: LinkedThing) -> dict[str, Any]:
+    """Return a thing with its current texts and all versions, the newest first."""
+    row, kind = thing.row, thing.kind
+    return {
+        "kind": kind.name,
+        "label": str(kind.label),
+        "id": str(thing.mention.thing),
+        "title": thing.title,
+        "owner": thing.owner,
+        "spellings": thing.mention.spellings,
+        "contexts": thing.mention.contexts,
+        "linked_at": _moment(thing.mention.decided_at),
+        **_facts(row, kind.columns),
+        "versions": [_facts(version, kind.version_columns) for version in _versions(thing)],
+    }
+
+
+def _versions(thing: LinkedThing) -> Iterator[Any]:
+    if thing.kind.versions is not None:
+        rows = thing.kind.versions.everything.filter(file_id=thing.mention.thing)
+        yield from rows.order_by("-version").iterator(chunk_size=20)
+
+
+def _facts(row: Any, columns: tuple[str, ...]) -> dict[str, Any]:
+    """Return the texts of a row, and what is known about them."""
+    level = getattr(row, "sensitivity", None)
+    return {
+        "version": getattr(row, "version", None),
+        "sensitivity": None if level is None else Sensitivity(level).word,
+        "origin": getattr(row, "origin", None),
+        "written_by": getattr(row, "editor_name", None),
+        "occurred_at": _moment(getattr(row, "occurred_at", None)),
+        "created_at": _moment(getattr(row, "created", None)),
+        "updated_at": _moment(getattr(row, "updated_at", None) or getattr(row, "updated", None)),
+        "texts": {column: value for column in columns if (value := getattr(row, column))},
+    }
+
+
+def _contexts(mentions: list[SubjectMention]) -> tuple[list[dict[str, Any]], bool]:
+    """Return the newest contexts that told one of the things, or that are linked themselves; whether there are more."""
+    named = {piece: mention.about for mention in mentions for piece in mention.pieces}
+    linked = [mention.thing for mention in mentions if mention.ref_kind == "context"]
+    found = Assembly.everything.filter(id__in=linked)
+    if named:
+        found = found | Assembly.everything.filter(told__overlap=[*named])
+    rows = list(found.defer("body", "omitted", "codes").order_by("-created", "-id")[: MAX_CONTEXTS + 1])
+    contexts = [
+        {
+            "id": str(row.id),
+            "created_at": _moment(row.created),
+            "agent": row.agent_name,
+            "team": row.team_name,
+            "requested_by": row.requester_name,
+            "purpose": row.effective_purpose.value,
+            "topic": row.topic,
+            "told": sorted({named[piece] for piece in row.told if piece in named}),
+        }
+        for row in rows[:MAX_CONTEXTS]
+    ]
+    return contexts, len(rows) > MAX_CONTEXTS
+
+
+def _moment(at: datetime.datetime | None) -> str | None:
+    return None if at is None else at.astimezone(datetime.UTC).isoformat().replace("+00:00", "Z")
+
+
+def written_content(file: SubjectFile) -> bytes:
+    """Return the bytes of a file that is written."""
+    return bytes(SubjectFile.objects.values_list("content", flat=True).get(id=file.id))

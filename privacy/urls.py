@@ -1,0 +1,18 @@
+"""The addresses of the pages of subjects."""
+
+from django.urls import path
+
+from privacy.subjects import export_views, views
+
+urlpatterns = [
+    path("subjects/", views.subject_list, name="subject_list"),
+    path("subjects/new/", views.subject_new, name="subject_new"),
+    path("subjects/<uuid:id_>/", views.subject_page, name="subject"),
+    path("subjects/<uuid:id_>/edit/", views.subject_edit, name="subject_edit"),
+    path("subjects/<uuid:id_>/scan/", views.scan, name="subject_scan"),
+    path("subjects/<uuid:id_>/mentions/", views.selection, name="subject_selection"),
+    path("subjects/<uuid:id_>/restriction/", views.restriction, name="subject_restriction"),
+    path("subjects/<uuid:id_>/files/", export_views.files, name="subject_files"),
+    path("subjects/<uuid:id_>/files/<uuid:file_id>/", export_views.download, name="subject_file_download"),
+    path("subjects/<uuid:id_>/delete/", views.delete, name="subject_delete"),
+]
