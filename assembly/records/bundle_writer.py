@@ -8,8 +8,8 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from assembly.models import Assembly, Piece, Seal, StoredText
-from assembly.records.seal_hashing import SealLink, canonical_json, record_document, timestamp
+from assembly.models import Assembly, Piece, RecordErasure, Seal, StoredText
+from assembly.records.seal_hashing import SealLink, canonical_json, erasure_document, record_document, timestamp
 from assembly.records.seals import newest_seal, piece_hash_texts, piece_hashes
 from config.http.errors import DossierError
 from memories.archive.sections import ArchiveEntry
@@ -25,6 +25,8 @@ PIECES = "pieces.jsonl"
 TEXTS = "texts.jsonl"
 SEALS = "seals.jsonl"
 LINKS = "links.jsonl"
+ERASURES = "erasures.jsonl"
+"""Only in bundles of records of which something was erased."""
 FILES = (ABOUT, RECORDS, PIECES, TEXTS, SEALS, LINKS)
 MAX_BYTES = 200_000_000
 """Most bytes of all files together, unpacked: the reader holds a bundle in memory."""
@@ -67,6 +69,8 @@ class RecordBundle:
             (LINKS, self._link_rows()),
         ):
             yield ArchiveEntry(name, map(self._line, documents))
+        if erasures := list(self._erasure_rows()):
+            yield ArchiveEntry(ERASURES, map(self._line, erasures))
 
     def _line(self, document: dict[str, Any]) -> str:
         line = canonical_json(document) + b"\n"
@@ -105,6 +109,15 @@ class RecordBundle:
                 written.add(seal.number)
                 yield {"number": seal.number, "records": [[str(id_), sha256.hex()] for id_, sha256 in seal.sealed]}
         self._first_seal = min(written, default=0)
+
+    def _erasure_rows(self) -> Iterator[dict[str, Any]]:
+        """Yield the parts of erasures that removed something from the bundle's records, each once, the oldest first."""
+        found: dict[UUID, RecordErasure] = {}
+        for pieces in _batches(sorted(self._pieces)):
+            found |= RecordErasure.objects.filter(pieces__overlap=pieces).in_bulk()
+        for ids in _batches(self.ids):
+            found |= RecordErasure.objects.filter(assemblies__overlap=ids).in_bulk()
+        yield from (erasure_document(found[id_]) for id_ in sorted(found))
 
     def _link_rows(self) -> Iterator[dict[str, Any]]:
         """Yield the chain of seals from the bundle's first seal to the newest one."""

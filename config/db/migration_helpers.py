@@ -26,6 +26,7 @@ AUDITED_FUNCTIONS = (
     "erase_spellings(uuid, text, text[], text, text, text, text[])",
     "erase_rows(uuid, text, text[], text, text, text, text[])",
     "erase_things(uuid, text, uuid[])",
+    "erase_subject_versions(uuid)",
     "erase_record_parts(uuid, bigint[], uuid[], uuid[], uuid[], uuid[], uuid[])",
 )
 """The only functions by which the role of the app can delete history. The last ones are created by later migrations."""

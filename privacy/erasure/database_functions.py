@@ -115,6 +115,25 @@ BEGIN
 END $$;
 """
 
+# Reading needs no right beyond those of the caller.
+CREATE_SEARCHES = """
+CREATE FUNCTION keys_with_spellings(
+    place text, names text[], pattern text, loose text, thing text, spared text[]
+) RETURNS SETOF text LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    key name := (SELECT attname FROM pg_index JOIN pg_attribute ON attrelid = indrelid AND attnum = indkey[0]
+        WHERE indrelid = format('public.%I', place)::regclass AND indisprimary);
+BEGIN
+    RETURN QUERY EXECUTE format('SELECT %I::text FROM %I WHERE (%s) AND NOT coalesce(%I::text = ANY($3), false)',
+        key, place, (erasure_columns(place, names)).conditions, thing) USING pattern, loose, spared;
+END $$;
+CREATE FUNCTION count_spellings(
+    place text, names text[], pattern text, loose text, thing text, spared text[]
+) RETURNS bigint LANGUAGE sql STABLE AS $$
+    SELECT count(*) FROM keys_with_spellings(place, names, pattern, loose, thing, spared)
+$$;
+"""
+
 CREATE_ERASE_SPELLINGS = f"""
 CREATE FUNCTION erase_spellings(
     erasing uuid, place text, names text[], pattern text, loose text, thing text, spared text[]
@@ -238,20 +257,43 @@ REVOKE ALL ON FUNCTION
     erase_record_parts(uuid, bigint[], uuid[], uuid[], uuid[], uuid[], uuid[]) FROM PUBLIC;
 """
 
+CREATE_ERASE_SUBJECT_VERSIONS = f"""
+CREATE FUNCTION erase_subject_versions(erasing uuid) RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+    changed bigint;
+BEGIN
+    PERFORM require_running_erasure(erasing);
+    PERFORM set_config('dossier.erasing', 'spellings', true);
+    UPDATE subject_versions SET name = '{ERASED}', note = '', identifiers = '[]'
+        WHERE subject_id = (SELECT one.subject_id FROM subject_erasures AS one WHERE one.id = erasing)
+        AND (name <> '{ERASED}' OR note <> '' OR identifiers <> '[]');
+    GET DIAGNOSTICS changed = ROW_COUNT;
+    PERFORM set_config('dossier.erasing', 'off', true);
+    RETURN changed;
+END $$;
+REVOKE ALL ON FUNCTION erase_subject_versions(uuid) FROM PUBLIC;
+"""
+
 CREATE_FUNCTIONS = (
     CREATE_REFUSAL
     + CREATE_ERASURE_GUARD
     + CREATE_REPLACEMENTS
     + CREATE_COLUMN_EXPRESSIONS
+    + CREATE_SEARCHES
     + CREATE_ERASE_SPELLINGS
     + CREATE_ERASE_ROWS
     + CREATE_ERASE_RECORD_PARTS
+    + CREATE_ERASE_SUBJECT_VERSIONS
 )
 DROP_FUNCTIONS = f"""
+DROP FUNCTION erase_subject_versions(uuid);
 DROP FUNCTION erase_record_parts(uuid, bigint[], uuid[], uuid[], uuid[], uuid[], uuid[]);
 DROP FUNCTION erase_things(uuid, text, uuid[]);
 DROP FUNCTION erase_rows(uuid, text, text[], text, text, text, text[]);
 DROP FUNCTION erase_spellings(uuid, text, text[], text, text, text, text[]);
+DROP FUNCTION count_spellings(text, text[], text, text, text, text[]);
+DROP FUNCTION keys_with_spellings(text, text[], text, text, text, text[]);
 DROP FUNCTION erasure_columns(text, text[]);
 DROP FUNCTION erased_json(jsonb, text);
 DROP FUNCTION erased_text(text, text, text);
