@@ -1,4 +1,4 @@
-"""Retention policies limit how long records are stored; flags exempt records; prunings and erasures list what is gone."""
+"""Retention policies limit how long records are stored; flags exempt some; prunings and erasures list what is gone."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex

@@ -11,7 +11,9 @@ HASH_BYTES = 32
 
 
 class Seal(models.Model):
-    """The hashes of some records, or of one pruning or erasure, and of the previous seal. Seals are numbered from 1 without gaps.
+    """The hashes of some records, or of one pruning or erasure, and of the previous seal.
+
+    Seals are numbered from 1 without gaps.
 
     `hashes` has 32 bytes for each of `assemblies`, in the same order. `assembly.records.seal_hashing` defines `sha256`.
     """

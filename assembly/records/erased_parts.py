@@ -62,7 +62,9 @@ def erased_records(ids: Collection[UUID], *, proven: bool = True) -> dict[UUID, 
     """Return what erasures emptied in these records, by id; what the last one sealed counts for the hash."""
     if not ids:
         return {}
-    rows: Iterable[RecordErasure] = RecordErasure.objects.filter(assemblies__overlap=list(ids)).order_by("created", "id")
+    rows: Iterable[RecordErasure] = RecordErasure.objects.filter(assemblies__overlap=list(ids)).order_by(
+        "created", "id"
+    )
     return records_in(sealed_erasures(rows) if proven else rows)
 
 

@@ -33,8 +33,8 @@ from assembly.engine.types import (
 )
 from assembly.models import Assembly
 from assembly.models.assembly import ERASED
-from assembly.records.erased_parts import ErasedPiece, ErasedRecord, erased_pieces, erased_records
 from assembly.records.encoding import LEVELS_COLUMN, SUMMARY, Columns, candidate_facts, decision_at
+from assembly.records.erased_parts import ErasedPiece, ErasedRecord, erased_pieces, erased_records
 from assembly.records.seal_hashing import timestamp
 from assembly.rules.evaluation import rules_from_record
 from config.caching.process_cache import ProcessCache

@@ -216,7 +216,7 @@ SELECT id, created < %(long_ago)s, EXISTS (SELECT FROM new_assemblies WHERE asse
 
 
 def unsealed_findings(now: datetime, since: datetime | None) -> Iterator[Finding]:
-    """Yield a finding for each record, pruning and erasure that no seal holds, except records that were queued recently."""
+    """Yield a finding for each record, pruning and erasure that no seal holds, except recently queued records."""
     facts = {"long_ago": now - MAX_SEALING_DELAY, "since": since or "-infinity"}
     with connection.chunked_cursor() as cursor:
         cursor.execute(UNSEALED_SQL, facts)
@@ -229,7 +229,9 @@ def unsealed_findings(now: datetime, since: datetime | None) -> Iterator[Finding
             elif is_old:
                 sentence = f"The context {id_} has waited for its seal for too long. Check that a worker is running."
                 yield Finding(FindingKind.RECORD_WAITING, str(id_), sentence)
-    for pruned in Pruning.objects.exclude(id__in=Seal.objects.exclude(pruning=None).values("pruning")).values_list("id"):
+    for pruned in Pruning.objects.exclude(id__in=Seal.objects.exclude(pruning=None).values("pruning")).values_list(
+        "id"
+    ):
         sentence = f"The pruning {pruned[0]} is in no seal: it was added outside of Dossier."
         yield Finding(FindingKind.PRUNING_FORGED, str(pruned[0]), sentence)
     sealed = Seal.objects.exclude(erasure=None).values("erasure")

@@ -1,4 +1,4 @@
-"""Sealing adds new records, prunings and erasures to a chain of hashes. One transaction at a time may extend the chain."""
+"""Sealing adds records, prunings and erasures to a chain of hashes. One transaction at a time may extend the chain."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Caches with copies of texts are emptied. Those of a process are invalidated by the change counters of what changed."""
+"""Caches with copies of texts are emptied. Those of a process are invalidated by change counters."""
 
 from assembly.pipeline.shared_answers import shared_answers
 from memories.embeddings.topic_vectors import topic_vectors

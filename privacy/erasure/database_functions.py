@@ -81,7 +81,7 @@ BEGIN
         ELSE RETURN value;
     END CASE;
 END $$;
-"""
+"""  # noqa: S608 - only constants are put in
 
 # `condition` is what finds a column's rows, `replaced` its new value; $1 is the pattern, $2 the looser one for JSON
 # text, where a line break is two characters. %1$I is the column, %2$s its type.
@@ -182,7 +182,7 @@ BEGIN
     RETURN changed;
 END $$;
 REVOKE ALL ON FUNCTION erase_spellings(uuid, text, text[], text, text, text, text[]) FROM PUBLIC;
-"""
+"""  # noqa: S608 - only constants are put in
 
 CREATE_ERASE_ROWS = """
 CREATE FUNCTION erase_rows(
@@ -234,7 +234,8 @@ DECLARE
 BEGIN
     PERFORM require_running_erasure(erasing);
     IF EXISTS (SELECT FROM new_assemblies WHERE assembly = ANY(topics || bodies || agents || teams || requesters)) THEN
-        RAISE EXCEPTION 'a record that is not sealed yet cannot be changed' USING ERRCODE = 'object_not_in_prerequisite_state';
+        RAISE EXCEPTION 'a record that is not sealed yet cannot be changed'
+            USING ERRCODE = 'object_not_in_prerequisite_state';
     END IF;
     PERFORM set_config('dossier.erasing', 'on', true);
     WITH deleted AS (DELETE FROM pieces WHERE id = ANY(gone_pieces) RETURNING text_sha256)
@@ -255,7 +256,7 @@ BEGIN
 END $$;
 REVOKE ALL ON FUNCTION
     erase_record_parts(uuid, bigint[], uuid[], uuid[], uuid[], uuid[], uuid[]) FROM PUBLIC;
-"""
+"""  # noqa: S608 - only constants are put in
 
 CREATE_ERASE_SUBJECT_VERSIONS = f"""
 CREATE FUNCTION erase_subject_versions(erasing uuid) RETURNS bigint
@@ -273,7 +274,7 @@ BEGIN
     RETURN changed;
 END $$;
 REVOKE ALL ON FUNCTION erase_subject_versions(uuid) FROM PUBLIC;
-"""
+"""  # noqa: S608 - only constants are put in
 
 CREATE_FUNCTIONS = (
     CREATE_REFUSAL

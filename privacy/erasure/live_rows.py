@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
+import numpy as np
 from django.db.models import Q
 
 from agents.models import Agent
@@ -53,7 +54,7 @@ def packed_things_unpack(sought: Sought) -> int:
     for table in THING_TABLES:
         for ids in _packed_batches(table):
             column = table.column
-            rows = table.model._default_manager.filter(id__in=ids).values_list("id", column)  # noqa: SLF001
+            rows = table.model._default_manager.filter(pk__in=ids).values_list("pk", column)  # noqa: SLF001
             named = [id_ for id_, value in rows if sought.patterns.is_in_value(value)]
             moved += len(things_move(table, named, Tier.HOT)) if named else 0
     return moved
@@ -120,10 +121,8 @@ class _Recomputed:
             execute_sql("UPDATE documents SET split_version = 0 WHERE id = ANY(%s)", [self.ids])
             hot = Document.objects.filter(id__in=self.ids, tier=Tier.HOT).values_list("id", flat=True)
             documents = [str(id_) for id_ in hot]
-            arguments = {"documents": documents}
-            job_create(
-                kind="split_documents", arguments=arguments, agent=None, principal=SYSTEM, steps=len(documents)
-            )
+            arguments: dict[str, Any] = {"documents": documents}
+            job_create(kind="split_documents", arguments=arguments, agent=None, principal=SYSTEM, steps=len(documents))
         elif self.table in _FILE_TABLES:
             FilePassage.objects.filter(file_id__in=self.ids).delete()
             files = [[_FILE_TABLES[self.table], str(id_)] for id_ in self.ids]
@@ -163,7 +162,7 @@ def vector_hashes(tables: Sequence[Place], sought: Sought) -> list[str]:
 
 def vector_hash(vector: Any) -> str:
     """Return the hash of a vector: SHA-256 of its 32-bit floats."""
-    return hashlib.sha256(memoryview(vector.astype("<f4")).tobytes()).hexdigest()
+    return hashlib.sha256(np.asarray(vector, np.dtype("<f4")).tobytes()).hexdigest()
 
 
 def rows_with_vectors(hashes: Sequence[str]) -> int:

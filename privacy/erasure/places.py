@@ -221,41 +221,54 @@ _TIERED = "A packed or archived text is first stored as it was written, then tre
 
 UNTOUCHED_REASONS: Mapping[str, str] = {
     **dict.fromkeys(
-        "updated_by origin file_key tier language intents status kind level strategy resolution action purpose "
-        "profile_name tokenizer warnings codes basis trigger format event events change state step role theme "
-        "file_kind content_type ref_kind table_name secret_handling method deriver model type slot columns "
-        "scopes".split(),
+        [
+            "updated_by", "origin", "file_key", "tier", "language", "intents", "status", "kind", "level",
+            "strategy", "resolution", "action", "purpose", "profile_name", "tokenizer", "warnings", "codes",
+            "basis", "trigger", "format", "event", "events", "change", "state", "step", "role", "theme",
+            "file_kind", "content_type", "ref_kind", "table_name", "secret_handling", "method", "deriver",
+            "model", "type", "slot", "columns", "scopes",
+        ],
         _WORDS,
     ),
     **dict.fromkeys(
-        "editor_ref about left_ref right_ref resolved_by by_ref agent_slug team_slug requested_by given_by "
-        "proposed_by decided_by set_by actor seen_by_ref settled_by_ref ref refs changed_by granted_by created_by "
-        "subject principal caller lifted_by restricted_by requester_name spared whole steps route message headers "
-        "visibility".split(),
+        [
+            "editor_ref", "about", "left_ref", "right_ref", "resolved_by", "by_ref", "agent_slug", "team_slug",
+            "requested_by", "given_by", "proposed_by", "decided_by", "set_by", "actor", "seen_by_ref",
+            "settled_by_ref", "ref", "refs", "changed_by", "granted_by", "created_by", "subject", "principal",
+            "caller", "lifted_by", "restricted_by", "requester_name", "spared", "whole", "steps", "route",
+            "message", "headers", "visibility",
+        ],
         _REFS,
     ),
     **dict.fromkeys(
-        "sha256 text_sha256 summary_sha256 left_sha256 right_sha256 piece_hashes hashes previous pruning_sha256 "
-        "erasure_sha256 body_sha256 digest lookup hash sealed_secret sealed_before bucket vectors password".split(),
+        [
+            "sha256", "text_sha256", "summary_sha256", "left_sha256", "right_sha256", "piece_hashes", "hashes",
+            "previous", "pruning_sha256", "erasure_sha256", "body_sha256", "digest", "lookup", "hash",
+            "sealed_secret", "sealed_before", "bucket", "vectors", "password",
+        ],
         _HASHES,
     ),
     **dict.fromkeys(
-        "name slug timezone profile url policy next_model queue_name pattern compiled_regex app app_label "
-        "codename".split(),
+        [
+            "name", "slug", "timezone", "profile", "url", "policy", "next_model", "queue_name", "pattern",
+            "compiled_regex", "app", "app_label", "codename",
+        ],
         _SETTINGS,
     ),
     **dict.fromkeys(
-        "counts layers cut left_out late failed durations quality_counts quality_sums own_weights weights "
-        "detail".split(),
+        [
+            "counts", "layers", "cut", "left_out", "late", "failed", "durations", "quality_counts",
+            "quality_sums", "own_weights", "weights", "detail",
+        ],
         _NUMBERS,
     ),
-    **dict.fromkeys("username email time_zone key data session_data address browser".split(), _ACCOUNT),
+    **dict.fromkeys(["username", "email", "time_zone", "key", "data", "session_data", "address", "browser"], _ACCOUNT),
     **dict.fromkeys(f"{VECTORS} search".split(), _FOLLOWS),
     **dict.fromkeys(["packed", "frozen"], _TIERED),
     "report": "Says what was erased in numbers, and has no texts.",
     "reason": "Is refused when it names the person.",
     "blocked_because": "A sentence of Dossier about what an erasure waits for.",
-}
+}  # fmt: skip
 """Why a column is left as it is, by its name."""
 
 EMPTIED_REASON = "Nobody can search it: it is packed or sealed, and stored for a short time."

@@ -5,7 +5,7 @@ that was sealed. A record with emptied columns is hashed as it is since then. Ea
 own row in `record_erasures` and its own seal: a batch that was interrupted is not there, and is found again.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 from uuid import UUID
@@ -66,7 +66,7 @@ def record_parts(sought: Sought) -> RecordParts:
 
 
 def _pieces(sought: Sought) -> Iterator[int]:
-    texts = {bytes(sha256) for sha256, text in _stored_texts() if sought.patterns.is_in(text)}
+    texts = {sha256 for sha256, text in _stored_texts() if sought.patterns.is_in(text)}
     pieces = Piece.objects.order_by().values_list("id", "ref", "named", "text_sha256", "facts")
     for id_, ref, named, text_sha256, facts in pieces.iterator(chunk_size=CHUNK):
         mentions = (
@@ -76,8 +76,9 @@ def _pieces(sought: Sought) -> Iterator[int]:
             yield id_
 
 
-def _stored_texts() -> Iterable[tuple[bytes, str]]:
-    return StoredText.objects.order_by().values_list("sha256", "text").iterator(chunk_size=CHUNK)
+def _stored_texts() -> Iterator[tuple[bytes, str]]:
+    rows = StoredText.objects.order_by().values_list("sha256", "text").iterator(chunk_size=CHUNK)
+    yield from ((bytes(sha256), text) for sha256, text in rows)
 
 
 def _columns(sought: Sought) -> Iterator[tuple[UUID, str]]:
@@ -86,7 +87,9 @@ def _columns(sought: Sought) -> Iterator[tuple[UUID, str]]:
         named |= Q(**{f"{column}__iregex": sought.patterns.strict})
     for row in Assembly.everything.filter(named).values("id", "topic", *NAME_COLUMNS):
         if not sought.is_spared(f"context:{row['id']}"):
-            yield from ((row["id"], name) for name, value in row.items() if name != "id" and sought.patterns.is_in(value))
+            yield from (
+                (row["id"], name) for name, value in row.items() if name != "id" and sought.patterns.is_in(value)
+            )
     bodies = Assembly.everything.exclude(body=b"").exclude(body=EMPTIED_BODY).order_by().values_list("id", "body")
     for id_, body in bodies.iterator(chunk_size=CHUNK):
         if sought.patterns.is_in_value(unpacked(bytes(body))) and not sought.is_spared(f"context:{id_}"):

@@ -77,8 +77,7 @@ def erasure_plan(subject: Subject, whole: Collection[UUID] | None = None) -> Era
     planned = tuple(
         PlannedMention(
             row,
-            row.ref_kind in WHOLE_POSSIBLE
-            and (row.ref_kind in WHOLE_BY_DEFAULT if whole is None else row.id in whole),
+            row.ref_kind in WHOLE_POSSIBLE and (row.ref_kind in WHOLE_BY_DEFAULT if whole is None else row.id in whole),
             row.ref_kind in WHOLE_POSSIBLE,
         )
         for row in linked
@@ -144,5 +143,3 @@ def erasure_request(
         principal, ActivityAction.SUBJECT_ERASED, f"subject:{current.id}", detail={"erasure": erasure.number}
     )
     return erasure
-
-

@@ -28,7 +28,9 @@ class SpellingPatterns:
         """Return the patterns of these spellings; those with fewer than two characters are left out."""
         trimmed = {" ".join(one.split()) for one in spellings}
         written = {unicodedata.normalize(form, one) for one in trimmed for form in ("NFC", "NFD")}
-        return cls(tuple(sorted((one for one in written if len(one) >= LEAST_CHARACTERS), key=lambda one: (-len(one), one))))
+        return cls(
+            tuple(sorted((one for one in written if len(one) >= LEAST_CHARACTERS), key=lambda one: (-len(one), one)))
+        )
 
     @cached_property
     def strict(self) -> str:

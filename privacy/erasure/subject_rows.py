@@ -1,4 +1,4 @@
-"""The rows of the subject itself: identifiers, mentions, files and scans are deleted, and its name becomes `[erased]`."""
+"""The rows of the subject itself: identifiers, mentions, files and scans are deleted, its name becomes `[erased]`."""
 
 from django.utils import timezone
 

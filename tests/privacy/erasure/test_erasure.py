@@ -1,7 +1,6 @@
 """Everything about a person is erased, everywhere, and the chain of seals proves what."""
 
 import hashlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -57,20 +56,20 @@ class Erased:
 
 
 @pytest.fixture(scope="module")
-def erased(module_database: str, agent: Agent, team: Team, owner: User, admin_api: Api) -> Iterator[Erased]:
+def erased(module_database: str, agent: Agent, team: Team, owner: User, admin_api: Api) -> Erased:
     told = tell(agent, team, owner, admin_api)
     replayed = {one.id: replay(load_record(one)).content for one in told.untouched}
     tables, files, before = tables_with(NAME), files_with(NAME, database_files()), damage()
     erasure = erase(told.subject)
     run_all_jobs()
-    yield Erased(told, tables, files, before, replayed, erasure)
+    return Erased(told, tables, files, before, replayed, erasure)
 
 
 def test_the_person_is_nowhere_afterwards(erased: Erased) -> None:
     told = {"memories", "memory_versions", "events", "documents", "chunks", "drafts", "stored_texts", "assemblies"}
     stored = {"entities", "subject_identifiers", "idempotent_requests", "text_levels", "context_files"}
     assert told | stored <= erased.tables.keys()
-    assert {spelling: tables_with(spelling) for spelling in SPELLINGS} == dict.fromkeys(SPELLINGS, {})
+    assert {spelling: tables_with(spelling) for spelling in SPELLINGS} == {spelling: {} for spelling in SPELLINGS}
 
 
 def test_the_bytes_are_gone_from_the_files_of_tables_indexes_and_catalogues(erased: Erased) -> None:

@@ -5,8 +5,8 @@ from django.db import connections
 
 from config.db.statements import fetch_rows
 from privacy.erasure.places import PLACES, UNTOUCHED_REASONS, Treatment
-from privacy.erasure.table_rewrite import rewritten_tables
 from privacy.erasure.run import FURTHER_TABLES
+from privacy.erasure.table_rewrite import rewritten_tables
 
 TEXT_COLUMNS = """
 SELECT nspname, relname, attname FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid

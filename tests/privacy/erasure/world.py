@@ -92,7 +92,9 @@ def tell(agent: Agent, team: Team, person: User, admin_api: Api) -> Told:
             )
     follow_all()
     context_file_create(parameters={"q": NAME}, kind="csv", principal=person.principal)
-    asked = admin_api.post(f"agents/{agent.slug}/memories", {"kind": "fact", "text": f"{NAME} is here."}, idempotency_key="once")
+    asked = admin_api.post(
+        f"agents/{agent.slug}/memories", {"kind": "fact", "text": f"{NAME} is here."}, idempotency_key="once"
+    )
     assert asked.status_code == 201, asked.content
     run_all_jobs()
     subject = scanned_subject()
@@ -161,7 +163,7 @@ def database_files() -> Iterator[Path]:
     with connections["owner"].cursor() as cursor:
         cursor.execute("SELECT oid FROM pg_database WHERE datname = current_database()")
         ((oid,),) = cursor.fetchall()
-    yield from (settings.EMBEDDED_POSTGRES._folder.cluster / "base" / str(oid)).iterdir()  # noqa: SLF001
+    yield from (settings.EMBEDDED_POSTGRES._folder.cluster / "base" / str(oid)).iterdir()
 
 
 def files_with(text: str, files: Iterator[Path]) -> list[str]:
