@@ -73,10 +73,11 @@ def _erased_sentence(
 ) -> str:
     """Return a sentence on what is erased of the record, or of the one whose decisions it repeats; "" if nothing."""
     pieces = [gone[id_] for id_ in (*record.told, *record.omitted) if id_ in gone and id_ not in bundle.hashes]
-    records = [emptied[id_] for id_ in (record.id, record.decided_in) if id_ in emptied]
-    if not pieces and not records:
+    records = [emptied[id_] for id_ in (record.id, record.decided_in) if id_ and id_ in emptied]
+    parts: list[ErasedPiece | ErasedRecord] = [*pieces, *records]
+    if not parts:
         return ""
-    last = max((*pieces, *records), key=lambda one: one.created)
+    last = max(parts, key=lambda one: one.created)
     return f"Erasure {last.number} of {last.created:%Y-%m-%d} removed parts of it, so it cannot be replayed."
 
 

@@ -222,7 +222,8 @@ def _erased_parts(
     records = [one for one in emptied if one]
     if not pieces and not records:
         return None
-    last = max((*pieces, *records), key=lambda one: one.created)
+    gone_parts: list[ErasedPiece | ErasedRecord] = [*pieces, *records]
+    last = max(gone_parts, key=lambda one: one.created)
     own, first = emptied
     columns = (own.columns if own else frozenset[str]()) | ({"body"} & first.columns if first else set())
     return ErasedParts(last.created, last.number, len(pieces), columns)

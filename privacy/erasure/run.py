@@ -192,7 +192,7 @@ def _block(erasure: SubjectErasure, because: str) -> None:
 def resume_erasures() -> None:
     """Queue erasures again that are not finished and whose job is gone or was given up; an erasure never is."""
     for erasure in SubjectErasure.objects.exclude(state=ErasureState.FINISHED):
-        job = Job.objects.filter(id=erasure.job_id).first()
+        job = job_of(erasure)
         if job is None or job.status == JobStatus.DONE:
             if erasure.state == ErasureState.BLOCKED and hold_in_force(erasure.subject_id):
                 continue
@@ -201,6 +201,11 @@ def resume_erasures() -> None:
                 erasure.save(update_fields=["job_id"])
         elif job.status == JobStatus.PARKED:
             job_retry(job=job)
+
+
+def job_of(erasure: SubjectErasure) -> Job | None:
+    """Return the job that runs an erasure; None if it was deleted."""
+    return Job.objects.filter(id=erasure.job_id).first() if erasure.job_id else None
 
 
 def erasure_job(erasure: SubjectErasure) -> Job:

@@ -13,10 +13,10 @@ from django.utils.translation import gettext as _
 from assembly.records.seal_hashing import canonical_json
 from config.http.cursors import next_page_url, page_of
 from config.http.errors import Conflict, DossierError, Invalid, NotFound
-from memories.models import Job
 from privacy.access import erasure_for, subject_for
 from privacy.erasure.forms import ErasureForm, HoldForm
 from privacy.erasure.holds import hold_lift, hold_set
+from privacy.erasure.run import job_of
 from privacy.erasure.services import ErasurePlan, HeldByLaw, erasure_plan, erasure_request
 from privacy.models import HoldKind, LegalHold, Subject, SubjectErasure
 from privacy.subjects.linked_things import LinkedThing, linked_things
@@ -143,7 +143,7 @@ def erasure_page(request: HttpRequest, id_: UUID) -> HttpResponse:
         "places": [line for line in (erasure.report or {}).get("places", ()) if line["found"]],
         "empty": sum(not line["found"] for line in (erasure.report or {}).get("places", ())),
         "steps_done": len(erasure.steps.get("done", [])),
-        "job": Job.objects.filter(id=erasure.job_id).first(),
+        "job": job_of(erasure),
         "sha256": bytes(erasure.sha256 or b"").hex(),
         "crumbs": [list_crumb(), Crumb(_("Erasures"), reverse("erasure_list"))],
     }

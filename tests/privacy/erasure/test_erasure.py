@@ -25,14 +25,15 @@ from tests.privacy.erasure.world import (
     MENTIONING,
     Told,
     damage,
-    database_files,
     erase,
     files_with,
     follow_all,
     reread,
     run_all_jobs,
+    stored_files,
     tables_with,
     tell,
+    write_ahead_files,
 )
 from tests.privacy.subject_factories import NAME
 
@@ -59,7 +60,7 @@ class Erased:
 def erased(module_database: str, agent: Agent, team: Team, owner: User, admin_api: Api) -> Erased:
     told = tell(agent, team, owner, admin_api)
     replayed = {one.id: replay(load_record(one)).content for one in told.untouched}
-    tables, files, before = tables_with(NAME), files_with(NAME, database_files()), damage()
+    tables, files, before = tables_with(NAME), files_with(NAME, stored_files()), damage()
     erasure = erase(told.subject)
     run_all_jobs()
     return Erased(told, tables, files, before, replayed, erasure)
@@ -74,7 +75,14 @@ def test_the_person_is_nowhere_afterwards(erased: Erased) -> None:
 
 def test_the_bytes_are_gone_from_the_files_of_tables_indexes_and_catalogues(erased: Erased) -> None:
     assert erased.files
-    assert files_with("Quell", database_files()) == []
+    assert files_with("Quell", stored_files()) == []
+
+
+def test_write_ahead_files_that_still_have_it_are_named(erased: Erased) -> None:
+    named = erased.erasure.report["write_ahead"]["segments"]
+    still = files_with("Quell", write_ahead_files())
+    assert still
+    assert {name for name in still if name <= max(named)} <= set(named)
 
 
 def test_the_records_still_verify_and_all_others_replay_byte_for_byte(erased: Erased) -> None:

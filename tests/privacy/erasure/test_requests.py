@@ -6,6 +6,7 @@ from uuid import uuid4
 import pytest
 from django.test import Client
 
+from agents.keys import api_key_create
 from agents.models import Agent
 from config.http.errors import Conflict, Invalid
 from memories.models import Memory
@@ -35,12 +36,13 @@ def subject(agent: Agent, team: Team) -> Subject:
 
 
 def test_only_admins_of_the_organisation_and_their_keys_see_and_begin_erasures(
-    subject: Subject, admin: User, owner: User, agent_api: Api, admin_api: Api, client: Client
+    subject: Subject, admin: User, owner: User, admin_api: Api, client: Client
 ) -> None:
     body = {"subject": str(subject.id), "reason": REASON, "expected_mentions": 1}
     pages = ["/erasures/", f"/subjects/{subject.id}/erase/", f"/subjects/{subject.id}/hold/"]
-    assert problem(agent_api.post("erasures", body))[0] == 403
-    assert problem(agent_api.get("erasures"))[0] == 403
+    agents_key = Api(api_key_create(agent=Agent.objects.get(), name="Ada")[1])
+    assert problem(agents_key.post("erasures", body))[0] == 403
+    assert problem(agents_key.get("erasures"))[0] == 403
     client.force_login(owner)
     assert [client.get(page).status_code for page in pages] == [403, 403, 403]
     assert client.post(pages[1], {"reason": REASON, "confirmed": 1}).status_code == 403
@@ -97,7 +99,7 @@ def test_a_hold_that_was_set_after_the_request_stops_what_has_not_begun(subject:
     hold_lift(hold=hold, principal=SYSTEM)
 
 
-def test_the_number_of_things_has_to_be_confirmed(subject: Subject, admin: User, client: Client, admin_api: Api) -> None:
+def test_the_number_of_things_is_confirmed(subject: Subject, admin: User, client: Client, admin_api: Api) -> None:
     client.force_login(admin)
     answer = client.post(f"/subjects/{subject.id}/erase/", {"reason": REASON, "confirmed": 2})
     assert answer.status_code == 422

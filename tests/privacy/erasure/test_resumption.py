@@ -11,9 +11,9 @@ from django.db import connection
 
 from memories.jobs.execution import job_run
 from memories.models import Job
-from privacy.erasure.run import resume_erasures
+from privacy.erasure.run import ERASE_SUBJECT, resume_erasures
 from privacy.models import SubjectErasure
-from tests.privacy.erasure.world import Told, begin, damage, database_files, files_with, run_all_jobs, tables_with
+from tests.privacy.erasure.world import Told, begin, damage, files_with, run_all_jobs, stored_files, tables_with
 
 MOMENTS = (
     *("vectors", "things", "unpack", "place:memory_versions", "place:documents", "caches"),
@@ -57,10 +57,10 @@ def complete(told: Told, moment: str) -> None:
     assert erasure.job_id
     job_run(job_id=erasure.job_id)
     erasure.refresh_from_db()
-    assert erasure.state == "finished", Job.objects.get(id=erasure.job_id).error
+    assert erasure.state == "finished", Job.objects.get(kind=ERASE_SUBJECT).error
     run_all_jobs()
     assert tables_with("Quell") == {}
-    assert files_with("Quell", database_files()) == []
+    assert files_with("Quell", stored_files()) == []
     assert damage() == []
 
 
@@ -76,10 +76,11 @@ def test_an_erasure_that_was_killed_at_any_moment_is_completed(told: Told, momen
 
 def test_an_erasure_whose_job_was_given_up_or_lost_is_queued_again(told: Told) -> None:
     erasure = begin(told.subject)
-    Job.objects.filter(id=erasure.job_id).update(status="parked")
+    Job.objects.filter(kind=ERASE_SUBJECT).update(status="parked")
     resume_erasures()
-    assert Job.objects.get(id=erasure.job_id).status == "queued"
-    Job.objects.filter(id=erasure.job_id).delete()
+    assert Job.objects.get(kind=ERASE_SUBJECT).status == "queued"
+    Job.objects.filter(kind=ERASE_SUBJECT).delete()
     resume_erasures()
     erasure.refresh_from_db()
-    assert Job.objects.get(id=erasure.job_id).status == "queued"
+    waiting = Job.objects.get(kind=ERASE_SUBJECT)
+    assert (waiting.id, waiting.status) == (erasure.job_id, "queued")

@@ -53,7 +53,10 @@ def tell(agent: Agent, team: Team, person: User, admin_api: Api) -> Told:
     first, *_ = memories = [
         memory_create(owner=agent, facts=MemoryFacts(kind="preference", text=text), principal=SYSTEM)
         for text in (
-            f"{NAME} prefers green tea from Uji, brewed at seventy degrees for two minutes.",
+            f"{NAME} prefers green tea from Uji, brewed at seventy degrees for two minutes. "
+            + " ".join(
+                f"On day {day}, {NAME} drank {day} cups and wrote a letter about each of them." for day in range(9)
+            ),
             f"Write to {MAIL} before each delivery.",
             "The invoice of zora  quell was paid in March.",
         )
@@ -158,12 +161,27 @@ def tables_with(text: str) -> dict[str, int]:
     return found
 
 
-def database_files() -> Iterator[Path]:
-    """The files of this database: tables, indexes, catalogues."""
+def stored_files() -> Iterator[Path]:
+    """The files of this database (tables, indexes, catalogues) and all others of the data folder but write-ahead files.
+
+    The server has written everything to them.
+    """
     with connections["owner"].cursor() as cursor:
         cursor.execute("SELECT oid FROM pg_database WHERE datname = current_database()")
         ((oid,),) = cursor.fetchall()
-    yield from (settings.EMBEDDED_POSTGRES._folder.cluster / "base" / str(oid)).iterdir()
+        # Who may create a database can have everything written down by it, as only an administrator can otherwise.
+        cursor.execute("CREATE DATABASE written_down TEMPLATE template0 STRATEGY FILE_COPY")
+        cursor.execute("DROP DATABASE written_down")
+    cluster = settings.DATA_DIR / "postgres"
+    yield from (cluster / "base" / str(oid)).iterdir()
+    for file in settings.DATA_DIR.rglob("*"):
+        if not file.is_relative_to(cluster / "base") and not file.is_relative_to(cluster / "pg_wal"):
+            yield file
+
+
+def write_ahead_files() -> Iterator[Path]:
+    """The server's write-ahead files."""
+    yield from (settings.DATA_DIR / "postgres" / "pg_wal").iterdir()
 
 
 def files_with(text: str, files: Iterator[Path]) -> list[str]:
