@@ -10,7 +10,7 @@ from agents.context_profiles import profile_choices
 from teams.forms import NamedForm, validate_storable
 from teams.models import Team
 from teams.principal import Principal
-from teams.sensitivity import LEVEL_CHOICES, Sensitivity
+from teams.sensitivity import LEVEL_CHOICES
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 
 PROFILE = _("Context profile")

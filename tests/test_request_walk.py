@@ -19,7 +19,7 @@ from teams.models import Team
 from tests.client import Api
 
 ROOT = Path(__file__).parent.parent
-APPS = ("config", "teams", "agents", "memories", "assembly")
+APPS = ("config", "teams", "agents", "memories", "assembly", "privacy")
 MOST = 53
 """Modules."""
 

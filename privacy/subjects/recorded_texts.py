@@ -65,16 +65,17 @@ def recorded_findings(texts: dict[bytes, str], spellings: Spellings) -> list[Rec
     found = {sha256: at for sha256, text in texts.items() if (at := spellings.found_in([text]))}
     if not found:
         return []
-    pieces = list(Piece.objects.filter(text_sha256__in=found).values_list("id", "named", "text_sha256"))
+    rows = Piece.objects.filter(text_sha256__in=found).values_list("id", "named", "text_sha256")
+    pieces = [(id_, named, bytes(sha256)) for id_, named, sha256 in rows]
     findings = {finding.thing: finding for finding in _findings_of_things(pieces)}
     orphans: dict[int, bytes] = {}
     for id_, named, sha256 in pieces:
         thing = _thing_of(named)
         if thing and thing[1] in findings:
-            findings[thing[1]].spellings |= found[bytes(sha256)]
+            findings[thing[1]].spellings |= found[sha256]
             findings[thing[1]].pieces.add(id_)
         else:
-            orphans[id_] = bytes(sha256)
+            orphans[id_] = sha256
     return [*findings.values(), *_contexts_with(orphans, found)]
 
 

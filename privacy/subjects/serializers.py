@@ -37,8 +37,8 @@ class SubjectWriteSerializer(StrictSerializer):
     name = Line(max_length=MAX_SUBJECT_NAME_CHARACTERS, help_text="Texts are searched for it.")
     kind = serializers.ChoiceField(choices=SubjectKind.values)
     note = ExactText(required=False, default="", allow_blank=True, max_length=MAX_SUBJECT_NOTE_CHARACTERS)
-    identifiers = IdentifierSerializer(
-        many=True, required=False, default=list, max_length=MAX_IDENTIFIERS, help_text="All of them."
+    identifiers = serializers.ListField(
+        child=IdentifierSerializer(), required=False, default=list, max_length=MAX_IDENTIFIERS, help_text="All of them."
     )
 
 

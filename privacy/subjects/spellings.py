@@ -196,7 +196,9 @@ def _phone_pattern(plain: str) -> str:
     number = _parsed(plain)
     country = str(number.country_code) if number else r"\d{1,3}"
     national = str(number.national_number) if number else _national(plain)
-    prefix = rf"(?:(?:\+|00)?{BETWEEN}{country}{BETWEEN}(?:\(0\))?{BETWEEN}|\(?0{BETWEEN})?"
+    international = rf"(?:(?:\+|00){BETWEEN})?{country}{BETWEEN}(?:\(0\))?{BETWEEN}"
+    # Without a prefix, it is not the end of a longer number, such as one of another country.
+    prefix = rf"(?:{international}|\(?0{BETWEEN}|(?<!\d[ .\-/()\u00a0]))"
     return rf"(?<![\w+]){prefix}\(?{BETWEEN.join(national)}(?!\w)"
 
 

@@ -19,7 +19,8 @@ def sensitivity_of(context: Mapping[str, Any], row: Any) -> dict[str, Any]:
     if not isinstance(row, Sensitive):
         return {"row": None}
     kind = row.ref.partition(":")[0]  # type: ignore[attr-defined]
-    return {"row": row, "kind": kind, "is_watched": sees_readings_of(context, row)}
+    watched = sees_readings_of(context, row)
+    return {"row": row, "kind": kind, "is_watched": watched, "request": context.get("request")}
 
 
 @register.simple_tag(takes_context=True)

@@ -1,0 +1,1 @@
+"""Subjects: people about whom things are stored."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-APPS = ("config", "teams", "agents", "memories", "assembly")
+APPS = ("config", "teams", "agents", "memories", "assembly", "privacy")
 WRITING = frozenset({
     "save", "create", "create_user", "bulk_create", "update", "bulk_update", "delete", "get_or_create",
     "update_or_create",

@@ -253,6 +253,16 @@ activity/                                                               anyone  
 activity/log.csv                                                        anyone        =
 readings/                                                               anyone        =
 readings/log.csv                                                        anyone        =
+subjects/                                                               organisation  organisation
+subjects/new/                                                           organisation  organisation
+subjects/<uuid:id_>/                                                    organisation  =
+subjects/<uuid:id_>/edit/                                               organisation  organisation
+subjects/<uuid:id_>/scan/                                               -             organisation
+subjects/<uuid:id_>/mentions/                                           -             organisation
+subjects/<uuid:id_>/restriction/                                        organisation  organisation
+subjects/<uuid:id_>/files/                                              organisation  organisation
+subjects/<uuid:id_>/files/<uuid:file_id>/                               organisation  =
+subjects/<uuid:id_>/delete/                                             organisation  organisation
 trends/                                                                 anyone        =
 trends/files-over-limit.csv                                             anyone        =
 alerts/                                                                 anyone        =
@@ -395,6 +405,11 @@ BODIES: Mapping[str, Body] = {
     "rules/new/recall-tests/": lambda owned, _world: {"owner": f"team:{owned.team.slug}", "content": OTHER_RULE},
     "rules/<slug:name>/edit/recall-tests/": _version(2, content=OTHER_RULE),
     "conflicts/<uuid:id_>/resolve/": _plain(choice="both"),
+    "subjects/": _plain(q="Nobody"),
+    "subjects/new/": _version(0, name="Zora Quell", kind="customer"),
+    "subjects/<uuid:id_>/edit/": _version(name="Zora Quell", kind="customer"),
+    "subjects/<uuid:id_>/mentions/": _plain(action="link"),
+    "subjects/<uuid:id_>/restriction/": _plain(restricted="yes"),
     "proposals/<uuid:id_>/decide/": _plain(accept=""),
     "profiles/new/": _plain(name="fresh", content=PROFILE.replace("name: house", "name: fresh")),
     "profiles/check/": _plain(content=PROFILE),

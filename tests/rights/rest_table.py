@@ -131,6 +131,16 @@ lifecycle-reports                               GET organisation
 lifecycle-reports/<uuid:id_>/undo               POST organisation
 activities                                      GET anyone
 readings                                        GET anyone
+subjects                                        GET organisation  POST organisation
+subjects/search                                 POST organisation
+subjects/<uuid:id_>                             GET organisation  PUT organisation  DELETE organisation
+subjects/<uuid:id_>/versions                    GET organisation
+subjects/<uuid:id_>/mentions                    GET organisation  POST organisation
+subjects/<uuid:id_>/scan                        POST organisation
+subjects/<uuid:id_>/restriction                 POST organisation
+subjects/<uuid:id_>/files                       POST organisation
+subjects/<uuid:id_>/files/<uuid:file_id>        GET organisation
+subjects/<uuid:id_>/files/<uuid:file_id>/content    GET organisation
 trends                                          GET anyone
 conflicts                                       GET anyone
 conflicts/<uuid:id_>                            GET read
@@ -159,6 +169,8 @@ jobs/<uuid:id_>/retry                           POST write
 Body = Callable[[Owned, World], Any]
 RECALL_TEST = {"name": "New", "expectations": [{"kind": "include", "text": "tea"}]}
 MEMORY = {"kind": "fact", "text": "New"}
+SUBJECT = {"name": "Zora Quell", "kind": "customer"}
+SOMETHING = "00000000-0000-0000-0000-000000000009"
 LIMITS = {
     "requests_under_way": 9, "requests_per_minute": None, "text_bytes_per_day": None, "record_bytes_per_day": None,
 }  # fmt: skip
@@ -213,6 +225,11 @@ BODIES: dict[tuple[str, str], Body] = {
     ("profiles/<slug:name>/tuning", "PUT"): _plain({"is_on": True}),
     ("assemblies/<uuid:id_>/flag", "PUT"): _plain({"note": "Look"}),
     ("conflicts/<uuid:id_>/resolve", "POST"): _plain({"choice": "both"}),
+    ("subjects", "POST"): _plain(SUBJECT),
+    ("subjects/search", "POST"): _plain({"query": "Zora Quell"}),
+    ("subjects/<uuid:id_>", "PUT"): _plain(SUBJECT),
+    ("subjects/<uuid:id_>/mentions", "POST"): _plain({"mentions": [SOMETHING], "status": "linked"}),
+    ("subjects/<uuid:id_>/restriction", "POST"): _plain({"restricted": True}),
     ("draft-previews", "POST"): _context(files={"GOALS": "New"}),
     ("proposals", "POST"): lambda owned, _world: {
         "assembly_id": str(owned.ids["assemblies"]), "overrides": {"max_tokens": 300},

@@ -52,7 +52,11 @@ def _filled(segments: list[str], at: int, owned: Owned, ids: Mapping[str, Any], 
     facts: dict[str, Any] = {
         "teams": owned.team.slug,
         "agents": owned.agent.slug,
-        "files": {"teams": "GOALS", "organisation": ids["organisation"]}.get(whose, "IDENTITY"),
+        "files": {
+            "teams": "GOALS",
+            "organisation": ids["organisation"],
+            "subjects": ids["subject file"],
+        }.get(whose, "IDENTITY"),
         "logs": DAY,
         "daily-logs": DAY,
         "history": 1,

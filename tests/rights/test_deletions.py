@@ -8,6 +8,7 @@ import re
 import pytest
 
 from assembly.models import ExternalSource, Proposal, RecallTest, StoredProfile, StoredRule, Webhook
+from privacy.models import Subject
 from teams.models import Team
 from teams.versioned_text.drafts import Draft, TextSetAside, discarded_text_create
 from tests.rights.pages_table import BODIES
@@ -34,6 +35,7 @@ ASKS = (
     "webhooks/<uuid:id_>/delete/",
     "proposals/<uuid:id_>/delete/",
     "recall-tests/<uuid:id_>/delete/",
+    "subjects/<uuid:id_>/delete/",
     "drafts/<uuid:id_>/forget/",
     "people/<uuid:id_>/second-factor/",
 )
@@ -79,6 +81,7 @@ def test_it_asks_on_a_page_that_needs_no_script(route: str, world: World) -> Non
         ("webhooks/<uuid:id_>/delete/", Webhook),
         ("proposals/<uuid:id_>/delete/", Proposal),
         ("recall-tests/<uuid:id_>/delete/", RecallTest),
+        ("subjects/<uuid:id_>/delete/", Subject),
         ("drafts/<uuid:id_>/forget/", Draft),
         ("teams/<slug:slug>/delete/", Team),
     ],
@@ -101,6 +104,7 @@ def test_the_answer_deletes_one(route: str, model: type, world: World) -> None:
         ("webhooks/<uuid:id_>/", "webhooks/<uuid:id_>/delete/"),
         ("proposals/<uuid:id_>/", "proposals/<uuid:id_>/delete/"),
         ("recall-tests/<uuid:id_>/", "recall-tests/<uuid:id_>/delete/"),
+        ("subjects/<uuid:id_>/", "subjects/<uuid:id_>/delete/"),
         ("drafts/<uuid:id_>/", "drafts/<uuid:id_>/forget/"),
     ],
 )

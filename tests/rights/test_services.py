@@ -38,6 +38,7 @@ ACCESS = frozenset({
     "recall_test_for", "recall_owners_for", "find_guarded_text",
     "delivery_for", "alert_for", "alert_to_resolve", "external_source_for", "job_for", "import_for", "context_file_for",
     "require_admin", "require_manager", "manages_all_teams", "key_in_team",
+    "subject_for", "subject_file_for",
     "find",  # `agent_for` or `team_for`, as the route says
     "_own_draft",  # the drafts of the person who asks
 })  # fmt: skip
@@ -63,7 +64,7 @@ GUARDED: Mapping[str, str] = {
         "team_for": "team_update team_delete membership_set membership_remove key_grant key_withdraw",
         "team_for require_admin": "retention_set retention_clear kv_policy_save",
         "require_admin": """team_create agent_create person_create person_update person_password_renew person_sign_out
-            organisation_file_create
+            organisation_file_create subject_create
             second_factor_remove failures_retry profile_create profile_save profile_delete external_source_create
             try_profile lifecycle_undo tuning_switch tuning_reset learned_weights_switch learning_job_create""",
         "external_source_for": "external_source_update external_source_delete",
@@ -77,6 +78,9 @@ GUARDED: Mapping[str, str] = {
         "rule_for": "rule_save rule_delete",
         "rule_owner_for": "rule_create",
         "rule_for rule_owner_for tried_rule": "try_rule",
+        "subject_for": """subject_update subject_delete mentions_decide subject_restrict subject_scan_create
+            subject_file_create""",
+        "subject_file_for": "note_download",
         "webhook_for": "webhook_update webhook_delete webhook_secret_change webhook_test",
         "delivery_for": "delivery_resend",
         "job_for": "job_retry",

@@ -179,6 +179,18 @@ ACTIVITIES = {  # tried in tests/pages/teams/test_activity_log.py, tests/sensiti
     "activities",
     "readings",
 }
+SUBJECTS = {  # of the organisation; tried in tests/privacy/test_api.py
+    "subjects",
+    "subjects/search",
+    "subjects/<uuid:id_>",
+    "subjects/<uuid:id_>/versions",
+    "subjects/<uuid:id_>/mentions",
+    "subjects/<uuid:id_>/scan",
+    "subjects/<uuid:id_>/restriction",
+    "subjects/<uuid:id_>/files",
+    "subjects/<uuid:id_>/files/<uuid:file_id>",
+    "subjects/<uuid:id_>/files/<uuid:file_id>/content",
+}
 CONFLICTS = {  # tried in tests/assembly/conflicts/test_api.py
     "conflicts",
     "conflicts/<uuid:id_>",
@@ -304,7 +316,7 @@ def test_every_address_has_a_row() -> None:
         | PROPOSALS
         | RECALL_TESTS
     )
-    tried_elsewhere |= TRENDS | ACTIVITIES | ALERTS | CONFLICTS | WEBHOOKS | KEYS | LIMITS | STORAGE
+    tried_elsewhere |= TRENDS | ACTIVITIES | ALERTS | CONFLICTS | SUBJECTS | WEBHOOKS | KEYS | LIMITS | STORAGE
     assert ROUTES.keys() == PRIVATE.keys() | tried_elsewhere
 
 

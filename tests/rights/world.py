@@ -47,6 +47,8 @@ from config.http.encryption import encrypt
 from memories.archive.services import import_create
 from memories.models import Job, JobStatus, LifecycleReport, Memory
 from memories.services import MemoryFacts, MergeRequest, memories_merge, memory_create, memory_update
+from privacy.subjects.export import subject_file_create
+from privacy.subjects.services import SubjectFacts, subject_create
 from teams.models import Team, User
 from teams.organisation.services import organisation_file_create
 from teams.principal import SYSTEM, Role
@@ -289,6 +291,7 @@ def _ids(mixed: User, led: Owned) -> dict[str, Any]:
     listed = context_file_create(parameters={}, kind="csv", principal=mixed.principal)
     alert = Alert.objects.get(id=led.ids["alerts"])
     notification = Notification.objects.create(user=mixed, kind=NotificationKind.ALERT_OPENED, alert=alert)
+    subject = subject_create(facts=SubjectFacts("Nobody Inparticular", "customer"), principal=SYSTEM)
     archive = packed({f"teams/{led.team.slug}/GOALS.md": "# Other goals"})
     plan = import_create(archive=archive, file_name="led.zip", principal=mixed.principal)
     return {
@@ -301,6 +304,8 @@ def _ids(mixed: User, led: Owned) -> dict[str, Any]:
         "lists": listed.id,
         "list job": listed.job.id if listed.job else uuid.UUID(int=0),
         "import": plan.id,
+        "subjects": subject.id,
+        "subject file": subject_file_create(subject=subject, principal=SYSTEM).id,
         "people": led.member.id,
         "size": "GOALS",
         "lifecycle report": _lifecycle_report(),

@@ -1,0 +1,132 @@
+"""The file with everything about a subject has every linked thing, its versions, and the contexts that told it."""
+
+import io
+import json
+import zipfile
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from agents.models import Agent
+from assembly.pipeline.request import AssemblyRequest
+from assembly.pipeline.services import assemble
+from memories.models import Event, Job
+from memories.services import MemoryFacts, memory_create, memory_update
+from privacy.models import MentionStatus, Subject, SubjectFile
+from privacy.subjects import export
+from privacy.subjects.export import FILE_RETENTION, expired_files_delete, subject_file_create, write_subject_file
+from privacy.subjects.services import mentions_decide
+from teams.activity.models import Activity
+from teams.models import Reading, Team, User
+from teams.principal import SYSTEM
+from teams.sensitivity import Sensitivity, reading_everything
+from tests.privacy.subject_factories import KINDS_OF_AGENT, NAME, link_all, scanned_subject, tell_everything
+
+pytestmark = pytest.mark.django_db
+
+
+def entries(content: bytes) -> tuple[str, dict[str, Any]]:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        assert sorted(archive.namelist()) == ["data.json", "index.html"]
+        return archive.read("index.html").decode(), json.loads(archive.read("data.json"))
+
+
+def written(subject: Subject) -> tuple[str, dict[str, Any]]:
+    file = subject_file_create(subject=subject, principal=SYSTEM)
+    assert file.finished_at
+    return entries(bytes(SubjectFile.objects.get(id=file.id).content))
+
+
+def test_every_linked_thing_is_in_it_with_all_versions(agent: Agent, team: Team) -> None:
+    tell_everything(agent, team, Sensitivity.RESTRICTED)
+    memory = memory_create(owner=agent, facts=MemoryFacts(kind="fact", text=f"{NAME} drinks <tea>"), principal=SYSTEM)
+    facts = MemoryFacts(kind="fact", text=f"{NAME} drinks coffee")
+    memory_update(memory=memory, expected_version=1, facts=facts, superseded_by=None, principal=SYSTEM)
+    context = assemble(agent=agent, team=team, asked=AssemblyRequest(topic="What to drink?"), principal=SYSTEM).assembly
+    Event.objects.create(
+        agent=agent, type="message", content={"items": [NAME], "keys": {"items": "x"}}, size=9,
+        occurred_at=timezone.now(),
+    )  # fmt: skip
+    subject = scanned_subject()
+    link_all(subject)
+    page, data = written(subject)
+    things = data["things"]
+    assert {thing["kind"] for thing in things} == KINDS_OF_AGENT | {"team_file"}
+    [mine] = [thing for thing in things if thing["id"] == str(memory.id)]
+    assert [version["texts"]["content"] for version in mine["versions"]] == [
+        f"{NAME} drinks coffee",
+        f"{NAME} drinks <tea>",
+    ]
+    assert mine["origin"] == "person"
+    assert mine["sensitivity"] == "internal"
+    assert mine["contexts"] == 1
+    restricted = [thing for thing in things if thing["sensitivity"] == "restricted"]
+    assert len(restricted) >= len(KINDS_OF_AGENT) - 1
+    [told] = data["contexts"]
+    assert told["id"] == str(context.id)
+    assert told["topic"] == "What to drink?"
+    assert f"memory:{memory.id}" in told["told"]
+    assert data["subject"]["identifiers"][1] == {"kind": "email", "value": "zora.quell@example.org"}
+    assert f"{NAME} drinks &lt;tea&gt;" in page
+    assert "<tea>" not in page
+    assert str(context.id) in page
+
+
+def test_what_is_not_linked_is_not_in_it(agent: Agent) -> None:
+    for text in (f"{NAME} came", f"{NAME} left", f"{NAME} slept"):
+        memory_create(owner=agent, facts=MemoryFacts(kind="fact", text=text), principal=SYSTEM)
+    subject = scanned_subject()
+    first, second, _third = subject.mentions.order_by("id").values_list("id", flat=True)
+    mentions_decide(subject=subject, mentions=[first], status=MentionStatus.LINKED, principal=SYSTEM)
+    mentions_decide(subject=subject, mentions=[second], status=MentionStatus.DISMISSED, principal=SYSTEM)
+    page, data = written(subject)
+    assert [thing["texts"]["text"] for thing in data["things"]] == [f"{NAME} came"]
+    assert "slept" not in page
+    assert "left" not in page
+
+
+def test_a_large_file_is_written_by_a_job(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory_create(owner=agent, facts=MemoryFacts(kind="fact", text=f"{NAME} came"), principal=SYSTEM)
+    subject = scanned_subject()
+    link_all(subject)
+    monkeypatch.setattr(export, "MAX_IMMEDIATE_MENTIONS", 0)
+    file = subject_file_create(subject=subject, principal=SYSTEM)
+    assert (file.finished_at, bytes(SubjectFile.objects.get(id=file.id).content)) == (None, b"")
+    job = Job.objects.get(kind="write_subject_file")
+    assert job.arguments == {"file": str(file.id)}
+    with reading_everything():
+        write_subject_file(job, lambda _steps: None)
+    _page, data = entries(bytes(SubjectFile.objects.get(id=file.id).content))
+    assert len(data["things"]) == 1
+
+
+def test_files_are_deleted_after_a_day() -> None:
+    subject = scanned_subject()
+    old, new = (subject_file_create(subject=subject, principal=SYSTEM) for _ in range(2))
+    SubjectFile.objects.filter(id=old.id).update(created=timezone.now() - FILE_RETENTION)
+    expired_files_delete()
+    assert list(SubjectFile.objects.values_list("id", flat=True)) == [new.id]
+
+
+def test_a_download_is_recorded_as_a_reading_of_what_is_confidential(agent: Agent, admin: User) -> None:
+    facts = [(f"{NAME} came", Sensitivity.RESTRICTED), (f"{NAME} left", Sensitivity.INTERNAL)]
+    secret, _plain = (
+        memory_create(owner=agent, facts=MemoryFacts(kind="fact", text=text, sensitivity=level), principal=SYSTEM)
+        for text, level in facts
+    )
+    subject = scanned_subject()
+    link_all(subject)
+    file = subject_file_create(subject=subject, principal=SYSTEM)
+    browser = Client()
+    browser.force_login(admin)
+    answer = browser.get(f"/subjects/{subject.id}/files/{file.id}/")
+    assert answer.status_code == 200
+    assert "Zora" not in answer["Content-Disposition"]
+    _page, data = entries(answer.getvalue() if answer.streaming else answer.content)
+    assert len(data["things"]) == 2
+    reading = Reading.objects.get(kind="exported")
+    assert (reading.things, reading.counts, reading.actor) == ([secret.id], {"memory": 1}, admin.principal.ref)
+    act = Activity.objects.get(action="export.downloaded")
+    assert (act.target, act.detail) == (f"subject:{subject.id}", {"file": str(file.id)})
