@@ -26,7 +26,7 @@ from assembly.contexts.second_round_account import second_round_row
 from assembly.models import AssemblyFlag
 from assembly.pipeline.answer_cache import AssemblyResult
 from assembly.records.feedback import feedback_create, may_give_feedback
-from assembly.records.reader import StoredAssembly, content_of
+from assembly.records.reader import RecordErased, StoredAssembly, content_of
 from assembly.records.reader import replay as replay_of
 from assembly.records.retention_policies import may_flag
 from assembly.sources.withheld import withheld_count
@@ -118,10 +118,16 @@ def rules_and_sources(request: HttpRequest, id_: UUID) -> HttpResponse:
 def replay(request: HttpRequest, id_: UUID) -> HttpResponse:
     """Replay the context from its record and show whether the text is identical, byte for byte."""
     told = record_for(principal_of(request), id_)
-    result = replay_of(told)
+    result, erased = None, ""
+    try:
+        result = replay_of(told)
+    except RecordErased as error:
+        erased = error.detail
     if request.headers.get("HX-Request"):
-        return render(request, "assembly/contexts/_replay_result.html", {"result": result})
-    if result.identical:
+        return render(request, "assembly/contexts/_replay_result.html", {"result": result, "erased": erased})
+    if not result:
+        messages.warning(request, erased)
+    elif result.identical:
         said = _("✓ Verified: identical. SHA-256 %(hash)s")
         messages.success(request, said % {"hash": result.sha256})
     else:

@@ -166,7 +166,10 @@ def load_record(assembly: Assembly) -> StoredAssembly:
         sha256 = _content_hash(assembly, pieces)
         told = _record_cache.get(sha256)
         if told is None:
-            told = next(_parse([assembly], pieces))
+            (parsed,) = _parse([assembly], pieces)
+            if isinstance(parsed, RecordErased):
+                raise parsed
+            told = parsed
             if told.erased is None:  # what is erased may be more tomorrow, from rows that the hash does not know
                 _record_cache.put(sha256, told)
         assembly.contents = told.assembly.contents
@@ -174,28 +177,44 @@ def load_record(assembly: Assembly) -> StoredAssembly:
 
 
 def load_records(assemblies: Sequence[Assembly]) -> Iterator[StoredAssembly]:
-    """Yield the parsed records of several assemblies; one query reads all their pieces. Raises RecordDamaged."""
+    """Yield the parsed records of several assemblies; one query reads all their pieces.
+
+    Raises RecordDamaged, and RecordErased for a record whose decisions were erased.
+    """
+    for told in load_records_or_errors(assemblies):
+        if isinstance(told, RecordErased):
+            raise told
+        yield told
+
+
+def load_records_or_errors(assemblies: Sequence[Assembly]) -> Iterator[StoredAssembly | RecordErased]:
+    """Yield the parsed records of several assemblies; for one whose decisions were erased, the error that says so.
+
+    Raises RecordDamaged.
+    """
     load_bodies([one for one in assemblies if one.decided_in])
     yield from _parse(assemblies, _load_pieces(assemblies))
 
 
-def _parse(assemblies: Sequence[Assembly], rows: Rows) -> Iterator[StoredAssembly]:
-    """Yield the parsed records, with a note in the place of each erased item. Raises RecordErased and RecordDamaged."""
+def _parse(assemblies: Sequence[Assembly], rows: Rows) -> Iterator[StoredAssembly | RecordErased]:
+    """Yield the parsed records, with a note in the place of each erased item. Raises RecordDamaged."""
     pieces = _pieces_by_id(rows)
     with _damage_reported():
         found = _find_erased(assemblies, pieces)
     for assembly in assemblies:
         erased = found.get(assembly.id)
         if erased and "body" in erased.columns:
-            raise RecordErased(erased)
-        with _damage_reported():
-            try:
+            yield RecordErased(erased)
+            continue
+        try:
+            with _damage_reported():
                 told = record_from_pieces(assembly, pieces)
-            except DAMAGE_ERRORS:
-                if erased:  # its profile is gone
-                    raise RecordErased(erased) from None
+        except RecordDamaged:
+            if not erased:
                 raise
-        yield replace(told, erased=erased) if erased else told
+            yield RecordErased(erased)  # its profile is gone
+        else:
+            yield replace(told, erased=erased) if erased else told
 
 
 def _find_erased(assemblies: Sequence[Assembly], pieces: "dict[int, StoredPiece]") -> dict[UUID, ErasedParts]:

@@ -7,6 +7,7 @@ from django.db import connections, transaction
 
 from agents.models import Agent
 from assembly.models import Assembly, RecordErasure
+from assembly.monitoring.trends.recount import load_with_records
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.records.bundle_check import chain_faults, check_bundle
@@ -118,6 +119,9 @@ def test_pages_and_endpoints_say_what_is_gone(
         assert problem(admin_api.post(f"assemblies/{one.id}/replay"))[:2] == (410, "record_erased")
     assert client.get(f"/contexts/{asked.id}/").status_code in {200, 410}
     assert client.get("/contexts/").status_code == 200
+    replayed = client.post(f"/contexts/{told.id}/replay/", headers={"HX-Request": "true"})
+    assert "it cannot be replayed" in replayed.content.decode()
+    assert [one.id for one, _record in load_with_records(contexts)] == [before.id, told.id]
     compared = client.get("/contexts/compare/", {"before": str(told.id), "after": str(before.id)})
     assert compared.status_code == 200, compared.content
     for page in ("why-not", "rules-and-sources", "bundle"):

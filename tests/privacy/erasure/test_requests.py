@@ -8,12 +8,17 @@ from django.test import Client
 
 from agents.keys import api_key_create
 from agents.models import Agent
+from config.db.statements import fetch_rows
 from config.http.errors import Conflict, Invalid
 from memories.models import Memory
 from memories.services import MemoryFacts, memory_create
 from privacy.erasure.holds import hold_lift, hold_set
+from privacy.erasure.live_rows import place_erase
+from privacy.erasure.places import PLACES
 from privacy.erasure.run import erasure_run
 from privacy.erasure.services import HeldByLaw, erasure_plan, erasure_request
+from privacy.erasure.sought import Sought
+from privacy.erasure.spelling_patterns import SpellingPatterns
 from privacy.models import HoldKind, MentionStatus, Subject, SubjectErasure, SubjectMention
 from privacy.subjects.services import mentions_decide
 from teams.models import Team, User
@@ -152,3 +157,36 @@ def test_a_namesake_is_spared(committed_database: str, agent: Agent, team: Team)
     assert SubjectErasure.objects.get().state == "finished"
     assert list(Memory.everything.values_list("text", flat=True)) == [f"{NAME} the painter was born in 1900."]
     assert kept.versions.get().content == f"{NAME} the painter was born in 1900."
+
+
+def test_names_that_are_unique_stay_different(subject: Subject, agent: Agent) -> None:
+    for number, name in enumerate((NAME, NAME.upper(), f"{NAME} again")):
+        facts = MemoryFacts(kind="fact", text=f"Tea {number}", external_id=name)
+        memory_create(owner=agent, facts=facts, principal=SYSTEM)
+    place = next(one for one in PLACES if one.table == "memories")
+    assert place_erase(place, Sought.of(begin(subject))) == 4
+    ids = set(Memory.everything.exclude(external_id="").values_list("external_id", flat=True))
+    assert len(ids) == 3
+    assert all(id_.startswith("[erased") for id_ in ids)
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        (f"{NAME}'s tea", "[erased]'s tea"),
+        ("zora\nquell", "[erased]"),
+        ("ZORA  QUELL, zora quell.", "[erased], [erased]."),
+        ("Mozora Quellen", "Mozora Quellen"),
+        ("(Zora Quell)", "([erased])"),
+        ("Zora_Quell", "Zora_Quell"),
+    ],
+)
+def test_spellings_are_replaced_as_whole_words_in_any_case(text: str, left: str) -> None:
+    patterns = SpellingPatterns.of([NAME])
+    assert fetch_rows("SELECT erased_text(%s, %s)", [text, patterns.strict]) == [(left,)]
+    assert patterns.is_in(text) == (text != left)
+    value = {"a": [text, {text: 1}], "b": None}
+    [[replaced]] = fetch_rows("SELECT erased_json(%s::jsonb, %s)", [json.dumps(value), patterns.strict])
+    found = json.loads(replaced) if isinstance(replaced, str) else replaced
+    assert found == {"a": [left, {left: 1}], "b": None}
+    assert patterns.is_in_value(value) == (text != left)
