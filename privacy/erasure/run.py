@@ -21,7 +21,7 @@ from datetime import timedelta
 from functools import partial
 from uuid import UUID
 
-from django.db import OperationalError, ProgrammingError, transaction
+from django.db import transaction
 
 from memories.jobs.periodic import periodic
 from memories.jobs.services import Advance, RetryLater, job_create, job_kind, job_retry
@@ -41,7 +41,7 @@ from privacy.erasure.records import record_parts, records_erase
 from privacy.erasure.report import report_seal
 from privacy.erasure.sought import Sought
 from privacy.erasure.subject_rows import subject_rows_erase
-from privacy.erasure.table_rewrite import TableBusy, may_not, rewritten_tables, table_rewrite
+from privacy.erasure.table_rewrite import MayNotRewrite, TableBusy, rewritten_tables, table_rewrite
 from privacy.models import ErasureState, SubjectErasure
 from teams.principal import SYSTEM
 
@@ -176,9 +176,7 @@ def _rewrite(erasure: SubjectErasure, table: str) -> None:
         outcome = "written anew"
     except TableBusy:
         raise RetryLater(f"The table {table} is in use, so it cannot be written anew yet.", BUSY_PAUSE) from None
-    except (ProgrammingError, OperationalError) as error:
-        if not (isinstance(error, ProgrammingError) and may_not(error)):
-            raise
+    except MayNotRewrite:
         outcome = "not written anew: the role of the owner may not"
     _note(erasure, name, {"outcome": outcome})
 

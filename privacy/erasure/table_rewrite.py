@@ -14,7 +14,7 @@ from time import sleep
 from typing import Any
 
 from django.conf import settings
-from django.db import OperationalError, ProgrammingError, connections
+from django.db import OperationalError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.utils import timezone
 
@@ -31,8 +31,12 @@ class TableBusy(Exception):
     """Others use the table, or still read what it was before."""
 
 
+class MayNotRewrite(Exception):
+    """The role of the owner has no right to, as where a provider keeps the catalogues to itself."""
+
+
 def table_rewrite(table: str) -> None:
-    """Write a table and its indexes anew. Raises TableBusy after some attempts, and ProgrammingError without the right.
+    """Write a table and its indexes anew. Raises TableBusy after some attempts, and MayNotRewrite.
 
     Rows that were deleted stay in the table as long as a transaction may read them that began before: it is tried again
     then as well.
@@ -50,17 +54,22 @@ def table_rewrite(table: str) -> None:
 
 
 def _rewrite(table: str) -> int:
-    """Write the table anew; return the number of deleted rows that are still in it."""
+    """Write the table anew; return the number of deleted rows that are still in it. Raises MayNotRewrite."""
     left: list[int] = []
+    skipped: list[str] = []
 
     def read(diagnostic: Any) -> None:
         left.extend(int(found) for found in STILL_NEEDED.findall(diagnostic.message_detail or ""))
+        if diagnostic.severity_nonlocalized == "WARNING":  # PostgreSQL passes over what the role may not touch
+            skipped.append(diagnostic.message_primary or "")
 
     with _owner() as owner, owner.cursor() as cursor:
         owner.connection.add_notice_handler(read)
         cursor.execute(f"SET lock_timeout = '{LOCK_TIMEOUT}'")
         analyse = ", ANALYZE" if table not in CATALOGUES else ""
         cursor.execute(f"VACUUM (FULL, VERBOSE{analyse}) {owner.ops.quote_name(table)}")
+    if skipped:
+        raise MayNotRewrite(table)
     return sum(left)
 
 
@@ -151,8 +160,3 @@ def _number(name: str, per_log: int) -> int:
 def rewritten_tables(touched: Sequence[str]) -> list[str]:
     """Return the tables to write anew, each once, and then those of the database's own."""
     return [*dict.fromkeys(touched), *CATALOGUES]
-
-
-def may_not(error: ProgrammingError) -> bool:
-    """Return whether the role lacks the right, as where a provider keeps the catalogues to itself."""
-    return getattr(error.__cause__, "sqlstate", "") == "42501"

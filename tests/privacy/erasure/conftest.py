@@ -5,6 +5,7 @@ import pytest
 from agents.models import Agent
 from teams.models import Team, User
 from tests.client import Api
+from tests.pages.conftest import _uncollected_static_files  # noqa: F401 - a fixture
 from tests.privacy.erasure.world import Told, tell
 
 

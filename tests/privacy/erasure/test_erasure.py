@@ -137,7 +137,7 @@ def test_a_context_says_what_is_gone_and_when(erased: Erased) -> None:
 
 
 def test_the_same_text_can_be_recorded_again(erased: Erased, agent: Agent) -> None:
-    text = f"{NAME} prefers black tea now."
+    text = f"{NAME} prefers white tea now."
     memory_create(owner=agent, facts=MemoryFacts(kind="preference", text=text), principal=SYSTEM)
     made = assemble(agent=agent, asked=AssemblyRequest(topic="tea"), principal=SYSTEM)
     assert text in made.content

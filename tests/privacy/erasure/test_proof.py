@@ -14,12 +14,15 @@ from assembly.records.bundle_check import chain_faults, check_bundle
 from assembly.records.bundle_reader import read_bundle
 from assembly.records.bundle_writer import RecordBundle, zip_bundle
 from assembly.records.seal_verification import VerificationCounts, verify_records
+from memories.models import Memory
 from memories.services import MemoryFacts, memory_create
-from privacy.models import SubjectErasure
+from privacy.erasure.run import erasure_run
+from privacy.models import MentionStatus, SubjectErasure, SubjectMention
+from privacy.subjects.services import mentions_decide
 from teams.models import Team, User
 from teams.principal import SYSTEM
 from tests.client import Api, problem
-from tests.privacy.erasure.world import erase, follow_all, run_all_jobs
+from tests.privacy.erasure.world import begin, erase, follow_all, run_all_jobs
 from tests.privacy.subject_factories import NAME, link_all, scanned_subject
 
 
@@ -136,3 +139,19 @@ def test_pages_and_endpoints_say_what_is_gone(
     assert "nothing was found" in shown
     report = client.get(f"/erasures/{erasure.id}/report.json")
     assert report.json() == erasure.report
+
+
+def test_a_namesake_is_spared(committed_database: str, agent: Agent, team: Team) -> None:
+    kept = memory_create(
+        owner=agent, facts=MemoryFacts(kind="fact", text=f"{NAME} the painter was born in 1900."), principal=SYSTEM
+    )
+    memory_create(owner=agent, facts=MemoryFacts(kind="fact", text=f"{NAME} owes us tea."), principal=SYSTEM)
+    run_all_jobs()
+    subject = scanned_subject()
+    link_all(subject)
+    other = SubjectMention.objects.filter(thing=kept.id).values_list("id", flat=True)
+    mentions_decide(subject=subject, mentions=list(other), status=MentionStatus.DISMISSED, principal=SYSTEM)
+    erasure_run(begin(subject))
+    assert SubjectErasure.objects.get().state == "finished"
+    assert list(Memory.everything.values_list("text", flat=True)) == [f"{NAME} the painter was born in 1900."]
+    assert kept.versions.get().content == f"{NAME} the painter was born in 1900."

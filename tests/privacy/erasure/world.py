@@ -31,6 +31,9 @@ from teams.versioned_text.drafts import draft_save
 from tests.client import Api
 from tests.privacy.subject_factories import NAME, link_all, scanned_subject, tell_everything
 
+LONG = f"{NAME} prefers black tea now. " + " ".join(
+    f"On day {day}, {NAME} drank {day} cups of it, and wrote a letter about each of them." for day in range(20)
+)
 MAIL = "zora.quell@example.org"
 CONTEXTS = 50
 MENTIONING = 20
@@ -53,17 +56,14 @@ def tell(agent: Agent, team: Team, person: User, admin_api: Api) -> Told:
     first, *_ = memories = [
         memory_create(owner=agent, facts=MemoryFacts(kind="preference", text=text), principal=SYSTEM)
         for text in (
-            f"{NAME} prefers green tea from Uji, brewed at seventy degrees for two minutes. "
-            + " ".join(
-                f"On day {day}, {NAME} drank {day} cups and wrote a letter about each of them." for day in range(9)
-            ),
+            f"{NAME} prefers green tea from Uji, brewed at seventy degrees for two minutes.",
             f"Write to {MAIL} before each delivery.",
             "The invoice of zora  quell was paid in March.",
         )
     ]
     memory_update(
         memory=first,
-        facts=MemoryFacts(kind="preference", text=f"{NAME} prefers black tea now."),
+        facts=MemoryFacts(kind="preference", text=LONG),
         expected_version=1,
         principal=SYSTEM,
         superseded_by=None,
@@ -185,9 +185,13 @@ def write_ahead_files() -> Iterator[Path]:
 
 
 def files_with(text: str, files: Iterator[Path]) -> list[str]:
-    """The names of the files that have the bytes of the text, in any case of its letters."""
+    """The names of the files that have the bytes of the text, in any case of its letters, and of their tables."""
     sought = re.compile(re.escape(text.encode()), re.IGNORECASE)
-    return [file.name for file in files if file.is_file() and sought.search(file.read_bytes())]
+    found = [file.name for file in files if file.is_file() and sought.search(file.read_bytes())]
+    with connections["owner"].cursor() as cursor:
+        cursor.execute("SELECT pg_relation_filenode(oid)::text, relname FROM pg_class")
+        names = {node: f"{node} ({name})" for node, name in cursor.fetchall()}
+    return [names.get(name, name) for name in found]
 
 
 def page_of(client: Client, address: str) -> str:
