@@ -176,8 +176,8 @@ def _rewrite(erasure: SubjectErasure, table: str) -> None:
         outcome = "written anew"
     except TableBusy:
         raise RetryLater(f"The table {table} is in use, so it cannot be written anew yet.", BUSY_PAUSE) from None
-    except MayNotRewrite:
-        outcome = "not written anew: the role of the owner may not"
+    except MayNotRewrite as refused:
+        outcome = refused.sentence
     _note(erasure, name, {"outcome": outcome})
 
 

@@ -2,7 +2,8 @@
 
 VACUUM alone leaves deleted bytes in free space, so each table is written anew with its indexes (VACUUM FULL), by the
 role that owns it. That locks a table while it is copied; somebody who waits for a lock on it gets it first. The
-planner's statistics hold common values of columns, so they are computed again and their table is written anew, too.
+planner's statistics hold common values of columns, so they are cleared, computed again, and their table is written
+anew, too. Clearing matters for a table that is empty now: PostgreSQL leaves its former statistics.
 """
 
 import re
@@ -24,6 +25,13 @@ ATTEMPTS = 5
 PAUSE_SECONDS = 1.0
 CATALOGUES = ("pg_statistic", "pg_statistic_ext_data")
 """Tables of the database's own in which values of columns stand."""
+CLEAR_STATISTICS_SQL = """
+SELECT pg_clear_attribute_stats(schemaname::text, tablename::text, attname::text, inherited) FROM pg_stats
+WHERE schemaname = 'public' AND to_regclass(quote_ident(tablename)) IN
+    (SELECT %(table)s::regclass UNION SELECT indexrelid::regclass FROM pg_index WHERE indrelid = %(table)s::regclass)
+"""
+CAN_CLEAR_SQL = "SELECT to_regproc('pg_clear_attribute_stats') IS NOT NULL"
+"""From PostgreSQL 18 on."""
 STILL_NEEDED = re.compile(r"(\d+) dead row versions cannot be removed yet")
 
 
@@ -33,6 +41,14 @@ class TableBusy(Exception):
 
 class MayNotRewrite(Exception):
     """The role of the owner has no right to, as where a provider keeps the catalogues to itself."""
+
+    sentence = "not written anew: the role of the owner may not"
+
+
+class StatisticsLeft(MayNotRewrite):
+    """Statistics of a table that is empty now cannot be deleted before PostgreSQL 18."""
+
+    sentence = "not written anew: PostgreSQL keeps statistics of this empty table until it has rows again"
 
 
 def table_rewrite(table: str) -> None:
@@ -66,11 +82,29 @@ def _rewrite(table: str) -> int:
     with _owner() as owner, owner.cursor() as cursor:
         owner.connection.add_notice_handler(read)
         cursor.execute(f"SET lock_timeout = '{LOCK_TIMEOUT}'")
+        if table not in CATALOGUES:
+            _clear_statistics(cursor, table)
         analyse = ", ANALYZE" if table not in CATALOGUES else ""
         cursor.execute(f"VACUUM (FULL, VERBOSE{analyse}) {owner.ops.quote_name(table)}")
     if skipped:
         raise MayNotRewrite(table)
     return sum(left)
+
+
+def _clear_statistics(cursor: Any, table: str) -> None:
+    """Delete the statistics of the table and its indexes. Raises StatisticsLeft for an empty table, if it cannot."""
+    cursor.execute(CAN_CLEAR_SQL)
+    ((can_clear,),) = cursor.fetchall()
+    if can_clear:
+        cursor.execute(CLEAR_STATISTICS_SQL, {"table": table})
+        return
+    cursor.execute(
+        f"SELECT NOT EXISTS (SELECT FROM {table}) AND EXISTS (SELECT FROM pg_stats WHERE tablename = %s)",  # noqa: S608
+        [table],
+    )
+    ((is_left,),) = cursor.fetchall()
+    if is_left:
+        raise StatisticsLeft(table)
 
 
 @contextmanager

@@ -34,7 +34,9 @@ def contexts(committed_database: str, agent: Agent, team: Team) -> list[Assembly
     memory_create(owner=agent, facts=MemoryFacts(kind="fact", text="Tea is hot."), principal=SYSTEM)
     run_all_jobs()
     told = assemble(agent=agent, asked=AssemblyRequest(topic="hot drinks"), principal=SYSTEM).assembly
-    asked = assemble(agent=agent, asked=AssemblyRequest(topic=f"What does {NAME} like?"), principal=SYSTEM).assembly
+    asked = assemble(
+        agent=agent, asked=AssemblyRequest(topic=f"What does {NAME} like?", session=f"Call of {NAME}"), principal=SYSTEM
+    ).assembly
     follow_all()
     return [before, told, asked]
 
@@ -120,7 +122,9 @@ def test_pages_and_endpoints_say_what_is_gone(
     assert "by erasure 1]" in items.content.decode()
     for one in (told, asked):
         assert problem(admin_api.post(f"assemblies/{one.id}/replay"))[:2] == (410, "record_erased")
-    assert client.get(f"/contexts/{asked.id}/").status_code in {200, 410}
+    answer = client.get(f"/contexts/{asked.id}/")
+    assert answer.status_code == 410
+    assert "its topic and its decisions" in answer.content.decode()
     assert client.get("/contexts/").status_code == 200
     replayed = client.post(f"/contexts/{told.id}/replay/", headers={"HX-Request": "true"})
     assert "it cannot be replayed" in replayed.content.decode()

@@ -38,6 +38,19 @@ def test_bytes_of_deleted_rows_leave_the_files(committed_database: str, agent: A
     assert files_with(MARK, stored_files()) == []
 
 
+def test_no_statistics_are_left_of_a_table_that_is_empty_now(committed_database: str, agent: Agent) -> None:
+    for number in range(3):
+        facts = MemoryFacts(kind="fact", text=f"{MARK} in tea", external_id=str(number))
+        memory_create(owner=agent, facts=facts, principal=SYSTEM)
+    with connections["owner"].cursor() as cursor:
+        cursor.execute("ANALYZE memories")
+        cursor.execute("ALTER TABLE memory_versions DISABLE TRIGGER USER")
+        cursor.execute("DELETE FROM memories")
+    for table in ("memories", "pg_statistic"):
+        table_rewrite(table)
+    assert [name for name in files_with(MARK, stored_files()) if "pg_statistic" in name or "(memories" in name] == []
+
+
 def test_a_transaction_that_may_read_what_was_deleted_is_waited_for(
     session: psycopg.Connection, agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:

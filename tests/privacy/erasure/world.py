@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from uuid import uuid4
 
 from django.conf import settings
 from django.db import connections
@@ -170,8 +171,9 @@ def stored_files() -> Iterator[Path]:
         cursor.execute("SELECT oid FROM pg_database WHERE datname = current_database()")
         ((oid,),) = cursor.fetchall()
         # Who may create a database can have everything written down by it, as only an administrator can otherwise.
-        cursor.execute("CREATE DATABASE written_down TEMPLATE template0 STRATEGY FILE_COPY")
-        cursor.execute("DROP DATABASE written_down")
+        name = f"written_{uuid4().hex[:12]}"
+        cursor.execute(f"CREATE DATABASE {name} TEMPLATE template0 STRATEGY FILE_COPY")
+        cursor.execute(f"DROP DATABASE {name}")
     cluster = settings.DATA_DIR / "postgres"
     yield from (cluster / "base" / str(oid)).iterdir()
     for file in settings.DATA_DIR.rglob("*"):
