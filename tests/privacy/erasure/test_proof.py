@@ -34,9 +34,8 @@ def contexts(committed_database: str, agent: Agent, team: Team) -> list[Assembly
     memory_create(owner=agent, facts=MemoryFacts(kind="fact", text="Tea is hot."), principal=SYSTEM)
     run_all_jobs()
     told = assemble(agent=agent, asked=AssemblyRequest(topic="hot drinks"), principal=SYSTEM).assembly
-    asked = assemble(
-        agent=agent, asked=AssemblyRequest(topic=f"What does {NAME} like?", session=f"Call of {NAME}"), principal=SYSTEM
-    ).assembly
+    request = AssemblyRequest(topic=f"What does {NAME} like?", entities=(NAME,))
+    asked = assemble(agent=agent, asked=request, principal=SYSTEM).assembly
     follow_all()
     return [before, told, asked]
 
