@@ -87,6 +87,6 @@ def sealed_erasures(rows: Iterable[RecordErasure]) -> list[RecordErasure]:
     return [row for row in parts if sealed.get(row.id) and bytes(sealed[row.id]) == erasure_hash(row)]  # type: ignore[call-overload]
 
 
-def hash_at(hashes: bytes, place: int) -> bytes:
+def hash_at(hashes: bytes | memoryview, place: int) -> bytes:
     """Return the hash at this place of a column of hashes; shorter if a damaged row has fewer."""
     return bytes(hashes)[place * HASH_BYTES : (place + 1) * HASH_BYTES]
