@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from assembly.models import Assembly
 from memories.embeddings.active_model import SLOTS
-from memories.models import Relation
+from memories.models import Entity, Relation
 from memories.views.sensitivity import name_of_row, page_of_row
 from privacy.models import SubjectMention
 from privacy.subjects.stored_texts import THING_KINDS, ThingKind, texts_in
@@ -42,7 +42,7 @@ class LinkedThing:
             return Truncator(self.row.topic).chars(TITLE_CHARACTERS) or _("Context without a topic")
         if isinstance(self.row, Relation):
             return f"{self.row.source} {self.row.type} {self.row.target}"
-        return str(name_of_row(self.row))
+        return str(self.row) if isinstance(self.row, Entity) else str(name_of_row(self.row))
 
     @property
     def owner(self) -> str:

@@ -43,6 +43,8 @@ from memories.lifecycle.kv_policies import kv_policy_save
 from memories.lifecycle.kv_policy import DEFAULT_POLICIES
 from memories.models import ImportPlan, Job, LifecycleReport, Memory
 from memories.services import facts_of, memory_update
+from privacy.models import Subject, SubjectMention
+from privacy.subjects.services import SubjectFacts, subject_create
 from teams.level_changes import level_set
 from teams.models import Team, User
 from teams.organisation.services import organisation_file_create
@@ -283,6 +285,14 @@ PAGES = (
     "/conflicts/?agent=nobody",
     "/conflicts/{conflict}/",
     "/conflicts/{decided}/",
+    "/subjects/",
+    "/subjects/new/",
+    "/subjects/{subject}/",
+    "/subjects/{subject}/?status=dismissed",
+    "/subjects/{subject}/edit/",
+    "/subjects/{subject}/restriction/",
+    "/subjects/{subject}/files/",
+    "/subjects/{subject}/delete/",
     "/webhooks/",
     "/webhooks/new/",
     "/webhooks/{webhook}/",
@@ -415,6 +425,7 @@ def facts(olga: User, team: Team) -> Facts:
         over=Assembly.objects.get(budget=1).id,
         draft=draft.id,
         recall=_recall_test(team).id,
+        subject=_subject().id,
         proposal=_proposal(olga).id,
         plan=shown.id,
         imported=done.id,
@@ -455,6 +466,17 @@ def _storage(memory: Memory, olga: User) -> LifecycleReport:
     )
     report.save(force_insert=True)
     return report
+
+
+def _subject() -> Subject:
+    """A subject whom a memory names."""
+    made = subject_create(facts=SubjectFacts("Somebody Known", "visitor", "A note."), principal=SYSTEM)
+    memory = Memory.objects.order_by("id")[0]
+    SubjectMention.objects.create(
+        subject=made, ref_kind="memory", thing=memory.id, agent_id=memory.agent_id, team_id=memory.team_id,
+        spellings=["stage"],
+    )  # fmt: skip
+    return made
 
 
 def _recall_test(team: Team) -> RecallTest:

@@ -73,7 +73,7 @@ def test_every_kind_of_thing_is_shown(staff: Client, agent: Agent, team: Team) -
     subject = scanned_subject()
     page = text_of(staff, f"/subjects/{subject.id}/")
     for label in ("Agent files", "Team files", "Daily logs", "Memories", "Events", "Relations", "Tasks", "Tools"):
-        assert f"<h3>{label}</h3>" in page
+        assert f'<h3 class="mention-kind">{label}</h3>' in page
     assert page.count('class="mention"') == subject.mentions.count()
 
 
