@@ -10,7 +10,7 @@ from config.db.migration_helpers import append_only
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("assembly", "0039_conflicts_by_meaning"),
+        ("assembly", "0042_raised_levels"),
     ]
 
     operations = [

@@ -6,6 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         ("teams", "0034_subject_activities"),
+        ("teams", "0035_reading_reasons"),
     ]
 
     operations = [
