@@ -18,7 +18,8 @@ from assembly.contexts.links import ItemLinks, item_links
 from assembly.contexts.list_presentation import outcome_tags
 from assembly.models import Assembly
 from assembly.records.item_titles import short_title
-from assembly.records.reader import RecordDamaged, StoredAssembly, content_of, load_record
+from assembly.records.reader import StoredAssembly, content_of, load_record
+from assembly.records.record_errors import RecordDamaged
 from teams.access import principal_of
 from teams.principal import Principal
 

@@ -26,8 +26,9 @@ from assembly.contexts.second_round_account import second_round_row
 from assembly.models import AssemblyFlag
 from assembly.pipeline.answer_cache import AssemblyResult
 from assembly.records.feedback import feedback_create, may_give_feedback
-from assembly.records.reader import RecordErased, StoredAssembly, content_of
+from assembly.records.reader import StoredAssembly, content_of
 from assembly.records.reader import replay as replay_of
+from assembly.records.record_errors import RecordErased
 from assembly.records.retention_policies import may_flag
 from assembly.sources.withheld import withheld_count
 from config.http.errors import Conflict, Invalid, NotFound

@@ -24,8 +24,7 @@ from assembly.records.bundle_writer import (
     TEXTS,
     VERSION,
 )
-from assembly.records.encoding import piece_hash
-from assembly.records.reader import StoredPiece
+from assembly.records.encoding import StoredPiece, piece_hash
 from assembly.records.seal_hashing import (
     ERASURE_COLUMNS,
     ERASURE_FORM,

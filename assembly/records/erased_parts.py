@@ -5,13 +5,16 @@ piece can still be computed. A record with emptied columns cannot be hashed as i
 that it has since then. Rows of erasures count only if a seal has their hash.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
-from assembly.models import RecordErasure, Seal
+from assembly.models import Assembly, RecordErasure, Seal
+from assembly.models.assembly import ERASED
 from assembly.models.seal import HASH_BYTES
+from assembly.records.encoding import SUMMARY, StoredPiece
 from assembly.records.seal_hashing import erasure_hash
 
 
@@ -90,3 +93,61 @@ def sealed_erasures(rows: Iterable[RecordErasure]) -> list[RecordErasure]:
 def hash_at(hashes: bytes | memoryview, place: int) -> bytes:
     """Return the hash at this place of a column of hashes; shorter if a damaged row has fewer."""
     return bytes(hashes)[place * HASH_BYTES : (place + 1) * HASH_BYTES]
+
+
+NO_FACTS: Mapping[str, Any] = {"kind": "", "date": None, "occurred_at": None, "superseded_by": None}
+"""The facts of an item whose piece was erased."""
+
+
+@dataclass(frozen=True, slots=True)
+class ErasedParts:
+    """What erasures removed from a record: the number of pieces, and the names of columns; and the last erasure."""
+
+    created: datetime
+    number: int
+    pieces: int = 0
+    columns: frozenset[str] = frozenset()
+
+    @property
+    def sentence(self) -> str:
+        """A sentence on what is gone, since when and by which erasure."""
+        gone = [f"{self.pieces:,} item{'s' * (self.pieces != 1)}"] if self.pieces else []
+        gone += [name for name, column in (("its topic", "topic"), ("its decisions", "body")) if column in self.columns]
+        gone += ["names in it"] if self.columns - {"topic", "body"} else []
+        return f"Erasure {self.number} removed {' and '.join(gone)} from this context on {self.created:%Y-%m-%d}."
+
+
+def find_erased(assemblies: Sequence[Assembly], pieces: dict[int, StoredPiece]) -> dict[UUID, ErasedParts]:
+    """Return what is erased of these records, by id, and put notes in the place of their erased pieces.
+
+    Records of which nothing seems to be gone cost no query.
+    """
+    missing = {id_ for one in assemblies for id_ in (*one.told, *one.omitted)} - pieces.keys()
+    gone = erased_pieces(missing, proven=False)
+    pieces |= {id_: _note_of(id_, one) for id_, one in gone.items()}
+    touched = [one for one in assemblies if one.topic == ERASED or one.contents.get("erased")]
+    emptied = erased_records({id_ for one in touched for id_ in (one.id, one.decided_in) if id_}, proven=False)
+    return {
+        one.id: parts
+        for one in assemblies
+        if (parts := _erased_parts(one, gone, [emptied.get(one.id), emptied.get(one.decided_in or one.id)]))
+    }
+
+
+def _note_of(id_: int, piece: ErasedPiece) -> StoredPiece:
+    facts = {"model": "erased"} if piece.ref.startswith(f"{SUMMARY}:") else dict(NO_FACTS)
+    return StoredPiece(piece.ref or f"erased:{id_}", facts, piece.note)
+
+
+def _erased_parts(
+    assembly: Assembly, gone: Mapping[int, ErasedPiece], emptied: Sequence[ErasedRecord | None]
+) -> ErasedParts | None:
+    pieces = [gone[id_] for id_ in {*assembly.told, *assembly.omitted} if id_ in gone]
+    records = [one for one in emptied if one]
+    if not pieces and not records:
+        return None
+    gone_parts: list[ErasedPiece | ErasedRecord] = [*pieces, *records]
+    last = max(gone_parts, key=lambda one: one.created)
+    own, first = emptied
+    columns = (own.columns if own else frozenset[str]()) | ({"body"} & first.columns if first else set())
+    return ErasedParts(last.created, last.number, len(pieces), columns)

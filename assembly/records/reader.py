@@ -8,9 +8,6 @@ import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime
-from typing import Any, NamedTuple
-from uuid import UUID
 
 import orjson
 from django.core.exceptions import ObjectDoesNotExist
@@ -32,15 +29,13 @@ from assembly.engine.types import (
     candidate_text_bytes,
 )
 from assembly.models import Assembly
-from assembly.models.assembly import ERASED
-from assembly.records.encoding import LEVELS_COLUMN, SUMMARY, Columns, candidate_facts, decision_at
-from assembly.records.erased_parts import ErasedPiece, ErasedRecord, erased_pieces, erased_records
-from assembly.records.seal_hashing import timestamp
+from assembly.records.encoding import LEVELS_COLUMN, Columns, StoredPiece, candidate_facts, decision_at
+from assembly.records.erased_parts import ErasedParts, find_erased
+from assembly.records.record_errors import RecordDamaged, RecordErased
 from assembly.rules.evaluation import rules_from_record
 from config.caching.process_cache import ProcessCache
 from config.db.statements import Rows, Statement, run_statement
 from config.http.cpu_budget import unlimited_cpu
-from config.http.errors import DossierError
 
 NO_COLUMNS: Columns = {"piece": []}
 PIECES_SQL = """
@@ -55,49 +50,8 @@ MAX_CACHE_BYTES = 24_000_000
 """Bytes of memory for the cache of parsed records. A larger record is parsed each time."""
 CANDIDATE_BYTES = 4_500
 """Approximate bytes of memory of a candidate with its decision, without its text."""
-NO_FACTS: Mapping[str, Any] = {"kind": "", "date": None, "occurred_at": None, "superseded_by": None}
-"""The facts of an item whose piece was erased."""
 DAMAGE_ERRORS = (ValueError, LookupError, TypeError, AttributeError, ObjectDoesNotExist)
 """Exceptions that reading a record raises if it was changed, or if it names a tokenizer that no longer exists."""
-
-
-class RecordDamaged(DossierError):
-    status = 500
-    code = "record_damaged"
-    title = "This record failed the integrity check"
-
-
-class RecordErased(RecordDamaged):
-    """Parts of the record were erased with the data of a person (410), so that it has no text to return any more."""
-
-    status = 410
-    code = "record_erased"
-    title = "Parts of this record were erased"
-
-    def __init__(self, erased: "ErasedParts") -> None:
-        super().__init__(
-            f"{erased.sentence} So its text cannot be shown, and it cannot be replayed. Its seal is still valid.",
-            erased_at=timestamp(erased.created),
-            erasure=erased.number,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class ErasedParts:
-    """What erasures removed from a record: the number of pieces, and the names of columns; and the last erasure."""
-
-    created: datetime
-    number: int
-    pieces: int = 0
-    columns: frozenset[str] = frozenset()
-
-    @property
-    def sentence(self) -> str:
-        """A sentence on what is gone, since when and by which erasure."""
-        gone = [f"{self.pieces:,} item{'s' * (self.pieces != 1)}"] if self.pieces else []
-        gone += [name for name, column in (("its topic", "topic"), ("its decisions", "body")) if column in self.columns]
-        gone += ["names in it"] if self.columns - {"topic", "body"} else []
-        return f"Erasure {self.number} removed {' and '.join(gone)} from this context on {self.created:%Y-%m-%d}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +154,7 @@ def _parse(assemblies: Sequence[Assembly], rows: Rows) -> Iterator[StoredAssembl
     """Yield the parsed records, with a note in the place of each erased item. Raises RecordDamaged."""
     pieces = _pieces_by_id(rows)
     with _damage_reported():
-        found = _find_erased(assemblies, pieces)
+        found = find_erased(assemblies, pieces)
     for assembly in assemblies:
         erased = found.get(assembly.id)
         if erased and "body" in erased.columns:
@@ -215,42 +169,6 @@ def _parse(assemblies: Sequence[Assembly], rows: Rows) -> Iterator[StoredAssembl
             yield RecordErased(erased)  # its profile is gone
         else:
             yield replace(told, erased=erased) if erased else told
-
-
-def _find_erased(assemblies: Sequence[Assembly], pieces: "dict[int, StoredPiece]") -> dict[UUID, ErasedParts]:
-    """Return what is erased of these records, by id, and put notes in the place of their erased pieces.
-
-    Records of which nothing seems to be gone cost no query.
-    """
-    missing = {id_ for one in assemblies for id_ in (*one.told, *one.omitted)} - pieces.keys()
-    gone = erased_pieces(missing, proven=False)
-    pieces |= {id_: _note_of(id_, one) for id_, one in gone.items()}
-    touched = [one for one in assemblies if one.topic == ERASED or one.contents.get("erased")]
-    emptied = erased_records({id_ for one in touched for id_ in (one.id, one.decided_in) if id_}, proven=False)
-    return {
-        one.id: parts
-        for one in assemblies
-        if (parts := _erased_parts(one, gone, [emptied.get(one.id), emptied.get(one.decided_in or one.id)]))
-    }
-
-
-def _erased_parts(
-    assembly: Assembly, gone: Mapping[int, ErasedPiece], emptied: Sequence[ErasedRecord | None]
-) -> ErasedParts | None:
-    pieces = [gone[id_] for id_ in {*assembly.told, *assembly.omitted} if id_ in gone]
-    records = [one for one in emptied if one]
-    if not pieces and not records:
-        return None
-    gone_parts: list[ErasedPiece | ErasedRecord] = [*pieces, *records]
-    last = max(gone_parts, key=lambda one: one.created)
-    own, first = emptied
-    columns = (own.columns if own else frozenset[str]()) | ({"body"} & first.columns if first else set())
-    return ErasedParts(last.created, last.number, len(pieces), columns)
-
-
-def _note_of(id_: int, piece: ErasedPiece) -> "StoredPiece":
-    facts = {"model": "erased"} if piece.ref.startswith(f"{SUMMARY}:") else dict(NO_FACTS)
-    return StoredPiece(piece.ref or f"erased:{id_}", facts, piece.note)
 
 
 def load_bodies(assemblies: Sequence[Assembly]) -> None:
@@ -337,14 +255,6 @@ def _request_of(assembly: Assembly) -> EngineRequest:
         engine_version=assembly.engine_version,
         reconciliations=tuple(map(Reconciliation.from_dict, asked.get("reconciliations", ()))),
     )
-
-
-class StoredPiece(NamedTuple):
-    """A stored piece, the part of a candidate that records share: its ref, its facts and its text."""
-
-    ref: str
-    facts: Mapping[str, Any]
-    text: str
 
 
 def _content_hash(assembly: Assembly, pieces: Rows) -> bytes:

@@ -9,8 +9,8 @@ from django.db.models import Max
 
 from config.http.errors import Conflict, DossierError, Invalid
 from config.invisible_characters import clean_text, is_blank
+from privacy.erasure.erasure_job import erasure_job
 from privacy.erasure.holds import hold_in_force
-from privacy.erasure.run import erasure_job
 from privacy.erasure.sought import DELETABLE_TABLES, TABLE_OF_KIND, seal_spellings
 from privacy.erasure.spelling_patterns import LEAST_CHARACTERS, SpellingPatterns
 from privacy.models import LegalHold, MentionStatus, Subject, SubjectErasure, SubjectMention

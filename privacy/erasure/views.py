@@ -14,9 +14,9 @@ from assembly.records.seal_hashing import canonical_json
 from config.http.cursors import next_page_url, page_of
 from config.http.errors import Conflict, DossierError, Invalid, NotFound
 from privacy.access import erasure_for, subject_for
+from privacy.erasure.erasure_job import job_of
 from privacy.erasure.forms import ErasureForm, HoldForm
 from privacy.erasure.holds import hold_lift, hold_set
-from privacy.erasure.run import job_of
 from privacy.erasure.services import ErasurePlan, HeldByLaw, erasure_plan, erasure_request
 from privacy.models import HoldKind, LegalHold, Subject, SubjectErasure
 from privacy.subjects.linked_things import LinkedThing, linked_things

@@ -13,7 +13,8 @@ from django.db.models import Q, QuerySet
 
 from assembly.models import Assembly, DayCount
 from assembly.monitoring.trends.counting import COUNTING_LOCK, CountBatch
-from assembly.records.reader import RecordErased, StoredAssembly, load_records_or_errors
+from assembly.records.reader import StoredAssembly, load_records_or_errors
+from assembly.records.record_errors import RecordErased
 from assembly.records.recorded_quality import quality_of_record
 from config.db.migration_helpers import ORGANISATION
 from config.db.statements import lock_until_commit

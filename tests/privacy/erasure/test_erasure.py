@@ -11,7 +11,8 @@ from agents.models import Agent
 from assembly.models import Assembly, RecordErasure, Seal
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
-from assembly.records.reader import RecordErased, load_record, replay
+from assembly.records.reader import load_record, replay
+from assembly.records.record_errors import RecordErased
 from assembly.records.seal_hashing import canonical_json
 from memories.models import Document, Memory
 from memories.services import MemoryFacts, memory_create

@@ -4,8 +4,8 @@ import pytest
 from django.db import connections
 
 from config.db.statements import fetch_rows
+from privacy.erasure.erasure_job import FURTHER_TABLES
 from privacy.erasure.places import PLACES, UNTOUCHED_REASONS, Treatment
-from privacy.erasure.run import FURTHER_TABLES
 from privacy.erasure.table_rewrite import rewritten_tables
 
 TEXT_COLUMNS = """

@@ -16,7 +16,7 @@ from assembly.records.bundle_writer import RecordBundle, zip_bundle
 from assembly.records.seal_verification import VerificationCounts, verify_records
 from memories.models import Memory
 from memories.services import MemoryFacts, memory_create
-from privacy.erasure.run import erasure_run
+from privacy.erasure.erasure_job import erasure_run
 from privacy.models import MentionStatus, SubjectErasure, SubjectMention
 from privacy.subjects.services import mentions_decide
 from teams.models import Team, User

@@ -11,10 +11,10 @@ from config.db.statements import fetch_rows
 from config.http.errors import Conflict, Invalid
 from memories.models import Memory
 from memories.services import MemoryFacts, memory_create
+from privacy.erasure.erasure_job import erasure_run
 from privacy.erasure.holds import hold_lift, hold_set
 from privacy.erasure.live_rows import place_erase
 from privacy.erasure.places import PLACES
-from privacy.erasure.run import erasure_run
 from privacy.erasure.services import HeldByLaw, erasure_plan, erasure_request
 from privacy.erasure.sought import Sought
 from privacy.erasure.spelling_patterns import SpellingPatterns

@@ -11,7 +11,7 @@ from django.db import connection
 
 from memories.jobs.execution import job_run
 from memories.models import Job
-from privacy.erasure.run import ERASE_SUBJECT, resume_erasures
+from privacy.erasure.erasure_job import ERASE_SUBJECT, resume_erasures
 from privacy.models import SubjectErasure
 from tests.privacy.erasure.world import Told, begin, damage, files_with, run_all_jobs, stored_files, tables_with
 
@@ -27,7 +27,7 @@ from django.conf import settings
 for database in settings.DATABASES.values():
     database["NAME"] = sys.argv[1]
 django.setup()
-from privacy.erasure import run
+from privacy.erasure import erasure_job as run
 noting = run._note
 def note(erasure, name, found):
     if name == sys.argv[3]:
