@@ -15,6 +15,7 @@ from assembly.models import Assembly, RecordErasure, Seal
 from assembly.models.assembly import ERASED
 from assembly.models.seal import HASH_BYTES
 from assembly.records.encoding import SUMMARY, StoredPiece
+from assembly.records.record_errors import ErasedParts
 from assembly.records.seal_hashing import erasure_hash
 
 
@@ -97,24 +98,6 @@ def hash_at(hashes: bytes | memoryview, place: int) -> bytes:
 
 NO_FACTS: Mapping[str, Any] = {"kind": "", "date": None, "occurred_at": None, "superseded_by": None}
 """The facts of an item whose piece was erased."""
-
-
-@dataclass(frozen=True, slots=True)
-class ErasedParts:
-    """What erasures removed from a record: the number of pieces, and the names of columns; and the last erasure."""
-
-    created: datetime
-    number: int
-    pieces: int = 0
-    columns: frozenset[str] = frozenset()
-
-    @property
-    def sentence(self) -> str:
-        """A sentence on what is gone, since when and by which erasure."""
-        gone = [f"{self.pieces:,} item{'s' * (self.pieces != 1)}"] if self.pieces else []
-        gone += [name for name, column in (("its topic", "topic"), ("its decisions", "body")) if column in self.columns]
-        gone += ["names in it"] if self.columns - {"topic", "body"} else []
-        return f"Erasure {self.number} removed {' and '.join(gone)} from this context on {self.created:%Y-%m-%d}."
 
 
 def find_erased(assemblies: Sequence[Assembly], pieces: dict[int, StoredPiece]) -> dict[UUID, ErasedParts]:

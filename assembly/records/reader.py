@@ -30,8 +30,8 @@ from assembly.engine.types import (
 )
 from assembly.models import Assembly
 from assembly.records.encoding import LEVELS_COLUMN, Columns, StoredPiece, candidate_facts, decision_at
-from assembly.records.erased_parts import ErasedParts, find_erased
-from assembly.records.record_errors import RecordDamaged, RecordErased
+from assembly.records.erased_parts import find_erased
+from assembly.records.record_errors import ErasedParts, RecordDamaged, RecordErased
 from assembly.rules.evaluation import rules_from_record
 from config.caching.process_cache import ProcessCache
 from config.db.statements import Rows, Statement, run_statement

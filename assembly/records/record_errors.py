@@ -1,8 +1,28 @@
 """The errors of records that cannot be read: damaged ones, and those of which parts were erased."""
 
-from assembly.records.erased_parts import ErasedParts
+from dataclasses import dataclass
+from datetime import datetime
+
 from assembly.records.seal_hashing import timestamp
 from config.http.errors import DossierError
+
+
+@dataclass(frozen=True, slots=True)
+class ErasedParts:
+    """What erasures removed from a record: the number of pieces, and the names of columns; and the last erasure."""
+
+    created: datetime
+    number: int
+    pieces: int = 0
+    columns: frozenset[str] = frozenset()
+
+    @property
+    def sentence(self) -> str:
+        """A sentence on what is gone, since when and by which erasure."""
+        gone = [f"{self.pieces:,} item{'s' * (self.pieces != 1)}"] if self.pieces else []
+        gone += [name for name, column in (("its topic", "topic"), ("its decisions", "body")) if column in self.columns]
+        gone += ["names in it"] if self.columns - {"topic", "body"} else []
+        return f"Erasure {self.number} removed {' and '.join(gone)} from this context on {self.created:%Y-%m-%d}."
 
 
 class RecordDamaged(DossierError):

@@ -23,16 +23,18 @@ from uuid import UUID
 
 from django.db import transaction
 
+from assembly.pipeline.shared_answers import shared_answers
+from memories.embeddings.topic_vectors import topic_vectors
 from memories.jobs.periodic import periodic
 from memories.jobs.services import Advance, RetryLater, job_create, job_kind, job_retry
 from memories.models import Job, JobStatus
-from privacy.erasure.caches import caches_clear
 from privacy.erasure.holds import hold_in_force
 from privacy.erasure.live_rows import (
     packed_things_unpack,
     place_count,
     place_erase,
     rows_with_vectors,
+    subject_rows_erase,
     things_erase,
     vector_hashes,
 )
@@ -40,7 +42,6 @@ from privacy.erasure.places import PLACES, Treatment, places_of
 from privacy.erasure.records import record_parts, records_erase
 from privacy.erasure.report import report_seal
 from privacy.erasure.sought import Sought
-from privacy.erasure.subject_rows import subject_rows_erase
 from privacy.erasure.table_rewrite import MayNotRewrite, TableBusy, rewritten_tables, table_rewrite
 from privacy.models import ErasureState, SubjectErasure
 from teams.principal import SYSTEM
@@ -77,6 +78,14 @@ def _steps() -> Iterator[tuple[str, Step]]:
 def _remember_vectors(erasure: SubjectErasure, sought: Sought) -> dict[str, int | bool | str]:
     erasure.vectors = sorted({*erasure.vectors, *vector_hashes(PLACES, sought)})
     return {"vectors": len(erasure.vectors)}
+
+
+def caches_clear() -> dict[str, bool]:
+    """Empty the caches that processes share and the one on this machine's disk; say of each whether it answered.
+
+    Those in the memory of processes are invalidated by the change counters of what changed.
+    """
+    return {"shared_answers": shared_answers().clear(), "topic_vectors": topic_vectors().clear()}
 
 
 def _erase_place(table: str, _erasure: SubjectErasure, sought: Sought) -> dict[str, int | bool | str]:

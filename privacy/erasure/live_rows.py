@@ -10,8 +10,10 @@ from uuid import UUID
 
 import numpy as np
 from django.db.models import Q
+from django.utils import timezone
 
 from agents.models import Agent
+from assembly.models.assembly import ERASED
 from config.db.statements import execute_sql, fetch_rows
 from memories.embeddings.backfill import EMBEDDED_MODELS
 from memories.embeddings.indexing import reindex
@@ -23,11 +25,14 @@ from memories.models import Chunk, Document, FilePassage
 from memories.models.file_passage import FILE_MODELS
 from privacy.erasure.places import Place, Treatment
 from privacy.erasure.sought import Sought
+from privacy.models import Subject, SubjectErasure, SubjectFile, SubjectIdentifier, SubjectMention, SubjectScan
+from privacy.subjects.withholding import withheld_things_sync
 from teams.principal import SYSTEM
 
 ERASE_THINGS_SQL = "SELECT erase_things(%s, %s, %s)"
 ERASE_SPELLINGS_SQL = "SELECT erase_spellings(%s, %s, %s, %s, %s, %s, %s)"
 ERASE_ROWS_SQL = "SELECT erase_rows(%s, %s, %s, %s, %s, %s, %s)"
+ERASE_VERSIONS_SQL = "SELECT erase_subject_versions(%s)"
 COUNT_SQL = "SELECT count_spellings(%s, %s, %s, %s, %s, %s)"
 KEYS_SQL = "SELECT * FROM keys_with_spellings(%s, %s, %s, %s, %s, %s)"
 BATCH = 200
@@ -174,3 +179,22 @@ def rows_with_vectors(hashes: Sequence[str]) -> int:
         for row in model._default_manager.order_by().values_list(*SLOTS).iterator(chunk_size=1_000):  # noqa: SLF001
             found += any(vector is not None and vector_hash(vector) in known for vector in row)
     return found
+
+
+def subject_rows_erase(erasure: SubjectErasure) -> dict[str, int]:
+    """Erase the subject's own data, and lift its restriction; its row stays, to say that it was erased, and when."""
+    subject = Subject.objects.select_for_update(no_key=True).filter(id=erasure.subject_id).first()
+    if subject is None:
+        return {}
+    if subject.is_restricted:
+        subject.restricted_at, subject.restricted_by, subject.restricter_name = None, "", ""
+        subject.save()
+        withheld_things_sync(subject)
+    counts = {
+        model._meta.db_table: model.objects.filter(subject=subject).delete()[0]  # noqa: SLF001
+        for model in (SubjectIdentifier, SubjectMention, SubjectFile, SubjectScan)
+    }
+    subject.name, subject.note, subject.erased_at = ERASED, "", subject.erased_at or timezone.now()
+    subject.save()
+    ((versions,),) = fetch_rows(ERASE_VERSIONS_SQL, [erasure.id])
+    return {**counts, "subject_versions": int(versions), "subjects": 1}

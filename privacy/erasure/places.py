@@ -6,7 +6,7 @@
 | deleted | rows with a spelling are deleted: what is computed again, or is stored for a short time only |
 | emptied | all rows are deleted, because nobody can search them: packed files and sealed caches |
 | recorded | parts of recorded contexts, which `privacy.erasure.records` erases with a seal |
-| own | the rows of the subject itself, which `privacy.erasure.subject_rows` erases |
+| own | the rows of the subject itself, which `privacy.erasure.live_rows` erases |
 | untouched | holds no text about anybody; the reason is in `UNTOUCHED_REASONS` |
 
 `thing` is the column with the id, or the ref, of the thing that a row belongs to: what is not about the person, though

@@ -4,21 +4,23 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from assembly.records.seal_hashing import canonical_json
 from config.http.cursors import next_page_url, page_of
 from config.http.errors import Conflict, DossierError, Invalid, NotFound
 from privacy.access import erasure_for, subject_for
 from privacy.erasure.erasure_job import job_of
-from privacy.erasure.forms import ErasureForm, HoldForm
 from privacy.erasure.holds import hold_lift, hold_set
 from privacy.erasure.services import ErasurePlan, HeldByLaw, erasure_plan, erasure_request
 from privacy.models import HoldKind, LegalHold, Subject, SubjectErasure
+from privacy.models.erasure import MAX_ERASURE_REASON_CHARACTERS
 from privacy.subjects.linked_things import LinkedThing, linked_things
 from privacy.subjects.stored_texts import THING_KINDS
 from privacy.subjects.views import crumb_of, list_crumb
@@ -26,6 +28,30 @@ from teams.access import principal_of, require_admin
 from teams.versioned_text.presentation import Crumb
 
 JSON = "application/json"
+
+
+class ErasureForm(forms.Form):
+    """Why a subject is erased, the number of linked texts that the admin has seen, and the confirmation."""
+
+    reason = forms.CharField(
+        label=gettext_lazy("Reason"),
+        max_length=MAX_ERASURE_REASON_CHARACTERS,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text=gettext_lazy("It stays in the report. Write it without the name of the person."),
+    )
+    confirmed = forms.IntegerField(
+        label=gettext_lazy("Number of linked texts"),
+        min_value=0,
+        help_text=gettext_lazy("Type it from above, to confirm that you have read it."),
+    )
+
+
+class HoldForm(forms.Form):
+    """Why nothing of a subject may be erased."""
+
+    reason = forms.CharField(
+        label=gettext_lazy("Reason"), max_length=MAX_ERASURE_REASON_CHARACTERS, widget=forms.Textarea(attrs={"rows": 2})
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,6 +108,7 @@ class SubjectSearch(ApiView):
         request=SubjectSearchSerializer,
         responses=SubjectResultsSerializer,
     )
+    @idempotent
     def post(self, request: Request) -> Response:
         """Return at most 100 subjects whose name has these words, or with this identifier, however it is spelt.
 

@@ -22,7 +22,7 @@ from privacy.models.subject import (
     MAX_SUBJECT_NOTE_CHARACTERS,
 )
 from privacy.subjects.services import Identifier, SubjectFacts
-from privacy.subjects.stored_texts import THING_KINDS
+from privacy.subjects.stored_texts import THING_KIND_NAMES
 from teams.api.serializers import ActorSerializer, actor_document
 
 MAX_DECIDED = 1_000
@@ -79,7 +79,7 @@ class SubjectVersionSerializer(serializers.Serializer[Any]):
 
 class MentionSerializer(serializers.Serializer[Any]):
     id = serializers.UUIDField()
-    kind = serializers.ChoiceField(choices=list(THING_KINDS), help_text="What names the subject.")
+    kind = serializers.ChoiceField(choices=THING_KIND_NAMES, help_text="What names the subject.")
     thing = serializers.UUIDField()
     agent_id = serializers.UUIDField(allow_null=True)
     team_id = serializers.UUIDField(allow_null=True)

@@ -92,6 +92,7 @@ THING_KINDS: Mapping[str, ThingKind] = {
     )
 }
 """All kinds of mentions, in the order of pages and files."""
+THING_KIND_NAMES = tuple(THING_KINDS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("teams", "0033_readings")]
+    dependencies = [("teams", "0034_subject_activities")]
 
     operations = [
         migrations.AddField(

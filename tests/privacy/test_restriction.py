@@ -63,7 +63,7 @@ def levels() -> dict[Any, int]:
     return {
         (model.__name__, row): level
         for model in models
-        for row, level in model.everything.values_list("pk", "sensitivity")  # type: ignore[attr-defined]
+        for row, level in model.everything.values_list("pk", "sensitivity")
     }
 
 

@@ -167,7 +167,7 @@ def test_a_scan_goes_on_where_it_was_interrupted(agent: Agent, monkeypatch: pyte
     monkeypatch.setattr("privacy.subjects.stored_texts.ROWS_PER_BATCH", 2)
     subject = subject_create(facts=FACTS, principal=SYSTEM)
     scan = SubjectScan.objects.get(subject=subject)
-    job = Job.objects.get(id=scan.job_id)
+    job = Job.objects.get(kind=scanning.FIND_MENTIONS)
     steps = []
 
     def stop_in_memories(number: int) -> None:

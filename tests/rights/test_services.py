@@ -79,7 +79,7 @@ GUARDED: Mapping[str, str] = {
         "rule_owner_for": "rule_create",
         "rule_for rule_owner_for tried_rule": "try_rule",
         "subject_for": """subject_update subject_delete mentions_decide subject_restrict subject_scan_create
-            subject_file_create erasure_request""",
+            subject_file_create erasure_plan erasure_request""",
         "subject_for require_admin": "hold_set",
         "subject_for hold_for": "hold_lift",
         "subject_file_for": "note_download",

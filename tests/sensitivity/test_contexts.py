@@ -19,7 +19,7 @@ from memories.search import candidates
 from memories.services import MemoryFacts, memories_create
 from teams.models import Team, User
 from teams.principal import SYSTEM, Principal
-from teams.sensitivity import Sensitivity
+from teams.sensitivity import SETTABLE_LEVELS, Sensitivity
 from tests.assembly.conflicts.conflict_factories import conflict_between
 from tests.client import Api
 from tests.sensitivity.restricted_things import (
@@ -125,7 +125,7 @@ def test_the_agent_limits_who_asks_and_who_asks_the_agent(
     stocked: Agent, team: Team, owner: User, editor: User, teammate: User
 ) -> None:
     add_restricted(stocked, team)
-    for level in Sensitivity:
+    for level in SETTABLE_LEVELS:
         Agent.objects.filter(pk=stocked.pk).update(clearance=level)
         stocked.refresh_from_db()
         for person in (owner, editor, teammate):
