@@ -172,7 +172,7 @@ PLACES: tuple[Place, ...] = (
     _emptied("context_files", "parameters", "requested_by format visibility"),
     _emptied("import_plans", "file_name archive steps aside chosen outcome refusal",
         "requested_by status visibility"),
-    _deleted("idempotent_requests", "path key headers body reach", "principal method body_sha256"),
+    _emptied("idempotent_requests", "path key headers body reach", "principal method body_sha256"),
     _deleted("memory_requests", "request_id", "principal body_sha256"),
     _emptied("shared_cache", "key value"),
     _replaced("jobs", "arguments error", "kind status requested_by"),
