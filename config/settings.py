@@ -197,6 +197,8 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_ADD_EXPLICIT_BLANK_NULL_CHOICE": False,
     "ENUM_NAME_OVERRIDES": {
+        "ErasureStateEnum": "privacy.models.erasure.ErasureState.values",
+        "HoldKindEnum": "privacy.models.erasure.HoldKind.values",
         "ExpectationKindEnum": "assembly.recall_tests.expectations.EXPECTATION_KINDS",
         "AlertKindEnum": "assembly.models.monitoring.AlertKind",
         "SubjectKindEnum": "privacy.models.subject.SubjectKind.values",

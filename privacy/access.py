@@ -5,7 +5,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from config.http.errors import NotFound
-from privacy.models import Subject, SubjectFile
+from privacy.models import LegalHold, Subject, SubjectErasure, SubjectFile
 from privacy.subjects.export import FILE_RETENTION
 from teams.access import require_admin
 from teams.principal import Principal
@@ -31,3 +31,21 @@ def subject_file_for(principal: Principal, subject: Subject, id_: UUID) -> Subje
     if file is None:
         raise NotFound("This file")
     return file
+
+
+def erasure_for(principal: Principal, id_: UUID) -> SubjectErasure:
+    """Return the erasure with this id. Raises Forbidden for everybody but admins of the organisation, and NotFound."""
+    require_admin(principal)
+    erasure = SubjectErasure.objects.filter(id=id_).first()
+    if erasure is None:
+        raise NotFound("This erasure")
+    return erasure
+
+
+def hold_for(principal: Principal, id_: UUID) -> LegalHold:
+    """Return the legal hold with this id. Raises Forbidden for all but admins of the organisation, and NotFound."""
+    require_admin(principal)
+    hold = LegalHold.objects.filter(id=id_).first()
+    if hold is None:
+        raise NotFound("This legal hold")
+    return hold

@@ -2,9 +2,15 @@
 
 from django.urls import path
 
+from privacy.erasure import api as erasures
 from privacy.subjects import api
 
 urlpatterns = [
+    path("erasures", erasures.ErasureList.as_view()),
+    path("erasures/<uuid:id_>", erasures.ErasureDetail.as_view()),
+    path("legal-holds", erasures.HoldList.as_view()),
+    path("legal-holds/<uuid:id_>", erasures.HoldDetail.as_view()),
+    path("subjects/<uuid:id_>/erasure-plan", erasures.SubjectErasurePlan.as_view()),
     path("subjects", api.SubjectList.as_view()),
     path("subjects/search", api.SubjectSearch.as_view()),
     path("subjects/<uuid:id_>", api.SubjectDetail.as_view()),

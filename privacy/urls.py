@@ -2,9 +2,15 @@
 
 from django.urls import path
 
+from privacy.erasure import views as erasure_views
 from privacy.subjects import export_views, views
 
 urlpatterns = [
+    path("erasures/", erasure_views.erasure_list, name="erasure_list"),
+    path("erasures/<uuid:id_>/", erasure_views.erasure_page, name="erasure"),
+    path("erasures/<uuid:id_>/report.json", erasure_views.report_file, name="erasure_report"),
+    path("subjects/<uuid:id_>/erase/", erasure_views.erase, name="subject_erase"),
+    path("subjects/<uuid:id_>/hold/", erasure_views.hold, name="subject_hold"),
     path("subjects/", views.subject_list, name="subject_list"),
     path("subjects/new/", views.subject_new, name="subject_new"),
     path("subjects/<uuid:id_>/", views.subject_page, name="subject"),

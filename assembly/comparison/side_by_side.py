@@ -11,7 +11,7 @@ from assembly.engine.diff import ContextDiff, diff_contexts
 from assembly.engine.profile import Profile, Section
 from assembly.engine.types import Candidate, Decision, EngineResult, SectionResult, candidate_text_bytes, field_values
 from assembly.pipeline.summaries.resolve import SummarisedResult
-from assembly.records.reader import EngineInput, StoredAssembly, content_of
+from assembly.records.reader import EngineInput, StoredAssembly, remaining_content
 from assembly.records.section_names import section_name
 from assembly.sources.base import SourceReport
 
@@ -54,11 +54,14 @@ class ComparedContext:
 
 
 def compared_from_record(told: StoredAssembly) -> ComparedContext:
-    """Return the recorded context. Raises RecordDamaged if the record does not give its text any more."""
+    """Return the recorded context; erased items have a note in the place of their texts.
+
+    Raises RecordDamaged if the record does not give its text any more.
+    """
     assembly = told.assembly
     return ComparedContext(
         inputs=told.inputs,
-        content=content_of(told),
+        content=remaining_content(told),
         sha256=bytes(assembly.sha256).hex(),
         tokens=told.tokens,
         truncated=assembly.truncated,

@@ -17,9 +17,10 @@ from assembly.contexts.items import ItemView, ItemViews, headline
 from assembly.contexts.links import ItemLinks, item_links
 from assembly.contexts.list_presentation import outcome_tags
 from assembly.models import Assembly
-from assembly.models.encryption import RecordErased, erasure_sentence
+from assembly.models.encryption import RecordErased
 from assembly.records.item_titles import short_title
-from assembly.records.reader import RecordDamaged, StoredAssembly, content_of, load_record
+from assembly.records.reader import StoredAssembly, content_of, load_record
+from assembly.records.record_errors import RecordDamaged
 from teams.access import principal_of
 from teams.principal import Principal
 
@@ -160,7 +161,7 @@ def head_facts(page: ContextPage) -> dict[str, Any]:
     assembly = page.assembly
     return {
         "assembly": assembly,
-        "erased": erasure_sentence(page.told.erased),
+        "erased": page.told.erasure_sentence,
         "is_masked": page.told.inputs.profile.privacy_mode != "off",
         "agent_slug": page.whereabouts.agent,
         "team_slug": page.whereabouts.team,

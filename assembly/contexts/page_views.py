@@ -89,7 +89,7 @@ def _render_summary(request: HttpRequest, id_: UUID, form: FeedbackForm, status:
         "empty": [page.items.title(position) for position in empty_positions(told)],
         "warnings": items.warnings(assembly),
         "quality": [] if page.content is None else quality_rows(told, page.content),
-        "is_damaged": page.content is None and not told.erased,
+        "is_damaged": page.content is None and not told.erasure_sentence,
         "feedback": feedback_rows(told, page.items),
         "may_give_feedback": may_give_feedback(principal_of(request), assembly),
         "form": form,

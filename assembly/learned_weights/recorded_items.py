@@ -14,7 +14,8 @@ from assembly.engine.types import Decision, EngineResult
 from assembly.learned_weights.labelled_contexts import LabelledContext
 from assembly.learned_weights.weight_fitting import MEASURES, ItemList
 from assembly.models import Assembly
-from assembly.records.reader import DAMAGE_ERRORS, RecordDamaged, StoredAssembly, load_record
+from assembly.records.reader import DAMAGE_ERRORS, StoredAssembly, load_record
+from assembly.records.record_errors import RecordDamaged
 
 HELD_OUT_ONE_IN = 5
 """One context in so many is not trained on; its id, which ends in random bits, decides."""

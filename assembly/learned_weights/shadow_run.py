@@ -22,7 +22,8 @@ from assembly.learned_weights.recorded_items import (
     used_recall,
 )
 from assembly.models import Assembly
-from assembly.records.reader import DAMAGE_ERRORS, RecordDamaged, StoredAssembly, load_record
+from assembly.records.reader import DAMAGE_ERRORS, StoredAssembly, load_record
+from assembly.records.record_errors import RecordDamaged
 from memories.jobs.services import Advance
 
 LIMIT = 200

@@ -32,6 +32,13 @@ BODY_FORMAT, ENCRYPTED_FORMAT = b"\x01", b"\x02"
 """The first byte of a packed body, which identifies its format: compressed, or encrypted after it was compressed."""
 
 
+ERASED = "[erased]"
+"""What stands in the place of a person's names after their erasure, and of a whole text that is gone."""
+EMPTY_CONTENTS = b'{"decisions":{"piece":[]},"erased":true,"profile":"","request":{},"sections":[],"sources":[]}'
+EMPTIED_BODY = BODY_FORMAT + zlib.compress(EMPTY_CONTENTS)
+"""The body of a record from which an erasure removed it: lists that show something of it have nothing to show."""
+
+
 def packed(contents: dict[str, Any], id_: UUID | None = None, key: DataKey | None = None) -> bytes:
     """Return the JSON-safe contents as compressed bytes, after the byte of the format.
 

@@ -1,4 +1,4 @@
-"""Retention policies limit how long records are stored; flags exempt records, and prunings list deleted ones."""
+"""Retention policies limit how long records are stored; flags exempt some; prunings and erasures list what is gone."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
@@ -72,6 +72,38 @@ class Pruning(models.Model):
     class Meta:
         db_table = "prunings"
         indexes = [GinIndex(fields=["assemblies"], name="pruning_assemblies")]
+
+
+class RecordErasure(models.Model):
+    """A part of the erasure of a person's data: pieces that were deleted, and records with columns that were emptied.
+
+    `erasure` and `number` are those of the whole erasure. For each of `pieces`, `piece_hashes` has its 32 bytes, and
+    `refs` its ref without a version, empty where the ref itself names the person. For each of `assemblies`, `columns`
+    are the names of the emptied columns, separated by spaces, and `hashes` has the 32 bytes with which the record is
+    hashed since then. The last row of an erasure has its report as JSON text; other rows have none.
+    """
+
+    append_only = True
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    created = models.DateTimeField()
+    erasure = models.UUIDField(db_index=True)
+    number = models.PositiveIntegerField()
+    by_ref = models.CharField(max_length=80)
+    pieces = ArrayField(models.BigIntegerField(), default=list)
+    piece_hashes = models.BinaryField(default=b"")
+    refs = ArrayField(models.CharField(max_length=160), default=list)
+    assemblies = ArrayField(models.UUIDField(), default=list)
+    columns = ArrayField(models.CharField(max_length=100), default=list)
+    hashes = models.BinaryField(default=b"")
+    report = models.TextField(blank=True, default="")
+
+    class Meta:
+        db_table = "record_erasures"
+        indexes = [
+            GinIndex(fields=["pieces"], name="record_erasure_pieces"),
+            GinIndex(fields=["assemblies"], name="record_erasure_assemblies"),
+        ]
 
 
 class UnusedPiece(models.Model):

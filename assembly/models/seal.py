@@ -11,7 +11,9 @@ HASH_BYTES = 32
 
 
 class Seal(models.Model):
-    """The hashes of some records, or of one pruning, and of the previous seal. Seals are numbered from 1 without gaps.
+    """The hashes of some records, or of one pruning or erasure, and of the previous seal.
+
+    Seals are numbered from 1 without gaps.
 
     `hashes` has 32 bytes for each of `assemblies`, in the same order. `assembly.records.seal_hashing` defines `sha256`.
     """
@@ -25,6 +27,8 @@ class Seal(models.Model):
     hashes = models.BinaryField()
     pruning = models.UUIDField(null=True, unique=True)
     pruning_sha256 = models.BinaryField(max_length=HASH_BYTES, null=True)
+    erasure = models.UUIDField(null=True, unique=True)
+    erasure_sha256 = models.BinaryField(max_length=HASH_BYTES, null=True)
     sha256 = models.BinaryField(max_length=HASH_BYTES)
 
     class Meta:

@@ -16,7 +16,8 @@ from assembly.models import Assembly
 from assembly.models.assembly import PURPOSE_SQL
 from assembly.models.encryption import RecordErased
 from assembly.pipeline.request import AssemblyRequest
-from assembly.records.reader import RecordDamaged, load_record
+from assembly.records.reader import load_record
+from assembly.records.record_errors import RecordDamaged
 from assembly.simulation.basis import ContextOwners, OwnerDeleted, load_owners, request_of_record
 from config.db.statements import fetch_rows
 

@@ -1,4 +1,4 @@
-"""The bodies of records, and the keys of those that are encrypted, are loaded for many records together."""
+"""The pieces and bodies of records, and the keys of encrypted bodies, are loaded for many records together."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -6,12 +6,16 @@ from uuid import UUID
 
 from assembly.models import Assembly
 from assembly.models.assembly import ENCRYPTED_FORMAT
-from assembly.models.encryption import body_key_name, load_body_keys
-from config.db.statements import Statement, run_statement
+from assembly.models.encryption import body_key_name, load_body_keys, read_texts
+from config.db.statements import Rows, Statement, run_statement
 from config.keys.envelope import DataKey
 from config.keys.key_errors import KeyLost, KeysUnavailable
 from config.keys.store import fetch
 
+PIECES_SQL = """
+SELECT id, ref, facts, text_sha256, text, sealed
+FROM pieces LEFT JOIN stored_texts ON stored_texts.sha256 = pieces.text_sha256 WHERE id = ANY(%(ids)s) ORDER BY id
+"""
 BODIES_SQL = """
 SELECT one.id, coalesce(repeated.body, one.body)
 FROM assemblies AS one LEFT JOIN assemblies AS repeated ON repeated.id = one.decided_in WHERE one.id = ANY(%(ids)s)
@@ -44,3 +48,12 @@ def body_keys(assemblies: Iterable[Assembly]) -> dict[UUID, DataKey]:
     }
     found = fetch(names.values()) if names else {}
     return {id_: key for id_, name in names.items() if isinstance(key := found[name], DataKey)}
+
+
+def load_pieces(assemblies: Sequence[Assembly]) -> Rows:
+    """Return the stored pieces of the assemblies with their texts, each piece once."""
+    rows = run_statement(
+        Statement(PIECES_SQL, {"ids": list({id_ for one in assemblies for id_ in (*one.told, *one.omitted)})})
+    )
+    texts = read_texts((sha256, text, sealed) for _id, _ref, _facts, sha256, text, sealed in rows)
+    return [(id_, ref, facts, texts[sha256]) for id_, ref, facts, sha256, _text, _sealed in rows]

@@ -2,7 +2,7 @@
 
 import hashlib
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from uuid import UUID
@@ -11,6 +11,7 @@ from assembly.models import Assembly
 from assembly.models.assembly import ENCRYPTED_FORMAT, cache_profile, unpacked
 from assembly.models.encryption import RecordErased
 from assembly.records.bundle_reader import BundleContents
+from assembly.records.erased_parts import ErasedPiece, ErasedRecord, pieces_in, records_in
 from assembly.records.reader import record_from_pieces, replay
 from assembly.records.seal_hashing import record_bytes, records_hash
 
@@ -26,6 +27,8 @@ class RecordCheck:
     seal: int | None
     fault: str = ""
     """A sentence on what is wrong with the record; empty if nothing is."""
+    erased: str = ""
+    """A sentence on what an erasure removed from the record, which therefore does not replay; empty if nothing."""
 
 
 def chain_faults(bundle: BundleContents) -> Iterator[str]:
@@ -51,18 +54,37 @@ def newest_head(bundle: BundleContents) -> str:
 def check_bundle(bundle: BundleContents) -> Iterator[RecordCheck]:
     """Yield the check of each record of the bundle: replayed, and compared with its seal."""
     sealed = {id_: (number, sha256) for number, records in bundle.seals.items() for id_, sha256 in records}
+    gone = {id_: piece for row in bundle.erasures for id_, piece in pieces_in(row)}
+    emptied = records_in(bundle.erasures)
+    hashes = {id_: piece.sha256 for id_, piece in gone.items()} | dict(bundle.hashes)
     for id_, (record, parts) in bundle.records.items():
         number, sha256 = sealed.get(id_, (None, b""))
-        fault = _parts_fault(bundle, record, parts)
-        if number is not None and hashlib.sha256(record_bytes(record, parts)).digest() != sha256:
+        fault = _parts_fault(hashes, record, parts)
+        if number is not None and hashlib.sha256(record_bytes(record, parts)).digest() != (
+            emptied[id_].sha256 if id_ in emptied else sha256
+        ):
             fault = f"It differs from seal {number}."
-        replays, trouble = _replays(bundle, record) if not fault else (False, "")
-        yield RecordCheck(id_, replays, number, fault or trouble)
+        erased = _erased_sentence(bundle, record, gone, emptied)
+        replays, trouble = _replays(bundle, record) if not fault and not erased else (False, "")
+        yield RecordCheck(id_, replays, number, fault or trouble, erased)
 
 
-def _parts_fault(bundle: BundleContents, record: Assembly, parts: Sequence[str]) -> str:
+def _erased_sentence(
+    bundle: BundleContents, record: Assembly, gone: Mapping[int, ErasedPiece], emptied: Mapping[UUID, ErasedRecord]
+) -> str:
+    """Return a sentence on what is erased of the record, or of the one whose decisions it repeats; "" if nothing."""
+    pieces = [gone[id_] for id_ in (*record.told, *record.omitted) if id_ in gone and id_ not in bundle.hashes]
+    records = [emptied[id_] for id_ in (record.id, record.decided_in) if id_ and id_ in emptied]
+    parts: list[ErasedPiece | ErasedRecord] = [*pieces, *records]
+    if not parts:
+        return ""
+    last = max(parts, key=lambda one: one.created)
+    return f"Erasure {last.number} of {last.created:%Y-%m-%d} removed parts of it, so it cannot be replayed."
+
+
+def _parts_fault(hashes: Mapping[int, bytes], record: Assembly, parts: Sequence[str]) -> str:
     ids = [*record.told, *record.omitted]
-    if any(bundle.hashes.get(id_, b"").hex() != part for id_, part in zip(ids, parts, strict=True)):
+    if any(hashes.get(id_, b"").hex() != part for id_, part in zip(ids, parts, strict=True)):
         return "A part of it is missing or differs."
     return ""
 

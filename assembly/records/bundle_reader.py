@@ -9,12 +9,13 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
-from assembly.models import Assembly, Purpose, text_hash
+from assembly.models import Assembly, Purpose, RecordErasure, text_hash
 from assembly.models.assembly import BODY_FORMAT, ENCRYPTED_FORMAT, compressed_body
 from assembly.models.encryption import ErasedText
 from assembly.models.seal import HASH_BYTES
 from assembly.records.bundle_writer import (
     ABOUT,
+    ERASURES,
     FILES,
     FORMAT,
     KEYS,
@@ -26,9 +27,17 @@ from assembly.records.bundle_writer import (
     TEXTS,
     VERSION,
 )
-from assembly.records.encoding import piece_hash
-from assembly.records.reader import StoredPiece
-from assembly.records.seal_hashing import FORM_VERSION, PURPOSE_FORM, SealLink, record_columns, timestamp
+from assembly.records.encoding import StoredPiece, piece_hash
+from assembly.records.seal_hashing import (
+    ERASURE_COLUMNS,
+    ERASURE_FORM,
+    FORM_VERSION,
+    PURPOSE_FORM,
+    SealLink,
+    erasure_hash,
+    record_columns,
+    timestamp,
+)
 from config.http.errors import DossierError
 from config.keys.envelope import DataKey
 from memories.archive.contents import ArchiveContents
@@ -201,6 +210,8 @@ class BundleContents:
     damaged: tuple[str, ...]
     keys: Mapping[UUID, DataKey] = field(default_factory=dict)
     """The keys of encrypted bodies, by the id of the record. Bodies that were erased have none."""
+    erasures: tuple[RecordErasure, ...] = ()
+    """Parts of erasures, the oldest first, as a seal of the bundle holds them; others are damaged."""
 
     @property
     def damaged_sentences(self) -> list[str]:
@@ -234,7 +245,40 @@ def read_bundle(data: bytes) -> BundleContents:
         damaged += [] if is_whole else [f"The piece {id_}"]
     seals = dict(map(_parse_seal, parse_lines(SEALS, told[SEALS])))
     links = {link.number: (link, sha256) for link, sha256 in map(_parse_link, parse_lines(LINKS, told[LINKS]))}
-    return BundleContents(records, pieces, hashes, texts, seals, links, tuple(damaged), keys)
+    erasures, forged = _read_erasures(contents, {link.erasure for link, _ in links.values() if link.erasure})
+    damaged += [f"The erasure {row.id}" for row in forged]
+    return BundleContents(records, pieces, hashes, texts, seals, links, tuple(damaged), keys, tuple(erasures))
+
+
+def _read_erasures(
+    contents: ArchiveContents, sealed: set[tuple[str, bytes]]
+) -> tuple[list[RecordErasure], list[RecordErasure]]:
+    """Return the erasures that are as a seal holds them, and the others."""
+    text = contents.text(ERASURES, MAX_BYTES) if ERASURES in contents.names else ""
+    rows = sorted(map(_parse_erasure, parse_lines(ERASURES, text)), key=lambda row: (row.created, row.id))
+    is_sealed = [(str(row.id), erasure_hash(row)) in sealed for row in rows]
+    return [row for row, good in zip(rows, is_sealed, strict=True) if good], [
+        row for row, good in zip(rows, is_sealed, strict=True) if not good
+    ]
+
+
+def _parse_erasure(document: dict[str, Any]) -> RecordErasure:
+    if document.keys() != {*ERASURE_COLUMNS, "form"} or document["form"] != FORM_VERSION:
+        raise BundleRefused("An erasure in it is of a form that this version does not know.")
+    return RecordErasure(
+        id=parse_id(document["id"]),
+        created=_parse_time("created", document["created"]),
+        erasure=parse_id(document["erasure"]),
+        number=parse_number(document, "number"),
+        by_ref=parse_text(document, "by_ref"),
+        pieces=_parse_list("pieces", document["pieces"], int),
+        piece_hashes=_parse_bytes("piece_hashes", document["piece_hashes"]),
+        refs=_parse_list("refs", document["refs"], str),
+        assemblies=[parse_id(id_) for id_ in _parse_list("assemblies", document["assemblies"], str)],
+        columns=_parse_list("columns", document["columns"], str),
+        hashes=_parse_bytes("hashes", document["hashes"]),
+        report=parse_text(document, "report"),
+    )
 
 
 def _check_about(contents: ArchiveContents) -> None:
@@ -295,8 +339,10 @@ def _parse_seal(document: dict[str, Any]) -> tuple[int, SealedHashes]:
 
 
 def _parse_link(document: dict[str, Any]) -> tuple[SealLink, bytes]:
-    pruning = document.get("pruning")
-    if document.get("form") != FORM_VERSION or not (pruning is None or isinstance(pruning, dict)):
+    pruning, erasure = document.get("pruning"), document.get("erasure")
+    is_known = document.get("form") == (ERASURE_FORM if "erasure" in document else FORM_VERSION)
+    is_erasure = "erasure" not in document or isinstance(erasure, dict)
+    if not (is_known and is_erasure and (pruning is None or isinstance(pruning, dict))):
         raise BundleRefused("A seal in it is of a form that this version does not know.")
     link = SealLink(
         parse_number(document, "number"),
@@ -304,5 +350,6 @@ def _parse_link(document: dict[str, Any]) -> tuple[SealLink, bytes]:
         parse_hash(document.get("previous")),
         parse_hash(document.get("records")),
         (parse_text(pruning, "id"), parse_hash(pruning.get("sha256"))) if pruning else None,
+        (parse_text(erasure, "id"), parse_hash(erasure.get("sha256"))) if isinstance(erasure, dict) else None,
     )
     return link, parse_hash(document.get("sha256"))

@@ -8,10 +8,10 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from assembly.models import Assembly, Piece, Seal, StoredText
+from assembly.models import Assembly, Piece, RecordErasure, Seal, StoredText
 from assembly.models.encryption import ErasedText, read_texts
 from assembly.records.bodies import body_keys
-from assembly.records.seal_hashing import SealLink, canonical_json, record_document, timestamp
+from assembly.records.seal_hashing import SealLink, canonical_json, erasure_document, record_document, timestamp
 from assembly.records.seals import newest_seal, piece_hash_texts, piece_hashes
 from config.http.errors import DossierError
 from memories.archive.sections import ArchiveEntry
@@ -29,6 +29,8 @@ SEALS = "seals.jsonl"
 LINKS = "links.jsonl"
 KEYS = "keys.jsonl"
 """The keys of encrypted bodies, by which whoever has the bundle reads them. Older bundles have no such file."""
+ERASURES = "erasures.jsonl"
+"""Only in bundles of records of which something was erased."""
 FILES = (ABOUT, RECORDS, PIECES, TEXTS, SEALS, LINKS)
 MAX_BYTES = 200_000_000
 """Most bytes of all files together, unpacked: the reader holds a bundle in memory."""
@@ -72,6 +74,8 @@ class RecordBundle:
             (KEYS, self._key_rows()),
         ):
             yield ArchiveEntry(name, map(self._line, documents))
+        if erasures := list(self._erasure_rows()):
+            yield ArchiveEntry(ERASURES, map(self._line, erasures))
 
     def _line(self, document: dict[str, Any]) -> str:
         line = canonical_json(document) + b"\n"
@@ -112,6 +116,15 @@ class RecordBundle:
                 written.add(seal.number)
                 yield {"number": seal.number, "records": [[str(id_), sha256.hex()] for id_, sha256 in seal.sealed]}
         self._first_seal = min(written, default=0)
+
+    def _erasure_rows(self) -> Iterator[dict[str, Any]]:
+        """Yield the parts of erasures that removed something from the bundle's records, each once, the oldest first."""
+        found: dict[UUID, RecordErasure] = {}
+        for pieces in _batches(sorted(self._pieces)):
+            found |= RecordErasure.objects.filter(pieces__overlap=pieces).in_bulk()
+        for ids in _batches(self.ids):
+            found |= RecordErasure.objects.filter(assemblies__overlap=ids).in_bulk()
+        yield from (erasure_document(found[id_]) for id_ in sorted(found))
 
     def _link_rows(self) -> Iterator[dict[str, Any]]:
         """Yield the chain of seals from the bundle's first seal to the newest one."""

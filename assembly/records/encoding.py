@@ -8,7 +8,7 @@ computes from these measures.
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from msgspec import Struct
@@ -46,6 +46,14 @@ class NewPiece(Struct, frozen=True):
         """Return the piece's row in the table `pieces`, by column."""
         columns = {"sha256": self.sha256, "ref": self.ref, "named": without_version(self.ref)}
         return {"id": id_, **columns, "text_sha256": self.text_sha256, "facts": self.facts}
+
+
+class StoredPiece(NamedTuple):
+    """A stored piece, the part of a candidate that records share: its ref, its facts and its text."""
+
+    ref: str
+    facts: Mapping[str, Any]
+    text: str
 
 
 def piece_of(candidate: Candidate) -> NewPiece:

@@ -8,7 +8,6 @@ import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
 
 import orjson
 from django.core.exceptions import ObjectDoesNotExist
@@ -30,32 +29,23 @@ from assembly.engine.types import (
     candidate_text_bytes,
 )
 from assembly.models import Assembly
-from assembly.models.encryption import ErasedText, RecordErased, read_texts
-from assembly.records.bodies import load_bodies, load_keys
-from assembly.records.encoding import LEVELS_COLUMN, Columns, candidate_facts, decision_at
+from assembly.models.encryption import ErasedText, RecordErased, erasure_sentence
+from assembly.records.bodies import load_bodies, load_keys, load_pieces
+from assembly.records.encoding import LEVELS_COLUMN, Columns, StoredPiece, candidate_facts, decision_at
+from assembly.records.erased_parts import find_erased
+from assembly.records.record_errors import ErasedParts, PartsErased, RecordDamaged
 from assembly.rules.evaluation import rules_from_record
 from config.caching.process_cache import ProcessCache
-from config.db.statements import Rows, Statement, run_statement
+from config.db.statements import Rows
 from config.http.cpu_budget import unlimited_cpu
-from config.http.errors import DossierError
 
 NO_COLUMNS: Columns = {"piece": []}
-PIECES_SQL = """
-SELECT id, ref, facts, text_sha256, text, sealed
-FROM pieces LEFT JOIN stored_texts ON stored_texts.sha256 = pieces.text_sha256 WHERE id = ANY(%(ids)s) ORDER BY id
-"""
 MAX_CACHE_BYTES = 24_000_000
 """Bytes of memory for the cache of parsed records. A larger record is parsed each time."""
 CANDIDATE_BYTES = 4_500
 """Approximate bytes of memory of a candidate with its decision, without its text."""
 DAMAGE_ERRORS = (ValueError, LookupError, TypeError, AttributeError, ObjectDoesNotExist)
 """Exceptions that reading a record raises if it was changed, or if it names a tokenizer that no longer exists."""
-
-
-class RecordDamaged(DossierError):
-    status = 500
-    code = "record_damaged"
-    title = "This record failed the integrity check"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +84,8 @@ class StoredAssembly:
     """The decisions in the order in which they were made; each is on the candidate at the same index of the input."""
     replayed: "list[ReplayResult]" = field(default_factory=list, compare=False, repr=False)
     """The result of the replay after `content_of` was called; empty before."""
+    erased: ErasedParts | None = None
+    """What erasures removed from the record; its items have a note in the place of their texts."""
 
     @property
     def sections(self) -> tuple[SectionResult, ...]:
@@ -101,14 +93,19 @@ class StoredAssembly:
         return tuple(SectionResult(**section) for section in self.assembly.sections)
 
     @property
-    def erased(self) -> "list[ErasedText]":
-        """What is left of the texts of this record that were erased, of candidates and of their levels."""
+    def keyless_texts(self) -> "list[ErasedText]":
+        """What is left of the texts of this record whose keys were destroyed, of candidates and of their levels."""
         texts = [
             text
             for one in self.inputs.candidates
             for text in (one.text, *(level.text for level in one.levels.values()), one.summary and one.summary.text)
         ]
         return [text for text in texts if isinstance(text, ErasedText)]
+
+    @property
+    def erasure_sentence(self) -> str:
+        """A sentence on what of this record was erased; empty if nothing was."""
+        return self.erased.sentence if self.erased else erasure_sentence(self.keyless_texts)
 
     @property
     def tokens(self) -> int:
@@ -128,12 +125,16 @@ def load_record(assembly: Assembly) -> StoredAssembly:
     once. Any changed byte misses the cache. Raises RecordDamaged if the record cannot be read.
     """
     with _damage_reported():
-        pieces = _load_pieces([assembly])
+        pieces = load_pieces([assembly])
         sha256 = _content_hash(assembly, pieces)
         told = _record_cache.get(sha256)
         if told is None:
-            told = record_from_pieces(assembly, _pieces_by_id(pieces))
-            _record_cache.put(sha256, told)
+            (parsed,) = _parse([assembly], pieces)
+            if isinstance(parsed, RecordErased):
+                raise parsed
+            told = parsed
+            if told.erased is None:  # what is erased may be more tomorrow, from rows that the hash does not know
+                _record_cache.put(sha256, told)
         assembly.contents = told.assembly.contents
         return replace(told, assembly=assembly)
 
@@ -141,7 +142,7 @@ def load_record(assembly: Assembly) -> StoredAssembly:
 def load_records(assemblies: Sequence[Assembly]) -> Iterator[StoredAssembly]:
     """Yield the parsed records of several assemblies; one query reads all their pieces.
 
-    Raises RecordDamaged, and RecordErased for a record whose body was erased.
+    Raises RecordDamaged, and RecordErased for a record whose decisions were erased.
     """
     for told in load_records_or_errors(assemblies):
         if isinstance(told, RecordErased):
@@ -150,21 +151,36 @@ def load_records(assemblies: Sequence[Assembly]) -> Iterator[StoredAssembly]:
 
 
 def load_records_or_errors(assemblies: Sequence[Assembly]) -> Iterator[StoredAssembly | RecordErased]:
-    """Yield the parsed records of several assemblies; for one whose body was erased, the error that says so.
+    """Yield the parsed records of several assemblies; for one whose decisions were erased, the error that says so.
 
     Raises RecordDamaged.
     """
     load_bodies([one for one in assemblies if one.decided_in])
     load_keys(assemblies)
-    pieces = _pieces_by_id(_load_pieces(assemblies))
+    yield from _parse(assemblies, load_pieces(assemblies))
+
+
+def _parse(assemblies: Sequence[Assembly], rows: Rows) -> Iterator[StoredAssembly | RecordErased]:
+    """Yield the parsed records, with a note in the place of each erased item. Raises RecordDamaged."""
+    pieces = _pieces_by_id(rows)
+    with _damage_reported():
+        found = find_erased(assemblies, pieces)
     for assembly in assemblies:
-        told: StoredAssembly | RecordErased
+        erased = found.get(assembly.id)
+        if erased and "body" in erased.columns:
+            yield PartsErased(erased)
+            continue
         try:
             with _damage_reported():
                 told = record_from_pieces(assembly, pieces)
         except RecordErased as error:
-            told = error
-        yield told
+            yield error
+        except RecordDamaged:
+            if not erased:
+                raise
+            yield PartsErased(erased)  # its profile is gone
+        else:
+            yield replace(told, erased=erased) if erased else told
 
 
 @contextmanager
@@ -177,15 +193,6 @@ def _damage_reported() -> Iterator[None]:
         raise RecordDamaged(
             "It cannot be read. Contact your administrator: the database was changed outside of Dossier."
         ) from None
-
-
-def _load_pieces(assemblies: Sequence[Assembly]) -> Rows:
-    """Return the stored pieces of the assemblies with their texts, each piece once."""
-    rows = run_statement(
-        Statement(PIECES_SQL, {"ids": list({id_ for one in assemblies for id_ in (*one.told, *one.omitted)})})
-    )
-    texts = read_texts((sha256, text, sealed) for _id, _ref, _facts, sha256, text, sealed in rows)
-    return [(id_, ref, facts, texts[sha256]) for id_, ref, facts, sha256, _text, _sealed in rows]
 
 
 def _pieces_by_id(pieces: Rows) -> "dict[int, StoredPiece]":
@@ -248,14 +255,6 @@ def _request_of(assembly: Assembly) -> EngineRequest:
     )
 
 
-class StoredPiece(NamedTuple):
-    """A stored piece, the part of a candidate that records share: its ref, its facts and its text."""
-
-    ref: str
-    facts: Mapping[str, Any]
-    text: str
-
-
 def _content_hash(assembly: Assembly, pieces: Rows) -> bytes:
     """Return the SHA-256 of everything in a record from which its candidates, decisions and text are made."""
     one = assembly
@@ -298,20 +297,33 @@ def _candidate_at(columns: Columns, place: int, profile: Profile, piece: StoredP
 
 
 def replay(told: StoredAssembly) -> ReplayResult:
-    """Replay the record and compare the result with it. Raises RecordErased if texts were erased without which the
-    result is another one.
+    """Replay the record and compare the result with it. Raises RecordErased if parts of it were erased without which
+    the result is another one.
 
     If the recorded token counts give another result, all texts are counted again.
     """
+    if told.erased:
+        raise PartsErased(told.erased)
     with unlimited_cpu():
         again = told.inputs.assembled()
         is_identical = _is_identical(told, again)
         if not is_identical:
             again = told.inputs.uncounted().assembled()
             is_identical = _is_identical(told, again)
-    if not is_identical and (erased := told.erased):
-        raise RecordErased.of_texts(erased)
+    if not is_identical and (keyless := told.keyless_texts):
+        raise RecordErased.of_texts(keyless)
     return ReplayResult(is_identical, again.sha256, again.content)
+
+
+def remaining_content(told: StoredAssembly) -> str:
+    """Return the text of the context; if items of it were erased, what the others give, with notes in their places.
+
+    Raises RecordDamaged if nothing was erased and the replay gives another text.
+    """
+    if not told.erased:
+        return content_of(told)
+    with unlimited_cpu():
+        return told.inputs.assembled().content
 
 
 def _is_identical(told: StoredAssembly, again: EngineResult) -> bool:
@@ -324,7 +336,7 @@ def _is_identical(told: StoredAssembly, again: EngineResult) -> bool:
 def content_of(told: StoredAssembly) -> str:
     """Return the exact text of the context from a replay, which runs once per parsed record.
 
-    Raises RecordDamaged if the replay gives another text, and RecordErased if that is because texts were erased.
+    Raises RecordDamaged if the replay gives another text, and RecordErased if that is because parts were erased.
     """
     if not told.replayed:
         told.replayed.append(replay(told))

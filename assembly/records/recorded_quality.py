@@ -17,7 +17,8 @@ from assembly.engine.scopes import MemoryScope
 from assembly.engine.types import Decision
 from assembly.models import Assembly
 from assembly.models.encryption import RecordErased
-from assembly.records.reader import RecordDamaged, StoredAssembly, content_of
+from assembly.records.reader import StoredAssembly, content_of
+from assembly.records.record_errors import RecordDamaged
 
 
 def quality_of_record(told: StoredAssembly) -> ContextQuality | None:

@@ -1,4 +1,4 @@
-"""Records, prunings and seals are hashed as canonical JSON, which this module composes. Pure.
+"""Records, prunings, erasures and seals are hashed as canonical JSON, which this module composes. Pure.
 
 Every stored column is included, typed, in one JSON text. A new column makes a new form with another number: records of
 form 1 have no purpose. Rows sealed in one form stay in that form. docs/audit/seals.md specifies the same for
@@ -13,12 +13,14 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from assembly.models import Assembly, Pruning, Seal
+from assembly.models import Assembly, Pruning, RecordErasure, Seal
 
 FORM_VERSION = 1
 """Number of the form in which records and seals are hashed. Another form gets another number."""
 PURPOSE_FORM = 2
 """Number of the form of records that have a purpose. Seals and prunings have no form of this number."""
+ERASURE_FORM = 3
+"""Number of the form of seals that hold an erasure; others have form 1."""
 NO_PREVIOUS_HASH = bytes(32)
 """The previous hash in the first seal: 32 zero bytes."""
 
@@ -33,12 +35,16 @@ class SealLink:
     records: bytes
     pruning: tuple[str, bytes] | None = None
     """Id and hash of the pruning that the seal holds; None without one."""
+    erasure: tuple[str, bytes] | None = None
+    """Id and hash of the erasure that the seal holds; None without one."""
 
     @classmethod
     def of(cls, seal: Seal) -> "SealLink":
         """Return the link of a stored seal."""
         pruning = (str(seal.pruning), bytes(seal.pruning_sha256 or b"")) if seal.pruning else None
-        return cls(seal.number, timestamp(seal.created), bytes(seal.previous), records_hash(seal.sealed), pruning)
+        erasure = (str(seal.erasure), bytes(seal.erasure_sha256 or b"")) if seal.erasure else None
+        records = records_hash(seal.sealed)
+        return cls(seal.number, timestamp(seal.created), bytes(seal.previous), records, pruning, erasure)
 
     @property
     def sha256(self) -> bytes:
@@ -49,12 +55,13 @@ class SealLink:
     def document(self) -> dict[str, Any]:
         """The seal as JSON values, as hashed and as stored in bundles."""
         return {
-            "form": FORM_VERSION,
+            "form": ERASURE_FORM if self.erasure else FORM_VERSION,
             "number": self.number,
             "created": self.created,
             "previous": self.previous.hex(),
             "records": self.records.hex(),
             "pruning": {"id": self.pruning[0], "sha256": self.pruning[1].hex()} if self.pruning else None,
+            **({"erasure": {"id": self.erasure[0], "sha256": self.erasure[1].hex()}} if self.erasure else {}),
         }
 
 
@@ -83,6 +90,10 @@ RECORD_COLUMNS = (
     *("sha256", "engine_version", "assembly_ms", "body"),
 )
 PRUNING_COLUMNS = ("id", "created", "team_id", "days", "keep_flagged", "by_ref", "assemblies", "hashes")
+ERASURE_COLUMNS = (
+    *("id", "created", "erasure", "number", "by_ref", "pieces", "piece_hashes", "refs"),
+    *("assemblies", "columns", "hashes", "report"),
+)
 
 
 def record_bytes(assembly: Assembly, parts: Sequence[str]) -> bytes:
@@ -106,7 +117,17 @@ def pruning_hash(pruning: Pruning) -> bytes:
     return hashlib.sha256(canonical_json({"form": FORM_VERSION, **_columns(pruning, PRUNING_COLUMNS)})).digest()
 
 
-def _columns(row: Assembly | Pruning, names: Sequence[str]) -> dict[str, Any]:
+def erasure_document(erasure: RecordErasure) -> dict[str, Any]:
+    """Return a part of an erasure as JSON values, as hashed and as stored in bundles."""
+    return {"form": FORM_VERSION, **_columns(erasure, ERASURE_COLUMNS)}
+
+
+def erasure_hash(erasure: RecordErasure) -> bytes:
+    """Return the hash of a part of an erasure for its seal: 32 bytes."""
+    return hashlib.sha256(canonical_json(erasure_document(erasure))).digest()
+
+
+def _columns(row: Assembly | Pruning | RecordErasure, names: Sequence[str]) -> dict[str, Any]:
     return {name: _json_value(getattr(row, name)) for name in names}
 
 

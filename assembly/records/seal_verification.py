@@ -1,7 +1,7 @@
 """Verification compares the database with its seals, in one snapshot, with memory for one seal at a time.
 
 It checks that each seal is intact and follows the one before; that pieces and texts match their hashes; that sealed
-records and prunings are unchanged; and that no record or pruning is outside the chain.
+records, prunings and erasures are unchanged; and that no record, pruning or erasure is outside the chain.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,12 +14,13 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from assembly.engine.refs import without_version
-from assembly.models import Assembly, Piece, Pruning, Seal, text_hash
+from assembly.models import Assembly, Piece, Pruning, RecordErasure, Seal, text_hash
 from assembly.models.assembly import ENCRYPTED_FORMAT
 from assembly.models.encryption import ErasedText, StoredForm, body_key_name, read_body, read_texts
 from assembly.models.seal import HASH_BYTES
 from assembly.records.encoding import ID_BYTES, piece_hash
-from assembly.records.seal_hashing import NO_PREVIOUS_HASH, SealLink, pruning_hash
+from assembly.records.erased_parts import ErasedRecord, erased_records
+from assembly.records.seal_hashing import NO_PREVIOUS_HASH, SealLink, erasure_hash, pruning_hash
 from assembly.records.seals import piece_hash_texts, piece_hashes, record_hash
 from config.db.statements import ONE_SNAPSHOT_SQL, execute_sql
 from config.keys.envelope import DecryptionFailed
@@ -41,6 +42,9 @@ class FindingKind(StrEnum):
     PRUNING_ALTERED = "pruning_altered"
     PRUNING_MISSING = "pruning_missing"
     PRUNING_FORGED = "pruning_forged"
+    ERASURE_ALTERED = "erasure_altered"
+    ERASURE_MISSING = "erasure_missing"
+    ERASURE_FORGED = "erasure_forged"
     PIECE_ALTERED = "piece_altered"
     TEXT_ALTERED = "text_altered"
     TEXT_MISSING = "text_missing"
@@ -63,8 +67,10 @@ class VerificationCounts:
     seals: int = 0
     records: int = 0
     pruned: int = 0
-    pieces: int = 0
     erased: int = 0
+    """Records with columns that an erasure emptied; they are among the records."""
+    pieces: int = 0
+    keyless: int = 0
     """Encrypted texts and bodies whose keys were destroyed. Their hashes are checked, but not what they said."""
 
 
@@ -156,7 +162,7 @@ def _check_sealed(rows: Sequence[StoredForm], tally: VerificationCounts) -> Iter
         return
     for sha256, text in texts.items():
         is_erased = isinstance(text, ErasedText)
-        tally.erased += is_erased
+        tally.keyless += is_erased
         yield sha256, is_erased or text_hash(text) == sha256
 
 
@@ -167,15 +173,18 @@ def _hashes(select: str) -> Iterator[str]:
 
 
 def sealed_findings(seal: Seal, tally: VerificationCounts) -> Iterator[Finding]:
-    """Yield findings on a seal's records and on its pruning. Six queries at most."""
+    """Yield findings on a seal's records and on its pruning or erasure. Ten queries at most."""
     found = Assembly.objects.in_bulk(list(seal.assemblies))
     pieces = piece_hashes(found.values())
+    emptied = erased_records(found.keys())
     pruned = _pruned_hashes([id_ for id_ in seal.assemblies if id_ not in found])
     closed = _closed_bodies(found.values(), tally)
     for id_, sha256 in seal.sealed:
         if record := found.get(id_):
             tally.records += 1
-            altered = list(_record_findings(seal, record, sha256, pieces))
+            erased = emptied.get(id_)
+            tally.erased += erased is not None
+            altered = list(_record_findings(seal, record, erased.sha256 if erased else sha256, pieces, erased))
             yield from altered
             if id_ in closed and not altered:
                 sentence = f"The context {id_}, of seal {seal.number}: its key is lost, so it cannot be decrypted."
@@ -187,6 +196,8 @@ def sealed_findings(seal: Seal, tally: VerificationCounts) -> Iterator[Finding]:
             yield Finding(FindingKind.RECORD_MISSING, str(id_), sentence)
     if seal.pruning:
         yield from _pruning_findings(seal, seal.pruning)
+    if seal.erasure:
+        yield from _erasure_findings(seal, seal.erasure)
 
 
 def _closed_bodies(records: Iterable[Assembly], tally: VerificationCounts) -> set[UUID]:
@@ -202,7 +213,7 @@ def _closed_bodies(records: Iterable[Assembly], tally: VerificationCounts) -> se
         try:
             key = keys.get(name) or fetch([name])[name]
             if isinstance(key, DestroyedKey):
-                tally.erased += 1
+                tally.keyless += 1
             else:
                 read_body(id_, body, key)
         except (KeyLost, DecryptionFailed):
@@ -210,11 +221,14 @@ def _closed_bodies(records: Iterable[Assembly], tally: VerificationCounts) -> se
     return closed
 
 
-def _record_findings(seal: Seal, record: Assembly, sha256: bytes, pieces: Mapping[int, bytes]) -> Iterator[Finding]:
+def _record_findings(
+    seal: Seal, record: Assembly, sha256: bytes, pieces: Mapping[int, bytes], erased: ErasedRecord | None
+) -> Iterator[Finding]:
     if record_hash(record, pieces) == sha256:
         return
     gone = "" in piece_hash_texts(record, pieces)
-    why = "a part of it is missing" if gone else "it is not what was sealed"
+    left = f"it is not what erasure {erased.number} left" if erased else "it is not what was sealed"
+    why = "a part of it is missing" if gone else left
     yield Finding(FindingKind.RECORD_ALTERED, str(record.id), f"The context {record.id}, of seal {seal.number}: {why}.")
 
 
@@ -246,6 +260,16 @@ def _pruning_findings(seal: Seal, id_: UUID) -> Iterator[Finding]:
         yield Finding(FindingKind.PRUNING_ALTERED, str(id_), sentence)
 
 
+def _erasure_findings(seal: Seal, id_: UUID) -> Iterator[Finding]:
+    row = RecordErasure.objects.filter(id=id_).first()
+    if row is None:
+        sentence = f"The erasure {id_} of seal {seal.number} is missing, so what it erased cannot be told from losses."
+        yield Finding(FindingKind.ERASURE_MISSING, str(id_), sentence)
+    elif erasure_hash(row) != bytes(seal.erasure_sha256 or b""):
+        sentence = f"The erasure {id_} differs from seal {seal.number}."
+        yield Finding(FindingKind.ERASURE_ALTERED, str(id_), sentence)
+
+
 MAX_SEALING_DELAY = timedelta(minutes=15)
 """Age at which an unsealed record counts as a fault: the worker is down, or the record's time was set back."""
 
@@ -256,7 +280,7 @@ SELECT id, created < %(long_ago)s, EXISTS (SELECT FROM new_assemblies WHERE asse
 
 
 def unsealed_findings(now: datetime, since: datetime | None) -> Iterator[Finding]:
-    """Yield a finding for each record and pruning that no seal holds, except records that were queued recently."""
+    """Yield a finding for each record, pruning and erasure that no seal holds, except recently queued records."""
     facts = {"long_ago": now - MAX_SEALING_DELAY, "since": since or "-infinity"}
     with connection.chunked_cursor() as cursor:
         cursor.execute(UNSEALED_SQL, facts)
@@ -269,9 +293,15 @@ def unsealed_findings(now: datetime, since: datetime | None) -> Iterator[Finding
             elif is_old:
                 sentence = f"The context {id_} has waited for its seal for too long. Check that a worker is running."
                 yield Finding(FindingKind.RECORD_WAITING, str(id_), sentence)
-    for id_ in Pruning.objects.exclude(id__in=Seal.objects.exclude(pruning=None).values("pruning")).values_list("id"):
-        sentence = f"The pruning {id_[0]} is in no seal: it was added outside of Dossier."
-        yield Finding(FindingKind.PRUNING_FORGED, str(id_[0]), sentence)
+    for pruned in Pruning.objects.exclude(id__in=Seal.objects.exclude(pruning=None).values("pruning")).values_list(
+        "id"
+    ):
+        sentence = f"The pruning {pruned[0]} is in no seal: it was added outside of Dossier."
+        yield Finding(FindingKind.PRUNING_FORGED, str(pruned[0]), sentence)
+    sealed = Seal.objects.exclude(erasure=None).values("erasure")
+    for id_ in RecordErasure.objects.exclude(id__in=sealed).values_list("id", flat=True):
+        sentence = f"The erasure {id_} is in no seal: it was added outside of Dossier."
+        yield Finding(FindingKind.ERASURE_FORGED, str(id_), sentence)
 
 
 SEAL_BATCH = 20

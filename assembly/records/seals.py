@@ -1,4 +1,4 @@
-"""Sealing adds new records and prunings to a chain of hashes. One transaction at a time may extend the chain."""
+"""Sealing adds records, prunings and erasures to a chain of hashes. One transaction at a time may extend the chain."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -6,8 +6,9 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from assembly.models import Assembly, Piece, Pruning, Seal
-from assembly.records.seal_hashing import NO_PREVIOUS_HASH, SealLink, pruning_hash, record_bytes
+from assembly.models import Assembly, Piece, Pruning, RecordErasure, Seal
+from assembly.records.erased_parts import erased_pieces
+from assembly.records.seal_hashing import NO_PREVIOUS_HASH, SealLink, erasure_hash, pruning_hash, record_bytes
 from config.db.statements import execute_sql, fetch_rows
 
 HOLD_LOCK_SQL = "SELECT pg_advisory_xact_lock(hashtext('dossier seals'))"
@@ -42,9 +43,10 @@ def piece_hash_texts(assembly: Assembly, pieces: Mapping[int, bytes]) -> list[st
 
 
 def piece_hashes(assemblies: Iterable[Assembly]) -> dict[int, bytes]:
-    """Return the stored hashes of the pieces of these records, by piece id."""
+    """Return the hashes of the pieces of these records, by piece id: stored ones, and those that were erased."""
     ids = {id_ for one in assemblies for id_ in (*one.told, *one.omitted)}
-    return {id_: bytes(sha256) for id_, sha256 in Piece.objects.filter(id__in=ids).values_list("id", "sha256")}
+    stored = {id_: bytes(sha256) for id_, sha256 in Piece.objects.filter(id__in=ids).values_list("id", "sha256")}
+    return {id_: one.sha256 for id_, one in erased_pieces(ids - stored.keys()).items()} | stored
 
 
 def records_seal(assemblies: Sequence[Assembly]) -> None:
@@ -61,12 +63,19 @@ def pruning_seal(pruning: Pruning) -> None:
     _append_seal(ids=[], hashes=b"", pruning=pruning)
 
 
+def erasure_seal(erasure: RecordErasure) -> None:
+    """Append a seal that holds a part of an erasure, so that the chain shows what is gone from records, and why."""
+    _append_seal(ids=[], hashes=b"", erasure=erasure)
+
+
 def newest_seal() -> Seal | None:
     """Return the newest seal; None if there is none."""
     return Seal.objects.order_by("number").last()
 
 
-def _append_seal(*, ids: list[UUID], hashes: bytes, pruning: Pruning | None = None) -> None:
+def _append_seal(
+    *, ids: list[UUID], hashes: bytes, pruning: Pruning | None = None, erasure: RecordErasure | None = None
+) -> None:
     lock_chain()
     last = newest_seal()
     seal = Seal(
@@ -77,6 +86,8 @@ def _append_seal(*, ids: list[UUID], hashes: bytes, pruning: Pruning | None = No
         hashes=hashes,
         pruning=pruning.id if pruning else None,
         pruning_sha256=pruning_hash(pruning) if pruning else None,
+        erasure=erasure.id if erasure else None,
+        erasure_sha256=erasure_hash(erasure) if erasure else None,
     )
     seal.sha256 = SealLink.of(seal).sha256
     seal.save(force_insert=True)

@@ -4,10 +4,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from assembly.engine.codes import Code
 from assembly.models import Assembly, Piece
+from assembly.models.assembly import EMPTIED_BODY
 from assembly.records.encoding import positions_of
 from memories.models import Memory
 from teams.principal import Principal
@@ -67,5 +68,8 @@ def memory_uses(memory: Memory, principal: Principal) -> MemoryUses:
 
 
 def _considering_contexts(pieces: Collection[int], principal: Principal) -> QuerySet[Assembly]:
+    """Return the contexts that considered one of the pieces, without those whose decisions were erased."""
     ids = [*pieces]
-    return Assembly.objects.for_agents().visible_to(principal).filter(Q(told__overlap=ids) | Q(omitted__overlap=ids))
+    found = Assembly.objects.for_agents().visible_to(principal).filter(Q(told__overlap=ids) | Q(omitted__overlap=ids))
+    erased = Assembly.objects.filter(id=OuterRef("decided_in"), body=EMPTIED_BODY)
+    return found.exclude(body=EMPTIED_BODY).exclude(Exists(erased))

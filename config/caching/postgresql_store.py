@@ -47,6 +47,7 @@ WITH newest AS (
 )
 SELECT count(*) FILTER (WHERE early) AS evictions FROM gone
 """
+CLEAR_SQL = "DELETE FROM shared_cache RETURNING size"
 USED_SQL = "SELECT coalesce(sum(size), 0)::bigint AS bytes FROM shared_cache"
 
 
@@ -77,6 +78,10 @@ class PostgreSQLStore:
         """Return the bytes of all values together, also of those that have expired and are not dropped yet."""
         ((used,),) = self._run(Statement(USED_SQL, {})) or [(0,)]
         return int(used)
+
+    def clear(self) -> None:
+        """Delete all values. The bytes remain in the table's file until it is written anew."""
+        self._run(Statement(CLEAR_SQL, {}))
 
     def _is_eviction_due(self, written: int) -> bool:
         with self._lock:

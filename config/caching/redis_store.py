@@ -20,6 +20,7 @@ TIMEOUT_SECONDS = 0.1
 PREFIX = b"{dossier-cache}:"
 EXPIRIES, SIZES, TOTAL = PREFIX + b"expiries", PREFIX + b"sizes", PREFIX + b"bytes"
 KEPT_SHARE = 3 / 4
+CLEARED_TOGETHER = 500
 
 # KEYS: the value's key, the index of expiries, the index of sizes, the sum of sizes.
 # ARGV: the value, its lifetime in milliseconds, the limit in bytes, the bytes that are left after an eviction.
@@ -87,6 +88,14 @@ class RedisStore:
         try:
             return max(0, int(self._server.get(TOTAL) or 0))
         except (RedisError, OSError, ValueError) as error:
+            raise StoreFailed(type(error).__name__) from error
+
+    def clear(self) -> None:
+        """Remove all values, in batches; also those that this process did not store."""
+        try:
+            for key in self._server.scan_iter(match=PREFIX + b"*", count=CLEARED_TOGETHER):
+                self._server.unlink(key)
+        except (RedisError, OSError) as error:
             raise StoreFailed(type(error).__name__) from error
 
     @cached_property

@@ -59,6 +59,9 @@ class CacheStore(Protocol):
     def used_bytes(self) -> int:
         """Return the bytes of all values together."""
 
+    def clear(self) -> None:
+        """Remove all values, so that the store holds no bytes of them."""
+
 
 class SharedCache:
     """Values by key in a store; without a store, there are none. `tier` and `name` are those in `/metrics`."""
@@ -105,6 +108,17 @@ class SharedCache:
 
         if self._store is not None:
             (self._background.submit if self._background else _at_once)(write)
+
+    def clear(self) -> bool:
+        """Remove all values, and return whether that is done; false if the store does not answer."""
+        if self._store is None:
+            return True
+        try:
+            self._store.clear()
+        except StoreFailed as error:
+            logger.warning("%s did not remove its values: %s", self._store.name, error)
+            return False
+        return True
 
     def count(self, *, hit: bool) -> None:
         """Count a lookup. The caller decides what is a hit, because a value may be outdated."""

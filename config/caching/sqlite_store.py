@@ -31,6 +31,7 @@ DELETE FROM cached WHERE key IN (
     SELECT key FROM cached ORDER BY expires LIMIT (SELECT count(*) / {DROPPED_PART} + 1 FROM cached)
 )
 """  # noqa: S608 - a constant
+CLEAR_SQL = ("PRAGMA secure_delete = ON", "DELETE FROM cached", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)")
 PAGES_SQL = "SELECT page_count - freelist_count FROM pragma_page_count, pragma_freelist_count"
 
 
@@ -63,6 +64,11 @@ class SQLiteStore:
         if not self.path.exists():
             return 0
         return int(self._attempt(lambda file: file.execute(PAGES_SQL).fetchone()[0])) * PAGE_BYTES
+
+    def clear(self) -> None:
+        """Remove all values, and overwrite their bytes, also for other processes that have the file open."""
+        if self.path.exists():
+            self._attempt(lambda file: [file.execute(statement).fetchall() for statement in CLEAR_SQL])
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""

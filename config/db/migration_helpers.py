@@ -23,6 +23,11 @@ AUDITED_FUNCTIONS = (
     "prune_levels(uuid, bytea[])",
     "prune_recall_results(uuid, uuid, integer)",
     "prune_readings(integer, integer)",
+    "erase_spellings(uuid, text, text[], text, text, text, text[])",
+    "erase_rows(uuid, text, text[], text, text, text, text[])",
+    "erase_things(uuid, text, uuid[])",
+    "erase_subject_versions(uuid)",
+    "erase_record_parts(uuid, bigint[], uuid[], uuid[], uuid[], uuid[], uuid[])",
     "raise_recorded_levels(uuid, smallint, integer)",
     "renew_stored_texts(bytea[], bytea[])",
 )

@@ -74,6 +74,8 @@ TAGS = [
         "activities": "The activity log: changes of accounts, roles, keys and settings.",
         "readings": "Who read what is confidential or restricted.",
         "subjects": "People about whom things are stored, and what mentions them.",
+        "erasures": "Erasures of people's data, and their reports.",
+        "legal-holds": "Reasons why nothing of a subject, a team or an agent may be erased.",
         "retention": "For how long contexts are retained.",
         "keys": "API keys.",
         "members": "The people in a team and their roles.",

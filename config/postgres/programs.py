@@ -86,6 +86,9 @@ SETTINGS = {
     "fsync": "on",
     "full_page_writes": "on",
     "synchronous_commit": "on",
+    # A write-ahead segment that is not needed any more is deleted, not renamed: after an erasure, its bytes would
+    # remain in the renamed file for as long as it waits.
+    "wal_recycle": "off",
     "timezone": "UTC",
     "log_timezone": "UTC",
     "jit": "off",

@@ -1,5 +1,6 @@
 """The models of `privacy` are subjects, what mentions them, and files with everything about one of them."""
 
+from privacy.models.erasure import ErasureState, HoldKind, LegalHold, SubjectErasure
 from privacy.models.subject import (
     IdentifierKind,
     MentionStatus,
@@ -13,9 +14,13 @@ from privacy.models.subject import (
 from privacy.models.subject_work import SubjectFile, SubjectScan
 
 __all__ = [
+    "ErasureState",
+    "HoldKind",
     "IdentifierKind",
+    "LegalHold",
     "MentionStatus",
     "Subject",
+    "SubjectErasure",
     "SubjectFile",
     "SubjectIdentifier",
     "SubjectKind",

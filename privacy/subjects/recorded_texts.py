@@ -12,6 +12,7 @@ from uuid import UUID
 
 from assembly.engine.refs import Ref
 from assembly.models import Piece, StoredText
+from assembly.models.encryption import ErasedText, read_texts
 from config.db.statements import fetch_rows
 from privacy.subjects.spellings import Spellings
 from privacy.subjects.stored_texts import existing_owners
@@ -21,7 +22,7 @@ KINDS_OF_PASSAGES = {"chunk": "document"}
 
 # What was considered since, each text once, in the order of its hash.
 TEXTS_SINCE_SQL = """
-SELECT text.sha256, text.text FROM stored_texts AS text
+SELECT text.sha256, text.text, text.sealed FROM stored_texts AS text
 WHERE text.sha256 > %(after)s AND text.sha256 IN (
     SELECT piece.text_sha256 FROM pieces AS piece WHERE piece.id IN (
         SELECT unnest(told || omitted) FROM assemblies WHERE created >= %(since)s
@@ -55,9 +56,10 @@ def recorded_texts(after: bytes, since: datetime | None) -> tuple[dict[bytes, st
         rows = fetch_rows(TEXTS_SINCE_SQL, {"after": after, "since": since, "most": ROWS_PER_BATCH})
     else:
         found = StoredText.objects.filter(sha256__gt=after).order_by("sha256")
-        rows = list(found.values_list("sha256", "text")[:ROWS_PER_BATCH])
-    texts = {bytes(sha256): text for sha256, text in rows}
-    return texts, max(texts) if len(texts) == ROWS_PER_BATCH else None
+        rows = list(found.values_list("sha256", "text", "sealed")[:ROWS_PER_BATCH])
+    texts = read_texts(rows)
+    readable = {sha256: text for sha256, text in texts.items() if not isinstance(text, ErasedText)}
+    return readable, max(texts) if len(texts) == ROWS_PER_BATCH else None
 
 
 def recorded_findings(texts: dict[bytes, str], spellings: Spellings) -> list[RecordedFinding]:

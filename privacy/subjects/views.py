@@ -74,7 +74,7 @@ def subject_new(request: HttpRequest) -> HttpResponse:
         else:
             messages.success(request, _("Subject created. The search for texts about them has begun."))
             return redirect("subject", id_=subject.id)
-    facts = {"form": form, "crumbs": [_list_crumb()]}
+    facts = {"form": form, "crumbs": [list_crumb()]}
     return render(request, "privacy/subjects/form.html", facts, status=422 if form.errors else 200)
 
 
@@ -90,7 +90,7 @@ def subject_page(request: HttpRequest, id_: UUID) -> HttpResponse:
     scan = subject.scans.select_related("job").order_by("-created").first()
     facts = {
         "subject": subject,
-        "crumbs": [_list_crumb()],
+        "crumbs": [list_crumb()],
         "identifiers": subject.identifiers.order_by("id"),
         "versions": subject.versions.order_by("-version")[:20],
         "groups": mention_groups(found),
@@ -121,7 +121,7 @@ def subject_edit(request: HttpRequest, id_: UUID) -> HttpResponse:
         else:
             messages.success(request, _("Saved."))
             return redirect("subject", id_=id_)
-    facts = {"form": form, "subject": subject, "crumbs": [_list_crumb(), crumb_of(subject)]}
+    facts = {"form": form, "subject": subject, "crumbs": [list_crumb(), crumb_of(subject)]}
     return render(request, "privacy/subjects/form.html", facts, status=422 if form.errors else 200)
 
 
@@ -175,7 +175,7 @@ def restriction(request: HttpRequest, id_: UUID) -> HttpResponse:
         "subject": subject,
         "linked": linked,
         "question": asked % {"name": subject.name},
-        "crumbs": [_list_crumb(), crumb_of(subject)],
+        "crumbs": [list_crumb(), crumb_of(subject)],
     }
     return render(request, "privacy/subjects/restriction.html", facts)
 
@@ -193,7 +193,7 @@ def delete(request: HttpRequest, id_: UUID) -> HttpResponse:
         messages.success(request, _("Subject deleted. The texts about them are as they were."))
         return redirect("subject_list")
     return render(
-        request, "privacy/subjects/delete.html", {"subject": subject, "crumbs": [_list_crumb(), crumb_of(subject)]}
+        request, "privacy/subjects/delete.html", {"subject": subject, "crumbs": [list_crumb(), crumb_of(subject)]}
     )
 
 
@@ -202,5 +202,6 @@ def crumb_of(subject: Subject) -> Crumb:
     return Crumb(subject.name, reverse("subject", args=[subject.id]))
 
 
-def _list_crumb() -> Crumb:
+def list_crumb() -> Crumb:
+    """Return the link to the list of subjects."""
     return Crumb(_("Subjects"), reverse("subject_list"))

@@ -264,6 +264,11 @@ subjects/<uuid:id_>/restriction/                                        organisa
 subjects/<uuid:id_>/files/                                              organisation  organisation
 subjects/<uuid:id_>/files/<uuid:file_id>/                               organisation  =
 subjects/<uuid:id_>/delete/                                             organisation  organisation
+subjects/<uuid:id_>/erase/                                              organisation  organisation
+subjects/<uuid:id_>/hold/                                               organisation  organisation
+erasures/                                                               organisation  =
+erasures/<uuid:id_>/                                                    organisation  =
+erasures/<uuid:id_>/report.json                                         organisation  =
 trends/                                                                 anyone        =
 trends/files-over-limit.csv                                             anyone        =
 alerts/                                                                 anyone        =
@@ -412,6 +417,8 @@ BODIES: Mapping[str, Body] = {
     "subjects/<uuid:id_>/edit/": _version(name="Zora Quell", kind="customer"),
     "subjects/<uuid:id_>/mentions/": _plain(action="link"),
     "subjects/<uuid:id_>/restriction/": _plain(restricted="yes"),
+    "subjects/<uuid:id_>/erase/": _plain(reason="They asked for it.", confirmed="0"),
+    "subjects/<uuid:id_>/hold/": _plain(reason="A lawsuit."),
     "proposals/<uuid:id_>/decide/": _plain(accept=""),
     "profiles/new/": _plain(name="fresh", content=PROFILE.replace("name: house", "name: fresh")),
     "profiles/check/": _plain(content=PROFILE),

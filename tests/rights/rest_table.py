@@ -138,6 +138,11 @@ subjects/<uuid:id_>/versions                    GET organisation
 subjects/<uuid:id_>/mentions                    GET organisation  POST organisation
 subjects/<uuid:id_>/scan                        POST organisation
 subjects/<uuid:id_>/restriction                 POST organisation
+subjects/<uuid:id_>/erasure-plan                GET organisation
+erasures                                        GET organisation  POST organisation
+erasures/<uuid:id_>                             GET organisation
+legal-holds                                     GET organisation  POST organisation
+legal-holds/<uuid:id_>                          GET organisation  DELETE organisation
 subjects/<uuid:id_>/files                       POST organisation
 subjects/<uuid:id_>/files/<uuid:file_id>        GET organisation
 subjects/<uuid:id_>/files/<uuid:file_id>/content    GET organisation
@@ -170,6 +175,7 @@ Body = Callable[[Owned, World], Any]
 RECALL_TEST = {"name": "New", "expectations": [{"kind": "include", "text": "tea"}]}
 MEMORY = {"kind": "fact", "text": "New"}
 SUBJECT = {"name": "Zora Quell", "kind": "customer"}
+ERASURE = {"reason": "They asked for it.", "expected_mentions": 0}
 SOMETHING = "00000000-0000-0000-0000-000000000009"
 LIMITS = {
     "requests_under_way": 9, "requests_per_minute": None, "text_bytes_per_day": None, "record_bytes_per_day": None,
@@ -230,6 +236,8 @@ BODIES: dict[tuple[str, str], Body] = {
     ("subjects/<uuid:id_>", "PUT"): _plain(SUBJECT),
     ("subjects/<uuid:id_>/mentions", "POST"): _plain({"mentions": [SOMETHING], "status": "linked"}),
     ("subjects/<uuid:id_>/restriction", "POST"): _plain({"restricted": True}),
+    ("erasures", "POST"): lambda owned, _world: {"subject": str(owned.ids["subjects"]), **ERASURE},
+    ("legal-holds", "POST"): _plain({"kind": "subject", "target": SOMETHING, "reason": "A lawsuit."}),
     ("draft-previews", "POST"): _context(files={"GOALS": "New"}),
     ("proposals", "POST"): lambda owned, _world: {
         "assembly_id": str(owned.ids["assemblies"]), "overrides": {"max_tokens": 300},

@@ -190,6 +190,11 @@ SUBJECTS = {  # of the organisation; tried in tests/privacy/test_api.py
     "subjects/<uuid:id_>/files",
     "subjects/<uuid:id_>/files/<uuid:file_id>",
     "subjects/<uuid:id_>/files/<uuid:file_id>/content",
+    "subjects/<uuid:id_>/erasure-plan",
+    "erasures",  # and these in tests/privacy/erasure/test_requests.py
+    "erasures/<uuid:id_>",
+    "legal-holds",
+    "legal-holds/<uuid:id_>",
 }
 CONFLICTS = {  # tried in tests/assembly/conflicts/test_api.py
     "conflicts",

@@ -47,6 +47,8 @@ from config.http.encryption import encrypt
 from memories.archive.services import import_create
 from memories.models import Job, JobStatus, LifecycleReport, Memory
 from memories.services import MemoryFacts, MergeRequest, memories_merge, memory_create, memory_update
+from privacy.erasure.holds import hold_set
+from privacy.models import HoldKind, SubjectErasure
 from privacy.subjects.export import subject_file_create
 from privacy.subjects.services import SubjectFacts, subject_create
 from teams.models import Team, User
@@ -263,6 +265,29 @@ def _contexts(secret: str, team: Team, agent: Agent) -> dict[str, Any]:
     }
 
 
+def _erasure() -> SubjectErasure:
+    """A finished erasure of somebody who is not known any more."""
+    report = {
+        "form": 1,
+        "places": [{"place": "memories", "treatment": "replaced", "found": 1, "destroyed": 1}],
+        "things": {"memories": 1},
+        "records": {"pieces": 1, "contexts": 1},
+        "search": {"places": 60, "found": 0, "vectors": 1, "found_by_vector": 0},
+        "rewritten": {"memories": "written anew"},
+        "write_ahead": {"segments": ["000000010000000000000003"], "gone_by": "2026-11-26T12:00:00+00:00", "notes": []},
+    }
+    return SubjectErasure.objects.create(
+        number=1,
+        subject_id=uuid.UUID(int=8),
+        requested_by="system",
+        reason="They asked for it.",
+        state="finished",
+        report=report,
+        sha256=bytes(32),
+        completed_at=timezone.now(),
+    )
+
+
 def _ids(mixed: User, led: Owned) -> dict[str, Any]:
     """What is the organisation's, and what is the mixed person's own."""
     retention_set(team=None, keeping=RetentionRule(300, True), expected_version=0, principal=SYSTEM)
@@ -306,6 +331,8 @@ def _ids(mixed: User, led: Owned) -> dict[str, Any]:
         "import": plan.id,
         "subjects": subject.id,
         "subject file": subject_file_create(subject=subject, principal=SYSTEM).id,
+        "erasures": _erasure().id,
+        "legal-holds": hold_set(kind=HoldKind.AGENT, target=uuid.UUID(int=9), reason="A lawsuit.", principal=SYSTEM).id,
         "people": led.member.id,
         "size": "GOALS",
         "lifecycle report": _lifecycle_report(),

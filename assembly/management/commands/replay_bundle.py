@@ -63,4 +63,6 @@ def _line(checked: RecordCheck) -> str:
     if checked.fault:
         return f"✗ {checked.id}  {checked.fault}"
     proof = f"as in seal {checked.seal}" if checked.seal else "not sealed yet"
+    if checked.erased:
+        return f"✓ {checked.id}  {checked.erased} It is {proof}."
     return f"✓ {checked.id}  replayed byte for byte, {proof}"

@@ -86,5 +86,6 @@ def _summary_json(tally: VerificationCounts, newest: str, wrong: int) -> str:
 
 def _summary_text(tally: VerificationCounts, newest: str) -> str:
     looked_at = f"{tally.seals:,} seals, {tally.records:,} contexts, {tally.pieces:,} pieces; {tally.pruned:,} pruned"
-    looked_at += f", {tally.erased:,} erased" if tally.erased else ""
+    erased = tally.erased + tally.keyless
+    looked_at += f", {erased:,} erased" if erased else ""
     return f"Looked at {looked_at}. The newest seal is {newest or 'none'}."

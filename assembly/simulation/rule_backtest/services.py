@@ -13,7 +13,8 @@ from assembly.engine.diff import ContextDiff, DecisionChange, diff_contexts
 from assembly.engine.rules import Rule
 from assembly.engine.types import Candidate
 from assembly.models import Assembly, AssemblyQuerySet
-from assembly.records.reader import DAMAGE_ERRORS, RecordDamaged, load_record
+from assembly.records.reader import DAMAGE_ERRORS, load_record
+from assembly.records.record_errors import RecordDamaged
 from assembly.rules.evaluation import rules_from_record
 from assembly.rules.services import Owner
 from assembly.simulation.basis import record_basis

@@ -14,12 +14,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agents.keys import api_key_create
-from agents.models import Agent
+from agents.models import Agent, ApiKey
 from assembly.pipeline import shared_answers
 from assembly.pipeline.answer_cache import AssemblyCache
 from memories.models import Entity, Event, Pattern, Thread
 from memories.services import MemoryFacts, memories_create
 from teams.principal import SYSTEM
+from teams.sensitivity import Sensitivity
 from tests.assembly.contract.contract_checks import REQUESTS, check_answer, sent
 from tests.assembly.contract.request_strategies import requests
 from tests.assembly.one_of_each import everything
@@ -31,7 +32,9 @@ _numbers = count()
 
 @pytest.fixture(scope="module")
 def key(module_database: str) -> str:
-    return api_key_create(agent=everything(timezone.now())[0])[1]
+    agent = everything(timezone.now())[0]
+    Agent.objects.filter(pk=agent.pk).update(clearance=Sensitivity.RESTRICTED)
+    return api_key_create(agent=agent, scopes=[ApiKey.Scope.RESTRICTED])[1]
 
 
 @pytest.fixture(autouse=True)

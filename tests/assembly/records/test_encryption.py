@@ -99,7 +99,7 @@ class TestErasedText:
         other = made(agent)
         store.destroy([text_hash(marker)])
         told = load_record(one)
-        assert [str(text) for text in told.erased] == [ERASED_NOTICE]
+        assert [str(text) for text in told.keyless_texts] == [ERASED_NOTICE]
         for ask in (replay, content_of):
             with pytest.raises(RecordErased, match="A text of this context was erased"):
                 ask(load_record(one))
@@ -112,7 +112,7 @@ class TestErasedText:
         after = made(agent, "milk")
         assert bytes(text_of(marker).sealed or b"")[:4] == (2).to_bytes(4)
         assert replay(load_record(after)).identical
-        assert not load_record(before).erased, "the same text is there again"
+        assert not load_record(before).keyless_texts, "the same text is there again"
 
     def test_over_rest(self, agent: Agent, marker: str, admin_api: Api) -> None:
         one = made(agent)

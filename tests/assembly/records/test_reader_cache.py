@@ -10,7 +10,8 @@ from agents.models import Agent
 from assembly.models import Assembly
 from assembly.models.assembly import packed
 from assembly.records import reader as records
-from assembly.records.reader import RecordDamaged, content_of, load_record
+from assembly.records.reader import content_of, load_record
+from assembly.records.record_errors import RecordDamaged
 from config.caching.process_cache import ProcessCache
 from teams.models import Team, User
 from tests.assembly.large_record import context_of_many

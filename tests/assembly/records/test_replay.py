@@ -15,7 +15,8 @@ from assembly.engine.types import ENGINE_VERSION
 from assembly.models import Assembly, Piece, StoredText
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
-from assembly.records.reader import RecordDamaged, content_of, load_record, replay
+from assembly.records.reader import content_of, load_record, replay
+from assembly.records.record_errors import RecordDamaged
 from memories.models import Memory
 from memories.services import MemoryFacts, memory_create, memory_delete
 from teams.models import Team, User

@@ -35,6 +35,10 @@ class Store:
         self._attempt()
         return sum(map(len, self.values.values()))
 
+    def clear(self) -> None:
+        self._attempt()
+        self.values.clear()
+
     def _attempt(self) -> None:
         self.attempts += 1
         if not self.is_up:

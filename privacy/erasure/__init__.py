@@ -1,0 +1,1 @@
+"""The data of a person is erased everywhere, with proof."""

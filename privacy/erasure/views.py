@@ -1,0 +1,185 @@
+"""The pages of erasures: to begin one, their list, and the report of one; and legal holds of subjects."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from assembly.records.seal_hashing import canonical_json
+from config.http.cursors import next_page_url, page_of
+from config.http.errors import Conflict, DossierError, Invalid, NotFound
+from privacy.access import erasure_for, subject_for
+from privacy.erasure.erasure_job import job_of
+from privacy.erasure.holds import hold_lift, hold_set
+from privacy.erasure.services import ErasurePlan, HeldByLaw, erasure_plan, erasure_request
+from privacy.models import HoldKind, LegalHold, Subject, SubjectErasure
+from privacy.models.erasure import MAX_ERASURE_REASON_CHARACTERS
+from privacy.subjects.linked_things import LinkedThing, linked_things
+from privacy.subjects.stored_texts import THING_KINDS
+from privacy.subjects.views import crumb_of, list_crumb
+from teams.access import principal_of, require_admin
+from teams.versioned_text.presentation import Crumb
+
+JSON = "application/json"
+
+
+class ErasureForm(forms.Form):
+    """Why a subject is erased, the number of linked texts that the admin has seen, and the confirmation."""
+
+    reason = forms.CharField(
+        label=gettext_lazy("Reason"),
+        max_length=MAX_ERASURE_REASON_CHARACTERS,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text=gettext_lazy("It stays in the report. Write it without the name of the person."),
+    )
+    confirmed = forms.IntegerField(
+        label=gettext_lazy("Number of linked texts"),
+        min_value=0,
+        help_text=gettext_lazy("Type it from above, to confirm that you have read it."),
+    )
+
+
+class HoldForm(forms.Form):
+    """Why nothing of a subject may be erased."""
+
+    reason = forms.CharField(
+        label=gettext_lazy("Reason"), max_length=MAX_ERASURE_REASON_CHARACTERS, widget=forms.Textarea(attrs={"rows": 2})
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRow:
+    """A line of the confirmation page: a linked thing, and whether it goes as a whole."""
+
+    thing: LinkedThing
+    is_whole: bool
+    may_be_whole: bool
+
+
+def erase(request: HttpRequest, id_: UUID) -> HttpResponse:
+    """Show what the erasure of a subject will do, and begin it once it is confirmed."""
+    principal = principal_of(request)
+    subject = subject_for(principal, id_)
+    form = ErasureForm(request.POST or None)
+    whole = _chosen(request) if request.method == "POST" else None
+    plan = erasure_plan(subject, whole)
+    if request.method == "POST" and form.is_valid():
+        if form.cleaned_data["confirmed"] != len(plan.mentions):
+            form.add_error("confirmed", _("This is not the number of linked texts. Nothing was erased."))
+        else:
+            try:
+                erasure = erasure_request(
+                    subject=subject, reason=form.cleaned_data["reason"], principal=principal, whole=whole
+                )
+            except Invalid as refused:
+                form.add_error("reason", refused.detail)
+            except (Conflict, HeldByLaw) as refused:
+                form.add_error(None, refused.detail)
+            else:
+                messages.success(request, _("The erasure has begun. You can leave this page."))
+                return redirect("erasure", id_=erasure.id)
+    facts = {
+        "subject": subject,
+        "form": form,
+        "plan": plan,
+        "counts": [(THING_KINDS[kind].label, number) for kind, number in plan.counts.items()],
+        "rows": _rows(plan),
+        "hold": plan.hold,
+        "crumbs": [list_crumb(), crumb_of(subject)],
+    }
+    return render(request, "privacy/erasure/erase.html", facts, status=422 if form.errors else 200)
+
+
+def _chosen(request: HttpRequest) -> set[UUID]:
+    """Return the ids of the mentions that are checked to be deleted as a whole; others than ids are ignored."""
+    found = set()
+    for value in request.POST.getlist("whole"):
+        try:
+            found.add(UUID(value))
+        except ValueError:
+            continue
+    return found
+
+
+def _rows(plan: ErasurePlan) -> list[PlannedRow]:
+    things = {thing.mention.id: thing for thing in linked_things(one.mention for one in plan.mentions)}
+    return [
+        PlannedRow(things[one.mention.id], one.is_whole, one.may_be_whole)
+        for one in plan.mentions
+        if one.mention.id in things
+    ]
+
+
+def hold(request: HttpRequest, id_: UUID) -> HttpResponse:
+    """Show the legal hold of a subject, and set or lift it."""
+    principal = principal_of(request)
+    subject = subject_for(principal, id_)
+    form = HoldForm(request.POST or None)
+    current = LegalHold.objects.filter(kind=HoldKind.SUBJECT, target=subject.id, lifted_at=None).first()
+    if request.method == "POST" and current:
+        hold_lift(hold=current, principal=principal)
+        messages.success(request, _("The legal hold is lifted."))
+        return redirect("subject", id_=id_)
+    if request.method == "POST" and form.is_valid():
+        try:
+            reason = form.cleaned_data["reason"]
+            hold_set(kind=HoldKind.SUBJECT, target=subject.id, reason=reason, principal=principal)
+        except DossierError as refused:
+            form.add_error(None, refused.detail)
+        else:
+            messages.success(request, _("Nothing of this subject is erased until the hold is lifted."))
+            return redirect("subject_erase", id_=id_)
+    facts = {"subject": subject, "form": form, "hold": current, "crumbs": [list_crumb(), crumb_of(subject)]}
+    invalid = form.errors and not current
+    return render(request, "privacy/erasure/hold.html", facts, status=422 if invalid else 200)
+
+
+def erasure_list(request: HttpRequest) -> HttpResponse:
+    """Show all erasures, the newest first, and the legal holds in force."""
+    require_admin(principal_of(request))
+    found, cursor = page_of(SubjectErasure.objects.all(), request.GET, ("number",))
+    facts = {
+        "erasures": found,
+        "next": next_page_url(request.path, request.GET.dict(), cursor),
+        "holds": _held(),
+    }
+    return render(request, "privacy/erasure/list.html", facts)
+
+
+def _held() -> list[tuple[LegalHold, Subject | None]]:
+    """Return the legal holds in force, each with its subject if it is on one that exists."""
+    holds = list(LegalHold.objects.filter(lifted_at=None).order_by("-created", "-id"))
+    subjects = Subject.objects.in_bulk([hold.target for hold in holds if hold.kind == HoldKind.SUBJECT])
+    return [(hold, subjects.get(hold.target)) for hold in holds]
+
+
+def erasure_page(request: HttpRequest, id_: UUID) -> HttpResponse:
+    """Show how far an erasure is, or its report."""
+    erasure = erasure_for(principal_of(request), id_)
+    facts: dict[str, Any] = {
+        "erasure": erasure,
+        "report": erasure.report,
+        "places": [line for line in (erasure.report or {}).get("places", ()) if line["found"]],
+        "empty": sum(not line["found"] for line in (erasure.report or {}).get("places", ())),
+        "steps_done": len(erasure.steps.get("done", [])),
+        "job": job_of(erasure),
+        "sha256": bytes(erasure.sha256 or b"").hex(),
+        "crumbs": [list_crumb(), Crumb(_("Erasures"), reverse("erasure_list"))],
+    }
+    return render(request, "privacy/erasure/erasure.html", facts)
+
+
+def report_file(request: HttpRequest, id_: UUID) -> HttpResponse:
+    """Return the report of an erasure as the canonical JSON that is sealed. Raises NotFound before it is finished."""
+    erasure = erasure_for(principal_of(request), id_)
+    if erasure.report is None:
+        raise NotFound("The report of this erasure")
+    name = f'attachment; filename="erasure-{erasure.number}.json"'
+    return HttpResponse(canonical_json(erasure.report), content_type=JSON, headers={"Content-Disposition": name})

@@ -1,0 +1,15 @@
+"""A committed database in which everything says something about one person."""
+
+import pytest
+
+from agents.models import Agent
+from teams.models import Team, User
+from tests.client import Api
+from tests.pages.conftest import _uncollected_static_files  # noqa: F401 - a fixture
+from tests.privacy.erasure.world import Told, tell
+
+
+@pytest.fixture
+def told(committed_database: str, agent: Agent, team: Team, owner: User, admin_api: Api) -> Told:
+    """Everything about the person, in fifty contexts and everywhere else."""
+    return tell(agent, team, owner, admin_api)

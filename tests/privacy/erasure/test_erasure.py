@@ -1,0 +1,160 @@
+"""Everything about a person is erased, everywhere, and the chain of seals proves what."""
+
+import hashlib
+from dataclasses import dataclass
+from uuid import UUID
+
+import pytest
+from django.db import ProgrammingError, transaction
+
+from agents.models import Agent
+from assembly.models import Assembly, RecordErasure, Seal
+from assembly.models.encryption import RecordErased
+from assembly.pipeline.request import AssemblyRequest
+from assembly.pipeline.services import assemble
+from assembly.records.reader import load_record, replay
+from assembly.records.seal_hashing import canonical_json
+from memories.models import Document, Memory
+from memories.services import MemoryFacts, memory_create
+from privacy.models import SubjectErasure
+from teams.models import Team, User
+from teams.principal import SYSTEM
+from tests import personas
+from tests.client import Api
+from tests.privacy.erasure.world import (
+    MAIL,
+    MENTIONING,
+    Told,
+    damage,
+    erase,
+    files_with,
+    follow_all,
+    recorded_texts_with,
+    reread,
+    run_all_jobs,
+    stored_files,
+    tables_with,
+    tell,
+    write_ahead_files,
+)
+from tests.privacy.subject_factories import NAME
+
+owner, editor, teammate, team, agent = personas.once_per_module(
+    personas.owner, personas.editor, personas.teammate, personas.team, personas.agent
+)
+[admin_api] = personas.once_per_module(personas.admin_api)
+SPELLINGS = (NAME, MAIL, "zora  quell", "Quell")
+
+
+@dataclass
+class Erased:
+    """What was there before the erasure, and the erasure."""
+
+    told: Told
+    tables: dict[str, int]
+    recorded: int
+    files: list[str]
+    damage: list[str]
+    replayed: dict[UUID, str]
+    erasure: SubjectErasure
+
+
+@pytest.fixture(scope="module")
+def erased(module_database: str, agent: Agent, team: Team, owner: User, admin_api: Api) -> Erased:
+    told = tell(agent, team, owner, admin_api)
+    replayed = {one.id: replay(load_record(one)).content for one in told.untouched}
+    tables, files, before = tables_with(NAME), files_with(NAME, stored_files()), damage()
+    recorded = recorded_texts_with(NAME)
+    erasure = erase(told.subject)
+    run_all_jobs()
+    return Erased(told, tables, recorded, files, before, replayed, erasure)
+
+
+def test_the_person_is_nowhere_afterwards(erased: Erased) -> None:
+    told = {"memories", "memory_versions", "events", "documents", "chunks", "drafts", "assemblies"}
+    stored = {"entities", "subject_identifiers", "text_levels", "context_files"}
+    assert told | stored <= erased.tables.keys()
+    assert {spelling: tables_with(spelling) for spelling in SPELLINGS} == {spelling: {} for spelling in SPELLINGS}
+    assert erased.recorded, "they are encrypted"
+    assert not any(recorded_texts_with(spelling) for spelling in SPELLINGS)
+
+
+def test_the_bytes_are_gone_from_the_files_of_tables_indexes_and_catalogues(erased: Erased) -> None:
+    assert erased.files
+    assert files_with("Quell", stored_files()) == []
+
+
+def test_write_ahead_files_that_still_have_it_are_named(erased: Erased) -> None:
+    named = erased.erasure.report["write_ahead"]["segments"]
+    still = files_with("Quell", write_ahead_files())
+    assert {name for name in still if name <= max(named)} <= set(named)
+
+
+def test_the_records_still_verify_and_all_others_replay_byte_for_byte(erased: Erased) -> None:
+    assert erased.damage == damage() == []
+    for one in erased.told.untouched:
+        assert replay(load_record(Assembly.everything.get(id=one.id))).content == erased.replayed[one.id]
+        assert replay(load_record(Assembly.everything.get(id=one.id))).identical
+
+
+def test_the_report_says_what_was_destroyed_and_has_no_names(erased: Erased) -> None:
+    report = erased.erasure.report
+    assert report["search"]["found"] == report["search"]["found_by_vector"] == 0
+    assert report["search"]["vectors"] > 0
+    assert report["write_ahead"]["segments"]
+    assert report["write_ahead"]["gone_by"]
+    assert {line["place"]: line["destroyed"] for line in report["places"]}["documents"] >= 2
+    assert {line["place"]: line["destroyed"] for line in report["places"]}["idempotent_requests"] >= 1
+    assert report["things"]["memories"] >= 3
+    assert report["records"]["pieces"] > 0
+    assert report["records"]["topics"] == MENTIONING
+    assert set(report["rewritten"].values()) == {"written anew"}
+    assert "Quell" not in str(report)
+
+
+def test_the_report_is_sealed_and_what_was_looked_for_forgotten(erased: Erased) -> None:
+    erasure = erased.erasure
+    assert erasure.sealed_spellings == ""
+    last = RecordErasure.objects.exclude(report="").get(erasure=erasure.id)
+    assert last.report == canonical_json(erasure.report).decode()
+    assert hashlib.sha256(last.report.encode()).digest() == bytes(erasure.sha256 or b"")
+    assert Seal.objects.filter(erasure=last.id).exists()
+    subject = reread(erased.told.subject)
+    assert (subject.name, subject.note) == ("[erased]", "")
+    assert subject.erased_at
+    assert not subject.identifiers.exists()
+
+
+def test_long_texts_stay_without_the_spellings_and_are_searched_again(erased: Erased) -> None:
+    letters = Document.everything.get(path="letters.md")
+    assert letters.content.startswith("Paragraph 0: [erased] asked about tea")
+    assert letters.chunks.exists()
+    assert not Memory.everything.filter(id=erased.told.memory.id).exists()
+
+
+def test_a_context_says_what_is_gone_and_when(erased: Erased) -> None:
+    gone = list(Assembly.everything.exclude(agent_slug="other"))
+    assert len(gone) >= MENTIONING
+    for one in gone:
+        with pytest.raises(RecordErased) as refused:
+            replay(load_record(one))
+        assert refused.value.status == 410
+        assert f"Erasure {erased.erasure.number} removed" in refused.value.detail
+
+
+def test_the_same_text_can_be_recorded_again(erased: Erased, agent: Agent) -> None:
+    text = f"{NAME} prefers white tea now."
+    memory_create(owner=agent, facts=MemoryFacts(kind="preference", text=text), principal=SYSTEM)
+    made = assemble(agent=agent, asked=AssemblyRequest(topic="tea"), principal=SYSTEM)
+    assert text in made.content
+    follow_all()
+    assert damage() == []
+    assert replay(load_record(Assembly.everything.get(id=made.assembly.id))).identical
+
+
+def test_an_erasure_can_be_neither_deleted_nor_changed(erased: Erased) -> None:
+    rows = SubjectErasure.objects.filter(id=erased.erasure.id)
+    with pytest.raises(ProgrammingError), transaction.atomic():
+        rows.delete()
+    with pytest.raises(ProgrammingError), transaction.atomic():
+        rows.update(reason="another")

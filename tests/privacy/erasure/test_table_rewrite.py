@@ -1,0 +1,81 @@
+"""Tables are written anew by their owner; what stands in the way is waited for, or said."""
+
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+from django.db import connection, connections
+
+from agents.models import Agent
+from memories.services import MemoryFacts, memory_create
+from privacy.erasure import table_rewrite as rewriting
+from privacy.erasure.table_rewrite import MayNotRewrite, TableBusy, table_rewrite
+from teams.principal import SYSTEM
+from tests.privacy.erasure.world import files_with, stored_files
+
+MARK = "Vyqxburied"
+
+
+@pytest.fixture
+def session(committed_database: str) -> Iterator[psycopg.Connection]:
+    """Another session, which may keep the owner waiting."""
+    named = {"host": "HOST", "port": "PORT", "dbname": "NAME", "user": "USER", "password": "PASSWORD"}
+    facts = {ours: connection.settings_dict[django] for ours, django in named.items()}
+    with psycopg.connect(**facts) as other:
+        yield other
+
+
+def test_bytes_of_deleted_rows_leave_the_files(committed_database: str, agent: Agent) -> None:
+    memory = memory_create(owner=agent, facts=MemoryFacts(kind="fact", text=f"{MARK} in tea"), principal=SYSTEM)
+    type(memory).objects.filter(id=memory.id).update(text="nothing")
+    assert files_with(MARK, stored_files())
+    for table in ("memories", "memory_versions", "pg_statistic"):
+        with connections["owner"].cursor() as cursor:
+            if table == "memory_versions":
+                cursor.execute("ALTER TABLE memory_versions DISABLE TRIGGER USER")
+                cursor.execute("UPDATE memory_versions SET content = 'nothing'")
+        table_rewrite(table)
+    assert files_with(MARK, stored_files()) == []
+
+
+def test_no_statistics_are_left_of_a_table_that_is_empty_now(committed_database: str, agent: Agent) -> None:
+    for number in range(3):
+        facts = MemoryFacts(kind="fact", text=f"{MARK} in tea", external_id=str(number))
+        memory_create(owner=agent, facts=facts, principal=SYSTEM)
+    with connections["owner"].cursor() as cursor:
+        cursor.execute("ANALYZE memories")
+        cursor.execute("ALTER TABLE memory_versions DISABLE TRIGGER USER")
+        cursor.execute("DELETE FROM memories")
+    for table in ("memories", "pg_statistic"):
+        table_rewrite(table)
+    assert [name for name in files_with(MARK, stored_files()) if "pg_statistic" in name or "(memories" in name] == []
+
+
+def test_a_transaction_that_may_read_what_was_deleted_is_waited_for(
+    session: psycopg.Connection, agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rewriting, "PAUSE_SECONDS", 0.01)
+    session.execute("SET default_transaction_isolation = 'repeatable read'")
+    session.commit()
+    memory = memory_create(owner=agent, facts=MemoryFacts(kind="fact", text=f"{MARK} in tea"), principal=SYSTEM)
+    session.execute("SELECT 1 FROM agents")  # it reads no memory, but could
+    type(memory).objects.filter(id=memory.id).update(text="nothing")
+    with pytest.raises(TableBusy):
+        table_rewrite("memories")
+    session.rollback()
+    table_rewrite("memories")
+
+
+def test_a_locked_table_is_waited_for(session: psycopg.Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rewriting, "PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(rewriting, "LOCK_TIMEOUT", "50ms")
+    session.execute("SELECT 1 FROM memories")
+    with pytest.raises(TableBusy):
+        table_rewrite("memories")
+    session.rollback()
+    table_rewrite("memories")
+
+
+def test_a_table_of_somebody_else_is_passed_over_and_said(committed_database: str) -> None:
+    with pytest.raises(MayNotRewrite):
+        table_rewrite("pg_authid")
