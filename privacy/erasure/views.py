@@ -1,5 +1,6 @@
 """The pages of erasures: to begin one, their list, and the report of one; and legal holds of subjects."""
 
+import datetime
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -163,11 +164,14 @@ def _held() -> list[tuple[LegalHold, Subject | None]]:
 def erasure_page(request: HttpRequest, id_: UUID) -> HttpResponse:
     """Show how far an erasure is, or its report."""
     erasure = erasure_for(principal_of(request), id_)
+    report = erasure.report or {}
+    gone_by = report.get("write_ahead", {}).get("gone_by")
     facts: dict[str, Any] = {
         "erasure": erasure,
         "report": erasure.report,
-        "places": [line for line in (erasure.report or {}).get("places", ()) if line["found"]],
-        "empty": sum(not line["found"] for line in (erasure.report or {}).get("places", ())),
+        "gone_by": datetime.datetime.fromisoformat(gone_by) if gone_by else None,
+        "places": [line for line in report.get("places", ()) if line["found"]],
+        "empty": sum(not line["found"] for line in report.get("places", ())),
         "steps_done": len(erasure.steps.get("done", [])),
         "job": job_of(erasure),
         "sha256": bytes(erasure.sha256 or b"").hex(),

@@ -42,7 +42,7 @@ def test_a_person_asks_what_is_stored(page: Page, server: str, team: Team, compl
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("The search is running")).to_be_visible()
     run_scans()
-    expect(page.get_by_text("The last search read")).to_be_visible(timeout=15_000)
+    expect(page.get_by_text("The last search read")).to_be_visible(timeout=60_000)
     photograph(page, "subject-review")
     assert violations_in_both_schemes(page) == []
     assert narrow_or_wide(page) == []
@@ -50,11 +50,11 @@ def test_a_person_asks_what_is_stored(page: Page, server: str, team: Team, compl
     expect(line.locator("mark")).to_have_text(NAME)
     page.get_by_label("All", exact=True).check()
     page.get_by_role("button", name="Link", exact=True).click()
-    expect(page.locator("[data-message]")).to_contain_text("texts linked")
+    expect(page.locator("[data-message]")).to_contain_text("texts linked", timeout=30_000)
     photograph(page, "subject-linked")
     page.get_by_role("link", name="Show everything").click()
     page.get_by_role("button", name="Write file").click()
-    expect(page.locator("[data-message]")).to_contain_text("The file is ready")
+    expect(page.locator("[data-message]")).to_contain_text("The file is ready", timeout=30_000)
     photograph(page, "subject-files")
     assert violations_in_both_schemes(page) == []
     assert narrow_or_wide(page) == []
@@ -68,7 +68,7 @@ def test_a_person_asks_what_is_stored(page: Page, server: str, team: Team, compl
     photograph(page, "subject-restrict")
     assert violations_in_both_schemes(page) == []
     page.get_by_role("button", name="Restrict").click()
-    expect(page.locator("[data-message]")).to_contain_text("Restricted.")
+    expect(page.locator("[data-message]")).to_contain_text("Restricted.", timeout=30_000)
     expect(page.locator("li.mention").first).to_contain_text("Withheld")
     photograph(page, "subject-restricted")
     page.goto(f"{server}/subjects/")
