@@ -98,7 +98,7 @@ def request_clearances(agent: Agent, team: Team | None) -> Clearances:
 
 def require_clearance(asked: AssemblyRequest, clearances: Clearances, team: Team | None) -> None:
     """Check that the clearances of a request cover the sensitivity of its own texts. Raises Forbidden."""
-    if not clearances.covers(asked.sensitivity, team=team is not None):
+    if asked.sensitivity > DEFAULT_LEVEL and not clearances.covers(asked.sensitivity, team=team is not None):
         level = min(clearances.agent, clearances.team if team else clearances.agent)
         raise Forbidden(
             f"Contexts of this agent are at most {Sensitivity(level).word} for you, so the texts of your request "

@@ -192,7 +192,8 @@ def test_replaying_says_that_the_bytes_match(signed_in: SignedIn, teammate: User
 def test_a_record_that_was_tampered_with_is_not_shown_as_the_truth(
     signed_in: SignedIn, owner: User, full: Assembly
 ) -> None:
-    full.id, full.sha256 = uuid4(), bytes(32)  # history cannot be changed, so the damaged record is another one
+    # History cannot be changed, so the damaged record is another one; an encrypted body is bound to its record.
+    full.id, full.sha256, full.body = uuid4(), bytes(32), packed(full.contents)
     full.save(force_insert=True)
     page = text_of(signed_in(owner).get(f"/contexts/{full.id}/"))
     assert "Integrity check failed" in page
