@@ -11,7 +11,7 @@ variants were chosen by the figures of all three. The cosines are those of the b
 
 `precision` and `recall` are those of conflicts, `false_alarms` is the share of pairs that agree (`duplicate`,
 `refining`, `similar`) which are called conflicts, and `duplicate_precision` is the precision of duplicates: shares from
-0 to 1. `reached_recall` counts only conflicts that workers compare at all, because their cosine is high enough. The
+0 to 1. `reached_recall` counts only conflicts that workers compare at all, because they are near. The
 figures of the held-out pairs have these names; those of other files end with the name of the file, as in
 `recall_train`. `ms_per_pair` is the time of a comparison of sentences that were not seen before, without embedding, and
 `ms_per_long_pair` that of texts of 2,000 characters. DATA=folder prints the same figures for its files NAME.jsonl, with
@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING
 
 import django
 
-from assembly.conflicts.detection.neighbours import CorpusText, find_neighbours
+from assembly.conflicts.detection.neighbours import CorpusText, find_neighbours, is_near
 from tests.benchmarks.conflict_corpora import corpus_names, load_corpora
 from tests.benchmarks.figures import figure
 
@@ -76,11 +76,11 @@ def _models() -> "list[tuple[InferenceModel | None, str]]":
 
 
 def _print_found(name: str, texts: Sequence[CorpusText], model: "InferenceModel | None", with_model: str) -> None:
-    from assembly.conflicts.compared_texts import MIN_SIMILARITY, NEAREST
+    from assembly.conflicts.compared_texts import NEAREST
     from assembly.conflicts.detection import compare_texts
     from memories.embeddings.wordllama import WordLlama
 
-    pairs = find_neighbours(texts, WordLlama(), floor=MIN_SIMILARITY, nearest=NEAREST)
+    pairs = find_neighbours(texts, WordLlama(), nearest=NEAREST)
     compared = [compare_texts(pair.left, pair.right, similarity=pair.similarity, model=model) for pair in pairs]
     found = [one for one in compared if one.label == "conflict"]
     if os.environ.get("SHOW"):
@@ -90,7 +90,6 @@ def _print_found(name: str, texts: Sequence[CorpusText], model: "InferenceModel 
 
 
 def _print_figures(file: Path, ending: str) -> None:
-    from assembly.conflicts.compared_texts import MIN_SIMILARITY
     from assembly.conflicts.detection.classifier import load_classifier
     from assembly.conflicts.detection.figures import evaluate, figures_of, similarities_by
     from assembly.conflicts.detection.labelled_pairs import load_pairs
@@ -100,7 +99,7 @@ def _print_figures(file: Path, ending: str) -> None:
     for model, with_model in _models():
         outcomes = evaluate(pairs, similarities, load_classifier(), model)
         conflicts = [(one, cosine) for one, cosine in zip(outcomes, similarities(pairs), strict=True) if _is_found(one)]
-        reached = sum(cosine >= MIN_SIMILARITY for _, cosine in conflicts)
+        reached = sum(is_near(one.pair.left, one.pair.right, cosine) for one, cosine in conflicts)
         figures = figures_of(outcomes)
         figures["reached_recall"] = reached / max(1, sum(pair.label == "conflict" for pair in pairs))
         for name, value in figures.items():
