@@ -3,7 +3,8 @@
 The pairs are in `tests/assembly/conflicts/pairs/`. The detection is trained with `train.jsonl`, with `wide.jsonl` and
 `varied.jsonl` (other words, several clauses, English, German and Spanish), with `documentation.jsonl` (sentences of
 this documentation that are near in meaning, none of which contradict each other), with `strangers.jsonl`, which two
-people wrote who did not see the detection (`writer`), and with `third.jsonl`, which a third one wrote. So their figures
+people wrote who did not see the detection (`writer`), with `third.jsonl`, which a third one wrote, and with
+`voices.jsonl`, twelve manners of writing (`voice`) by one developer. So their figures
 promise nothing for other texts: what is measured without the pairs of a writer is in the weights, as
 `without_the_writer`. `held_out.jsonl`, `fresh.jsonl` (other styles) and `notes.jsonl` (short notes and German) are not
 trained with, but the false alarms of `held_out` and `fresh` were read, a guard was made for one of `fresh`, and
@@ -47,7 +48,7 @@ NAME = "conflicts"
 PAIRS = Path(__file__).parents[1] / "assembly" / "conflicts" / "pairs"
 FILES = {
     "held_out": "",
-    **{name: f"_{name}" for name in ("train", "fresh", "notes", "wide", "varied", "strangers", "third")},
+    **{name: f"_{name}" for name in ("train", "fresh", "notes", "wide", "varied", "strangers", "third", "voices")},
 }
 """The ending of the figures of each file."""
 LONG_CHARACTERS, LONG_PAIRS = 2_000, 60
