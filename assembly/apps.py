@@ -35,4 +35,5 @@ class AssemblyConfig(AppConfig):
         import_module("assembly.monitoring.alerts.storage_pressure")  # the receiver of a signal
         further = import_module("memories.lifecycle.hourly_run").further_steps
         further[:] = [import_module("assembly.conflicts.consolidation").consolidate_duplicates]
+        import_module("assembly.records.raised_levels")  # a periodic task
         import_module("assembly.learned_weights.jobs")  # a kind of job and a periodic task

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from config.invisible_characters import is_blank
 from teams.models import Team
 from teams.principal import Action, Principal, Role
+from teams.readings.models import ReadingReasons
 from teams.secret_scanning.handling import SecretHandling
 from teams.services import people_to_add
 from teams.slugs import MAX_SLUG_CHARACTERS, derive_slug, valid_slug
@@ -193,6 +194,16 @@ class TeamSettingsForm(forms.Form):
         choices=SecretHandling.choices,
         help_text=_("What happens to a text of the team or of its agents in which a key or password is recognized."),
     )
+    reading_reasons = forms.ChoiceField(
+        label=_("Read with a reason only"),
+        choices=ReadingReasons.choices,
+        help_text=_("People give a reason before they open or download it. It is listed in “Who looked”."),
+        required=False,
+    )
+
+    def clean_reading_reasons(self) -> str | None:
+        """Return the choice; None if the form was sent without it."""
+        return self.cleaned_data["reading_reasons"] or None
 
 
 class DeletionForm(forms.Form):

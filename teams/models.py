@@ -12,7 +12,7 @@ from uuid_utils.compat import uuid7
 from teams.activity.models import Activity
 from teams.organisation.models import OrganisationFile, OrganisationFileVersion
 from teams.principal import EDIT_TEAM_FILES, ROLES_FOR, Action, Principal, Role, key_permits
-from teams.readings.models import Reading
+from teams.readings.models import Reading, ReadingReasons
 from teams.secret_scanning.handling import SecretHandling
 from teams.sensitivity import OF_VERSION, Sensitive
 from teams.sign_in.models import BrowserSession, SignInLimit
@@ -150,7 +150,8 @@ class Team(models.Model):
     """A group of people and agents with shared goals, context and rules.
 
     `agents_may_change_texts`: agents' keys may change and delete what people wrote in the team.
-    `secret_handling`: what happens to texts with keys or passwords.
+    `secret_handling`: what happens to texts with keys or passwords. `reading_reasons`: what people read only after they
+    gave a reason.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -162,6 +163,12 @@ class Team(models.Model):
         choices=SecretHandling.choices,
         default=SecretHandling.REFUSE,
         db_default=SecretHandling.REFUSE,
+    )
+    reading_reasons = models.CharField(
+        max_length=12,
+        choices=ReadingReasons.choices,
+        default=ReadingReasons.NEVER,
+        db_default=ReadingReasons.NEVER,
     )
     version = models.PositiveIntegerField(default=1)
     created = models.DateTimeField(auto_now_add=True)

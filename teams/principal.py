@@ -65,6 +65,12 @@ class Principal:
             return Author("system", "", self.name, origin)
         return Author("user", self.ref, self.name, origin)
 
+    @property
+    def reach(self) -> list[str]:
+        """What the principal has access to, as words: its teams, its scopes, and the levels up to its clearance."""
+        levels = [f"level:{level}" for level in range(self.agent_clearance + 1)] if self.kind == "agent_key" else []
+        return sorted([*map(str, self.team_ids), *self.scopes, *levels, *["admin"] * self.is_admin])
+
     def relaying(self, origin: str) -> "Principal":
         """Return the principal who stores texts that come from this origin."""
         return replace(self, relays=least_trusted(self.relays, origin))

@@ -58,17 +58,23 @@ def team_update(
     name: str,
     agents_may_change_texts: bool | None = None,
     secret_handling: str | None = None,
+    reading_reasons: str | None = None,
     principal: Principal = SYSTEM,
 ) -> Team:
-    """Rename a team, set whether agents may change what people wrote in it, and what happens to texts with secrets;
-    None leaves a setting unchanged.
+    """Rename a team, set whether agents may change what people wrote in it, what happens to texts with secrets, and
+    what is read only with a reason; None leaves a setting unchanged.
 
     A call that changes nothing creates no version. Raises StaleVersion.
     """
     current = lock_row(team)
     if current.version != expected_version:
         raise StaleVersion(current, expected_version)
-    given = {"name": name, "agents_may_change_texts": agents_may_change_texts, "secret_handling": secret_handling}
+    given = {
+        "name": name,
+        "agents_may_change_texts": agents_may_change_texts,
+        "secret_handling": secret_handling,
+        "reading_reasons": reading_reasons,
+    }
     before = {field: getattr(current, field) for field in given}
     after = {field: before[field] if value is None else value for field, value in given.items()}
     if before == after:

@@ -5,6 +5,7 @@ from django.urls import include, path, register_converter
 from teams.activity.views import activity_csv, activity_log
 from teams.models import TeamFile
 from teams.organisation import views as organisation
+from teams.readings.reasons import reading_reason
 from teams.readings.views import reading_csv, reading_log
 from teams.views import files, members, people, teams
 
@@ -48,6 +49,7 @@ urlpatterns = [
     path("activity/", activity_log, name="activity_log"),
     path("activity/log.csv", activity_csv, name="activity_csv"),
     path("readings/", reading_log, name="reading_log"),
+    path("readings/reason/", reading_reason, name="reading_reason"),
     path("readings/log.csv", reading_csv, name="reading_csv"),
     path("teams/", teams.team_list, name="team_list"),
     path("teams/new/", teams.team_new, name="team_new"),

@@ -29,8 +29,10 @@ from assembly.sources.base import Component, ConversationTurn, RequestFilters
 from config.http.serializers import ExactText, Moment, StrictSerializer
 from memories.api.events import EventCreateSerializer
 from teams.api.serializers import ActorSerializer
+from teams.sensitivity import DEFAULT_LEVEL, LEVEL_NAMES, LEVEL_WORDS
 
 MAX_TEXT_CHARACTERS = 300_000
+REQUEST_LEVELS = LEVEL_NAMES[LEVEL_NAMES.index(DEFAULT_LEVEL.word) :]
 MAX_WORDS = 50
 
 valid_role = RegexValidator(r"\A[a-z]{1,20}\Z", "Use a lower-case word such as user, assistant, tool or system.")
@@ -123,6 +125,13 @@ class AssemblyRequestSerializer(StrictSerializer):
         help_text="mask: placeholders stand for personal data, as [e-mail 1]; strict: also, nothing above internal is "
         "told. The stricter one of this and the profile's applies.",
     )
+    sensitivity = serializers.ChoiceField(
+        choices=REQUEST_LEVELS,
+        required=False,
+        default=DEFAULT_LEVEL.word,
+        help_text="How sensitive the topic, the turns and the additional context are; the record is at least as "
+        "sensitive. At most the clearance of the agent, and yours.",
+    )
     purpose = serializers.ChoiceField(
         choices=Purpose.choices,
         required=False,
@@ -164,6 +173,7 @@ def to_assembly_request(wishes: dict[str, Any]) -> AssemblyRequest:
     return AssemblyRequest(
         **{
             **wishes,
+            "sensitivity": LEVEL_WORDS[wishes["sensitivity"]],
             "session": wishes.get("session") or "",
             "history": tuple(ConversationTurn(**turn) for turn in wishes.get("history", [])),
             "filters": RequestFilters(since=filters.get("since"), exclude=tuple(filters.get("exclude", [])), **words),

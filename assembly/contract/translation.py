@@ -13,6 +13,7 @@ from assembly.engine.types import field_values
 from assembly.pipeline.request import DEFAULT_TOKENIZER, AssemblyRequest, RequestBudgets
 from assembly.profiles.catalogue import find_profile
 from config.http.serializers import Moment
+from teams.sensitivity import DEFAULT_LEVEL, LEVEL_WORDS
 
 DEFAULT_PROFILE = "memory"
 
@@ -43,6 +44,8 @@ def to_assembly_request(memory_request: Mapping[str, Any]) -> AssemblyRequest:
         budgets=RequestBudgets(_whole(budgets.get("time_ms")), budgets.get("quality_min")),
         strategy=_strategy(memory_request, profile),
         kv_policy=memory_request.get("kv_policy"),
+        privacy_mode=memory_request.get("privacy_mode", "off"),
+        sensitivity=LEVEL_WORDS[memory_request.get("sensitivity", DEFAULT_LEVEL.word)],
         format="messages" if memory_request.get("format") == "messages" else "markdown",
     )
 

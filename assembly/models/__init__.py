@@ -1,6 +1,15 @@
 """The models of `assembly` are the records of contexts, profiles, rules, alerts, webhooks and seals."""
 
-from assembly.models.assembly import Assembly, AssemblyQuerySet, NewAssembly, Piece, Purpose, StoredText, text_hash
+from assembly.models.assembly import (
+    Assembly,
+    AssemblyQuerySet,
+    NewAssembly,
+    Piece,
+    Purpose,
+    RaisedText,
+    StoredText,
+    text_hash,
+)
 from assembly.models.caches import ChangeCounter, StoredSummary, TextLevel, TokenCount, UnlevelledItem
 from assembly.models.conflict import (
     Conflict,
@@ -70,6 +79,7 @@ __all__ = [
     "Pruning",
     "PublicationGuard",
     "Purpose",
+    "RaisedText",
     "RecallResult",
     "RecallTest",
     "RecallTrigger",

@@ -273,6 +273,21 @@ class NewAssembly(models.Model):
         db_table = "new_assemblies"
 
 
+class RaisedText(models.Model):
+    """A text whose sensitivity rose: its id, its level, and when its recorded contexts are to be raised as well.
+
+    A trigger writes the rows. `seen`: this was done, and is due once more: see `assembly.records.raised_levels`.
+    """
+
+    item = models.UUIDField(primary_key=True)
+    level = models.SmallIntegerField()
+    due = models.DateTimeField(db_index=True)
+    seen = models.BooleanField(default=False)
+
+    class Meta:
+        db_table = "raised_texts"
+
+
 def load_profile(sha256: str) -> dict[str, Any]:
     """Return the profile whose JSON has this SHA-256 (in hexadecimal), from the process's cache or the database."""
     text = _profiles.get(sha256)

@@ -27,9 +27,9 @@ from assembly.sources import SOURCES
 from assembly.sources.base import GatherContext, SourceReport
 from assembly.sources.external.questions import EXTERNAL_SOURCE
 from assembly.sources.time_budget import TimeBudget
-from config.http.errors import Invalid
+from config.http.errors import Forbidden, Invalid
 from teams.models import Team
-from teams.sensitivity import DEFAULT_LEVEL, Clearances, clearances_for, reading_as
+from teams.sensitivity import DEFAULT_LEVEL, Clearances, Sensitivity, clearances_for, reading_as
 
 FAILURE_NOTE_REF = "note:unavailable_sources"
 
@@ -96,6 +96,17 @@ def request_clearances(agent: Agent, team: Team | None) -> Clearances:
     return clearances_for(agent=agent.id, team=team.id if team else None).limited_to(agent.clearance)
 
 
+def require_clearance(asked: AssemblyRequest, clearances: Clearances, team: Team | None) -> None:
+    """Check that the clearances of a request cover the sensitivity of its own texts. Raises Forbidden."""
+    if not clearances.covers(asked.sensitivity, team=team is not None):
+        level = min(clearances.agent, clearances.team if team else clearances.agent)
+        raise Forbidden(
+            f"Contexts of this agent are at most {Sensitivity(level).word} for you, so the texts of your request "
+            f"cannot be {Sensitivity(asked.sensitivity).word}. Nothing was recorded. An admin can raise the clearance "
+            "of the agent, or give your key a scope."
+        )
+
+
 def gather_candidates(prepared: PreparedAssembly, time: TimeBudget, *, trust_cache: bool = False) -> GatherResult:
     """Gather the candidates; if the agent's files are missing, create these and gather again.
 
@@ -160,6 +171,7 @@ def _gather_context(
         filters=asked.filters,
         additional_context=asked.additional_context,
         sender_origin=asked.sender_origin,
+        sensitivity=asked.sensitivity,
         depth_limit=profile.depth_limit,
         ranker=profile.ranker,
         scope_limits=profile.scope_limits,

@@ -17,7 +17,7 @@ from assembly.sources.base import ConversationTurn, GatherContext, RequestFilter
 from config.db.statements import Statement, run_statement
 from config.http.errors import NotFound
 from memories.models import Session
-from teams.sensitivity import READABLE_SQL, owner_clearance
+from teams.sensitivity import DEFAULT_LEVEL, READABLE_SQL, Sensitivity, owner_clearance
 
 DEFAULT_PROFILE = "conversation"
 DEFAULT_TOKENIZER = "cl100k_base"
@@ -75,6 +75,8 @@ class AssemblyRequest:
     """Narrows the storage policies of the agent's own items that are included (seed "Memory Layer": KVPolicy)."""
     privacy_mode: PrivacyMode = "off"
     """What happens to personal data in the texts of the context; the stricter one of this and the profile's."""
+    sensitivity: int = DEFAULT_LEVEL
+    """The sensitivity of the request's own texts (topic, turns, additional context); the record is as sensitive."""
     purpose: Purpose | None = None
     """Purpose of the context; None for the caller's default. Not among the facts, because it changes no content."""
 
@@ -112,6 +114,7 @@ class AssemblyRequest:
             # Only if given, so that the cache keys and records of all other requests remain as they were.
             **({"entities": list(self.entities)} if self.entities else {}),
             **({"privacy_mode": self.privacy_mode} if self.privacy_mode != "off" else {}),
+            **({"sensitivity": Sensitivity(self.sensitivity).word} if self.sensitivity != DEFAULT_LEVEL else {}),
             **({"kv_policy": dict(self.kv_policy)} if self.kv_policy is not None else {}),
         }
 

@@ -19,7 +19,13 @@ from agents.models import Agent
 from assembly.engine.codes import WarningCode
 from assembly.models import Assembly, Purpose
 from assembly.pipeline.answer_cache import AssemblyResult, CacheKey, cache_key
-from assembly.pipeline.prepare import PreparedAssembly, gather_candidates, prepare, request_clearances
+from assembly.pipeline.prepare import (
+    PreparedAssembly,
+    gather_candidates,
+    prepare,
+    request_clearances,
+    require_clearance,
+)
 from assembly.pipeline.request import AssemblyRequest, request_document
 from assembly.pipeline.rounds import AssembledRound, with_second_round
 from assembly.pipeline.shared_answers import recall_answer, remember_answer
@@ -86,7 +92,8 @@ def assemble(
     The same request within the last 30 seconds, with nothing changed since, is answered from the cache, with a record
     of its own. `recorded` is called with each new row, in the transaction that writes it: an exception that it raises
     passes through, and nothing is recorded. Raises Invalid for an unknown profile or tokenizer, a strategy that the
-    profile cannot follow, or a team in which the agent does not work; NotFound for a session that is not the agent's.
+    profile cannot follow, or a team in which the agent does not work; NotFound for a session that is not the agent's;
+    Forbidden for texts of the request that are more sensitive than the agent or who asks may read.
     The caller must check that the principal may do this.
     """
     asked = asked.for_agent(agent)
@@ -95,6 +102,7 @@ def assemble(
     time, purpose = TimeBudget.running(asked.budgets.time_ms), asked.purpose or Purpose.default_for(principal)
     with reading_as(principal):
         clearances = request_clearances(agent, team)
+    require_clearance(asked, clearances, team)
     wanted = cache_key(agent=agent, team=team, now=asked.now, asked=asked.facts(), clearances=clearances)
     if known := recall_answer(wanted, agent, team):
         repeat = partial(record_cache_hit, of=known.assembly, principal=principal, purpose=purpose)
@@ -167,6 +175,7 @@ def _assemble_and_record(
             principal=principal,
             purpose=asked.purpose or Purpose.default_for(principal),
             expected_counts=gathered.expected_counts,
+            least_sensitivity=asked.sensitivity,
         )
         if recorded:
             recorded(assembly)

@@ -25,7 +25,7 @@ from config.db.statements import Rows, Statement, run_together
 from memories.embeddings.vectors import QueryVector
 from memories.models import Session, TaskFrame
 from teams.models import Team
-from teams.sensitivity import FULL, Clearances
+from teams.sensitivity import DEFAULT_LEVEL, FULL, Clearances
 
 Component = Literal["recent", "semantic", "entity", "relation", "pattern", "custom"]
 """The type of a ContextComponent in the seed "Context Assembly Specification"."""
@@ -91,6 +91,8 @@ class GatherContext:
     additional_context: str = ""
     sender_origin: Origin = "agent"
     """The person or the agent that sent the request: where the additional context comes from."""
+    sensitivity: int = DEFAULT_LEVEL
+    """The sensitivity of the request's own texts."""
     clearances: Clearances = FULL
     """The levels up to which the sources read; nothing above them leaves the database."""
     depth_limit: int = 2

@@ -23,8 +23,11 @@ AUDITED_FUNCTIONS = (
     "prune_levels(uuid, bytea[])",
     "prune_recall_results(uuid, uuid, integer)",
     "prune_readings(integer, integer)",
+    "raise_recorded_levels(uuid, smallint, integer)",
 )
-"""The only functions by which the role of the app can delete history. The last ones are created by later migrations."""
+"""The only functions by which the role of the app can delete history, or raise the level of a record. The last ones are
+created by later migrations.
+"""
 ORGANISATION = UUID(int=0)
 """The owner under which changes are counted that belong to no single agent or team."""
 ACCESS = UUID(int=1)

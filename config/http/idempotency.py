@@ -1,7 +1,8 @@
 """With an Idempotency-Key, the first request has an effect, and repeated requests get the same response.
 
 The row is inserted in the transaction of the effect, so that both are stored or neither. A repeated request that
-arrives while the first is in progress waits for it at the row's unique index.
+arrives while the first is in progress waits for it at the row's unique index. Responses are stored encrypted, because
+they may have confidential texts.
 """
 
 import hashlib
@@ -18,6 +19,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from config.db.statements import execute_sql
+from config.http.encryption import UndecryptableSecret, decrypt, encrypt
 from config.http.errors import DossierError, Invalid
 from config.http.models import IdempotentRequest
 from config.http.notes import add_notes
@@ -26,6 +28,8 @@ from config.http.serializers import FastJSONRenderer
 RETENTION = timedelta(hours=24)
 MAX_KEY_CHARACTERS = 200
 REPEATED_HEADERS = ("ETag", "Location")
+ENCRYPTED_START = "gAAAA"
+"""The beginning of every Fernet token, and of no JSON."""
 
 
 class KeyReused(DossierError):
@@ -77,7 +81,7 @@ def _answer_once(request: Request, key: str, handle: Callable[[], Response]) -> 
         "path": request.path[:500],
         "key": key,
     }
-    body, reach = hashlib.sha256(request.body).hexdigest(), sorted(map(str, principal.team_ids))
+    body, reach = hashlib.sha256(request.body).hexdigest(), principal.reach
     _delete_expired()
     if not _claim_key(address, body, reach):
         return _repeat(IdempotentRequest.objects.get(**address), body, reach)
@@ -85,7 +89,7 @@ def _answer_once(request: Request, key: str, handle: Callable[[], Response]) -> 
     IdempotentRequest.objects.filter(**address).update(
         status=response.status_code,
         headers={name: response[name] for name in REPEATED_HEADERS if name in response},
-        body=FastJSONRenderer().render(getattr(response, "repeated", response.data)).decode(),
+        body=encrypt(FastJSONRenderer().render(getattr(response, "repeated", response.data)).decode()),
     )
     return response
 
@@ -108,9 +112,24 @@ def _repeat(first: IdempotentRequest, body: str, reach: list[str]) -> HttpRespon
             "The request was processed before and is not repeated. Its response contains data that "
             "you may no longer see: read what you may see now."
         )
-    response = HttpResponse(first.body, status=first.status, content_type="application/json", headers=first.headers)
+    response = HttpResponse(
+        _stored_body(first), status=first.status, content_type="application/json", headers=first.headers
+    )
     response["Idempotency-Replayed"] = "true"
     return response
+
+
+def _stored_body(first: IdempotentRequest) -> str:
+    """Return the stored response. Before responses were encrypted, they were stored as JSON."""
+    if not first.body.startswith(ENCRYPTED_START):
+        return first.body
+    try:
+        return decrypt(first.body)
+    except UndecryptableSecret:
+        raise AnswerNotVisible(
+            "The request was processed before and is not repeated. Its response can no longer be decrypted: read what "
+            "the request made."
+        ) from None
 
 
 def _delete_expired() -> None:

@@ -6,8 +6,8 @@ from django.db import models
 class IdempotentRequest(models.Model):
     """The response to the first request with a key, of a principal at an address, which repeated requests get again.
 
-    `reach` are the ids of the teams that the principal had access to: after losing one of them, the principal does not
-    get the response again.
+    `body` is encrypted. `reach` is what the principal had access to, such as the ids of its teams: after losing some of
+    it, the principal does not get the response again.
     """
 
     principal = models.CharField(max_length=80)

@@ -9,12 +9,16 @@ from rest_framework import serializers
 from config.http.serializers import ExactText, Flag, Line, NotesField, StrictSerializer
 from teams.origin import Origin
 from teams.principal import SYSTEM, Role
+from teams.readings.models import ReadingReasons
 from teams.secret_scanning.handling import SecretHandling
 from teams.sensitivity import LEVEL_WORDS, Sensitivity
 from teams.slugs import MAX_SLUG_CHARACTERS, valid_slug
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS, MAX_NOTE_CHARACTERS
 
 AGENTS_MAY_CHANGE = "Whether agents' keys may change and delete what people wrote in the team."
+REASONS_DEMANDED = (
+    "For what people have to give a reason before they open or download it: see the header `Reading-Reason`."
+)
 SECRETS_HANDLED = (
     "What happens to texts in which a key or password is recognized: `refuse`, `mask` (it is replaced), or `keep`."
 )
@@ -95,6 +99,12 @@ class TeamUpdateSerializer(StrictSerializer):
         help_text=SECRETS_HANDLED,
         error_messages={"invalid_choice": f"Use one of: {', '.join(SecretHandling.values)}."},
     )
+    reading_reasons = serializers.ChoiceField(
+        choices=ReadingReasons.values,
+        required=False,
+        help_text=REASONS_DEMANDED,
+        error_messages={"invalid_choice": f"Use one of: {', '.join(ReadingReasons.values)}."},
+    )
 
 
 class TeamSerializer(serializers.Serializer[Any]):
@@ -103,6 +113,7 @@ class TeamSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     agents_may_change_texts = serializers.BooleanField(help_text=AGENTS_MAY_CHANGE)
     secret_handling = serializers.ChoiceField(choices=SecretHandling.values, help_text=SECRETS_HANDLED)
+    reading_reasons = serializers.ChoiceField(choices=ReadingReasons.values, help_text=REASONS_DEMANDED)
     version = serializers.IntegerField()
     created_at = serializers.DateTimeField(source="created")
 

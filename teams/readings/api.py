@@ -33,6 +33,7 @@ class ReadingSerializer(serializers.Serializer[Any]):
     agent_id = serializers.UUIDField(allow_null=True, help_text="The agent whose things these are.")
     team_id = serializers.UUIDField(allow_null=True, help_text="The team whose things these are.")
     address = serializers.CharField(help_text="The IP address of the client.")
+    reason = serializers.CharField(help_text="Why, where a team demands a reason; else empty.")
     route = serializers.CharField(help_text="The method and the pattern of the address that was read.")
 
 
@@ -49,6 +50,7 @@ def reading_document(reading: Reading) -> dict[str, Any]:
         "agent_id": reading.agent_id,
         "team_id": reading.team_id,
         "address": reading.address,
+        "reason": reading.reason,
         "route": reading.route,
     }
 

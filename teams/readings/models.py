@@ -10,6 +10,8 @@ from uuid_utils.compat import uuid7
 
 from teams.sensitivity import Sensitivity
 
+MAX_REASON_CHARACTERS = 200
+
 
 class ReadingKind(models.TextChoices):
     """How something was read."""
@@ -17,6 +19,14 @@ class ReadingKind(models.TextChoices):
     READ = "read", _("Opened")
     LISTED = "listed", _("Seen in a list")
     EXPORTED = "exported", _("Downloaded")
+
+
+class ReadingReasons(models.TextChoices):
+    """For what a team demands a reason before somebody opens or downloads it."""
+
+    NEVER = "never", _("Nothing")
+    RESTRICTED = "restricted", _("What is restricted")
+    CONFIDENTIAL = "confidential", _("What is confidential or restricted")
 
 
 class Reading(models.Model):
@@ -47,6 +57,8 @@ class Reading(models.Model):
     team_ids = ArrayField(models.UUIDField())
     address = models.CharField(max_length=45, blank=True)
     """The IP address of the client."""
+    reason = models.CharField(max_length=MAX_REASON_CHARACTERS, blank=True, default="", db_default="")
+    """Why the person read it, where a team of the owner demands a reason."""
     route = models.CharField(max_length=200)
     """The method and the pattern of the address, such as `GET /memories/<uuid:id_>/`."""
 

@@ -17,6 +17,7 @@ from config.observability.request_context import route_of
 from teams.principal import Principal
 from teams.readings.collector import Thing, collected_things
 from teams.readings.models import Reading, ReadingKind
+from teams.readings.reasons import given_reason, owner_of
 
 PEOPLE = frozenset({"person", "admin_key"})
 """The kinds of principals whose readings are recorded. What an agent's key reads is in the records of contexts."""
@@ -27,36 +28,48 @@ SHOWING = frozenset({*range(200, 300), 304})
 TO_BE_CORRECTED = 422
 RECORD_SQL = f"""
 INSERT INTO readings
-    (id, created, actor, actor_name, kind, level, things, counts, agent_id, team_id, team_ids, address, route)
+    (id, created, actor, actor_name, kind, level, things, counts, agent_id, team_id, team_ids, address, reason, route)
 SELECT new.id, clock_timestamp(), %(actor)s, %(actor_name)s, new.kind, new.level, new.things, new.counts,
     new.agent_id, new.team_id,
     CASE WHEN new.team_id IS NOT NULL THEN ARRAY[new.team_id]
         ELSE ARRAY(SELECT team_id FROM agent_teams WHERE agent_id = new.agent_id ORDER BY team_id) END,
-    %(address)s, %(route)s
+    %(address)s, new.reason, %(route)s
 FROM jsonb_to_recordset(%(lines)s::jsonb) AS new
-    (id uuid, kind text, level smallint, things uuid[], counts jsonb, agent_id uuid, team_id uuid)
+    (id uuid, kind text, level smallint, things uuid[], counts jsonb, agent_id uuid, team_id uuid, reason text)
 WHERE NOT EXISTS (
     SELECT FROM readings AS old
     WHERE old.actor = %(actor)s AND old.created > clock_timestamp() - interval '{SAME_MINUTES} minutes'
         AND old.kind = new.kind AND old.things = new.things AND old.level = new.level AND old.address = %(address)s
+        AND old.reason = new.reason
 )
 """  # noqa: S608 - a constant number is put in
 
 
-def readings_record(request: HttpRequest, response: HttpResponseBase) -> int:
-    """Write a line for each thing that the request opened, and one for all others of the same owner that its answer
-    has; return the number of lines.
+ReadingGroups = Sequence[tuple[ReadingKind, Sequence[Thing]]]
+"""Things of one line each, with how they were read."""
 
-    Nothing is written for a refused or redirected request, a reading by an agent's key, things below confidential, and
-    what the same person read in the same way from the same address a few minutes ago.
+
+def reading_groups(request: HttpRequest, response: HttpResponseBase) -> ReadingGroups:
+    """Return what the request read, by line: each thing that it opened, and all others of the same owner together.
+
+    There is nothing for a refused or redirected request, a reading by an agent's key, and things below confidential.
     """
-    if not getattr(request, "things_read", None) or not shows_texts(request, response):
-        return 0
-    principal = reader_of(request)
-    if principal is None:
-        return 0
+    if not getattr(request, "things_read", None) or not shows_texts(request, response) or reader_of(request) is None:
+        return []
     is_file = "attachment" in response.headers.get("Content-Disposition", "")
-    lines = [line_of(kind, things) for kind, things in grouped(request, with_owners(request), is_file=is_file)]
+    return list(grouped(request, with_owners(request), is_file=is_file))
+
+
+def readings_record(request: HttpRequest, groups: ReadingGroups) -> int:
+    """Write a line for each group, and return the number of lines.
+
+    Nothing is written for what the same person read in the same way and for the same reason from the same address a few
+    minutes ago.
+    """
+    principal = reader_of(request)
+    if principal is None or not groups:
+        return 0
+    lines = [{**line_of(kind, things), "reason": given_reason(request, owner_of(things[0]))} for kind, things in groups]
     facts = {
         "actor": principal.ref,
         "actor_name": principal.name[: Reading._meta.get_field("actor_name").max_length],  # noqa: SLF001 - as documented
@@ -111,7 +124,8 @@ def grouped(
 
 def opened_things(request: HttpRequest, things: Sequence[Thing]) -> list[Thing]:
     """Return the things that the address of the request names, and not only the list in which they are."""
-    named = request.resolver_match.kwargs if request.resolver_match else {}
+    match: Any = request.resolver_match  # the stubs do not know `extra_kwargs`
+    named = {name: match.kwargs[name] for name in match.kwargs.keys() - match.extra_kwargs.keys()} if match else {}
     path = {str(value) for name, value in named.items() if name != "slug"}
     asked = {value for values in request.GET.lists() for value in values[1]}
     found = [thing for thing in things if thing.words & path or str(thing.id) in asked]

@@ -1,4 +1,4 @@
-"""This middleware writes down what each request read that is confidential or restricted."""
+"""This middleware writes down what each request read that is confidential or restricted, and demands reasons for it."""
 
 import logging
 from collections.abc import Callable
@@ -6,7 +6,8 @@ from collections.abc import Callable
 from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponseBase
 
-from teams.readings.recorded_lines import readings_record
+from teams.readings.reasons import demanded_response
+from teams.readings.recorded_lines import reading_groups, readings_record
 
 logger = logging.getLogger(__name__)
 
@@ -20,7 +21,10 @@ class ReadingsMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
         try:
-            readings_record(request, response)
+            groups = reading_groups(request, response)
+            if demand := demanded_response(request, groups):
+                return demand
+            readings_record(request, groups)
         except DatabaseError:
             logger.exception("a reading could not be recorded")
         return response

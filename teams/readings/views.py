@@ -25,7 +25,7 @@ from teams.sensitivity import Sensitivity
 
 CSV_COLUMNS = (
     *("created_at", "actor", "actor_name", "kind", "level", "thing", "counts"),
-    *("agent_id", "team_id", "address", "route"),
+    *("agent_id", "team_id", "address", "reason", "route"),
 )
 DAYS = {"1": 1, "7": 7, "30": 30, "90": 90}
 LEVELS = (Sensitivity.CONFIDENTIAL, Sensitivity.RESTRICTED)
@@ -119,6 +119,7 @@ def reading_csv(request: HttpRequest) -> HttpResponse:
             one.agent_id,
             one.team_id,
             one.address,
+            one.reason,
             one.route,
         )
         for one in exported_lines(found, CSV_NAME, principal_of(request))

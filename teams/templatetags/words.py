@@ -1,11 +1,12 @@
 """Template tags and filters for times, navigation and sizes of texts."""
 
 import datetime
+from functools import lru_cache
 from typing import Any
 
 from django import template
 from django.contrib.humanize.templatetags.humanize import intcomma, naturaltime
-from django.urls import reverse
+from django.urls import get_script_prefix, reverse
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.html import format_html
@@ -71,12 +72,24 @@ def nav_link(context: dict[str, Any], name: str, label: str, new: int = 0) -> Sa
 
     `new` is a number that stands behind the label, unless it is 0.
     """
-    address = reverse(name)
+    address = _page_address(name, get_script_prefix())
     path = context["request"].path if "request" in context else ""
     current = path == address or (address != "/" and path.startswith(address))
-    count = format_html(' <span class="count">{}</span>', intcomma(new)) if new else ""
+    return _navigation_link(address, str(label), intcomma(new) if new else "", current)
+
+
+@lru_cache(maxsize=128)
+def _page_address(name: str, _script_prefix: str) -> str:
+    """Return the address of a page without arguments, which is always the same below one prefix."""
+    return reverse(name)
+
+
+@lru_cache(maxsize=512)
+def _navigation_link(address: str, label: str, new: str, is_current: bool) -> SafeString:
+    """Return a link of the main navigation, of which each page has more than twenty that are the same everywhere."""
+    count = format_html(' <span class="count">{}</span>', new) if new else ""
     link = '<a href="{}"{}>{}{}</a>'
-    return format_html(link, address, SafeString(' aria-current="page"') if current else "", label, count)
+    return format_html(link, address, SafeString(' aria-current="page"') if is_current else "", label, count)
 
 
 TERMS: dict[str, tuple[str | Promise, str | Promise]] = {

@@ -53,7 +53,9 @@ def team_new(request: HttpRequest) -> HttpResponse:
 
 
 def team_settings(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show and change the name of a team, what its agents may do, and what happens to secrets in texts."""
+    """Show and change the name of a team, what its agents may do, what happens to secrets in texts, and what is read
+    only with a reason.
+    """
     team = team_for(principal_of(request), slug, Action.MANAGE)
     form = TeamSettingsForm(request.POST or None, initial=_form_values(team))
     if request.method == "POST" and form.is_valid():
@@ -65,6 +67,7 @@ def team_settings(request: HttpRequest, slug: str) -> HttpResponse:
                 name=form.cleaned_data["name"],
                 agents_may_change_texts=form.cleaned_data["agents_may_change_texts"],
                 secret_handling=form.cleaned_data["secret_handling"],
+                reading_reasons=form.cleaned_data["reading_reasons"],
             )
         except StaleVersion as stale:
             form.data = {**request.POST.dict(), "version": stale.current.version}
@@ -80,7 +83,8 @@ def team_settings(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _form_values(team: Team) -> dict[str, Any]:
-    return {name: getattr(team, name) for name in ("name", "version", "agents_may_change_texts", "secret_handling")}
+    shown = ("name", "version", "agents_may_change_texts", "secret_handling", "reading_reasons")
+    return {name: getattr(team, name) for name in shown}
 
 
 def team_delete_view(request: HttpRequest, slug: str) -> HttpResponse:

@@ -25,7 +25,7 @@ from tests.attacks.places import NOW, PLACES, candidate
 
 OWNERS = {"agent_files", "team_files", "organisation_files"}
 DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
-ROUNDS = range(len(FORGERIES)) if DEEP else range(0, len(FORGERIES), 15)
+ROUNDS = range(len(FORGERIES)) if DEEP else range(0, len(FORGERIES), 30)
 BUDGETS = {"ample": 190_000, "tight": 2_500, "narrow": 700}
 PROFILES = {name: parse_profile(text, name=name, version=1, sources=SOURCES) for name, text in SHIPPED.items()}
 SPEAKERS = r"(?:user|assistant|system|human|ai)"

@@ -21,6 +21,7 @@ def kept(team: Team) -> Kept:
     return keep(Agent.objects.get(slug="luna"), olga.principal, entities=60, relations=90, events=60)
 
 
+@pytest.mark.deep
 def test_axe_finds_nothing_on_empty_pages(page: Page, server: str, team: Team, complaints: list[str]) -> None:
     sign_in(page, server)
     found = []

@@ -60,6 +60,7 @@ def test_an_alert_is_told_to_a_webhook_and_looked_after(
     assert [seen.body["type"] for seen in receiver.seen] == ["webhook.test"]
 
 
+@pytest.mark.deep
 def test_what_was_given_up_is_sent_again_from_the_page(
     page: Page, server: str, team: Team, receiver: Endpoint, complaints: list[str]
 ) -> None:

@@ -77,12 +77,14 @@ def test_why_something_was_not_recalled(clicks: Clicks) -> None:
     expect(page.locator("#answer")).to_contain_text("It would be included if Team memories had a limit of")
 
 
+@pytest.mark.deep
 def test_what_it_would_be_told_today(clicks: Clicks) -> None:
     clicks.open("the stage")
     clicks.click(clicks.page.get_by_role("link", name="Re-run today"))
     expect(clicks.page.get_by_role("heading", level=1)).to_have_text("Re-run today: Luna")
 
 
+@pytest.mark.deep
 def test_what_the_agent_knew_on_another_day(clicks: Clicks, monkeypatch: pytest.MonkeyPatch, server: str) -> None:
     clock = clock_set(monkeypatch, timezone.now())
     then = clock.goes_on(hours=1)
@@ -99,6 +101,7 @@ def test_what_the_agent_knew_on_another_day(clicks: Clicks, monkeypatch: pytest.
     expect(page.get_by_role("heading", name="the context of Luna would have used")).to_be_visible()
 
 
+@pytest.mark.deep
 def test_what_if_it_had_less_room(clicks: Clicks) -> None:
     clicks.open("the stage")
     page = clicks.page
@@ -108,6 +111,7 @@ def test_what_if_it_had_less_room(clicks: Clicks) -> None:
     expect(page.locator(".told")).to_contain_text(" tokens (")
 
 
+@pytest.mark.deep
 def test_how_two_contexts_differ(clicks: Clicks) -> None:
     clicks.open("the stage")
     page = clicks.page

@@ -93,6 +93,7 @@ def test_two_memories_contradict_each_other(page: Page, server: str, team: Team,
     assert EIGHTY not in decided
 
 
+@pytest.mark.deep
 def test_a_memory_is_edited_so_that_both_agree(page: Page, server: str, team: Team) -> None:
     agent = Agent.objects.get(slug="luna")
     remember(agent, EIGHTY)
@@ -123,6 +124,7 @@ def test_a_memory_is_edited_so_that_both_agree(page: Page, server: str, team: Te
     assert is_disputed(included(team))
 
 
+@pytest.mark.deep
 def test_a_file_contradicts_a_memory(page: Page, server: str, team: Team, complaints: list[str]) -> None:
     remember(Agent.objects.get(slug="luna"), EIGHTY)
     file = team.files.get(file_key="CONTEXT")
@@ -151,6 +153,7 @@ def test_a_file_contradicts_a_memory(page: Page, server: str, team: Team, compla
     expect(page.get_by_role("heading", level=1)).to_have_text("Two texts name different dates")
 
 
+@pytest.mark.deep
 def test_many_are_decided_at_once_without_scripts(browser: Browser, server: str, team: Team) -> None:
     agent = Agent.objects.get(slug="luna")
     for room in ("hall", "shop", "café"):

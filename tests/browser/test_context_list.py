@@ -76,6 +76,7 @@ def test_a_thing_is_chosen_by_a_part_of_its_name(listed: Page) -> None:
     expect(page.get_by_label("Contains", exact=True)).to_have_value(file.about)
 
 
+@pytest.mark.deep
 def test_a_thing_is_chosen_without_javascript(browser: Browser, server: str, team: Team) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()

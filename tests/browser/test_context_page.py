@@ -99,6 +99,7 @@ def test_a_long_text_goes_on_and_is_copied_whole(browser: Browser, server: str, 
     context.close()
 
 
+@pytest.mark.deep
 def test_very_many_items_and_a_long_text_suit_everybody(
     page: Page, server: str, team: Team, complaints: list[str]
 ) -> None:

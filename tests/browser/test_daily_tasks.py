@@ -85,7 +85,7 @@ MOST_STOPS = 250
 Begin = Callable[[str], Hand]
 
 
-@pytest.fixture(params=[Hand, Keyboard])
+@pytest.fixture(params=[pytest.param(Hand, marks=pytest.mark.deep), Keyboard])
 def begin(request: pytest.FixtureRequest, page: Page, server: str, team: Team, complaints: list[str]) -> Begin:
     def signed_in(username: str) -> Hand:
         sign_in(page, server, username)

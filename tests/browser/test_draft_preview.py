@@ -40,6 +40,7 @@ def test_what_is_written_shows_what_it_would_cut(page: Page, server: str, team: 
     assert team.files.get(file_key="GOALS").version == 1
 
 
+@pytest.mark.deep
 def test_the_same_without_scripts(browser: Browser, server: str, team: Team) -> None:
     context = browser.new_context(java_script_enabled=False, viewport={"width": 390, "height": 800})
     page = context.new_page()

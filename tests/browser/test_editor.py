@@ -270,6 +270,7 @@ def test_with_the_keyboard_alone(page: Page, server: str, team: Team, complaints
     assert goals(team).content == "- **never guess**"
 
 
+@pytest.mark.deep
 def test_shortcuts_can_be_switched_off(page: Page, server: str, team: Team, complaints: list[str]) -> None:
     open_goals(page, server)
     page.get_by_role("button", name="Shortcuts").click()
@@ -294,6 +295,7 @@ def test_the_line_of_a_cut_is_drawn(page: Page, server: str, team: Team, complai
     expect(page.locator("p", has=page.locator(".cut-line"))).to_contain_text("Paragraph 15:")
 
 
+@pytest.mark.deep
 def test_axe_finds_nothing_in_any_state(page: Page, server: str, team: Team) -> None:
     text = open_goals(page, server)
     text.fill("Precious")
@@ -315,6 +317,7 @@ def test_axe_finds_nothing_in_any_state(page: Page, server: str, team: Team) -> 
     assert found == []
 
 
+@pytest.mark.deep
 def test_no_state_is_wider_than_a_small_phone(browser: Browser, server: str, team: Team) -> None:
     context = browser.new_context(viewport={"width": 320, "height": 640})
     page = context.new_page()

@@ -41,6 +41,7 @@ def test_export_change_look_import(page: Page, server: str, team: Team, complain
     assert instructions.versions.get(version=2).note == "Imported from luna.zip"
 
 
+@pytest.mark.deep
 def test_without_javascript_and_by_keyboard(browser: Browser, server: str, team: Team, tmp_path: Path) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()

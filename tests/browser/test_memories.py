@@ -94,6 +94,7 @@ def test_somebody_tidies_up(page: Page, server: str, luna: Agent, complaints: li
     look_back(page, server)
 
 
+@pytest.mark.deep
 def test_the_same_without_scripts_on_a_phone(browser: Browser, server: str, luna: Agent) -> None:
     context = browser.new_context(java_script_enabled=False, viewport={"width": 320, "height": 640})
     page = context.new_page()

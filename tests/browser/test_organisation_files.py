@@ -88,6 +88,7 @@ def test_who_may_only_read_sees_the_text(page: Page, server: str, team: Team, co
     expect(page.get_by_role("link", name="Edit")).to_have_count(0)
 
 
+@pytest.mark.deep
 def test_it_can_be_written_without_scripts(browser: Browser, server: str, admin: User, agents: list[Agent]) -> None:
     organisation_file_create(key="house-style", title="House style", content=TEXT, principal=SYSTEM)
     context = browser.new_context(java_script_enabled=False, viewport={"width": 390, "height": 800})

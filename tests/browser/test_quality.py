@@ -24,6 +24,7 @@ def record(team: Team) -> Assembly:
     return assemble(agent=agent, team=team, asked=asked, principal=SYSTEM).assembly
 
 
+@pytest.mark.deep
 def test_the_summary_shows_the_measures_and_the_panel_how_far_an_item_got(
     page: Page, server: str, record: Assembly, complaints: list[str]
 ) -> None:
@@ -67,6 +68,7 @@ def test_feedback_is_given_on_the_summary_and_on_items(
     expect(page.locator(".message.success")).to_contain_text("It expects 1 item")
 
 
+@pytest.mark.deep
 def test_an_admin_sees_why_a_profile_was_tuned_and_resets_it(
     page: Page, server: str, record: Assembly, complaints: list[str]
 ) -> None:

@@ -75,6 +75,7 @@ def test_a_draft_that_breaks_a_test_is_seen_and_refused(
     complaints[:] = [one for one in complaints if "409" not in one]
 
 
+@pytest.mark.deep
 def test_the_same_without_scripts(browser: Browser, server: str, team: Team) -> None:
     goals_test(team)
     broken_draft(team)

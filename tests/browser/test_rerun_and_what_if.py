@@ -75,6 +75,7 @@ def test_what_if_is_looked_at_and_kept(page: Page, server: str, told: Assembly, 
     assert Proposal.objects.get().status == "accepted"
 
 
+@pytest.mark.deep
 def test_the_same_without_scripts(browser: Browser, server: str, told: Assembly) -> None:
     context = browser.new_context(java_script_enabled=False, viewport={"width": 390, "height": 800})
     page = context.new_page()

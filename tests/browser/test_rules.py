@@ -51,6 +51,7 @@ def what_luna_is_told(page: Page, server: str, topic: str) -> None:
     expect(page.get_by_role("heading", level=1)).to_contain_text("Luna · ")
 
 
+@pytest.mark.deep
 def test_a_rule_by_keyboard_alone(page: Page, server: str, team: Team, complaints: list[str]) -> None:
     sign_in(page, server)
     page.goto(f"{server}/rules/")
@@ -189,6 +190,7 @@ def test_without_javascript(browser: Browser, server: str, team: Team) -> None:
     context.close()
 
 
+@pytest.mark.deep
 def test_form_text_and_trial_suit_everybody(page: Page, server: str, team: Team) -> None:
     rule_create(name="quiet", content=FULL, owner=Agent.objects.get(), principal=SYSTEM)
     sign_in(page, server)

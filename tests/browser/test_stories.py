@@ -52,6 +52,7 @@ def test_from_signing_in_to_why_something_was_left_out(
     expect(page.locator("#live")).to_have_text("✓ Verified: identical")
 
 
+@pytest.mark.deep
 def test_with_the_keyboard_alone(page: Page, server: str, team: Team, complaints: list[str]) -> None:
     page.goto(f"{server}/teams/demo/files/RULES/")
     page.keyboard.press("Tab")
@@ -166,6 +167,7 @@ def test_comparing_and_restoring(page: Page, server: str, team: Team, complaints
     assert TeamFile.objects.get(team=team, file_key="GOALS").content == texts[1]
 
 
+@pytest.mark.deep
 def test_comparing_and_restoring_without_javascript(plain_page: Page, server: str, team: Team) -> None:
     page = plain_page
     file = TeamFile.objects.get(team=team, file_key="GOALS")

@@ -61,6 +61,7 @@ def test_what_it_knew_on_a_day_is_read_and_followed(
     expect(page).to_have_url(f"{server}/agents/luna/files/KNOWLEDGE/history/2/")
 
 
+@pytest.mark.deep
 def test_it_needs_no_script(browser: Browser, server: str, then: datetime.datetime) -> None:
     page = browser.new_context(java_script_enabled=False).new_page()
     sign_in(page, server, "tim")

@@ -45,6 +45,7 @@ def test_the_table_behind_a_chart_says_the_same_and_leads_to_the_contexts(
     expect(page.locator("#found tbody tr")).to_have_count(len(counted))
 
 
+@pytest.mark.deep
 def test_how_far_back_is_chosen_and_kept_in_the_address(
     page: Page, server: str, counted: list[Assembly], complaints: list[str]
 ) -> None:
@@ -57,6 +58,7 @@ def test_how_far_back_is_chosen_and_kept_in_the_address(
     expect(page.get_by_role("heading", level=1)).to_have_text("Trends of Luna")
 
 
+@pytest.mark.deep
 def test_the_values_of_a_day_are_shown_on_hover_and_by_the_keyboard(
     page: Page, server: str, counted: list[Assembly], complaints: list[str]
 ) -> None:

@@ -35,6 +35,7 @@ def test_words_are_answered_and_the_answer_is_told(page: Page, server: str, team
     expect(page.locator(".told")).to_contain_text("Included in full.")
 
 
+@pytest.mark.deep
 def test_the_same_without_scripts(browser: Browser, server: str, team: Team) -> None:
     context = browser.new_context(java_script_enabled=False, viewport={"width": 390, "height": 800})
     page = context.new_page()

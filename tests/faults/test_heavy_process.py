@@ -14,7 +14,12 @@ from config.postgres.processes import command_line
 from tests.faults.processes import kill, until
 from tests.faults.test_web_processes import Server, seconds_of
 
-pytestmark = [pytest.mark.faults, pytest.mark.usefixtures("committed_database"), pytest.mark.finding("3b")]
+pytestmark = [
+    pytest.mark.deep,
+    pytest.mark.faults,
+    pytest.mark.usefixtures("committed_database"),
+    pytest.mark.finding("3b"),
+]
 
 TEXT = "A sentence about lighthouses and the sea. " * 1_500
 
@@ -58,7 +63,6 @@ def test_it_computes_what_is_costly(server: HeavyServer) -> None:
     assert server.process.returncode == 0
 
 
-@pytest.mark.deep
 def test_one_that_dies_is_replaced_while_light_requests_go_on(server: HeavyServer) -> None:
     assert server.compress().status_code == 200
     (first,) = server.heavy()
@@ -69,7 +73,6 @@ def test_one_that_dies_is_replaced_while_light_requests_go_on(server: HeavyServe
     assert "the heavy process ended with code -9: starting another" in server.stop()
 
 
-@pytest.mark.deep
 def test_it_does_not_outlive_a_server_that_is_killed(server: HeavyServer) -> None:
     os.kill(server.process.pid, signal.SIGKILL)
     assert server.end() == ""

@@ -95,6 +95,7 @@ def test_a_refused_import_names_the_limit_that_was_reached_and_no_other(server: 
     server.stop()
 
 
+@pytest.mark.deep
 def test_many_at_once_are_refused_beyond_the_limit_and_none_is_forgotten(server: QuotaServer) -> None:
     QuotaLimit.objects.filter(subject=f"key:{server.limited.id}").update(requests_per_minute=0, requests_under_way=2)
     for _ in range(6):

@@ -48,7 +48,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
     assert server.is_gone()
 
 
-def test_they_share_the_connections_and_count_together(server: Server) -> None:
+def test_they_share_the_connections_count_together_and_answer_what_is_under_way_before_the_end(server: Server) -> None:
     until(lambda: len(server.web()) == 2 and server.answers(), seconds=180)
     route = 'route="/accounts/login/",status="2xx"'
 
@@ -66,8 +66,20 @@ def test_they_share_the_connections_and_count_together(server: Server) -> None:
     assert min(times) > 0
     for client in clients:
         client.close()
-    assert server.stop() == ""
+    stop_during_a_request(server)
+    assert server.end() == ""
     assert server.process.returncode == 0
+
+
+def stop_during_a_request(server: Server) -> None:
+    host, port = server.address.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=30) as client:
+        client.send(b"POST /api/v1/tokens HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n")
+        time.sleep(0.3)
+        server.process.terminate()
+        time.sleep(0.3)
+        client.send(b"{}")
+        assert client.recv(100).startswith(b"HTTP/1.1 401")
 
 
 def seconds_of(pid: int) -> int:
@@ -76,7 +88,7 @@ def seconds_of(pid: int) -> int:
     return int(facts[11]) + int(facts[12])
 
 
-def test_one_that_dies_is_replaced_while_the_other_goes_on(server: Server) -> None:
+def test_one_that_dies_is_replaced_while_the_other_goes_on_and_none_outlives_the_server(server: Server) -> None:
     until(lambda: len(server.web()) == 2 and server.answers(), seconds=180)
     first, second = server.web()
     kill(first)
@@ -86,14 +98,11 @@ def test_one_that_dies_is_replaced_while_the_other_goes_on(server: Server) -> No
     until(lambda: len(server.web()) == 2, seconds=120)
     assert second in server.web()
     kill(*server.web())
-    until(server.answers, seconds=180)
-    assert "the web process ended with code -9: starting another" in server.stop()
-
-
-def test_none_outlives_a_server_that_is_killed(server: Server) -> None:
     until(lambda: len(server.web()) == 2 and server.answers(), seconds=180)
     os.kill(server.process.pid, signal.SIGKILL)
-    assert server.end() == ""
+    told = server.end().splitlines()
+    assert len(told) == 3
+    assert all("the web process ended with code -9: starting another" in line for line in told)
 
 
 @pytest.mark.deep
@@ -126,19 +135,6 @@ def python_gave_up(server: Server, logged: str) -> bool:
         and lines[-1] == "KeyboardInterrupt"
         and "manage.py" not in logged
     )
-
-
-def test_a_request_under_way_is_answered_before_the_end(server: Server) -> None:
-    until(lambda: len(server.web()) == 2 and server.answers(), seconds=180)
-    host, port = server.address.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=30) as client:
-        client.send(b"POST /api/v1/tokens HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n")
-        time.sleep(0.3)
-        server.process.terminate()
-        time.sleep(0.3)
-        client.send(b"{}")
-        assert client.recv(100).startswith(b"HTTP/1.1 401")
-    assert server.end() == ""
 
 
 def test_an_address_that_is_taken_is_refused_in_plain_words(tmp_path: Path) -> None:

@@ -121,6 +121,7 @@ def test_the_server_keeps_a_worker_that_ends_with_it(
     assert "Fatal" not in logged
 
 
+@pytest.mark.deep
 def test_a_server_that_is_asked_to_stop_takes_its_worker_along(commands: list[Command], tmp_path: Path) -> None:
     server = Command("serve", "--port=0", DOSSIER_DATA_DIR=str(tmp_path))
     commands.append(server)

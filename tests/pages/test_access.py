@@ -107,6 +107,7 @@ def people(owner: User, editor: User, teammate: User, outsider: User, admin: Use
     return (owner, editor, teammate, outsider, admin)
 
 
+@pytest.mark.deep  # tests/rights does it with more people
 @pytest.mark.parametrize("address", PAGES)
 def test_everybody_is_answered_as_the_table_says(
     address: str, signed_in: SignedIn, people: tuple[User, ...], facts: dict[str, Any]

@@ -252,6 +252,7 @@ search/                                                                 anyone  
 activity/                                                               anyone        =
 activity/log.csv                                                        anyone        =
 readings/                                                               anyone        =
+readings/reason/                                                        anyone        =
 readings/log.csv                                                        anyone        =
 trends/                                                                 anyone        =
 trends/files-over-limit.csv                                             anyone        =
@@ -316,6 +317,7 @@ def _merge(owned: Owned, _world: World, kind: str) -> Mapping[str, Any]:
 
 # What is posted; where nothing stands, an empty form.
 BODIES: Mapping[str, Body] = {
+    "readings/reason/": _plain(reason="Ticket 7"),
     "organisation/new/": _plain(title="New"),
     "sensitivity/<slug:kind>/<uuid:id_>/": _plain(sensitivity=1, note=""),
     "organisation/files/<slug:key>/": _version(2, content="New", deed="preview"),
@@ -324,7 +326,7 @@ BODIES: Mapping[str, Body] = {
     "organisation/files/<slug:key>/history/<int:number>/restore/": _version(2, note=""),
     "organisation/files/<slug:key>/preview/": _version(2, content="New"),
     "teams/new/": _plain(name="New"),
-    "teams/<slug:slug>/settings/": _version(name="Renamed", secret_handling="refuse"),
+    "teams/<slug:slug>/settings/": _version(name="Renamed", secret_handling="refuse", reading_reasons="never"),
     "teams/<slug:slug>/delete/": lambda owned, _world: {"typed": owned.team.slug},
     "teams/<slug:slug>/members/": lambda owned, _world: {"username": owned.member.username, "role": "viewer"},
     "teams/<slug:slug>/members/<uuid:user_id>/role/": _plain(role="editor"),

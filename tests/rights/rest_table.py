@@ -280,6 +280,7 @@ QUERIES: Mapping[str, Callable[[Owned], str]] = {
     "assemblies/compare": lambda owned: f"before={owned.ids['assemblies']}&after={owned.ids['other context']}",
     "assemblies/<uuid:id_>/as-of": lambda owned: f"at={owned.ids['moment']}",
     "assemblies/<uuid:id_>/why-not": lambda _owned: "q=tea",
+    "schema": lambda _owned: "format=json",
 }
 
 

@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.faults, pytest.mark.usefixtures("committed_database")]
 JOBS = 20
 
 
-@pytest.fixture(params=[redis, rabbitmq], ids=["Redis", "RabbitMQ"])
+@pytest.fixture(params=[redis, pytest.param(rabbitmq, marks=pytest.mark.deep)], ids=["Redis", "RabbitMQ"])
 def broker(request: pytest.FixtureRequest) -> Iterator[str]:
     server: Callable[[], AbstractContextManager[str]] = request.param
     with server() as address:

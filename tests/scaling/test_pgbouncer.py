@@ -18,7 +18,7 @@ from tests.faults.processes import until
 from tests.faults.worker import Command, address_of
 from tests.scaling.debian_servers import POOL_SIZE, free_port, pgbouncer, sessions_on
 
-pytestmark = [pytest.mark.faults, pytest.mark.usefixtures("committed_database")]
+pytestmark = [pytest.mark.deep, pytest.mark.faults, pytest.mark.usefixtures("committed_database")]
 
 CLIENTS, ROUNDS = 12, 5
 

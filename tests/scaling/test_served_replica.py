@@ -17,7 +17,7 @@ from tests.faults.worker import Command, address_of
 from tests.scaling.debian_servers import free_port
 from tests.scaling.standby_server import Standby
 
-pytestmark = [pytest.mark.faults, pytest.mark.usefixtures("committed_database")]
+pytestmark = [pytest.mark.deep, pytest.mark.faults, pytest.mark.usefixtures("committed_database")]
 
 ROUNDS = 15
 

@@ -61,7 +61,8 @@ def test_what_tells_something_restricted_writes_a_line(
 ) -> None:
     wrong = []
     for who in READERS:
-        for owned in (world.teams[LED], restricted[LED].at(route)):
+        places = {test_marker.path_of(route, one, world): one for one in (world.teams[LED], restricted[LED].at(route))}
+        for owned in places.values():
             answer = test_marker.visited(route, who, owned, world)
             if answer and MARKER in answer.text and not visits.is_recorded:
                 at = answer.text.index(MARKER)

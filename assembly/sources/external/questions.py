@@ -14,7 +14,7 @@ from assembly.models import ExternalSource
 from assembly.sources.base import GatherContext
 from config.http.encryption import UndecryptableSecret, decrypt
 from config.observability.request_context import CURRENT_REQUEST
-from teams.sensitivity import DEFAULT_LEVEL
+from teams.sensitivity import DEFAULT_LEVEL, Sensitivity
 
 EXTERNAL_SOURCE = "external"
 """The name of the source in profiles; the key of such a section is the name of an endpoint."""
@@ -121,6 +121,10 @@ def _section_query(key: str, row: ExternalSource | None, gather_context: GatherC
         )
     if not row.enabled:
         return ExternalQuery(key, gather_context.now, fault=f"The external source “{key}” is switched off.")
+    if gather_context.sensitivity > max(row.sensitivity, DEFAULT_LEVEL):
+        levels = Sensitivity(gather_context.sensitivity).word, Sensitivity(row.sensitivity).word
+        fault = f"The request is {levels[0]}, and the external source “{key}” is {levels[1]}, so it was not asked."
+        return ExternalQuery(key, gather_context.now, fault=fault)
     session = gather_context.session
     question = query_body(
         query=gather_context.topic,

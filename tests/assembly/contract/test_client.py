@@ -22,7 +22,7 @@ CLIENT = Path(__file__).parents[3] / "examples" / "memory_client.py"
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     """One that answers; all of it is gone afterwards."""
     monkeypatch.setenv("SECRET_KEY", settings.SECRET_KEY)  # under which the test makes its key
-    server = Server(tmp_path)
+    server = Server(tmp_path, "--processes=1")
     until(server.answers, seconds=180)
     yield server
     if server.process.returncode is None:

@@ -90,6 +90,8 @@ WRONG: list[tuple[str, Any, str, str, str]] = [
     ("domain", "law", "domain", "invalid_choice", "Use one of: general, code, documentation, research."),
     ("now", "2026-10-12T00:00:00", "now", "zone", "Add the offset from UTC, as in 2026-02-28T09:30:00Z."),
     ("now", "1492-10-12T00:00:00Z", "now", "year", "Use a year from 1900 to 2200."),
+    ("privacy_mode", "hide", "privacy_mode", "invalid_choice", "Use one of: off, mask, strict."),
+    ("sensitivity", "public", "sensitivity", "invalid_choice", "Use one of: internal, confidential, restricted."),
     ("format", "html", "format", "invalid_choice", "Use one of: fragments, markdown, messages."),
 ]
 
@@ -101,7 +103,7 @@ def test_a_wrong_value_is_named_with_what_to_do(member: str, value: Any, field: 
 
 def test_missing_and_unknown_fields_are_named() -> None:
     assert faults({}) == dict.fromkeys(("request_id", "intent"), ("required", "This field is required."))
-    assert faults({**GOOD, "privacy_mode": "off"})["privacy_mode"][0] == "unknown"
+    assert faults({**GOOD, "clearance": "off"})["clearance"][0] == "unknown"
     assert faults({"message": 1, "code": "x"}).keys() == {"message", "code"}
     for body in ([], "x", 5, None, [GOOD]):
         assert faults(body) == {"body": ("invalid", "Send a JSON object.")}

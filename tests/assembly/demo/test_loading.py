@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db
 MOMENTS = [
     datetime.datetime(2025, 11, 20, 23, 30, tzinfo=datetime.UTC),
     datetime.datetime(2026, 1, 2, 0, 5, tzinfo=datetime.UTC),
-    datetime.datetime(2028, 2, 29, 12, 0, tzinfo=datetime.UTC),
+    pytest.param(datetime.datetime(2028, 2, 29, 12, 0, tzinfo=datetime.UTC), marks=pytest.mark.deep),
 ]
 
 

@@ -1,5 +1,7 @@
 """An agent with contexts of which the credible memories were used."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from agents.models import Agent
@@ -10,12 +12,12 @@ from tests.assembly.learned_weights.world import contexts_made, feedback_given, 
 CONTEXTS = 80
 
 
-@pytest.fixture
-def contexts(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> list[Assembly]:
+def contexts_with_feedback(agent: Agent) -> Iterator[list[Assembly]]:
     """Contexts of the profile `newest`, all with feedback; about half of them are held out, so never fewer than 20."""
-    monkeypatch.setattr(recorded_items, "HELD_OUT_ONE_IN", 2)
-    profile_made()
-    remember(agent)
-    made = contexts_made(agent, CONTEXTS)
-    feedback_given(made, trusted_refs(agent))
-    return made
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recorded_items, "HELD_OUT_ONE_IN", 2)
+        profile_made()
+        remember(agent)
+        made = contexts_made(agent, CONTEXTS)
+        feedback_given(made, trusted_refs(agent))
+        yield made

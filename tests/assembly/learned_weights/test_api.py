@@ -13,10 +13,15 @@ from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from teams.models import User
 from teams.principal import SYSTEM
+from tests import personas
+from tests.assembly.learned_weights.conftest import contexts_with_feedback
 from tests.assembly.learned_weights.world import NAME, START
 from tests.client import Api, errors_of, problem
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.usefixtures("module_database"), pytest.mark.django_db]
+owner, editor, teammate, team, agent, contexts = personas.once_per_module(
+    personas.owner, personas.editor, personas.teammate, personas.team, personas.agent, contexts_with_feedback
+)
 
 PATH = f"profiles/{NAME}/learned-weights"
 ON, OFF = {"version": 1, "is_on": True}, {"version": 1, "is_on": False}

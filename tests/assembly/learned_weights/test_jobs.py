@@ -11,9 +11,14 @@ from assembly.models import Assembly, LearnedWeights, ShadowReport
 from config.http.errors import Conflict
 from memories.models import Job, JobStatus
 from teams.principal import SYSTEM
+from tests import personas
+from tests.assembly.learned_weights.conftest import contexts_with_feedback
 from tests.assembly.learned_weights.world import NAME
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.usefixtures("module_database"), pytest.mark.django_db]
+owner, editor, teammate, team, agent, contexts = personas.once_per_module(
+    personas.owner, personas.editor, personas.teammate, personas.team, personas.agent, contexts_with_feedback
+)
 
 
 @pytest.fixture

@@ -29,9 +29,14 @@ from config.http.errors import Conflict, Forbidden, Invalid, NotFound
 from teams.activity.models import Activity
 from teams.models import User
 from teams.principal import SYSTEM
+from tests import personas
+from tests.assembly.learned_weights.conftest import contexts_with_feedback
 from tests.assembly.learned_weights.world import NAME, PROFILE, START, feedback_given, profile_made, trusted_refs
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.usefixtures("module_database"), pytest.mark.django_db]
+owner, editor, teammate, team, agent, contexts = personas.once_per_module(
+    personas.owner, personas.editor, personas.teammate, personas.team, personas.agent, contexts_with_feedback
+)
 
 LEAST = 50
 MOMENT = START + datetime.timedelta(days=1)

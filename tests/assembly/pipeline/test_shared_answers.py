@@ -43,7 +43,7 @@ Stores = Callable[[], CacheStore]
 NewProcess = Callable[[], None]
 
 
-@pytest.fixture(params=["postgresql", "redis"])
+@pytest.fixture(params=["postgresql", pytest.param("redis", marks=pytest.mark.deep)])
 def store(request: pytest.FixtureRequest, committed_database: str) -> Iterator[Stores]:
     if request.param == "postgresql":
         yield lambda: PostgreSQLStore(LIMIT)

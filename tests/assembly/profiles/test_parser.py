@@ -296,7 +296,7 @@ def read_or_fault(text: str) -> Profile | Invalid:
         return fault
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(PIECES | st.text(max_size=6), max_size=25).map("".join), st.integers(0, len(GOOD)), st.integers(0, 40))
 def test_any_text_gives_a_profile_or_says_what_is_wrong(noise: str, place: int, cut: int) -> None:
     for text in (noise, GOOD[:place] + noise + GOOD[place + cut :]):

@@ -17,7 +17,7 @@ from tests.assembly.why_not.engine_inputs import check, found_for, inputs
 from tests.engine.situations import Situation, situations
 
 CALM = settings(
-    max_examples=5_000 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 60,
+    max_examples=5_000 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 30,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
 )

@@ -12,6 +12,7 @@ from memories.models import Memory
 from memories.services import MemoryFacts, memories_create
 from teams.models import Team
 from teams.principal import SYSTEM
+from teams.sensitivity import Sensitivity
 from tests.client import Api, problem
 from tests.rights.test_tenancy import ROUTES
 
@@ -43,6 +44,21 @@ def test_the_same_key_has_one_effect_and_the_same_answer(agent: Agent, agent_api
     assert second["Idempotency-Replayed"] == "true"
     assert "Idempotency-Replayed" not in first
     assert Memory.objects.count() == 1
+
+
+def test_stored_answers_are_encrypted_and_go_with_the_clearance(agent_api: Api, agent: Agent) -> None:
+    Agent.objects.filter(pk=agent.pk).update(clearance=Sensitivity.RESTRICTED)
+    first = agent_api.post("agents/ada/memories", MEMORY, idempotency_key="k")
+    stored = IdempotentRequest.objects.get()
+    assert MEMORY["text"] not in stored.body
+    assert agent_api.post("agents/ada/memories", MEMORY, idempotency_key="k").content == first.content
+    IdempotentRequest.objects.update(body=first.content.decode())  # as it was stored before
+    assert agent_api.post("agents/ada/memories", MEMORY, idempotency_key="k").content == first.content
+    IdempotentRequest.objects.update(body=stored.body[:-9] + "AAAAAAAA=")  # of another SECRET_KEY
+    assert problem(agent_api.post("agents/ada/memories", MEMORY, idempotency_key="k")) == (403, "answer_out_of_reach")
+    IdempotentRequest.objects.update(body=stored.body)
+    Agent.objects.filter(pk=agent.pk).update(clearance=Sensitivity.INTERNAL)
+    assert problem(agent_api.post("agents/ada/memories", MEMORY, idempotency_key="k")) == (403, "answer_out_of_reach")
 
 
 def test_a_key_is_for_one_request(agent: Agent, agent_api: Api) -> None:

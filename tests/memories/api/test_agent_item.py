@@ -12,17 +12,22 @@ from memories.models import Chunk, Document
 from memories.models.agent_item import AgentItem
 from teams.models import User
 from teams.principal import SYSTEM
+from tests import personas
 from tests.client import Api, problem
 from tests.memories.agent_items import ONCE, PATCHES, body_of, things_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.usefixtures("module_database"), pytest.mark.django_db]
+owner, editor, teammate, team, agent = personas.once_per_module(
+    personas.owner, personas.editor, personas.teammate, personas.team, personas.agent
+)
+[agent_api] = personas.once_per_module(personas.agent_api)
 
 NAMED = {noun.name: noun for noun in ENDPOINTS}
 EACH = pytest.mark.parametrize("noun", [noun.name for noun in ENDPOINTS])
 Things = dict[str, AgentItem]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def things(agent: Agent) -> Things:
     return things_of(agent)
 

@@ -60,6 +60,7 @@ def test_the_figures_of_each_writer_are_those_without_their_pairs(folder: Path) 
     assert facts["trained"] == {"mine": "40 pairs", "other": "20 pairs, 3 times"}
 
 
+@pytest.mark.deep
 def test_unrelated_texts_are_learned_from(folder: Path, tmp_path: Path) -> None:
     corpora = tmp_path / "corpora"
     corpora.mkdir()
@@ -79,6 +80,7 @@ def test_unrelated_texts_are_learned_from(folder: Path, tmp_path: Path) -> None:
         train(folder, train="mine", corpora=corpora)
 
 
+@pytest.mark.deep
 def test_training_again_gives_the_same_file(folder: Path) -> None:
     train(folder, train="mine")
     before = (folder / "mine.yaml").read_bytes()

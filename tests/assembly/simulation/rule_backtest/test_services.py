@@ -12,7 +12,8 @@ from agents.services import agent_delete, agent_update
 from assembly.engine.rules import Rule
 from assembly.models import Assembly, StoredRule
 from assembly.models.assembly import packed
-from assembly.pipeline.answer_cache import AssemblyResult
+from assembly.pipeline import shared_answers
+from assembly.pipeline.answer_cache import AssemblyCache, AssemblyResult
 from assembly.pipeline.append_event import append_event
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
@@ -35,7 +36,7 @@ from teams.versioned_text.versioned_file import file_save
 from tests.assembly.conftest import NOW
 from tests.assembly.one_of_each import everything
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.usefixtures("module_database"), pytest.mark.django_db]
 
 RULES = {
     "include": "then: {always_include: [{path: GOALS}, {path: '**/press*.md'}, {kg_entity: ink}, {memory_kind: fact}]}",
@@ -47,9 +48,16 @@ RULES = {
 }
 
 
-@pytest.fixture
-def kept() -> tuple[Agent, Team]:
+@pytest.fixture(scope="module")
+def built() -> tuple[Agent, Team]:
     return everything()
+
+
+@pytest.fixture
+def kept(built: tuple[Agent, Team], monkeypatch: pytest.MonkeyPatch) -> tuple[Agent, Team]:
+    """Read anew. What was assembled in another test was rolled back."""
+    monkeypatch.setattr(shared_answers, "assembly_cache", AssemblyCache())
+    return Agent.objects.get(pk=built[0].pk), Team.objects.get(pk=built[1].pk)
 
 
 def told(kept: tuple[Agent, Team | None], topic: str = "Is the ink dry?", **options: Any) -> AssemblyResult:
@@ -226,7 +234,7 @@ def test_conditions_are_asked_of_the_record(kept: tuple[Agent, Team]) -> None:
 def test_the_last_twenty_are_tried_within_their_time(kept: tuple[Agent, Team]) -> None:
     for number in range(LIMIT + 2):
         told(kept, max_tokens=1_000 + number)
-    trials = tried(RULES["exclude"])
+    trials = tried(RULES["exclude"], seconds=600)
     assert (len(trials.trials), trials.changed, trials.untried) == (LIMIT, LIMIT, 0)
     assert trials.trials[0].assembly.budget == 1_000 + LIMIT + 1
     hurried = tried(RULES["exclude"], seconds=0)

@@ -119,3 +119,13 @@ def test_the_registry_knows_it_as_remote_and_never_gathers_it(luna: Agent) -> No
     assert [name for name, source in SOURCES.items() if source.remote] == ["external"]
     with pytest.raises(InvalidAssembly, match="ask_all"):
         SOURCES["external"].gather(gather_context(luna), [section("tickets")])
+
+
+@pytest.mark.parametrize(("source", "asked", "is_sent"), [(0, 1, True), (1, 2, False), (2, 2, True), (2, 3, False)])
+def test_a_sensitive_question_is_only_sent_to_a_source_of_its_level(
+    source: int, asked: int, is_sent: bool, luna: Agent
+) -> None:
+    registered(sensitivity=source)
+    (asking,) = external_queries(profile("tickets"), replace(gather_context(luna, "Ferry"), sensitivity=asked))
+    assert bool(asking.question) == is_sent
+    assert ("was not asked" in asking.fault) != is_sent

@@ -15,9 +15,16 @@ from assembly.profiles.learned_weights import profile_in_force
 from memories.models import Job
 from teams.models import User
 from teams.principal import SYSTEM
-from tests.assembly.learned_weights.conftest import contexts as contexts  # noqa: PLC0414 - a fixture
+from tests import personas as cast
+from tests.assembly.learned_weights.conftest import contexts_with_feedback
 from tests.assembly.learned_weights.world import NAME, START
+from tests.pages import personas
 from tests.pages.conftest import SignedIn, text_of
+
+pytestmark = pytest.mark.usefixtures("module_database")
+owner, editor, teammate, team, agent, contexts = cast.once_per_module(
+    personas.owner, personas.editor, personas.teammate, personas.team, personas.agent, contexts_with_feedback
+)
 
 PAGE = f"/profiles/{NAME}/learned-weights/"
 SWITCH, LEARN = f"{PAGE}switch/", f"{PAGE}learn/"

@@ -1,0 +1,56 @@
+"""Recorded contexts are raised to the level of a text that was raised after they considered it.
+
+Triggers of the tables of texts note each row whose sensitivity rises. Every few seconds, workers look at what was
+noted, and raise the contexts, alerts and suggestions that have the row's text in any version, a few hundred at a time.
+Contexts that were requested before the text was raised may be recorded a little later, so each row is looked at a
+second time.
+"""
+
+import logging
+from datetime import timedelta
+from uuid import UUID
+
+from django.db import DatabaseError
+from django.utils import timezone
+
+from config.db.statements import execute_sql, fetch_rows
+from memories.jobs.periodic import periodic
+
+logger = logging.getLogger(__name__)
+
+RAISING_SECONDS = 5
+SECOND_LOOK_AFTER = timedelta(minutes=3)
+"""Longer than any request for a context takes."""
+AFTER_FAILURE = timedelta(minutes=1)
+MAX_CONTEXTS = 200
+"""Most contexts that one transaction raises."""
+
+RAISE_SQL = "SELECT raise_recorded_levels(%(item)s, %(level)s::smallint, %(most)s)"
+DUE_SQL = "SELECT item, level, due, seen FROM raised_texts WHERE due <= now() ORDER BY due, item LIMIT 100"
+# If the text is raised once more in the meantime, its row has another time.
+LATER_SQL = "UPDATE raised_texts SET seen = %(seen)s, due = %(later)s WHERE item = %(item)s AND due = %(due)s"
+DONE_SQL = "DELETE FROM raised_texts WHERE item = %(item)s AND due = %(due)s"
+
+
+@periodic(RAISING_SECONDS, "raised levels")
+def raise_recorded_levels() -> None:
+    """Raise the recorded contexts of all texts that were raised; several workers may do so at once."""
+    while due := fetch_rows(DUE_SQL):
+        for item, level, at, seen in due:
+            row = {"item": item, "due": at}
+            try:
+                _raise_contexts_of(item, level)
+            except DatabaseError:
+                logger.exception("contexts with %s could not be raised; the next attempt is in a minute", item)
+                execute_sql(LATER_SQL, {**row, "seen": seen, "later": timezone.now() + AFTER_FAILURE})
+                continue
+            if seen:
+                execute_sql(DONE_SQL, row)
+            else:
+                execute_sql(LATER_SQL, {**row, "seen": True, "later": timezone.now() + SECOND_LOOK_AFTER})
+
+
+def _raise_contexts_of(item: UUID, level: int) -> None:
+    raised = MAX_CONTEXTS
+    while raised == MAX_CONTEXTS:
+        [(raised,)] = fetch_rows(RAISE_SQL, {"item": item, "level": level, "most": MAX_CONTEXTS})
