@@ -19,6 +19,8 @@ from kombu import Queue
 from kombu.transport import TRANSPORT_ALIASES, pgmq
 from psycopg.conninfo import make_conninfo
 
+from config.encrypted_transport import TLS_OPTIONS
+
 logger = logging.getLogger(__name__)
 
 
@@ -62,6 +64,7 @@ def transport_options(database: Mapping[str, Any]) -> dict[str, Any]:
     """
     named = {"host": "HOST", "port": "PORT", "dbname": "NAME", "user": "USER", "password": "PASSWORD"}
     facts = {ours: database[django] for ours, django in named.items() if database.get(django)}
+    facts |= {name: value for name, value in database.get("OPTIONS", {}).items() if name in TLS_OPTIONS}
     # pool_size: connections that one of Celery's own keeps; `pool_timeout` is in seconds.
     return {"conn_string": make_conninfo(**facts), "init_extension": False, "pool_size": 2, "pool_timeout": 10}
 

@@ -2,15 +2,18 @@
 
 from typing import Any
 
+from django.core.exceptions import ImproperlyConfigured
+
 from config import environment
 from config.postgres.embedded import EmbeddedPostgres
 
 ENGINE = "config.db.backend"
+KEYS_DATABASE = "dossier_keys"
 REPLICA_TIMEOUTS = {"connect_timeout": 2, "tcp_user_timeout": 2_000}
 """Seconds for a connection, and milliseconds after which a machine that acknowledges nothing is given up."""
 
 
-def direct_address(embedded: EmbeddedPostgres | None) -> dict[str, str] | None:
+def direct_address(embedded: EmbeddedPostgres | None) -> dict[str, Any] | None:
     """Return the address of PostgreSQL itself, if DATABASE_URL is a PgBouncer in transaction mode; otherwise None.
 
     Such a pooler lends each transaction another session. None keeps prepared statements, and what needs a session of
@@ -41,6 +44,22 @@ def databases(embedded: EmbeddedPostgres | None) -> dict[str, dict[str, Any]]:
     return found
 
 
+def key_store(embedded: EmbeddedPostgres | None) -> dict[str, Any] | None:
+    """Return the address of the database with the keys of recorded texts; None if there is none: nothing is encrypted.
+
+    Beside the embedded server's database, there is always one. Raises ImproperlyConfigured.
+    """
+    found = environment.database("KEYS_DATABASE_URL")
+    if embedded and not found:
+        return {**embedded.connection("owner", KEYS_DATABASE), "EMBEDDED": True}
+    if found and all(found[part] == value for part, value in (environment.database("DATABASE_URL") or {}).items()):
+        raise ImproperlyConfigured(
+            "KEYS_DATABASE_URL is DATABASE_URL. Keys must be in a database of their own, so that a backup of the data "
+            "does not have them."
+        )
+    return found
+
+
 def _database(embedded: EmbeddedPostgres | None, role: Any, *variables: str) -> dict[str, Any]:
     """Return the embedded server, or the first of the addresses that is set, or DATABASE_URL."""
     if embedded:
@@ -55,5 +74,5 @@ def _with_pool(database: dict[str, Any], pool: dict[str, Any], *, is_pooled: boo
         **database,
         "DISABLE_SERVER_SIDE_CURSORS": is_pooled,
         # The threshold is that of statements that ask to be prepared; Django's own never are.
-        "OPTIONS": {"prepare_threshold": None if is_pooled else 5, "pool": pool},
+        "OPTIONS": {**database.get("OPTIONS", {}), "prepare_threshold": None if is_pooled else 5, "pool": pool},
     }

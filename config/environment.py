@@ -1,20 +1,26 @@
 """These readers of environment variables are typed: an invalid value stops the start with a message on what to set."""
 
+import base64
 import contextlib
 import os
 import re
 import secrets
+from collections.abc import Callable
 from ipaddress import ip_network
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
+
+from config.encrypted_transport import require_database_tls, require_server_tls, tls_options
 
 API_ADDRESS = re.compile(
     r"https?://(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(?P<port>[0-9]{1,5}))?(?:/[A-Za-z0-9._~/%+-]*)?"
 )
 MAX_PORT = 65_535
 REDIS_SCHEMES = {"redis", "rediss", "unix"}
+KEY_BYTES = 32
 
 
 def text(name: str, default: str = "") -> str:
@@ -113,7 +119,8 @@ def api_key(name: str) -> str:
 def redis_address(name: str) -> str:
     """Return a redis://, rediss:// or unix:// address; "" if it is not set.
 
-    Raises ImproperlyConfigured, without the address and its password, for other values.
+    Raises ImproperlyConfigured, without the address and its password, for other values, and if it leads to another
+    machine without TLS.
     """
     value = text(name)
     try:
@@ -127,6 +134,17 @@ def redis_address(name: str) -> str:
         is_usable = False
     if value and not is_usable:
         raise ImproperlyConfigured(f"{name} must look like redis://:password@host:6379/0. Correct it, or leave it out.")
+    require_server_tls(name, value)
+    return value
+
+
+def broker_address(name: str) -> str:
+    """Return the address of a broker; "" if it is not set.
+
+    Raises ImproperlyConfigured if it leads to another machine without TLS.
+    """
+    value = text(name)
+    require_server_tls(name, value)
     return value
 
 
@@ -173,13 +191,17 @@ def optional_folder(name: str) -> Path | None:
     return folder(name, Path()) if text(name) else None
 
 
-def database(name: str) -> dict[str, str] | None:
-    """Return HOST, PORT, NAME, USER and PASSWORD of a postgresql:// address; None if it is not set."""
+def database(name: str) -> dict[str, Any] | None:
+    """Return HOST, PORT, NAME, USER and PASSWORD of a postgresql:// address, and its TLS parameters, if it has any, as
+    OPTIONS; None if it is not set.
+
+    Raises ImproperlyConfigured for other values, and if it leads to another machine without TLS.
+    """
     value = text(name)
     return _database(name, value) if value else None
 
 
-def databases(name: str, *, needs: str) -> list[dict[str, str]]:
+def databases(name: str, *, needs: str) -> list[dict[str, Any]]:
     """Return the databases of a comma-separated list of postgresql:// addresses, as `database` does.
 
     A comma in a password is written as %2C. Raises ImproperlyConfigured also if the other variable is not set.
@@ -190,19 +212,22 @@ def databases(name: str, *, needs: str) -> list[dict[str, str]]:
     return listed
 
 
-def _database(name: str, value: str) -> dict[str, str]:
+def _database(name: str, value: str) -> dict[str, Any]:
     parts = urlsplit(value)
     if parts.scheme not in {"postgres", "postgresql"} or not parts.path.strip("/"):
         raise ImproperlyConfigured(
             f"{name} must look like postgresql://user:password@host:5432/name. Dossier runs on PostgreSQL only."
         )
-    host = dict(parse_qsl(parts.query)).get("host", "")
+    host = dict(parse_qsl(parts.query)).get("host", "") or unquote(parts.hostname or "")
+    options = tls_options(parts.query)
+    require_database_tls(name, host, options)
     return {
-        "HOST": host or unquote(parts.hostname or ""),
+        "HOST": host,
         "PORT": str(parts.port or ""),
         "NAME": unquote(parts.path.lstrip("/")),
         "USER": unquote(parts.username or ""),
         "PASSWORD": unquote(parts.password or ""),
+        **({"OPTIONS": options} if options else {}),
     }
 
 
@@ -210,13 +235,40 @@ def secret(name: str, path: Path) -> str:
     """Return the variable's value; without one, a random secret that is stored in the file (mode 0600) at the first
     start.
     """
-    if value := text(name):
-        return value
+    return text(name) or _stored_secret(path, lambda: secrets.token_urlsafe(50))
+
+
+def master_key(name: str, path: Path) -> bytes:
+    """Return the 32 bytes of the variable, in base64; without one, random bytes that are stored as `secret` does.
+
+    Raises ImproperlyConfigured for other values.
+    """
+    value = text(name) or _stored_secret(path, lambda: base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode())
+    return _key(name, value)
+
+
+def master_keys(name: str) -> list[bytes]:
+    """Return the keys of a comma-separated list, as `master_key` does."""
+    return [_key(name, value) for value in words(name)]
+
+
+def _key(name: str, value: str) -> bytes:
+    try:
+        found = base64.b64decode(value, validate=True)
+    except ValueError:
+        found = b""
+    if len(found) != KEY_BYTES:
+        raise ImproperlyConfigured(f"{name} must have 32 random bytes in base64, as `openssl rand -base64 32` prints.")
+    return found
+
+
+def _stored_secret(path: Path, make: Callable[[], str]) -> str:
+    """Return the content of the file; if there is none, it is made (mode 0600) with a new secret."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists():
         own = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
         with os.fdopen(os.open(own, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-            file.write(secrets.token_urlsafe(50))
+            file.write(make())
         # A link appears whole or not at all, so two processes that start at once agree on one secret.
         with contextlib.suppress(FileExistsError):
             path.hardlink_to(own)

@@ -37,6 +37,7 @@ INSTALLED_APPS = [
     "allauth.account",
     "allauth.mfa",
     "config.http",
+    "config.keys",
     "teams",
     "agents",
     "memories",
@@ -99,6 +100,13 @@ DATABASES = databases.databases(EMBEDDED_POSTGRES)
 DATABASE_REPLICA_MAX_LAG_SECONDS = environment.number("DATABASE_REPLICA_MAX_LAG_SECONDS", 60, minimum=10, maximum=3_600)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
+# --- Keys of recorded texts: in a database apart from the data, each encrypted by the master key ---
+
+KEY_STORE = databases.key_store(EMBEDDED_POSTGRES)
+ENCRYPT_RECORDS = KEY_STORE is not None and environment.flag("ENCRYPT_RECORDS", default=True)
+MASTER_KEY = environment.master_key("MASTER_KEY", DATA_DIR / "secrets" / "master") if KEY_STORE else b""
+MASTER_KEY_FALLBACKS = environment.master_keys("MASTER_KEY_FALLBACKS")
+
 # --- People and sign-in ---
 
 AUTH_USER_MODEL = "teams.User"
@@ -159,7 +167,7 @@ CACHES = {"default": {"BACKEND": "django.core.cache.backends.dummy.DummyCache"}}
 # --- Background work: jobs are rows; a broker's messages only wake workers. Without one, PostgreSQL carries them. ---
 
 CELERY_APP = "config.celery"
-CELERY_BROKER_URL = environment.text("CELERY_BROKER_URL")
+CELERY_BROKER_URL = environment.broker_address("CELERY_BROKER_URL")
 JOB_PATIENCE_SECONDS = environment.number("JOB_PATIENCE_SECONDS", 30, minimum=1, maximum=3600)
 
 # --- REST ---

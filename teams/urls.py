@@ -5,7 +5,7 @@ from django.urls import include, path, register_converter
 from teams.activity.views import activity_csv, activity_log
 from teams.models import TeamFile
 from teams.organisation import views as organisation
-from teams.readings.reasons import reading_reason
+from teams.readings.reading_reasons import reading_reason
 from teams.readings.views import reading_csv, reading_log
 from teams.views import files, members, people, teams
 

@@ -103,7 +103,7 @@ def _drop(server: EmbeddedPostgres, name: str) -> None:
         with _connect(server, role) as connection:
             connection.execute(END_OWN_SESSIONS, [name])
     with _connect(server) as connection:
-        connection.execute(sql.SQL("DROP DATABASE {}").format(sql.Identifier(name)))
+        connection.execute(sql.SQL("DROP DATABASE IF EXISTS {}").format(sql.Identifier(name)))
 
 
 @contextmanager
@@ -116,23 +116,34 @@ def cloned_database(template: str = TEMPLATE) -> Iterator[str]:
         yield name
     finally:
         _drop(server, name)
+        _drop(server, keys_of(name))
+
+
+def keys_of(name: str) -> str:
+    """The name of the database's key store, which is created where the first key is needed."""
+    return f"{name}_keys"
 
 
 @contextmanager
 def connected_to(name: str) -> Iterator[None]:
-    """Points Django's connections, pools included, at another database of the same server."""
+    """Points Django's connections, pools included, at another database of the same server, and at its key store."""
+    from django.conf import settings
     from django.db import connections
 
     wrappers = [connections[alias] for alias in connections]
     before = [wrapper.settings_dict["NAME"] for wrapper in wrappers]
+    assert settings.KEY_STORE  # there always is one beside the embedded server
+    keys_before = settings.KEY_STORE["NAME"]
     try:
         for wrapper in wrappers:
             _point(wrapper, name)
+        _point_keys(keys_of(name))
         _point_broker()
         yield
     finally:
         for wrapper, old in zip(wrappers, before, strict=True):
             _point(wrapper, old)
+        _point_keys(keys_before)
         _point_broker()
 
 
@@ -141,6 +152,19 @@ def _point(wrapper: Any, name: str) -> None:
     if wrapper.settings_dict.get("OPTIONS", {}).get("pool"):
         wrapper.close_pool()
     wrapper.settings_dict["NAME"] = name
+
+
+def _point_keys(name: str) -> None:
+    """The store's keys are those of the texts in the database: no process may take those of another one for them."""
+    from django.conf import settings
+
+    from config.keys.store import forget_keys
+    from config.keys.store_connections import close_pool
+
+    close_pool()
+    forget_keys()
+    assert settings.KEY_STORE
+    settings.KEY_STORE["NAME"] = name
 
 
 def _point_broker() -> None:

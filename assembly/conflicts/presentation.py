@@ -25,6 +25,7 @@ from assembly.models import (
     Piece,
     StoredText,
 )
+from assembly.models.encryption import read_texts
 from assembly.records.item_titles import file_title
 from memories.models.file_passage import FILE_MODELS
 from teams.principal import Principal
@@ -255,8 +256,8 @@ def _pieces_of(side: ConflictSide) -> set[int]:
     found = Piece.objects.filter(wanted).order_by("-id").values_list("id", "ref", "text_sha256")[:MAX_PIECES]
     mine = [(id_, bytes(sha256)) for id_, ref, sha256 in found if _is_of(ref, side.item)]
     others = {sha256 for _id, sha256 in mine} - {side.sha256}
-    whole = StoredText.objects.filter(sha256__in=others, text__contains=side.statement) if others else ()
-    texts = {side.sha256, *(bytes(row.sha256) for row in whole)}
+    rows = StoredText.objects.filter(sha256__in=others).values_list("sha256", "text", "sealed") if others else ()
+    texts = {side.sha256, *(sha256 for sha256, text in read_texts(rows).items() if side.statement in text)}
     return {id_ for id_, sha256 in mine if sha256 in texts}
 
 

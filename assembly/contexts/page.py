@@ -17,6 +17,7 @@ from assembly.contexts.items import ItemView, ItemViews, headline
 from assembly.contexts.links import ItemLinks, item_links
 from assembly.contexts.list_presentation import outcome_tags
 from assembly.models import Assembly
+from assembly.models.encryption import RecordErased, erasure_sentence
 from assembly.records.item_titles import short_title
 from assembly.records.reader import RecordDamaged, StoredAssembly, content_of, load_record
 from teams.access import principal_of
@@ -110,10 +111,10 @@ class ContextPage:
 
     @cached_property
     def content(self) -> str | None:
-        """The exact text of the context; None if its record is damaged."""
+        """The exact text of the context; None if its record is damaged, or if texts were erased."""
         try:
             return content_of(self.told)
-        except RecordDamaged:
+        except (RecordDamaged, RecordErased):
             return None
 
     def listed(self, positions: list[int]) -> list[ListedItem]:
@@ -159,6 +160,7 @@ def head_facts(page: ContextPage) -> dict[str, Any]:
     assembly = page.assembly
     return {
         "assembly": assembly,
+        "erased": erasure_sentence(page.told.erased),
         "is_masked": page.told.inputs.profile.privacy_mode != "off",
         "agent_slug": page.whereabouts.agent,
         "team_slug": page.whereabouts.team,

@@ -24,6 +24,7 @@ from assembly.contexts.page import OUT_SHOWN, head_facts, load_context_page, rec
 from assembly.contexts.quality_rows import quality_rows
 from assembly.contexts.second_round_account import second_round_row
 from assembly.models import AssemblyFlag
+from assembly.models.encryption import RecordErased
 from assembly.pipeline.answer_cache import AssemblyResult
 from assembly.records.feedback import feedback_create, may_give_feedback
 from assembly.records.reader import StoredAssembly, content_of
@@ -88,7 +89,7 @@ def _render_summary(request: HttpRequest, id_: UUID, form: FeedbackForm, status:
         "empty": [page.items.title(position) for position in empty_positions(told)],
         "warnings": items.warnings(assembly),
         "quality": [] if page.content is None else quality_rows(told, page.content),
-        "is_damaged": page.content is None,
+        "is_damaged": page.content is None and not told.erased,
         "feedback": feedback_rows(told, page.items),
         "may_give_feedback": may_give_feedback(principal_of(request), assembly),
         "form": form,
@@ -117,10 +118,16 @@ def rules_and_sources(request: HttpRequest, id_: UUID) -> HttpResponse:
 def replay(request: HttpRequest, id_: UUID) -> HttpResponse:
     """Replay the context from its record and show whether the text is identical, byte for byte."""
     told = record_for(principal_of(request), id_)
-    result = replay_of(told)
+    result, erased = None, ""
+    try:
+        result = replay_of(told)
+    except RecordErased as error:
+        erased = error.detail
     if request.headers.get("HX-Request"):
-        return render(request, "assembly/contexts/_replay_result.html", {"result": result})
-    if result.identical:
+        return render(request, "assembly/contexts/_replay_result.html", {"result": result, "erased": erased})
+    if not result:
+        messages.warning(request, erased)
+    elif result.identical:
         said = _("✓ Verified: identical. SHA-256 %(hash)s")
         messages.success(request, said % {"hash": result.sha256})
     else:
@@ -148,7 +155,7 @@ def exact(request: HttpRequest, id_: UUID) -> HttpResponse:
     """
     page = load_context_page(request, id_)
     if page.content is None:
-        return redirect("context", id_=id_)  # the summary says that the record was changed
+        return redirect("context", id_=id_)  # the summary says that the record was changed, or texts of it erased
     begin = excerpt_start(request, len(page.content))
     shown = text_excerpt(page.assembly.sections, page.told.decisions, page.content, begin)
     facts = {

@@ -143,10 +143,10 @@ def source_share_signals(ranker: Ranker | None, candidate: Candidate) -> SignalV
     """
     if ranker is None or BREVITY_FEATURE not in candidate.measures:
         return ()
-    known: tuple[Ranker, SignalValues] | None = candidate.memo.get(SOURCE_SHARE_PREFIX)
+    known: tuple[Ranker, SignalValues] | None = candidate.own_memo.get(SOURCE_SHARE_PREFIX)
     if known is None or known[0] is not ranker:
         shares = tuple([(f"{SOURCE_SHARE_PREFIX}{name}", share) for name, share in block_shares(ranker, candidate)])
-        known = candidate.memo[SOURCE_SHARE_PREFIX] = ranker, shares
+        known = candidate.own_memo[SOURCE_SHARE_PREFIX] = ranker, shares
     return known[1]
 
 

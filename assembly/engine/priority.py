@@ -25,6 +25,9 @@ from assembly.engine.types import MEMORY_LAYER_SINCE, Candidate, EngineRequest, 
 TIE_DECIMALS = 4
 """Priorities that are equal to this many decimals count as a tie, which the scopes decide."""
 
+WORDS = "words"
+"""The key under which a candidate's memo caches the words of its text."""
+
 _DAY = dt.timedelta(days=1)
 
 SortKey = tuple[object, ...]
@@ -32,24 +35,32 @@ SortKey = tuple[object, ...]
 
 def final_score(measures: Mapping[str, float], weights: Weights) -> float:
     """Return Σ weight x measure ("Combined Scoring" of the seed); a missing measure counts as 0."""
-    return math.fsum(weight * measures.get(name, 0.0) for name, weight in _by_measure(weights).items())
+    by_measure, _ = _weights_and_sum(weights)
+    return math.fsum([weight * measures.get(name, 0.0) for name, weight in by_measure])
 
 
 def weighted_mean(measures: Mapping[str, float], weights: Weights) -> float:
     """Return the final score divided by the sum of the weights, 0 to 1; 0 if all weights are 0."""
-    total = math.fsum(_by_measure(weights).values())
+    _, total = _weights_and_sum(weights)
     return final_score(measures, weights) / total if total else 0.0
 
 
 @lru_cache(maxsize=64)
-def _by_measure(weights: Weights) -> Mapping[str, float]:
-    return field_values(weights)
+def _weights_and_sum(weights: Weights) -> tuple[Sequence[tuple[str, float]], float]:
+    by_measure = field_values(weights)
+    return [*by_measure.items()], math.fsum(by_measure.values())
 
 
-def coherence(text: str, surroundings: frozenset[str]) -> float:
-    """Return the share, 0 to 1, of the text's distinct words of four letters or more that its surroundings contain."""
-    words = words_of(text)
+def coherence(words: frozenset[str], surroundings: frozenset[str]) -> float:
+    """Return the share, 0 to 1, of a text's distinct words of four letters or more that its surroundings contain."""
     return len(words & surroundings) / len(words) if words else 0.0
+
+
+def _words_in(candidate: Candidate) -> frozenset[str]:
+    words: frozenset[str] | None = candidate.memo.get(WORDS)
+    if words is None:
+        words = candidate.memo[WORDS] = words_of(candidate.text)
+    return words
 
 
 def half_life_recency(age: dt.timedelta, half_life: float) -> float:
@@ -111,7 +122,7 @@ class Priority:
                 rated = measures.get("credibility", DEFAULT_CREDIBILITY)
                 measures["credibility"] = scope_credibility(rated, trust)
         if self.profile.weights.coherence:
-            measures.setdefault("coherence", coherence(candidate.text, self.surroundings))
+            measures.setdefault("coherence", coherence(_words_in(candidate), self.surroundings))
         return measures
 
     def sort_key(self, item: RankedCandidate) -> SortKey:

@@ -67,14 +67,17 @@ class RankedCandidate(Struct, frozen=True):
     def shown(self) -> Candidate:
         """The candidate in its current form: with its whole text, or with the shorter text that replaces it.
 
-        A shorter form is cached in the candidate, because what is computed from it is cached in the form.
+        A shorter form is cached in the candidate, because what is computed from it is cached in the form; it has no
+        measures, because contexts share it.
         """
         if self.short is None:
             return self.candidate
         form = SHOWN, self.short.text
         known: Candidate | None = self.candidate.memo.get(form)
         if known is None:
-            known = self.candidate.memo[form] = structs.replace(self.candidate, text=self.short.text)
+            known = self.candidate.memo[form] = structs.replace(
+                self.candidate, text=self.short.text, similarity=None, score=None, measures={}
+            )
         return known
 
     @property

@@ -134,8 +134,11 @@ class Candidate(Struct, frozen=True, eq=False):  # noqa: PLW1641 - it holds dict
     mark: str = ""
     """What the engine puts in parentheses before the text, as of a disputed one; no source sets it."""
     memo: dict[Hashable, Any] = {}
-    """Cached values computed from the candidate alone, because the same candidates are used in many contexts. A new
-    candidate, also one that replaces another, begins without any."""
+    """Cached values that follow from the text and the facts of `lasting_key`, because the same texts are used in many
+    contexts: candidates that are equal in these may share it. A new candidate, also one that replaces another, begins
+    without any."""
+    own_memo: dict[Hashable, Any] = {}
+    """Cached values that depend on other facts of the candidate, such as its measures."""
 
     def __post_init__(self) -> None:
         _require_zone(self.occurred_at)
@@ -144,6 +147,7 @@ class Candidate(Struct, frozen=True, eq=False):  # noqa: PLW1641 - it holds dict
         if self.score is not None and not math.isfinite(self.score):
             structs.force_setattr(self, "score", None)
         structs.force_setattr(self, "memo", {})
+        structs.force_setattr(self, "own_memo", {})
         if not all(map(math.isfinite, self.measures.values())):
             raise InvalidAssembly(f"The measures of {self.ref} must be finite numbers.")
 
@@ -181,6 +185,11 @@ class Candidate(Struct, frozen=True, eq=False):  # noqa: PLW1641 - it holds dict
             **({} if self.origin is None else {"origin": self.origin}),
         }
 
+    def lasting_key(self) -> Hashable:
+        """Return all facts of the candidate that depend neither on the request nor on the section, with its texts."""
+        facts = [getattr(self, name) for name in _LASTING]
+        return (*facts, tuple(self.labels.items()), tuple(self.levels.items()))
+
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], text: str, summary: str = "") -> "Candidate":
         """Return the candidate that to_dict described, with its text and that of its summary, if it has one."""
@@ -194,7 +203,12 @@ class Candidate(Struct, frozen=True, eq=False):  # noqa: PLW1641 - it holds dict
         return cls(text=text, **{**data, **parsed})
 
 
-_COMPARED = tuple(name for name in Candidate.__struct_fields__ if name not in {"memo", "sensitivity"})
+_MEMOS = {"memo", "own_memo"}
+_COMPARED = tuple(name for name in Candidate.__struct_fields__ if name not in _MEMOS | {"sensitivity"})
+_OF_REQUEST = {"section", "similarity", "score", "measures", "position", "sensitivity"}
+_LASTING = tuple(
+    name for name in Candidate.__struct_fields__ if name not in _MEMOS | _OF_REQUEST | {"labels", "levels"}
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,9 +44,9 @@ class Masker:
 
     def masked_candidate(self, candidate: Candidate) -> Candidate:
         """Return the candidate with placeholders in its text and in its shorter forms; itself if there is no need."""
-        spans: Sequence[Span] | None = candidate.memo.get(Span)
+        spans: Sequence[Span] | None = candidate.own_memo.get(Span)
         if spans is None:
-            spans = candidate.memo[Span] = find_personal_data(candidate.text)
+            spans = candidate.own_memo[Span] = find_personal_data(candidate.text)
         if not spans:  # its levels are parts of the text, or were written from it
             return candidate
         summary = candidate.summary and replace(candidate.summary, text=self.masked(candidate.summary.text))

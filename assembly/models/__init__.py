@@ -40,7 +40,7 @@ from assembly.models.monitoring import (
 from assembly.models.notification import Notification, NotificationKind
 from assembly.models.proposal import Proposal
 from assembly.models.recall_test import PublicationGuard, RecallResult, RecallTest, RecallTrigger
-from assembly.models.retention import AssemblyFlag, Pruning, RetentionPolicy, UnusedPiece
+from assembly.models.retention import AssemblyFlag, Pruning, RetentionPolicy, UnusedKey, UnusedPiece
 from assembly.models.seal import FollowFailure, Seal
 from assembly.models.versioned_documents import StoredProfile, StoredProfileVersion, StoredRule, StoredRuleVersion
 
@@ -98,6 +98,7 @@ __all__ = [
     "TuningWindow",
     "UncomparedItem",
     "UnlevelledItem",
+    "UnusedKey",
     "UnusedPiece",
     "Webhook",
     "WebhookDelivery",

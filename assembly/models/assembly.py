@@ -10,6 +10,7 @@ import sys
 import zlib
 from functools import cached_property
 from typing import Any, ClassVar, Self, TypeVar
+from uuid import UUID
 
 import orjson
 from django.contrib.postgres.fields import ArrayField
@@ -19,28 +20,46 @@ from isal import isal_zlib
 from uuid_utils.compat import uuid7
 
 from agents.models import Agent
+from assembly.models.encryption import ErasedText, RecordErased, StoredForm, read_body, read_text, seal_body
 from config.caching.process_cache import ProcessCache
+from config.keys.envelope import DataKey
 from teams.models import Team
 from teams.principal import Principal
 from teams.sensitivity import Sensitive, SensitiveManager, Sensitivity, clearances_for
 
 COMPRESSION_LEVEL = 2
-BODY_FORMAT = b"\x01"
-"""The first byte of a packed body, which identifies its format, so that other formats can be added later."""
+BODY_FORMAT, ENCRYPTED_FORMAT = b"\x01", b"\x02"
+"""The first byte of a packed body, which identifies its format: compressed, or encrypted after it was compressed."""
 
 
-def packed(contents: dict[str, Any]) -> bytes:
-    """Return the JSON-safe contents as compressed bytes, after the byte of the format."""
+def packed(contents: dict[str, Any], id_: UUID | None = None, key: DataKey | None = None) -> bytes:
+    """Return the JSON-safe contents as compressed bytes, after the byte of the format.
+
+    With a key, they are encrypted for the assembly with this id.
+    """
     # zlib makes a twentieth less of it, in twice the time; what is packed is the same to it.
-    return BODY_FORMAT + isal_zlib.compress(_dump_json(contents), COMPRESSION_LEVEL)
+    compressed: bytes = isal_zlib.compress(_dump_json(contents), COMPRESSION_LEVEL)
+    if id_ and key:
+        return ENCRYPTED_FORMAT + seal_body(key, id_, compressed)
+    return BODY_FORMAT + compressed
 
 
-def unpacked(body: bytes) -> dict[str, Any]:
-    """Return the contents of bytes made by `packed`. Raises ValueError for any others."""
+def compressed_body(body: bytes, id_: UUID, key: DataKey | None = None) -> bytes:
+    """Return the compressed contents of a body, which is decrypted if it is encrypted; without `key`, it is fetched.
+
+    Raises ValueError for other bytes than those made by `packed` for this id, RecordErased, KeyStoreUnavailable.
+    """
+    if body[:1] == ENCRYPTED_FORMAT:
+        return read_body(id_, body[1:], key)
     if body[:1] != BODY_FORMAT:
         raise ValueError("The body of this record is of no known format.")
+    return body[1:]
+
+
+def unpacked(body: bytes, id_: UUID, key: DataKey | None = None) -> dict[str, Any]:
+    """Return the contents of bytes made by `packed` for this id. Raises what `compressed_body` raises."""
     try:
-        contents = json.loads(zlib.decompress(body[1:]))
+        contents = json.loads(zlib.decompress(compressed_body(body, id_, key)))
     except zlib.error:
         raise ValueError("The body of this record cannot be read.") from None
     if not isinstance(contents, dict):
@@ -71,15 +90,22 @@ class VisibleQuerySet(models.QuerySet[Row]):
 
 
 class StoredText(models.Model):
-    """A text that at least one assembly considered, stored once."""
+    """A text that at least one assembly considered, stored once: in plain, or encrypted in `sealed`.
+
+    `read_texts` of `assembly.models.encryption` returns it, however it is stored.
+    """
 
     append_only = True
 
     sha256 = models.BinaryField(primary_key=True, max_length=32)
-    text = models.TextField()
+    text = models.TextField(null=True)  # noqa: DJ001 - null and "" differ: the first is encrypted
+    sealed = models.BinaryField(null=True)
 
     class Meta:
         db_table = "stored_texts"
+        constraints = [
+            models.CheckConstraint(condition=models.Q(text=None) ^ models.Q(sealed=None), name="stored_text_once")
+        ]
 
 
 def text_hash(text: str) -> bytes:
@@ -225,8 +251,10 @@ class Assembly(Sensitive):
 
     @cached_property
     def contents(self) -> dict[str, Any]:
-        """The contents of the body, by name. Raises ValueError if the body was damaged."""
-        return unpacked(self.packed)
+        """The contents of the body, by name. Raises ValueError if the body was damaged, and RecordErased, which is one,
+        if its key was destroyed.
+        """
+        return unpacked(self.packed, self.decided_in or self.id)
 
     @property
     def request(self) -> dict[str, Any]:
@@ -292,7 +320,10 @@ def load_profile(sha256: str) -> dict[str, Any]:
     """Return the profile whose JSON has this SHA-256 (in hexadecimal), from the process's cache or the database."""
     text = _profiles.get(sha256)
     if text is None:
-        text = StoredText.objects.values_list("text", flat=True).get(sha256=bytes.fromhex(sha256))
+        row: StoredForm = StoredText.objects.values_list("sha256", "text", "sealed").get(sha256=bytes.fromhex(sha256))
+        text = read_text(row)
+        if isinstance(text, ErasedText):
+            raise RecordErased.of_texts([text])
         cache_profile(sha256, text)
     found: dict[str, Any] = orjson.loads(text)
     return found

@@ -3,6 +3,7 @@
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
+from django.utils import timezone
 from uuid_utils.compat import uuid7
 
 from teams.models import Team
@@ -80,3 +81,16 @@ class UnusedPiece(models.Model):
 
     class Meta:
         db_table = "unused_pieces"
+
+
+class UnusedKey(models.Model):
+    """The id of a key whose text or record was deleted. Triggers of the database list them, and
+    `assembly.records.unused_keys` destroys the keys.
+    """
+
+    key = models.BinaryField(primary_key=True, max_length=32)
+    noted_at = models.DateTimeField(default=timezone.now)
+    retired_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "unused_keys"

@@ -4,9 +4,9 @@ Levels are made after a text is saved (`assembly.pipeline.level_derivation`). A 
 none are stored, they are extracted. The extractive deriver always gives equal levels for equal texts, so a context is
 the same whether or not the background has been there.
 
-Optimisation: levels are cached in the memo of a candidate, which the cache of source rows shares between contexts, and
-by the hash of the text. Cached levels are never stale, because they follow from the text and the name of the deriver;
-extracted ones are not cached while a model is configured, whose levels may be stored any moment.
+Optimisation: levels are cached in the own memo of a candidate, which the cache of source rows shares between contexts,
+and by the hash of the text. Cached levels are never stale, because they follow from the text and the name of the
+deriver; extracted ones are not cached while a model is configured, whose levels may be stored any moment.
 """
 
 import sys
@@ -34,7 +34,7 @@ ENTRY_BYTES = 600
 """Approximate bytes of memory of the levels of a text, without the texts of the levels."""
 
 LEVELLED = "levelled"
-"""The key under which a candidate's memo caches the candidate with its levels, by the names of the derivers."""
+"""The key under which a candidate's own memo caches the candidate with its levels, by the names of the derivers."""
 
 Derivers = tuple[str, ...]
 
@@ -60,7 +60,7 @@ def with_levels(profile: Profile, candidates: Sequence[Candidate]) -> Sequence[C
     blocks = {section.key for section in profile.sections if section.shape == "blocks"}
     key = (LEVELLED, names := derivers())
     offered = [one for one in candidates if one.section in blocks and not one.levels]
-    unknown = {one.text for one in offered if key not in one.memo and _may_have_levels(one.text)}
+    unknown = {one.text for one in offered if key not in one.own_memo and _may_have_levels(one.text)}
     with span("levels", {"texts": len(unknown)}):
         found = levels_of(unknown, names)
     return [_levelled(one, found.get(one.text), names) if one.section in blocks else one for one in candidates]
@@ -85,15 +85,15 @@ def extracted_levels(text: str) -> Levels:
 
 
 def _levelled(candidate: Candidate, levels: Levels | None, names: Derivers) -> Candidate:
-    """Return the candidate with these levels; None stands for levels that it has, or that are in its memo."""
+    """Return the candidate with these levels; None stands for levels that it has, or that are in its own memo."""
     if candidate.levels:
         return candidate
     if levels is None:
-        known: Candidate | None = candidate.memo.get((LEVELLED, names))
+        known: Candidate | None = candidate.own_memo.get((LEVELLED, names))
         return known or candidate
     levelled = structs.replace(candidate, levels=levels) if levels else None
     if _is_final(levels, names):
-        candidate.memo[LEVELLED, names] = levelled
+        candidate.own_memo[LEVELLED, names] = levelled
     return levelled or candidate
 
 

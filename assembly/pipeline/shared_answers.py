@@ -108,7 +108,7 @@ def decode_answer(encoded: bytes) -> tuple[CounterValues, AssemblyResult] | None
         assembly = Assembly.from_db(DEFAULT_DB_ALIAS, [field.attname for field in _FIELDS], values)
         # A repetition shares the body with this row: whatever is read from it must be read before.
         assembly.contents  # noqa: B018 - a cached property
-    except (msgspec.MsgspecError, KeyError, ValueError, TypeError):
+    except (msgspec.MsgspecError, LookupError, ValueError, TypeError):
         return None
     return found.changes, AssemblyResult(assembly, found.content, found.decisions)
 

@@ -14,6 +14,7 @@ from uuid import UUID
 
 from assembly.models import Assembly
 from assembly.models.assembly import PURPOSE_SQL
+from assembly.models.encryption import RecordErased
 from assembly.pipeline.request import AssemblyRequest
 from assembly.records.reader import RecordDamaged, load_record
 from assembly.simulation.basis import ContextOwners, OwnerDeleted, load_owners, request_of_record
@@ -97,7 +98,7 @@ def expected_requests(records: Sequence[UUID], last: UUID | None = None) -> list
     for record in (by_id[id_] for id_ in records if id_ in by_id):
         try:
             owners, asked = load_owners(record), request_of_record(load_record(record))
-        except (OwnerDeleted, RecordDamaged):
+        except (OwnerDeleted, RecordDamaged, RecordErased):
             continue
         if not asked.history and not asked.additional_context:
             found.append(ExpectedRequest(owners, replace(asked, session=session if asked.session else "")))

@@ -8,7 +8,8 @@ from itertools import pairwise
 from uuid import UUID
 
 from assembly.models import Assembly
-from assembly.models.assembly import cache_profile, unpacked
+from assembly.models.assembly import ENCRYPTED_FORMAT, cache_profile, unpacked
+from assembly.models.encryption import RecordErased
 from assembly.records.bundle_reader import BundleContents
 from assembly.records.reader import record_from_pieces, replay
 from assembly.records.seal_hashing import record_bytes, records_hash
@@ -71,6 +72,8 @@ def _replays(bundle: BundleContents, record: Assembly) -> tuple[bool, str]:
     try:
         if replay(record_from_pieces(_with_body(bundle, record), bundle.pieces)).identical:
             return True, ""
+    except RecordErased as error:
+        return False, error.detail
     except Exception as error:  # a forged record can make the engine raise anything
         logger.info("a record of a bundle cannot be replayed", exc_info=True)
         return False, f"It cannot be replayed ({type(error).__name__})."
@@ -80,7 +83,10 @@ def _replays(bundle: BundleContents, record: Assembly) -> tuple[bool, str]:
 def _with_body(bundle: BundleContents, record: Assembly) -> Assembly:
     """Return the record with its body unpacked, or the body of the record that it repeats, and cache its profile."""
     first = bundle.records[record.decided_in][0] if record.decided_in else record
-    record.contents = unpacked(bytes(first.body))
+    key = bundle.keys.get(first.id)
+    if key is None and bytes(first.body[:1]) == ENCRYPTED_FORMAT:
+        raise RecordErased("Its contents were erased before the bundle was made.")
+    record.contents = unpacked(bytes(first.body), first.id, key)
     sha256 = record.contents["profile"]
     cache_profile(sha256, bundle.texts[bytes.fromhex(sha256)])
     return record

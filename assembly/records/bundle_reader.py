@@ -4,17 +4,20 @@ import json
 import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
 from assembly.models import Assembly, Purpose, text_hash
+from assembly.models.assembly import BODY_FORMAT, ENCRYPTED_FORMAT, compressed_body
+from assembly.models.encryption import ErasedText
 from assembly.models.seal import HASH_BYTES
 from assembly.records.bundle_writer import (
     ABOUT,
     FILES,
     FORMAT,
+    KEYS,
     LINKS,
     MAX_BYTES,
     PIECES,
@@ -27,6 +30,7 @@ from assembly.records.encoding import piece_hash
 from assembly.records.reader import StoredPiece
 from assembly.records.seal_hashing import FORM_VERSION, PURPOSE_FORM, SealLink, record_columns, timestamp
 from config.http.errors import DossierError
+from config.keys.envelope import DataKey
 from memories.archive.contents import ArchiveContents
 from memories.archive.zip_file import read_zip
 from memories.imports.base import ImportRefused
@@ -88,6 +92,11 @@ def check_unpacked_size(body: bytes) -> bytes:
     return body
 
 
+def _check_body(body: bytes) -> bytes:
+    """Return the body. One that is encrypted is checked later, with its key."""
+    return body if body[:1] == ENCRYPTED_FORMAT else check_unpacked_size(body)
+
+
 def parse_hash(value: Any) -> bytes:
     """Return 32 bytes from 64 hexadecimal digits. Raises BundleRefused."""
     found = _parse_bytes("hash", value)
@@ -132,7 +141,7 @@ def _parse_column(name: str, value: Any) -> Any:
     if name in LIST_COLUMNS:
         return _parse_list(name, value, LIST_COLUMNS[name])
     if name in BYTES_COLUMNS:
-        return check_unpacked_size(_parse_bytes(name, value)) if name == "body" and value else _parse_bytes(name, value)
+        return _check_body(_parse_bytes(name, value)) if name == "body" and value else _parse_bytes(name, value)
     if name == "truncated":
         if not isinstance(value, bool):
             raise BundleRefused(f"“{name}” is neither true nor false.")
@@ -190,6 +199,8 @@ class BundleContents:
     links: Mapping[int, tuple[SealLink, bytes]]
     """Each seal without its records, with the hash that it claims to have, by number."""
     damaged: tuple[str, ...]
+    keys: Mapping[UUID, DataKey] = field(default_factory=dict)
+    """The keys of encrypted bodies, by the id of the record. Bodies that were erased have none."""
 
     @property
     def damaged_sentences(self) -> list[str]:
@@ -202,13 +213,20 @@ def read_bundle(data: bytes) -> BundleContents:
     try:
         contents = read_zip(data, ())
         _check_about(contents)
-        told = {name: contents.text(name, MAX_BYTES) for name in FILES if name != ABOUT}
+        there = [*FILES, *({KEYS} & set(contents.names))]
+        told = {name: contents.text(name, MAX_BYTES) for name in there if name != ABOUT}
     except ImportRefused as error:
         raise BundleRefused(error.detail) from None
     records = {one.id: (one, parts) for one, parts in map(parse_record, parse_lines(RECORDS, told[RECORDS]))}
     damaged: list[str] = []
     texts = dict(map(_parse_text_entry, parse_lines(TEXTS, told[TEXTS])))
-    damaged += [f"The text {sha256.hex()}" for sha256, text in texts.items() if text_hash(text) != sha256]
+    damaged += [
+        f"The text {sha256.hex()}"
+        for sha256, text in texts.items()
+        if text_hash(text) != sha256 and not isinstance(text, ErasedText)
+    ]
+    keys = {id_: key for id_, key in map(_parse_key, parse_lines(KEYS, told.get(KEYS, ""))) if id_ in records}
+    damaged += [f"The body of the record {id_}" for id_, key in keys.items() if not _opens(records[id_][0], key)]
     pieces, hashes = {}, {}
     for document in parse_lines(PIECES, told[PIECES]):
         id_, piece, sha256, is_whole = _parse_piece(document, texts)
@@ -216,7 +234,7 @@ def read_bundle(data: bytes) -> BundleContents:
         damaged += [] if is_whole else [f"The piece {id_}"]
     seals = dict(map(_parse_seal, parse_lines(SEALS, told[SEALS])))
     links = {link.number: (link, sha256) for link, sha256 in map(_parse_link, parse_lines(LINKS, told[LINKS]))}
-    return BundleContents(records, pieces, hashes, texts, seals, links, tuple(damaged))
+    return BundleContents(records, pieces, hashes, texts, seals, links, tuple(damaged), keys)
 
 
 def _check_about(contents: ArchiveContents) -> None:
@@ -236,7 +254,23 @@ def _parse_or_none(parse: Callable[[], Value]) -> Value | None:
 
 
 def _parse_text_entry(document: dict[str, Any]) -> tuple[bytes, str]:
-    return parse_hash(document.get("sha256")), parse_text(document, "text")
+    sha256 = parse_hash(document.get("sha256"))
+    if "erased" in document:
+        return sha256, ErasedText.since(_parse_time("erased", document["erased"]))
+    return sha256, parse_text(document, "text")
+
+
+def _parse_key(document: dict[str, Any]) -> tuple[UUID, DataKey]:
+    return parse_id(document.get("id")), DataKey(1, parse_hash(document.get("key")))
+
+
+def _opens(record: Assembly, key: DataKey) -> bool:
+    """Return whether the record's body can be decrypted by the key. Raises BundleRefused if it is too large."""
+    try:
+        check_unpacked_size(BODY_FORMAT + compressed_body(bytes(record.body), record.id, key))
+    except ValueError:
+        return False
+    return True
 
 
 def _parse_piece(document: dict[str, Any], texts: Mapping[bytes, str]) -> tuple[int, StoredPiece, bytes, bool]:

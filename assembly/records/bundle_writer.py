@@ -9,6 +9,8 @@ from uuid import UUID
 from django.utils import timezone
 
 from assembly.models import Assembly, Piece, Seal, StoredText
+from assembly.models.encryption import ErasedText, read_texts
+from assembly.records.bodies import body_keys
 from assembly.records.seal_hashing import SealLink, canonical_json, record_document, timestamp
 from assembly.records.seals import newest_seal, piece_hash_texts, piece_hashes
 from config.http.errors import DossierError
@@ -25,6 +27,8 @@ PIECES = "pieces.jsonl"
 TEXTS = "texts.jsonl"
 SEALS = "seals.jsonl"
 LINKS = "links.jsonl"
+KEYS = "keys.jsonl"
+"""The keys of encrypted bodies, by which whoever has the bundle reads them. Older bundles have no such file."""
 FILES = (ABOUT, RECORDS, PIECES, TEXTS, SEALS, LINKS)
 MAX_BYTES = 200_000_000
 """Most bytes of all files together, unpacked: the reader holds a bundle in memory."""
@@ -65,6 +69,7 @@ class RecordBundle:
             (TEXTS, self._text_rows()),
             (SEALS, self._seal_rows()),
             (LINKS, self._link_rows()),
+            (KEYS, self._key_rows()),
         ):
             yield ArchiveEntry(name, map(self._line, documents))
 
@@ -94,8 +99,10 @@ class RecordBundle:
 
     def _text_rows(self) -> Iterator[dict[str, Any]]:
         for hashes in _batches(sorted(self._texts)):
-            for row in StoredText.objects.filter(sha256__in=hashes).order_by("sha256"):
-                yield {"sha256": bytes(row.sha256).hex(), "text": row.text}
+            rows = StoredText.objects.filter(sha256__in=hashes).order_by("sha256")
+            for sha256, text in read_texts(rows.values_list("sha256", "text", "sealed")).items():
+                erased = {"erased": timestamp(text.erased_at)} if isinstance(text, ErasedText) else {"text": text}
+                yield {"sha256": sha256.hex(), **erased}
 
     def _seal_rows(self) -> Iterator[dict[str, Any]]:
         """Yield the record lists of the seals that hold the bundle's records, each seal once."""
@@ -113,6 +120,12 @@ class RecordBundle:
             numbers = (self._first_seal, newest.number)
             for seal in Seal.objects.filter(number__range=numbers).order_by("number").iterator(chunk_size=BATCH):
                 yield {**SealLink.of(seal).document, "sha256": bytes(seal.sha256).hex()}
+
+    def _key_rows(self) -> Iterator[dict[str, Any]]:
+        """Yield the keys of the bodies that are encrypted and were not erased."""
+        for ids in _batches(self.ids):
+            for id_, key in body_keys(Assembly.objects.filter(id__in=ids).order_by("id")).items():
+                yield {"id": str(id_), "key": key.secret.hex()}
 
 
 def record_bundle_download(assembly: Assembly, principal: Principal) -> None:

@@ -18,7 +18,9 @@ from uuid_utils.compat import uuid7
 from assembly.models import Assembly, FollowFailure
 from assembly.records.pruning import records_prune
 from assembly.records.seals import try_lock_chain
+from assembly.records.unused_keys import unused_keys_destroy
 from config.db.statements import execute_sql, fetch_rows
+from config.keys.key_errors import KeysUnavailable
 from memories.jobs.periodic import periodic
 from teams.readings.expired_lines import readings_prune
 
@@ -126,6 +128,9 @@ def new_assemblies_follow(newest: UUID = LAST_ID) -> int:
             if try_lock_chain():
                 taken = _take_assemblies(TAKE_SQL, newest) or _take_assemblies(TAKE_ALONE_SQL, newest)
                 _hand_over(taken)
+    except KeysUnavailable:  # which is no fault of these assemblies: they wait until the key store is back
+        logger.exception("what follows %d new assemblies waits for the key store", len(taken))
+        return 0
     except Exception as error:
         if not taken:
             raise
@@ -168,6 +173,7 @@ def follow() -> None:
 
 @periodic(PRUNE_SECONDS, "prune")
 def prune() -> None:
-    """Delete all records, and lines of the log of readings, whose retention time is over."""
+    """Delete all records, and lines of the log of readings, whose retention time is over, and keys of what is gone."""
     records_prune()
+    unused_keys_destroy()
     readings_prune()

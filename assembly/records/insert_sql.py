@@ -12,13 +12,17 @@ from threading import Lock
 from typing import Any
 
 import orjson
+from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connection, models
 
 from assembly.models import Assembly, Piece
+from assembly.models.encryption import seal_texts
 from assembly.records.change_counters import ChangeCounts, StaleRead, is_unchanged_sql
 from assembly.records.encoding import ID_BYTES, NewPiece
 from config.caching.cache_metrics import CacheUsage
-from config.db.statements import Statement, run_statement
+from config.db.statements import Statement, fetch_rows, run_statement
+from config.keys.envelope import generation_of
+from config.keys.store import on_destruction
 
 # A piece that this process stored before is not sent again, nor its text. No assembly is written if such a piece was
 # deleted, if another piece has its id, or if the expected change counters have moved. All processes insert rows in the
@@ -29,8 +33,9 @@ WITH there AS (
 )"""
 NEW_PIECES_SQL = """
 WITH stored AS (
-    INSERT INTO stored_texts (sha256, text)
-    SELECT sha256, text FROM jsonb_to_recordset(%(texts)s::jsonb) AS row (sha256 bytea, text text) ORDER BY sha256
+    INSERT INTO stored_texts (sha256, text, sealed)
+    SELECT sha256, text, sealed
+    FROM jsonb_to_recordset(%(texts)s::jsonb) AS row (sha256 bytea, text text, sealed bytea) ORDER BY sha256
     ON CONFLICT DO NOTHING
 ), sent AS MATERIALIZED (
     SELECT * FROM jsonb_to_recordset(%(pieces)s::jsonb) AS row ({piece_types})
@@ -54,6 +59,7 @@ RECORD_SQL = """
 )
 SELECT unchanged, (SELECT count(*) FROM assembly) FROM state
 """
+RENEW_SQL = "SELECT renew_stored_texts(%s, %s)"
 MAX_KNOWN = 50_000
 KNOWN_BYTES = 150
 ID_OFFSETS = range(0, 32 - ID_BYTES + 1, ID_BYTES)
@@ -110,10 +116,21 @@ def _insert_with_pieces(
 
 def _piece_parameters(pieces: Mapping[int, NewPiece]) -> dict[str, str]:
     texts = {piece.text_sha256: piece.text for piece in pieces.values()}
-    return {
-        "pieces": _to_json([piece.row(id_) for id_, piece in pieces.items()]),
-        "texts": _to_json([{"sha256": key, "text": text} for key, text in texts.items()]),
-    }
+    rows = (
+        [{"sha256": key, "sealed": sealed} for key, sealed in _sealed(texts).items()]
+        if settings.ENCRYPT_RECORDS
+        else [{"sha256": key, "text": text} for key, text in texts.items()]
+    )
+    return {"pieces": _to_json([piece.row(id_) for id_, piece in pieces.items()]), "texts": _to_json(rows)}
+
+
+def _sealed(texts: Mapping[bytes, str]) -> dict[bytes, bytes]:
+    """Return the texts encrypted. Those whose former key was destroyed are stored again in this form."""
+    sealed = seal_texts(texts)
+    renewed = {key: value for key, value in sealed.items() if generation_of(value) > 1}
+    if renewed:
+        fetch_rows(RENEW_SQL, [list(renewed), list(renewed.values())])
+    return sealed
 
 
 class _StoredPieces:
@@ -144,6 +161,7 @@ class _StoredPieces:
 
 
 stored_pieces = _StoredPieces()
+on_destruction(stored_pieces.forget)
 
 
 @cache

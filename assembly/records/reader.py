@@ -30,6 +30,8 @@ from assembly.engine.types import (
     candidate_text_bytes,
 )
 from assembly.models import Assembly
+from assembly.models.encryption import ErasedText, RecordErased, read_texts
+from assembly.records.bodies import load_bodies, load_keys
 from assembly.records.encoding import LEVELS_COLUMN, Columns, candidate_facts, decision_at
 from assembly.rules.evaluation import rules_from_record
 from config.caching.process_cache import ProcessCache
@@ -39,12 +41,8 @@ from config.http.errors import DossierError
 
 NO_COLUMNS: Columns = {"piece": []}
 PIECES_SQL = """
-SELECT id, ref, facts, coalesce(text, '') AS text
+SELECT id, ref, facts, text_sha256, text, sealed
 FROM pieces LEFT JOIN stored_texts ON stored_texts.sha256 = pieces.text_sha256 WHERE id = ANY(%(ids)s) ORDER BY id
-"""
-BODIES_SQL = """
-SELECT one.id, coalesce(repeated.body, one.body)
-FROM assemblies AS one LEFT JOIN assemblies AS repeated ON repeated.id = one.decided_in WHERE one.id = ANY(%(ids)s)
 """
 MAX_CACHE_BYTES = 24_000_000
 """Bytes of memory for the cache of parsed records. A larger record is parsed each time."""
@@ -103,6 +101,16 @@ class StoredAssembly:
         return tuple(SectionResult(**section) for section in self.assembly.sections)
 
     @property
+    def erased(self) -> "list[ErasedText]":
+        """What is left of the texts of this record that were erased, of candidates and of their levels."""
+        texts = [
+            text
+            for one in self.inputs.candidates
+            for text in (one.text, *(level.text for level in one.levels.values()), one.summary and one.summary.text)
+        ]
+        return [text for text in texts if isinstance(text, ErasedText)]
+
+    @property
     def tokens(self) -> int:
         """Tokens of the whole context."""
         return self.assembly.tokens
@@ -131,28 +139,40 @@ def load_record(assembly: Assembly) -> StoredAssembly:
 
 
 def load_records(assemblies: Sequence[Assembly]) -> Iterator[StoredAssembly]:
-    """Yield the parsed records of several assemblies; one query reads all their pieces. Raises RecordDamaged."""
-    load_bodies([one for one in assemblies if one.decided_in])
-    pieces = _pieces_by_id(_load_pieces(assemblies))
-    for assembly in assemblies:
-        with _damage_reported():
-            told = record_from_pieces(assembly, pieces)
+    """Yield the parsed records of several assemblies; one query reads all their pieces.
+
+    Raises RecordDamaged, and RecordErased for a record whose body was erased.
+    """
+    for told in load_records_or_errors(assemblies):
+        if isinstance(told, RecordErased):
+            raise told
         yield told
 
 
-def load_bodies(assemblies: Sequence[Assembly]) -> None:
-    """Load the bodies of these assemblies in one query; an assembly that repeats another one gets that one's body."""
-    found = run_statement(Statement(BODIES_SQL, {"ids": [one.id for one in assemblies]})) if assemblies else []
-    bodies = {id_: bytes(body) for id_, body in found}
-    for one in assemblies:
-        if one.id in bodies:
-            one.packed = bodies[one.id]
+def load_records_or_errors(assemblies: Sequence[Assembly]) -> Iterator[StoredAssembly | RecordErased]:
+    """Yield the parsed records of several assemblies; for one whose body was erased, the error that says so.
+
+    Raises RecordDamaged.
+    """
+    load_bodies([one for one in assemblies if one.decided_in])
+    load_keys(assemblies)
+    pieces = _pieces_by_id(_load_pieces(assemblies))
+    for assembly in assemblies:
+        told: StoredAssembly | RecordErased
+        try:
+            with _damage_reported():
+                told = record_from_pieces(assembly, pieces)
+        except RecordErased as error:
+            told = error
+        yield told
 
 
 @contextmanager
 def _damage_reported() -> Iterator[None]:
     try:
         yield
+    except RecordErased:
+        raise
     except DAMAGE_ERRORS:
         raise RecordDamaged(
             "It cannot be read. Contact your administrator: the database was changed outside of Dossier."
@@ -160,10 +180,12 @@ def _damage_reported() -> Iterator[None]:
 
 
 def _load_pieces(assemblies: Sequence[Assembly]) -> Rows:
-    """Return the stored pieces of the assemblies, each piece once."""
-    return run_statement(
+    """Return the stored pieces of the assemblies with their texts, each piece once."""
+    rows = run_statement(
         Statement(PIECES_SQL, {"ids": list({id_ for one in assemblies for id_ in (*one.told, *one.omitted)})})
     )
+    texts = read_texts((sha256, text, sealed) for _id, _ref, _facts, sha256, text, sealed in rows)
+    return [(id_, ref, facts, texts[sha256]) for id_, ref, facts, sha256, _text, _sealed in rows]
 
 
 def _pieces_by_id(pieces: Rows) -> "dict[int, StoredPiece]":
@@ -276,7 +298,8 @@ def _candidate_at(columns: Columns, place: int, profile: Profile, piece: StoredP
 
 
 def replay(told: StoredAssembly) -> ReplayResult:
-    """Replay the record and compare the result with it.
+    """Replay the record and compare the result with it. Raises RecordErased if texts were erased without which the
+    result is another one.
 
     If the recorded token counts give another result, all texts are counted again.
     """
@@ -286,6 +309,8 @@ def replay(told: StoredAssembly) -> ReplayResult:
         if not is_identical:
             again = told.inputs.uncounted().assembled()
             is_identical = _is_identical(told, again)
+    if not is_identical and (erased := told.erased):
+        raise RecordErased.of_texts(erased)
     return ReplayResult(is_identical, again.sha256, again.content)
 
 
@@ -299,7 +324,7 @@ def _is_identical(told: StoredAssembly, again: EngineResult) -> bool:
 def content_of(told: StoredAssembly) -> str:
     """Return the exact text of the context from a replay, which runs once per parsed record.
 
-    Raises RecordDamaged if the replay gives another text.
+    Raises RecordDamaged if the replay gives another text, and RecordErased if that is because texts were erased.
     """
     if not told.replayed:
         told.replayed.append(replay(told))

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
+from uuid_utils.compat import uuid7
 
 from agents.models import Agent
 from agents.quotas.limits import subjects_of
@@ -19,6 +20,7 @@ from assembly.engine.quality import completeness, named_entities
 from assembly.engine.types import Candidate, EngineRequest, EngineResult, ShorterLevel, field_values
 from assembly.models import Assembly, Purpose, text_hash
 from assembly.models.assembly import cache_profile, packed
+from assembly.models.encryption import begin_body_key
 from assembly.records.change_counters import NO_OWNERS, ChangeCounts
 from assembly.records.encoding import (
     Columns,
@@ -84,8 +86,11 @@ def record(
     have no column; JSON-safe. The record is as sensitive as its most sensitive candidate, included or not, because its
     page tells all of them. Raises StaleRead, and stores no assembly, if the expected change counters have moved.
     """
+    id_ = uuid7()
+    key = begin_body_key(id_)
     composed = _compose_pieces(profile, candidates, assembled)
     assembly = Assembly(
+        id=id_,
         **field_values(owners),
         created=timezone.now(),
         parent=parent,
@@ -117,7 +122,7 @@ def record(
         "sources": [_report_document(report) for report in reports],
         "decisions": composed.columns,
     }
-    assembly.body, assembly.contents = packed(contents), contents
+    assembly.body, assembly.contents = packed(contents, id_, key()), contents
     summaries = _summary_rows(candidates)
     with transaction.atomic() if summaries else nullcontext():
         size = insert_assembly(assembly, composed.told, composed.omitted, expected_counts)

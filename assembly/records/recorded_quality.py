@@ -16,18 +16,20 @@ from assembly.engine.reconciliation import Reconciliation
 from assembly.engine.scopes import MemoryScope
 from assembly.engine.types import Decision
 from assembly.models import Assembly
+from assembly.models.encryption import RecordErased
 from assembly.records.reader import RecordDamaged, StoredAssembly, content_of
 
 
 def quality_of_record(told: StoredAssembly) -> ContextQuality | None:
-    """Return the quality of a recorded context; None if its text cannot be restored, because the record is damaged.
+    """Return the quality of a recorded context; None if its text cannot be restored, because the record is damaged
+    or texts of it were erased.
 
     Only an older context is replayed, whose request names entities and holds no completeness.
     """
     request = told.assembly.request
     try:
         content = content_of(told) if "completeness" not in request and named_entities(request) else ""
-    except RecordDamaged:
+    except (RecordDamaged, RecordErased):
         return None
     outcomes = recorded_outcomes(told.inputs.profile.sections, told.assembly.sources, told.decisions)
     return context_quality(told.assembly, content, told.decisions, coverage=source_coverage(outcomes.values()))

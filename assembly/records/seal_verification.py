@@ -4,7 +4,7 @@ It checks that each seal is intact and follows the one before; that pieces and t
 records and prunings are unchanged; and that no record or pruning is outside the chain.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -14,12 +14,17 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from assembly.engine.refs import without_version
-from assembly.models import Assembly, Piece, Pruning, Seal
+from assembly.models import Assembly, Piece, Pruning, Seal, text_hash
+from assembly.models.assembly import ENCRYPTED_FORMAT
+from assembly.models.encryption import ErasedText, StoredForm, body_key_name, read_body, read_texts
 from assembly.models.seal import HASH_BYTES
 from assembly.records.encoding import ID_BYTES, piece_hash
 from assembly.records.seal_hashing import NO_PREVIOUS_HASH, SealLink, pruning_hash
 from assembly.records.seals import piece_hash_texts, piece_hashes, record_hash
 from config.db.statements import ONE_SNAPSHOT_SQL, execute_sql
+from config.keys.envelope import DecryptionFailed
+from config.keys.key_errors import KeyLost
+from config.keys.store import DestroyedKey, fetch
 
 
 class FindingKind(StrEnum):
@@ -39,6 +44,7 @@ class FindingKind(StrEnum):
     PIECE_ALTERED = "piece_altered"
     TEXT_ALTERED = "text_altered"
     TEXT_MISSING = "text_missing"
+    KEY_LOST = "key_lost"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +64,8 @@ class VerificationCounts:
     records: int = 0
     pruned: int = 0
     pieces: int = 0
+    erased: int = 0
+    """Encrypted texts and bodies whose keys were destroyed. Their hashes are checked, but not what they said."""
 
 
 def link_findings(seal: Seal, before: Seal | None) -> Iterator[Finding]:
@@ -92,6 +100,7 @@ CHUNK = 1_000
 
 # PostgreSQL's sha256 of the text in UTF-8: each text is checked once, however many pieces share it.
 ALTERED_TEXTS_SQL = "SELECT encode(sha256, 'hex') FROM stored_texts WHERE sha256 <> sha256(convert_to(text, 'UTF8'))"
+SEALED_TEXTS_SQL = "SELECT sha256, NULL, sealed FROM stored_texts WHERE sealed IS NOT NULL"
 MISSING_TEXTS_SQL = """
 SELECT DISTINCT encode(text_sha256, 'hex') FROM pieces
     WHERE NOT EXISTS (SELECT FROM stored_texts WHERE stored_texts.sha256 = pieces.text_sha256)
@@ -107,8 +116,13 @@ def piece_findings(tally: VerificationCounts) -> Iterator[Finding]:
             yield Finding(FindingKind.PIECE_ALTERED, str(piece.id), sentence)
 
 
-def text_findings() -> Iterator[Finding]:
-    """Yield a finding for each text that does not match its hash or is missing."""
+def text_findings(tally: VerificationCounts) -> Iterator[Finding]:
+    """Yield a finding for each text that does not match its hash or is missing. Raises KeysUnavailable."""
+    for rows in _sealed_texts():
+        for hash_, is_intact in _check_sealed(rows, tally):
+            if not is_intact:
+                name = hash_.hex()
+                yield Finding(FindingKind.TEXT_ALTERED, name, f"The text {name} is not what its own hash says.")
     for sha256 in _hashes(ALTERED_TEXTS_SQL):
         yield Finding(FindingKind.TEXT_ALTERED, sha256, f"The text {sha256} is not what its own hash says.")
     for sha256 in _hashes(MISSING_TEXTS_SQL):
@@ -122,6 +136,30 @@ def _is_intact(piece: Piece) -> bool:
     return of_itself == sha256 and piece.id in ids and piece.named == without_version(piece.ref)
 
 
+def _sealed_texts() -> Iterator[list[StoredForm]]:
+    with connection.chunked_cursor() as cursor:
+        cursor.execute(SEALED_TEXTS_SQL)
+        while rows := cursor.fetchmany(CHUNK):
+            yield rows
+
+
+def _check_sealed(rows: Sequence[StoredForm], tally: VerificationCounts) -> Iterator[tuple[bytes, bool]]:
+    """Yield the hash of each encrypted text, and whether the text is the one that was stored, or was erased."""
+    try:
+        texts = read_texts(rows)
+    except (KeyLost, DecryptionFailed):
+        if len(rows) > 1:
+            for row in rows:
+                yield from _check_sealed([row], tally)
+        else:
+            yield bytes(rows[0][0]), False
+        return
+    for sha256, text in texts.items():
+        is_erased = isinstance(text, ErasedText)
+        tally.erased += is_erased
+        yield sha256, is_erased or text_hash(text) == sha256
+
+
 def _hashes(select: str) -> Iterator[str]:
     with connection.chunked_cursor() as cursor:
         cursor.execute(select)
@@ -133,10 +171,15 @@ def sealed_findings(seal: Seal, tally: VerificationCounts) -> Iterator[Finding]:
     found = Assembly.objects.in_bulk(list(seal.assemblies))
     pieces = piece_hashes(found.values())
     pruned = _pruned_hashes([id_ for id_ in seal.assemblies if id_ not in found])
+    closed = _closed_bodies(found.values(), tally)
     for id_, sha256 in seal.sealed:
         if record := found.get(id_):
             tally.records += 1
-            yield from _record_findings(seal, record, sha256, pieces)
+            altered = list(_record_findings(seal, record, sha256, pieces))
+            yield from altered
+            if id_ in closed and not altered:
+                sentence = f"The context {id_}, of seal {seal.number}: its key is lost, so it cannot be decrypted."
+                yield Finding(FindingKind.KEY_LOST, str(id_), sentence)
         elif pruned.get(id_) == sha256:
             tally.pruned += 1
         else:
@@ -144,6 +187,27 @@ def sealed_findings(seal: Seal, tally: VerificationCounts) -> Iterator[Finding]:
             yield Finding(FindingKind.RECORD_MISSING, str(id_), sentence)
     if seal.pruning:
         yield from _pruning_findings(seal, seal.pruning)
+
+
+def _closed_bodies(records: Iterable[Assembly], tally: VerificationCounts) -> set[UUID]:
+    """Return the ids of the records whose body is encrypted under a key that is neither there nor destroyed."""
+    sealed = {one.id: bytes(one.body)[1:] for one in records if bytes(one.body[:1]) == ENCRYPTED_FORMAT}
+    try:
+        keys = fetch([body_key_name(id_, body) for id_, body in sealed.items()])
+    except KeyLost:
+        keys = {}
+    closed = set()
+    for id_, body in sealed.items():
+        name = body_key_name(id_, body)
+        try:
+            key = keys.get(name) or fetch([name])[name]
+            if isinstance(key, DestroyedKey):
+                tally.erased += 1
+            else:
+                read_body(id_, body, key)
+        except (KeyLost, DecryptionFailed):
+            closed.add(id_)
+    return closed
 
 
 def _record_findings(seal: Seal, record: Assembly, sha256: bytes, pieces: Mapping[int, bytes]) -> Iterator[Finding]:
@@ -224,7 +288,7 @@ def verify_records(tally: VerificationCounts, since: datetime | None = None) -> 
         yield from _seal_findings(tally, since)
         yield from unsealed_findings(timezone.now(), since)
         yield from piece_findings(tally)
-        yield from text_findings()
+        yield from text_findings(tally)
 
 
 def _seal_findings(tally: VerificationCounts, since: datetime | None) -> Iterator[Finding]:

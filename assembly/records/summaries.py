@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from assembly.models import text_hash
+from assembly.models.encryption import ErasedText, read_texts
 from config.db.statements import execute_sql, fetch_rows
 
 EXTRACTIVE = "extractive@1"
@@ -10,7 +11,7 @@ EXTRACTIVE = "extractive@1"
 
 
 FIND_SQL = """
-SELECT summaries.text_sha256, stored_texts.text FROM summaries
+SELECT summaries.text_sha256, sha256, text, sealed FROM summaries
     JOIN stored_texts ON stored_texts.sha256 = summaries.summary_sha256
     WHERE summaries.model = %s AND summaries.text_sha256 = ANY(%s::bytea[])
 """
@@ -24,9 +25,12 @@ INSERT INTO summaries (text_sha256, model, summary_sha256)
 
 
 def find_summaries(texts: Collection[str], model: str) -> dict[str, str]:
-    """Return the stored summaries of these texts by the model, by text."""
+    """Return the stored summaries of these texts by the model, by text; none that was erased."""
     by_hash = {text_hash(text): text for text in texts}
-    return {by_hash[bytes(key)]: summary for key, summary in fetch_rows(FIND_SQL, [model, list(by_hash)])}
+    rows = fetch_rows(FIND_SQL, [model, list(by_hash)])
+    summaries = read_texts((sha256, text, sealed) for _key, sha256, text, sealed in rows)
+    found = {by_hash[bytes(key)]: summaries[bytes(sha256)] for key, sha256, _text, _sealed in rows}
+    return {text: summary for text, summary in found.items() if not isinstance(summary, ErasedText)}
 
 
 def store_summaries(rows: Sequence[tuple[bytes, str, bytes]]) -> None:

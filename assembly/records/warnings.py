@@ -8,10 +8,12 @@ from django.utils.translation import gettext
 from assembly.engine.codes import SourceCode, WarningCode
 from assembly.engine.reasons import embedder_sentence, source_sentence, summariser_sentence, warning_sentence
 from assembly.models import Assembly
-from assembly.records.reader import DAMAGE_ERRORS, load_bodies
+from assembly.records.bodies import load_bodies
+from assembly.records.reader import DAMAGE_ERRORS
 from assembly.records.section_names import name_of_heading
 from assembly.sources import SOURCES
 from assembly.sources.base import EMBEDDER
+from config.keys.key_errors import KeysUnavailable
 
 SUMMARISER = "summariser"
 """Name of the summariser's report among the reports of sources."""
@@ -54,7 +56,7 @@ def shortage_sentence(assembly: Assembly) -> str:
             for section in assembly.sections
             if section["status"] in SHORT_STATUSES
         ]
-    except DAMAGE_ERRORS:
+    except (*DAMAGE_ERRORS, KeysUnavailable):
         return gettext("over limit")
     if not labels:
         return gettext("items shortened")
@@ -73,7 +75,7 @@ def _message(code: str, assembly: Assembly) -> str:
         return warning_sentence(WarningCode(code))
     try:
         names = [report["name"] for report in assembly.sources if report.get("code") == code]
-    except DAMAGE_ERRORS:  # a damaged record must not break a list of contexts
+    except (*DAMAGE_ERRORS, KeysUnavailable):  # a record that cannot be read must not break a list of contexts
         return f"{UNNAMED_SOURCE} {source_sentence(SourceCode(code))}"
     sources = ", ".join(recorded_source_label(name) for name in names if name not in SERVER_SENTENCES)
     told = [f"{sources}: {source_sentence(SourceCode(code))}"] if sources else []

@@ -5,7 +5,7 @@ MAX_CHARACTERS: the paths that changed last always stay, and other folders becom
 """
 
 import datetime
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import cast
@@ -47,9 +47,10 @@ def project_structure(gather_context: GatherContext, sections: Sequence[Section]
     rows = run_statement(Statement(DOCUMENTS_SQL, parameters))
     if not rows:
         return SourceResult((), len(sections))
-    changes = [(path_in_tree(path), updated) for path, updated, *_ in rows]
-    text = format_tree(changes, now=gather_context.now, unread=rows[0][2] - len(rows))
-    newest = rows[0][1]
+    paths, moments, counts, origins, levels = zip(*rows, strict=True)
+    changes = [*zip(map(path_in_tree, paths), moments, strict=True)]
+    text = format_tree(changes, now=gather_context.now, unread=counts[0] - len(rows))
+    newest = moments[0]
     recency = recency_score(gather_context.age(newest))
     relevance = keyword_share(text, gather_context.signals.keywords)
     tree = Candidate(
@@ -60,8 +61,8 @@ def project_structure(gather_context: GatherContext, sections: Sequence[Section]
         occurred_at=newest,
         score=recency,
         measures=candidate_measures(recency=recency, relevance=relevance),
-        origin=cast("Origin", least_trusted(*(origin for *_, origin, _level in rows)).value),
-        sensitivity=max(level for *_, level in rows),
+        origin=cast("Origin", least_trusted(*{*origins}).value),
+        sensitivity=max(levels),
     )
     return SourceResult([structs.replace(tree, section=section.key) for section in sections], len(sections))
 
@@ -76,14 +77,14 @@ def format_tree(changes: Sequence[tuple[str, datetime.datetime]], *, now: dateti
 
     Folders come before files, both by name. `unread` is the number of documents that are not among the paths.
     """
-    marks = _marks(changes, now)
+    marks = _Marks(dict(changes), now)
     latest = [path for path, _ in changes[:LATEST_PATHS]]
     root = _tree(path for path, _ in changes)
     rest = [_more(unread)] if unread else []
     for view in _views(latest, deepest=max(path.count("/") for path, _ in changes)):
         if text := _joined(chain(_lines(root, view, marks, 0, ""), rest)):
             return text
-    flat = [f"{path}{marks.get(path, '')}" for path in latest[:FLAT_PATHS]]
+    flat = [f"{path}{marks.of(path)}" for path in latest[:FLAT_PATHS]]
     return "\n".join([*flat, _more(len(changes) - len(flat) + unread)])
 
 
@@ -96,6 +97,18 @@ def _joined(lines: Iterable[str]) -> str:
             return ""
         joined.append(line)
     return "\n".join(joined)
+
+
+@dataclass(frozen=True, slots=True)
+class _Marks:
+    """The marks of paths that changed lately, by when they changed; of documents with one path, the oldest counts."""
+
+    changed: Mapping[str, datetime.datetime]
+    now: datetime.datetime
+
+    def of(self, path: str) -> str:
+        """Return the mark of the path; "" without any."""
+        return _mark(self.now - self.changed[path])
 
 
 @dataclass(slots=True)
@@ -154,7 +167,7 @@ def _tree(paths: Iterator[str]) -> _Folder:
     return root
 
 
-def _lines(folder: _Folder, view: _View, marks: dict[str, str], depth: int, path: str) -> Iterator[str]:
+def _lines(folder: _Folder, view: _View, marks: _Marks, depth: int, path: str) -> Iterator[str]:
     """Yield the lines of a folder at this depth, whose path ends in a slash."""
     indent, closed = INDENT * depth, list[_Folder]()
     for name, inner in sorted(folder.folders.items()):
@@ -168,7 +181,7 @@ def _lines(folder: _Folder, view: _View, marks: dict[str, str], depth: int, path
             closed.append(inner)
     has_files = view.has_files and depth <= view.depth
     shown = [name for name in sorted(folder.files) if has_files or f"{path}{name}" in view.latest]
-    yield from (f"{indent}{name}{marks.get(f'{path}{name}', '')}" for name in shown)
+    yield from (f"{indent}{name}{marks.of(f'{path}{name}')}" for name in shown)
     if hidden := len(folder.files) - len(shown) + sum(inner.count for inner in closed):
         yield f"{indent}{_more(hidden)}"
 
@@ -179,16 +192,6 @@ def _more(count: int) -> str:
 
 def _files(count: int) -> str:
     return "1 file" if count == 1 else f"{count:,} files"
-
-
-def _marks(changes: Sequence[tuple[str, datetime.datetime]], now: datetime.datetime) -> dict[str, str]:
-    """Return the marks of the paths that changed lately; of several documents with one path, that of the oldest."""
-    marks: dict[str, str] = {}
-    for path, moment in changes:
-        mark = _mark(now - moment) if now - moment < LATELY else ""
-        if mark or path in marks:
-            marks[path] = mark
-    return marks
 
 
 def _mark(age: datetime.timedelta) -> str:

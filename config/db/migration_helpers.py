@@ -24,9 +24,10 @@ AUDITED_FUNCTIONS = (
     "prune_recall_results(uuid, uuid, integer)",
     "prune_readings(integer, integer)",
     "raise_recorded_levels(uuid, smallint, integer)",
+    "renew_stored_texts(bytea[], bytea[])",
 )
-"""The only functions by which the role of the app can delete history, or raise the level of a record. The last ones are
-created by later migrations.
+"""The only functions by which the role of the app can delete history, raise the level of a record, or encrypt a text
+again. Later migrations create most of them.
 """
 ORGANISATION = UUID(int=0)
 """The owner under which changes are counted that belong to no single agent or team."""

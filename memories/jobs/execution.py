@@ -156,8 +156,9 @@ def _dedicated_connection() -> Iterator[BaseDatabaseWrapper]:
     A connection of the pool would return there and keep its advisory lock; PgBouncer would lend its session to others.
     """
     connection = connections[DEFAULT_DB_ALIAS].copy()
-    connection.settings_dict["OPTIONS"].pop("pool", None)
-    connection.settings_dict |= settings.DATABASE_DIRECT or {}
+    direct = settings.DATABASE_DIRECT or {}
+    options = {name: value for name, value in connection.settings_dict["OPTIONS"].items() if name != "pool"}
+    connection.settings_dict |= {**direct, "OPTIONS": options | direct.get("OPTIONS", {})}
     try:
         yield connection
     finally:

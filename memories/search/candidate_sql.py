@@ -134,12 +134,14 @@ class CandidateQuery:
         chosen = CANDIDATES_SQL
         for name, sql in named.items():
             chosen = chosen.replace(name, sql)
-        terms = [search.terms.all[place] for place in self.rare]
+        by_term: dict[str, list[int]] = {}  # an entity may have the name of a word, whose rows are then read once
+        for place in self.rare:
+            by_term.setdefault(search.terms.all[place], []).append(place)
         parameters = {
-            "rare": " | ".join(terms),
-            "terms": terms,
-            "bits": [1 << place for place in self.rare],
-            "labels": [search.terms.label(place) for place in self.rare],
+            "rare": " | ".join(by_term),
+            "terms": [*by_term],
+            "bits": [sum(1 << place for place in same) for same in by_term.values()],
+            "labels": [next(filter(None, map(search.terms.label, same)), None) for same in by_term.values()],
             "worded": self.worded,
             "nearest": self.nearest,
             "newest": self.newest,

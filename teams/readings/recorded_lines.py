@@ -17,7 +17,7 @@ from config.observability.request_context import route_of
 from teams.principal import Principal
 from teams.readings.collector import Thing, collected_things
 from teams.readings.models import Reading, ReadingKind
-from teams.readings.reasons import given_reason, owner_of
+from teams.readings.reading_reasons import given_reason, owner_of
 
 PEOPLE = frozenset({"person", "admin_key"})
 """The kinds of principals whose readings are recorded. What an agent's key reads is in the records of contexts."""

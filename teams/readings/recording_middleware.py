@@ -6,7 +6,7 @@ from collections.abc import Callable
 from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponseBase
 
-from teams.readings.reasons import demanded_response
+from teams.readings.reading_reasons import demanded_response
 from teams.readings.recorded_lines import reading_groups, readings_record
 
 logger = logging.getLogger(__name__)

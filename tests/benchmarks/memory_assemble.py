@@ -47,7 +47,7 @@ def run() -> None:
     manage("migrate", "--verbosity", "0")
     django.setup()
     (worker,) = filled_workers([os.environ.get("SIZES", "10k")])
-    _run_workers()
+    run_workers()
     requests = int(os.environ.get("REQUESTS", REQUESTS))
     key = manage("create_api_key", "--agent", worker.agent.slug).split()[-1]
     with served() as address:
@@ -62,7 +62,7 @@ def run() -> None:
                 _report(_took(clients, itertools.islice(asks, 3 * requests)), number)
 
 
-def _run_workers() -> None:
+def run_workers() -> None:
     """Do what workers do after every write: split files into passages, and derive levels of detail."""
     from assembly.pipeline.level_derivation import levels_derive_all
     from memories.embeddings.file_splitting import split_missing

@@ -43,7 +43,7 @@ PROFILES = ("conversation", "coding")
 TURNS, WARM = 120, 8
 OF_TEAM, FIRST_TOPIC, LINES = 200, 10_000, 20_000
 """Lines that a team remembers, an agent goes on to store, and topics are made of."""
-NEW_TEXTS = "SELECT coalesce(sum(length(text)), 0) FROM stored_texts"
+NEW_TEXTS = "SELECT coalesce(sum(coalesce(length(text), length(sealed))), 0) FROM stored_texts"
 
 Turn = Callable[[str, str], tuple[float, float]]
 """Takes a line to store and a topic; returns the milliseconds of the writes, and of the assembly."""

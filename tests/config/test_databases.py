@@ -13,6 +13,7 @@ APP, OWNER = "postgresql://app@primary/dossier", "postgresql://owner@primary/dos
 def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("URL", "OWNER_URL", "DIRECT_URL", "REPLICA_URL", "POOL_SIZE", "POOL_TIMEOUT_SECONDS"):
         monkeypatch.delenv(f"DATABASE_{name}", raising=False)
+    monkeypatch.setenv("ALLOW_UNENCRYPTED_CONNECTIONS", "true")
 
 
 def _options(database: dict[str, Any], name: str) -> Any:

@@ -153,6 +153,12 @@ def test_what_is_no_redis_is_refused(nonsense: str, monkeypatch: pytest.MonkeyPa
     assert "secret" not in str(error.value)
 
 
+@pytest.fixture(autouse=True)
+def _hosts_without_tls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an address says of TLS is tested in test_encrypted_transport."""
+    monkeypatch.setenv("ALLOW_UNENCRYPTED_CONNECTIONS", "true")
+
+
 def test_several_databases(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATABASE_URL", "postgresql://app@primary/dossier")
     addresses = "postgresql://app:p%2Cw@one:5433/dossier, postgresql://app@/dossier?host=/run/two,"

@@ -45,8 +45,9 @@ def test_the_final_score_weighs_the_measures(measures: dict[str, float], weights
 
 def test_coherence_is_the_share_of_long_words_that_stand_around() -> None:
     around = words_of("Team Goals: ship the harbour walk by March.")
-    assert coherence("The harbour walk ends at the lighthouse", around) == pytest.approx(2 / 4)  # ends, lighthouse
-    assert coherence("A to B", around) == 0
+    words = words_of("The harbour walk ends at the lighthouse")
+    assert coherence(words, around) == pytest.approx(2 / 4)  # without ends, lighthouse
+    assert coherence(words_of("A to B"), around) == 0
 
 
 @given(st.text() | st.text("aZ9_ .,-\n'é\u212a"))
@@ -56,7 +57,7 @@ def test_words_are_runs_of_letters_digits_and_underscores(text: str) -> None:
 
 def test_a_contradiction_is_coherent() -> None:
     around = words_of("The ferry leaves at nine")
-    assert coherence("The ferry leaves at eight", around) == pytest.approx(2 / 3)
+    assert coherence(words_of("The ferry leaves at eight"), around) == pytest.approx(2 / 3)
 
 
 def test_coherence_counts_what_is_in_the_context_already() -> None:

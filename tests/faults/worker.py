@@ -1,5 +1,6 @@
 """Real workers, and servers that start them, on a database of the test's own."""
 
+import base64
 import os
 import signal
 import subprocess
@@ -12,6 +13,7 @@ from urllib.parse import quote
 from django.conf import settings
 from django.db import connections
 
+from config.keys.store_connections import run_in_store
 from config.postgres.processes import command_line, parent
 from tests.faults.processes import matching, until
 
@@ -76,10 +78,19 @@ class Command:
 
 def _addresses() -> Mapping[str, str]:
     """Where the database of this test is, for another process."""
-    return {
+    databases = {
         variable: address_of(connections[alias].settings_dict)
         for variable, alias in (("DATABASE_URL", "default"), ("DATABASE_OWNER_URL", "owner"))
     }
+    return {**databases, **key_store_address()}
+
+
+def key_store_address() -> Mapping[str, str]:
+    """Where the keys of this test's database are, which exist from now on, for another process."""
+    assert settings.KEY_STORE
+    run_in_store(("SELECT 1", {}))
+    master_key = base64.b64encode(settings.MASTER_KEY).decode()
+    return {"KEYS_DATABASE_URL": address_of(settings.KEY_STORE), "MASTER_KEY": master_key}
 
 
 def address_of(facts: Mapping[str, str]) -> str:

@@ -10,7 +10,7 @@ from memories.models import Memory
 from memories.services import MemoryFacts, memory_create
 from teams.models import Reading, Team, User
 from teams.principal import SYSTEM
-from teams.readings import reasons
+from teams.readings import reading_reasons
 from teams.sensitivity import Sensitivity
 from tests.client import Api, errors_of, problem
 from tests.pages.conftest import SignedIn, text_of
@@ -66,7 +66,7 @@ def test_a_reason_expires(signed_in: SignedIn, owner: User, asking: Team, monkey
     memory, browser = remembered(asking), signed_in(owner)
     question = led_away(browser, page_of(memory))
     with monkeypatch.context() as patched:
-        patched.setattr(reasons, "VALID_SECONDS", -1)
+        patched.setattr(reading_reasons, "VALID_SECONDS", -1)
         browser.post(question, {"reason": "Ticket 7"})
     led_away(browser, page_of(memory))
     browser.post(question, {"reason": "Ticket 7"})

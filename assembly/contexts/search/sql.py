@@ -17,6 +17,8 @@ from assembly.models import Assembly
 from assembly.models.assembly import PURPOSE_SQL
 from config.db.statements import fetch_rows
 from config.http.cursors import decode_keys
+from config.keys.store import is_configured
+from config.keys.words import find_texts
 
 MAX_TEXTS = 20_000
 """Most texts that are searched for pieces with the words; words in more texts are too common to be of use."""
@@ -41,11 +43,13 @@ PIECES_OF_TEXT_SQL = f"""
 ) LIMIT %(most)s
 """  # noqa: S608 - a constant alone is put in
 # Profiles and summaries are pieces of a record, too, but no items, so they are excluded. The expression must equal that
-# of the index `stored_text_words`, which covers the first 100,000 characters of a text.
+# of the index `stored_text_words`, which covers the first 100,000 characters of a text. Of encrypted texts, the key
+# store has the words: see `config.keys.words`.
 PIECES_WITH_WORDS_SQL = """
 SELECT pieces.id FROM (
-    SELECT sha256 FROM stored_texts
-    WHERE to_tsvector('english', left(text, 100000)) @@ websearch_to_tsquery('english', %(words)s) LIMIT %(texts)s
+    (SELECT sha256 FROM stored_texts
+    WHERE to_tsvector('english', left(text, 100000)) @@ websearch_to_tsquery('english', %(words)s) LIMIT %(texts)s)
+    UNION ALL SELECT * FROM unnest(%(encrypted)s::bytea[])
 ) AS matching JOIN pieces ON pieces.text_sha256 = matching.sha256
 WHERE split_part(named, ':', 1) NOT IN ('profile', 'summary') LIMIT %(most)s
 """
@@ -90,7 +94,8 @@ def _reference_pieces(thing: ReferenceQuery) -> list[int]:
 
 
 def _text_pieces(words: str) -> list[int]:
-    asked = {"words": words, "texts": MAX_TEXTS, "most": MAX_PIECES}
+    encrypted = find_texts(words, MAX_TEXTS) if is_configured() else []
+    asked = {"words": words, "texts": MAX_TEXTS, "most": MAX_PIECES, "encrypted": encrypted}
     return [number for (number,) in fetch_rows(PIECES_WITH_WORDS_SQL, asked)]
 
 

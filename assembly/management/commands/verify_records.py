@@ -86,4 +86,5 @@ def _summary_json(tally: VerificationCounts, newest: str, wrong: int) -> str:
 
 def _summary_text(tally: VerificationCounts, newest: str) -> str:
     looked_at = f"{tally.seals:,} seals, {tally.records:,} contexts, {tally.pieces:,} pieces; {tally.pruned:,} pruned"
+    looked_at += f", {tally.erased:,} erased" if tally.erased else ""
     return f"Looked at {looked_at}. The newest seal is {newest or 'none'}."

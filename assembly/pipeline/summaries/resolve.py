@@ -11,6 +11,7 @@ from assembly.engine.profile import Profile
 from assembly.engine.tokenizers import Tokenizer
 from assembly.engine.types import Candidate, EngineRequest, EngineResult, Summary
 from assembly.pipeline.levels import with_levels
+from assembly.pipeline.shared_memos import share_memos
 from assembly.pipeline.summaries.services import Summaries, summarise
 from assembly.records.warnings import SUMMARISER
 from assembly.sources.base import SourceReport
@@ -51,6 +52,8 @@ def assemble_with_summaries(
     with wall_limit(time.hard_limit):
         if profile.lod:
             candidates = with_levels(profile, candidates)
+        if profile.lod or request.topic:  # otherwise rows come from their cache, with their memos
+            share_memos(candidates)
         return _assemble_in_rounds(request, profile, candidates, tokenizer, time, ask_model=ask_model)
 
 

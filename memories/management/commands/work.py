@@ -15,11 +15,9 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from memories.embeddings.wordllama import warm_up
 from memories.jobs.periodic import start_periodic_tasks
-from memories.jobs.worker_process import UNTIL_INPUT_ENDS, WorkerProcess
+from memories.jobs.worker_process import UNTIL_INPUT_ENDS, WorkerProcess, lower_priority
 
 MAX_WORKERS = 64
-NICENESS = 10
-"""The niceness that is added to a worker, so that requests get the processors first."""
 
 
 class Command(BaseCommand):
@@ -46,13 +44,13 @@ class Command(BaseCommand):
 
 def _work() -> None:
     """Run Celery's worker in this process. Its `solo` pool forks no process that would inherit database connections."""
-    os.nice(NICENESS)
     if settings.EMBEDDED_POSTGRES:
         settings.EMBEDDED_POSTGRES.attach()  # the broker is in this database and does not start it
     os.environ["CELERY_SKIP_CHECKS"] = "1"  # Celery would run Django's checks, too
     warnings.simplefilter("ignore", SecurityWarning)  # about running as root: messages are JSON and hold an id only
     setup_logging.connect(_keep_logging_setup)
     warm_up()
+    lower_priority()  # once it is ready, so that a busy machine does not delay its start
     start_periodic_tasks()
     worker = current_app.Worker(
         pool="solo", concurrency=1, quiet=True, without_gossip=True, without_mingle=True, without_heartbeat=True

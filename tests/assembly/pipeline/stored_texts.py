@@ -5,6 +5,7 @@ import hashlib
 from django.db import connections, transaction
 
 from assembly.models import StoredText
+from assembly.models.encryption import read_texts
 
 
 def stored(text: str) -> bytes:
@@ -12,6 +13,11 @@ def stored(text: str) -> bytes:
     key = hashlib.sha256(text.encode()).digest()
     StoredText.objects.get_or_create(sha256=key, defaults={"text": text})
     return key
+
+
+def recorded_texts() -> list[str]:
+    """All texts that are stored, in plain."""
+    return list(read_texts(StoredText.objects.values_list("sha256", "text", "sealed")).values())
 
 
 def delete_text(key: bytes) -> None:

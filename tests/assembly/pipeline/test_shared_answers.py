@@ -330,6 +330,7 @@ import django
 from django.conf import settings
 for database in settings.DATABASES.values():
     database["NAME"] = sys.argv[1]
+settings.KEY_STORE["NAME"] = f"{sys.argv[1]}_keys"
 django.setup()
 from tests.assembly.pipeline.test_shared_answers import ask, told
 answer = ask(topic="ink", profile="coding")

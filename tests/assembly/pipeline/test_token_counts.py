@@ -13,7 +13,7 @@ from agents.models import Agent
 from agents.services import daily_log_append
 from assembly.engine.tokenizers import Tiktoken, get_tokenizer
 from assembly.engine.types import Candidate
-from assembly.models import StoredText, TokenCount, text_hash
+from assembly.models import TokenCount, text_hash
 from assembly.pipeline import shared_answers
 from assembly.pipeline.answer_cache import AssemblyCache, AssemblyResult
 from assembly.pipeline.request import AssemblyRequest
@@ -29,7 +29,7 @@ from assembly.profiles.shipped import CONVERSATION
 from assembly.records.reader import load_record, replay
 from teams.principal import SYSTEM
 from tests.assembly.conftest import NOW, write
-from tests.assembly.pipeline.stored_texts import delete_text, stored
+from tests.assembly.pipeline.stored_texts import delete_text, recorded_texts, stored
 from tests.concurrency import at_once
 from tests.refused_statements import refused
 
@@ -71,7 +71,7 @@ def told_by_a_new_process(writer: Agent, monkeypatch: pytest.MonkeyPatch) -> tup
 
 def test_what_was_counted_once_is_looked_up_by_others(writer: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
     first, anew = told_by_a_new_process(writer, monkeypatch)
-    texts = StoredText.objects.values_list("text", flat=True)
+    texts = recorded_texts()
     long = {text for text in texts if text.rstrip().endswith((KNOWLEDGE.rstrip(), LOG.rstrip()))}
     assert {text.rstrip() for text in long} <= set(anew)
     kept = {bytes(key): tokens for key, tokens in TokenCount.objects.values_list("text_sha256", "tokens")}

@@ -13,6 +13,7 @@ from prometheus_client import REGISTRY
 from agents.models import Agent
 from assembly.contexts.documents import assembly_document
 from assembly.models import Assembly, Purpose
+from assembly.models.assembly import packed
 from assembly.pipeline.answer_cache import AssemblyResult, assembly_cache
 from assembly.pipeline.read_cache import row_cache
 from assembly.pipeline.request import AssemblyRequest
@@ -197,6 +198,7 @@ def test_what_is_asked_at_this_time_of_day_is_expected(owners: tuple[Agent, Team
         row = ask(owners, topic).assembly
         again = Assembly(**{field.attname: getattr(row, field.attname) for field in Assembly._meta.concrete_fields})
         again.id, again.created = uuid4(), timezone.now() - datetime.timedelta(**ago)
+        again.body = packed(row.contents)  # an encrypted one belongs to its own record
         again.save(force_insert=True)
 
     soon = 60 / 86_400
@@ -236,13 +238,16 @@ def test_a_process_is_idle_only_while_the_machine_is(settings: Any, monkeypatch:
 
 def test_it_can_be_switched_off(settings: Any, owners: tuple[Agent, Team], monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[object] = []
-    monkeypatch.setattr(
-        "assembly.preassembly.idle_thread.threading.Thread", lambda **_: Mock(start=lambda: started.append(1))
-    )
+
+    def start() -> None:
+        with monkeypatch.context() as patched:  # others start threads, too
+            patched.setattr("threading.Thread", lambda **_: Mock(start=lambda: started.append(1)))
+            start_preassembly()
+
     settings.PREASSEMBLY = False
-    start_preassembly()
+    start()
     assert started == []
     assert hits_of(lambda: ask(owners, A)) == (0, 0)
     settings.PREASSEMBLY = True
-    start_preassembly()
+    start()
     assert len(started) == 1

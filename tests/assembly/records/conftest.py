@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, contextmanager
 from datetime import timedelta
 from typing import Any
 from unittest import mock
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 from django.db import connections, transaction
@@ -25,6 +25,7 @@ from assembly.records.retention_policies import RetentionRule, retention_set
 from assembly.records.seal_verification import VerificationCounts, verify_records
 from teams.models import Team
 from teams.principal import SYSTEM
+from tests.assembly.records.encrypted_records import write
 
 
 class Follower:
@@ -133,3 +134,11 @@ def kept(as_owner: AsOwner) -> Kept:
             cursor.execute("DROP TABLE before")
 
     return block
+
+
+@pytest.fixture
+def marker(agent: Agent) -> str:
+    """A text that no other test has, in a file that every context of the agent includes."""
+    text = f"The marker is zebrafinch{uuid4().hex}."
+    write(agent, text)
+    return text

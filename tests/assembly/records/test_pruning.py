@@ -7,7 +7,7 @@ from django.db import DatabaseError, connection, transaction
 from uuid_utils.compat import uuid7
 
 from agents.models import Agent, AgentFile
-from assembly.models import Assembly, Piece, Pruning, Seal, StoredSummary, StoredText, UnusedPiece
+from assembly.models import Assembly, Piece, Pruning, Seal, StoredSummary, StoredText, UnusedPiece, text_hash
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.records.pruning import PruneResult, records_prune, unused_prune
@@ -128,18 +128,18 @@ def test_texts_go_with_the_last_record_that_is_made_of_them(agent: Agent, ago: A
     file = AgentFile.objects.get(agent=agent, file_key="INSTRUCTIONS")
     file_save(file=file, content="Be quick.", expected_version=file.version, author=SYSTEM.author)
     young = ago(agent, 1)
-    assert StoredText.objects.filter(text="Be kind.").exists()
+    assert StoredText.objects.filter(sha256=text_hash("Be kind.")).exists()
     keep(30)
     assert records_prune().pieces > 0
-    assert not StoredText.objects.filter(text="Be kind.").exists()
+    assert not StoredText.objects.filter(sha256=text_hash("Be kind.")).exists()
     assert not UnusedPiece.objects.exists()
     assert replay(load_record(Assembly.objects.get(id=young.id))).identical
 
 
 def test_summaries_go_with_their_texts(agent: Agent, ago: Ago) -> None:
     ago(agent, 40)
-    text = StoredText.objects.get(text="Be kind.")
-    other = StoredText.objects.exclude(text="Be kind.").first()
+    text = StoredText.objects.get(sha256=text_hash("Be kind."))
+    other = StoredText.objects.exclude(sha256=text_hash("Be kind.")).first()
     assert other
     StoredSummary.objects.create(text_sha256=text.sha256, model="m", summary_sha256=other.sha256)
     keep(30)

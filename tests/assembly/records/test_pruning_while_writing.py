@@ -11,7 +11,7 @@ from assembly.pipeline.services import assemble
 from assembly.records.insert_sql import stored_pieces
 from assembly.records.pruning import unused_prune
 from assembly.records.reader import load_record, replay
-from assembly.records.seal_verification import text_findings
+from assembly.records.seal_verification import VerificationCounts, text_findings
 from teams.principal import SYSTEM
 from tests.assembly.records.conftest import Ago, AsOwner, as_owner
 from tests.concurrency import at_once
@@ -29,7 +29,7 @@ def test_no_record_loses_what_it_is_made_of(agent: Agent, ago: Ago, as_owner: As
         at_once([partial(_made, agent, f"{turn}"), unused_prune, unused_prune, partial(_made, agent, "x")])
         for assembly in Assembly.objects.all():
             assert replay(load_record(assembly)).identical
-        assert list(text_findings()) == []
+        assert list(text_findings(VerificationCounts())) == []
     assert len(stored_pieces.among(Piece.objects.values_list("id", flat=True))) == Piece.objects.count()
 
 

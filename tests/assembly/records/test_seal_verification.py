@@ -138,12 +138,12 @@ def test_an_altered_piece_is_found_whatever_of_it_it_is(as_owner: AsOwner, kept:
 
 
 def test_an_altered_text_is_found(as_owner: AsOwner) -> None:
-    as_owner("stored_texts", "UPDATE stored_texts SET text = text || ' ' WHERE text = 'Be kind.'")
+    as_owner("stored_texts", "UPDATE stored_texts SET sealed = sealed || 'x' WHERE sha256 = sha256('Be kind.')")
     assert kinds() == ["text_altered"]
 
 
 def test_a_deleted_text_is_found(as_owner: AsOwner) -> None:
-    as_owner("stored_texts", "DELETE FROM stored_texts WHERE text = 'Be kind.'")
+    as_owner("stored_texts", "DELETE FROM stored_texts WHERE sha256 = sha256('Be kind.')")
     assert kinds() == ["text_missing"]
 
 

@@ -4,13 +4,12 @@ import json
 from typing import Any
 
 import pytest
-from django.db.models import Sum
-from django.db.models.functions import Length
 from django.test import Client
 
 from agents.models import Agent, AgentFile
-from assembly.models import Assembly, StoredText
+from assembly.models import Assembly
 from teams.models import User
+from tests.assembly.pipeline.stored_texts import recorded_texts
 from tests.client import Api, errors_of, problem
 
 pytestmark = pytest.mark.django_db
@@ -72,8 +71,7 @@ def test_the_longest_conversation_is_assembled_and_its_record_is_bounded(admin_a
     turns = [{"role": "user", "content": chr(0x1F600 + number) * 100_000} for number in range(4)]
     answer = admin_api.post("assemblies", {"agent": "ada", "profile": "research", "history": turns})
     assert answer.status_code == 201, answer.content[:500]
-    texts = StoredText.objects.aggregate(size=Sum(Length("text")))["size"]
-    assert texts <= 500_000
+    assert sum(map(len, recorded_texts())) <= 500_000
 
 
 @pytest.mark.finding("3a")

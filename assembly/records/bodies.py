@@ -1,0 +1,46 @@
+"""The bodies of records, and the keys of those that are encrypted, are loaded for many records together."""
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from uuid import UUID
+
+from assembly.models import Assembly
+from assembly.models.assembly import ENCRYPTED_FORMAT
+from assembly.models.encryption import body_key_name, load_body_keys
+from config.db.statements import Statement, run_statement
+from config.keys.envelope import DataKey
+from config.keys.key_errors import KeyLost, KeysUnavailable
+from config.keys.store import fetch
+
+BODIES_SQL = """
+SELECT one.id, coalesce(repeated.body, one.body)
+FROM assemblies AS one LEFT JOIN assemblies AS repeated ON repeated.id = one.decided_in WHERE one.id = ANY(%(ids)s)
+"""
+
+
+def load_bodies(assemblies: Sequence[Assembly]) -> None:
+    """Load the bodies of these assemblies in one query; an assembly that repeats another one gets that one's body."""
+    found = run_statement(Statement(BODIES_SQL, {"ids": [one.id for one in assemblies]})) if assemblies else []
+    bodies = {id_: bytes(body) for id_, body in found}
+    for one in assemblies:
+        if one.id in bodies:
+            one.packed = bodies[one.id]
+    load_keys(assemblies)
+
+
+def load_keys(assemblies: Iterable[Assembly]) -> None:
+    """Fetch the keys of the bodies of these assemblies together."""
+    encrypted = [one for one in assemblies if one.packed[:1] == ENCRYPTED_FORMAT]
+    with suppress(KeyLost, KeysUnavailable):  # who reads the record itself is told
+        load_body_keys((one.decided_in or one.id, one.packed[1:]) for one in encrypted)
+
+
+def body_keys(assemblies: Iterable[Assembly]) -> dict[UUID, DataKey]:
+    """Return the keys of the bodies of these assemblies that are encrypted and were not erased, by id."""
+    names = {
+        one.id: body_key_name(one.id, bytes(one.body)[1:])
+        for one in assemblies
+        if bytes(one.body[:1]) == ENCRYPTED_FORMAT
+    }
+    found = fetch(names.values()) if names else {}
+    return {id_: key for id_, name in names.items() if isinstance(key := found[name], DataKey)}

@@ -1,0 +1,47 @@
+"""Keys of deleted texts and records are destroyed, so that a backup of the data does not bring back what was pruned.
+
+A request may have obtained a text's key before the text was deleted, and store the text again afterwards. So a key is
+retired first: whoever stores the text from then on gets a key of the next generation. After ten minutes, when all
+requests from before have ended, keys that no text uses are destroyed.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from django.utils import timezone
+
+from assembly.models import StoredText, UnusedKey
+from config.keys import store
+from config.keys.envelope import generation_of
+
+BATCH = 1_000
+RETIREMENT = timedelta(minutes=10)
+
+
+def unused_keys_destroy(now: datetime | None = None) -> int:
+    """Destroy the keys that were retired ten minutes before `now`, and retire those that were listed since.
+
+    Returns how many keys were destroyed. What is done is taken off the list, so the rest is done by the next run if the
+    key store fails: raises KeyStoreUnavailable.
+    """
+    if not store.is_configured():
+        return 0
+    now = now or timezone.now()
+    destroyed = 0
+    while rows := list(UnusedKey.objects.filter(retired_at__lte=now - RETIREMENT).order_by("key")[:BATCH]):
+        destroyed += _destroy(rows)
+    while rows := list(UnusedKey.objects.filter(retired_at=None).order_by("key")[:BATCH]):
+        store.retire([bytes(row.key) for row in rows])
+        for row in rows:  # unless it was listed again meanwhile: then it is retired again
+            UnusedKey.objects.filter(key=row.key, noted_at=row.noted_at).update(retired_at=now)
+    return destroyed
+
+
+def _destroy(rows: Sequence[UnusedKey]) -> int:
+    ids = [bytes(row.key) for row in rows]
+    stored = StoredText.objects.filter(sha256__in=ids).exclude(sealed=None).values_list("sha256", "sealed")
+    used = {bytes(sha256): generation_of(bytes(sealed or b"")) for sha256, sealed in stored}
+    destroyed = store.destroy_retired({id_: used.get(id_) for id_ in ids})
+    for row in rows:
+        UnusedKey.objects.filter(key=row.key, retired_at=row.retired_at).delete()
+    return destroyed
