@@ -14,7 +14,14 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from agents.models import AgentFile, AgentTeam
-from assembly.conflicts.detection.neighbours import may_share_subject
+from assembly.conflicts.detection.neighbours import (
+    LEAST_SIMILARITY,
+    MAX_SHORT,
+    heaviest_words,
+    is_near,
+    is_short,
+    may_share_subject,
+)
 from assembly.models import Conflict, text_hash
 from config.db.migration_helpers import ORGANISATION
 from config.db.statements import execute_sql, fetch_rows
@@ -28,8 +35,8 @@ from teams.models import OrganisationFile, TeamFile
 
 NEAREST = 20
 """The number of texts, of all kinds together, with which a text is compared."""
-MIN_SIMILARITY = 0.5
-"""The least cosine of texts that are compared."""
+WORDED = 10
+"""The most further memories with which a short memory is compared because of their common words."""
 MAX_PASSAGES = 100
 """The most passages of one item that are compared, the first ones."""
 COMPARED_FILES = ("agent_file", "team_file", "organisation_file")
@@ -61,6 +68,8 @@ class ComparedText:
     """The vector of a text whose nearest are to be found, as PostgreSQL writes it."""
     similarity: float = 1.0
     """The cosine with the text to which it is near."""
+    language: str = ""
+    """The text search configuration of a memory's words; empty for other texts."""
     names: frozenset[str] = frozenset()
     """The names of an entity in lower case; no names for other texts."""
 
@@ -111,7 +120,11 @@ def _of_memory(memory: Memory, space: EmbeddingModel) -> list[ComparedText]:
         return []
     day = memory.occurred_at.date() if memory.occurred_at else None
     vector = _vector(memory, space)
-    return [ComparedText(memory.ref, memory.id, memory.text, memory.agent_id, memory.team_id, day, vector)]
+    return [
+        ComparedText(
+            memory.ref, memory.id, memory.text, memory.agent_id, memory.team_id, day, vector, language=memory.language
+        )
+    ]
 
 
 def _of_entity(entity: Entity, space: EmbeddingModel) -> list[ComparedText]:
@@ -187,6 +200,21 @@ WITH near AS (
 )
 SELECT kind, id, 1 - distance FROM near WHERE distance <= %(farthest)s ORDER BY distance, kind, id LIMIT %(nearest)s
 """
+# Each memory has at least two of the words, so that the index of words leaves few rows.
+WORDED_SQL = """
+SELECT 'memory', id::text, 1 - ({distance}) FROM memories
+    WHERE {of_agents_or_teams} AND {here} AND {slot} IS NOT NULL AND id <> %(item)s
+        AND superseded_by_id IS NULL AND retired_because = '' AND length(text) <= %(most)s
+        AND search @@ (
+            SELECT string_agg(format('(%%s & %%s)', one.query, other.query), ' | ')::tsquery
+                FROM unnest(%(words)s::text[]) WITH ORDINALITY AS first (word, place),
+                    unnest(%(words)s::text[]) WITH ORDINALITY AS second (word, place),
+                    plainto_tsquery(%(language)s::regconfig, first.word) AS one (query),
+                    plainto_tsquery(%(language)s::regconfig, second.word) AS other (query)
+                WHERE first.place < second.place AND numnode(one.query) > 0 AND numnode(other.query) > 0
+        )
+    ORDER BY {distance} LIMIT %(worded)s
+"""
 EVERYBODY = {"of_agents_or_teams": "true", "of_owners": "true", "of_agents": "true"}
 OF_OWNERS = {
     "of_agents_or_teams": "(agent_id = ANY(%(agents)s) OR team_id = ANY(%(teams)s))",
@@ -196,10 +224,11 @@ OF_OWNERS = {
 
 
 def nearest_texts(text: ComparedText) -> list[ComparedText]:
-    """Return the texts nearest in meaning that a context may include together with this one, the nearest first.
+    """Return the texts near to this one that a context may include together with it, the nearest in meaning first.
 
     Those are the texts of its owner, of the teams of an agent or the agents of a team, and of the organisation. At most
-    NEAREST are returned, of a cosine of at least MIN_SIMILARITY; none for a text without a vector.
+    NEAREST are returned, and for a short memory at most WORDED other short ones that share its words, because a name or
+    number changes the vector of a short text much; none for a text without a vector.
     """
     if text.vector is None:
         return []
@@ -207,13 +236,13 @@ def nearest_texts(text: ComparedText) -> list[ComparedText]:
     agents, teams = _owners_near(text)
     conditions = OF_OWNERS if text.agent_id or text.team_id else EVERYBODY
     slot, dimensions = space.slot, space.dimensions
-    sql = NEAREST_SQL.format(
-        slot=slot,
-        here=space.here,
-        distance=f"{slot} <=> %(vector)s::vector",
-        indexed=f"{slot}::halfvec({dimensions}) <=> %(vector)s::vector::halfvec({dimensions})",
-        **conditions,
-    )
+    parts = conditions | {
+        "slot": slot,
+        "here": space.here,
+        "distance": f"{slot} <=> %(vector)s::vector",
+        "indexed": f"{slot}::halfvec({dimensions}) <=> %(vector)s::vector::halfvec({dimensions})",
+    }
+    words = heaviest_words(text.text) if text.language and is_short(text.text) else []
     parameters = {
         "vector": text.vector,
         "model": space.model,
@@ -223,12 +252,20 @@ def nearest_texts(text: ComparedText) -> list[ComparedText]:
         "owners": [*agents, *teams, ORGANISATION],
         "files": list(COMPARED_FILES),
         "nearest": NEAREST,
-        "farthest": 1 - MIN_SIMILARITY,
+        "farthest": 1 - LEAST_SIMILARITY,
+        "words": words,
+        "language": text.language,
+        "most": MAX_SHORT,
+        "worded": NEAREST + WORDED,
     }
     with transaction.atomic():
         execute_sql(SETTINGS_SQL)
-        rows = fetch_rows(sql, parameters)
-    return _load_found(rows)
+        rows = fetch_rows(NEAREST_SQL.format(**parts), parameters)
+        if len(words) > 1:
+            found = {(kind, id_) for kind, id_, _ in rows}
+            worded = fetch_rows(WORDED_SQL.format(**parts), parameters)
+            rows = [*rows, *[row for row in worded if tuple(row[:2]) not in found][:WORDED]]
+    return [near for near in _load_found(rows) if is_near(text.text, near.text, near.similarity)]
 
 
 def _owners_near(text: ComparedText) -> tuple[list[UUID], list[UUID]]:

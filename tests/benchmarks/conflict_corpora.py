@@ -7,11 +7,13 @@ text kinds are those of `text_kinds`, made of read-me files and the Python refer
 LoCoMo's conversations and BEAM's messages of at most MOST_CHARACTERS are no part of this project. They are read from
 the folders `locomo` and `beam` of CORPORA, and skipped without it.
 
-`python -m tests.benchmarks.conflict_corpora FOLDER` writes those of TRAINING for `train_conflicts --corpora FOLDER`.
+`python -m tests.benchmarks.conflict_corpora FOLDER` writes those of TRAINING for `train_conflicts --corpora FOLDER`,
+and sentences of some of them as corpora of short texts.
 """
 
 import json
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -33,7 +35,12 @@ KINDS = {
 """The text kinds that are no code, by the name of the corpus."""
 TRAINING = ("docs", "manuals_1", "reference_1", "changes")
 MEASURING = ("demo", "locomo", "beam", "manuals_2", "reference_2", "licences")
+WITH_SENTENCES = ("docs", "manuals_1", "reference_1")
+"""Those of TRAINING of which sentences are a corpus, too."""
 MOST_PASSAGES, MOST_CHARACTERS = 300, 700
+MOST_SENTENCES, LEAST_WORDS, MOST_WORDS = 700, 5, 28
+
+_PARAGRAPH, _SENTENCE = re.compile(r"\n\s*\n|\n(?=[-*|#>])"), re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 
 
 def corpus_names() -> list[str]:
@@ -121,7 +128,32 @@ def _conversations(files: Sequence[Path]) -> list[CorpusText]:
     return texts
 
 
+def sentences_of(passages: Sequence[CorpusText]) -> list[CorpusText]:
+    """Return whole sentences of the passages as texts of their own, evenly chosen, at most about MOST_SENTENCES.
+
+    They teach what is no contradiction between notes of one sentence, of which whole passages say nothing.
+    """
+    found = dict.fromkeys(
+        sentence
+        for passage in passages
+        for paragraph in _PARAGRAPH.split(passage.text)
+        for sentence in _SENTENCE.split(" ".join(paragraph.split()))
+        if sentence[:1].isupper()
+        and sentence.endswith(".")
+        and LEAST_WORDS <= len(sentence.split()) <= MOST_WORDS
+        and not any(mark in sentence for mark in ("|", "]("))
+    )
+    chosen = list(found)[:: max(1, len(found) // MOST_SENTENCES)][:MOST_SENTENCES]
+    return [CorpusText(sentence, str(place)) for place, sentence in enumerate(chosen)]
+
+
+def _write(folder: Path, name: str, texts: Sequence[CorpusText]) -> None:
+    lines = [json.dumps({"text": one.text, "item": one.item}) for one in texts]
+    (folder / f"{name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
 if __name__ == "__main__":
     for corpus, passages in load_corpora(TRAINING):
-        lines = [json.dumps({"text": one.text, "item": one.item}) for one in passages]
-        (Path(sys.argv[1]) / f"{corpus}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        _write(Path(sys.argv[1]), corpus, passages)
+        if corpus in WITH_SENTENCES:
+            _write(Path(sys.argv[1]), f"{corpus}_sentences", sentences_of(passages))

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 import yaml
 
-from assembly.conflicts.detection.contradiction import CONTRADICTION_FEATURES, contradiction_features
+from assembly.conflicts.detection.contradiction import CONTRADICTION_FEATURES, contradiction_features, shares_words
 from assembly.conflicts.detection.duplicate_guards import is_possible_duplicate
 from assembly.conflicts.detection.features import (
     LABEL_FEATURES,
@@ -37,6 +37,8 @@ DEFAULT_WEIGHTS = Path(__file__).parent / "weights" / "default.yaml"
 BIAS = "bias"
 LEAST_COSINE = 0.5
 """The least cosine of two statements in conflict, by the bundled embedder: long texts have many sentences."""
+LEAST_WORDY_COSINE = 0.2
+"""The least cosine of two statements in conflict that share most of what they say: names change a vector much."""
 PLAIN_PROBABILITY, PLAIN_OVERLAP, PLAIN_COSINE = 0.25, 0.65, 0.8
 """The least probability of a conflict that differs in nothing but a number or date, and what makes it such a one.
 
@@ -73,6 +75,8 @@ class Classifier:
     contradiction_weights: Mapping[str, float]
     conflict_threshold: float
     duplicate_threshold: float
+    long_text_threshold: float
+    """The least probability of conflicts between texts of which several pairs of statements are compared."""
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> "Classifier":
@@ -84,7 +88,10 @@ class Classifier:
         if unknown:
             raise ValueError(f"The weights of conflicts name {', '.join(sorted(unknown))}, which do not exist.")
         thresholds = facts["thresholds"]
-        return cls(subject, labels, contradiction, float(thresholds["conflict"]), float(thresholds["duplicate"]))
+        conflict, duplicate, of_long = (
+            float(thresholds[name]) for name in ("conflict", "duplicate", "conflict_in_long_texts")
+        )
+        return cls(subject, labels, contradiction, conflict, duplicate, of_long)
 
     def subject_of(self, of_subject: Features) -> float:
         """Return the certainty, 0 to 1, that both statements have one subject and one slot."""
@@ -101,7 +108,8 @@ class Classifier:
         of_conflict = contradiction_features(pair) if is_possible_conflict(pair) else None
         conflict = self.contradiction_of(of_conflict) if of_conflict else 0.0
         is_plain = of_conflict is not None and _differs_in_a_value(of_conflict)
-        if conflict >= (min(PLAIN_PROBABILITY, self.conflict_threshold) if is_plain else self.conflict_threshold):
+        least = self.long_text_threshold if pair.is_in_long_text else self.conflict_threshold
+        if conflict >= (min(PLAIN_PROBABILITY, least) if is_plain else least):
             return Classification("conflict", conflict, subject, conflict)
         chances = self.probabilities(label_features(pair, subject, of_subject))
         duplicate = chances["duplicate"]
@@ -134,16 +142,19 @@ def states_one_thing(statement: Statement) -> bool:
 
 
 def is_possible_conflict(pair: Pair) -> bool:
-    """Return whether the statements have a cue, and are near in meaning.
+    """Return whether the statements have a cue, and are near in meaning or share their words.
 
-    Questions and code say nothing, and what opens at 7 may close at 19.
+    Questions and code say nothing, what opens at 7 may close at 19, and ward 3 is not ward 4.
     """
     if not (states_one_thing(pair.left) and states_one_thing(pair.right)):
+        return False
+    if pair.cues.has_other_number:
         return False
     is_denied = pair.cues.strongest_kind() == "negation"
     if not pair.cues.differences or not (is_denied or not pair.cues.has_other_event):
         return False
-    return sentence_similarity(pair.left.text, pair.right.text) >= LEAST_COSINE
+    cosine = sentence_similarity(pair.left.text, pair.right.text)
+    return cosine >= LEAST_COSINE or (cosine >= LEAST_WORDY_COSINE and shares_words(pair))
 
 
 def _differs_in_a_value(features: Features) -> bool:

@@ -3,8 +3,9 @@
 Both models are fitted by Newton's method with an L2 penalty; the losses are convex, so the weights are the same every
 time. Every label counts the same, however many pairs it has. The model of conflicts is fitted by
 `contradiction_fitting`. The least probability of duplicates is chosen by cross-validation: the smallest one at which
-the pairs left out reach the precision that is aimed at. That of conflicts is chosen by what is found in whole corpora,
-each of which is left out in turn; without corpora, like that of duplicates, with the pairs of each writer left out.
+the pairs left out reach the precision that is aimed at. That of conflicts is chosen in the same way, with the pairs of
+each writer left out, and by what is found in whole corpora, each of which is left out in turn; of long texts by these
+alone.
 """
 
 import math
@@ -32,7 +33,7 @@ from assembly.conflicts.detection.contradiction_fitting import (
     corpus_of,
     example,
     fit_contradiction,
-    least_probability,
+    least_probabilities,
 )
 from assembly.conflicts.detection.cues import find_cues
 from assembly.conflicts.detection.duplicate_guards import is_possible_duplicate
@@ -67,7 +68,7 @@ METHOD = (
     f"logistic (subject) and multinomial (labels), Newton; L2 {SUBJECT_PENALTY} and {LABEL_PENALTY}; each label counts"
     f" the same; threshold of duplicates in {FOLDS} folds, for a precision of {DUPLICATE_PRECISION}. Logistic"
     f" (contradiction), standardised features, L2 {PENALTY} per conflict; repeated pairs count {REPEATED_WEIGHT} times,"
-    f" statements of corpora {CORPUS_WEIGHT} times; threshold of conflicts by leaving out each corpus, for"
+    f" statements of corpora {CORPUS_WEIGHT} times; threshold of conflicts by leaving out each writer and corpus, for"
     f" {FALSE_PER_1000:g} conflicts per 1,000 texts"
 )
 DECIMALS = 3
@@ -108,10 +109,13 @@ def _nearest_with_cue(left: Sequence[Statement], right: Sequence[Statement]) -> 
 
 def fit_classifier(
     pairs: Sequence[AnalysedPair],
-    thresholds: tuple[float, float] = (0.5, 0.5),
+    thresholds: tuple[float, float, float] = (0.5, 0.5, 0.5),
     contradiction_weights: Mapping[str, float] | None = None,
 ) -> Classifier:
-    """Return the classifier that the pairs teach, with the given least probabilities of conflicts and duplicates."""
+    """Return the classifier that the pairs teach, with these least probabilities.
+
+    They are those of conflicts, of duplicates, and of conflicts in long texts.
+    """
     labels = [label for _, label in pairs]
     of_subject = [subject_features(pair) for pair, _ in pairs]
     wanted = np.array(
@@ -174,7 +178,7 @@ def _least_threshold(chances: Sequence[Chance], wanted: Label, precision: float,
 
 def conflict_chances(classifier: Classifier, pairs: Sequence[LabelledPair], similarities: Similarities) -> list[Chance]:
     """Return the probability of a conflict, 0 without a cue, and the label of each pair; together they weigh 1."""
-    willing = replace(classifier, conflict_threshold=LEAST_CHANCE)
+    willing = replace(classifier, conflict_threshold=LEAST_CHANCE, long_text_threshold=LEAST_CHANCE)
     outcomes = evaluate(pairs, similarities, willing)
     weight = 1 / len(pairs)
     return [
@@ -227,19 +231,20 @@ def train_classifier(
             taught = [one for other in writers if other != name for one in examples[other]]
             without[name] = fit_classifier(others, contradiction_weights=fit_contradiction(taught, corpora))
     everything = [one for mine in examples.values() for one in mine]
+    chances = [
+        chance
+        for name, fitted in without.items()
+        for chance in conflict_chances(fitted, writers[name].pairs, similarities)
+    ]
+    least = of_long = _least_threshold(chances, "conflict", CONFLICT_PRECISION, FALSE_ALARMS)
     if corpora:
-        least = least_probability(everything, corpora, false_per_1000=FALSE_PER_1000)
-    else:
-        chances = [
-            chance
-            for name, fitted in without.items()
-            for chance in conflict_chances(fitted, writers[name].pairs, similarities)
-        ]
-        least = _least_threshold(chances, "conflict", CONFLICT_PRECISION, FALSE_ALARMS)
-    thresholds = least, choose_duplicate_threshold([pair for pairs in analysed.values() for pair in pairs])
+        of_short, of_long = least_probabilities(everything, corpora, false_per_1000=FALSE_PER_1000)
+        least = min(of_long, max(of_short, least))
+    duplicate = choose_duplicate_threshold([pair for pairs in analysed.values() for pair in pairs])
+    thresholds = least, duplicate, of_long
     figures: dict[str, Mapping[str, float]] = {}
     for name, fitted in without.items():
-        final = replace(fitted, conflict_threshold=thresholds[0], duplicate_threshold=thresholds[1])
+        final = replace(fitted, conflict_threshold=least, duplicate_threshold=duplicate, long_text_threshold=of_long)
         figures[name] = _rounded(figures_of(evaluate(writers[name].pairs, similarities, final)))
     pairs = [pair for name, writer in writers.items() for pair in analysed[name] * writer.times]
     return Trained(fit_classifier(pairs, thresholds, fit_contradiction(everything, corpora)), figures)
@@ -303,7 +308,11 @@ def classifier_text(
             source: _rounded(figures_of(evaluate(pairs, similarities, classifier))) for source, pairs in test.items()
         },
         "without_the_writer": {name: dict(figures) for name, figures in trained.without_the_writer.items()},
-        "thresholds": {"conflict": classifier.conflict_threshold, "duplicate": classifier.duplicate_threshold},
+        "thresholds": {
+            "conflict": classifier.conflict_threshold,
+            "duplicate": classifier.duplicate_threshold,
+            "conflict_in_long_texts": classifier.long_text_threshold,
+        },
         "subject": dict(classifier.subject_weights),
         "labels": {label: dict(weights) for label, weights in classifier.label_weights.items()},
         "contradiction": dict(classifier.contradiction_weights),

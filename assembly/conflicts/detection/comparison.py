@@ -25,6 +25,8 @@ MAX_PAIRS = 40
 """The most pairs of statements that are compared, those with most common words first."""
 MAX_SPLIT, MAX_CLAUSE_PAIRS = 3, 10
 """The most statements of a text that are split into clauses, and the most pairs of these that are compared."""
+MOST_OF_SHORT = 1
+"""The most pairs of statements of two short texts, such as notes: the more pairs, the likelier is a cue by chance."""
 DECIDED: tuple[Label, ...] = ("conflict", "evolving", "duplicate")
 """The labels that nothing further is asked about."""
 
@@ -146,7 +148,14 @@ def _statement_pairs(
     found: list[tuple[Pair, tuple[int, int]]] = []
     for _, row, column in likely[:MAX_PAIRS]:
         cosine = similarity if is_single else sentence_similarity(left[row].text, right[column].text)
-        pair = Pair(left[row], right[column], find_cues(left[row], right[column]), cosine, text_cosine=similarity)
+        pair = Pair(
+            left[row],
+            right[column],
+            find_cues(left[row], right[column]),
+            cosine,
+            text_cosine=similarity,
+            is_in_long_text=_are_long(left, right),
+        )
         found.append((pair, (row, column)))
     return found
 
@@ -178,10 +187,23 @@ def clause_pairs(left: Sequence[Statement], right: Sequence[Statement], similari
         if (is_clause or is_other_clause) and not mine.words.isdisjoint(theirs.words)
     ]
     chosen.sort(key=lambda pair: (-_common_share(*pair), sorted((pair[0].text, pair[1].text))))
+    is_long = _are_long(left, right)
     return [
-        Pair(mine, theirs, find_cues(mine, theirs), sentence_similarity(mine.text, theirs.text), True, similarity)
+        Pair(
+            mine,
+            theirs,
+            find_cues(mine, theirs),
+            sentence_similarity(mine.text, theirs.text),
+            True,
+            similarity,
+            is_long,
+        )
         for mine, theirs in chosen[:MAX_CLAUSE_PAIRS]
     ]
+
+
+def _are_long(left: Sequence[Statement], right: Sequence[Statement]) -> bool:
+    return len(left) * len(right) > MOST_OF_SHORT
 
 
 def _common_share(left: Statement, right: Statement) -> float:

@@ -50,8 +50,21 @@ CONTRADICTION_FEATURES = tuple(
         )
     )
 )
+ALIGNED = 0.8
+"""How much a word counts that is aligned by its vector, against 1 for a common one."""
+LEAST_COMMON, LEAST_CONTAINMENT = 0.8, 0.4
+"""The least weight of the common words, and their least share of the statement that says less, of far statements."""
 LOW_TEXT_COSINE = 0.6
 """The cosine of whole texts below which they are less often about the same."""
+
+
+def shares_words(pair: Pair) -> bool:
+    """Return whether one statement has a good part of what the other one says without the differing values."""
+    cues = pair.cues
+    common = _common_weight_of_all(pair)
+    least = min(_weight(pair.left, cues.left_rest), _weight(pair.right, cues.right_rest))
+    shared = common + cues.aligned * ALIGNED
+    return common >= LEAST_COMMON and _share(shared, max(0.0, least - cues.aligned * ALIGNED)) >= LEAST_CONTAINMENT
 
 
 def contradiction_features(pair: Pair) -> dict[str, float]:
@@ -67,9 +80,9 @@ def contradiction_features(pair: Pair) -> dict[str, float]:
 
 def _evidence(pair: Pair, found: Features) -> Mapping[str, float]:
     cues, left, right = pair.cues, pair.left, pair.right
-    common = (_weight(left, cues.common & left.words) + _weight(right, cues.common & right.words)) / 2
+    common = _common_weight_of_all(pair)
     least, most = sorted((_weight(left, cues.left_rest), _weight(right, cues.right_rest)))
-    aligned = cues.aligned * 0.8
+    aligned = cues.aligned * ALIGNED
     subject = left.subject & right.subject
     shortest, longest = sorted((len(left.words), len(right.words)))
     containment = _share(common + aligned, max(0.0, least - aligned))
@@ -110,6 +123,11 @@ def _evidence(pair: Pair, found: Features) -> Mapping[str, float]:
         "extra_of_both": min(cues.left_extra, cues.right_extra, 2) / 2,
         "extra_of_one": min(max(cues.left_extra, cues.right_extra), 3) / 3,
     }
+
+
+def _common_weight_of_all(pair: Pair) -> float:
+    common = pair.cues.common
+    return (_weight(pair.left, common & pair.left.words) + _weight(pair.right, common & pair.right.words)) / 2
 
 
 def _weight(statement: Statement, keys: Iterable[str]) -> float:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from assembly.conflicts.detection.classifier import BIAS, Label, is_possible_conflict
 from assembly.conflicts.detection.comparison import compared_pairs, is_same_text
 from assembly.conflicts.detection.contradiction import CONTRADICTION_FEATURES, contradiction_features
+from assembly.conflicts.detection.features import Pair
 from assembly.conflicts.detection.neighbours import Neighbours
 
 Numbers = NDArray[np.float64]
@@ -46,13 +47,22 @@ class Corpus(NamedTuple):
 
     rows: Sequence[Numbers]
     size: int
+    are_long: Sequence[bool]
+    """For each pair of neighbours, whether several pairs of statements of them are compared."""
 
 
 def conflict_rows(left: str, right: str, similarity: float) -> Numbers:
     """Return a row of features for each pair of statements of two texts with this cosine that has a cue."""
+    return _rows_of(_cued_pairs(left, right, similarity))
+
+
+def _cued_pairs(left: str, right: str, similarity: float) -> list[Pair]:
     if is_same_text(left, right):
-        return np.zeros((0, len(CONTRADICTION_FEATURES)))
-    pairs = [pair for pair in compared_pairs(left, right, similarity) if is_possible_conflict(pair)]
+        return []
+    return [pair for pair in compared_pairs(left, right, similarity) if is_possible_conflict(pair)]
+
+
+def _rows_of(pairs: Sequence[Pair]) -> Numbers:
     found = [[features[name] for name in CONTRADICTION_FEATURES] for features in map(contradiction_features, pairs)]
     return np.array(found).reshape(len(pairs), len(CONTRADICTION_FEATURES))
 
@@ -64,8 +74,8 @@ def example(left: str, right: str, similarity: float, label: Label, weight: floa
 
 def corpus_of(neighbours: Sequence[Neighbours], size: int) -> Corpus:
     """Return what the neighbours of a corpus of `size` texts teach."""
-    rows = (conflict_rows(pair.left, pair.right, pair.similarity) for pair in neighbours)
-    return Corpus([one for one in rows if len(one)], size)
+    found = [cued for one in neighbours if (cued := _cued_pairs(one.left, one.right, one.similarity))]
+    return Corpus([_rows_of(pairs) for pairs in found], size, [pairs[0].is_in_long_text for pairs in found])
 
 
 def fit_contradiction(examples: Sequence[Example], corpora: Sequence[Corpus]) -> dict[str, float]:
@@ -97,18 +107,27 @@ def chance_of(weights: Mapping[str, float], rows: Numbers) -> float:
     return float(1 / (1 + np.exp(-np.clip(scores.max(), -500, 500))))
 
 
-def least_probability(examples: Sequence[Example], corpora: Sequence[Corpus], *, false_per_1000: float) -> float:
-    """Return the probability from which at most so many pairs per 1,000 texts of the corpora are called conflicts.
+def least_probabilities(
+    examples: Sequence[Example], corpora: Sequence[Corpus], *, false_per_1000: float
+) -> tuple[float, float]:
+    """Return from which probabilities so many pairs per 1,000 texts of the corpora are called conflicts, or fewer.
 
+    The first one is that of short texts, of which one pair of statements is compared, the second that of long ones.
     Each corpus is left out in turn: what is found in it is found without having seen it.
     """
-    found: list[float] = []
+    found: tuple[list[float], list[float]] = ([], [])
     for place, corpus in enumerate(corpora):
         weights = fit_contradiction(examples, [*corpora[:place], *corpora[place + 1 :]])
-        found += [chance_of(weights, rows) for rows in corpus.rows]
+        for rows, is_long in zip(corpus.rows, corpus.are_long, strict=True):
+            found[is_long].append(chance_of(weights, rows))
     most = int(false_per_1000 * sum(corpus.size for corpus in corpora) / 1_000)
-    highest = sorted(found, reverse=True)[: most + 1]
-    return round(min(1.0, highest[most] + 0.001), 3) if len(highest) > most else 0.5
+    return _exceeded_by(most, found[0]), _exceeded_by(most, found[1])
+
+
+def _exceeded_by(most: int, chances: Sequence[float]) -> float:
+    """Return the least probability that at most so many of the chances reach, but at least .5."""
+    highest = sorted(chances, reverse=True)[: most + 1]
+    return round(min(1.0, max(0.5, highest[most] + 0.001)), 3) if len(highest) > most else 0.5
 
 
 def _fit(features: Numbers, wanted: Numbers, weights: Numbers, penalty: float) -> tuple[Numbers, float]:

@@ -70,7 +70,9 @@ class Cues:
     loose_rule: Rule
     """The rule that found a loose cue; empty if the cue is strict, or there is none."""
     has_other_event: bool
-    """This tells whether they speak of two moments, “opens at 7” and “closes at 19”, or of ward 3 and ward 4."""
+    """This tells whether they speak of two moments, “opens at 7” and “closes at 19”, or of two numbered subjects."""
+    has_other_number: bool
+    """This tells whether numbers or letters tell two subjects apart: ward 3 and ward 4, the guests in 407 and 409."""
 
     def strength(self, kind: Kind) -> float:
         """Return the largest strength of the cues of a kind; 0 if there is none."""
@@ -98,7 +100,8 @@ def find_cues(left: Statement, right: Statement) -> Cues:  # noqa: C901 - one ru
         differences.append(price)
     # “Only admins may …” denies it of everybody else itself.
     is_limited = left.is_limited_to_subject != right.is_limited_to_subject and left.subject.isdisjoint(right.subject)
-    if polarity.difference and not price and not is_limited and not _is_restated_limit(left, right):
+    is_restated = polarity.is_restated or _is_restated_limit(left, right)
+    if polarity.difference and not price and not is_limited and not is_restated:
         differences.append(polarity.difference)
     explained = common | polarity.words | _denied_of_all(left, right)
     if price:
@@ -129,7 +132,7 @@ def find_cues(left: Statement, right: Statement) -> Cues:  # noqa: C901 - one ru
     loose = LooseCue("limit", limit_cue) if limit_cue else None
     if not loose and (not differences or property_class in ("multi", "unknown")):
         near = common | partners.keys() | {other for other, _ in partners.values()}
-        if found := loose_cue(left, right, near, may_deny=not polarity.balanced):
+        if found := loose_cue(left, right, near, may_deny=not polarity.balanced and not is_restated):
             loose, differences, property_class = found, [found.difference], ""
             left_rest, right_rest = left_rest - found.words, right_rest - found.words
             has_other_subject = bool(left.subject & left_rest and right.subject & right_rest)
@@ -153,7 +156,8 @@ def find_cues(left: Statement, right: Statement) -> Cues:  # noqa: C901 - one ru
         aligned=sum(cosine for _, cosine in partners.values()),
         is_contrasted=_is_contrasted(left, right, left_rest, right_rest),
         loose_rule=loose.rule if loose else "",
-        has_other_event=_has_other_event(left, right),
+        has_other_event=_has_other_event(left, right) or _has_other_number(left, right),
+        has_other_number=_has_other_number(left, right),
     )
 
 
@@ -174,9 +178,12 @@ def _limit_difference(
 
 
 def _is_restated_limit(left: Statement, right: Statement) -> bool:
-    """Return whether one says “only” and the other denies with an exception: “nobody … unless”, “nothing but”."""
+    """Return whether one says “only” or “must” and the other denies with an exception: “no … without”."""
     return any(
-        one.is_limited and other.is_negated and (other.has_exception or other.is_conditional)
+        (one.is_limited or one.is_obliging)
+        and not one.is_negated
+        and other.negations
+        and (other.has_exception or other.is_conditional)
         for one, other in ((left, right), (right, left))
     )
 
@@ -208,9 +215,24 @@ def _denied_of_all(left: Statement, right: Statement) -> frozenset[str]:
 
 def _has_other_event(left: Statement, right: Statement) -> bool:
     pairs = left.events.keys() & right.events.keys()
-    if any(left.labels[word] != right.labels[word] for word in left.labels.keys() & right.labels.keys()):
-        return True
     return any(left.events[pair].number != right.events[pair].number for pair in pairs)
+
+
+def _has_other_number(left: Statement, right: Statement) -> bool:
+    """Return whether both subjects have a number or letter that tells which one it is, and these differ."""
+    mine, theirs = ({**one.labels, **_letters(one)} for one in (left, right))
+    if any(mine[word] != theirs[word] for word in mine.keys() & theirs.keys()):
+        return True
+    bare = [
+        {value.low for value in one.quantities if value.start < one.subject_end and value.is_bare}
+        for one in (left, right)
+    ]
+    return bool(bare[0] and bare[1]) and bare[0].isdisjoint(bare[1]) and not left.subject.isdisjoint(right.subject)
+
+
+def _letters(statement: Statement) -> dict[str, str]:
+    """Return single letters by the words before them: “hall A”."""
+    return {word: f"{word} {letter}" for word, letter in pairwise(statement.sequence) if len(letter) == 1}
 
 
 def _has_other_day(left: Statement, right: Statement) -> bool:

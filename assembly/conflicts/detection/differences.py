@@ -55,12 +55,26 @@ class ComparedValues(NamedTuple):
 
 
 def number_differences(left: Sequence[Quantity], right: Sequence[Quantity]) -> ComparedValues:
-    """Return how the numbers of two statements differ."""
+    """Return how the numbers of two statements differ.
+
+    Several numbers that are the same in another order agree: “9 metres wide and 7 deep” names its unit once.
+    """
+    if has_equal_numbers(left, right):
+        return ComparedValues([], len(left), 0, 0, is_finer=False)
 
     def difference(mine: Quantity, theirs: Quantity) -> float | None:
         return mine.difference(theirs) if mine.is_comparable(theirs) else None
 
     return _compare_values("number", left, right, difference, lambda _, relative: number_strength(relative))
+
+
+def has_equal_numbers(left: Sequence[Quantity], right: Sequence[Quantity]) -> bool:
+    """Return whether both have the same numbers, at least two, in any order."""
+    return len(left) > 1 and _sizes(left) == _sizes(right)
+
+
+def _sizes(quantities: Sequence[Quantity]) -> list[tuple[float, float]]:
+    return sorted((one.low, one.high) for one in quantities)
 
 
 def number_strength(relative: float) -> float:

@@ -24,8 +24,9 @@ LABEL_FEATURES = (
     "cue_other_name", "cosine", "overlap", "spelling", "exception", "equal_values", "other_name", "other_subject",
     "other_slot", "containment", "soft_overlap", "soft_containment", "contrasted", "cue_contrasted",
     "cue_soft_overlap", "loose", "subject_loose", "loose_holder", "loose_typed", "loose_place", "loose_count",
-    "loose_limit", "loose_denial", "loose_scope", "loose_setting", "loose_exclusive", "sentence_cosine",
-    "foreign_subject", "foreign_value", "other_event", "other_roles", "names_only", "conditional", "clause",
+    "loose_limit", "loose_denial", "loose_scope", "loose_antonym", "loose_setting", "loose_exclusive",
+    "sentence_cosine", "foreign_subject", "foreign_value", "other_event", "other_roles", "names_only", "conditional",
+    "clause",
     "other_qualifier", "contrast", "other_person", "common_name", "few_common", "common_count", "cue_soft_containment",
     "loose_few_common", "bare_flip", "bare_value",
 )  # fmt: skip
@@ -46,6 +47,8 @@ class Pair:
     """This tells whether one of them is a clause of a sentence."""
     text_cosine: float = 1.0
     """The cosine of the embeddings of the texts that the statements are from."""
+    is_in_long_text: bool = False
+    """This tells whether the texts have many statements, so that many pairs of them are compared."""
 
 
 def subject_features(pair: Pair) -> dict[str, float]:

@@ -101,6 +101,7 @@ EXACT_LISTS = (
     "unlimited",
     "exclusively",
     "limited",
+    "obliging",
     "negative_states",
 )
 """Flat lists whose phrases match as they are written."""

@@ -8,13 +8,14 @@ strict cues; the classifier has weights of their own for them.
 from collections.abc import Callable, Collection
 from typing import Literal, NamedTuple
 
-from assembly.conflicts.detection.differences import Difference, number_strength
+from assembly.conflicts.detection.antonyms import antonyms_in
+from assembly.conflicts.detection.differences import Difference, has_equal_numbers, number_strength
 from assembly.conflicts.detection.quantities import COUNT, PERCENT
 from assembly.conflicts.detection.statement import Statement
 from assembly.conflicts.detection.typed_values import names_land_and_town
 
-Rule = Literal["holder", "typed", "place", "count", "limit", "denial", "scope", "setting", ""]
-RULES: tuple[Rule, ...] = ("holder", "typed", "place", "count", "limit", "denial", "scope", "setting")
+Rule = Literal["holder", "typed", "place", "count", "limit", "denial", "scope", "antonym", "setting", ""]
+RULES: tuple[Rule, ...] = ("holder", "typed", "place", "count", "limit", "denial", "scope", "antonym", "setting")
 
 QUALIFIERS = "qualifiers"
 """The names of classes that tell two things apart, such as staging and production, begin so."""
@@ -126,10 +127,20 @@ def _scope(left: Statement, right: Statement, _: Collection[str]) -> Difference 
 def _count(left: Statement, right: Statement, _: Collection[str]) -> Difference | None:
     """Return the counts, or amounts without a unit, if each statement has one and they differ."""
     mine, theirs = ([value for value in one.quantities if value.dimension == COUNT] for one in (left, right))
+    if has_equal_numbers(left.quantities, right.quantities):
+        return None
     if len(mine) != 1 or len(theirs) != 1 or (mine[0].period is None) != (theirs[0].period is None):
         return None
     apart = mine[0].difference(theirs[0])
     return Difference("number", number_strength(apart), mine[0].text, theirs[0].text) if apart else None
+
+
+def _antonym(left: Statement, right: Statement, _: Collection[str]) -> Difference | None:
+    """Return an English word and its antonym, if each statement has one of them and neither has a negation."""
+    if left.negations or right.negations or left.denials or right.denials:
+        return None
+    found = antonyms_in(left, right)
+    return Difference("state", STRENGTH, *found) if found else None
 
 
 def _denial(left: Statement, right: Statement, common: Collection[str]) -> Difference | None:
@@ -150,6 +161,8 @@ def _denial(left: Statement, right: Statement, common: Collection[str]) -> Diffe
 def _setting(left: Statement, right: Statement, common: Collection[str]) -> Difference | None:
     """Return where each statement says something is, comes from or goes to, if they name other things."""
     mine, theirs = left.typed.settings - right.words, right.typed.settings - left.words
+    if any(one.startswith(other) or other.startswith(one) for one in mine for other in theirs):
+        return None  # “class” and “classroom”
     if not mine or not theirs or left.typed.settings & right.typed.settings or (mine | theirs).intersection(common):
         return None
     return Difference("property", STRENGTH, _spelled(left, mine), _spelled(right, theirs))
@@ -161,6 +174,7 @@ _RULES: tuple[tuple[Rule, Callable[[Statement, Statement, Collection[str]], Diff
     ("place", _place),
     ("count", _count),
     ("scope", _scope),
+    ("antonym", _antonym),
     ("denial", _denial),
     ("setting", _setting),
 )

@@ -14,6 +14,8 @@ CLAUSE_BREAKS = frozenset(",;:()")
 
 _BESIDE = ("not", "never", "nicht", "nie", "no", "nunca")
 """Negations that limit what was said if they follow a comma: “the blue one, not the red one”."""
+_CONTINUED = ("nor",)
+"""Negations that go on with one: “can be neither refunded nor exchanged”."""
 _LIMITS = ("lower_bounds", "upper_bounds")
 _WHOLE = ("gratis",)
 """The lists whose phrases are states as a whole, such as “without paying”."""
@@ -58,8 +60,10 @@ def negations_in(text: str, tokens: Sequence[Token], tags: Mapping[str, Sequence
         found.said.append(said)
         found.scope |= _scope(text, tokens, stop)
         found.words |= {token.word for token in tokens[stop : stop + NEGATION_SCOPE]}
-        clauses[sum(map(before.count, CLAUSE_BREAKS))] += 1
-    found.is_odd = any(count % 2 for count in clauses.values())
+        if said not in _CONTINUED:
+            clauses[sum(map(before.count, CLAUSE_BREAKS))] += 1
+    # “Nor” alone, at the beginning of an answer, denies as well.
+    found.is_odd = bool(found.said and not clauses) or any(count % 2 for count in clauses.values())
     return found
 
 

@@ -5,13 +5,28 @@ ones it should not. Nothing here needs a database.
 """
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
+from assembly.conflicts.detection.lexicon import stem
+from assembly.conflicts.detection.word_alignment import word_weight
+from assembly.engine.query_signals import STOP_WORDS
 from memories.embeddings.base import Embedder
+
+MIN_SIMILARITY = 0.5
+"""The least cosine of texts that are compared whatever their words."""
+LEAST_SIMILARITY, MAX_SHORT, LEAST_SHARED = 0.2, 300, 2
+"""The least cosine, the most characters, and the least common words of texts that are compared for their words."""
+MAX_WORDS = 6
+"""The most words of a text by which others are searched for."""
+CACHED_TEXTS, MAX_LETTERS = 4_096, 40
+
+_WORD = re.compile(r"[^\W_]{2,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +66,39 @@ def may_share_subject(text: str, names: frozenset[str], other: str, other_names:
     return not (known := names or other_names) or any(name in said for name in known)
 
 
-def find_neighbours(texts: Sequence[CorpusText], embedder: Embedder, *, floor: float, nearest: int) -> list[Neighbours]:
-    """Return the pairs of texts that workers compare: each with the `nearest` ones of a cosine of at least `floor`."""
+def is_near(text: str, other: str, cosine: float) -> bool:
+    """Return whether two texts are compared: they are near in meaning, or short and share words with a meaning.
+
+    One name or number changes the vector of a short text much: “Tom lives in Bergen”, “Tom lives in Trondheim”. Long
+    texts share words in any case.
+    """
+    if cosine >= MIN_SIMILARITY:
+        return True
+    if cosine < LEAST_SIMILARITY or not (is_short(text) and is_short(other)):
+        return False
+    return len(_words_of(text) & _words_of(other)) >= LEAST_SHARED
+
+
+def is_short(text: str) -> bool:
+    """Return whether a text is a note of one line."""
+    return len(text) <= MAX_SHORT and "\n" not in text.strip()
+
+
+def heaviest_words(text: str) -> list[str]:
+    """Return the words that say most about a text, at most MAX_WORDS, in lower case, the heaviest first."""
+    words = dict.fromkeys(word for word in _WORD.findall(text.lower()) if word not in STOP_WORDS)
+    return sorted(words, key=lambda word: (-word_weight(word), word))[:MAX_WORDS]
+
+
+@lru_cache(CACHED_TEXTS)
+def _words_of(text: str) -> frozenset[str]:
+    """Return the stems of the words with a meaning, and the numbers; the stems are English ones in any language."""
+    words = {word for word in _WORD.findall(text.lower()) if word not in STOP_WORDS}
+    return frozenset(stem(word, "english") for word in words if len(word) <= MAX_LETTERS)
+
+
+def find_neighbours(texts: Sequence[CorpusText], embedder: Embedder, *, nearest: int) -> list[Neighbours]:
+    """Return the pairs of texts that workers compare: each with those that are near among the `nearest` ones."""
     vectors = _vectors(texts, embedder)
     items, owners = np.array([text.item for text in texts]), np.array([text.owner for text in texts])
     within: dict[frozenset[str], np.ndarray] = {}
@@ -63,7 +109,9 @@ def find_neighbours(texts: Sequence[CorpusText], embedder: Embedder, *, floor: f
         cosines = np.where(within[text.reach] & (items != text.item), vectors @ vectors[index], -1.0)
         for other in np.argsort(-cosines, kind="stable")[:nearest].tolist():
             theirs = texts[other]
-            if cosines[other] >= floor and may_share_subject(text.text, text.names, theirs.text, theirs.names):
+            if is_near(text.text, theirs.text, float(cosines[other])) and may_share_subject(
+                text.text, text.names, theirs.text, theirs.names
+            ):
                 pairs[min(index, other), max(index, other)] = min(1.0, float(cosines[other]))
     return [Neighbours(texts[one].text, texts[other].text, cosine) for (one, other), cosine in sorted(pairs.items())]
 

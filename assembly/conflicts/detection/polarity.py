@@ -4,6 +4,7 @@ Two negations cancel each other out, and so do a negation and an opposite: what 
 be done is forbidden.
 """
 
+import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -17,6 +18,9 @@ NO_SCOPE = 0.6
 LEAST_PREFIXED = 4
 """The least letters of a word that a prefix makes its opposite."""
 
+_PERMISSIONS = frozenset(("allow", "possibl", "welcom", "accept", "erlaubt", "gestattet", "möglich", "posibl"))
+"""The keys of words that deny the whole statement if they are denied: “merging on Fridays is not allowed”."""
+_DEFINITE = "(?:the|our|der|die|das|den|dem|el|la|los|las)"
 _BOUNDS = frozenset(
     ("above", "over", "below", "under", "before", "after", "über", "unter", "vor", "nach", "antes", "después")
 )
@@ -36,6 +40,8 @@ class Polarity(NamedTuple):
     """The words of opposites and denials that negations make equal."""
     is_even: bool
     """This tells whether neither statement denies what the other one says, nor a detail of its own."""
+    is_restated: bool
+    """This tells whether one denies with a word such as “closed” what the other denies with a negation."""
 
 
 def compare_polarity(left: Statement, right: Statement, common: Iterable[str]) -> Polarity:
@@ -48,12 +54,15 @@ def compare_polarity(left: Statement, right: Statement, common: Iterable[str]) -
     is_left_negated, is_right_negated = left.is_negated, right.is_negated
     if is_left_negated and is_right_negated and left.negated.isdisjoint(right.negated):
         # “Without extra charge” and “not accepted” deny two things; the one that the other statement says counts.
-        is_left_negated = not left.negated or not left.negated.isdisjoint(common)
-        is_right_negated = not right.negated or not right.negated.isdisjoint(common)
+        is_left_negated, is_right_negated = _denies_common(left, common), _denies_common(right, common)
+    if left.denials.keys() & right.denials.keys():
+        # “Cancelled” and “there is none, it was called off” deny the same twice.
+        is_left_negated = is_left_negated and _reaches_denial(left)
+        is_right_negated = is_right_negated and _reaches_denial(right)
     is_left_denied = is_left_negated != (len(left_denials) % 2 == 1)
     is_right_denied = is_right_negated != (len(right_denials) % 2 == 1)
     difference = None
-    is_even = is_left_denied == is_right_denied
+    is_even, is_restated = is_left_denied == is_right_denied, False
     if flips and is_left_denied != is_right_denied and not _reaches_flip(left, right, flips):
         # “Closed without a fix” denies the fix, so it is no “open”.
         is_left_denied = is_right_denied
@@ -66,13 +75,25 @@ def compare_polarity(left: Statement, right: Statement, common: Iterable[str]) -
         denied, other = (left, right) if is_left_denied else (right, left)
         reach = _reach(denied, common)
         # “Not open” and “closed” say the same; “not closed” and “closed” do not.
-        is_balanced = other.has_negative_state and not other.denials and not denied.has_negative_state
-        if reach and not is_balanced:
+        is_restated = other.has_negative_state and not other.denials and not denied.has_negative_state
+        if reach and not is_restated:
             difference = Difference("negation", NEGATION_STRENGTH * (1 + reach) / 2, said_left, said_right)
     balanced = {key for pair in flips for word in pair for key in _keys(left, word) | _keys(right, word)}
     balanced |= {key for word in left_denials for key in _keys(left, word)}
     balanced |= {key for word in right_denials for key in _keys(right, word)}
-    return Polarity(difference, words, has_other_subject, balanced, difference is None and (is_even or bool(flips)))
+    is_even = difference is None and (is_even or bool(flips))
+    return Polarity(difference, words, has_other_subject, balanced, is_even, is_restated)
+
+
+def _denies_common(statement: Statement, common: Iterable[str]) -> bool:
+    denied = statement.negated
+    return not denied or not denied.isdisjoint(common) or denied <= _PERMISSIONS
+
+
+def _reaches_denial(statement: Statement) -> bool:
+    """Return whether a negation is about a word that denies by itself, as in “not cancelled”."""
+    denied = {word for text in statement.denials.values() for word in text.split()}
+    return any(statement.spelled.get(key, key) in denied for key in statement.negated)
 
 
 def _reaches_flip(left: Statement, right: Statement, flips: Iterable[tuple[str, str]]) -> bool:
@@ -102,6 +123,7 @@ def _opposites(left: Statement, right: Statement) -> tuple[list[tuple[str, str]]
     for mine, theirs in [*pairs, *_prefixed_opposites(left, right)]:
         if mine.number != theirs.number and (
             (mine.is_subject and theirs.is_subject)
+            or _describe_one_noun(left, mine, right, theirs)
             or ({mine.text, theirs.text} <= _BOUNDS and _have_values(left, right))
         ):
             has_other_subject = True
@@ -110,6 +132,18 @@ def _opposites(left: Statement, right: Statement) -> tuple[list[tuple[str, str]]
             flips.append((mine.text, theirs.text))
         words |= _keys(left, mine.text) | _keys(right, theirs.text)
     return flips, words, has_other_subject
+
+
+def _describe_one_noun(left: Statement, mine: Pole, right: Statement, theirs: Pole) -> bool:
+    """Return whether opposites tell two things of one kind apart: “the small tent”, “in the big tent”."""
+    nouns = [_described(one, pole.text) for one, pole in ((left, mine), (right, theirs))]
+    return bool(nouns[0]) and nouns[0] == nouns[1]
+
+
+def _described(statement: Statement, adjective: str) -> str:
+    """Return the key of the word after “the” and the adjective; empty if there is none."""
+    found = re.search(rf"\b{_DEFINITE} {re.escape(adjective)} (\w+)", statement.text.lower())
+    return next((key for key, word in statement.spelled.items() if found and word == found[1]), "")
 
 
 def _have_values(left: Statement, right: Statement) -> bool:

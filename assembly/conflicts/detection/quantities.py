@@ -75,6 +75,11 @@ class Quantity:
     """Of a count: the words before it, which say what is counted where no word follows."""
 
     @property
+    def is_bare(self) -> bool:
+        """Whether it has no unit and counts nothing that follows it, as in “the guest in 407”."""
+        return self.dimension == COUNT and not self.nouns
+
+    @property
     def precision(self) -> int:
         """1 for an exact number, 0 for a range, a bound or an approximate one."""
         return int(self.bound in ("exact", "permitted") and self.low == self.high)

@@ -63,6 +63,8 @@ class Statement:
     """The words after “, not” and the like: what is said does not hold for them."""
     is_limited: bool
     """This tells whether it limits something to some people or cases: “only admins”."""
+    is_obliging: bool
+    """This tells whether something must be done, or be done before something else."""
     is_question: bool
     """This tells whether it ends with a question mark."""
     light: frozenset[str]

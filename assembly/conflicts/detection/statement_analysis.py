@@ -43,9 +43,10 @@ _PREPOSITIONS = frozenset((
     "für", "mit", "zum", "zur", "und", "oder",
 ))  # fmt: skip
 _PERMITTING = frozenset(("may", "can", "darf", "dürfen", "kann", "können"))
-_CONDITIONS = frozenset(
-    ("if", "unless", "when", "whenever", "once", "without", "wenn", "falls", "sofern", "sobald", "si", "cuando")
-)
+_CONDITIONS = frozenset((
+    "if", "unless", "when", "whenever", "once", "without", "wenn", "falls", "sofern", "sobald", "ohne", "si", "cuando",
+    "sin",
+))  # fmt: skip
 _ONLY = ("only", "nur")
 _DEFINITE = ("the", "our", "their", "der", "die", "das")
 _PRONOUNS = ("it", "they", "he", "she", "this", "that", "these", "er", "sie", "es")
@@ -111,6 +112,7 @@ class _Analysis:
             contrasts=self._poles("contrasts"),
             excepted=frozenset(negations.excepted),
             is_limited="limited" in kinds,
+            is_obliging="obliging" in kinds,
             is_question=self.text.rstrip().endswith("?"),
             light=frozenset(words & self.lexicon.light),
             roles=frozenset(words & self.lexicon.roles),
@@ -214,6 +216,8 @@ class _Analysis:
                 before is not None and self.text[before.start : quantity.start].strip().isalpha() and before.is_content
             )
             follows = after[0] if after else None
+            # “Chapter four stands at 8:50”: a word before the verb is a label as a digit is.
+            is_word = quantity.text.isalpha() and follows is not None and follows.start == boundary
             counts_next = follows is not None and follows.is_content and self._is_adjacent(quantity, follows)
             # Without a verb the last number is the value: “ward 4 closed”, but “gate code 4471”.
             is_last = not self.text[quantity.end :].strip(" .!?)")
@@ -225,6 +229,9 @@ class _Analysis:
             is_verb = is_verb or (
                 before is not None and self.lexicon.language == "german" and self.text[before.start].islower()
             )
+            if before and is_word and touches:
+                labels[f"{before.key} {quantity.low:g}"] = quantity.start
+                continue
             if before and is_digit and touches and is_subject and not is_verb and not is_version:
                 labels[f"{before.key} {quantity.text}"] = quantity.start
                 continue
