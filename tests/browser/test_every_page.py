@@ -43,7 +43,7 @@ from memories.lifecycle.kv_policies import kv_policy_save
 from memories.lifecycle.kv_policy import DEFAULT_POLICIES
 from memories.models import ImportPlan, Job, LifecycleReport, Memory
 from memories.services import facts_of, memory_update
-from privacy.models import Subject, SubjectMention
+from privacy.models import ErasureState, Subject, SubjectErasure, SubjectMention
 from privacy.subjects.services import SubjectFacts, subject_create
 from teams.level_changes import level_set
 from teams.models import Team, User
@@ -293,6 +293,10 @@ PAGES = (
     "/subjects/{subject}/restriction/",
     "/subjects/{subject}/files/",
     "/subjects/{subject}/delete/",
+    "/subjects/{subject}/erase/",
+    "/subjects/{subject}/hold/",
+    "/erasures/",
+    "/erasures/{erasure}/",
     "/webhooks/",
     "/webhooks/new/",
     "/webhooks/{webhook}/",
@@ -308,6 +312,7 @@ PAGES = (
     "/activity/",
     "/readings/",
     "/readings/?q=nobody",
+    "/readings/reason/?next=/subjects/",
     "/sensitivity/memory/{one}/",
     "/search/",
     "/search/?q=luna",
@@ -426,6 +431,7 @@ def facts(olga: User, team: Team) -> Facts:
         draft=draft.id,
         recall=_recall_test(team).id,
         subject=_subject().id,
+        erasure=_erasure().id,
         proposal=_proposal(olga).id,
         plan=shown.id,
         imported=done.id,
@@ -477,6 +483,23 @@ def _subject() -> Subject:
         spellings=["stage"],
     )  # fmt: skip
     return made
+
+
+def _erasure() -> SubjectErasure:
+    """A finished one, with its report."""
+    place = {"place": "memories", "treatment": "replaced", "found": 3, "destroyed": 3}
+    report = {
+        "things": {"memories": 2},
+        "places": [place, {**place, "place": "events", "found": 0, "destroyed": 0}],
+        "records": {"pieces": 13, "contexts": 2, "topics": 1, "bodies": 1},
+        "rewritten": {"memories": "rewritten"},
+        "search": {"places": 57, "vectors": 11, "found": 0},
+        "write_ahead": {"segments": ["000000010000000000000001"], "gone_by": "2026-11-26T05:04:59+00:00", "notes": []},
+    }
+    return SubjectErasure.objects.create(
+        number=1, subject_id=uuid4(), requested_by="system", requester_name="Olga", reason="Ticket 7",
+        state=ErasureState.FINISHED, report=report, sha256=bytes(32), completed_at=timezone.now(),
+    )  # fmt: skip
 
 
 def _recall_test(team: Team) -> RecallTest:

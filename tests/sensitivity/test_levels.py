@@ -17,7 +17,7 @@ from teams.level_changes import level_set
 from teams.models import Activity, OrganisationFile, Team, TeamFile, User
 from teams.organisation.services import organisation_file_create
 from teams.principal import SYSTEM
-from teams.sensitivity import Sensitivity
+from teams.sensitivity import SETTABLE_LEVELS
 from teams.versioned_text.versioned_file import file_save
 from tests.client import Api
 from tests.memories.agent_items import things_of
@@ -25,7 +25,7 @@ from tests.sensitivity.restricted_things import add_items
 
 pytestmark = pytest.mark.django_db
 DAY = datetime.date(2026, 1, 5)
-PUBLIC, INTERNAL, CONFIDENTIAL, RESTRICTED = Sensitivity
+PUBLIC, INTERNAL, CONFIDENTIAL, RESTRICTED = SETTABLE_LEVELS
 
 
 @pytest.fixture
