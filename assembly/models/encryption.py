@@ -30,7 +30,7 @@ StoredForm = tuple[bytes | memoryview, str | None, bytes | memoryview | None]
 
 
 class ErasedText(str):
-    """What is shown instead of a text whose key was destroyed, and when that was."""
+    """A notice that is shown instead of a text whose key was destroyed, with the moment of that."""
 
     erased_at: datetime
 
@@ -43,7 +43,7 @@ class ErasedText(str):
 
 
 class RecordErased(DossierError, ValueError):
-    """What was asked for needs a text or a record that was erased (410). No replay gives it again."""
+    """A text or record that is needed was erased (410). No replay gives it again."""
 
     status = 410
     code = "record_erased"

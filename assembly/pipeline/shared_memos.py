@@ -1,4 +1,4 @@
-"""What the engine and the record compute from an item's text is cached between the contexts that offer the item.
+"""This cache shares what engine and record compute from an item's text between the contexts that offer the item.
 
 The same events, tools, threads and memories are offered for one topic after another: how they are shown, their tokens,
 their words and their pieces of a record follow from their texts and lasting facts, whatever the topic. Why it is never

@@ -1,4 +1,4 @@
-"""What erasures removed from records, as far as the chain of seals proves it.
+"""This module finds what erasures removed from records, as far as the chain of seals proves it.
 
 The hash of a piece outlives the piece, in the row of the erasure that deleted it, so the hash of a record that held the
 piece can still be computed. A record with emptied columns cannot be hashed as it was sealed; the erasure has the hash

@@ -1,5 +1,7 @@
 """This Django app has no models: it registers its checks."""
 
+from importlib import import_module
+
 from django.apps import AppConfig
 
 
@@ -8,4 +10,4 @@ class KeysConfig(AppConfig):
     label = "keys"
 
     def ready(self) -> None:
-        from config.keys import deploy_checks  # noqa: F401, PLC0415 - they can be registered when apps are loaded
+        import_module("config.keys.deploy_checks")

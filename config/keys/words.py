@@ -27,7 +27,8 @@ SELECT id, coalesce((
             array_to_string(positions, ',')), ' ')
     FROM unnest(to_tsvector('english', left(text, 100000)))
 ), '')::tsvector
-FROM unnest(%(ids)s::bytea[], %(texts)s::text[]) AS asked (id, text) ORDER BY id
+FROM unnest(%(ids)s::bytea[], %(texts)s::text[]) AS asked (id, text)
+WHERE NOT EXISTS (SELECT FROM text_words WHERE text_words.id = asked.id) ORDER BY id
 ON CONFLICT DO NOTHING RETURNING id
 """
 QUERY_SQL = "SELECT websearch_to_tsquery('english', %(words)s)::text"

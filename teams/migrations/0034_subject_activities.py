@@ -66,7 +66,6 @@ class Migration(migrations.Migration):
                     ("subject.reviewed", "Mentions of a subject reviewed"),
                     ("subject.restricted", "Subject restricted"),
                     ("subject.released", "Restriction of a subject lifted"),
-                    ("subject.corrected", "Spelling of a subject corrected"),
                     ("export.downloaded", "Export downloaded"),
                     ("bundle.downloaded", "Audit bundle downloaded"),
                     ("import.begun", "Import started"),

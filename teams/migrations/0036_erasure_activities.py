@@ -67,7 +67,6 @@ class Migration(migrations.Migration):
                     ("subject.reviewed", "Mentions of a subject reviewed"),
                     ("subject.restricted", "Subject restricted"),
                     ("subject.released", "Restriction of a subject lifted"),
-                    ("subject.corrected", "Spelling of a subject corrected"),
                     ("subject.erased", "Erasure of a subject started"),
                     ("legal_hold.set", "Legal hold set"),
                     ("legal_hold.lifted", "Legal hold lifted"),

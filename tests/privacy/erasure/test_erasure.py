@@ -6,14 +6,18 @@ from uuid import UUID
 
 import pytest
 from django.db import ProgrammingError, transaction
+from django.utils import timezone
 
 from agents.models import Agent
-from assembly.models import Assembly, RecordErasure, Seal
+from assembly.models import Assembly, RecordErasure, Seal, UnusedKey
+from assembly.models.assembly import EMPTIED_BODY
 from assembly.models.encryption import RecordErased
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.records.reader import load_record, replay
 from assembly.records.seal_hashing import canonical_json
+from assembly.records.unused_keys import RETIREMENT, unused_keys_destroy
+from config.keys import store
 from memories.models import Document, Memory
 from memories.services import MemoryFacts, memory_create
 from privacy.models import SubjectErasure
@@ -77,6 +81,18 @@ def test_the_person_is_nowhere_afterwards(erased: Erased) -> None:
     assert {spelling: tables_with(spelling) for spelling in SPELLINGS} == {spelling: {} for spelling in SPELLINGS}
     assert erased.recorded, "they are encrypted"
     assert not any(recorded_texts_with(spelling) for spelling in SPELLINGS)
+
+
+def test_the_keys_of_what_is_gone_are_destroyed(erased: Erased) -> None:
+    emptied = {one.id.bytes for one in Assembly.everything.filter(body=EMPTIED_BODY)}
+    listed = {bytes(key) for key in UnusedKey.objects.values_list("key", flat=True)}
+    assert emptied, "a context whose request names the person"
+    assert emptied < listed, "and the texts"
+    assert not store.is_destroyed(emptied)
+    now = timezone.now()
+    unused_keys_destroy(now)
+    unused_keys_destroy(now + RETIREMENT)
+    assert store.is_destroyed(emptied).keys() == emptied
 
 
 def test_the_bytes_are_gone_from_the_files_of_tables_indexes_and_catalogues(erased: Erased) -> None:
