@@ -236,7 +236,7 @@ BODIES: dict[tuple[str, str], Body] = {
     ("subjects/<uuid:id_>", "PUT"): _plain(SUBJECT),
     ("subjects/<uuid:id_>/mentions", "POST"): _plain({"mentions": [SOMETHING], "status": "linked"}),
     ("subjects/<uuid:id_>/restriction", "POST"): _plain({"restricted": True}),
-    ("erasures", "POST"): lambda owned, _world: {"subject": str(owned.ids["subjects"]), **ERASURE},
+    ("erasures", "POST"): lambda _owned, world: {"subject": str(world.ids["subjects"]), **ERASURE},
     ("legal-holds", "POST"): _plain({"kind": "subject", "target": SOMETHING, "reason": "A lawsuit."}),
     ("draft-previews", "POST"): _context(files={"GOALS": "New"}),
     ("proposals", "POST"): lambda owned, _world: {
