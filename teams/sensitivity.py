@@ -303,6 +303,9 @@ class Sensitive(models.Model):
     everything = models.Manager()  # noqa: DJ012 - the type of the manager above is not known to the linter
     """All rows, whoever reads; only for work that tells nobody what it reads."""
 
+    stored_level: int = Sensitivity.PUBLIC
+    """The sensitivity with which the row was read, or saved last."""
+
     class Meta:
         abstract = True
 
@@ -314,6 +317,7 @@ class Sensitive(models.Model):
     @classmethod
     def from_db(cls, *loaded: Any, **how: Any) -> Self:
         row = super().from_db(*loaded, **how)
+        row.stored_level = row.__dict__.get("sensitivity", Sensitivity.PUBLIC)
         # What the program reads for itself, or weighs for a context, is told to nobody yet.
         if row.__dict__.get("sensitivity", 0) > DEFAULT_LEVEL and not isinstance(_reader.get(), Clearances):
             note_loaded(row)

@@ -30,6 +30,7 @@ AUDITED_FUNCTIONS = (
     "erase_record_parts(uuid, bigint[], uuid[], uuid[], uuid[], uuid[], uuid[])",
     "raise_recorded_levels(uuid, smallint, integer)",
     "renew_stored_texts(bytea[], bytea[])",
+    "seal_versions(text, uuid[], text[])",
 )
 """The only functions by which the role of the app can delete history, raise the level of a record, or encrypt a text
 again. Later migrations create most of them.

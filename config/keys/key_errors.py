@@ -18,8 +18,21 @@ class KeyStoreUnavailable(KeysUnavailable):
 
     def __init__(self) -> None:
         super().__init__(
-            "Recorded contexts are encrypted, and the database with their keys does not answer. Try again soon. The "
+            "Recorded contexts and confidential texts are encrypted, and the database with their keys does not answer. Try again soon. The "
             "operator of Dossier finds the reason in the log, and the address in KEYS_DATABASE_URL."
+        )
+
+
+class KeyStoreMissing(KeysUnavailable):
+    """There is no key store, so nothing that must be encrypted can be stored or read."""
+
+    code = "key_store_missing"
+    title = "There is no key store"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Texts that are confidential or above are stored encrypted, and this installation has no key store. "
+            "Nothing was changed. The operator of Dossier sets KEYS_DATABASE_URL, see docs/operations.md."
         )
 
 
@@ -31,7 +44,7 @@ class MasterKeyMissing(KeysUnavailable):
 
     def __init__(self) -> None:
         super().__init__(
-            "MASTER_KEY is not the key that recorded contexts were encrypted under. The operator of Dossier can add "
+            "MASTER_KEY is not the key that recorded contexts and confidential texts were encrypted under. The operator of Dossier can add "
             "the former one to MASTER_KEY_FALLBACKS."
         )
 

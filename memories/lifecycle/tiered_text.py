@@ -14,8 +14,11 @@ from typing import Any
 
 from django.db import models
 
+from config.db.sealed_columns import written_octets_sql
+from config.keys.sealed_texts import open_text
 from memories.lifecycle.frozen_texts import thaw
 from memories.lifecycle.packing import unpack
+from teams.sealing.fields import SealedJson, SealedText, open_json
 
 MARK = f"\x02{secrets.token_hex(8)}"
 """The beginning of texts that are to be unpacked. It is never stored, and each process has its own, so no stored text
@@ -51,12 +54,21 @@ def passage_sql(row: str) -> str:
 
 
 def octets_sql(row: str, column: str = "text") -> str:
-    """Return the SQL expression of a text's size in bytes, whatever tier it is in."""
-    return f"coalesce(octet_length({row}.{column}), {row}.text_bytes)"
+    """Return the SQL expression of a text's size in bytes, whatever tier it is in, sealed or not."""
+    written = written_octets_sql(f"{row}.{column}")
+    return f"coalesce(CASE WHEN {row}.sensitivity > 1 THEN {written} ELSE octet_length({row}.{column}) END, {row}.text_bytes)"
 
 
 def read_text(selected: str) -> str:
     """Return the text for what `text_sql` or `passage_sql` selected. Raises FrozenTextUnreachable."""
+    return open_text(stored_text(selected))
+
+
+def stored_text(selected: str) -> str:
+    """Return the text as its row has it, unpacked and still sealed, for what `text_sql` or `passage_sql` selected.
+
+    Raises FrozenTextUnreachable.
+    """
     if not selected.startswith(MARK):
         return selected
     kind, rest = selected[len(MARK)], selected[len(MARK) + 1 :]
@@ -68,7 +80,7 @@ def read_text(selected: str) -> str:
     return read_text(whole)[int(start) : int(end)]
 
 
-class TieredText(models.TextField):  # type: ignore[type-arg]  # Django itself takes no arguments
+class TieredText(SealedText):
     """A text that is stored in tiers; reading it gives the text as it was written."""
 
     def select_format(self, compiler: Any, sql: str, params: Any) -> Any:
@@ -92,7 +104,7 @@ class TieredPassage(TieredText):
         return passage_sql(row)
 
 
-class TieredJson(models.JSONField):
+class TieredJson(SealedJson):
     """A JSON value that is stored in tiers; reading it gives the value as it was written."""
 
     def select_format(self, compiler: Any, sql: str, params: Any) -> Any:
@@ -101,13 +113,13 @@ class TieredJson(models.JSONField):
 
     def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
         """Return the JSON value of what was selected."""
-        return read_json(super().from_db_value(value, expression, connection))
+        return read_json(models.JSONField.from_db_value(self, value, expression, connection))
 
 
 def read_json(selected: Any) -> Any:
     """Return the JSON value for what `json_sql` selected."""
-    is_stored = isinstance(selected, str) and selected.startswith(MARK)
-    return json.loads(read_text(selected)) if is_stored else selected
+    is_packed = isinstance(selected, str) and selected.startswith(MARK)
+    return open_json(json.loads(stored_text(selected)) if is_packed else selected)
 
 
 class _TieredSize(models.Func):

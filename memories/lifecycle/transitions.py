@@ -17,6 +17,7 @@ from django.utils import timezone
 from pgvector import Vector
 
 from config.db.statements import Statement, execute_sql, fetch_rows, run_statement
+from config.keys.sealed_texts import is_sealed, open_texts, seal_text
 from memories.embeddings.active_model import EmbeddingModel, lock_active_model, read_active_model
 from memories.embeddings.base import EmbedderFailed
 from memories.embeddings.vectors import embed_texts
@@ -27,9 +28,11 @@ from memories.lifecycle.thing_tables import DOCUMENTS, EVENTS, ThingTable
 from memories.lifecycle.tiers import Tier
 from memories.models import Chunk
 from teams.principal import SYSTEM
+from teams.sensitivity import DEFAULT_LEVEL
 
 READ_SQL = """
-SELECT thing.id, thing.version, thing.tier, thing.{column}::text, thing.packed, thing.frozen::text
+SELECT thing.id, thing.version, thing.tier, thing.{column}::text, thing.packed, thing.frozen::text,
+    thing.sensitivity, {owner}
 FROM {table} AS thing WHERE thing.id = ANY(%(ids)s::uuid[]) AND thing.tier <> %(to)s {further}
 """
 MOVE_SQL = """
@@ -74,13 +77,31 @@ class StoredThing:
     said: str | None
     packed: bytes | None
     frozen: str | None
+    sensitivity: int
+    owner: UUID
 
-    @property
-    def whole(self) -> str:
-        """The text, or the JSON text of the value, as it was written."""
-        if self.said is not None:
-            return self.said
-        return unpack(bytes(self.packed)) if self.packed is not None else thaw(json.loads(self.frozen or "{}"))
+    def whole(self, table: ThingTable) -> str:
+        """Return the text, or the JSON text of the value, as its column has it or would have it: sealed above
+        internal.
+        """
+        stored = self.said
+        if stored is None:
+            stored = unpack(bytes(self.packed)) if self.packed is not None else thaw(json.loads(self.frozen or "{}"))
+        if self.sensitivity <= DEFAULT_LEVEL or is_sealed(value_in(table, stored)):
+            return stored
+        sealed = seal_text(stored, self.owner)
+        return json.dumps(sealed) if table.value_type == "jsonb" else sealed
+
+
+def value_in(table: ThingTable, whole: str) -> Any:
+    """Return the value of a column for its text: a sealed value is a text in a column of JSON, too."""
+    return json.loads(whole) if table.value_type == "jsonb" and whole.startswith('"') else whole
+
+
+def written_texts(table: ThingTable, whole: Sequence[str]) -> list[str]:
+    """Return the texts, or the JSON texts of the values, as they were written, for those of the columns."""
+    values = [value_in(table, one) for one in whole]
+    return open_texts([value if is_sealed(value) else one for value, one in zip(values, whole, strict=True)])
 
 
 def things_move(
@@ -97,24 +118,25 @@ def things_move(
     FrozenTextUnreachable and, for the frozen store, its errors.
     """
     further = IS_SPLIT if table is DOCUMENTS else ""
-    found = fetch_rows(
-        READ_SQL.format(table=table.name, column=table.column, further=further), {"ids": list(ids), "to": to}
-    )
+    sql = READ_SQL.format(table=table.name, column=table.column, owner=table.owner, further=further)
+    found = fetch_rows(sql, {"ids": list(ids), "to": to})
     things = [StoredThing(*row) for row in found]
     if not things:
         return []
-    at, whole = now or timezone.now(), [thing.whole for thing in things]
-    values = {**_stored_in(things, whole, to, at), "to": to.value, "now": at}
+    at, whole = now or timezone.now(), [thing.whole(table) for thing in things]
+    written = written_texts(table, whole)
+    values = {**_stored_in(things, whole, written, to, at), "to": to.value, "now": at}
     was_searched = all(Tier(thing.tier).is_searched for thing in things)
     space = read_active_model() if table.has_words and to.is_searched and not was_searched else None
     if space:
-        values |= {"whole": whole, "vectors": _vectors(space, whole), "model": space.model}
+        values |= {"whole": whole, "vectors": _vectors(space, written), "model": space.model}
     if space or table is DOCUMENTS:
         moved, taken = _move_together(table, things, values, space)
     else:
         moved, taken = _move(table, values, same_answers=to.is_searched and was_searched)
     if table is DOCUMENTS and to is Tier.WARM:
-        taken += _hide_chunks({thing.id: thing for thing in things if thing.id in set(moved)})
+        texts = dict(zip([thing.id for thing in things], written, strict=True))
+        taken += _hide_chunks({thing.id: thing for thing in things if thing.id in set(moved)}, texts)
     if table is not EVENTS and not connection.in_atomic_block:
         _empty_word_lists(len(moved))
     if seconds is not None:
@@ -169,8 +191,10 @@ def _move_sql(table: ThingTable, changed: str = "", joined: str = "") -> str:
     return MOVE_SQL.format(**names, changed=changed, joined=joined)
 
 
-def _stored_in(things: Sequence[StoredThing], whole: list[str], to: Tier, at: datetime.datetime) -> dict[str, Any]:
-    """Return the columns of the things in the tier, as arrays."""
+def _stored_in(
+    things: Sequence[StoredThing], whole: list[str], written: list[str], to: Tier, at: datetime.datetime
+) -> dict[str, Any]:
+    """Return the columns of the things in the tier, as arrays; what is sealed is packed as it is."""
     frozen = [json.dumps(one) for one in freeze(whole, at)] if to is Tier.FROZEN else [None] * len(things)
     packed = [pack_if_smaller(text) if to in {Tier.WARM, Tier.COLD} else None for text in whole]
     away = [to is Tier.FROZEN or small is not None for small in packed]
@@ -182,10 +206,15 @@ def _stored_in(things: Sequence[StoredThing], whole: list[str], to: Tier, at: da
         "said": plain,
         "packed": packed,
         "frozen": frozen,
-        "bytes": [len(text.encode()) if gone else None for text, gone in zip(whole, away, strict=True)],
-        "characters": [len(text) if gone else None for text, gone in zip(whole, away, strict=True)],
-        "asks": [text.endswith("?") if gone else None for text, gone in zip(whole, away, strict=True)],
+        "bytes": [len(text.encode()) if gone else None for text, gone in zip(written, away, strict=True)],
+        "characters": [len(text) if gone else None for text, gone in zip(written, away, strict=True)],
+        "asks": [_asks(text, one) if gone else None for text, one, gone in zip(written, whole, away, strict=True)],
     }
+
+
+def _asks(written: str, stored: str) -> bool:
+    """Return the fact that search knows of a text that is not in its column; of a sealed one, it knows no words."""
+    return written.endswith("?") and written is stored
 
 
 def _vectors(space: EmbeddingModel, texts: Sequence[str]) -> list[str | None]:
@@ -225,11 +254,16 @@ def _store_chunks(documents: dict[UUID, StoredThing], to: Tier) -> None:
         job_create(kind="split_documents", arguments=arguments, agent=None, principal=SYSTEM, steps=len(recalled))
     if to is Tier.HOT:
         rows = Chunk.objects.filter(document__in=documents).values_list("id", "document_id", "start", "end")
-        places = [(id_, documents[of].whole[start:end]) for id_, of, start, end in rows]
-        execute_sql(SHOW_CHUNKS_SQL, {"ids": [id_ for id_, _ in places], "said": [text for _, text in places]})
+        whole = {id_: thing.whole(DOCUMENTS) for id_, thing in documents.items()}
+        texts = dict(zip(whole, written_texts(DOCUMENTS, [*whole.values()]), strict=True))
+        said = []
+        for _, of, start, end in rows:
+            text = texts[of][start:end]
+            said.append(seal_text(text, documents[of].owner) if is_sealed(whole[of]) else text)
+        execute_sql(SHOW_CHUNKS_SQL, {"ids": [id_ for id_, *_ in rows], "said": said})
 
 
-def _hide_chunks(documents: dict[UUID, StoredThing]) -> list[float]:
+def _hide_chunks(documents: dict[UUID, StoredThing], texts: Mapping[UUID, str]) -> list[float]:
     """Take the texts of the chunks away that can be read from their packed documents, a few at a time.
 
     Until then, or where it was interrupted, chunks have their own texts. Return the seconds of each statement.
@@ -238,7 +272,7 @@ def _hide_chunks(documents: dict[UUID, StoredThing]) -> list[float]:
     for id_, thing in documents.items():
         rows = Chunk.objects.filter(document=id_, text__isnull=False).order_by("id")
         found = rows.values_list("id", "start", "end", "text")
-        same = [chunk for chunk, start, end, text in found if thing.whole[start:end] == text]
+        same = [chunk for chunk, start, end, text in found if texts[id_][start:end] == text]
         for at in range(0, len(same), HIDDEN_TOGETHER):
             ids = same[at : at + HIDDEN_TOGETHER]
             with transaction.atomic():

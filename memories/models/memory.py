@@ -158,7 +158,7 @@ class Memory(Sensitive, Tiered, Embedded, Signed):
         memories' ids.
         """
         return MemoryVersion(
-            file_id=self.id,
+            file=self,
             version=self.version,
             content=self.text,
             sha256=hashlib.sha256(self.text.encode()).hexdigest(),

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from config.db.statements import Statement, run_statement
 from memories.embeddings.active_model import ACTIVE_MODEL_SQL
+from memories.lifecycle.tiered_text import octets_sql
 from memories.lifecycle.tiers import IS_SEARCHED_SQL
 from memories.search.languages import DEFAULT
 from memories.search.question import MAX_TERMS, QueryTerms, SearchQuestion
@@ -49,11 +50,12 @@ TIME_WORDS = (
 """A tsquery of English words that say a time. Numbers that begin with 19 or 20 are years, and some hours."""
 
 OCCURRED = "coalesce(occurred_at, created)"
+OCTETS = octets_sql("memories")
 
 # Four numbers are sent as the ends of a line segment by one function call, because each call per row takes time.
 ROW = """
 uuid_send(id) || timestamptz_send({occurred}) || int8send({marks})
-    || lseg_send(lseg(point({similarity}, salience), point(credibility, coalesce(octet_length(text), text_bytes))))
+    || lseg_send(lseg(point({similarity}, salience), point(credibility, {octets})))
 """
 # Rows are packed in the inner query: a whole row passed on would carry all its columns.
 READ = "SELECT string_agg(packed, ''::bytea), {active} FROM ({which}) AS chosen (packed)"
@@ -154,7 +156,7 @@ class OwnerSearch:
         return self.terms.label(place)
 
     def _row(self, marks: Sequence[str]) -> str:
-        return ROW.format(occurred=OCCURRED, marks=" | ".join(marks), similarity=self._similarity)
+        return ROW.format(occurred=OCCURRED, marks=" | ".join(marks), similarity=self._similarity, octets=OCTETS)
 
     def _terms(self, places: Iterable[int]) -> Statement:
         """Return an SQL expression for the bits of the terms at these indexes, with its parameters.

@@ -15,6 +15,7 @@ from config.http.errors import DossierError, NotFound
 from config.invisible_characters import clean_text
 from teams.origin import Origin, least_trusted
 from teams.principal import Author
+from teams.sealing.fields import SealedText
 from teams.secret_scanning.handling import SecretHandling, storable_text
 from teams.sensitivity import Sensitive, Sensitivity
 
@@ -84,7 +85,7 @@ class VersionedFile(Signed):
     """The current state of a text that keeps its history; `versions` holds every state it ever had."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    content = models.TextField(default="", blank=True)
+    content = SealedText(default="", blank=True)
     version = models.PositiveIntegerField(default=1)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -112,7 +113,7 @@ class VersionedFile(Signed):
     def as_version(self, note: str = "") -> "Version":
         """Return the current state as an unsaved row of the version table, with the author's note."""
         version: Version = self.versions.model(
-            file_id=self.id,
+            file=self,
             version=self.version,
             content=self.content,
             sha256=hashlib.sha256(self.content.encode()).hexdigest(),
@@ -135,7 +136,7 @@ class Version(Signed):
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     version = models.PositiveIntegerField()
-    content = models.TextField()
+    content = SealedText()
     sha256 = models.CharField(max_length=64)
     note = models.CharField(max_length=MAX_NOTE_CHARACTERS, blank=True, default="", db_default="")
     created = models.DateTimeField(auto_now_add=True)

@@ -23,6 +23,7 @@ from memories.services import MemoryFacts, memory_create
 from teams.models import OrganisationFile, Team
 from teams.organisation.services import organisation_file_create
 from teams.principal import SYSTEM, Principal
+from teams.sealing.parts import rows_seal
 from teams.sensitivity import Sensitivity
 from teams.versioned_text.versioned_file import file_save
 from tests.assembly.conflicts.conflict_factories import conflict_between
@@ -90,6 +91,8 @@ def add_organisation_file() -> None:
 
 def raise_level(model: Any, id_: Any, level: Sensitivity = Sensitivity.RESTRICTED) -> None:
     """Set the level of a row."""
+    if level > Sensitivity.INTERNAL:
+        rows_seal(model._meta.db_table, [id_])
     assert model.everything.filter(pk=id_).update(sensitivity=level) == 1
 
 

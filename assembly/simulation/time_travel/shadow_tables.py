@@ -29,7 +29,9 @@ from assembly.models import (
     StoredRule,
     StoredRuleVersion,
 )
+from config.db.sealed_columns import MARK_SQL
 from config.db.statements import execute_sql, fetch_rows
+from config.keys.sealed_texts import open_texts
 from memories.embeddings.active_model import SLOTS, EmbeddingModel, read_active_model
 from memories.embeddings.base import EmbedderFailed
 from memories.embeddings.vectors import embed_texts
@@ -74,8 +76,9 @@ SELECT count(*) % 2 = 1 FROM rule_versions AS switch JOIN rule_versions AS befor
 WHERE switch.file_id = now.id AND switch.created > {MOMENT}
 """  # noqa: S608 - constants alone are put in, here and below
 
-# The text of a memory that is not hot is not in its column, and a cold one has no vector and no words.
-SAME_TEXT = "(now.tier IN ('hot', 'warm') AND coalesce(told.content = now.text, told.version = now.version))"
+# The text of a memory that is not hot is not in its column, a sealed one differs in each place, and a cold one has no
+# vector and no words.
+SAME_TEXT = "(now.tier IN ('hot', 'warm') AND (told.version = now.version OR coalesce(told.content = now.text, false)))"
 
 
 def _newest_version_sql(model: type[Model], versions: type[Version], **otherwise: str) -> str:
@@ -215,7 +218,8 @@ def _restore_word_search() -> None:
     search = Memory._meta.get_field("search")  # noqa: SLF001 - Django's documented introspection
     assert isinstance(search, GeneratedField)  # noqa: S101
     expression, parameters = search.generated_sql(connection)
-    execute_sql(f"UPDATE memories SET search = {expression} WHERE reworded", parameters)  # noqa: S608 - a field's own
+    words = f"CASE WHEN starts_with(text, {MARK_SQL}) THEN ''::tsvector ELSE {expression} END"
+    execute_sql(f"UPDATE memories SET search = {words} WHERE reworded", parameters)  # noqa: S608 - a field's own
 
 
 MAX_EMBEDDED = 1_000
@@ -236,7 +240,7 @@ def restore_embeddings() -> int:
     if not rows:
         return 0
     ((reworded,),) = fetch_rows(CHANGED_MEMORY_COUNT_SQL)
-    return int(reworded) - _embed(read_active_model(), [id_ for id_, _ in rows], [text for _, text in rows])
+    return int(reworded) - _embed(read_active_model(), [id_ for id_, _ in rows], open_texts([text for _, text in rows]))
 
 
 def _embed(space: EmbeddingModel, ids: list[str], texts: list[str]) -> int:

@@ -1,0 +1,89 @@
+"""SQL about sealed columns: triggers by which the database refuses texts above internal that are not sealed.
+
+The first characters of a sealed text are those of `config.keys.sealed_texts.MARK`.
+"""
+
+from collections.abc import Mapping
+
+from django.db import migrations
+
+MARK_SQL = "E'\\x03sealed:'"
+MARK_BYTES = 8
+OVERHEAD_BYTES = 48
+"""The bytes that sealing adds to a text before base64."""
+
+
+def plain_sql(column: str, type_: str, row: str = "") -> str:
+    """Return the SQL condition that a column of type `text` or `jsonb` has a value that is not sealed."""
+    name = f"{row}{column}"
+    if type_ == "jsonb":
+        is_sealed = f"jsonb_typeof({name}) = 'string' AND starts_with({name} #>> '{{}}', {MARK_SQL})"
+        return f"({name} NOT IN ('{{}}', '[]', 'null', '\"\"') AND NOT ({is_sealed}))"
+    return f"({name} <> '' AND NOT starts_with({name}, {MARK_SQL}))"
+
+
+def written_octets_sql(column: str) -> str:
+    """Return the SQL expression of the size in bytes of a text as it was written; {column} is text."""
+    sealed = f"(octet_length({column}) - {MARK_BYTES}) / 4 * 3 - octet_length({column}) + octet_length(rtrim({column}, '='))"
+    return (
+        f"CASE WHEN starts_with({column}, {MARK_SQL}) THEN {sealed} - {OVERHEAD_BYTES}"
+        f" ELSE octet_length({column}) END"
+    )
+
+
+REFUSE_PLAIN_TEXT = """
+CREATE FUNCTION refuse_plain_text() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION 'a text of % is above internal and not sealed', TG_TABLE_NAME USING ERRCODE = 'check_violation';
+END $$;
+"""
+
+
+def seals_columns(table: str, columns: Mapping[str, str], *, in_tiers: bool = False) -> migrations.RunSQL:
+    """Return triggers by which a table refuses rows above internal with texts in these columns that are not sealed.
+
+    `columns` has types, `text` or `jsonb`. Texts that were stored in plain before stay until `seal_texts` seals them.
+    The triggers come after those that raise rows: triggers of one kind are executed in the order of their names. With
+    `in_tiers`, a text that is packed or frozen cannot be raised: it is stored as it was written first.
+    """
+    written = " OR ".join(plain_sql(column, type_, "NEW.") for column, type_ in columns.items())
+    changed = " OR ".join(
+        f"({plain_sql(column, type_, 'NEW.')} AND (OLD.sensitivity <= 1 OR NEW.{column} IS DISTINCT FROM OLD.{column}))"
+        for column, type_ in columns.items()
+    )
+    if in_tiers:
+        hidden = " AND ".join(f"NEW.{column} IS NULL" for column in columns)
+        changed += f" OR (OLD.sensitivity <= 1 AND {hidden})"
+    create = f"""
+        CREATE TRIGGER {table}_written_sealed BEFORE INSERT ON {table}
+            FOR EACH ROW WHEN (NEW.sensitivity > 1 AND ({written})) EXECUTE FUNCTION refuse_plain_text();
+        CREATE TRIGGER {table}_wants_sealed BEFORE UPDATE ON {table}
+            FOR EACH ROW WHEN (NEW.sensitivity > 1 AND ({changed})) EXECUTE FUNCTION refuse_plain_text();
+    """
+    drop = f"DROP TRIGGER {table}_written_sealed ON {table}; DROP TRIGGER {table}_wants_sealed ON {table};"
+    return migrations.RunSQL(create, drop)
+
+
+def seals_versions(table: str, versions: str, column: str = "content") -> migrations.RunSQL:
+    """Return a trigger by which a row is not raised above internal while a version of it has a text that is not
+    sealed.
+    """
+    create = f"""
+        CREATE FUNCTION {table}_wants_sealed_versions() RETURNS trigger LANGUAGE plpgsql
+        SET search_path = public, pg_temp AS $$
+        BEGIN
+            IF EXISTS (SELECT FROM {versions} WHERE file_id = NEW.id AND {plain_sql(column, "text")}) THEN
+                RAISE EXCEPTION 'a version of % is above internal and not sealed', TG_TABLE_NAME
+                    USING ERRCODE = 'check_violation';
+            END IF;
+            RETURN NULL;
+        END $$;
+        CREATE TRIGGER {table}_wants_sealed_versions AFTER UPDATE OF sensitivity ON {table}
+            FOR EACH ROW WHEN (NEW.sensitivity > 1 AND OLD.sensitivity <= 1)
+            EXECUTE FUNCTION {table}_wants_sealed_versions();
+    """  # noqa: S608 - only names of tables and columns are put in
+    drop = f"""
+        DROP TRIGGER {table}_wants_sealed_versions ON {table};
+        DROP FUNCTION {table}_wants_sealed_versions();
+    """
+    return migrations.RunSQL(create, drop)

@@ -1,0 +1,111 @@
+"""Texts in live columns are sealed: a column holds a text as it was written, or encrypted behind a mark.
+
+A sealed text names its owner, an agent, a team or the organisation, under whose key it is encrypted, so it can be moved
+between columns and tables of the owner and opened wherever it is read. Keys are in the key store; a process asks for
+the key of an owner once in half a minute, and never if it reads nothing that is sealed.
+
+A text that begins with the mark by itself is sealed, too, so what begins with it always is a sealed text.
+"""
+
+import base64
+import binascii
+from collections.abc import Iterable, Sequence
+from uuid import UUID
+
+from config.caching.process_cache import ProcessCache
+from config.keys import store
+from config.keys.envelope import DataKey, DecryptionFailed, generation_of, seal, unseal
+from config.keys.key_errors import KeyLost, KeyStoreMissing
+from config.keys.store import KeyName
+
+MARK = "\x03sealed:"
+"""The beginning of sealed texts. The database has it in its triggers: see `config.db.sealed_columns`."""
+OWNER_BYTES = 16
+OVERHEAD_BYTES = OWNER_BYTES + 4 + 12 + 16
+"""The bytes that sealing adds before base64: owner, generation, nonce and tag."""
+
+
+def is_sealed(stored: object) -> bool:
+    """Return whether a value as it is stored is a sealed text."""
+    return isinstance(stored, str) and stored.startswith(MARK)
+
+
+def seal_text(text: str, owner: UUID) -> str:
+    """Return the text encrypted under the owner's key. An empty text stays empty.
+
+    Raises KeyStoreMissing, KeyStoreUnavailable and MasterKeyMissing.
+    """
+    if not text:
+        return text
+    name = _key_id(owner)
+    sealed = seal(_key_of(name), name, text.encode("utf-8", "surrogatepass"))
+    return MARK + base64.b64encode(owner.bytes + sealed).decode()
+
+
+def open_text(stored: str) -> str:
+    """Return the text as it was written; one that is not sealed is returned as it is.
+
+    Raises KeyStoreUnavailable, MasterKeyMissing, KeyLost (a LookupError) if the key store does not have the key, and
+    DecryptionFailed (a ValueError) if the text was changed.
+    """
+    return open_texts([stored])[0] if stored.startswith(MARK) else stored
+
+
+def open_texts(stored: Sequence[str]) -> list[str]:
+    """Return the texts as they were written, as `open_text` does. Their keys are fetched together."""
+    sealed = {place: _parts(text) for place, text in enumerate(stored) if text.startswith(MARK)}
+    if not sealed:
+        return [*stored]
+    _require_store()
+    keys = store.fetch({name for name, _ in sealed.values()})
+    texts = [*stored]
+    for place, (name, ciphertext) in sealed.items():
+        key = keys[name]
+        if not isinstance(key, DataKey):
+            raise KeyLost(f"The key {name.id.hex()} was destroyed.")
+        texts[place] = unseal(key, name.id, ciphertext).decode("utf-8", "surrogatepass")
+    return texts
+
+
+def load_keys(stored: Iterable[str]) -> None:
+    """Fetch the keys of the sealed texts among these together, so that opening them soon asks for none."""
+    if names := {_parts(text)[0] for text in stored if text.startswith(MARK)}:
+        _require_store()
+        store.fetch(names)
+
+
+def _parts(sealed: str) -> tuple[KeyName, bytes]:
+    try:
+        octets = base64.b64decode(sealed[len(MARK) :], validate=True)
+    except binascii.Error:
+        raise DecryptionFailed("This is no sealed text.") from None
+    owner, ciphertext = octets[:OWNER_BYTES], octets[OWNER_BYTES:]
+    return KeyName(LIVE + owner, generation_of(ciphertext)), ciphertext
+
+
+LIVE = b"live:"
+"""The beginning of the ids of the keys of owners."""
+
+
+def _key_id(owner: UUID) -> bytes:
+    return LIVE + owner.bytes
+
+
+def _key_of(name: bytes) -> DataKey:
+    key = _keys.get(name)
+    if key is None:
+        _require_store()
+        key = store.obtain([name])[name]
+        _keys.put(name, key)
+    return key
+
+
+def _require_store() -> None:
+    if not store.is_configured():
+        raise KeyStoreMissing
+
+
+_keys = ProcessCache[bytes, DataKey](
+    "owner_keys", store.MAX_CACHE_BYTES, lambda _: store.ENTRY_BYTES, lifetime=lambda _: store.CACHE_SECONDS
+)
+store.on_destruction(_keys.clear)

@@ -1,0 +1,101 @@
+"""Texts above internal are sealed in their columns, and the database refuses them in plain.
+
+What is stored in plain stays as it is, and everything but its text and its level can be changed: `manage.py seal_texts`
+seals it while Dossier is in use. Turned back, this refuses to run while there are sealed texts, because the former
+version cannot read them.
+"""
+
+from typing import Any
+
+from django.db import migrations
+
+from config.db.sealed_columns import MARK_SQL, REFUSE_PLAIN_TEXT, seals_columns, seals_versions
+
+TIERED = {"memories": {"text": "text"}}
+COLUMNS: dict[str, dict[str, str]] = {}
+VERSIONS = {"memories": "memory_versions"}
+
+# The words of a sealed text are in no index.
+WORDS = f"""
+CREATE OR REPLACE FUNCTION memory_words(configuration regconfig, said text) RETURNS tsvector LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE WHEN starts_with(said, {MARK_SQL}) THEN ''::tsvector ELSE
+        setweight(to_tsvector(configuration, coalesce(substring(said, '^([^:\\n]{{1,60}}):\\s'), '')), 'A')
+        || setweight(to_tsvector(configuration, coalesce(said, '')), 'D') END
+$$;
+CREATE OR REPLACE FUNCTION keep_words_of_chunks() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF NEW.text IS NOT NULL THEN
+        NEW.text_bytes := NULL;
+        NEW.search := CASE WHEN starts_with(NEW.text, {MARK_SQL}) THEN ''::tsvector
+            ELSE to_tsvector(word_configuration(NEW.language), NEW.text) END;
+    END IF;
+    RETURN NEW;
+END $$;
+"""
+FORMER_WORDS = """
+CREATE OR REPLACE FUNCTION memory_words(configuration regconfig, said text) RETURNS tsvector LANGUAGE sql IMMUTABLE AS $$
+    SELECT setweight(to_tsvector(configuration, coalesce(substring(said, '^([^:\\n]{1,60}):\\s'), '')), 'A')
+        || setweight(to_tsvector(configuration, coalesce(said, '')), 'D')
+$$;
+CREATE OR REPLACE FUNCTION keep_words_of_chunks() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF NEW.text IS NOT NULL THEN
+        NEW.text_bytes := NULL;
+        NEW.search := to_tsvector(word_configuration(NEW.language), NEW.text);
+    END IF;
+    RETURN NEW;
+END $$;
+"""
+# The role of the app changes no version. It may seal one, whose hash still tells what was sealed.
+SEAL_VERSIONS = f"""
+CREATE FUNCTION seal_versions(place text, ids uuid[], texts text[]) RETURNS integer
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+    changed integer;
+BEGIN
+    IF place NOT IN ('memory_versions', 'agent_md_file_versions', 'team_md_file_versions',
+        'organisation_file_versions', 'daily_log_versions') THEN
+        RAISE EXCEPTION 'nothing of % can be sealed', place;
+    END IF;
+    IF EXISTS (SELECT FROM unnest(texts) AS given WHERE NOT starts_with(given, {MARK_SQL})) THEN
+        RAISE EXCEPTION 'only sealed texts can replace those of versions';
+    END IF;
+    PERFORM set_config('dossier.erasing', 'spellings', true);
+    EXECUTE format('UPDATE %1$I AS version SET content = given.text FROM unnest($1, $2) AS given (id, text)'
+        ' WHERE version.id = given.id AND NOT starts_with(version.content, $3)', place) USING ids, texts, {MARK_SQL};
+    GET DIAGNOSTICS changed = ROW_COUNT;
+    PERFORM set_config('dossier.erasing', 'off', true);
+    RETURN changed;
+END $$;
+REVOKE ALL ON FUNCTION seal_versions(text, uuid[], text[]) FROM PUBLIC;
+"""
+
+
+def refuse_while_sealed(_apps: Any, editor: Any) -> None:
+    """Refuse to go back while a text is sealed."""
+    with editor.connection.cursor() as cursor:
+        for table, columns in {**TIERED, **COLUMNS}.items():
+            for column, type_ in columns.items():
+                value = f"{column} #>> '{{}}'" if type_ == "jsonb" else column
+                cursor.execute(f"SELECT EXISTS (SELECT FROM {table} WHERE starts_with({value}, {MARK_SQL}))")  # noqa: S608
+                if cursor.fetchone()[0]:
+                    raise RuntimeError(f"{table} has sealed texts, which the former version cannot read.")
+
+
+class Migration(migrations.Migration):
+    dependencies = [
+        ("agents", "0011_access_changes"),
+        ("assembly", "0042_record_erasures"),
+        ("memories", "0025_cheap_moves"),
+        ("privacy", "0002_erasures"),
+        ("teams", "0036_erasure_activities"),
+    ]
+
+    operations = [
+        migrations.RunSQL(REFUSE_PLAIN_TEXT, "DROP FUNCTION refuse_plain_text()"),
+        migrations.RunSQL(SEAL_VERSIONS, "DROP FUNCTION seal_versions(text, uuid[], text[])"),
+        migrations.RunSQL(WORDS, FORMER_WORDS),
+        *(seals_columns(table, columns, in_tiers=True) for table, columns in TIERED.items()),
+        *(seals_columns(table, columns) for table, columns in COLUMNS.items()),
+        *(seals_columns(versions, {"content": "text"}) for versions in VERSIONS.values()),
+        *(seals_versions(table, versions) for table, versions in VERSIONS.items()),
+        migrations.RunPython(migrations.RunPython.noop, refuse_while_sealed),
+    ]

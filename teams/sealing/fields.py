@@ -1,0 +1,107 @@
+"""Fields whose values are sealed in rows above internal; whoever reads a row gets them as they were written.
+
+Filters see the column, so no text above internal is found by its words.
+"""
+
+import json
+from typing import Any
+from uuid import UUID
+
+from django.db import models
+
+from config.db.migration_helpers import ORGANISATION
+from config.keys.sealed_texts import is_sealed, open_text, seal_text
+from teams.sensitivity import DEFAULT_LEVEL, Sensitive
+
+
+def key_owner(row: Sensitive) -> UUID:
+    """Return the owner under whose key the texts of the row are sealed: its agent, else its team or the organisation.
+
+    Of a version, it is the owner of its text.
+    """
+    for path in row.owner_columns.values():
+        value: Any = row
+        for name in path.split("__") if path else ():
+            value = getattr(value, name)
+        if path and value is not None:
+            return UUID(str(value))
+    return ORGANISATION
+
+
+def must_be_sealed(row: Any) -> bool:
+    """Return whether the texts of the row are sealed when it is saved."""
+    return isinstance(row, Sensitive) and row.sensitivity > DEFAULT_LEVEL
+
+
+class SealedText(models.TextField):  # type: ignore[type-arg]  # Django itself takes no arguments
+    """A text that is sealed in rows above internal."""
+
+    is_sealed_above_internal = True
+
+    def pre_save(self, model_instance: Any, add: bool) -> Any:
+        """Return the value as it is stored."""
+        value = super().pre_save(model_instance, add)
+        if isinstance(value, str) and (must_be_sealed(model_instance) or is_sealed(value)):
+            return seal_text(value, key_owner(model_instance))
+        return value
+
+    def from_db_value(self, value: str | None, _expression: Any, _connection: Any) -> str | None:
+        """Return the text as it was written."""
+        return value if value is None else open_text(value)
+
+    def deconstruct(self) -> Any:
+        """Return the field as migrations know it: the column is one of texts."""
+        name, path, args, kwargs = super().deconstruct()
+        return name, "django.db.models.TextField" if type(self) is SealedText else path, args, kwargs
+
+
+class SealedJson(models.JSONField):
+    """A JSON value that is sealed in rows above internal, where the column has a JSON string."""
+
+    is_sealed_above_internal = True
+
+    def pre_save(self, model_instance: Any, add: bool) -> Any:
+        """Return the value as it is stored."""
+        value = super().pre_save(model_instance, add)
+        if value and (must_be_sealed(model_instance) or is_sealed(value)):
+            return seal_text(json.dumps(value, ensure_ascii=False), key_owner(model_instance))
+        return value
+
+    def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
+        """Return the value as it was written."""
+        return open_json(super().from_db_value(value, expression, connection))
+
+    def deconstruct(self) -> Any:
+        """Return the field as migrations know it: the column is one of JSON."""
+        name, path, args, kwargs = super().deconstruct()
+        return name, "django.db.models.JSONField" if type(self) is SealedJson else path, args, kwargs
+
+
+def open_json(stored: Any) -> Any:
+    """Return the JSON value as it was written."""
+    return json.loads(open_text(stored)) if is_sealed(stored) else stored
+
+
+class Beginning(models.Func):
+    """The first characters of a text column. Of a sealed text the whole is read, and cut after it was opened."""
+
+    def __init__(self, column: str, characters: int) -> None:
+        super().__init__(models.F(column), output_field=_Beginning(characters))
+        self.characters = int(characters)
+
+    def as_sql(self, compiler: Any, _connection: Any, *_: Any, **__: Any) -> Any:
+        column, params = compiler.compile(self.source_expressions[0])
+        return f"CASE WHEN starts_with({column}, E'\\x03sealed:') THEN {column} ELSE left({column}, {self.characters}) END", [
+            *params,
+            *params,
+            *params,
+        ]
+
+
+class _Beginning(models.TextField):  # type: ignore[type-arg]  # as above
+    def __init__(self, characters: int = 0) -> None:
+        super().__init__()
+        self.characters = characters
+
+    def from_db_value(self, value: str | None, _expression: Any, _connection: Any) -> str | None:
+        return value if value is None else open_text(value)[: self.characters]

@@ -1,0 +1,77 @@
+"""Texts above internal are sealed in their columns, whatever wrote or raised them, and read as they were written."""
+
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, transaction
+
+from config.db.statements import fetch_rows
+from config.keys.sealed_texts import MARK
+from memories.models import Memory, MemoryVersion
+from memories.services import MemoryFacts, memory_create, memory_update
+from teams.level_changes import level_set
+from teams.principal import SYSTEM
+from teams.sensitivity import Sensitivity
+from agents.models import Agent
+
+pytestmark = pytest.mark.django_db
+
+SECRET = "The vault opens with 4711-Quokka."
+
+
+def column(table: str, name: str, **where: Any) -> list[str]:
+    """The values of a column as they lie in the table."""
+    ((key, value),) = where.items()
+    return [text for (text,) in fetch_rows(f"SELECT {name}::text FROM {table} WHERE {key} = %s ORDER BY id", [value])]  # noqa: S608
+
+
+def is_sealed(text: str) -> bool:
+    return text.lstrip('"').replace("\\u0003", "\x03").startswith(MARK) and "Quokka" not in text
+
+
+def a_memory(agent: Agent, level: Sensitivity, text: str = SECRET) -> Memory:
+    facts = MemoryFacts(kind="fact", text=text, sensitivity=level)
+    return memory_create(owner=agent, facts=facts, principal=SYSTEM)
+
+
+def test_a_confidential_memory_lies_sealed_and_reads_as_it_was_written(agent: Agent) -> None:
+    memory = a_memory(agent, Sensitivity.CONFIDENTIAL)
+    (text,), (version,) = column("memories", "text", id=memory.id), column("memory_versions", "content", file_id=memory.id)
+    assert is_sealed(text)
+    assert is_sealed(version)
+    assert column("memories", "search", id=memory.id) == [""]
+    assert Memory.objects.get(id=memory.id).text == SECRET
+    assert MemoryVersion.objects.get(file=memory).content == SECRET
+
+
+def test_a_raised_memory_is_sealed_with_all_versions_and_a_lowered_one_opened(agent: Agent) -> None:
+    memory = a_memory(agent, Sensitivity.INTERNAL)
+    facts = MemoryFacts(kind="fact", text=f"{SECRET} Or not.")
+    memory = memory_update(memory=memory, expected_version=1, facts=facts, superseded_by=None, principal=SYSTEM)
+    assert SECRET in column("memories", "text", id=memory.id)[0]
+    raised = level_set(row=memory, level=Sensitivity.RESTRICTED, principal=SYSTEM)
+    texts = column("memories", "text", id=memory.id) + column("memory_versions", "content", file_id=memory.id)
+    assert len(texts) == 4
+    assert all(map(is_sealed, texts))
+    assert raised.text == f"{SECRET} Or not."
+    assert [one.content for one in MemoryVersion.objects.filter(file=memory).order_by("version")] == [
+        SECRET, f"{SECRET} Or not.", f"{SECRET} Or not.",
+    ]  # fmt: skip
+    lowered = level_set(row=raised, level=Sensitivity.INTERNAL, principal=SYSTEM)
+    assert column("memories", "text", id=memory.id) == [lowered.text]
+    assert "quokka" in column("memories", "search", id=memory.id)[0]
+
+
+@pytest.mark.parametrize(
+    "change", ["sensitivity = 3", "sensitivity = 2, text = 'plain'", "sensitivity = 4"]
+)
+def test_the_database_refuses_what_is_not_sealed(agent: Agent, change: str) -> None:
+    memory = a_memory(agent, Sensitivity.INTERNAL)
+    with pytest.raises(IntegrityError, match="not sealed"), transaction.atomic():
+        fetch_rows(f"UPDATE memories SET {change} WHERE id = %s RETURNING id", [memory.id])  # noqa: S608
+
+
+def test_a_text_that_looks_sealed_is_sealed_and_told_as_it_is(agent: Agent) -> None:
+    memory = a_memory(agent, Sensitivity.PUBLIC, f"{MARK}AAAA")
+    assert Memory.objects.get(id=memory.id).text == f"{MARK}AAAA"
+    assert column("memories", "text", id=memory.id) != [f"{MARK}AAAA"]
