@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.db.models import QuerySet
-from django.db.models.functions import Left
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -18,6 +17,7 @@ from config.http.cpu_budget import TookTooLong
 from config.http.cursors import next_page_url, page_of
 from config.http.serializers import parse_date
 from teams.access import principal_of
+from teams.sealing.fields import Beginning
 from teams.text_diff.markdown import plain_line
 
 PREVIEW_LINES, PREVIEW_CHARACTERS = 3, 600
@@ -72,7 +72,7 @@ def _search_context(request: HttpRequest, agent: Agent, words: str) -> dict[str,
 def _log_previews(agent: Agent) -> QuerySet[Any]:
     """Return all logs that are not empty, with the text that a list shows of them."""
     logs = DailyLog.objects.filter(agent=agent).exclude(content="")
-    beginning: QuerySet[Any] = logs.annotate(beginning=Left("content", 2 * PREVIEW_CHARACTERS)).defer("content")
+    beginning: QuerySet[Any] = logs.annotate(beginning=Beginning("content", 2 * PREVIEW_CHARACTERS)).defer("content")
     return beginning
 
 

@@ -12,7 +12,6 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.db.models.functions import Left
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -27,6 +26,7 @@ from config.http.errors import NotFound
 from teams.access import principal_of
 from teams.models import OrganisationFile, Team, TeamFile
 from teams.principal import Principal
+from teams.sealing.fields import Beginning
 from teams.text_diff.markdown import in_plain_words
 from teams.versioned_text.drafts import Draft, draft_discard, drafts_of
 from teams.versioned_text.presentation import Crumb
@@ -63,7 +63,7 @@ def draft_rows(principal: Principal) -> list[DraftRow]:
     """Return all drafts of a person with their texts, newest first; at most five more queries, and as many again if
     there are texts that the person may not edit.
     """
-    rows = list(drafts_of(principal.id).defer("content").annotate(beginning=Left("content", BEGINNING)))
+    rows = list(drafts_of(principal.id).defer("content").annotate(beginning=Beginning("content", BEGINNING)))
     places = draft_targets(principal, [row.about for row in rows])
     unreadable = unreadable_texts(principal, [row.about for row in rows if row.about not in places])
     return [

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Case, F, Func, IntegerField, QuerySet, Value, When
+from django.db.models import Case, F, QuerySet, Value, When
 from django.urls import reverse
 
 from agents.models import Agent, AgentFile
@@ -18,6 +18,7 @@ from assembly.simulation.draft_preview.size import limit_of, measure_text, secti
 from teams.guidance import Guidance
 from teams.models import Team, TeamFile
 from teams.principal import Principal
+from teams.sealing.fields import WrittenOctets
 from teams.versioned_text.drafts import Draft, drafts_of
 
 COUNTED = 10
@@ -101,7 +102,7 @@ def _possibly_oversized(files: QuerySet[Any], limits: list[When]) -> list[Any]:
 
     A token has at least one byte, and PostgreSQL knows the size of a text without reading it.
     """
-    size = Func(F("content"), function="octet_length", output_field=IntegerField())
+    size = WrittenOctets(F("content"))
     measured = files.alias(size=size, most=Case(*limits)).filter(size__gt=F("most"))
     return list(measured.alias(fullness=F("size") * 100 / F("most")).order_by("-fullness", "id")[:COUNTED])
 

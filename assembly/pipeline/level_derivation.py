@@ -33,6 +33,7 @@ from memories.jobs.services import Advance, job_create, job_kind
 from memories.models import Job
 from memories.services.announcements import texts_saved
 from teams.principal import SYSTEM
+from teams.sealing.fields import key_owner, must_be_sealed
 from teams.versioned_text.versioned_file import file_saved, lock_row
 
 DERIVE_LEVELS = "derive_levels"
@@ -140,11 +141,12 @@ def _store(kind: str, id_: UUID, levels: Sequence[NewLevel]) -> None:
     """
     with transaction.atomic():
         try:
-            lock_row(LEVELLED_KINDS[kind].model(id=id_))  # so that no level outlives its item
+            row = lock_row(LEVELLED_KINDS[kind].model(id=id_))  # so that no level outlives its item
         except NotFound:
             return
         present = set(map(text_hash, stored_texts_of(kind, id_) or ()))
-        store_levels(id_, [level for level in levels if level[0] in present])
+        sealed_for = key_owner(row) if must_be_sealed(row) else None
+        store_levels(id_, [level for level in levels if level[0] in present], sealed_for=sealed_for)
         prune_levels(id_, present)
 
 

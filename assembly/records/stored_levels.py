@@ -6,6 +6,7 @@ from uuid import UUID
 from assembly.engine.types import ShorterLevel, Summary
 from assembly.models import TextLevel
 from config.db.statements import Statement, execute_sql, fetch_rows, run_statement
+from config.keys.sealed_texts import open_text, seal_text
 
 Levels = Mapping[ShorterLevel, Summary]
 """The shorter levels of a text, with the names of their derivers."""
@@ -33,7 +34,7 @@ def find_levels(texts: Collection[bytes], derivers: Sequence[str]) -> dict[bytes
         levels = found.setdefault(bytes(sha256), {})
         known = levels.get(level)
         if known is None or derivers.index(deriver) < derivers.index(known.model):
-            levels[level] = Summary(text, deriver)
+            levels[level] = Summary(open_text(text), deriver)
     return found
 
 
@@ -43,10 +44,18 @@ def derived_texts(item: UUID) -> set[tuple[bytes, str]]:
     return {(bytes(sha256), deriver) for sha256, deriver in rows}
 
 
-def store_levels(item: UUID, levels: Sequence[tuple[bytes, ShorterLevel, Summary]]) -> None:
-    """Store levels of the item's texts, each with the hash of its text. An existing level is not replaced."""
+def store_levels(
+    item: UUID, levels: Sequence[tuple[bytes, ShorterLevel, Summary]], *, sealed_for: UUID | None = None
+) -> None:
+    """Store levels of the item's texts, each with the hash of its text. An existing level is not replaced.
+
+    `sealed_for` is the owner of an item above internal, under whose key the levels are sealed.
+    """
     if levels:
-        rows = [(sha256, level, summary.model, summary.text) for sha256, level, summary in levels]
+        rows = [
+            (sha256, level, summary.model, seal_text(summary.text, sealed_for) if sealed_for else summary.text)
+            for sha256, level, summary in levels
+        ]
         execute_sql(STORE_SQL, [item, *(list(column) for column in zip(*rows, strict=True))])
 
 

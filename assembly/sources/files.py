@@ -12,7 +12,9 @@ from agents.models import AgentFile, DailyLog
 from assembly.engine.profile import Section
 from assembly.engine.types import Candidate
 from assembly.sources.base import MAX_BYTES, GatherContext, SourceQuery, SourceResult, has_blocks, path_labels
+from config.db.sealed_columns import written_octets_sql
 from config.db.statements import Rows, Statement
+from config.keys.sealed_texts import open_text
 from teams.models import TeamFile
 
 FILES_SQL = """
@@ -33,7 +35,7 @@ def files_query(
             Candidate(
                 ref=model.ref_of(file_id, version),
                 section=section_of[key],
-                text=content,
+                text=open_text(content),
                 kind=key,
                 labels=path_labels(key),
                 origin=origin,
@@ -71,12 +73,13 @@ files (7 days)").
 """
 
 
-LOGS_SQL = """
+LOGS_SQL = f"""
 SELECT id, version, date, content, origin, sensitivity FROM (
-    SELECT *, sum(octet_length(content)) OVER (ORDER BY date DESC) - octet_length(content) AS newer
-    FROM daily_logs WHERE agent_id = %(agent)s AND sensitivity <= %(clearance)s AND date BETWEEN %(first)s AND %(last)s
+    SELECT *, sum(octets) OVER (ORDER BY date DESC) - octets AS newer
+    FROM daily_logs, LATERAL (SELECT {written_octets_sql("content")}) AS measured (octets)
+    WHERE agent_id = %(agent)s AND sensitivity <= %(clearance)s AND date BETWEEN %(first)s AND %(last)s
 ) AS logs WHERE newer < %(most)s
-"""
+"""  # noqa: S608 - only the constant above is put in
 
 
 def daily_logs_query(gather_context: GatherContext, sections: Sequence[Section]) -> SourceQuery | None:
@@ -95,7 +98,7 @@ def daily_logs_query(gather_context: GatherContext, sections: Sequence[Section])
             Candidate(
                 ref=DailyLog.ref_of(log_id, version),
                 section=section.key,
-                text=content,
+                text=open_text(content),
                 date=date,
                 origin=origin,
                 sensitivity=sensitivity,

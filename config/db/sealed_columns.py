@@ -22,12 +22,29 @@ def plain_sql(column: str, type_: str, row: str = "") -> str:
     return f"({name} <> '' AND NOT starts_with({name}, {MARK_SQL}))"
 
 
+def sealed_sql(column: str, type_: str) -> str:
+    """Return the SQL condition that a column of type `text` or `jsonb` has a sealed value."""
+    if type_ == "jsonb":
+        return f"(jsonb_typeof({column}) = 'string' AND starts_with({column} #>> '{{}}', {MARK_SQL}))"
+    return f"starts_with({column}, {MARK_SQL})"
+
+
+def stored_text_sql(column: str, type_: str) -> str:
+    """Return the SQL expression of the sealed text of a column, or its text or JSON text if it is not sealed."""
+    return (
+        f"CASE WHEN {sealed_sql(column, type_)} THEN {column} #>> '{{}}' ELSE {column}::text END"
+        if type_ == "jsonb"
+        else column
+    )
+
+
 def written_octets_sql(column: str) -> str:
     """Return the SQL expression of the size in bytes of a text as it was written; {column} is text."""
-    sealed = f"(octet_length({column}) - {MARK_BYTES}) / 4 * 3 - octet_length({column}) + octet_length(rtrim({column}, '='))"
+    sealed = (
+        f"(octet_length({column}) - {MARK_BYTES}) / 4 * 3 - octet_length({column}) + octet_length(rtrim({column}, '='))"
+    )
     return (
-        f"CASE WHEN starts_with({column}, {MARK_SQL}) THEN {sealed} - {OVERHEAD_BYTES}"
-        f" ELSE octet_length({column}) END"
+        f"CASE WHEN starts_with({column}, {MARK_SQL}) THEN {sealed} - {OVERHEAD_BYTES} ELSE octet_length({column}) END"
     )
 
 
@@ -81,7 +98,7 @@ def seals_versions(table: str, versions: str, column: str = "content") -> migrat
         CREATE TRIGGER {table}_wants_sealed_versions AFTER UPDATE OF sensitivity ON {table}
             FOR EACH ROW WHEN (NEW.sensitivity > 1 AND OLD.sensitivity <= 1)
             EXECUTE FUNCTION {table}_wants_sealed_versions();
-    """  # noqa: S608 - only names of tables and columns are put in
+    """
     drop = f"""
         DROP TRIGGER {table}_wants_sealed_versions ON {table};
         DROP FUNCTION {table}_wants_sealed_versions();

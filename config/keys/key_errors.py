@@ -18,8 +18,9 @@ class KeyStoreUnavailable(KeysUnavailable):
 
     def __init__(self) -> None:
         super().__init__(
-            "Recorded contexts and confidential texts are encrypted, and the database with their keys does not answer. Try again soon. The "
-            "operator of Dossier finds the reason in the log, and the address in KEYS_DATABASE_URL."
+            "Recorded contexts and confidential texts are encrypted, and the database with their keys does not answer. "
+            "Try again soon. The operator of Dossier finds the reason in the log, and the address in "
+            "KEYS_DATABASE_URL."
         )
 
 
@@ -44,8 +45,8 @@ class MasterKeyMissing(KeysUnavailable):
 
     def __init__(self) -> None:
         super().__init__(
-            "MASTER_KEY is not the key that recorded contexts and confidential texts were encrypted under. The operator of Dossier can add "
-            "the former one to MASTER_KEY_FALLBACKS."
+            "MASTER_KEY is not the key that recorded contexts and confidential texts were encrypted under. The "
+            "operator of Dossier can add the former one to MASTER_KEY_FALLBACKS."
         )
 
 

@@ -22,6 +22,7 @@ from memories.models import FilePassage, Job, JobStatus
 from memories.models.file_passage import FILE_KINDS, FILE_MODELS
 from memories.search.languages import DEFAULT, detected_language
 from teams.principal import SYSTEM, Principal
+from teams.sensitivity import DEFAULT_LEVEL
 from teams.versioned_text.versioned_file import VersionedFile, file_saved, lock_row
 
 SPLIT_FILES = "split_files"
@@ -144,6 +145,8 @@ def _replace_passages(file: VersionedFile, passages: list[FilePassage], space: E
         return True
     if current.version != file.version or lock_active_model() != space:
         return False
+    for passage in passages:
+        passage.sensitivity = getattr(current, "sensitivity", DEFAULT_LEVEL)
     FilePassage.objects.filter(file_id=file.id).delete()
     FilePassage.objects.bulk_create(passages, batch_size=PASSAGES_PER_STATEMENT)
     return True

@@ -56,7 +56,8 @@ def passage_sql(row: str) -> str:
 def octets_sql(row: str, column: str = "text") -> str:
     """Return the SQL expression of a text's size in bytes, whatever tier it is in, sealed or not."""
     written = written_octets_sql(f"{row}.{column}")
-    return f"coalesce(CASE WHEN {row}.sensitivity > 1 THEN {written} ELSE octet_length({row}.{column}) END, {row}.text_bytes)"
+    octets = f"CASE WHEN {row}.sensitivity > 1 THEN {written} ELSE octet_length({row}.{column}) END"
+    return f"coalesce({octets}, {row}.text_bytes)"
 
 
 def read_text(selected: str) -> str:

@@ -9,11 +9,20 @@ from typing import Any
 
 from django.db import migrations
 
-from config.db.sealed_columns import MARK_SQL, REFUSE_PLAIN_TEXT, seals_columns, seals_versions
+from config.db.sealed_columns import MARK_SQL, REFUSE_PLAIN_TEXT, plain_sql, seals_columns, seals_versions
 
 TIERED = {"memories": {"text": "text"}}
-COLUMNS: dict[str, dict[str, str]] = {}
-VERSIONS = {"memories": "memory_versions"}
+COLUMNS = {
+    **{table: {"content": "text"} for table in ("agent_md_files", "team_md_files", "organisation_files", "daily_logs")},
+    "file_passages": {"text": "text"},
+}
+VERSIONS = {
+    "memories": "memory_versions",
+    "agent_md_files": "agent_md_file_versions",
+    "team_md_files": "team_md_file_versions",
+    "organisation_files": "organisation_file_versions",
+    "daily_logs": "daily_log_versions",
+}
 
 # The words of a sealed text are in no index.
 WORDS = f"""
@@ -66,6 +75,20 @@ BEGIN
     RETURN changed;
 END $$;
 REVOKE ALL ON FUNCTION seal_versions(text, uuid[], text[]) FROM PUBLIC;
+"""  # noqa: S608 - only the constant above is put in
+
+
+# Levels of detail have no level of their own.
+LEVELS = f"""
+CREATE FUNCTION refuse_plain_level() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+    IF sensitivity_of(NEW.item) > 1 THEN
+        RAISE EXCEPTION 'a text of % is above internal and not sealed', TG_TABLE_NAME USING ERRCODE = 'check_violation';
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER text_levels_written_sealed BEFORE INSERT ON text_levels
+    FOR EACH ROW WHEN ({plain_sql("text", "text", "NEW.")}) EXECUTE FUNCTION refuse_plain_level();
 """
 
 
@@ -97,5 +120,8 @@ class Migration(migrations.Migration):
         *(seals_columns(table, columns) for table, columns in COLUMNS.items()),
         *(seals_columns(versions, {"content": "text"}) for versions in VERSIONS.values()),
         *(seals_versions(table, versions) for table, versions in VERSIONS.items()),
+        migrations.RunSQL(
+            LEVELS, "DROP TRIGGER text_levels_written_sealed ON text_levels; DROP FUNCTION refuse_plain_level();"
+        ),
         migrations.RunPython(migrations.RunPython.noop, refuse_while_sealed),
     ]

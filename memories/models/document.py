@@ -12,6 +12,7 @@ from memories.lifecycle.tiers import Tiered
 from memories.models.agent_item import AgentItem, newest_first_index, unique_external_id
 from memories.models.embedding import Embedded
 from memories.search.languages import DEFAULT, LANGUAGES
+from teams.sealing.fields import SealedText
 from teams.sensitivity import Sensitive
 
 WORDS = models.Case(
@@ -63,7 +64,7 @@ class Passage(Sensitive, Embedded):
     start = models.PositiveIntegerField()
     end = models.PositiveIntegerField()
     line = models.PositiveIntegerField()
-    text = models.TextField()
+    text = SealedText()
     language = models.CharField(
         max_length=20, choices=[(name, name) for name in LANGUAGES], default=DEFAULT, db_default=DEFAULT
     )

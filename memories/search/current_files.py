@@ -8,7 +8,9 @@ from uuid import UUID
 
 from msgspec import Struct
 
+from config.db.sealed_columns import MARK_SQL, written_octets_sql
 from config.db.statements import Statement, run_statement
+from config.keys.sealed_texts import open_text
 from memories.embeddings.file_splitting import passages_of_text
 from memories.models import FilePassage
 from teams.origin import Origin
@@ -17,20 +19,23 @@ from teams.sensitivity import DEFAULT_LEVEL
 # A text that is not split is read up to %(most)s characters in all, the last changed files first.
 READ = """
 SELECT id, version, key, title, at,
-    CASE WHEN NOT is_split THEN left(content, greatest(0, %(most)s - newer)::integer) END AS content,
-    NOT is_split AND newer + characters > %(most)s AS is_cut, origin, sensitivity
+    CASE WHEN is_split THEN NULL WHEN room > 0 AND is_sealed THEN content ELSE left(content, room) END AS content,
+    NOT is_split AND newer + characters > %(most)s AS is_cut, origin, sensitivity, room
 FROM (
+    SELECT *, greatest(0, %(most)s - newer)::integer AS room FROM (
     SELECT *, sum(characters) OVER (ORDER BY at DESC, id ROWS UNBOUNDED PRECEDING) - characters AS newer
     FROM (
         SELECT id, version, {key} AS key, {title} AS title, updated_at AS at, content, is_split, origin,
             sensitivity,
-            CASE WHEN is_split THEN 0 ELSE length(content) END AS characters
+            starts_with(content, {mark}) AS is_sealed,
+            CASE WHEN is_split THEN 0 WHEN starts_with(content, {mark}) THEN {octets} ELSE length(content) END
+                AS characters
         FROM {table} AS file, LATERAL (
             SELECT EXISTS (SELECT FROM file_passages WHERE file_id = file.id AND file_version = file.version)
         ) AS passages (is_split)
         WHERE {where} AND sensitivity <= %(clearance)s
     ) AS measured
-) AS limited
+) AS counted) AS limited
 ORDER BY at DESC, id
 """
 
@@ -98,7 +103,15 @@ class CurrentPassages:
 
 def current_files(query: FileQuery, *, most: int) -> list[CurrentFile]:
     """Return the files, the last changed first, with at most `most` characters of the texts without passages."""
-    sql = READ.format(table=query.table, where=query.where, key=query.key, title=query.title)
+    names = {"table": query.table, "where": query.where, "key": query.key, "title": query.title}
+    sql = READ.format(**names, mark=MARK_SQL, octets=written_octets_sql("content"))
     parameters = {"owner": query.owner, "clearance": query.clearance, "most": most, **query.parameters}
     used = {name: value for name, value in parameters.items() if f"%({name})s" in sql}
-    return [CurrentFile(*row) for row in run_statement(Statement(sql, used))]
+    return [_current_file(*row) for row in run_statement(Statement(sql, used))]
+
+
+def _current_file(*row: Any) -> CurrentFile:
+    """Return the file of a row; of a sealed text, the statement has the whole, or nothing."""
+    id_, version, key, title, updated, content, is_cut, origin, level, room = row
+    written = open_text(content)[:room] if content else content
+    return CurrentFile(id_, version, key, title, updated, written, is_cut, origin, level)

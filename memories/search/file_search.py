@@ -15,7 +15,9 @@ from msgspec import Struct
 from numpy.typing import NDArray
 from pgvector import Vector
 
+from config.db.sealed_columns import written_octets_sql
 from config.db.statements import Statement, run_statement
+from config.keys.sealed_texts import open_text
 from memories.embeddings.registry import is_bundled
 from memories.embeddings.vectors import QueryVector, embed_texts, with_active_model
 from memories.models import FilePassage
@@ -31,12 +33,13 @@ file_passages JOIN unnest(%(files)s::uuid[], %(versions)s::integer[]) AS current
     ON file_id = file AND file_version = version
 """
 # Ids of passages that are not stored are negative. Without OFFSET, their words would be computed once for each term.
+OCTETS = f"CASE WHEN sensitivity > 1 THEN {written_octets_sql('text')} ELSE octet_length(text) END"
 SELECTED = f"""
 SELECT {{{{row}}}} FROM (
-    SELECT id, file_id AS document_id, position, text, search{{stored}}
+    SELECT id, file_id AS document_id, position, {OCTETS} AS octets, search{{stored}}
     FROM {CURRENT} WHERE {{{{owner}}}} = %(owner)s
     UNION ALL (
-        SELECT -number, file, position, text, to_tsvector(language::regconfig, text){{fresh}}
+        SELECT -number, file, position, octet_length(text), to_tsvector(language::regconfig, text){{fresh}}
         FROM unnest(
             %(fresh_files)s::uuid[], %(positions)s::integer[], %(texts)s::text[], %(languages)s::text[],
             %(vectors)s::text[]
@@ -71,7 +74,8 @@ def first_passages(passages: CurrentPassages, count: int) -> list[FoundFilePassa
     ]
     if passages.stored:
         parameters = {**_current(passages), "first": count}
-        found += [FoundFilePassage(*row) for row in run_statement(Statement(FIRST, parameters))]
+        rows = run_statement(Statement(FIRST, parameters))
+        found += [FoundFilePassage(file, position, line, open_text(text)) for file, position, line, text in rows]
     return found
 
 
@@ -126,7 +130,7 @@ def _table(vector: QueryVector | None) -> PassageTable:
     if vector is not None:
         stored = f", {vector.space.slot}, {vector.space.model_column}"
         fresh = ", vector::vector, %(model)s::text"
-    return PassageTable("file_passages", "owner", SELECTED.format(stored=stored, fresh=fresh))
+    return PassageTable("file_passages", "owner", SELECTED.format(stored=stored, fresh=fresh), "octets")
 
 
 def _vectors(texts: Sequence[str], vector: QueryVector | None) -> list[str | None]:
@@ -179,4 +183,4 @@ def _stored_texts(ids: Sequence[int]) -> dict[int, _Facts]:
     if not stored:
         return {}
     rows = run_statement(Statement(TEXTS, {"ids": f"{{{','.join(stored)}}}"}))
-    return {id_: (file, position, line, text) for id_, file, position, line, text in rows}
+    return {id_: (file, position, line, open_text(text)) for id_, file, position, line, text in rows}

@@ -7,7 +7,6 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.db.models import F
-from django.db.models.functions import Left
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -26,6 +25,7 @@ from memories.models import Document, Event, KVPolicyVersion, LifecycleReport, M
 from teams.access import is_permitted, principal_of, require_admin, team_for
 from teams.models import Team
 from teams.principal import Action, Principal
+from teams.sealing.fields import Beginning
 
 CONTENT_TYPE_LABELS = {
     "code_snippets": gettext_lazy("Code"),
@@ -177,7 +177,7 @@ def _present_things(refs: Sequence[str]) -> Iterator[tuple[str, str]]:
     ids = {ref.partition(":")[2]: ref.partition(":")[0] for ref in refs}
     memories = [UUID(id_) for id_, kind in ids.items() if kind == "memory"]
     versions = MemoryVersion.objects.filter(file_id__in=memories, version=F("file__version"))
-    for version in versions.annotate(beginning=Left("content", SHOWN_CHARACTERS)).only("file_id", "sensitivity"):
+    for version in versions.annotate(beginning=Beginning("content", SHOWN_CHARACTERS)).only("file_id", "sensitivity"):
         yield version.beginning, reverse("memory", args=[version.file_id])
     for name, model, label in (("document", Document, "path"), ("event", Event, "type")):
         of_kind = [id_ for id_, kind in ids.items() if kind == name]

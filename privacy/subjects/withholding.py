@@ -13,8 +13,12 @@ from uuid import UUID
 from django.db import transaction
 
 from config.db.statements import execute_sql, fetch_rows
+from memories.lifecycle.thing_tables import THING_TABLES
+from memories.lifecycle.tiers import Tier
+from memories.lifecycle.transitions import things_move
 from privacy.models import MentionStatus, Subject, SubjectMention
 from privacy.subjects.stored_texts import THING_KINDS
+from teams.sealing.parts import rows_open, rows_seal
 from teams.sensitivity import DEFAULT_LEVEL, Sensitivity
 
 TABLES: Mapping[str, str] = {
@@ -72,6 +76,11 @@ UPDATE {table} SET sensitivity = %(withheld)s WHERE sensitivity < %(withheld)s A
     SELECT thing FROM withheld_things WHERE subject_id = %(subject)s AND table_name = '{table}'
 )
 """
+UNSEALED_SQL = """
+SELECT id FROM {table} WHERE sensitivity <= %(default)s AND id IN (
+    SELECT thing FROM withheld_things WHERE subject_id = %(subject)s AND table_name = '{table}'
+)
+"""
 RESTORE_SQL = """
 UPDATE {table} AS row SET sensitivity = restored.level
 FROM unnest(%(ids)s::uuid[], %(levels)s::smallint[]) AS restored (id, level) WHERE row.id = restored.id
@@ -104,8 +113,17 @@ def withheld_things_sync(subject: Subject) -> None:
     }
     execute_sql(REMEMBER_SQL, facts)
     for table in sorted(set(TABLES.values())):
+        _seal(table, facts)
         execute_sql(WITHHOLD_SQL.format(table=table), facts)
     _restore_rest(fetch_rows(FORGET_SQL, facts))
+
+
+def _seal(table: str, facts: Mapping[str, object]) -> None:
+    """Seal the texts of the rows that are going to be withheld, after packed ones are stored as they were written."""
+    if ids := [id_ for (id_,) in fetch_rows(UNSEALED_SQL.format(table=table), facts)]:
+        if moved := next((one for one in THING_TABLES if one.name == table), None):
+            things_move(moved, ids, Tier.HOT)
+        rows_seal(table, ids)
 
 
 def _restore_rest(forgotten: list[tuple[str, UUID, int, bool]]) -> None:
@@ -117,6 +135,7 @@ def _restore_rest(forgotten: list[tuple[str, UUID, int, bool]]) -> None:
         for ids in _in_order(table, [*levels.get(table, ())]):
             restored = {"ids": ids, "levels": [levels[table][id_] for id_ in ids]}
             execute_sql(RESTORE_SQL.format(table=table), restored)
+            rows_open(table, ids)
 
 
 def _in_order(table: str, ids: list[UUID]) -> list[list[UUID]]:

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models.functions import Left
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -25,6 +24,7 @@ from teams.organisation.services import (
     organisation_file_rename,
 )
 from teams.principal import Action
+from teams.sealing.fields import Beginning
 from teams.text_diff.markdown import in_plain_words
 from teams.versioned_text import views as versioned_text_views
 from teams.versioned_text.drafts import Draft, drafts_of
@@ -53,7 +53,9 @@ def file_list(request: HttpRequest) -> HttpResponse:
     principal = principal_of(request)
     abouts = [file.about for file in page] if principal.is_admin else []
     drafts = {draft.about: draft for draft in drafts_of(principal.id).filter(about__in=abouts).defer("content")}
-    beginnings = dict(files.filter(id__in=[file.id for file in page]).values_list("id", Left("content", BEGINNING)))
+    beginnings = dict(
+        files.filter(id__in=[file.id for file in page]).values_list("id", Beginning("content", BEGINNING))
+    )
     cards = [OrganisationFileCard(file, in_plain_words(beginnings[file.id]), drafts.get(file.about)) for file in page]
     return render(request, "teams/organisation/list.html", {"page": page, "cards": cards})
 

@@ -10,7 +10,9 @@ from uuid import UUID
 from django.db import models
 
 from config.db.migration_helpers import ORGANISATION
+from config.db.sealed_columns import MARK_SQL, written_octets_sql
 from config.keys.sealed_texts import is_sealed, open_text, seal_text
+from config.keys.store import is_configured
 from teams.sensitivity import DEFAULT_LEVEL, Sensitive
 
 
@@ -52,7 +54,25 @@ class SealedText(models.TextField):  # type: ignore[type-arg]  # Django itself t
     def deconstruct(self) -> Any:
         """Return the field as migrations know it: the column is one of texts."""
         name, path, args, kwargs = super().deconstruct()
-        return name, "django.db.models.TextField" if type(self) is SealedText else path, args, kwargs
+        return (
+            name,
+            "django.db.models.TextField" if type(self) in {SealedText, SealedPersonalText} else path,
+            args,
+            kwargs,
+        )
+
+
+class SealedPersonalText(SealedText):
+    """A text of a person, such as a draft, that is sealed wherever there is a key store, under the person's key.
+
+    What it is a draft of may become confidential at any time.
+    """
+
+    def pre_save(self, model_instance: Any, add: bool) -> Any:
+        """Return the value as it is stored."""
+        value = getattr(model_instance, self.attname)
+        is_needed = is_configured() or is_sealed(value)
+        return seal_text(value, model_instance.person_id) if isinstance(value, str) and is_needed else value
 
 
 class SealedJson(models.JSONField):
@@ -91,11 +111,18 @@ class Beginning(models.Func):
 
     def as_sql(self, compiler: Any, _connection: Any, *_: Any, **__: Any) -> Any:
         column, params = compiler.compile(self.source_expressions[0])
-        return f"CASE WHEN starts_with({column}, E'\\x03sealed:') THEN {column} ELSE left({column}, {self.characters}) END", [
-            *params,
-            *params,
-            *params,
-        ]
+        cut = f"CASE WHEN starts_with({column}, {MARK_SQL}) THEN {column} ELSE left({column}, {self.characters}) END"
+        return cut, [*params, *params, *params]
+
+
+class WrittenOctets(models.Func):
+    """The size in bytes of a text column as it was written, sealed or not, which needs no text that is not sealed."""
+
+    output_field = models.IntegerField()
+
+    def as_sql(self, compiler: Any, _connection: Any, *_: Any, **__: Any) -> Any:
+        column, _params = compiler.compile(self.source_expressions[0])
+        return written_octets_sql(column), []
 
 
 class _Beginning(models.TextField):  # type: ignore[type-arg]  # as above

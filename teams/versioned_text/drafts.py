@@ -18,6 +18,7 @@ from django.utils import timezone
 from uuid_utils.compat import uuid7
 
 from config.http.errors import DossierError
+from teams.sealing.fields import SealedPersonalText
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS, FileTooLarge, VersionedFile
 
 OFFERED_FOR = datetime.timedelta(days=7)
@@ -30,7 +31,7 @@ class TextSetAside(models.Model):
     person = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="texts_set_aside")
     about = models.CharField(max_length=100)
     based_on = models.PositiveIntegerField()
-    content = models.TextField(blank=True)
+    content = SealedPersonalText(blank=True)
     since = models.DateTimeField()
 
     class Meta:
@@ -94,7 +95,7 @@ class Draft(models.Model):
     about = models.CharField(max_length=100)
     based_on = models.PositiveIntegerField()
     revision = models.PositiveIntegerField(default=1)
-    content = models.TextField(blank=True)
+    content = SealedPersonalText(blank=True)
     created = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 

@@ -5,14 +5,22 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, transaction
 
+from agents.models import Agent, AgentFile
+from assembly.models import TextLevel
+from assembly.pipeline.level_derivation import item_levels_derive
+from assembly.pipeline.levels import derivers
+from assembly.records.stored_levels import find_levels
 from config.db.statements import fetch_rows
 from config.keys.sealed_texts import MARK
-from memories.models import Memory, MemoryVersion
+from memories.embeddings.file_splitting import file_split
+from memories.models import FilePassage, Memory, MemoryVersion
 from memories.services import MemoryFacts, memory_create, memory_update
 from teams.level_changes import level_set
+from teams.models import Draft, User
 from teams.principal import SYSTEM
 from teams.sensitivity import Sensitivity
-from agents.models import Agent
+from teams.versioned_text.drafts import draft_save
+from teams.versioned_text.versioned_file import file_save
 
 pytestmark = pytest.mark.django_db
 
@@ -36,7 +44,10 @@ def a_memory(agent: Agent, level: Sensitivity, text: str = SECRET) -> Memory:
 
 def test_a_confidential_memory_lies_sealed_and_reads_as_it_was_written(agent: Agent) -> None:
     memory = a_memory(agent, Sensitivity.CONFIDENTIAL)
-    (text,), (version,) = column("memories", "text", id=memory.id), column("memory_versions", "content", file_id=memory.id)
+    (text,), (version,) = (
+        column("memories", "text", id=memory.id),
+        column("memory_versions", "content", file_id=memory.id),
+    )
     assert is_sealed(text)
     assert is_sealed(version)
     assert column("memories", "search", id=memory.id) == [""]
@@ -62,9 +73,7 @@ def test_a_raised_memory_is_sealed_with_all_versions_and_a_lowered_one_opened(ag
     assert "quokka" in column("memories", "search", id=memory.id)[0]
 
 
-@pytest.mark.parametrize(
-    "change", ["sensitivity = 3", "sensitivity = 2, text = 'plain'", "sensitivity = 4"]
-)
+@pytest.mark.parametrize("change", ["sensitivity = 3", "sensitivity = 2, text = 'plain'", "sensitivity = 4"])
 def test_the_database_refuses_what_is_not_sealed(agent: Agent, change: str) -> None:
     memory = a_memory(agent, Sensitivity.INTERNAL)
     with pytest.raises(IntegrityError, match="not sealed"), transaction.atomic():
@@ -75,3 +84,44 @@ def test_a_text_that_looks_sealed_is_sealed_and_told_as_it_is(agent: Agent) -> N
     memory = a_memory(agent, Sensitivity.PUBLIC, f"{MARK}AAAA")
     assert Memory.objects.get(id=memory.id).text == f"{MARK}AAAA"
     assert column("memories", "text", id=memory.id) != [f"{MARK}AAAA"]
+
+
+def test_files_lie_sealed_with_versions_passages_levels_and_drafts(agent: Agent) -> None:
+    long = f"# Vault\n\n{SECRET}\n\n" + "The vault has a door of steel. It was built in 1904 by the river. " * 30
+    file = agent.files.get(file_key="KNOWLEDGE")
+    file = file_save(file=file, content=long, expected_version=file.version, author=SYSTEM.author)
+    file_split(kind="agent_file", id_=file.id)
+    item_levels_derive(kind="agent_file", id_=file.id)
+    person = User.objects.create(username="ada")
+    draft_save(person_id=person.id, about=file.about, content=SECRET, based_on=1, expected_revision=0)
+
+    def texts() -> list[str]:
+        return [
+            *column("agent_md_files", "content", id=file.id),
+            *column("agent_md_file_versions", "content", file_id=file.id),
+            *column("file_passages", "text", file_id=file.id),
+            *column("text_levels", "text", item=file.id),
+            *column("drafts", "content", about=file.about),
+        ]
+
+    before = [text for text in texts() if text]
+    assert len(before) > 5
+    assert len([text for text in before if is_sealed(text)]) == 1, "the draft is"
+    levels = find_levels([bytes(one) for one in TextLevel.objects.values_list("text_sha256", flat=True)], derivers())
+    raised = level_set(row=file, level=Sensitivity.RESTRICTED, principal=SYSTEM)
+    assert all(is_sealed(text) for text in texts() if text)
+    assert raised.content == AgentFile.objects.get(id=file.id).content == long
+    passages = "".join(FilePassage.objects.filter(file_id=file.id).order_by("position").values_list("text", flat=True))
+    assert SECRET in passages
+    again = find_levels([bytes(one) for one in TextLevel.objects.values_list("text_sha256", flat=True)], derivers())
+    assert again == levels
+    assert Draft.objects.get(about=file.about).content == SECRET
+    # What is split and derived anew is sealed as well.
+    file = file_save(file=raised, content=f"{long} More.", expected_version=raised.version, author=SYSTEM.author)
+    file_split(kind="agent_file", id_=file.id)
+    item_levels_derive(kind="agent_file", id_=file.id)
+    assert len([text for text in texts() if text]) > 5
+    assert all(is_sealed(text) for text in texts() if text)
+    level_set(row=file, level=Sensitivity.PUBLIC, principal=SYSTEM)
+    assert column("agent_md_files", "content", id=file.id) == [file.content]
+    assert SECRET in "".join(column("file_passages", "text", file_id=file.id))

@@ -1,0 +1,69 @@
+"""The sealed columns: those of rows with a level of their own, and those of what belongs to such a row.
+
+A table that is not named here has no sealed column: see `tests/sensitivity/test_sealed_columns.py` for the reasons.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from uuid import UUID
+
+from config.db.migration_helpers import ORGANISATION
+
+
+@dataclass(frozen=True, slots=True)
+class SealedColumn:
+    """A column with texts of a table whose key is `id`.
+
+    `whole` is the column with the id of the row that they belong to, or with its ref, which begins with `prefix`.
+    Versions are changed by a function of the database alone. Searched texts are opened when the row is lowered.
+    """
+
+    table: str
+    column: str
+    whole: str = "id"
+    prefix: str = ""
+    type: str = "text"
+    key: str = "uuid"
+    is_version: bool = False
+    is_searched: bool = False
+
+    def of(self, id_: UUID) -> str:
+        """Return how the column `whole` names the row."""
+        return f"{self.prefix}{id_}"
+
+
+def _file(kind: str, table: str) -> tuple[SealedColumn, ...]:
+    return (
+        SealedColumn(f"{table.removesuffix('s')}_versions", "content", "file_id", is_version=True),
+        SealedColumn("file_passages", "text", "file_id", key="bigint", is_searched=True),
+        SealedColumn("drafts", "content", "about", f"{kind}:"),
+        SealedColumn("texts_set_aside", "content", "about", f"{kind}:"),
+    )
+
+
+FILES = {
+    "agent_file": "agent_md_files",
+    "team_file": "team_md_files",
+    "organisation_file": "organisation_files",
+    "daily_log": "daily_logs",
+}
+OWN: Mapping[str, tuple[SealedColumn, ...]] = {
+    "memories": (SealedColumn("memories", "text"),),
+    **{table: (SealedColumn(table, "content"),) for table in FILES.values()},
+}
+"""The columns of rows that have a level and an owner of their own, by table."""
+OWNERS = {
+    "memories": "coalesce(agent_id, team_id)",
+    "team_md_files": "team_id",
+    "organisation_files": f"'{ORGANISATION}'::uuid",
+}
+"""SQL of the owner under whose key the texts of a row are sealed; the agent's id in all other tables."""
+PARTS: Mapping[str, tuple[SealedColumn, ...]] = {
+    "memories": (SealedColumn("memory_versions", "content", "file_id", is_version=True),),
+    **{table: _file(kind, table) for kind, table in FILES.items()},
+}
+"""The columns of what is sealed together with a row, by its table."""
+LEVELLED = frozenset({"memories", "documents", *FILES.values()})
+"""The tables of rows with stored levels of detail, which are stored again when a row is raised."""
+NESTED: Mapping[str, Mapping[str, str]] = {}
+"""The tables of rows that are raised with a row and have parts themselves, with the column that names it, by table."""
