@@ -12,6 +12,7 @@ from assembly.engine.types import Candidate
 from assembly.sources.base import GatherContext, MentionedEntity, SourceResult, candidates_for, entity_labels, origin_of
 from config.db.statements import Statement, run_statement
 from memories.models import Entity
+from teams.sealing.fields import open_json
 
 SALIENT_LIMIT = 10
 """The number of salient entities (seed: queryEntities, "getSalient(10)")."""
@@ -117,7 +118,8 @@ def entities(gather_context: GatherContext, sections: Sequence[Section]) -> Sour
         "mentioned": [*mentioned, *gather_context.nearby],
         "salient": gather_context.raised(SALIENT_LIMIT),
     }
-    found = [_EntityRow(*row) for row in run_statement(Statement(SELECTED, parameters))]
+    rows = [_EntityRow(*row) for row in run_statement(Statement(SELECTED, parameters))]
+    found = [entity._replace(properties=open_json(entity.properties)) for entity in rows]
 
     def candidate(section: Section, entity: _EntityRow) -> Candidate:
         return _candidate(gather_context, section, entity, mentioned=entity.id in mentioned)

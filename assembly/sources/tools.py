@@ -10,9 +10,11 @@ from assembly.engine.scoring import candidate_measures, keyword_boost, keyword_m
 from assembly.engine.types import Candidate
 from assembly.sources.base import GatherContext, SourceResult, candidates_for
 from config.db.statements import Statement, run_statement
+from config.keys.sealed_texts import open_text
 from memories.embeddings.active_model import ACTIVE_MODEL_SQL
 from memories.embeddings.vectors import QueryVector, with_active_model
 from memories.models import Tool
+from teams.sealing.fields import open_json
 
 LIMIT = 20
 
@@ -43,7 +45,7 @@ def _find_tools(gather_context: GatherContext, limit: int, vector: QueryVector |
     rows = [tuple(row) for row in run_statement(Statement(sql, parameters))]
     if vector and rows:
         vector.confirm(rows[0][-1])
-    return rows
+    return [(*row[:3], open_text(row[3]), open_json(row[4]), *row[5:]) for row in rows]
 
 
 def _candidate(gather_context: GatherContext, section: Section, row: tuple[Any, ...]) -> Candidate:

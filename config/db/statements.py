@@ -149,18 +149,25 @@ def find_rows(model: type[Model], clauses: str, parameters: Mapping[str, Any]) -
     Django takes longer to compose a query than PostgreSQL to answer it. Columns of tiered texts are not converted.
     Of rows with a sensitivity, the clauses must have the clearance among their conditions.
     """
-    names, sql = _select_all(model)
+    names, sql, sealed = _select_all(model)
     rows = run_statement(Statement(f"{sql} {clauses}", parameters))
+    if sealed:
+        rows = [
+            [sealed[at].from_db_value(one, None, None) if at in sealed else one for at, one in enumerate(row)]
+            for row in rows
+        ]
     return [model.from_db(DEFAULT_DB_ALIAS, names, row) for row in rows]
 
 
 @cache
-def _select_all(model: type[models.Model]) -> tuple[list[str], str]:
-    """Return the names of the fields, and a SELECT of their columns in the same order."""
+def _select_all(model: type[models.Model]) -> tuple[list[str], str, Mapping[int, Any]]:
+    """Return the names of the fields, a SELECT of their columns in the same order, and the sealed fields by place."""
     meta = model._meta  # noqa: SLF001 - Django's documented introspection
     columns = ", ".join(f'"{field.column}"' for field in meta.concrete_fields)
     sql = f'SELECT {columns} FROM "{meta.db_table}"'  # noqa: S608 - names of tables and columns
-    return [field.attname for field in meta.concrete_fields], sql
+    fields = meta.concrete_fields
+    sealed = {at: field for at, field in enumerate(fields) if getattr(field, "is_sealed_above_internal", False)}
+    return [field.attname for field in fields], sql, sealed
 
 
 def _execute_default(

@@ -74,6 +74,8 @@ def _replace_chunks(document: Document, chunks: list[Chunk], space: EmbeddingMod
         return True
     if current.version != document.version or lock_active_model() != space:
         return False
+    for chunk in chunks:
+        chunk.sensitivity = current.sensitivity
     Chunk.objects.filter(document=document).delete()
     Chunk.objects.bulk_create(chunks, batch_size=CHUNKS_PER_STATEMENT)
     # update(), because save() would make the document look changed.

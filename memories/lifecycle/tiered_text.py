@@ -124,7 +124,7 @@ def read_json(selected: Any) -> Any:
 
 
 class _TieredSize(models.Func):
-    """A size of a stored text, which a row keeps when its text is not in its column."""
+    """A size of a stored text, which a row keeps when its text is not in its column; of a sealed one, in bytes."""
 
     output_field = models.IntegerField()
     kept_in: str
@@ -133,7 +133,10 @@ class _TieredSize(models.Func):
         sql, params = super().as_sql(compiler, connection, *args, **extra)
         column, _ = compiler.compile(self.source_expressions[0])
         found = _COLUMN.fullmatch(column)
-        return (f"coalesce({sql}, {found['row']}.{self.kept_in})" if found else sql), params
+        if not found:
+            return sql, params
+        size = f"CASE WHEN {found['row']}.sensitivity > 1 THEN {written_octets_sql(column)} ELSE {sql} END"
+        return f"coalesce({size}, {found['row']}.{self.kept_in})", params
 
 
 class TieredOctets(_TieredSize):

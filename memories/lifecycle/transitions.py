@@ -16,6 +16,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 from pgvector import Vector
 
+from config.db.sealed_columns import written_octets_sql
 from config.db.statements import Statement, execute_sql, fetch_rows, run_statement
 from config.keys.sealed_texts import is_sealed, open_texts, seal_text
 from memories.embeddings.active_model import EmbeddingModel, lock_active_model, read_active_model
@@ -226,15 +227,15 @@ def _vectors(space: EmbeddingModel, texts: Sequence[str]) -> list[str | None]:
 
 HIDDEN_TOGETHER = 20
 # The document is locked, so that it has the text of the chunks for as long as they are changed.
-HIDE_CHUNKS_SQL = """
+HIDE_CHUNKS_SQL = f"""
 WITH held AS MATERIALIZED (
     SELECT id, version FROM documents WHERE id = %(document)s AND version = %(version)s AND packed IS NOT NULL
     FOR NO KEY UPDATE SKIP LOCKED
 )
-UPDATE chunks SET text = NULL, text_bytes = octet_length(text) FROM held
+UPDATE chunks SET text = NULL, text_bytes = {written_octets_sql("text")} FROM held
 WHERE chunks.document_id = held.id AND chunks.document_version = held.version
     AND chunks.id = ANY(%(ids)s::bigint[]) AND text IS NOT NULL
-"""
+"""  # noqa: S608 - only the constant above is put in
 SHOW_CHUNKS_SQL = """
 UPDATE chunks SET text = made.said FROM unnest(%(ids)s::bigint[], %(said)s::text[]) AS made (id, said)
 WHERE chunks.id = made.id AND chunks.text IS NULL

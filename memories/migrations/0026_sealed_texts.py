@@ -11,10 +11,16 @@ from django.db import migrations
 
 from config.db.sealed_columns import MARK_SQL, REFUSE_PLAIN_TEXT, plain_sql, seals_columns, seals_versions
 
-TIERED = {"memories": {"text": "text"}}
+TIERED = {"memories": {"text": "text"}, "documents": {"content": "text"}, "events": {"content": "jsonb"}}
 COLUMNS = {
     **{table: {"content": "text"} for table in ("agent_md_files", "team_md_files", "organisation_files", "daily_logs")},
     "file_passages": {"text": "text"},
+    "chunks": {"text": "text"},
+    "task_frames": {"goal": "text", "result": "text"},
+    "entities": {"properties": "jsonb"},
+    "patterns": {"guidance": "text"},
+    "threads": {"summary": "text"},
+    "tools": {"description": "text", "schema": "jsonb"},
 }
 VERSIONS = {
     "memories": "memory_versions",

@@ -9,6 +9,7 @@ from uuid_utils.compat import uuid7
 
 from agents.models import Agent
 from memories.models.embedding import Embedded
+from teams.sealing.fields import SealedJson, SealedText
 from teams.sensitivity import Sensitive
 from teams.versioned_text.versioned_file import Signed
 
@@ -73,7 +74,7 @@ class Pattern(AgentItem):
     keywords = ArrayField(models.CharField(max_length=80), default=list, blank=True)
     intents = ArrayField(models.CharField(max_length=20), default=list, blank=True)
     entity_types = ArrayField(models.CharField(max_length=60), default=list, blank=True)
-    guidance = models.TextField()
+    guidance = SealedText()
     successes = models.PositiveIntegerField(default=0)
     applications = models.PositiveIntegerField(default=0)
 
@@ -112,7 +113,7 @@ class Thread(AgentItem):
 
     title = models.CharField(max_length=200)
     status = models.CharField(max_length=10, choices=ThreadStatus.choices, default=ThreadStatus.ACTIVE)
-    summary = models.TextField(blank=True, default="")
+    summary = SealedText(blank=True, default="")
     touched_at = models.DateTimeField()
 
     class Meta:
@@ -137,8 +138,8 @@ class Tool(Embedded, AgentItem):
     context_fields = frozenset({"name", "description", "schema"})
 
     name = models.CharField(max_length=120)
-    description = models.TextField(blank=True, default="")
-    schema = models.JSONField(default=dict, blank=True)
+    description = SealedText(blank=True, default="")
+    schema = SealedJson(default=dict, blank=True)
 
     class Meta:
         db_table = "tools"

@@ -10,6 +10,7 @@ from memories.embeddings.active_model import SLOTS
 from memories.models.agent_item import AgentItem, newest_first_index, unique_external_id
 from memories.models.embedding import Embedded
 from memories.models.memory import UNIT_RANGE
+from teams.sealing.fields import SealedJson
 
 
 class Entity(Embedded, AgentItem):
@@ -26,7 +27,7 @@ class Entity(Embedded, AgentItem):
     name = models.CharField(max_length=200)
     aliases = ArrayField(models.CharField(max_length=200), default=list, blank=True)
     names = ArrayField(models.TextField(), default=list, editable=False)
-    properties = models.JSONField(default=dict, blank=True)
+    properties = SealedJson(default=dict, blank=True)
     salience = models.FloatField(default=0.5, validators=UNIT_RANGE)
 
     class Meta:

@@ -7,6 +7,7 @@ from memories.lifecycle.tiers import Tiered
 from memories.models.agent_item import AgentItem, newest_first_index, unique_external_id
 from teams.origin import Origin, least_trusted
 from teams.principal import Author
+from teams.sealing.fields import SealedText
 
 
 class Session(AgentItem):
@@ -54,9 +55,9 @@ class TaskFrame(AgentItem):
     session = models.ForeignKey(
         Session, models.DO_NOTHING, db_constraint=False, null=True, db_index=False, related_name="tasks"
     )
-    goal = models.TextField()
+    goal = SealedText()
     status = models.CharField(max_length=10, choices=TaskStatus.choices, default=TaskStatus.ACTIVE)
-    result = models.TextField(blank=True, default="")
+    result = SealedText(blank=True, default="")
     depth = models.PositiveSmallIntegerField(default=0)
 
     class Meta:

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from agents.models import Agent
 from config.db.statements import Statement, run_statement
+from config.keys.sealed_texts import open_text
 from memories.models import Pattern
 from teams.sensitivity import owner_clearance
 
@@ -61,4 +62,5 @@ def matching_patterns(
         "types": list(entity_types),
         "limit": limit,
     }
-    return [MatchingPattern(*row) for row in run_statement(Statement(MATCHING, parameters))]
+    found = [MatchingPattern(*row) for row in run_statement(Statement(MATCHING, parameters))]
+    return [pattern._replace(guidance=open_text(pattern.guidance)) for pattern in found]

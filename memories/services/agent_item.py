@@ -63,10 +63,13 @@ def _missing_references(
         if not named:
             continue
         rows = field.related_model._default_manager.filter(agent_id=agent_id, pk__in=set(named.values()))  # noqa: SLF001
-        there = set(rows.values_list("pk", flat=True))
+        there = dict(rows.values_list("pk", "sensitivity"))
         noun = field.related_model._meta.verbose_name  # noqa: SLF001
         for place, id_ in named.items():
-            if id_ not in there:
+            if id_ in there:
+                # As the database does: a part is at least as sensitive, and has to be sealed before it is stored.
+                things[place].sensitivity = max(things[place].sensitivity, there[id_])
+            else:
                 yield BatchError(
                     place, field.name, f"The agent has no {noun} with this id. Use the id of one that it has."
                 )

@@ -41,6 +41,14 @@ def _file(kind: str, table: str) -> tuple[SealedColumn, ...]:
     )
 
 
+def _goals_and_events(of_goals: str, of_events: str) -> tuple[SealedColumn, ...]:
+    return (
+        SealedColumn("task_frames", "goal", of_goals),
+        SealedColumn("task_frames", "result", of_goals),
+        SealedColumn("events", "content", of_events, type="jsonb"),
+    )
+
+
 FILES = {
     "agent_file": "agent_md_files",
     "team_file": "team_md_files",
@@ -50,6 +58,14 @@ FILES = {
 OWN: Mapping[str, tuple[SealedColumn, ...]] = {
     "memories": (SealedColumn("memories", "text"),),
     **{table: (SealedColumn(table, "content"),) for table in FILES.values()},
+    "documents": (SealedColumn("documents", "content"),),
+    "events": (SealedColumn("events", "content", type="jsonb"),),
+    "sessions": (),
+    "task_frames": (SealedColumn("task_frames", "goal"), SealedColumn("task_frames", "result")),
+    "entities": (SealedColumn("entities", "properties", type="jsonb"),),
+    "patterns": (SealedColumn("patterns", "guidance"),),
+    "threads": (SealedColumn("threads", "summary"),),
+    "tools": (SealedColumn("tools", "description"), SealedColumn("tools", "schema", type="jsonb")),
 }
 """The columns of rows that have a level and an owner of their own, by table."""
 OWNERS = {
@@ -61,9 +77,15 @@ OWNERS = {
 PARTS: Mapping[str, tuple[SealedColumn, ...]] = {
     "memories": (SealedColumn("memory_versions", "content", "file_id", is_version=True),),
     **{table: _file(kind, table) for kind, table in FILES.items()},
+    "documents": (SealedColumn("chunks", "text", "document_id", key="bigint", is_searched=True),),
+    "sessions": _goals_and_events("session_id", "session_id"),
+    "task_frames": _goals_and_events("parent_id", "task_id"),
 }
 """The columns of what is sealed together with a row, by its table."""
 LEVELLED = frozenset({"memories", "documents", *FILES.values()})
 """The tables of rows with stored levels of detail, which are stored again when a row is raised."""
-NESTED: Mapping[str, Mapping[str, str]] = {}
+NESTED: Mapping[str, Mapping[str, str]] = {
+    "sessions": {"task_frames": "session_id"},
+    "task_frames": {"task_frames": "parent_id"},
+}
 """The tables of rows that are raised with a row and have parts themselves, with the column that names it, by table."""

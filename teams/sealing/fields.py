@@ -84,7 +84,7 @@ class SealedJson(models.JSONField):
         """Return the value as it is stored."""
         value = super().pre_save(model_instance, add)
         if value and (must_be_sealed(model_instance) or is_sealed(value)):
-            return seal_text(json.dumps(value, ensure_ascii=False), key_owner(model_instance))
+            return seal_text(json.dumps(_in_order(value), ensure_ascii=False), key_owner(model_instance))
         return value
 
     def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
@@ -95,6 +95,14 @@ class SealedJson(models.JSONField):
         """Return the field as migrations know it: the column is one of JSON."""
         name, path, args, kwargs = super().deconstruct()
         return name, "django.db.models.JSONField" if type(self) is SealedJson else path, args, kwargs
+
+
+def _in_order(value: Any) -> Any:
+    """Return a JSON value whose objects have their members in PostgreSQL's order: the shortest names first."""
+    if isinstance(value, dict):
+        names = sorted(value, key=lambda name: (len(str(name).encode()), str(name).encode()))
+        return {name: _in_order(value[name]) for name in names}
+    return [_in_order(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def open_json(stored: Any) -> Any:

@@ -12,15 +12,18 @@ from assembly.pipeline.levels import derivers
 from assembly.records.stored_levels import find_levels
 from config.db.statements import fetch_rows
 from config.keys.sealed_texts import MARK
+from memories.api.urls import ENDPOINTS
 from memories.embeddings.file_splitting import file_split
-from memories.models import FilePassage, Memory, MemoryVersion
+from memories.models import Document, Event, FilePassage, Memory, MemoryVersion
 from memories.services import MemoryFacts, memory_create, memory_update
 from teams.level_changes import level_set
 from teams.models import Draft, User
 from teams.principal import SYSTEM
+from teams.sealing.columns import OWN
 from teams.sensitivity import Sensitivity
 from teams.versioned_text.drafts import draft_save
 from teams.versioned_text.versioned_file import file_save
+from tests.sensitivity.restricted_things import add_items
 
 pytestmark = pytest.mark.django_db
 
@@ -35,6 +38,12 @@ def column(table: str, name: str, **where: Any) -> list[str]:
 
 def is_sealed(text: str) -> bool:
     return text.lstrip('"').replace("\\u0003", "\x03").startswith(MARK) and "Quokka" not in text
+
+
+def add(agent: Agent, noun: str, **facts: Any) -> Any:
+    """A new item of the agent."""
+    creates = next(one.creates for one in ENDPOINTS if one.name == noun)
+    return creates(agent=agent, facts=[facts], principal=SYSTEM)[0]
 
 
 def a_memory(agent: Agent, level: Sensitivity, text: str = SECRET) -> Memory:
@@ -125,3 +134,37 @@ def test_files_lie_sealed_with_versions_passages_levels_and_drafts(agent: Agent)
     level_set(row=file, level=Sensitivity.PUBLIC, principal=SYSTEM)
     assert column("agent_md_files", "content", id=file.id) == [file.content]
     assert SECRET in "".join(column("file_passages", "text", file_id=file.id))
+
+
+def test_items_lie_sealed_and_read_as_they_were_written(agent: Agent) -> None:
+    ids = add_items(agent, SECRET, Sensitivity.CONFIDENTIAL)
+    for table, columns in OWN.items():
+        for one in columns:
+            rows = fetch_rows(f"SELECT id, {one.column}::text FROM {table} WHERE sensitivity > 1")  # noqa: S608
+            assert all(is_sealed(text) for _, text in rows if text not in {"", "{}"}), (table, one.column)
+    event = Event.objects.get(id=ids["events"])
+    assert event.content == {"text": f"{SECRET} event"}
+    assert is_sealed(column("events", "content", id=event.id)[0])
+    assert Document.objects.get(id=ids["documents"]).content == f"{SECRET} document says that tea is served."
+    chunks = column("chunks", "text", document_id=ids["documents"])
+    assert chunks
+    assert all(map(is_sealed, chunks))
+    assert set(column("chunks", "search", document_id=ids["documents"])) == {""}
+
+
+def test_what_belongs_to_a_session_is_sealed_when_it_is_raised(agent: Agent) -> None:
+    session = add(agent, "sessions", title="Vault")
+    goal = add(agent, "tasks", goal=f"{SECRET} goal", session=session)
+    below = add(agent, "tasks", goal=f"{SECRET} below", session=session, parent=goal)
+    add(agent, "events", type="message", content={"b": SECRET, "a": 1}, task=below)
+    level_set(row=session, level=Sensitivity.CONFIDENTIAL, principal=SYSTEM)
+    texts = [
+        *column("task_frames", "goal", agent_id=agent.id),
+        *column("events", "content", agent_id=agent.id),
+    ]
+    assert len(texts) == 3
+    assert all(map(is_sealed, texts))
+    # What is added later is sealed as well.
+    add(agent, "events", type="message", content={"text": SECRET}, session=session)
+    assert all(map(is_sealed, column("events", "content", agent_id=agent.id)))
+    assert [event.content for event in Event.objects.order_by("created")] == [{"b": SECRET, "a": 1}, {"text": SECRET}]
