@@ -31,6 +31,8 @@ AUDITED_FUNCTIONS = (
     "raise_recorded_levels(uuid, smallint, integer)",
     "renew_stored_texts(bytea[], bytea[])",
     "seal_versions(text, uuid[], text[])",
+    "erase_sealed_texts(uuid, text, text, text[], text[], text[])",
+    "erase_sealed_rows(uuid, text, text[])",
 )
 """The only functions by which the role of the app can delete history, raise the level of a record, or encrypt a text
 again. Later migrations create most of them.

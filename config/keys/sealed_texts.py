@@ -9,7 +9,7 @@ A text that begins with the mark by itself is sealed, too, so what begins with i
 
 import base64
 import binascii
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from uuid import UUID
 
 from config.caching.process_cache import ProcessCache
@@ -67,11 +67,9 @@ def open_texts(stored: Sequence[str]) -> list[str]:
     return texts
 
 
-def load_keys(stored: Iterable[str]) -> None:
-    """Fetch the keys of the sealed texts among these together, so that opening them soon asks for none."""
-    if names := {_parts(text)[0] for text in stored if text.startswith(MARK)}:
-        _require_store()
-        store.fetch(names)
+def owner_of(sealed: str) -> UUID:
+    """Return the owner under whose key a text is sealed. Raises DecryptionFailed."""
+    return UUID(bytes=_parts(sealed)[0].id[len(LIVE) :])
 
 
 def _parts(sealed: str) -> tuple[KeyName, bytes]:

@@ -24,6 +24,7 @@ from memories.lifecycle.transitions import things_move
 from memories.models import Chunk, Document, FilePassage
 from memories.models.file_passage import FILE_MODELS
 from privacy.erasure.places import Place, Treatment
+from privacy.erasure.sealed_rows import sealed_keys, sealed_rows_erase
 from privacy.erasure.sought import Sought
 from privacy.models import Subject, SubjectErasure, SubjectFile, SubjectIdentifier, SubjectMention, SubjectScan
 from privacy.subjects.withholding import withheld_things_sync
@@ -84,9 +85,11 @@ def place_erase(place: Place, sought: Sought) -> int:
     if place.treatment is Treatment.EMPTIED:
         return len(fetch_rows(f"DELETE FROM {place.table} RETURNING 1"))  # noqa: S608 - a constant
     if place.treatment is Treatment.DELETED:
-        return int(fetch_rows(ERASE_ROWS_SQL, [sought.erasure, *_arguments(place, sought)])[0][0])
+        sealed = len(sealed_rows_erase(place, sought))
+        return sealed + int(fetch_rows(ERASE_ROWS_SQL, [sought.erasure, *_arguments(place, sought)])[0][0])
     again = _Recomputed(place, sought)
-    changed = int(fetch_rows(ERASE_SPELLINGS_SQL, [sought.erasure, *_arguments(place, sought)])[0][0])
+    changed = len(sealed_rows_erase(place, sought))
+    changed += int(fetch_rows(ERASE_SPELLINGS_SQL, [sought.erasure, *_arguments(place, sought)])[0][0])
     if changed:
         again.prepare()
     return changed
@@ -96,7 +99,13 @@ def place_count(place: Place, sought: Sought) -> int:
     """Return the number of rows of a place in which a spelling stands."""
     if place.treatment is Treatment.EMPTIED:
         return int(fetch_rows(f"SELECT count(*) FROM {place.table}")[0][0])  # noqa: S608 - a constant
-    return int(fetch_rows(COUNT_SQL, _arguments(place, sought))[0][0])
+    return int(fetch_rows(COUNT_SQL, _arguments(place, sought))[0][0]) + len(sealed_keys(place, sought))
+
+
+def _keys(place: Place, sought: Sought) -> list[str]:
+    """Return the keys of the rows of a place in which a spelling stands, sealed or not."""
+    keys = [key for (key,) in fetch_rows(KEYS_SQL, _arguments(place, sought))]
+    return [*keys, *sealed_keys(place, sought)]
 
 
 def _arguments(place: Place, sought: Sought) -> list[Any]:
@@ -117,7 +126,7 @@ class _Recomputed:
         return self.table == "documents" or self.table in _FILE_TABLES or self.table in _EMBEDDED_TABLES
 
     def _ids(self, place: Place, sought: Sought) -> list[UUID]:
-        return [UUID(key) for (key,) in fetch_rows(KEYS_SQL, _arguments(place, sought))]
+        return [UUID(key) for key in _keys(place, sought)]
 
     def prepare(self) -> None:
         """Delete the passages of the rows, and create the jobs that make passages and vectors."""
@@ -156,7 +165,7 @@ def vector_hashes(tables: Sequence[Place], sought: Sought) -> list[str]:
         model = next((one for one in EMBEDDED_MODELS if one._meta.db_table == place.table), None)  # noqa: SLF001
         if model is None:
             continue
-        ids = [id_ for (id_,) in fetch_rows(KEYS_SQL, _arguments(place, sought))]
+        ids = _keys(place, sought)
         chosen = Q(pk__in=ids)
         if place.table in sought.whole_ids:
             chosen |= Q(pk__in=sought.whole_ids[place.table])

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from assembly.models.assembly import ERASED
+
 LEAST_CHARACTERS = 2
 SPECIAL = re.compile(r"([^\w\s])")
 SPACE, JSON_SPACE = r"\s+", r"(?:\s|\\[nrtf])+"
@@ -49,6 +51,25 @@ class SpellingPatterns:
     def is_in(self, text: str) -> bool:
         """Return whether one of the spellings stands in the text."""
         return bool(self._strict.search(text))
+
+    def may_be_in(self, text: str) -> bool:
+        """Return whether something stands in the text that `loose` finds, such as a part of a longer word."""
+        return bool(re.search(self.loose, text, re.IGNORECASE))
+
+    def replaced(self, text: str) -> str:
+        """Return the text with a notice in place of each spelling."""
+        return self._strict.sub(ERASED, text)
+
+    def replaced_value(self, value: Any) -> Any:
+        """Return the JSON value with a notice in place of each spelling, in names of members, too."""
+        if isinstance(value, str):
+            return self.replaced(value)
+        if isinstance(value, dict):
+            return {self.replaced(name): self.replaced_value(one) for name, one in value.items()}
+        if isinstance(value, list):
+            return [self.replaced_value(one) for one in value]
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        return ERASED if is_number and self.is_in(str(value)) else value
 
     def is_in_value(self, value: Any) -> bool:
         """Return whether one of the spellings stands in any text of a JSON value, names of members included."""

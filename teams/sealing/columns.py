@@ -82,6 +82,7 @@ PARTS: Mapping[str, tuple[SealedColumn, ...]] = {
     "task_frames": _goals_and_events("parent_id", "task_id"),
 }
 """The columns of what is sealed together with a row, by its table."""
+LEVELS = SealedColumn("text_levels", "text", "item", key="bigint")
 LEVELLED = frozenset({"memories", "documents", *FILES.values()})
 """The tables of rows with stored levels of detail, which are stored again when a row is raised."""
 NESTED: Mapping[str, Mapping[str, str]] = {
@@ -89,3 +90,12 @@ NESTED: Mapping[str, Mapping[str, str]] = {
     "task_frames": {"task_frames": "parent_id"},
 }
 """The tables of rows that are raised with a row and have parts themselves, with the column that names it, by table."""
+
+
+def sealed_columns() -> dict[str, tuple[SealedColumn, ...]]:
+    """Return all sealed columns by table, each once."""
+    found: dict[str, dict[str, SealedColumn]] = {}
+    for columns in (*OWN.values(), *PARTS.values(), (LEVELS,)):
+        for one in columns:
+            found.setdefault(one.table, {}).setdefault(one.column, one)
+    return {table: tuple(columns.values()) for table, columns in found.items()}

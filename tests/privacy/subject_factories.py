@@ -10,7 +10,7 @@ from privacy.subjects.services import Identifier, SubjectFacts, mentions_decide,
 from teams.models import Team
 from teams.principal import SYSTEM
 from teams.sensitivity import Sensitivity, reading_everything
-from tests.sensitivity.restricted_things import add_files, add_items, add_memories
+from tests.sensitivity.restricted_things import add_files, add_items, add_memories, raise_level
 
 NAME = "Zora Quell"
 """A name that stands in nothing else."""
@@ -31,7 +31,8 @@ def tell_everything(agent: Agent, team: Team, level: Sensitivity = Sensitivity.I
     ids = {**add_items(agent, NAME, level), **add_memories(agent, team, NAME), **add_files(agent, team, NAME)}
     if level != Sensitivity.RESTRICTED:
         for model in {type(file) for owner in (agent, team) for file in owner.files.all()}:
-            model.everything.filter(sensitivity=Sensitivity.RESTRICTED).update(sensitivity=level)
+            for file in model.everything.filter(sensitivity=Sensitivity.RESTRICTED):
+                raise_level(model, file.pk, level)
     return ids
 
 

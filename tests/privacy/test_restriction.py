@@ -89,7 +89,7 @@ def test_a_context_is_as_if_the_linked_things_did_not_exist(profile: str, stocke
 
 def test_every_level_is_restored_with_those_of_the_parts(stocked: Agent, team: Team) -> None:
     ids = tell_everything(stocked, team)
-    Memory.everything.filter(id=ids["agents/memories"]).update(sensitivity=Sensitivity.CONFIDENTIAL)
+    raise_level(Memory, ids["agents/memories"], Sensitivity.CONFIDENTIAL)
     session, goal = Session.objects.get(id=ids["sessions"]), TaskFrame.objects.get(id=ids["tasks"])
     below = TaskFrame.objects.create(agent=stocked, session=session, parent=goal, goal="Below", sensitivity=2)
     TaskFrame.objects.create(agent=stocked, session=session, parent=below, goal="Lowest", sensitivity=2)

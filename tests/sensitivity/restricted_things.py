@@ -23,7 +23,7 @@ from memories.services import MemoryFacts, memory_create
 from teams.models import OrganisationFile, Team
 from teams.organisation.services import organisation_file_create
 from teams.principal import SYSTEM, Principal
-from teams.sealing.parts import rows_seal
+from teams.sealing.parts import rows_open, rows_seal
 from teams.sensitivity import Sensitivity
 from teams.versioned_text.versioned_file import file_save
 from tests.assembly.conflicts.conflict_factories import conflict_between
@@ -94,6 +94,8 @@ def raise_level(model: Any, id_: Any, level: Sensitivity = Sensitivity.RESTRICTE
     if level > Sensitivity.INTERNAL:
         rows_seal(model._meta.db_table, [id_])
     assert model.everything.filter(pk=id_).update(sensitivity=level) == 1
+    if level <= Sensitivity.INTERNAL:
+        rows_open(model._meta.db_table, [id_])
 
 
 def _restricted(owned: Owned) -> Restricted:

@@ -27,6 +27,7 @@ from teams.readings.expired_lines import readings_prune
 from teams.sensitivity import Sensitivity
 from tests.client import Api
 from tests.pages.conftest import SignedIn, text_of
+from tests.sensitivity.restricted_things import raise_level
 
 pytestmark = pytest.mark.django_db
 
@@ -126,7 +127,7 @@ def test_an_export_is_one_line_that_counts_what_is_in_it(
         remembered(agent, f"Tea {number}")
     remembered(agent, "Coffee", Sensitivity.CONFIDENTIAL)
     log = daily_log_append(agent=agent, date=datetime.date(2026, 1, 5), text="Tea", principal=SYSTEM)
-    DailyLog.everything.filter(pk=log.pk).update(sensitivity=Sensitivity.CONFIDENTIAL)
+    raise_level(DailyLog, log.pk, Sensitivity.CONFIDENTIAL)
     answer: Any = signed_in(owner).get(f"/agents/{agent.slug}/export/download/")
     assert answer.status_code == 200
     assert answer.getvalue()
@@ -301,7 +302,8 @@ def test_a_page_with_something_restricted_takes_one_query_more(signed_in: Signed
     browser.get(path)
     counts = []
     for level in (Sensitivity.INTERNAL, Sensitivity.RESTRICTED):
-        Memory.everything.update(sensitivity=level)
+        for memory in Memory.everything.all():
+            raise_level(Memory, memory.pk, level)
         with CaptureQueriesContext(connection) as queries:
             browser.get(path)
         counts.append(len(queries))

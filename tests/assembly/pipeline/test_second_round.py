@@ -36,6 +36,7 @@ from teams.versioned_text.versioned_file import file_create
 from tests.assembly.failing_sources import Gather, dividing_by_zero, replaced, sleeping
 from tests.assembly.one_of_each import everything
 from tests.client import Api
+from tests.sensitivity.restricted_things import raise_level
 
 pytestmark = pytest.mark.django_db
 
@@ -197,7 +198,7 @@ def test_the_neighbours_of_a_missing_name_are_read(mira: tuple[Agent, Team]) -> 
 
 
 def test_nothing_above_the_clearance_is_found(mira: tuple[Agent, Team]) -> None:
-    Memory.objects.filter(text=OTTO).update(sensitivity=Sensitivity.RESTRICTED)
+    raise_level(Memory, Memory.objects.get(text=OTTO).pk)
     answer = context(mira, entities=("Otto Brandt",))
     assert account(answer) is not None
     assert "Otto Brandt is reached" not in answer.content
