@@ -81,13 +81,16 @@ class StoredThing:
     sensitivity: int
     owner: UUID
 
+    @property
+    def stored(self) -> str:
+        """The text, or the JSON text of the value, as it is stored, unpacked and thawed."""
+        if self.said is not None:
+            return self.said
+        return unpack(bytes(self.packed)) if self.packed is not None else thaw(json.loads(self.frozen or "{}"))
+
     def whole(self, table: ThingTable) -> str:
-        """Return the text, or the JSON text of the value, as its column has it or would have it: sealed above
-        internal.
-        """
-        stored = self.said
-        if stored is None:
-            stored = unpack(bytes(self.packed)) if self.packed is not None else thaw(json.loads(self.frozen or "{}"))
+        """Return the text, or the JSON text of the value, as its column has to have it: sealed above internal."""
+        stored = self.stored
         if self.sensitivity <= DEFAULT_LEVEL or is_sealed(value_in(table, stored)):
             return stored
         sealed = seal_text(stored, self.owner)
@@ -143,6 +146,13 @@ def things_move(
     if seconds is not None:
         seconds.extend(taken)
     return moved
+
+
+def has_plain_text(table: ThingTable, ids: Sequence[UUID]) -> list[UUID]:
+    """Return those of the things above internal whose packed or archived text is not sealed."""
+    sql = READ_SQL.format(table=table.name, column=table.column, owner=table.owner, further="")
+    things = [StoredThing(*row) for row in fetch_rows(sql, {"ids": list(ids), "to": Tier.HOT})]
+    return [thing.id for thing in things if thing.said is None and not is_sealed(value_in(table, thing.stored))]
 
 
 _listed = {"rows": 0}

@@ -82,6 +82,8 @@ PARTS: Mapping[str, tuple[SealedColumn, ...]] = {
     "task_frames": _goals_and_events("parent_id", "task_id"),
 }
 """The columns of what is sealed together with a row, by its table."""
+PERSONAL = (SealedColumn("drafts", "content", "person_id"), SealedColumn("texts_set_aside", "content", "person_id"))
+"""The columns that are sealed at every level, under the keys of persons."""
 LEVELS = SealedColumn("text_levels", "text", "item", key="bigint")
 LEVELLED = frozenset({"memories", "documents", *FILES.values()})
 """The tables of rows with stored levels of detail, which are stored again when a row is raised."""
@@ -95,7 +97,7 @@ NESTED: Mapping[str, Mapping[str, str]] = {
 def sealed_columns() -> dict[str, tuple[SealedColumn, ...]]:
     """Return all sealed columns by table, each once."""
     found: dict[str, dict[str, SealedColumn]] = {}
-    for columns in (*OWN.values(), *PARTS.values(), (LEVELS,)):
+    for columns in (*OWN.values(), *PARTS.values(), PERSONAL, (LEVELS,)):
         for one in columns:
             found.setdefault(one.table, {}).setdefault(one.column, one)
     return {table: tuple(columns.values()) for table, columns in found.items()}

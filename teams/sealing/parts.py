@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from django.db.models.signals import post_save, pre_save
 from django.dispatch import receiver
 
@@ -23,8 +24,10 @@ from teams.sensitivity import DEFAULT_LEVEL, Sensitive
 BATCH = 200
 OWNERS_SQL = "SELECT id, {owner} FROM {table} WHERE id = ANY(%(ids)s::uuid[])"
 NEXT_SQL = """
-SELECT id, {text} FROM {table} WHERE {whole} = %(whole)s AND {condition} ORDER BY id LIMIT {batch}
+SELECT id, {text} FROM {table} WHERE {whole} = %(whole)s AND {condition} ORDER BY id LIMIT {batch} {locked}
 """
+LOCKED_SQL = "FOR NO KEY UPDATE"
+"""Nobody changes a text between the moments when it is read and when it is stored sealed; nobody changes versions."""
 STORE_SQL = """
 UPDATE {table} SET {column} = made.text::{type}
 FROM unnest(%(ids)s::{key}[], %(texts)s::text[]) AS made (id, text) WHERE {table}.id = made.id
@@ -47,7 +50,8 @@ def seal_parts_of_raised(sender: type[Any], instance: Any, **_: Any) -> None:
         and not instance._state.adding  # noqa: SLF001 - Django's documented name
         and instance.stored_level <= DEFAULT_LEVEL
     ):
-        parts_seal(sender._meta.db_table, instance.pk, key_owner(instance))  # noqa: SLF001
+        with transaction.atomic():
+            parts_seal(sender._meta.db_table, instance.pk, key_owner(instance))  # noqa: SLF001
 
 
 @receiver(post_save, dispatch_uid="teams.open_parts")
@@ -60,46 +64,54 @@ def open_parts_of_lowered(sender: type[Any], instance: Any, **_: Any) -> None:
     instance.stored_level = instance.sensitivity
 
 
-def rows_seal(table: str, ids: Collection[UUID]) -> None:
+def rows_seal(table: str, ids: Collection[UUID]) -> int:
     """Seal the texts of rows of this table, and what belongs to them, before a statement raises the rows.
 
-    Packed texts have to be stored as they were written first. Raises KeyStoreMissing and KeyStoreUnavailable.
+    Packed texts have to be stored as they were written first. Returns how many texts were plain. Raises
+    KeyStoreMissing and KeyStoreUnavailable.
     """
     if table not in OWN:
-        return
+        return 0
+    sealed = 0
     sql = OWNERS_SQL.format(table=table, owner=OWNERS.get(table, "agent_id"))
     for id_, owner in fetch_rows(sql, {"ids": list(ids)}):
-        for column in OWN[table]:
-            _seal(column, id_, owner)
-        parts_seal(table, id_, owner)
+        sealed += sum(column_seal(column, id_, owner) for column in OWN[table])
+        sealed += parts_seal(table, id_, owner)
+    return sealed
 
 
-def parts_seal(table: str, id_: UUID, owner: UUID) -> None:
-    """Seal the texts that belong to a row of this table, under the key of its owner.
+def parts_seal(table: str, id_: UUID, owner: UUID) -> int:
+    """Seal the texts that belong to a row of this table, under the key of its owner; return how many were plain.
 
     Raises KeyStoreMissing and KeyStoreUnavailable.
     """
-    for column in PARTS.get(table, ()):
-        _seal(column, id_, owner)
+    sealed = sum(column_seal(column, id_, owner) for column in PARTS.get(table, ()))
     if table in LEVELLED:
-        _levels_seal(id_, owner)
+        sealed += _levels_seal(id_, owner)
     for part, whole in NESTED.get(table, {}).items():
         for (inner,) in fetch_rows(f"SELECT id FROM {part} WHERE {whole} = %s", [id_]):  # noqa: S608 - constants
-            parts_seal(part, inner, owner)
+            sealed += parts_seal(part, inner, owner)
+    return sealed
 
 
-def _seal(column: SealedColumn, id_: UUID, owner: UUID) -> None:
-    for ids, texts in _batches(column, id_, plain_sql(column.column, column.type)):
+def column_seal(column: SealedColumn, whole: Any, owner: UUID) -> int:
+    """Seal the texts of a column that belong to this row; return how many were plain."""
+    sealed = 0
+    for ids, texts in _batches(column, whole, plain_sql(column.column, column.type)):
         store_texts(column, ids, [seal_text(text, owner) for text in texts])
+        sealed += len(ids)
+    return sealed
 
 
-def _levels_seal(item: UUID, owner: UUID) -> None:
+def _levels_seal(item: UUID, owner: UUID) -> int:
     """Store the levels of detail of a row's texts again, sealed: they can be deleted and added, not changed."""
     rows = fetch_rows(LEVELS_SQL, [item])
-    if not all(is_sealed(text) for *_, text in rows):
+    plain = sum(not is_sealed(text) for *_, text in rows)
+    if plain:
         fetch_rows(FORGET_LEVELS_SQL, [item])
         sealed = [(item, *others, text if is_sealed(text) else seal_text(text, owner)) for *others, text in rows]
         execute_sql(STORE_LEVELS_SQL, [list(column) for column in zip(*sealed, strict=True)])
+    return plain
 
 
 def rows_open(table: str, ids: Collection[UUID]) -> None:
@@ -126,7 +138,8 @@ def _open(column: SealedColumn, id_: UUID) -> None:
 def _batches(column: SealedColumn, id_: UUID, condition: str) -> Iterator[tuple[list[Any], list[str]]]:
     """Yield ids and texts of the rows with this condition, which does not hold any more when they are stored."""
     text = stored_text_sql(column.column, column.type)
-    sql = NEXT_SQL.format(table=column.table, text=text, whole=column.whole, condition=condition, batch=BATCH)
+    names = {"table": column.table, "text": text, "whole": column.whole, "batch": BATCH}
+    sql = NEXT_SQL.format(**names, condition=condition, locked="" if column.is_version else LOCKED_SQL)
     while rows := fetch_rows(sql, {"whole": column.of(id_)}):
         yield [id_ for id_, _ in rows], [text for _, text in rows]
 

@@ -1,0 +1,82 @@
+"""Texts above internal that were stored before they were sealed are sealed in batches, while Dossier is in use."""
+
+from collections.abc import Iterator
+from uuid import UUID
+
+from django.db import transaction
+
+from config.db.sealed_columns import plain_sql
+from config.db.statements import fetch_rows
+from config.keys.sealed_texts import seal_text
+from memories.lifecycle.thing_tables import THING_TABLES
+from memories.lifecycle.tiers import Tier
+from memories.lifecycle.transitions import has_plain_text, things_move
+from teams.sealing.columns import OWN, OWNERS, PARTS, PERSONAL
+from teams.sealing.parts import column_seal, rows_seal, store_texts
+
+BATCH = 50
+NEXT_SQL = """
+SELECT id FROM {table} WHERE sensitivity > 1 AND (%(after)s::uuid IS NULL OR id > %(after)s::uuid)
+ORDER BY id LIMIT {batch}
+"""
+VERSIONS_SQL = """
+SELECT version.id, version.{column}, {owner} FROM {versions} AS version JOIN {table} AS file ON file.id = file_id
+WHERE version.sensitivity > 1 AND {plain} LIMIT {batch}
+"""
+PERSONS_SQL = "SELECT DISTINCT person_id FROM {table} WHERE {plain}"
+COUNT_SQL = "SELECT count(*) FROM {table} WHERE sensitivity > 1 AND ({plain})"
+
+
+def plain_texts_seal() -> Iterator[tuple[str, int]]:
+    """Seal all texts above internal that lie in plain, with what belongs to them, and all drafts.
+
+    Yields per batch the name of the table and how many texts were sealed. Each batch is a transaction; an interrupted
+    run is repeated. Raises KeyStoreMissing and KeyStoreUnavailable.
+    """
+    for table in OWN:
+        after: UUID | None = None
+        while ids := _next(table, after):
+            with transaction.atomic():
+                yield table, _packed_seal(table, ids) + rows_seal(table, ids)
+            after = ids[-1]
+    for table, columns in PARTS.items():
+        for column in columns:
+            if column.is_version:
+                yield from ((column.table, sealed) for sealed in _versions_seal(table, column.table, column.column))
+    for column in PERSONAL:
+        plain = plain_sql(column.column, column.type)
+        for (person,) in fetch_rows(PERSONS_SQL.format(table=column.table, plain=plain)):
+            with transaction.atomic():
+                yield column.table, column_seal(column, person, person)
+
+
+def plain_text_count() -> int:
+    """Return the number of rows above internal whose texts lie in plain; packed ones are not counted."""
+    counted = (
+        COUNT_SQL.format(table=table, plain=" OR ".join(plain_sql(one.column, one.type) for one in columns))
+        for table, columns in OWN.items()
+        if columns
+    )
+    return sum(int(fetch_rows(sql)[0][0]) for sql in counted)
+
+
+def _next(table: str, after: UUID | None) -> list[UUID]:
+    return [id_ for (id_,) in fetch_rows(NEXT_SQL.format(table=table, batch=BATCH), {"after": after})]
+
+
+def _packed_seal(table: str, ids: list[UUID]) -> int:
+    """Store packed and archived texts sealed, where they lie in plain."""
+    tiers = next((one for one in THING_TABLES if one.name == table), None)
+    plain = has_plain_text(tiers, ids) if tiers else []
+    return len(things_move(tiers, plain, Tier.HOT)) if tiers and plain else 0
+
+
+def _versions_seal(table: str, versions: str, name: str) -> Iterator[int]:
+    """Seal versions that were above internal when they were saved, although their text is not any more."""
+    owner = OWNERS.get(table, "agent_id").replace("agent_id", "file.agent_id").replace("team_id", "file.team_id")
+    column = next(one for one in PARTS[table] if one.table == versions)
+    names = {"column": name, "owner": owner, "versions": versions, "table": table, "batch": BATCH}
+    sql = VERSIONS_SQL.format(**names, plain=plain_sql(name, "text", "version."))
+    while rows := fetch_rows(sql):
+        store_texts(column, [id_ for id_, *_ in rows], [seal_text(text, of) for _, text, of in rows])
+        yield len(rows)
