@@ -32,6 +32,7 @@ from memories.embeddings.splitting import is_code
 from memories.models import Chunk, Document, Entity, FilePassage, Memory
 from memories.models.file_passage import FILE_MODELS
 from teams.models import OrganisationFile, TeamFile
+from teams.sensitivity import DEFAULT_LEVEL
 
 NEAREST = 20
 """The number of texts, of all kinds together, with which a text is compared."""
@@ -83,9 +84,14 @@ class ComparedText:
         return may_share_subject(self.text, self.names, other.text, other.names)
 
 
+LEVEL_SQL = "SELECT greatest(%s, sensitivity_of(%s), sensitivity_of(%s))"
+
+
 def conflict_between(left: ComparedText, right: ComparedText, **values: Any) -> Conflict:
-    """Return an unsaved conflict of the texts, owned by both, with these further values."""
+    """Return an unsaved conflict of the texts, owned by both and as sensitive as both, with these further values."""
+    ((level,),) = fetch_rows(LEVEL_SQL, [DEFAULT_LEVEL, left.item, right.item])
     return Conflict(
+        sensitivity=level,
         agent_id=left.agent_id or right.agent_id,
         team_id=left.team_id or right.team_id,
         of_organisation=not all(one.agent_id or one.team_id for one in (left, right)),

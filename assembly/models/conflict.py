@@ -20,6 +20,7 @@ from assembly.engine.refs import Ref
 from memories.models import Memory
 from teams.models import Team
 from teams.principal import Action, Principal
+from teams.sealing.fields import SealedText
 from teams.sensitivity import Sensitive, SensitiveManager
 
 MAX_REF_CHARACTERS = 160
@@ -138,7 +139,7 @@ class Conflict(Sensitive):
     team = models.ForeignKey(Team, models.DO_NOTHING, db_constraint=False, null=True, related_name="+")
     of_organisation = models.BooleanField(default=False)
     kind = models.CharField(max_length=10, choices=ConflictKind.choices)
-    cue = models.CharField(max_length=500)
+    cue = SealedText(max_length=500)
     similarity = models.FloatField()
     subject = models.FloatField()
     severity = models.FloatField()
@@ -147,17 +148,17 @@ class Conflict(Sensitive):
     left_ref = models.CharField(max_length=MAX_REF_CHARACTERS)
     left_item = models.UUIDField()
     left_sha256 = models.BinaryField(max_length=32)
-    left_statement = models.CharField(max_length=MAX_STATEMENT_CHARACTERS)
+    left_statement = SealedText(max_length=MAX_STATEMENT_CHARACTERS)
     right_ref = models.CharField(max_length=MAX_REF_CHARACTERS)
     right_item = models.UUIDField()
     right_sha256 = models.BinaryField(max_length=32)
-    right_statement = models.CharField(max_length=MAX_STATEMENT_CHARACTERS)
+    right_statement = SealedText(max_length=MAX_STATEMENT_CHARACTERS)
     strategy = models.CharField(max_length=12, choices=ConflictStrategy.choices)
     confidence = models.FloatField()
-    reasoning = models.CharField(max_length=500)
+    reasoning = SealedText(max_length=500)
     status = models.CharField(max_length=10, choices=ConflictStatus.choices, default=ConflictStatus.OPEN)
     resolution = models.CharField(max_length=10, choices=ConflictResolution.choices, blank=True, default="")
-    reason = models.CharField(max_length=MAX_REASON_CHARACTERS, blank=True, default="")
+    reason = SealedText(max_length=MAX_REASON_CHARACTERS, blank=True, default="")
     resolved_by = models.CharField(max_length=80, blank=True, default="")
     resolver_name = models.CharField(max_length=200, blank=True, default="")
     resolved_at = models.DateTimeField(null=True)

@@ -14,6 +14,7 @@ from assembly.engine.reconciliation import Reconciliation, Resolution
 from assembly.engine.types import Candidate
 from assembly.models import text_hash
 from config.db.statements import Rows, Statement
+from config.keys.sealed_texts import open_text
 from teams.models import Team
 from teams.sensitivity import Clearances
 
@@ -107,15 +108,19 @@ def parse_conflicts(rows: Rows) -> tuple[KnownConflict, ...]:
             kind,
             severity,
             similarity,
-            cue,
+            open_text(cue),
             cast("Resolution", resolution),
             resolver,
             str(resolved_at) if resolved_at else "",
-            KnownSide(*map(str, sides[:4])),
-            KnownSide(*map(str, sides[4:])),
+            _side(*map(str, sides[:4])),
+            _side(*map(str, sides[4:])),
         )
         for id_, kind, severity, similarity, cue, resolution, resolver, resolved_at, *sides in rows
     )
+
+
+def _side(ref: str, item: str, sha256: str, statement: str) -> KnownSide:
+    return KnownSide(ref, item, sha256, open_text(statement))
 
 
 def match_conflicts(conflicts: Sequence[KnownConflict], candidates: Sequence[Candidate]) -> tuple[Reconciliation, ...]:

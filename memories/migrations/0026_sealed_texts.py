@@ -21,6 +21,7 @@ COLUMNS = {
     "patterns": {"guidance": "text"},
     "threads": {"summary": "text"},
     "tools": {"description": "text", "schema": "jsonb"},
+    "conflicts": dict.fromkeys(("cue", "left_statement", "right_statement", "reasoning", "reason"), "text"),
 }
 VERSIONS = {
     "memories": "memory_versions",
@@ -112,7 +113,7 @@ def refuse_while_sealed(_apps: Any, editor: Any) -> None:
 class Migration(migrations.Migration):
     dependencies = [
         ("agents", "0011_access_changes"),
-        ("assembly", "0042_record_erasures"),
+        ("assembly", "0043_conflict_texts"),
         ("memories", "0025_cheap_moves"),
         ("privacy", "0002_erasures"),
         ("teams", "0036_erasure_activities"),

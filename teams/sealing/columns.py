@@ -32,12 +32,21 @@ class SealedColumn:
         return f"{self.prefix}{id_}"
 
 
+STATEMENTS = ("cue", "left_statement", "right_statement", "reasoning", "reason")
+CONFLICTS = tuple(
+    SealedColumn("conflicts", column, side, is_searched=True)
+    for side in ("left_item", "right_item")
+    for column in STATEMENTS
+)
+
+
 def _file(kind: str, table: str) -> tuple[SealedColumn, ...]:
     return (
         SealedColumn(f"{table.removesuffix('s')}_versions", "content", "file_id", is_version=True),
         SealedColumn("file_passages", "text", "file_id", key="bigint", is_searched=True),
         SealedColumn("drafts", "content", "about", f"{kind}:"),
         SealedColumn("texts_set_aside", "content", "about", f"{kind}:"),
+        *CONFLICTS,
     )
 
 
@@ -75,9 +84,10 @@ OWNERS = {
 }
 """SQL of the owner under whose key the texts of a row are sealed; the agent's id in all other tables."""
 PARTS: Mapping[str, tuple[SealedColumn, ...]] = {
-    "memories": (SealedColumn("memory_versions", "content", "file_id", is_version=True),),
+    "memories": (SealedColumn("memory_versions", "content", "file_id", is_version=True), *CONFLICTS),
     **{table: _file(kind, table) for kind, table in FILES.items()},
-    "documents": (SealedColumn("chunks", "text", "document_id", key="bigint", is_searched=True),),
+    "documents": (SealedColumn("chunks", "text", "document_id", key="bigint", is_searched=True), *CONFLICTS),
+    "entities": CONFLICTS,
     "sessions": _goals_and_events("session_id", "session_id"),
     "task_frames": _goals_and_events("parent_id", "task_id"),
 }
