@@ -56,7 +56,7 @@ def conflict_between(left: Memory, right: Memory, **facts: Any) -> Conflict:
         right_sha256=text_hash(second.text),
         right_statement=second.text,
         **{"kind": "number", "cue": "The numbers differ.", "similarity": 0.9, "subject": 0.9, "severity": 0.8,
-           "probability": 0.9, **facts},
+           "probability": 0.9, "sensitivity": max(left.sensitivity, right.sensitivity), **facts},
     )  # fmt: skip
     conflict.explain()
     conflict.save(force_insert=True)

@@ -1,0 +1,96 @@
+"""Every text column of a table with levels is sealed, or named here with the reason why it lies in plain."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from config.db.statements import fetch_rows
+from teams.sealing.columns import sealed_columns
+from tests.rights.world import World
+from tests.sensitivity.restricted_things import MARKER, Restricted
+
+pytestmark = pytest.mark.django_db
+
+NAMES = "A name, title, type or path, by which the thing is found and addressed."
+WORDS = "One of a few fixed words, or the name of a language or model."
+REFS = "An id or ref, or who wrote it."
+VERSIONED = "A reason or note about a change, which is shown in lists of versions."
+HASHES = "A hash of the text."
+FOLLOWS = "The words of the text, which a sealed one has none of."
+TIERS = "The packed or archived form of the column, of a sealed text as it is sealed."
+RECORD = "Belongs to a recorded context, which is encrypted by itself or refers to pieces that are."
+
+PLAIN: Mapping[str, str] = {
+    **dict.fromkeys(
+        ["name", "title", "type", "path", "kind", "tool", "outcome", "external_id", "aliases", "names", "keywords",
+         "entity_types", "label", "topic", "agent_name", "team_name", "thing"], NAMES),
+    **dict.fromkeys(
+        ["status", "language", "intents", "tier", "origin", "embedding_model", "second_embedding_model", "file_key",
+         "file_kind", "strategy", "resolution", "model", "purpose", "profile", "profile_name", "tokenizer", "warnings",
+         "codes", "trigger", "fault", "cause", "detail", "slug", "agent_slug", "team_slug", "basis"], WORDS),
+    **dict.fromkeys(
+        ["updated_by", "editor_ref", "editor_name", "left_ref", "right_ref", "resolved_by", "resolver_name",
+         "requested_by", "requester_name", "seen_by", "seen_by_ref", "settled_by", "settled_by_ref", "proposed_by",
+         "proposer_name", "decided_by", "decider_name", "url", "sealed_secret", "sealed_before"], REFS),
+    **dict.fromkeys(["note", "retired_because"], VERSIONED),
+    **dict.fromkeys(["sha256", "left_sha256", "right_sha256"], HASHES),
+    "search": FOLLOWS,
+    **dict.fromkeys(["packed", "frozen"], TIERS),
+    **dict.fromkeys(["body", "wishes", "expectations", "outcomes"], RECORD),
+}  # fmt: skip
+"""The columns of tables with levels that lie in plain, by name, with the reason."""
+
+COLUMNS_SQL = """
+SELECT columns.table_name, columns.column_name FROM information_schema.columns
+JOIN information_schema.columns AS level
+    ON level.table_schema = 'public' AND level.table_name = columns.table_name AND level.column_name = 'sensitivity'
+JOIN pg_class ON relname = columns.table_name AND relkind IN ('r', 'p') AND NOT relispartition
+WHERE columns.table_schema = 'public'
+    AND columns.udt_name IN ('text', 'varchar', 'jsonb', 'tsvector', 'bytea', '_text', '_varchar')
+ORDER BY 1, 2
+"""
+GUARDS_SQL = "SELECT tgrelid::regclass::text FROM pg_trigger WHERE tgname LIKE %s"
+
+
+def test_every_text_column_is_sealed_or_has_a_reason() -> None:
+    sealed = {(one.table, one.column) for columns in sealed_columns().values() for one in columns}
+    there = {tuple(row) for row in fetch_rows(COLUMNS_SQL)}
+    unnamed = {(table, column) for table, column in there - sealed if column not in PLAIN}
+    assert not unnamed
+    assert {"memories", "events", "conflicts"} <= {table for table, _ in there}
+    assert not {name for name in PLAIN if name not in {column for _, column in there}}
+
+
+def test_the_database_refuses_plain_texts_in_every_table_with_sealed_columns() -> None:
+    guarded = {table for (table,) in fetch_rows(GUARDS_SQL, ["%_written_sealed"])}
+    without_level = {"drafts", "texts_set_aside"}
+    assert guarded == set(sealed_columns()) - without_level
+
+
+DUMPED_SQL = """
+SELECT table_schema, table_name FROM information_schema.tables
+WHERE table_type = 'BASE TABLE' AND table_schema NOT IN ('pg_catalog', 'information_schema') ORDER BY 1, 2
+"""
+LISTED = {
+    "documents.path", "entities.name", "entities.names", "patterns.name", "relations.type", "sessions.external_id",
+    "sessions.title", "threads.title", "tools.name", "organisation_files.title", "organisation_file_versions.title",
+    "agent_md_file_versions.note", "team_md_file_versions.note", "organisation_file_versions.note",
+    "alerts.name", "assemblies.topic", "proposals.note", "recall_tests.name", "activities.target", "activities.detail",
+}  # fmt: skip
+"""The columns in which the marker of the restricted things lies in plain, because they are not sealed: names, titles,
+paths, types, notes and topics."""
+
+
+def test_a_dump_of_every_table_has_the_marker_in_the_listed_columns_alone(
+    world: World, restricted: Mapping[str, Restricted]
+) -> None:
+    found = set()
+    for schema, table in fetch_rows(DUMPED_SQL):
+        rows = fetch_rows(
+            f"SELECT DISTINCT key FROM {schema}.{table} AS row, jsonb_each_text(to_jsonb(row)) AS one (key, value)"  # noqa: S608
+            " WHERE value ILIKE %s",
+            [f"%{MARKER}%"],
+        )
+        found |= {f"{table}.{column}" for (column,) in rows}
+    assert found <= LISTED, sorted(found - LISTED)
+    assert found == LISTED, sorted(LISTED - found)
