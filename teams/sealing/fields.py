@@ -117,7 +117,7 @@ class Beginning(models.Func):
         super().__init__(models.F(column), output_field=_Beginning(characters))
         self.characters = int(characters)
 
-    def as_sql(self, compiler: Any, _connection: Any, *_: Any, **__: Any) -> Any:
+    def as_sql(self, compiler: Any, connection: Any, *args: Any, **extra: Any) -> Any:
         column, params = compiler.compile(self.source_expressions[0])
         cut = f"CASE WHEN starts_with({column}, {MARK_SQL}) THEN {column} ELSE left({column}, {self.characters}) END"
         return cut, [*params, *params, *params]
@@ -128,7 +128,7 @@ class WrittenOctets(models.Func):
 
     output_field = models.IntegerField()
 
-    def as_sql(self, compiler: Any, _connection: Any, *_: Any, **__: Any) -> Any:
+    def as_sql(self, compiler: Any, connection: Any, *args: Any, **extra: Any) -> Any:
         column, _params = compiler.compile(self.source_expressions[0])
         return written_octets_sql(column), []
 
