@@ -11,9 +11,16 @@ from assembly.pipeline.level_derivation import item_levels_derive
 from assembly.pipeline.levels import derivers
 from assembly.records.stored_levels import find_levels
 from config.db.statements import fetch_rows
+from config.keys import store
+from config.keys.key_errors import KeyStoreMissing
 from config.keys.sealed_texts import MARK
 from memories.api.urls import ENDPOINTS
 from memories.embeddings.file_splitting import file_split
+from memories.lifecycle.packing import unpack
+from memories.lifecycle.plain_texts import plain_text_count, plain_texts_seal
+from memories.lifecycle.thing_tables import MEMORIES
+from memories.lifecycle.tiers import Tier
+from memories.lifecycle.transitions import things_move
 from memories.models import Document, Event, FilePassage, Memory, MemoryVersion
 from memories.services import MemoryFacts, memory_create, memory_update
 from teams.level_changes import level_set
@@ -168,3 +175,72 @@ def test_what_belongs_to_a_session_is_sealed_when_it_is_raised(agent: Agent) -> 
     add(agent, "events", type="message", content={"text": SECRET}, session=session)
     assert all(map(is_sealed, column("events", "content", agent_id=agent.id)))
     assert [event.content for event in Event.objects.order_by("created")] == [{"b": SECRET, "a": 1}, {"text": SECRET}]
+
+
+def test_many_sealed_texts_take_one_statement_in_the_key_store_and_others_none(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(20):
+        a_memory(agent, Sensitivity.CONFIDENTIAL, f"{SECRET} {number}")
+    a_memory(agent, Sensitivity.INTERNAL, "Tea at four.")
+    asked: list[object] = []
+    run = store.run_in_store
+    monkeypatch.setattr(store, "run_in_store", lambda *statements: asked.append(statements) or run(*statements))
+    store.forget_keys()
+    assert [one.text for one in Memory.objects.filter(sensitivity__lte=1)] == ["Tea at four."]
+    assert not asked
+    assert len({one.text for one in Memory.objects.filter(sensitivity=2)}) == 20
+    assert len(asked) == 1
+
+
+def test_without_a_key_store_nothing_confidential_is_stored_or_read(agent: Agent, settings: Any) -> None:
+    secret = a_memory(agent, Sensitivity.CONFIDENTIAL)
+    plain = a_memory(agent, Sensitivity.INTERNAL)
+    settings.KEY_STORE = None
+    store.forget_keys()
+    with pytest.raises(KeyStoreMissing), transaction.atomic():
+        a_memory(agent, Sensitivity.CONFIDENTIAL, "Another one.")
+    with pytest.raises(KeyStoreMissing), transaction.atomic():
+        level_set(row=plain, level=Sensitivity.RESTRICTED, principal=SYSTEM)
+    with pytest.raises(KeyStoreMissing):
+        Memory.objects.get(id=secret.id)
+    assert Memory.objects.get(id=plain.id).text == SECRET
+    assert a_memory(agent, Sensitivity.INTERNAL, "Tea.").text == "Tea."
+
+
+def test_a_text_that_was_changed_is_refused(agent: Agent) -> None:
+    memory = a_memory(agent, Sensitivity.CONFIDENTIAL)
+    sealed = column("memories", "text", id=memory.id)[0]
+    other = "A" if sealed[60] != "A" else "B"
+    fetch_rows(
+        "UPDATE memories SET text = %s WHERE id = %s RETURNING id", [sealed[:60] + other + sealed[61:], memory.id]
+    )
+    with pytest.raises((ValueError, LookupError)):
+        Memory.objects.get(id=memory.id)
+
+
+def test_what_an_earlier_version_stored_in_plain_can_be_changed_and_is_sealed_by_the_command(agent: Agent) -> None:
+    memory = a_memory(agent, Sensitivity.CONFIDENTIAL)
+    fetch_rows("SELECT set_config('dossier.erasing', 'spellings', true)")
+    fetch_rows("UPDATE memories SET text = %s WHERE id = %s RETURNING id", [SECRET, memory.id])
+    fetch_rows("SELECT set_config('dossier.erasing', '', true)")
+    fetch_rows("UPDATE memories SET salience = 0.9 WHERE id = %s RETURNING id", [memory.id])
+    assert plain_text_count() == 1
+    assert sum(sealed for _, sealed in plain_texts_seal()) == 1
+    assert plain_text_count() == 0
+    assert is_sealed(column("memories", "text", id=memory.id)[0])
+    assert Memory.objects.get(id=memory.id).text == SECRET
+    assert not sum(sealed for _, sealed in plain_texts_seal())
+
+
+@pytest.mark.parametrize("tier", [Tier.WARM, Tier.COLD])
+def test_a_sealed_text_is_packed_sealed_and_read_as_it_was_written(agent: Agent, tier: Tier) -> None:
+    memory = a_memory(agent, Sensitivity.RESTRICTED, f"{SECRET} " * 20)
+    things_move(MEMORIES, [memory.id], tier)
+    ((packed, size),) = fetch_rows("SELECT packed, text_bytes FROM memories WHERE id = %s", [memory.id])
+    assert is_sealed(unpack(bytes(packed)))
+    assert size == len(memory.text)
+    assert Memory.objects.get(id=memory.id).text == memory.text
+    things_move(MEMORIES, [memory.id], Tier.HOT)
+    assert is_sealed(column("memories", "text", id=memory.id)[0])
+    assert column("memories", "search", id=memory.id) == [""]
