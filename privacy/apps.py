@@ -12,4 +12,5 @@ class PrivacyConfig(AppConfig):
     def ready(self) -> None:
         for module in ("scan", "export"):
             import_module(f"privacy.subjects.{module}")  # kinds of jobs
+        import_module("privacy.corrections.services")  # a kind of job
         import_module("privacy.erasure.erasure_job")  # a kind of job and a periodic task

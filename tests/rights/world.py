@@ -47,6 +47,8 @@ from config.http.encryption import encrypt
 from memories.archive.services import import_create
 from memories.models import Job, JobStatus, LifecycleReport, Memory
 from memories.services import MemoryFacts, MergeRequest, memories_merge, memory_create, memory_update
+from privacy.corrections.corrected_text import ValueCorrection
+from privacy.corrections.services import correction_create
 from privacy.erasure.holds import hold_set
 from privacy.models import HoldKind, SubjectErasure
 from privacy.subjects.export import subject_file_create
@@ -331,6 +333,13 @@ def _ids(mixed: User, led: Owned) -> dict[str, Any]:
         "import": plan.id,
         "subjects": subject.id,
         "subject file": subject_file_create(subject=subject, principal=SYSTEM).id,
+        "corrections": correction_create(
+            subject=subject,
+            value=ValueCorrection("name", "Nobody Inparticular", "Nobody Particular"),
+            reason="Misspelt.",
+            things=[],
+            principal=SYSTEM,
+        ).id,
         "erasures": _erasure().id,
         "legal-holds": hold_set(kind=HoldKind.AGENT, target=uuid.UUID(int=9), reason="A lawsuit.", principal=SYSTEM).id,
         "people": led.member.id,
