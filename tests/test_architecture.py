@@ -21,7 +21,7 @@ TOP = {
     },
     "privacy": {
         "__init__", "access", "api_urls", "apps", "urls", "models", "migrations", "subjects", "erasure",
-        "corrections", "templatetags",
+        "corrections", "management", "templatetags",
     },
 }  # fmt: skip
 """Everything that may stand at the top of an app."""

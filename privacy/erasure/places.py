@@ -193,7 +193,7 @@ PLACES: tuple[Place, ...] = (
     _untouched("withheld_things", "table_name"),
     _replaced("legal_holds", "reason setter_name lifter_name", "kind set_by lifted_by"),
     _of(Treatment.OWN, "subject_erasures", "sealed_spellings",
-        "requested_by requester_name reason state blocked_because whole spared steps vectors report sha256"),
+        "requested_by requester_name reason state blocked_because whole spared steps vectors report repeats sha256"),
     # People who sign in, and tables of Django
     _untouched("users", "password username name email theme time_zone"),
     _untouched("account_emailaddress", "email"),
@@ -269,6 +269,7 @@ UNTOUCHED_REASONS: Mapping[str, str] = {
     **dict.fromkeys(["username", "email", "time_zone", "key", "data", "session_data", "address", "browser"], _ACCOUNT),
     **dict.fromkeys(f"{VECTORS} search".split(), _FOLLOWS),
     **dict.fromkeys(["packed", "frozen"], _TIERED),
+    "repeats": "The number and time of an erasure.",
     "report": "Says what was erased in numbers, and has no texts.",
     "reason": "Is refused when it names the person.",
     "blocked_because": "A sentence of Dossier about what an erasure waits for.",
