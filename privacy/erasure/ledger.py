@@ -17,9 +17,9 @@ from django.utils import timezone
 
 from config.http.encryption import decrypt
 from config.keys import store
-from config.keys.envelope import DecryptionFailed, generation_of, seal, unseal
+from config.keys.envelope import DataKey, DecryptionFailed, generation_of, seal, unseal
 from config.keys.key_errors import KeyLost
-from config.keys.store import DataKey, KeyName
+from config.keys.store import KeyName
 from config.keys.store_connections import run_in_store
 from privacy.models import SubjectErasure
 

@@ -420,7 +420,7 @@ BODIES: Mapping[str, Body] = {
     "subjects/<uuid:id_>/edit/": _version(name="Zora Quell", kind="customer"),
     "subjects/<uuid:id_>/mentions/": _plain(action="link"),
     "subjects/<uuid:id_>/correct/": _plain(
-        kind="name", wrong="Nobody Particular", right="Nobody at All", reason="Misspelt.", action="apply"
+        kind="name", wrong="Nobody Inparticular", right="Nobody at All", reason="Misspelt.", action="apply"
     ),
     "subjects/<uuid:id_>/restriction/": _plain(restricted="yes"),
     "subjects/<uuid:id_>/erase/": _plain(reason="They asked for it.", confirmed="0"),

@@ -179,7 +179,7 @@ Body = Callable[[Owned, World], Any]
 RECALL_TEST = {"name": "New", "expectations": [{"kind": "include", "text": "tea"}]}
 MEMORY = {"kind": "fact", "text": "New"}
 SUBJECT = {"name": "Zora Quell", "kind": "customer"}
-WRONG = {"kind": "name", "wrong": "Nobody Particular", "right": "Nobody at All"}
+WRONG = {"kind": "name", "wrong": "Nobody Inparticular", "right": "Nobody at All"}
 ERASURE = {"reason": "They asked for it.", "expected_mentions": 0}
 SOMETHING = "00000000-0000-0000-0000-000000000009"
 LIMITS = {
@@ -242,7 +242,9 @@ BODIES: dict[tuple[str, str], Body] = {
     ("subjects/<uuid:id_>/mentions", "POST"): _plain({"mentions": [SOMETHING], "status": "linked"}),
     ("subjects/<uuid:id_>/correction-plan", "POST"): _plain(WRONG),
     ("subjects/<uuid:id_>/corrections", "POST"): _plain({**WRONG, "reason": "Misspelt."}),
-    ("subjects/<uuid:id_>/corrections/<uuid:correction_id>/undo", "POST"): _plain({"things": [SOMETHING]}),
+    ("subjects/<uuid:id_>/corrections/<uuid:correction_id>/undo", "POST"): lambda _owned, world: {
+        "things": [str(world.ids["corrected"])]
+    },
     ("subjects/<uuid:id_>/restriction", "POST"): _plain({"restricted": True}),
     ("erasures", "POST"): lambda _owned, world: {"subject": str(world.ids["subjects"]), **ERASURE},
     ("legal-holds", "POST"): _plain({"kind": "subject", "target": SOMETHING, "reason": "A lawsuit."}),

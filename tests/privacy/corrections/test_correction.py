@@ -15,6 +15,7 @@ from memories.services import MemoryFacts, memories_create, memory_create, memor
 from privacy.corrections import services
 from privacy.corrections.corrected_text import ValueCorrection
 from privacy.corrections.plan import correctable_columns, correction_plan
+from privacy.corrections.saving import thing_save
 from privacy.corrections.services import MAX_IMMEDIATE, correction_create, correction_undo
 from privacy.erasure.services import erasure_request
 from privacy.models import CorrectionStatus, Subject, SubjectCorrection
@@ -90,7 +91,7 @@ def test_every_kind_of_thing_gets_a_next_version(agent: Agent, team: Team, by: P
         assert NAME not in texts(result.ref_kind, result.thing)
         assert RIGHT in texts(result.ref_kind, result.thing)
         row = THING_KINDS[result.ref_kind].model.objects.get(id=result.thing)
-        assert row.version == result.version > result.version_before
+        assert result.version_before < row.version == result.version
         assert row.editor_ref == by.ref
     assert correction_plan(subject, RENAMED).is_empty
 
@@ -174,7 +175,7 @@ def test_many_things_are_corrected_by_a_job_that_goes_on_where_it_was(
     refs = [planned.ref for planned in correction_plan(subject, RENAMED).things]
     made = correction_create(subject=subject, value=RENAMED, reason="Wrong.", things=refs, principal=by)
     assert not made.results.exists()
-    saved = services.thing_save
+    saved = thing_save
     calls: list[Any] = []
 
     def killed(**facts: Any) -> int:
@@ -183,11 +184,11 @@ def test_many_things_are_corrected_by_a_job_that_goes_on_where_it_was(
             raise KeyboardInterrupt
         return saved(**facts)
 
-    monkeypatch.setattr(services, "thing_save", killed)
+    monkeypatch.setattr("privacy.corrections.services.thing_save", killed)
     with pytest.raises(KeyboardInterrupt):
         services.correct_subject(made.job, lambda _steps: None)  # type: ignore[arg-type]
     assert made.results.count() == 3
-    monkeypatch.setattr(services, "thing_save", saved)
+    monkeypatch.setattr("privacy.corrections.services.thing_save", saved)
     run_job(made)
     assert made.results.filter(status=CorrectionStatus.CORRECTED, version=2).count() == MAX_IMMEDIATE + 5
 
