@@ -128,7 +128,8 @@ OF_ONE_OWNER = {
 NAMING = {"MemberForm"}
 """They offer nothing, and take names of things that the person may see; tried below."""
 PLAIN = {
-    "DecisionForm", "FeedbackForm", "ReasonForm", "SubjectForm", "SubjectSearchForm", "ErasureForm", "HoldForm", "CorrectionForm",
+    "DecisionForm", "FeedbackForm", "ReasonForm", "SubjectForm", "SubjectSearchForm", "ErasureForm", "HoldForm",
+    "CorrectionForm",
     "UserSettingsForm", "GlobalSearchForm", "ActivityFilterForm",
     "TextForm", "DraftForm", "PublishForm", "RestoreForm", "NamedForm", "TeamForm", "TeamSettingsForm",
     "DeletionForm",
