@@ -5,7 +5,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from config.http.errors import NotFound
-from privacy.models import LegalHold, Subject, SubjectErasure, SubjectFile
+from privacy.models import LegalHold, Subject, SubjectCorrection, SubjectErasure, SubjectFile
 from privacy.subjects.export import FILE_RETENTION
 from teams.access import require_admin
 from teams.principal import Principal
@@ -31,6 +31,15 @@ def subject_file_for(principal: Principal, subject: Subject, id_: UUID) -> Subje
     if file is None:
         raise NotFound("This file")
     return file
+
+
+def correction_for(principal: Principal, subject: Subject, id_: UUID) -> SubjectCorrection:
+    """Return the correction of the subject with this id. Raises Forbidden and NotFound."""
+    require_admin(principal)
+    found = SubjectCorrection.objects.select_related("subject", "job").filter(subject=subject, id=id_).first()
+    if found is None:
+        raise NotFound("This correction")
+    return found
 
 
 def erasure_for(principal: Principal, id_: UUID) -> SubjectErasure:

@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from privacy.corrections import api as corrections
 from privacy.erasure import api as erasures
 from privacy.subjects import api
 
@@ -18,6 +19,10 @@ urlpatterns = [
     path("subjects/<uuid:id_>/mentions", api.SubjectMentionList.as_view()),
     path("subjects/<uuid:id_>/scan", api.SubjectScanList.as_view()),
     path("subjects/<uuid:id_>/restriction", api.SubjectRestriction.as_view()),
+    path("subjects/<uuid:id_>/correction-plan", corrections.CorrectionPlanView.as_view()),
+    path("subjects/<uuid:id_>/corrections", corrections.CorrectionList.as_view()),
+    path("subjects/<uuid:id_>/corrections/<uuid:correction_id>", corrections.CorrectionDetail.as_view()),
+    path("subjects/<uuid:id_>/corrections/<uuid:correction_id>/undo", corrections.CorrectionUndo.as_view()),
     path("subjects/<uuid:id_>/files", api.SubjectFileList.as_view()),
     path("subjects/<uuid:id_>/files/<uuid:file_id>", api.SubjectFileDetail.as_view()),
     path("subjects/<uuid:id_>/files/<uuid:file_id>/content", api.SubjectFileContent.as_view()),

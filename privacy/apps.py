@@ -12,4 +12,6 @@ class PrivacyConfig(AppConfig):
     def ready(self) -> None:
         for module in ("scan", "export"):
             import_module(f"privacy.subjects.{module}")  # kinds of jobs
-        import_module("privacy.erasure.erasure_job")  # a kind of job and a periodic task
+        import_module("privacy.corrections.services")  # a kind of job
+        for module in ("erasure_job", "repetition", "deploy_checks"):  # a kind of job, periodic tasks, a check
+            import_module(f"privacy.erasure.{module}")

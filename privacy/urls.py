@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from privacy.corrections import views as corrections
 from privacy.erasure import views as erasure_views
 from privacy.subjects import export_views, views
 
@@ -18,6 +19,15 @@ urlpatterns = [
     path("subjects/<uuid:id_>/scan/", views.scan, name="subject_scan"),
     path("subjects/<uuid:id_>/mentions/", views.selection, name="subject_selection"),
     path("subjects/<uuid:id_>/restriction/", views.restriction, name="subject_restriction"),
+    path("subjects/<uuid:id_>/correct/", corrections.correct, name="subject_correct"),
+    path(
+        "subjects/<uuid:id_>/corrections/<uuid:correction_id>/", corrections.correction_page, name="subject_correction"
+    ),
+    path(
+        "subjects/<uuid:id_>/corrections/<uuid:correction_id>/undo/",
+        corrections.undo,
+        name="subject_correction_undo",
+    ),
     path("subjects/<uuid:id_>/files/", export_views.files, name="subject_files"),
     path("subjects/<uuid:id_>/files/<uuid:file_id>/", export_views.download, name="subject_file_download"),
     path("subjects/<uuid:id_>/delete/", views.delete, name="subject_delete"),

@@ -119,6 +119,18 @@ def cloned_database(template: str = TEMPLATE) -> Iterator[str]:
         _drop(server, keys_of(name))
 
 
+def leave(name: str) -> None:
+    """Close this process's sessions in a database, so that it can be copied; the next statement opens others."""
+    from django.db import connections
+
+    for wrapper in [connections[alias] for alias in connections]:
+        _point(wrapper, wrapper.settings_dict["NAME"])
+    _point_broker()
+    for role in get_args(Role):
+        with _connect(_server(), role) as connection:
+            connection.execute(END_OWN_SESSIONS, [name])
+
+
 def keys_of(name: str) -> str:
     """The name of the database's key store, which is created where the first key is needed."""
     return f"{name}_keys"

@@ -20,7 +20,8 @@ TOP = {
         "services", "forms", "views", "api", "search", "embeddings", "lifecycle", "archive", "imports", "jobs",
     },
     "privacy": {
-        "__init__", "access", "api_urls", "apps", "urls", "models", "migrations", "subjects", "erasure", "templatetags",
+        "__init__", "access", "api_urls", "apps", "urls", "models", "migrations", "subjects", "erasure",
+        "corrections", "management", "templatetags",
     },
 }  # fmt: skip
 """Everything that may stand at the top of an app."""

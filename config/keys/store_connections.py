@@ -28,8 +28,9 @@ Asked = tuple[str, Mapping[str, Any]]
 """A statement with its parameters."""
 
 # The tables are created where they are missing, by whoever needs them first. A key that was destroyed leaves its row
-# without the key, so that a stored value can tell since when it is erased.
-TABLES_EXIST = "SELECT to_regclass('key_destructions') IS NOT NULL"
+# without the key, so that a stored value can tell since when it is erased. `erasure_ledger` says what was erased, see
+# `privacy.erasure.ledger`.
+TABLES_EXIST = "SELECT to_regclass('erasure_ledger') IS NOT NULL"
 LOCK = "SELECT pg_advisory_xact_lock(hashtext('dossier key store'))"
 CREATE_TABLES = """
 CREATE TABLE IF NOT EXISTS data_keys (
@@ -47,6 +48,11 @@ CREATE INDEX IF NOT EXISTS text_words_words ON text_words USING gin (words) WITH
 CREATE TABLE IF NOT EXISTS key_destructions (
     only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
     number bigint NOT NULL
+);
+CREATE TABLE IF NOT EXISTS erasure_ledger (
+    erasure uuid PRIMARY KEY,
+    completed_at timestamptz NOT NULL,
+    sealed bytea NOT NULL
 );
 INSERT INTO key_destructions (number) VALUES (0) ON CONFLICT DO NOTHING;
 """

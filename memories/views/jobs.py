@@ -21,6 +21,7 @@ PURPOSES = {
     "import_archive": gettext_lazy("Import archive"),
     "list_contexts": gettext_lazy("Export contexts"),
     "find_subject_mentions": gettext_lazy("Search for texts about a subject"),
+    "correct_subject": gettext_lazy("Correct data of a subject"),
     "write_subject_file": gettext_lazy("Write a file about a subject"),
     "webhook_delivery": gettext_lazy("Deliver webhook"),
     "embed_missing": gettext_lazy("Index memories, entities and tools"),

@@ -12,7 +12,7 @@ interrupted at any moment goes on with the step in which it was.
 | `search` | searches everything again: whatever was written meanwhile is erased in another round |
 | `subject` | erases the subject's own rows |
 | `rewrite:<table>` | writes a table anew |
-| `report` | seals the report and forgets the spellings |
+| `report` | enters the erasure into the ledger, seals the report and forgets the spellings |
 """
 
 import logging
@@ -24,6 +24,7 @@ from uuid import UUID
 from django.db import transaction
 
 from assembly.pipeline.shared_answers import shared_answers
+from config.keys.key_errors import KeyStoreUnavailable
 from memories.embeddings.topic_vectors import topic_vectors
 from memories.jobs.periodic import periodic
 from memories.jobs.services import Advance, RetryLater, job_create, job_kind, job_retry
@@ -122,7 +123,10 @@ def erasure_run(erasure: SubjectErasure, advance: Callable[[int], object] = lamb
     for table in rewritten_tables([*(place.table for place in places_of(*WRITTEN_ANEW)), *FURTHER_TABLES]):
         _rewrite(erasure, table)
         advance(1)
-    report_seal(erasure)
+    try:
+        report_seal(erasure)
+    except KeyStoreUnavailable as error:
+        raise RetryLater(error.detail, BUSY_PAUSE) from None
 
 
 def _run_step(erasure: SubjectErasure, sought: Sought, name: str, step: Step) -> None:

@@ -26,7 +26,15 @@ from memories.models.file_passage import FILE_MODELS
 from privacy.erasure.places import Place, Treatment
 from privacy.erasure.sealed_rows import sealed_keys, sealed_rows_erase
 from privacy.erasure.sought import Sought
-from privacy.models import Subject, SubjectErasure, SubjectFile, SubjectIdentifier, SubjectMention, SubjectScan
+from privacy.models import (
+    Subject,
+    SubjectCorrection,
+    SubjectErasure,
+    SubjectFile,
+    SubjectIdentifier,
+    SubjectMention,
+    SubjectScan,
+)
 from privacy.subjects.withholding import withheld_things_sync
 from teams.principal import SYSTEM
 
@@ -201,7 +209,7 @@ def subject_rows_erase(erasure: SubjectErasure) -> dict[str, int]:
         withheld_things_sync(subject)
     counts = {
         model._meta.db_table: model.objects.filter(subject=subject).delete()[0]  # noqa: SLF001
-        for model in (SubjectIdentifier, SubjectMention, SubjectFile, SubjectScan)
+        for model in (SubjectIdentifier, SubjectMention, SubjectFile, SubjectScan, SubjectCorrection)
     }
     subject.name, subject.note, subject.erased_at = ERASED, "", subject.erased_at or timezone.now()
     subject.save()

@@ -13,6 +13,7 @@ from django.utils import timezone
 from assembly.models import RecordErasure
 from assembly.records.seal_hashing import canonical_json, timestamp
 from assembly.records.seals import erasure_seal
+from privacy.erasure.ledger import entry_add
 from privacy.erasure.places import EMPTIED_REASON, PLACES, Treatment
 from privacy.erasure.table_rewrite import write_ahead
 from privacy.models import ErasureState, SubjectErasure
@@ -32,6 +33,7 @@ def report_of(erasure: SubjectErasure) -> dict[str, Any]:
         "requested_by": erasure.requested_by,
         "requested_at": timestamp(erasure.created),
         "completed_at": timestamp(timezone.now()),
+        **({"repeats": erasure.repeats} if erasure.repeats else {}),
         "rounds": erasure.steps.get("rounds", 1),
         "things": found.get("things", {}),
         "unpacked": found.get("unpack", {}).get("unpacked", 0),
@@ -54,9 +56,13 @@ def _place_line(table: str, treatment: Treatment, found: dict[str, Any]) -> dict
 
 
 def report_seal(erasure: SubjectErasure) -> None:
-    """Store the report, add it to the chain of seals, and forget what was looked for."""
+    """Add the erasure to the ledger, store the report, add it to the chain of seals, and forget what was looked for.
+
+    Raises KeyStoreUnavailable, and nothing is finished then.
+    """
     if "write_ahead" not in erasure.steps:
         erasure.steps = {**erasure.steps, "write_ahead": write_ahead().document()}
+    entry_add(erasure)  # before the spellings are forgotten
     with transaction.atomic():
         erasure.report = report_of(erasure)
         text = canonical_json(erasure.report)

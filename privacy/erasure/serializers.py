@@ -39,6 +39,10 @@ class ErasureSerializer(serializers.Serializer[Any]):
     completed_at = serializers.DateTimeField(allow_null=True)
     sha256 = serializers.CharField(allow_blank=True, help_text="Of the report as canonical JSON, which a seal holds.")
     report = serializers.DictField(allow_null=True)
+    repeats = serializers.DictField(
+        allow_null=True,
+        help_text="Number and completion of the erasure that it repeats, because an older backup was restored.",
+    )
 
 
 class PlannedMentionSerializer(serializers.Serializer[Any]):
@@ -86,6 +90,7 @@ def erasure_document(erasure: SubjectErasure) -> dict[str, Any]:
         "completed_at": erasure.completed_at,
         "sha256": bytes(erasure.sha256 or b"").hex(),
         "report": erasure.report,
+        "repeats": erasure.repeats,
     }
 
 

@@ -15,6 +15,7 @@ from privacy.erasure.sought import DELETABLE_TABLES, TABLE_OF_KIND, seal_spellin
 from privacy.erasure.spelling_patterns import LEAST_CHARACTERS, SpellingPatterns
 from privacy.models import LegalHold, MentionStatus, Subject, SubjectErasure, SubjectMention
 from privacy.models.erasure import MAX_ERASURE_REASON_CHARACTERS
+from privacy.subjects.scan import sought_identifiers
 from privacy.subjects.services import lock_subject
 from teams.activity.log import activity_record
 from teams.activity.models import ActivityAction
@@ -88,7 +89,7 @@ def erasure_plan(subject: Subject, whole: Collection[UUID] | None = None) -> Era
 
 def _spellings(subject: Subject) -> set[str]:
     """Return what is looked for: the identifiers, and all that was found to be written of them in linked things."""
-    found = {subject.name, *subject.identifiers.values_list("value", flat=True)}
+    found = {subject.name, *(value for _kind, value in sought_identifiers(subject))}
     for spellings in SubjectMention.objects.filter(subject=subject, status=MentionStatus.LINKED).values_list(
         "spellings", flat=True
     ):

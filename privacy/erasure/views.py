@@ -16,9 +16,11 @@ from django.utils.translation import gettext_lazy
 from assembly.records.seal_hashing import canonical_json
 from config.http.cursors import next_page_url, page_of
 from config.http.errors import Conflict, DossierError, Invalid, NotFound
+from config.keys.key_errors import KeysUnavailable
 from privacy.access import erasure_for, subject_for
 from privacy.erasure.erasure_job import job_of
 from privacy.erasure.holds import hold_lift, hold_set
+from privacy.erasure.ledger import lost_erasures
 from privacy.erasure.services import ErasurePlan, HeldByLaw, erasure_plan, erasure_request
 from privacy.models import HoldKind, LegalHold, Subject, SubjectErasure
 from privacy.models.erasure import MAX_ERASURE_REASON_CHARACTERS
@@ -148,10 +150,19 @@ def erasure_list(request: HttpRequest) -> HttpResponse:
     found, cursor = page_of(SubjectErasure.objects.all(), request.GET, ("number",))
     facts = {
         "erasures": found,
+        "lost": _lost(),
         "next": next_page_url(request.path, request.GET.dict(), cursor),
         "holds": _held(),
     }
     return render(request, "privacy/erasure/list.html", facts)
+
+
+def _lost() -> int:
+    """Return how many erasures are missing, because an older state of the database was restored; 0 if nobody knows."""
+    try:
+        return len(lost_erasures())
+    except KeysUnavailable:
+        return 0
 
 
 def _held() -> list[tuple[LegalHold, Subject | None]]:
@@ -174,6 +185,9 @@ def erasure_page(request: HttpRequest, id_: UUID) -> HttpResponse:
         "empty": sum(not line["found"] for line in report.get("places", ())),
         "steps_done": len(erasure.steps.get("done", [])),
         "job": job_of(erasure),
+        "first_completed": datetime.datetime.fromisoformat(erasure.repeats["completed_at"])
+        if erasure.repeats
+        else None,
         "sha256": bytes(erasure.sha256 or b"").hex(),
         "crumbs": [list_crumb(), Crumb(_("Erasures"), reverse("erasure_list"))],
     }

@@ -1,5 +1,6 @@
-"""The models of `privacy` are subjects, what mentions them, and files with everything about one of them."""
+"""The models of `privacy` are subjects, what mentions them, files with everything about one, corrections, erasures."""
 
+from privacy.models.correction import CorrectionResult, CorrectionStatus, SubjectCorrection
 from privacy.models.erasure import ErasureState, HoldKind, LegalHold, SubjectErasure
 from privacy.models.subject import (
     IdentifierKind,
@@ -14,12 +15,15 @@ from privacy.models.subject import (
 from privacy.models.subject_work import SubjectFile, SubjectScan
 
 __all__ = [
+    "CorrectionResult",
+    "CorrectionStatus",
     "ErasureState",
     "HoldKind",
     "IdentifierKind",
     "LegalHold",
     "MentionStatus",
     "Subject",
+    "SubjectCorrection",
     "SubjectErasure",
     "SubjectFile",
     "SubjectIdentifier",

@@ -45,6 +45,8 @@ class SubjectErasure(models.Model):
     steps: Any = models.JSONField(default=dict)
     vectors: Any = models.JSONField(default=list)
     report: Any = models.JSONField(null=True)
+    repeats: Any = models.JSONField(null=True)
+    """The `number` and `completed_at` of the erasure that this one repeats in a database that was restored."""
     sha256 = models.BinaryField(max_length=32, null=True)
     completed_at = models.DateTimeField(null=True)
 

@@ -1,6 +1,7 @@
 """A subject is a person about whom things are stored; a mention is a stored thing that names this person.
 
-Names and identifiers of a subject are in these tables alone: the activity log, jobs and addresses have ids.
+Names and identifiers of a subject are in these tables, and in those of corrections, alone: the activity log, jobs and
+addresses have ids.
 """
 
 from typing import Any

@@ -80,12 +80,13 @@ def sentences_with(spellings: Sequence[str], texts: Iterable[str]) -> Iterable[S
         end = 0
         for found in pattern.finditer(text):
             if found.start() >= end:
-                sentence = _sentence(text, found.start(), found.end())
+                sentence = sentence_around(text, found.start(), found.end())
                 end = found.end() + len(sentence.after)
                 yield sentence
 
 
-def _sentence(text: str, start: int, end: int) -> Sentence:
+def sentence_around(text: str, start: int, end: int) -> Sentence:
+    """Return the sentence of the text in which the characters `start` to `end` stand, shortened around them."""
     before, after = text[max(0, start - REACH) : start], text[end : end + REACH]
     begins = [match.end() for match in SENTENCE_END.finditer(before)]
     ends = SENTENCE_END.search(after)

@@ -72,7 +72,7 @@ def recorded_findings(texts: dict[bytes, str], spellings: Spellings) -> list[Rec
     findings = {finding.thing: finding for finding in _findings_of_things(pieces)}
     orphans: dict[int, bytes] = {}
     for id_, named, sha256 in pieces:
-        thing = _thing_of(named)
+        thing = thing_of(named)
         if thing and thing[1] in findings:
             findings[thing[1]].spellings |= found[sha256]
             findings[thing[1]].pieces.add(id_)
@@ -84,14 +84,14 @@ def recorded_findings(texts: dict[bytes, str], spellings: Spellings) -> list[Rec
 def _findings_of_things(pieces: Iterable[tuple[int, str, bytes]]) -> Iterator[RecordedFinding]:
     ids = defaultdict[str, set[UUID]](set)
     for _id, named, _sha256 in pieces:
-        if thing := _thing_of(named):
+        if thing := thing_of(named):
             ids[thing[0]].add(thing[1])
     for kind, things in ids.items():
         for id_, owners in existing_owners(kind, sorted(things)).items():
             yield RecordedFinding(kind, id_, *owners)
 
 
-def _thing_of(named: str) -> tuple[str, UUID] | None:
+def thing_of(named: str) -> tuple[str, UUID] | None:
     """Return the kind and id of the thing from which a piece came; None where it is no stored thing."""
     ref = Ref.parse(named)
     try:

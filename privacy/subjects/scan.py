@@ -19,7 +19,7 @@ from config.db.statements import execute_sql, fetch_rows
 from memories.jobs.periodic import periodic
 from memories.jobs.services import UNFINISHED, Advance, job_create, job_kind
 from memories.models import Job
-from privacy.models import MentionStatus, Subject, SubjectMention, SubjectScan
+from privacy.models import MentionStatus, Subject, SubjectCorrection, SubjectMention, SubjectScan
 from privacy.subjects.recorded_texts import RecordedFinding, recorded_findings, recorded_texts
 from privacy.subjects.spellings import Spellings, spellings_of
 from privacy.subjects.stored_texts import TextTable, existing_owners, text_tables
@@ -100,7 +100,7 @@ def find_mentions(job: Job, advance: Advance) -> None:
     scan = SubjectScan.objects.select_related("subject").filter(id=job.arguments["scan"], finished_at=None).first()
     if scan is None or scan.subject.erased_at:
         return
-    spellings = spellings_of(scan.subject.identifiers.values_list("kind", "value"))
+    spellings = spellings_of(sought_identifiers(scan.subject))
     tables = text_tables(changed_only=scan.since is not None)
     names = [*(table.name for table in tables), RECORDS]
     begun = names.index(scan.place.get("table", names[0]))
@@ -110,6 +110,12 @@ def find_mentions(job: Job, advance: Advance) -> None:
         advance(1)
     _scan_records(scan, spellings, advance)
     _finish(scan)
+
+
+def sought_identifiers(subject: Subject) -> list[tuple[str, str]]:
+    """Return the kinds and values of the identifiers, and of former ones, which histories and records still have."""
+    former = SubjectCorrection.objects.filter(subject=subject, was_identifier=True)
+    return [*subject.identifiers.values_list("kind", "value"), *former.values_list("kind", "wrong")]
 
 
 def _scan_table(scan: SubjectScan, table: TextTable, spellings: Spellings, advance: Advance) -> None:

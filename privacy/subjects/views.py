@@ -92,6 +92,8 @@ def subject_page(request: HttpRequest, id_: UUID) -> HttpResponse:
         "subject": subject,
         "crumbs": [list_crumb()],
         "identifiers": subject.identifiers.order_by("id"),
+        "former": subject.corrections.filter(was_identifier=True).order_by("created"),
+        "corrections": subject.corrections.order_by("-created", "-id")[:20],
         "versions": subject.versions.order_by("-version")[:20],
         "groups": mention_groups(found),
         "status": chosen,

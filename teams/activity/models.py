@@ -64,6 +64,8 @@ class ActivityAction(models.TextChoices):
     SUBJECT_REVIEWED = "subject.reviewed", _("Mentions of a subject reviewed")
     SUBJECT_RESTRICTED = "subject.restricted", _("Subject restricted")
     SUBJECT_RELEASED = "subject.released", _("Restriction of a subject lifted")
+    SUBJECT_CORRECTED = "subject.corrected", _("Data of a subject corrected")
+    CORRECTION_UNDONE = "subject.correction_undone", _("Correction of a subject undone")
     SUBJECT_ERASED = "subject.erased", _("Erasure of a subject started")
     LEGAL_HOLD_SET = "legal_hold.set", _("Legal hold set")
     LEGAL_HOLD_LIFTED = "legal_hold.lifted", _("Legal hold lifted")

@@ -28,7 +28,7 @@ NO_PAGES = frozenset({
     "notification", "notifications_read_all", "alert_acknowledge", "first_steps_hide", "alert_resolve", "alert_reopen",
     "storage_report_undo",
     "conflict_resolve", "conflict_selection", "conflict_undo",
-    "subject_scan", "subject_selection", "subject_file_download", "erasure_report",
+    "subject_scan", "subject_selection", "subject_correction_undo", "subject_file_download", "erasure_report",
     "webhook_secret_change", "webhook_test", "webhook_resend", "webhook_switch",
 })  # fmt: skip
 

@@ -43,7 +43,16 @@ from memories.lifecycle.kv_policies import kv_policy_save
 from memories.lifecycle.kv_policy import DEFAULT_POLICIES
 from memories.models import ImportPlan, Job, LifecycleReport, Memory
 from memories.services import facts_of, memory_update
-from privacy.models import ErasureState, Subject, SubjectErasure, SubjectMention
+from privacy.corrections.corrected_text import ValueCorrection
+from privacy.corrections.services import correction_create
+from privacy.models import (
+    CorrectionResult,
+    ErasureState,
+    Subject,
+    SubjectCorrection,
+    SubjectErasure,
+    SubjectMention,
+)
 from privacy.subjects.services import SubjectFacts, subject_create
 from teams.level_changes import level_set
 from teams.models import Team, User
@@ -291,6 +300,8 @@ PAGES = (
     "/subjects/{subject}/?status=dismissed",
     "/subjects/{subject}/edit/",
     "/subjects/{subject}/restriction/",
+    "/subjects/{subject}/correct/",
+    "/subjects/{subject}/corrections/{correction}/",
     "/subjects/{subject}/files/",
     "/subjects/{subject}/delete/",
     "/subjects/{subject}/erase/",
@@ -430,7 +441,8 @@ def facts(olga: User, team: Team) -> Facts:
         over=Assembly.objects.get(budget=1).id,
         draft=draft.id,
         recall=_recall_test(team).id,
-        subject=_subject().id,
+        subject=(subject := _subject()).id,
+        correction=_correction(subject).id,
         erasure=_erasure().id,
         proposal=_proposal(olga).id,
         plan=shown.id,
@@ -481,6 +493,20 @@ def _subject() -> Subject:
     SubjectMention.objects.create(
         subject=made, ref_kind="memory", thing=memory.id, agent_id=memory.agent_id, team_id=memory.team_id,
         spellings=["stage"],
+    )  # fmt: skip
+    return made
+
+
+def _correction(subject: Subject) -> SubjectCorrection:
+    """One that was told about, of a name in a memory."""
+    value = ValueCorrection("name", subject.name, "Somebody Unknown")
+    made = correction_create(subject=subject, value=value, reason="Misspelt.", things=[], principal=SYSTEM)
+    recipient = {"agent": str(uuid4()), "name": "Luna", "contexts": 2, "last_at": "2026-11-26T05:04:59+00:00"}
+    made.told, made.finished_at = {"contexts": 2, "recipients": [recipient]}, timezone.now()
+    made.save()
+    CorrectionResult.objects.create(
+        correction=made, ref_kind="memory", thing=subject.mentions.get().thing, status="corrected",
+        version_before=1, version=2, places=1,
     )  # fmt: skip
     return made
 

@@ -17,7 +17,7 @@ from teams.principal import SYSTEM
 from tests.browser.conftest import sign_in
 from tests.browser.page_checks import narrow_or_wide, violations_in_both_schemes
 from tests.browser.test_conflicts import photograph
-from tests.privacy.subject_factories import NAME, run_scans, tell_everything
+from tests.privacy.subject_factories import NAME, link_all, run_scans, scanned_subject, tell_everything
 
 pytestmark = pytest.mark.browser
 LONG = (
@@ -75,4 +75,44 @@ def test_a_person_asks_what_is_stored(page: Page, server: str, team: Team, compl
     photograph(page, "subjects")
     assert violations_in_both_schemes(page) == []
     assert narrow_or_wide(page) == []
+    assert complaints == []
+
+
+def test_a_wrong_name_is_corrected(page: Page, server: str, team: Team, complaints: list[str]) -> None:
+    agent = Agent.objects.get(slug="luna")
+    User.objects.filter(username="olga").update(is_admin=True)
+    tell_everything(agent, team)
+    memory = memory_create(owner=agent, facts=MemoryFacts(kind="fact", text=LONG), principal=SYSTEM)
+    subject = scanned_subject()
+    link_all(subject)
+    sign_in(page, server)
+    page.goto(f"{server}/subjects/{subject.id}/")
+    page.get_by_role("link", name="Correct", exact=True).click()
+    page.get_by_label("What is wrong").select_option("name")
+    page.get_by_label("Wrong value").fill(NAME)
+    page.get_by_label("Right value").fill("Zora Quill")
+    page.get_by_label("Reason").fill("She wrote us how her name is spelt.")
+    photograph(page, "correct-form")
+    page.get_by_role("button", name="Preview").click()
+    line = page.locator("li.mention").filter(has_text="tickets for the second evening")
+    expect(line.locator("del")).to_have_text(NAME)
+    expect(line.locator("ins")).to_have_text("Zora Quill")
+    photograph(page, "correct-preview")
+    assert violations_in_both_schemes(page) == []
+    assert narrow_or_wide(page) == []
+    page.locator("li.mention").filter(has_text="Session").locator("input").first.uncheck()
+    page.get_by_role("button", name="Correct", exact=True).click()
+    expect(page.get_by_text("Who was told the wrong value")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("No recorded context told it.").or_(page.get_by_text("being searched"))).to_be_visible()
+    photograph(page, "correction")
+    assert violations_in_both_schemes(page) == []
+    assert narrow_or_wide(page) == []
+    memory.refresh_from_db()
+    assert memory.text == LONG.replace(NAME, "Zora Quill")
+    line = page.locator("li.mention").filter(has_text="We talked for an hour")
+    line.locator("input").check()
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator("[data-message]")).to_contain_text("1 text is as it was before", timeout=30_000)
+    memory.refresh_from_db()
+    assert memory.text == LONG
     assert complaints == []

@@ -261,6 +261,9 @@ subjects/<uuid:id_>/edit/                                               organisa
 subjects/<uuid:id_>/scan/                                               -             organisation
 subjects/<uuid:id_>/mentions/                                           -             organisation
 subjects/<uuid:id_>/restriction/                                        organisation  organisation
+subjects/<uuid:id_>/correct/                                            organisation  organisation
+subjects/<uuid:id_>/corrections/<uuid:correction_id>/                   organisation  =
+subjects/<uuid:id_>/corrections/<uuid:correction_id>/undo/              -             organisation
 subjects/<uuid:id_>/files/                                              organisation  organisation
 subjects/<uuid:id_>/files/<uuid:file_id>/                               organisation  =
 subjects/<uuid:id_>/delete/                                             organisation  organisation
@@ -416,6 +419,9 @@ BODIES: Mapping[str, Body] = {
     "subjects/new/": _version(0, name="Zora Quell", kind="customer"),
     "subjects/<uuid:id_>/edit/": _version(name="Zora Quell", kind="customer"),
     "subjects/<uuid:id_>/mentions/": _plain(action="link"),
+    "subjects/<uuid:id_>/correct/": _plain(
+        kind="name", wrong="Nobody Inparticular", right="Nobody at All", reason="Misspelt.", action="apply"
+    ),
     "subjects/<uuid:id_>/restriction/": _plain(restricted="yes"),
     "subjects/<uuid:id_>/erase/": _plain(reason="They asked for it.", confirmed="0"),
     "subjects/<uuid:id_>/hold/": _plain(reason="A lawsuit."),

@@ -138,6 +138,10 @@ subjects/<uuid:id_>/versions                    GET organisation
 subjects/<uuid:id_>/mentions                    GET organisation  POST organisation
 subjects/<uuid:id_>/scan                        POST organisation
 subjects/<uuid:id_>/restriction                 POST organisation
+subjects/<uuid:id_>/correction-plan             POST organisation
+subjects/<uuid:id_>/corrections                 GET organisation  POST organisation
+subjects/<uuid:id_>/corrections/<uuid:correction_id>        GET organisation
+subjects/<uuid:id_>/corrections/<uuid:correction_id>/undo   POST organisation
 subjects/<uuid:id_>/erasure-plan                GET organisation
 erasures                                        GET organisation  POST organisation
 erasures/<uuid:id_>                             GET organisation
@@ -175,6 +179,7 @@ Body = Callable[[Owned, World], Any]
 RECALL_TEST = {"name": "New", "expectations": [{"kind": "include", "text": "tea"}]}
 MEMORY = {"kind": "fact", "text": "New"}
 SUBJECT = {"name": "Zora Quell", "kind": "customer"}
+WRONG = {"kind": "name", "wrong": "Nobody Inparticular", "right": "Nobody at All"}
 ERASURE = {"reason": "They asked for it.", "expected_mentions": 0}
 SOMETHING = "00000000-0000-0000-0000-000000000009"
 LIMITS = {
@@ -235,6 +240,11 @@ BODIES: dict[tuple[str, str], Body] = {
     ("subjects/search", "POST"): _plain({"query": "Zora Quell"}),
     ("subjects/<uuid:id_>", "PUT"): _plain(SUBJECT),
     ("subjects/<uuid:id_>/mentions", "POST"): _plain({"mentions": [SOMETHING], "status": "linked"}),
+    ("subjects/<uuid:id_>/correction-plan", "POST"): _plain(WRONG),
+    ("subjects/<uuid:id_>/corrections", "POST"): _plain({**WRONG, "reason": "Misspelt."}),
+    ("subjects/<uuid:id_>/corrections/<uuid:correction_id>/undo", "POST"): lambda _owned, world: {
+        "things": [str(world.ids["corrected"])]
+    },
     ("subjects/<uuid:id_>/restriction", "POST"): _plain({"restricted": True}),
     ("erasures", "POST"): lambda _owned, world: {"subject": str(world.ids["subjects"]), **ERASURE},
     ("legal-holds", "POST"): _plain({"kind": "subject", "target": SOMETHING, "reason": "A lawsuit."}),

@@ -129,6 +129,7 @@ NAMING = {"MemberForm"}
 """They offer nothing, and take names of things that the person may see; tried below."""
 PLAIN = {
     "DecisionForm", "FeedbackForm", "ReasonForm", "SubjectForm", "SubjectSearchForm", "ErasureForm", "HoldForm",
+    "CorrectionForm",
     "UserSettingsForm", "GlobalSearchForm", "ActivityFilterForm",
     "TextForm", "DraftForm", "PublishForm", "RestoreForm", "NamedForm", "TeamForm", "TeamSettingsForm",
     "DeletionForm",

@@ -38,7 +38,7 @@ ACCESS = frozenset({
     "recall_test_for", "recall_owners_for", "find_guarded_text",
     "delivery_for", "alert_for", "alert_to_resolve", "external_source_for", "job_for", "import_for", "context_file_for",
     "require_admin", "require_manager", "manages_all_teams", "key_in_team",
-    "subject_for", "subject_file_for", "hold_for",
+    "subject_for", "subject_file_for", "hold_for", "correction_for",
     "find",  # `agent_for` or `team_for`, as the route says
     "_own_draft",  # the drafts of the person who asks
 })  # fmt: skip
@@ -79,7 +79,8 @@ GUARDED: Mapping[str, str] = {
         "rule_owner_for": "rule_create",
         "rule_for rule_owner_for tried_rule": "try_rule",
         "subject_for": """subject_update subject_delete mentions_decide subject_restrict subject_scan_create
-            subject_file_create erasure_plan erasure_request""",
+            subject_file_create erasure_plan erasure_request correction_create""",
+        "subject_for correction_for": "correction_undo",
         "subject_for require_admin": "hold_set",
         "subject_for hold_for": "hold_lift",
         "subject_file_for": "note_download",

@@ -191,6 +191,10 @@ SUBJECTS = {  # of the organisation; tried in tests/privacy/test_api.py
     "subjects/<uuid:id_>/files/<uuid:file_id>",
     "subjects/<uuid:id_>/files/<uuid:file_id>/content",
     "subjects/<uuid:id_>/erasure-plan",
+    "subjects/<uuid:id_>/correction-plan",  # and these in tests/privacy/corrections/test_api.py
+    "subjects/<uuid:id_>/corrections",
+    "subjects/<uuid:id_>/corrections/<uuid:correction_id>",
+    "subjects/<uuid:id_>/corrections/<uuid:correction_id>/undo",
     "erasures",  # and these in tests/privacy/erasure/test_requests.py
     "erasures/<uuid:id_>",
     "legal-holds",

@@ -48,7 +48,7 @@ from memories.archive.services import import_create
 from memories.models import Job, JobStatus, LifecycleReport, Memory
 from memories.services import MemoryFacts, MergeRequest, memories_merge, memory_create, memory_update
 from privacy.erasure.holds import hold_set
-from privacy.models import HoldKind, SubjectErasure
+from privacy.models import CorrectionResult, HoldKind, Subject, SubjectCorrection, SubjectErasure
 from privacy.subjects.export import subject_file_create
 from privacy.subjects.services import SubjectFacts, subject_create
 from teams.models import Team, User
@@ -265,6 +265,16 @@ def _contexts(secret: str, team: Team, agent: Agent) -> dict[str, Any]:
     }
 
 
+def _correction(subject: Subject, memory: uuid.UUID) -> uuid.UUID:
+    """The id of a correction of the subject that corrected the memory."""
+    value = {"kind": "other", "wrong": "Mill Lane 3", "right": "Mill Lane 5"}
+    made = SubjectCorrection.objects.create(subject=subject, reason="Moved.", requested_by="system", **value)
+    CorrectionResult.objects.create(
+        correction=made, ref_kind="memory", thing=memory, status="corrected", version_before=1, version=1
+    )
+    return made.id
+
+
 def _erasure() -> SubjectErasure:
     """A finished erasure of somebody who is not known any more."""
     report = {
@@ -331,6 +341,8 @@ def _ids(mixed: User, led: Owned) -> dict[str, Any]:
         "import": plan.id,
         "subjects": subject.id,
         "subject file": subject_file_create(subject=subject, principal=SYSTEM).id,
+        "corrections": _correction(subject, led.ids["teams/memories"]),
+        "corrected": led.ids["teams/memories"],
         "erasures": _erasure().id,
         "legal-holds": hold_set(kind=HoldKind.AGENT, target=uuid.UUID(int=9), reason="A lawsuit.", principal=SYSTEM).id,
         "people": led.member.id,

@@ -72,6 +72,6 @@ DROP FUNCTION erase_sealed_texts(uuid, text, text, text[], text[], text[]);
 
 
 class Migration(migrations.Migration):
-    dependencies = [("memories", "0026_sealed_texts"), ("privacy", "0002_erasures")]
+    dependencies = [("memories", "0026_sealed_texts"), ("privacy", "0004_repeated_erasures")]
 
     operations = [migrations.RunSQL(FUNCTIONS, DROP_FUNCTIONS)]

@@ -1,0 +1,1 @@
+"""A wrong value of a person is corrected in everything that is linked to them."""
