@@ -18,6 +18,7 @@ hot memories, or of passages of hot documents, that are among the FOUND best one
 `wake_ms_<tier>` is the median time to open a memory, a document and an event: to read its text and move it one tier up.
 """
 
+import datetime
 import json
 import os
 import statistics
@@ -158,12 +159,13 @@ def _report_texts(tier: Any, counts: dict[str, int]) -> None:
 
 def _best(agent: "Agent", texts: Sequence[str]) -> dict[str, list[list[Any]]]:
     """Return the best memories and passages for each question, in their order, by kind."""
-    from assembly.profiles.rankers import ranker_named
+    from assembly.profiles.rankers import RANKERS
+    from assembly.sources.memories import search_weights
     from memories.search.document_search import search_passages
     from memories.search.memory_search import search_memories, topic_vector
     from memories.search.question import parse_question
 
-    weights = ranker_named(RANKER).weights
+    weights = search_weights(RANKERS["default"])
     found: dict[str, list[list[Any]]] = {"memory": [], "passage": []}
     for topic in _questions(texts):
         vector = topic_vector(topic)
