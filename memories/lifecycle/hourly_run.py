@@ -118,16 +118,22 @@ class BatchMover:
                     moved = things_move(move.table, batch, move.tier, self.run.at, seconds=seconds, most_ms=most_ms)
                 except LockedTooLong:
                     self.given_up += 1
+                    self._measure(seconds)
                     tried += len(batch) == 1
                     self.sizes[move.table.kind] = max(LEAST_BATCH, len(batch) // 2)
                     continue
                 start, tried = start + len(batch), 0
                 yield from (f"{move.table.kind}:{id_}" for id_ in moved)
-                self._adapt(move.table.kind, 1_000 * max(seconds, default=0.0))
+                self._adapt(move.table.kind, self._measure(seconds))
                 self.run.advance(0)
 
-    def _adapt(self, kind: str, ms: float) -> None:
+    def _measure(self, seconds: Sequence[float]) -> float:
+        """Return the longest of these times in milliseconds."""
+        ms = 1_000 * max(seconds, default=0.0)
         self.longest_ms = max(self.longest_ms, round(ms, 1))
+        return ms
+
+    def _adapt(self, kind: str, ms: float) -> None:
         if ms > LONG_MS:
             self.sizes[kind] = max(LEAST_BATCH, self.sizes[kind] // 2)
         elif ms < SHORT_MS:

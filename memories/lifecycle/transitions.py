@@ -119,7 +119,7 @@ def things_move(
     if space:
         values |= {"whole": whole, "vectors": _vectors(space, whole), "model": space.model}
     limit = _LockLimit(0 if connection.in_atomic_block else most_ms)
-    with limit.raising():
+    with limit.raising([] if seconds is None else seconds):
         if space or table is DOCUMENTS:
             moved, taken = _move_together(table, things, values, space, limit)
         else:
@@ -157,12 +157,13 @@ class _LockLimit:
             execute_sql(one.sql, one.parameters)
 
     @contextmanager
-    def raising(self) -> Iterator[None]:
-        """Raise LockedTooLong where PostgreSQL ended a statement."""
+    def raising(self, seconds: list[float]) -> Iterator[None]:
+        """Raise LockedTooLong where PostgreSQL ended a statement, and append for how long rows were locked."""
         try:
             yield
         except OperationalError as error:
             if self.most_ms and isinstance(error.__cause__, QueryCanceled):
+                seconds.append(perf_counter() - self.begun)
                 raise LockedTooLong from error
             raise
 
