@@ -3,8 +3,8 @@
 The day consists of the last QUESTIONS (40) that the demo's agents asked. It is played in the order in which it was
 recorded, with PAUSE seconds (1) between two of them; after each day, the server is started anew, so that no cache lives
 over night. Each day is played with pre-assembly and without it, on the same database, and the order of the two changes
-from day to day, so that a machine that does something else meanwhile slows both. DAYS is the number of days (3). Other agents ask at the same time, about OTHERS (3) times per second, for contexts that nobody can
-expect.
+from day to day, so that a machine that does something else meanwhile slows both. DAYS is the number of days (3). Other
+agents ask at the same time, about OTHERS (3) times per second, for contexts that nobody can expect.
 
 `hits_day_<n>`: the share of the day's questions whose sources had been read before, as `/metrics` tells.
 `differing`: hits whose content is not that of the same question, for the same moment, without pre-assembly.
