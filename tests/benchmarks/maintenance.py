@@ -19,7 +19,7 @@ import django
 
 from tests.benchmarks.figures import figure
 from tests.benchmarks.http_assembly import manage
-from tests.benchmarks.tiers import fill, messages
+from tests.benchmarks.tiers import fill, keeper, messages
 
 NAME = "maintenance"
 ROWS = int(os.environ.get("ROWS", "100000"))
@@ -39,13 +39,12 @@ def run() -> None:
     django.setup()
     from django.utils import timezone
 
-    from agents.models import Agent
     from config.db.statements import execute_sql, fetch_rows
     from memories.lifecycle import hourly_run, transitions
     from memories.models import LifecycleReport, Memory
     from tests.benchmarks.memory_table import indexed_afterwards
 
-    fill(Agent.objects.create(slug="keeper", name="Keeper"), messages())
+    fill(keeper(), messages())
     with indexed_afterwards():
         execute_sql(COPY_SQL, [max(1, ROWS // Memory.objects.count() - 1)])
     locks: list[float] = []

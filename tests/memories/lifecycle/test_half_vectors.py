@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from agents.models import Agent
@@ -36,7 +37,8 @@ def test_vectors_of_a_warm_document_are_in_half_precision(agent: Agent) -> None:
     move(DOCUMENTS, document, Tier.HOT)
     assert set(stored_vectors()) == {(True, True, None, None)}
     again = Chunk.objects.order_by("position").values_list("embedding", "second_embedding")
-    assert [[list(vector) for vector in row] for row in again] == [[list(vector) for vector in row] for row in halves]
+    for row, half_row in zip(again, halves, strict=True):
+        assert [np.asarray(one).tolist() for one in row] == [np.asarray(one).tolist() for one in half_row]
 
 
 def test_a_new_vector_of_a_hidden_chunk_replaces_the_former_one(agent: Agent) -> None:
