@@ -29,6 +29,7 @@ from memories.embeddings.active_model import EmbeddingModel, read_active_model
 from memories.embeddings.file_splitting import file_split
 from memories.embeddings.indexing import document_split
 from memories.embeddings.splitting import is_code
+from memories.lifecycle.half_vectors import vector_sql
 from memories.models import Chunk, Document, Entity, FilePassage, Memory
 from memories.models.file_passage import FILE_MODELS
 from teams.models import OrganisationFile, TeamFile
@@ -196,9 +197,9 @@ WITH near AS (
         WHERE {of_owners} AND {here} AND {slot} IS NOT NULL AND file_id <> %(item)s AND file_kind = ANY(%(files)s)
         ORDER BY {distance} LIMIT %(nearest)s)
     UNION ALL
-    (SELECT 'chunk', id::text, {distance} FROM chunks
-        WHERE {of_agents} AND {here} AND {slot} IS NOT NULL AND document_id <> %(item)s
-        ORDER BY {distance} LIMIT %(nearest)s)
+    (SELECT 'chunk', id::text, {chunk} <=> %(vector)s::vector AS distance FROM chunks
+        WHERE {of_agents} AND {here} AND {chunk} IS NOT NULL AND document_id <> %(item)s
+        ORDER BY distance LIMIT %(nearest)s)
     UNION ALL
     (SELECT 'entity', id::text, {distance} FROM entities
         WHERE {of_agents} AND {here} AND {slot} IS NOT NULL AND id <> %(item)s
@@ -246,6 +247,7 @@ def nearest_texts(text: ComparedText) -> list[ComparedText]:
         "slot": slot,
         "here": space.here,
         "distance": f"{slot} <=> %(vector)s::vector",
+        "chunk": vector_sql(slot),
         "indexed": f"{slot}::halfvec({dimensions}) <=> %(vector)s::vector::halfvec({dimensions})",
     }
     words = heaviest_words(text.text) if text.language and is_short(text.text) else []

@@ -34,7 +34,7 @@ def tools(gather_context: GatherContext, sections: Sequence[Section]) -> SourceR
 
 
 def _find_tools(gather_context: GatherContext, limit: int, vector: QueryVector | None) -> list[tuple[Any, ...]]:
-    similarity = vector.similarity_sql if vector else "NULL::float8"
+    similarity = vector.similarity_sql(vector.space.slot) if vector else "NULL::float8"
     sql = TOOLS_SQL.format(similarity=similarity, active=ACTIVE_MODEL_SQL)
     parameters = {
         "agent": gather_context.agent.id,

@@ -51,10 +51,11 @@ class QueryVector:
         cosine = Value(1.0) - CosineDistance(self.space.slot, self.vector)
         return Case(When(**{self.space.model_column: self.space.model}, then=cosine), output_field=FloatField())
 
-    @property
-    def similarity_sql(self) -> str:
-        """The SQL expression of the same, for a statement with `parameters`."""
-        return f"CASE WHEN {self.space.here} THEN 1 - ({self.space.slot} <=> %(vector)s::vector) END"
+    def similarity_sql(self, stored: str) -> str:
+        """Return the SQL expression of the same, for a statement with `parameters`; `stored` is that of the row's
+        vector.
+        """
+        return f"CASE WHEN {self.space.here} THEN 1 - ({stored} <=> %(vector)s::vector) END"
 
     def confirm(self, told: Sequence[str]) -> None:
         """Compare the active model that a statement returned. Raises EmbeddingModelChanged where it is another."""

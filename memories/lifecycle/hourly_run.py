@@ -32,7 +32,7 @@ from memories.lifecycle.planned_moves import (
 )
 from memories.lifecycle.rebalancing import rebalance
 from memories.lifecycle.thing_tables import THING_TABLES
-from memories.lifecycle.transitions import things_move
+from memories.lifecycle.transitions import LockedTooLong, things_move
 from memories.models import Job, LifecycleReport, ThingUse
 from teams.principal import SYSTEM
 
@@ -43,6 +43,10 @@ FIRST_BATCH = 4
 LEAST_BATCH, MOST_BATCH = 1, 64
 LONG_MS, SHORT_MS = 20.0, 10.0
 """A batch whose rows were locked for longer is followed by one of half the size, a shorter one by a larger one."""
+MOST_MS = 40
+"""PostgreSQL ends a batch that locks rows for longer; then smaller ones are tried."""
+TRIES_OF_ONE = 3
+"""How often a single thing is tried. The last time has no limit: a document may have very many passages."""
 ROWS_APART = 8
 """Rows that lie side by side are moved by different transactions: a page has room for few new versions at a time, and
 that of the versions of earlier transactions. A version that finds room on its page needs no new entries in indexes.
@@ -85,7 +89,8 @@ class LifecycleRun:
             moved.extend(mover.execute(moves))
         finally:
             if moved:
-                self.report(step, moved, started, {**(detail or {}), "longest_lock_ms": mover.longest_ms})
+                measured = {"longest_lock_ms": mover.longest_ms, "given_up": mover.given_up}
+                self.report(step, moved, started, {**(detail or {}), **measured})
         return len(moved)
 
 
@@ -99,23 +104,36 @@ class BatchMover:
 
     def __init__(self, run: LifecycleRun) -> None:
         self.run = run
-        self.sizes, self.longest_ms = dict[str, int](), 0.0
+        self.sizes, self.longest_ms, self.given_up = dict[str, int](), 0.0, 0
 
     def execute(self, moves: Iterable[PlannedMove]) -> Iterator[str]:
         """Move the things, and yield the refs of those that were moved."""
         for move in moves:
-            ids, start = _apart([thing.facts.id for thing in move.things]), 0
+            ids, start, tried = _apart([thing.facts.id for thing in move.things]), 0, 0
             while start < len(ids):
                 size = self.sizes.setdefault(move.table.kind, FIRST_BATCH)
                 batch, seconds = ids[start : start + size], list[float]()
-                start += len(batch)
-                for id_ in things_move(move.table, batch, move.tier, self.run.at, seconds=seconds):
-                    yield f"{move.table.kind}:{id_}"
-                self._adapt(move.table.kind, 1_000 * max(seconds, default=0.0))
+                most_ms = MOST_MS if tried < TRIES_OF_ONE - 1 else 0
+                try:
+                    moved = things_move(move.table, batch, move.tier, self.run.at, seconds=seconds, most_ms=most_ms)
+                except LockedTooLong:
+                    self.given_up += 1
+                    self._measure(seconds)
+                    tried += len(batch) == 1
+                    self.sizes[move.table.kind] = max(LEAST_BATCH, len(batch) // 2)
+                    continue
+                start, tried = start + len(batch), 0
+                yield from (f"{move.table.kind}:{id_}" for id_ in moved)
+                self._adapt(move.table.kind, self._measure(seconds))
                 self.run.advance(0)
 
-    def _adapt(self, kind: str, ms: float) -> None:
+    def _measure(self, seconds: Sequence[float]) -> float:
+        """Return the longest of these times in milliseconds."""
+        ms = 1_000 * max(seconds, default=0.0)
         self.longest_ms = max(self.longest_ms, round(ms, 1))
+        return ms
+
+    def _adapt(self, kind: str, ms: float) -> None:
         if ms > LONG_MS:
             self.sizes[kind] = max(LEAST_BATCH, self.sizes[kind] // 2)
         elif ms < SHORT_MS:

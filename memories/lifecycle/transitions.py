@@ -6,15 +6,17 @@ The transaction moves only rows whose version is still the same.
 
 import datetime
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 from pgvector import Vector
+from psycopg.errors import QueryCanceled
 
 from config.db.sealed_columns import written_octets_sql
 from config.db.statements import Statement, execute_sql, fetch_rows, run_statement
@@ -54,6 +56,7 @@ NO_WAIT_SQL = "SELECT set_config('synchronous_commit', 'off', true)"
 """Locks are released without waiting for the disk: a move that a crash undoes is made again by the next run."""
 SAME_ANSWERS_SQL = "SELECT set_config('dossier.same_answers', 'on', true)"
 """Changes are not counted: what is stored in another way makes no answer invalid."""
+LIMIT_SQL = "SELECT set_config('statement_timeout', %(ms)s, true)"
 ROWS_LISTED = 32
 EMPTY_WORD_LISTS_SQL = "SELECT empty_word_lists()"
 """PostgreSQL collects the words of new rows in lists, and emptying a long one takes half a second. It is done after
@@ -66,6 +69,10 @@ RECALLED = """JOIN unnest(%(ids)s::uuid[], %(whole)s::text[], %(vectors)s::text[
     USING (id)"""
 IS_SPLIT = "AND (thing.tier <> 'hot' OR thing.split_version = thing.version)"
 """SQL condition that a document is not waiting for being split: its chunks are those of its text."""
+
+
+class LockedTooLong(Exception):
+    """Raised where a move would have locked rows for longer than it may. Nothing was moved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +122,13 @@ def things_move(
     now: datetime.datetime | None = None,
     *,
     seconds: list[float] | None = None,
+    most_ms: int = 0,
 ) -> list[UUID]:
     """Move these things to the tier, and return the ids of those that were moved; others were locked, changed or gone.
 
-    Documents that were not split yet stay. The seconds for which rows were locked are appended to `seconds`. Raises
-    FrozenTextUnreachable and, for the frozen store, its errors.
+    Documents that were not split yet stay. The seconds for which rows were locked are appended to `seconds`. Outside a
+    transaction of the caller, rows are locked for at most `most_ms`, unless it is 0. Raises LockedTooLong where that is
+    too short, FrozenTextUnreachable and, for the frozen store, its errors.
     """
     further = IS_SPLIT if table is DOCUMENTS else ""
     sql = READ_SQL.format(table=table.name, column=table.column, owner=table.owner, further=further)
@@ -134,10 +143,12 @@ def things_move(
     space = read_active_model() if table.has_words and to.is_searched and not was_searched else None
     if space:
         values |= {"whole": whole, "vectors": _vectors(space, written), "model": space.model}
-    if space or table is DOCUMENTS:
-        moved, taken = _move_together(table, things, values, space)
-    else:
-        moved, taken = _move(table, values, same_answers=to.is_searched and was_searched)
+    limit = _LockLimit(0 if connection.in_atomic_block else most_ms)
+    with limit.raising([] if seconds is None else seconds):
+        if space or table is DOCUMENTS:
+            moved, taken = _move_together(table, things, values, space, limit)
+        else:
+            moved, taken = _move(table, values, limit, same_answers=to.is_searched and was_searched)
     if table is DOCUMENTS and to is Tier.WARM:
         texts = dict(zip([thing.id for thing in things], written, strict=True))
         taken += _hide_chunks({thing.id: thing for thing in things if thing.id in set(moved)}, texts)
@@ -155,6 +166,41 @@ def has_plain_text(table: ThingTable, ids: Sequence[UUID]) -> list[UUID]:
     return [thing.id for thing in things if thing.said is None and not is_sealed(value_in(table, thing.stored))]
 
 
+class _LockLimit:
+    """The milliseconds for which a transaction may lock rows, 0 without a limit, from the first statement on.
+
+    PostgreSQL ends a statement that takes longer than what is left, and so the transaction.
+    """
+
+    def __init__(self, most_ms: int) -> None:
+        self.most_ms, self.begun = most_ms, 0.0
+
+    @property
+    def statements(self) -> list[Statement]:
+        """What is to be sent before a statement that locks rows or keeps them locked."""
+        if not self.most_ms:
+            return []
+        self.begun = self.begun or perf_counter()
+        left = self.most_ms - 1_000 * (perf_counter() - self.begun)
+        return [Statement(LIMIT_SQL, {"ms": str(max(1, round(left)))})]
+
+    def apply(self) -> None:
+        """Send it."""
+        for one in self.statements:
+            execute_sql(one.sql, one.parameters)
+
+    @contextmanager
+    def raising(self, seconds: list[float]) -> Iterator[None]:
+        """Raise LockedTooLong where PostgreSQL ended a statement, and append for how long rows were locked."""
+        try:
+            yield
+        except OperationalError as error:
+            if self.most_ms and isinstance(error.__cause__, QueryCanceled):
+                seconds.append(perf_counter() - self.begun)
+                raise LockedTooLong from error
+            raise
+
+
 _listed = {"rows": 0}
 """How many rows this process has moved since it last emptied the lists of words."""
 
@@ -166,7 +212,9 @@ def _empty_word_lists(moved: int) -> None:
         execute_sql(EMPTY_WORD_LISTS_SQL)
 
 
-def _move(table: ThingTable, values: Mapping[str, Any], *, same_answers: bool) -> tuple[list[UUID], list[float]]:
+def _move(
+    table: ThingTable, values: Mapping[str, Any], limit: _LockLimit, *, same_answers: bool
+) -> tuple[list[UUID], list[float]]:
     """Move the rows by one statement, which commits without waiting for this process; return their ids, and the seconds
     that it took.
 
@@ -176,13 +224,18 @@ def _move(table: ThingTable, values: Mapping[str, Any], *, same_answers: bool) -
     settings = [Statement(NO_WAIT_SQL, {})]
     if same_answers and not connection.in_atomic_block:
         settings.append(Statement(SAME_ANSWERS_SQL, {}))
+    settings += limit.statements
     begun = perf_counter()
     moved = [id_ for (id_,) in run_statement(Statement(_move_sql(table, changed), values), before=settings)]
     return moved, [perf_counter() - begun]
 
 
 def _move_together(
-    table: ThingTable, things: Sequence[StoredThing], values: Mapping[str, Any], space: EmbeddingModel | None
+    table: ThingTable,
+    things: Sequence[StoredThing],
+    values: Mapping[str, Any],
+    space: EmbeddingModel | None,
+    limit: _LockLimit,
 ) -> tuple[list[UUID], list[float]]:
     """Move the rows with their words and vectors in this space, or with their chunks, in one transaction."""
     sql = _move_sql(table, RECALL_WORDS.format(slot=space.slot), RECALLED) if space else _move_sql(table)
@@ -191,9 +244,10 @@ def _move_together(
         begun = perf_counter()
         if space and lock_active_model() != space:
             return [], []  # the embedder was changed meanwhile; the next run moves them
+        limit.apply()
         moved = [id_ for (id_,) in fetch_rows(sql, values)]
         if table is DOCUMENTS:
-            _store_chunks({thing.id: thing for thing in things if thing.id in set(moved)}, Tier(values["to"]))
+            _store_chunks({thing.id: thing for thing in things if thing.id in set(moved)}, Tier(values["to"]), limit)
     return moved, [perf_counter() - begun]
 
 
@@ -225,7 +279,7 @@ def _stored_in(
 
 def _asks(written: str, stored: str) -> bool:
     """Return the fact that search knows of a text that is not in its column; of a sealed one, it knows no words."""
-    return written.endswith("?") and written is stored
+    return written.endswith("?") and written == stored
 
 
 def _vectors(space: EmbeddingModel, texts: Sequence[str]) -> list[str | None]:
@@ -252,10 +306,11 @@ WHERE chunks.id = made.id AND chunks.text IS NULL
 """
 
 
-def _store_chunks(documents: dict[UUID, StoredThing], to: Tier) -> None:
+def _store_chunks(documents: dict[UUID, StoredThing], to: Tier, limit: _LockLimit) -> None:
     """Store the chunks of documents that were moved: of a hot one with their texts; a document that search does not
     read has none.
     """
+    limit.apply()
     if not to.is_searched:
         Chunk.objects.filter(document__in=documents).delete()
         execute_sql("UPDATE documents SET split_version = 0 WHERE id = ANY(%s)", [list(documents)])

@@ -7,6 +7,7 @@ from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVector, SearchVectorField
 from django.db import models
 
+from memories.lifecycle.half_vectors import TieredVector
 from memories.lifecycle.tiered_text import TieredPassage, TieredText
 from memories.lifecycle.tiers import Tiered
 from memories.models.agent_item import AgentItem, newest_first_index, unique_external_id
@@ -76,12 +77,14 @@ class Passage(Sensitive, Embedded):
 
 class Chunk(Passage):
     """A chunk is a passage of one version of a document. Where the document is packed, the chunk's text is read from
-    it; a cold or frozen document has no chunks.
+    it, and its vectors are stored in half precision; a cold or frozen document has no chunks.
     """
 
     owner_columns: ClassVar = {"agent": "agent_id"}
 
     text = TieredPassage()
+    embedding = TieredVector(null=True)
+    second_embedding = TieredVector(null=True)
     document = models.ForeignKey(Document, models.DO_NOTHING, db_constraint=False, related_name="chunks")
     agent = models.ForeignKey("agents.Agent", models.DO_NOTHING, db_constraint=False, related_name="+")
     document_version = models.PositiveIntegerField()

@@ -6,7 +6,7 @@ features of neighbours and days apply to chunks and documents. Chunks have no da
 
 import datetime
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -18,6 +18,7 @@ from msgspec import Struct
 from agents.models import Agent
 from config.db.statements import Statement, run_statement
 from memories.embeddings.vectors import QueryVector, with_active_model
+from memories.lifecycle.half_vectors import vector_sql
 from memories.lifecycle.tiered_text import octets_sql, passage_sql, read_text
 from memories.search.day_windows import MICROSECONDS_A_DAY
 from memories.search.features import DECIMALS, Numbers, Weights, features, scores_of
@@ -50,6 +51,8 @@ class PassageTable:
     selected: str
     octets: str = "octet_length(text)"
     """The SQL expression of the size of a passage's text in bytes."""
+    vector: Callable[[str], str] = str
+    """Returns the SQL expression of a passage's vector in a slot."""
 
 
 CHUNKS = PassageTable(
@@ -57,6 +60,7 @@ CHUNKS = PassageTable(
     "agent_id",
     "SELECT {row} FROM chunks WHERE {owner} = %(owner)s AND sensitivity <= %(clearance)s",
     octets_sql("chunks"),
+    vector_sql,
 )
 
 
@@ -82,10 +86,13 @@ class FoundPassage(Struct, frozen=True):
 class PassageSearch(OwnerSearch):
     """A search among the passages of one owner. The column `at` encodes the document (as a day) and the position."""
 
-    octets: str = "octet_length(text)"
+    table: PassageTable = CHUNKS
 
     def _row(self, marks: Sequence[str]) -> str:
-        return ROW.format(marks=" | ".join(marks), similarity=self._similarity, octets=self.octets)
+        return ROW.format(marks=" | ".join(marks), similarity=self._similarity, octets=self.table.octets)
+
+    def _vector(self, slot: str) -> str:
+        return self.table.vector(slot)
 
     def _label(self, place: int) -> str | None:
         return None
@@ -135,7 +142,7 @@ def passage_features(
     """
     question = replace(question, vector=vector)
     terms, _, _ = read_terms(question, table.owner, owner, most=0, languages_of=table.name, spoken=spoken)
-    search = PassageSearch(table.owner, owner, question, terms, table.octets)
+    search = PassageSearch(table.owner, owner, question, terms, table)
     rows = search.read_quickly(table.selected, parameters, search.places, before=())
     measured = features(rows, question, exact_statistics(rows, search))
     return rows, {name: np.round(values, DECIMALS) for name, values in measured.items()}

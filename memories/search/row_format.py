@@ -182,7 +182,12 @@ class OwnerSearch:
         """The SQL expression of a row's cosine; NaN for a row without a vector of the question's embedding model."""
         if self.question.vector is None:
             return "'NaN'"
-        return f"coalesce({self.question.vector.similarity_sql}, 'NaN')"
+        stored = self._vector(self.question.vector.space.slot)
+        return f"coalesce({self.question.vector.similarity_sql(stored)}, 'NaN')"
+
+    def _vector(self, slot: str) -> str:
+        """Return the SQL expression of a row's vector in the slot."""
+        return slot
 
     @property
     def _marks(self) -> list[str]:

@@ -183,8 +183,8 @@ def vector_hashes(tables: Sequence[Place], sought: Sought) -> list[str]:
 
 
 def vector_hash(vector: Any) -> str:
-    """Return the hash of a vector: SHA-256 of its 32-bit floats."""
-    return hashlib.sha256(np.asarray(vector, np.dtype("<f4")).tobytes()).hexdigest()
+    """Return the hash of a vector: SHA-256 of its numbers in half precision, in which some vectors are stored."""
+    return hashlib.sha256(np.asarray(vector, np.dtype("<f2")).tobytes()).hexdigest()
 
 
 def rows_with_vectors(hashes: Sequence[str]) -> int:

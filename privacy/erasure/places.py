@@ -63,6 +63,7 @@ def _untouched(table: str, columns: str, schema: str = "public") -> Place:
 
 SIGNED = "updated_by editor_ref origin"
 VECTORS = "embedding embedding_model second_embedding second_embedding_model"
+HALVES = "embedding_half second_embedding_half"
 TIERED = "tier packed frozen"
 
 PLACES: tuple[Place, ...] = (
@@ -102,7 +103,7 @@ PLACES: tuple[Place, ...] = (
     _replaced("task_frames", "editor_name external_id goal result", f"{SIGNED} status"),
     _replaced("sessions", "editor_name external_id title", SIGNED),
     # What is computed from them
-    _deleted("chunks", "text", f"{VECTORS} language search", "document_id"),
+    _deleted("chunks", "text", f"{VECTORS} {HALVES} language search", "document_id"),
     _deleted("file_passages", "text", f"{VECTORS} file_kind language search", "file_id"),
     _deleted("text_levels", "text", "text_sha256 level deriver", "item"),
     _replaced(
@@ -267,7 +268,7 @@ UNTOUCHED_REASONS: Mapping[str, str] = {
         _NUMBERS,
     ),
     **dict.fromkeys(["username", "email", "time_zone", "key", "data", "session_data", "address", "browser"], _ACCOUNT),
-    **dict.fromkeys(f"{VECTORS} search".split(), _FOLLOWS),
+    **dict.fromkeys(f"{VECTORS} {HALVES} search".split(), _FOLLOWS),
     **dict.fromkeys(["packed", "frozen"], _TIERED),
     "repeats": "The number and time of an erasure.",
     "report": "Says what was erased in numbers, and has no texts.",

@@ -3,13 +3,13 @@
 The day consists of the last QUESTIONS (40) that the demo's agents asked. It is played in the order in which it was
 recorded, with PAUSE seconds (1) between two of them; after each day, the server is started anew, so that no cache lives
 over night. Each day is played with pre-assembly and without it, on the same database, and the order of the two changes
-from day to day. Other agents ask at the same time, about OTHERS (3) times per second, for contexts that nobody can
-expect.
+from day to day, so that a machine that does something else meanwhile slows both. DAYS is the number of days (3). Other
+agents ask at the same time, about OTHERS (3) times per second, for contexts that nobody can expect.
 
 `hits_day_<n>`: the share of the day's questions whose sources had been read before, as `/metrics` tells.
 `differing`: hits whose content is not that of the same question, for the same moment, without pre-assembly.
-`asked_p50_<on|off>`: milliseconds of the questions of the day. `others_p95_<on|off>`: those of the others, and
-`others_p95_ratio` one relative to the other.
+`asked_p50_<on|off>`: milliseconds of the questions of the day. `others_p95_<on|off>`: the median, over the days, of the
+95th percentile of those of the others. `others_p95_ratio`: the median, over the days, of one relative to the other.
 """
 
 import itertools
@@ -30,7 +30,7 @@ from tests.benchmarks.figures import figure
 from tests.benchmarks.http_assembly import manage, served
 
 NAME = "preassembly"
-QUESTIONS, DAYS = int(os.environ.get("QUESTIONS", "40")), 3
+QUESTIONS, DAYS = int(os.environ.get("QUESTIONS", "40")), int(os.environ.get("DAYS", "3"))
 PAUSE, OTHERS = float(os.environ.get("PAUSE", "1")), float(os.environ.get("OTHERS", "3"))
 TIME_MS = 20_000
 ON = {
@@ -53,14 +53,15 @@ def run() -> None:
     django.setup()
     day = _recorded_day()
     asked: dict[str, list[float]] = {"on": [], "off": []}
-    others: dict[str, list[float]] = {"on": [], "off": []}
+    others: dict[str, list[list[float]]] = {"on": [], "off": []}
     answers: dict[str, list[dict[str, Any]]] = {}
     differing = 0
     for number in range(1, DAYS + 1):
         for name in ("on", "off") if number % 2 else ("off", "on"):
             with _serving(ON if name == "on" else OFF) as address:
                 before = _hits(address)
-                answers[name] = _play(address, key, day, asked[name], others[name])
+                others[name].append([])
+                answers[name] = _play(address, key, day, asked[name], others[name][-1])
                 if name == "on":
                     figure(NAME, f"hits_day_{number}", (_hits(address) - before) / len(day), "ratio", len(day))
                 else:
@@ -68,8 +69,10 @@ def run() -> None:
     figure(NAME, "differing", differing, "count", len(day) * DAYS)
     for name, took in asked.items():
         figure(NAME, f"asked_p50_{name}", statistics.median(took), "ms", len(took))
-        figure(NAME, f"others_p95_{name}", _p95(others[name]), "ms", len(others[name]))
-    figure(NAME, "others_p95_ratio", _p95(others["on"]) / _p95(others["off"]), "on per off", len(others["on"]))
+        days = [_p95(one) for one in others[name]]
+        figure(NAME, f"others_p95_{name}", statistics.median(days), "ms", sum(map(len, others[name])))
+    ratios = [_p95(on) / _p95(off) for on, off in zip(others["on"], others["off"], strict=True)]
+    figure(NAME, "others_p95_ratio", statistics.median(ratios), "on per off", len(ratios))
 
 
 def _p95(took: list[float]) -> float:

@@ -12,9 +12,13 @@ all kinds, relative to hot.
 `text_<kind>_<tier>` is the part of it that is the text alone: of a hot row as PostgreSQL compresses it, of a warm row
 as it is packed. The vectors, the words and their indexes are equal in both tiers, and are the larger part.
 
+`recall_<kind>_warm` asks for QUESTIONS things by the first sentence of a message: the share of the FOUND best ones of
+hot memories, or of passages of hot documents, that are among the FOUND best ones of warm ones, too.
+
 `wake_ms_<tier>` is the median time to open a memory, a document and an event: to read its text and move it one tier up.
 """
 
+import datetime
 import json
 import os
 import statistics
@@ -38,6 +42,7 @@ NAME = "tiers"
 THINGS = int(os.environ.get("THINGS", "1000"))
 DOCUMENT_MESSAGES = 8
 OPENED = 60
+QUESTIONS, FOUND = 200, 10
 KINDS = {"memory": ("memories",), "event": ("events",), "document": ("documents", "chunks")}
 
 
@@ -52,8 +57,13 @@ def run() -> None:
     counts = fill(agent, texts)
     figure(NAME, "mean_message_bytes", statistics.fmean(len(text.encode()) for text in texts[:THINGS]), "bytes", THINGS)
     sums: dict[str, float] = {}
+    best: dict[str, list[list[Any]]] = {}
     for tier in Tier:
         _move_all(tier)
+        if tier is Tier.HOT:
+            best = _best(agent, texts)
+        if tier is Tier.WARM:
+            _report_recall(best, _best(agent, texts))
         for kind, tables in KINDS.items():
             size = sum(_bytes_of(table) for table in tables) / counts[kind] * 1_000
             figure(NAME, f"bytes_{kind}_{tier}", size, "bytes per 1,000", counts[kind])
@@ -145,6 +155,45 @@ def _report_texts(tier: Any, counts: dict[str, int]) -> None:
         ((size,),) = fetch_rows(f"SELECT sum({sizes}) FROM {table.name}")  # noqa: S608 - constant names
         count = counts[table.kind]
         figure(NAME, f"text_{table.kind}_{tier}", size / count * 1_000, "bytes per 1,000", count)
+
+
+def _best(agent: "Agent", texts: Sequence[str]) -> dict[str, list[list[Any]]]:
+    """Return the best memories and passages for each question, in their order, by kind."""
+    from assembly.profiles.rankers import RANKERS
+    from assembly.sources.memories import search_weights
+    from memories.search.document_search import search_passages
+    from memories.search.memory_search import search_memories, topic_vector
+    from memories.search.question import parse_question
+
+    weights = search_weights(RANKERS["default"])
+    found: dict[str, list[list[Any]]] = {"memory": [], "passage": []}
+    for topic in _questions(texts):
+        vector = topic_vector(topic)
+        question = parse_question(topic, vector, datetime.date(2026, 1, 1))
+        memories = search_memories(owner=agent, question=question, weights=weights, limit=FOUND, recent=0)
+        passages = search_passages(agent=agent, topic=topic, vector=vector, weights=weights, limit=FOUND)
+        found["memory"].append([one.id for one in memories])
+        found["passage"].append([(one.document, one.position) for one in passages])
+    return found
+
+
+def _questions(texts: Sequence[str]) -> list[str]:
+    spread = texts[: THINGS : max(1, THINGS // QUESTIONS)]
+    return [text.partition(": ")[2].partition(".")[0][:200] for text in spread][:QUESTIONS]
+
+
+def _report_recall(hot: dict[str, list[list[Any]]], warm: dict[str, list[list[Any]]]) -> None:
+    for kind, expected in hot.items():
+        pairs = [(set(one), set(again)) for one, again in zip(expected, warm[kind], strict=True) if one]
+        figure(
+            NAME,
+            f"recall_{kind}_warm",
+            statistics.fmean(len(one & again) / len(one) for one, again in pairs),
+            "of hot",
+            len(pairs),
+        )
+        same = sum(one == again for one, again in zip(expected, warm[kind], strict=True))
+        figure(NAME, f"same_order_{kind}_warm", same / len(expected), "of questions", len(expected))
 
 
 def _report_files(counts: dict[str, int]) -> None:

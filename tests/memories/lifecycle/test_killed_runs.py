@@ -15,7 +15,7 @@ from django.utils import timezone
 from agents.models import Agent
 from assembly.records.change_counters import load_change_counts
 from config.db.statements import execute_sql, fetch_rows
-from memories.lifecycle.hourly_run import lifecycle_run
+from memories.lifecycle.hourly_run import TRIES_OF_ONE, lifecycle_run
 from memories.lifecycle.thing_tables import EVENTS, MEMORIES
 from memories.lifecycle.tiers import Tier
 from memories.lifecycle.transitions import things_move
@@ -121,3 +121,21 @@ def test_the_summaries_of_tiers_are_made_anew_on_sundays(committed_database: str
     assert len(fetch_rows(found)) == 1
     with pytest.raises(Exception, match="nothing of kind agents"):
         execute_sql("SELECT summarise_tiers('agents')")
+
+
+SLOW = """
+CREATE FUNCTION take_a_while() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(%s); RETURN NEW; END $$;
+CREATE TRIGGER slow BEFORE UPDATE ON memories FOR EACH ROW EXECUTE FUNCTION take_a_while();
+"""
+
+
+@pytest.mark.parametrize("seconds", [0.025, 0.06])
+def test_postgresql_ends_batches_that_lock_rows_for_too_long(committed_database: str, seconds: float) -> None:
+    keeper(6)
+    execute_sql(SLOW % seconds, using="owner")
+    lifecycle_run(now=timezone.now() + datetime.timedelta(hours=13))
+    [report] = LifecycleReport.objects.filter(step="compress")
+    assert (warm(), report.changed) == (6, 6)
+    # With .025 s per row, batches of four and of two are too long; with .06 s, each row is tried twice in vain.
+    assert report.detail["given_up"] >= (2 if seconds < 0.04 else 2 + 6 * (TRIES_OF_ONE - 1))
+    assert fetch_rows("SELECT current_setting('statement_timeout')") == [("0",)]
