@@ -51,9 +51,10 @@ class Index:
 
     name: str
     definition: str
-    unique: bool
-    constraint: str
-    comment: str
+    """The definition from USING on, or the whole statement."""
+    unique: bool = False
+    constraint: str = ""
+    comment: str = ""
 
     @property
     def key(self) -> str:
@@ -62,11 +63,12 @@ class Index:
         assert found  # noqa: S101 - no constraint has expressions
         return found[1]
 
-    def on(self, table: str, name: str, *, only: bool = False) -> sql.Composed:
-        """Return the statement that creates this index on another table; with `only`, without its partitions."""
-        method = self.definition.partition(" USING ")[2]
-        return sql.SQL("CREATE {}INDEX {} ON {}{} USING {}").format(
+    def on(self, table: str, name: str, *, only: bool = False, concurrently: bool = False) -> sql.Composed:
+        """Return the statement that creates this index on a table; with `only`, without its partitions."""
+        method = self.definition.partition("USING ")[2]
+        return sql.SQL("CREATE {}INDEX {}{} ON {}{} USING {}").format(
             sql.SQL("UNIQUE " if self.unique else ""),
+            sql.SQL("CONCURRENTLY " if concurrently else ""),
             sql.Identifier(name),
             sql.SQL("ONLY " if only else ""),
             sql.Identifier(table),

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from psycopg import sql
 
 from config.db.partitions.definition import Index
-from config.db.partitions.layout import OWNER
+from config.db.partitions.layout import OWNER, is_divided, leaves
 from config.db.statements import execute_sql, fetch_rows
 
 # The build of an index of vectors is much faster while the graph fits into this memory; parallel workers would share
@@ -32,18 +32,35 @@ def build_index(index: Index, table: str, name: str, partitions: Sequence[str], 
         if valid == [(False,)]:
             execute_sql(f"DROP INDEX {own}", using=OWNER)
         if valid != [(True,)]:
-            statement = index.on(partition, own).as_string()
-            if concurrently:
-                statement = statement.replace("INDEX", "INDEX CONCURRENTLY", 1)
-            execute_sql(statement, using=OWNER)
+            execute_sql(index.on(partition, own, concurrently=concurrently).as_string(), using=OWNER)
             built += 1
         if fetch_rows(ATTACHED_SQL, [name, own], using=OWNER) == [(False,)]:
             attach = sql.SQL("ALTER INDEX {} ATTACH PARTITION {}").format(sql.Identifier(name), sql.Identifier(own))
             execute_sql(attach.as_string(), using=OWNER)
-    if index.comment:
-        comment = sql.SQL("COMMENT ON INDEX {} IS {}").format(sql.Identifier(name), sql.Literal(index.comment))
-        execute_sql(comment.as_string(), using=OWNER)
+    _comment(name, index.comment)
     return built
+
+
+def build_concurrently(index: Index, table: str) -> None:
+    """Build the index while others write the table, whether or not it is divided. It must not exist."""
+    if is_divided(table):
+        build_index(index, table, index.name, leaves(table), concurrently=True)
+    else:
+        execute_sql(index.on(table, index.name, concurrently=True).as_string(), using=OWNER)
+        _comment(index.name, index.comment)
+
+
+def drop_concurrently(name: str) -> None:
+    """Drop the index, if there is one. That of a divided table is dropped at once, which locks the table shortly."""
+    divided = fetch_rows("SELECT relkind = 'I' FROM pg_class WHERE oid = to_regclass(%s)", [name], using=OWNER)
+    how = "" if divided == [(True,)] else "CONCURRENTLY "
+    execute_sql(f"DROP INDEX {how}IF EXISTS {name}", using=OWNER)
+
+
+def _comment(name: str, comment: str) -> None:
+    if comment:
+        statement = sql.SQL("COMMENT ON INDEX {} IS {}").format(sql.Identifier(name), sql.Literal(comment))
+        execute_sql(statement.as_string(), using=OWNER)
 
 
 def has_all_indexes(table: str, names: Sequence[str]) -> bool:
