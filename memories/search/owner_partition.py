@@ -6,8 +6,6 @@ statement that does not, because its process has not noticed yet, reads the same
 
 IS_DIVIDED_SQL = "(SELECT relkind = 'p' FROM pg_class WHERE oid = 'memories'::regclass)"
 """Whether the table that a statement calls `memories` is divided; a copy of the past is not."""
-IN_PARTITION_SQL = " AND owner_id = %(owner)s"
-JOINED_IN_PARTITION_SQL = " AND m.owner_id = %(owner)s"
 
 
 class _Noticed:
@@ -26,6 +24,9 @@ def within() -> dict[str, str]:
 
     `{within}` is for the table `memories`, `{joined_within}` for it as `m`; both are empty where it is not divided.
     """
-    if not _Noticed.is_divided:
-        return {"within": "", "joined_within": ""}
-    return {"within": IN_PARTITION_SQL, "joined_within": JOINED_IN_PARTITION_SQL}
+    return {"within": within_partition_of("owner"), "joined_within": within_partition_of("owner", "m.")}
+
+
+def within_partition_of(parameter: str, row: str = "") -> str:
+    """Return the condition, with AND before it, for the owner whose id is this parameter; empty where not divided."""
+    return f" AND {row}owner_id = %({parameter})s" if _Noticed.is_divided else ""

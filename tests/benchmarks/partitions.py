@@ -113,7 +113,7 @@ class _Load:
     def _ask(self, method: str, path: str, expected: int, body: Any = None, **headers: str) -> Any:
         self.done += 1
         try:
-            answer = self.client.request(method, f"/api/v1/agents/{path}", json=body, headers=headers)
+            answer = self.client.request(method, f"/api/v1/{path}", json=body, headers=headers)
         except httpx.HTTPError as error:
             self.failed.append(error)
             return None
@@ -124,11 +124,12 @@ class _Load:
 
     def _search(self) -> None:
         while not self.ended.is_set():
-            body = {"topic": growth._text(6), "limit": 20}
-            self._ask("POST", f"{self.searched.slug}/memories/search", 200, body)
+            words = growth._text(6).replace(" ", "+")
+            self._ask("GET", f"agents/{self.searched.slug}/memories/search?q={words}&limit=20", 200)
+            self._ask("POST", "assemblies", 201, {"agent": self.searched.slug, "topic": growth._text(6)})
 
     def _write(self, slug: str) -> None:
-        path = f"{slug}/memories"
+        path = f"agents/{slug}/memories"
         while not self.ended.is_set():
             text = growth._text(20)
             made = self._ask("POST", path, 201, {"kind": "fact", "text": text})

@@ -79,11 +79,12 @@ class Load:
         agent = self.agents[-1]
         api, first = Api(api_key_create(agent=agent, name="Reader")[1]), None
         while not self.ended.is_set():
-            asked = {"topic": "When does roll 7 of the paper dry?", "limit": 9}
-            found = self.check(api.post(f"agents/{agent.slug}/memories/search", asked), 200)
+            found = self.check(api.get(f"agents/{agent.slug}/memories/search?q=When+does+roll+7+dry&limit=9"), 200)
+            asked = {"agent": agent.slug, "topic": f"When does roll {self.done} of the paper dry?"}
+            context = self.check(api.post("assemblies", asked), 201)
             first = first or found
-            if found != first:
-                self.failed.append((found, first))
+            if found != first or not context["tokens"]:
+                self.failed.append((found, first, context))
 
     @contextmanager
     def running(self) -> Iterator[None]:

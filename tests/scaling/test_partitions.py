@@ -85,6 +85,9 @@ def comparable(definition: Definition) -> tuple[Any, ...]:
 
 def test_rows_searches_and_the_catalogue_are_as_before(owners: list[Owner], monkeypatch: pytest.MonkeyPatch) -> None:
     before, told = rows(), [found_for(owner) for owner in owners]
+    with monkeypatch.context() as patched:
+        patched.setattr(candidates, "EXACT_ROWS", 10)
+        large = [found_for(owner)[0] for owner in owners]
     definition = definition_of("memories", MEMORIES)
     followed = references_to(MEMORIES)
     assert {one.name for one in followed} == {"memories_superseded_by", "memory_versions_file_id_cascade"}
@@ -95,9 +98,8 @@ def test_rows_searches_and_the_catalogue_are_as_before(owners: list[Owner], monk
     assert owner_partition.within()["within"]
     assert [found_for(owner) for owner in owners] == told
     monkeypatch.setattr(candidates, "EXACT_ROWS", 10)
-    large = [found_for(owner)[0] for owner in owners]
+    assert [found_for(owner)[0] for owner in owners] == large
     owner_partition.notice_division(is_divided=False)
-    monkeypatch.setattr(owner_partition, "notice_division", lambda _: None)
     monkeypatch.setattr("memories.search.question.notice_division", lambda _: None)
     assert [found_for(owner)[0] for owner in owners] == large, "nor do row addresses of other partitions matter"
     after = definition_of("memories", MEMORIES)
