@@ -65,7 +65,7 @@ def owners() -> Iterator[list[Owner]]:
 
 
 def rows() -> list[dict[str, Any]]:
-    return list(Memory.everything.order_by("id").values())
+    return [{**row} for row in Memory.everything.order_by("id").values()]
 
 
 def found_for(owner: Owner) -> list[list[UUID | str]]:
