@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from agents.models import Agent
 from config.db.statements import Rows, Statement
+from memories.search.owner_partition import within_partition_of
 from teams.models import Team
 from teams.sensitivity import DEFAULT_LEVEL, Clearances, OwnerKind
 
@@ -46,7 +47,7 @@ OWNER_SQL: Mapping[OwnerKind, str] = {
 def withheld_statement(agent: Agent, team: Team | None, clearances: Clearances) -> Statement:
     """Return the statement that counts the items of each entry of COUNTED; `withheld_by_source` takes its rows."""
     counts = (
-        f"(SELECT count(*) FROM {one.table} WHERE {OWNER_SQL[one.owner]}{_above(one.owner, clearances)})"  # noqa: S608
+        f"(SELECT count(*) FROM {one.table} WHERE {OWNER_SQL[one.owner]}{_above(one.owner, clearances)}{_within(one)})"  # noqa: S608
         for one in COUNTED
     )
     levels = {f"{kind}_clearance": clearances.of(kind) for kind in OWNER_SQL}
@@ -58,6 +59,10 @@ def withheld_count(reports: Iterable[Mapping[str, Any]]) -> int:
     """Return the number of withheld items of recorded reports; what several sources read counts once."""
     counts = {report["name"]: report.get("withheld", 0) for report in reports}
     return sum(max(counts.get(source, 0) for source in one.sources) for one in COUNTED)
+
+
+def _within(counted: _Counted) -> str:
+    return within_partition_of(counted.owner) if counted.table == "memories" else ""
 
 
 def _above(owner: OwnerKind, clearances: Clearances) -> str:

@@ -13,6 +13,7 @@ from django.utils import timezone
 from uuid_utils.compat import uuid7
 
 from agents.models import Agent
+from config.db.statements import lock_until_commit
 from config.http.errors import Invalid
 from memories.archive.digests import ImportState, state_of
 from memories.archive.memory_markdown import (
@@ -40,6 +41,8 @@ from teams.principal import Author, Principal
 from teams.secret_scanning.handling import storable_text
 from teams.versioned_text.versioned_file import StaleVersion, author_of_text, lock_row
 
+IDS_LOCK = 7_301_010
+"""The number of an advisory lock, held while ids from an archive are looked for and stored."""
 CIRCULAR = "A memory cannot be superseded by itself, directly or in a circle. Correct `superseded_by` in the archive."
 
 
@@ -63,6 +66,8 @@ def _free_ids(ids: Sequence[UUID | None]) -> dict[UUID | None, UUID]:
     """Return the ids under which memories are stored: new ids for those that already exist, the same ids for others."""
     wanted = [id_ for id_ in ids if id_]
     taken = set[UUID]()
+    if wanted:  # two imports of one archive wait for each other: in a divided table, ids are unique per partition
+        lock_until_commit(IDS_LOCK)
     for start in range(0, len(wanted), BATCH_ROWS):
         rows = Memory.everything.filter(id__in=wanted[start : start + BATCH_ROWS])
         taken |= set(rows.values_list("id", flat=True))

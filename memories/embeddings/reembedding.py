@@ -15,6 +15,8 @@ from django.dispatch import Signal
 from psycopg import sql
 from psycopg.errors import LockNotAvailable
 
+from config.db.partitions.definition import Index
+from config.db.partitions.indexes import INDEX_MEMORY_SQL, build_concurrently, drop_concurrently
 from config.db.statements import execute_sql, fetch_rows
 from config.http.errors import DossierError
 from memories.embeddings.active_model import CHANGE_LOCK, EmbeddingModel, read_active_model
@@ -66,14 +68,10 @@ TRY_LOCK_SQL = "SELECT pg_try_advisory_lock(%s)"
 UNLOCK_SQL = "SELECT pg_advisory_unlock(%s)"
 
 # Half precision finds the same rows, and the index is a third smaller.
-CREATE_INDEX_SQL = """
-CREATE INDEX CONCURRENTLY {index} ON memories
-    USING hnsw (({slot}::halfvec({dimensions})) halfvec_cosine_ops) WITH (m = 16, ef_construction = 64)
+INDEX_SQL = """
+USING hnsw (({slot}::halfvec({dimensions})) halfvec_cosine_ops) WITH (m = 16, ef_construction = 64)
     WHERE {model_column} = {model}
 """
-# The build is much faster while the graph fits into this memory. Parallel workers would share the graph in /dev/shm,
-# which is small in containers.
-INDEX_MEMORY_SQL = "SET maintenance_work_mem = '256MB'; SET max_parallel_maintenance_workers = 0"
 INDEX_IS_VALID_SQL = """
 SELECT indisvalid AND obj_description(indexrelid, 'pg_class') = %s
 FROM pg_index WHERE indexrelid = to_regclass(%s)
@@ -90,7 +88,6 @@ def build_index(space: EmbeddingModel) -> None:
     name = index_name(space.slot)
     if fetch_rows(INDEX_IS_VALID_SQL, [space.model, name], using="owner") != [(True,)]:
         names = {
-            "index": sql.Identifier(name),
             "slot": sql.Identifier(space.slot),
             "model_column": sql.Identifier(space.model_column),
             "dimensions": sql.Literal(space.dimensions),
@@ -98,15 +95,15 @@ def build_index(space: EmbeddingModel) -> None:
         }
         execute_sql(INDEX_MEMORY_SQL, using="owner")
         drop_index(space.slot)
-        execute_sql(sql.SQL(CREATE_INDEX_SQL).format(**names).as_string(), using="owner")
         # The comment comes last: it marks the index as complete, and names its embedder.
-        execute_sql(sql.SQL("COMMENT ON INDEX {index} IS {model}").format(**names).as_string(), using="owner")
+        index = Index(name, sql.SQL(INDEX_SQL).format(**names).as_string(), comment=space.model)
+        build_concurrently(index, "memories")
     execute_sql("ANALYZE memories", using="owner")
 
 
 def drop_index(slot: str) -> None:
     """Drop the vector index of the slot, if it has one."""
-    execute_sql(f"DROP INDEX CONCURRENTLY IF EXISTS {index_name(slot)}", using="owner")
+    drop_concurrently(index_name(slot))
 
 
 BATCH_ROWS = 1_000

@@ -55,6 +55,16 @@ LAST_BYTES = models.Func(
 UNIT_RANGE = [MinValueValidator(0.0), MaxValueValidator(1.0)]
 
 
+class OwnerIdField(models.UUIDField):  # type: ignore[type-arg]  # Django itself takes no arguments
+    """The agent or team that owns a row. Every insert names it, because it decides in which partition the row is."""
+
+    def pre_save(self, model_instance: models.Model, add: bool) -> UUID | None:
+        """Return the row's owner, and set the attribute."""
+        owner: UUID | None = getattr(model_instance, "agent_id", None) or getattr(model_instance, "team_id", None)
+        setattr(model_instance, self.attname, owner)
+        return owner
+
+
 class Memory(Sensitive, Tiered, Embedded, Signed):
     """A memory belongs to exactly one agent or one team, as a database constraint ensures.
 
@@ -94,6 +104,8 @@ class Memory(Sensitive, Tiered, Embedded, Signed):
     external_id = models.CharField(max_length=200, blank=True, default="")
     version = models.PositiveIntegerField(default=1)
     created = models.DateTimeField(auto_now_add=True)
+    # Empty in rows that are older than the column, until the table is divided: see `config.db.partitions`.
+    owner_id = OwnerIdField(null=True, editable=False)
 
     class Meta:
         db_table = "memories"

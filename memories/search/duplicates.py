@@ -7,6 +7,7 @@ from agents.models import Agent
 from config.db.statements import fetch_rows
 from memories.embeddings.active_model import SLOTS, read_active_model
 from memories.models import Memory
+from memories.search.owner_partition import within
 from memories.services import Owner
 from teams.sensitivity import owner_clearance
 
@@ -19,7 +20,7 @@ MAX_PAIRS = 12
 PAIRS = """
 WITH compared AS MATERIALIZED (
     SELECT id, {slot} AS vector FROM memories
-    WHERE {owner} = %(owner)s AND sensitivity <= %(clearance)s
+    WHERE {owner} = %(owner)s{within} AND sensitivity <= %(clearance)s
         AND superseded_by_id IS NULL AND retired_because = '' AND {here}
         AND {slot} IS NOT NULL
     ORDER BY coalesce(occurred_at, created) DESC LIMIT %(compared)s
@@ -51,7 +52,7 @@ def likely_duplicates(owner: Owner) -> list[DuplicatePair]:
         "distance": 1 - MIN_SIMILARITY,
         "shown": MAX_PAIRS,
     }
-    rows = fetch_rows(PAIRS.format(owner=column, slot=space.slot, here=space.here), parameters)
+    rows = fetch_rows(PAIRS.format(owner=column, slot=space.slot, here=space.here, **within()), parameters)
     found = Memory.objects.defer(*SLOTS, "search").in_bulk({id_ for row in rows for id_ in row[:2]})
     return [
         DuplicatePair(found[one], found[other], similarity)

@@ -28,6 +28,7 @@ from memories.lifecycle.tiers import IS_SEARCHED_SQL
 from memories.models import Memory
 from memories.search import candidates
 from memories.search.features import DECIMALS, Numbers, Weights, features, scores_of
+from memories.search.owner_partition import within
 from memories.search.owner_sample import cached_sample, read_sample
 from memories.search.question import SearchQuestion, read_terms
 from memories.search.row_format import NOT_CURRENT, OCCURRED, PINNED, Columns, OwnerSearch, ids_literal, ids_of
@@ -72,7 +73,7 @@ RECENT_SQL = f"""
 WITH owned AS NOT MATERIALIZED (
     SELECT id, version, kind, {text_sql("memories")} AS text, coalesce(occurred_at, created) AS at, superseded_by_id,
         pinned, retired_because, salience, credibility, origin, sensitivity
-    FROM memories WHERE {{owner}} = %(owner)s AND {READABLE_SQL} AND {IS_SEARCHED_SQL}
+    FROM memories WHERE {{owner}} = %(owner)s{{within}} AND {READABLE_SQL} AND {IS_SEARCHED_SQL}
 ), standing AS MATERIALIZED (
     SELECT * FROM owned WHERE {IS_CURRENT_SQL} ORDER BY at DESC, id LIMIT %(recent)s
 ), found AS (
@@ -92,7 +93,7 @@ SIMILAR = f"""
 WITH owned AS MATERIALIZED (
     SELECT id, coalesce(occurred_at, created) AS at, superseded_by_id, pinned, retired_because,
         CASE WHEN {{here}} THEN 1 - ({{slot}} <=> %(vector)s::vector) END AS similarity
-    FROM memories WHERE {{owner}} = %(owner)s AND {READABLE_SQL} AND {IS_SEARCHED_SQL}
+    FROM memories WHERE {{owner}} = %(owner)s{{within}} AND {READABLE_SQL} AND {IS_SEARCHED_SQL}
 ), found AS (
     (SELECT id, at, similarity FROM owned
         ORDER BY {CURRENT_FIRST}, similarity DESC NULLS LAST, id LIMIT %(similar)s)
@@ -102,7 +103,7 @@ WITH owned AS MATERIALIZED (
     UNION
     SELECT id, at, similarity FROM owned WHERE pinned AND %(recent)s > 0
 )
-SELECT {COLUMNS}, {ACTIVE_MODEL_SQL} FROM found JOIN memories m USING (id)
+SELECT {COLUMNS}, {ACTIVE_MODEL_SQL} FROM found JOIN memories m USING (id) WHERE true{{joined_within}}
 ORDER BY {CURRENT_FIRST}, similarity DESC NULLS LAST, m.id
 """  # noqa: S608 - only the constant names above are put in
 
@@ -157,7 +158,7 @@ def find_memories(*, owner: Owner, vector: QueryVector | None, similar: int, rec
 
 
 def _find_memories(owner: Owner, similar: int, recent: int, vector: QueryVector | None) -> list[FoundMemory]:
-    names = {"owner": "agent_id" if isinstance(owner, Agent) else "team_id"}
+    names = {"owner": "agent_id" if isinstance(owner, Agent) else "team_id", **within()}
     clearance = owner_clearance(names["owner"], owner.pk)
     parameters: dict[str, Any] = {"owner": owner.pk, "clearance": clearance, "similar": similar, "recent": recent}
     if vector is not None:
@@ -174,7 +175,7 @@ def _find_memories(owner: Owner, similar: int, recent: int, vector: QueryVector 
 TEXTS = f"""
 SELECT id, version, kind, {text_sql("memories")} AS text, {OCCURRED}, superseded_by_id, pinned, retired_because,
     salience, credibility, origin, sensitivity
-FROM memories WHERE id = ANY(%(ids)s::uuid[])
+FROM memories WHERE id = ANY(%(ids)s::uuid[]){{within}}
 """  # noqa: S608 - only the constant above is put in
 SURE_FACTOR = 2
 """A cached sample proves that an owner has more than n rows if it estimated more than this many times n."""
@@ -190,7 +191,7 @@ def search_memories(
     """
     rows, measured = rows_with_features(owner, question, least=max(limit, recent), weights=weights)
     chosen = _select_rows(rows, scores_of(measured, weights), limit, recent)
-    return _to_found_memories(rows.take(chosen), {name: values[chosen] for name, values in measured.items()})
+    return _to_found_memories(owner, rows.take(chosen), {name: values[chosen] for name, values in measured.items()})
 
 
 def rows_with_features(
@@ -247,9 +248,9 @@ def _highest(rows: Columns, values: Numbers, count: int) -> NDArray[np.intp]:
     return places[order][:count]
 
 
-def _to_found_memories(rows: Columns, measured: Mapping[str, Numbers]) -> list[FoundMemory]:
+def _to_found_memories(owner: Owner, rows: Columns, measured: Mapping[str, Numbers]) -> list[FoundMemory]:
     ids = ids_of(rows)
-    texts, similarities = _texts(rows), rows["similarity"].tolist()
+    texts, similarities = _texts(owner, rows), rows["similarity"].tolist()
     columns = {name: values.tolist() for name, values in measured.items()}
     found = []
     for place, id_ in enumerate(ids):
@@ -261,5 +262,6 @@ def _to_found_memories(rows: Columns, measured: Mapping[str, Numbers]) -> list[F
     return found
 
 
-def _texts(rows: Columns) -> dict[UUID, tuple[Any, ...]]:
-    return {row[0]: tuple(row) for row in run_statement(Statement(TEXTS, {"ids": ids_literal(rows)}))}
+def _texts(owner: Owner, rows: Columns) -> dict[UUID, tuple[Any, ...]]:
+    statement = Statement(TEXTS.format(**within()), {"ids": ids_literal(rows), "owner": owner.pk})
+    return {row[0]: tuple(row) for row in run_statement(statement)}

@@ -14,6 +14,7 @@ from config.caching.process_cache import ProcessCache
 from config.db.statements import Statement, run_statement
 from memories.lifecycle.tiered_text import octets_sql
 from memories.lifecycle.tiers import IS_SEARCHED_SQL
+from memories.search.owner_partition import within
 from memories.search.question import QueryTerms
 from memories.search.row_format import OCCURRED, Columns
 
@@ -33,11 +34,13 @@ SAMPLE_BYTES = 1_000
 READ = """
 SELECT string_agg(last, ''::bytea), string_agg(timestamptz_send(occurred), ''::bytea),
     string_agg(array_to_string(tsvector_to_array(search), ' '), ' '), avg(octets)::float8, 'memories'::regclass::oid,
-    (SELECT reltuples FROM pg_class WHERE oid = 'memories'::regclass)
+    (SELECT coalesce(sum(greatest(reltuples, 0)) FILTER (WHERE relispartition), max(reltuples))::float4 FROM pg_class
+        WHERE oid = 'memories'::regclass
+            OR oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = 'memories'::regclass))
 FROM (
     SELECT {last} AS last, {occurred} AS occurred, search, {octets} AS octets,
         sum({octets}) OVER (ORDER BY {last} ROWS UNBOUNDED PRECEDING) AS bytes
-    FROM memories WHERE {owner} = %(owner)s AND sensitivity <= %(clearance)s
+    FROM memories WHERE {owner} = %(owner)s{within} AND sensitivity <= %(clearance)s
         AND {searched} ORDER BY {last} LIMIT %(rows)s
 ) AS first WHERE bytes <= %(bytes)s
 """
@@ -111,7 +114,7 @@ def read_sample(column: str, owner: UUID, table: int, clearance: int) -> OwnerSa
 
 def _query_sample(column: str, owner: UUID, clearance: int) -> OwnerSample:
     query = READ.format(
-        last=LAST, occurred=OCCURRED, owner=column, octets=octets_sql("memories"), searched=IS_SEARCHED_SQL
+        last=LAST, occurred=OCCURRED, owner=column, octets=octets_sql("memories"), searched=IS_SEARCHED_SQL, **within()
     )
     parameters = {"owner": owner, "clearance": clearance, "rows": ROWS, "bytes": BYTES}
     ((last, moments, texts, mean_bytes, table, rows_in_table),) = run_statement(

@@ -18,6 +18,7 @@ from memories.embeddings.vectors import QueryVector
 from memories.lifecycle.tiers import IS_SEARCHED_SQL
 from memories.search.dates import DayRange, days_in
 from memories.search.languages import DEFAULT, LANGUAGES, languages_by_evidence
+from memories.search.owner_partition import IS_DIVIDED_SQL, notice_division, within
 from memories.search.time_expressions import TIME_EXPRESSIONS
 from teams.sensitivity import READABLE_SQL, owner_clearance
 
@@ -82,12 +83,13 @@ READ = f"""
 WITH RECURSIVE other AS (
     SELECT (
         SELECT min(language) FROM {{table}}
-        WHERE {{owner}} = %(owner)s AND {READABLE_SQL} AND language <> '{DEFAULT}'
+        WHERE {{owner}} = %(owner)s{{within}} AND {READABLE_SQL} AND language <> '{DEFAULT}'
     ) AS language
     UNION ALL
     SELECT (
         SELECT min(language) FROM {{table}}
-        WHERE {{owner}} = %(owner)s AND {READABLE_SQL} AND language <> '{DEFAULT}' AND language > other.language
+        WHERE {{owner}} = %(owner)s{{within}} AND {READABLE_SQL} AND language <> '{DEFAULT}'
+            AND language > other.language
     ) FROM other WHERE language IS NOT NULL
 ), spoken AS MATERIALIZED (
     SELECT language::regconfig AS configuration, array_position(%(languages)s::text[], language) AS place
@@ -117,8 +119,9 @@ SELECT ARRAY(
         AND names && string_to_array(%(names)s, chr(10)) AND numnode(named) > 0
     GROUP BY entities.id, salience ORDER BY salience DESC, entities.id LIMIT %(entities)s
 ), ARRAY(SELECT configuration::text FROM spoken ORDER BY place), 'memories'::regclass::oid = %(table)s::oid
-    OR EXISTS (SELECT FROM {{table}} WHERE {{owner}} = %(owner)s AND {READABLE_SQL} AND {{searched}} OFFSET %(most)s),
-    'memories'::regclass::oid
+    OR EXISTS (
+        SELECT FROM {{table}} WHERE {{owner}} = %(owner)s{{within}} AND {READABLE_SQL} AND {{searched}} OFFSET %(most)s
+    ), 'memories'::regclass::oid, {IS_DIVIDED_SQL}
 """  # noqa: S608 - only constants are put in
 OR = " | "
 MEMORIES = "memories"
@@ -183,8 +186,10 @@ def read_terms(
         "table": table,
     }
     searched = IS_SEARCHED_SQL if languages_of == MEMORIES else "true"
-    query = READ.format(owner=column, table=languages_of, searched=searched)
-    ((words, entities, languages, more, table),) = run_statement(Statement(query, parameters))
+    here = within()["within"] if languages_of == MEMORIES else ""
+    query = READ.format(owner=column, table=languages_of, searched=searched, within=here)
+    ((words, entities, languages, more, table, is_divided),) = run_statement(Statement(query, parameters))
+    notice_division(is_divided)
     return QueryTerms(tuple(map(_quote_stems, words)), tuple(entities), tuple(languages)), more, table
 
 

@@ -18,6 +18,7 @@ from memories.embeddings.active_model import ACTIVE_MODEL_SQL
 from memories.lifecycle.tiered_text import octets_sql
 from memories.lifecycle.tiers import IS_SEARCHED_SQL
 from memories.search.languages import DEFAULT
+from memories.search.owner_partition import within
 from memories.search.question import MAX_TERMS, QueryTerms, SearchQuestion
 from memories.search.time_expressions import TIME_EXPRESSIONS
 from teams.sensitivity import READABLE_SQL, owner_clearance
@@ -60,7 +61,7 @@ uuid_send(id) || timestamptz_send({occurred}) || int8send({marks})
 # Rows are packed in the inner query: a whole row passed on would carry all its columns.
 READ = "SELECT string_agg(packed, ''::bytea), {active} FROM ({which}) AS chosen (packed)"
 NEWEST = f"""
-SELECT {{row}} FROM memories WHERE {{owner}} = %(owner)s AND {READABLE_SQL} AND {IS_SEARCHED_SQL}
+SELECT {{row}} FROM memories WHERE {{owner}} = %(owner)s{{within}} AND {READABLE_SQL} AND {IS_SEARCHED_SQL}
 ORDER BY {{occurred}} DESC LIMIT %(limit)s
 """  # noqa: S608 - only the constant above is put in
 
@@ -110,8 +111,8 @@ class OwnerSearch:
         indexes.
 
         Terms are limited because matching each takes time. The SQL contains {row}, which selects from memories, {owner}
-        for the column and {occurred} for a row's time. The statements `before` configure the transaction. Raises
-        EmbeddingModelChanged.
+        for the column, {within} for the owner's partition and {occurred} for a row's time. The statements `before`
+        configure the transaction. Raises EmbeddingModelChanged.
         """
         marks = [*self._marks, _bit("coalesce(text_asks, text LIKE '%%?')", ASKS)]
         return self._read(which, parameters, marks, self._terms(places), before)
@@ -139,6 +140,7 @@ class OwnerSearch:
             row_of_term=self._row([*marks, "bit", _bit("search @@ label", LABELLED)]),
             owner=self.column,
             occurred=OCCURRED,
+            **within(),
         )
         query = READ.format(active=ACTIVE_MODEL_SQL, which=chosen)
         statement = Statement(query, {**self.parameters, **terms.parameters, **parameters})

@@ -135,7 +135,7 @@ $$;
 """
 
 CREATE_ERASE_SPELLINGS = f"""
-CREATE FUNCTION erase_spellings(
+CREATE OR REPLACE FUNCTION erase_spellings(
     erasing uuid, place text, names text[], pattern text, loose text, thing text, spared text[]
 ) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
@@ -172,9 +172,12 @@ BEGIN
     EXCEPTION WHEN unique_violation THEN
         -- Two names become the same, where names are unique: each gets a note of its own.
         changed := 0;
-        FOR one IN EXECUTE format('SELECT ctid FROM %I WHERE %s', place, chosen) USING pattern, loose, spared LOOP
-            EXECUTE format('UPDATE %I SET %s%s WHERE ctid = $5', place, found.replacements, also)
-                USING pattern, loose, spared, '[erased ' || left(gen_random_uuid()::text, 8) || ']', one.ctid;
+        FOR one IN EXECUTE format('SELECT ctid, tableoid FROM %I WHERE %s', place, chosen)
+            USING pattern, loose, spared
+        LOOP
+            EXECUTE format('UPDATE %I SET %s%s WHERE ctid = $5 AND tableoid = $6', place, found.replacements, also)
+                USING pattern, loose, spared, '[erased ' || left(gen_random_uuid()::text, 8) || ']', one.ctid,
+                    one.tableoid;
             changed := changed + 1;
         END LOOP;
     END;

@@ -19,6 +19,8 @@ from django.db import OperationalError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.utils import timezone
 
+from config.db.partitions.layout import DIVIDED
+
 OWNER = "owner"
 LOCK_TIMEOUT = "3s"
 ATTEMPTS = 5
@@ -28,7 +30,11 @@ CATALOGUES = ("pg_statistic", "pg_statistic_ext_data")
 CLEAR_STATISTICS_SQL = """
 SELECT pg_clear_attribute_stats(schemaname::text, tablename::text, attname::text, inherited) FROM pg_stats
 WHERE schemaname = 'public' AND to_regclass(quote_ident(tablename)) IN
-    (SELECT %(table)s::regclass UNION SELECT indexrelid::regclass FROM pg_index WHERE indrelid = %(table)s::regclass)
+    (SELECT of.place FROM (
+        SELECT %(table)s::regclass UNION ALL SELECT inhrelid FROM pg_inherits WHERE inhparent = %(table)s::regclass
+    ) AS here (one), LATERAL (
+        SELECT one UNION ALL SELECT indexrelid::regclass FROM pg_index WHERE indrelid = one
+    ) AS of (place))
 """
 CAN_CLEAR_SQL = "SELECT to_regproc('pg_clear_attribute_stats') IS NOT NULL"
 """From PostgreSQL 18 on."""
@@ -52,8 +58,9 @@ class StatisticsLeft(MayNotRewrite):
 
 
 def table_rewrite(table: str) -> None:
-    """Write a table and its indexes anew. Raises TableBusy after some attempts, and MayNotRewrite.
+    """Write a table and its indexes anew, all partitions of it. Raises TableBusy after some attempts, and MayNotRewrite.
 
+    While a table is moved into partitions, its copy has what was erased until the move goes on: it is busy so long.
     Rows that were deleted stay in the table as long as a transaction may read them that began before: it is tried again
     then as well.
     """
@@ -70,7 +77,10 @@ def table_rewrite(table: str) -> None:
 
 
 def _rewrite(table: str) -> int:
-    """Write the table anew; return the number of deleted rows that are still in it. Raises MayNotRewrite."""
+    """Write the table anew; return the number of deleted rows that are still in it.
+
+    Raises MayNotRewrite, and TableBusy while the table is moved into partitions.
+    """
     left: list[int] = []
     skipped: list[str] = []
 
@@ -82,6 +92,10 @@ def _rewrite(table: str) -> int:
     with _owner() as owner, owner.cursor() as cursor:
         owner.connection.add_notice_handler(read)
         cursor.execute(f"SET lock_timeout = '{LOCK_TIMEOUT}'")
+        if table in DIVIDED:
+            cursor.execute("SELECT to_regclass(%s) IS NOT NULL", [DIVIDED[table].moving])
+            if cursor.fetchone() == (True,):
+                raise TableBusy(table)
         if table not in CATALOGUES:
             _clear_statistics(cursor, table)
         analyse = ", ANALYZE" if table not in CATALOGUES else ""

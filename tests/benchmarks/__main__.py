@@ -14,7 +14,7 @@ BENCHMARKS = [
     "assembly_vs_floor", "turn", "http_assembly", "memory_assemble", "cache", "cache_mix", "preassembly", "deadline",
     "evidence_recall", "document_recall", "passages", "levels", "learned_weights", "search", "write_paths", "growth",
     "record", "million", "pages", "worst_cost", "greedy", "connections", "conflicts", "conflict_cost",
-    "tiers", "maintenance", "masking", "encryption",
+    "tiers", "maintenance", "masking", "encryption", "partitions",
 ]  # fmt: skip
 
 

@@ -81,9 +81,12 @@ def _statements(text: str, database: str) -> Iterator[str]:
         lines = [line]
 
 
-def scans_of(statements: Sequence[str], tables: Sequence[str]) -> list[Scan]:
-    """Return where the statements read or change these tables, by their generic plans, each statement once."""
-    named = re.compile(rf"\b({'|'.join(tables)})\b")
+def scans_of(statements: Sequence[str], tables: Sequence[str], names: Sequence[str] = ()) -> list[Scan]:
+    """Return where the statements read or change these tables, by their generic plans, each statement once.
+
+    `names` are those by which statements name them, if they are partitions.
+    """
+    named = re.compile(rf"\b({'|'.join(names or tables)})\b")
     found = []
     for statement in dict.fromkeys(statements):
         if named.search(statement):

@@ -4,11 +4,13 @@ PostgreSQL's partitions need the owner in every unique key of a table. Citus, wh
 also needs it in every foreign key between distributed tables.
 """
 
+from io import StringIO
+
 import pytest
+from django.core.management import call_command
 
+from config.db.partitions.layout import leaves
 from config.db.statements import fetch_rows
-
-pytestmark = pytest.mark.django_db
 
 TABLES = ["memories", "events", "chunks", "pieces", "assemblies"]
 
@@ -45,14 +47,28 @@ def _without_owner(sql: str) -> set[str]:
     return {name for name, columns in fetch_rows(sql, {"tables": TABLES}) if not owners & set(columns)}
 
 
+@pytest.mark.django_db
 def test_every_row_has_one_owner() -> None:
     assert fetch_rows(NULLABLE_SQL, {"tables": TABLES}) == [("memories",)]
     assert fetch_rows("SELECT contype::text FROM pg_constraint WHERE conname = 'memory_one_owner'") == [("c",)]
 
 
+@pytest.mark.django_db
 def test_no_further_unique_key_lacks_the_owner() -> None:
     assert _without_owner(UNIQUE_SQL) == UNIQUE_WITHOUT_OWNER
 
 
+@pytest.mark.django_db
 def test_no_further_foreign_key_lacks_the_owner() -> None:
     assert _without_owner(FOREIGN_SQL) == FOREIGN_WITHOUT_OWNER
+
+
+def test_divided_memories_have_one_owner_column_in_every_key(committed_database: str) -> None:
+    call_command("partition_tables", stdout=StringIO())
+    tables = {"tables": ["memories", *leaves("memories")]}
+    unique = fetch_rows(UNIQUE_SQL, tables)
+    assert {name for name, _ in unique} > {"memories_pkey", "memory_import_once_agent", "memory_import_once_team"}
+    assert {name for name, columns in unique if "owner_id" not in columns} == set()
+    assert fetch_rows(FOREIGN_SQL, tables) == [], "keys to and from other tables than agents and teams"
+    nullable = "SELECT attnotnull FROM pg_attribute WHERE attrelid = 'memories'::regclass AND attname = 'owner_id'"
+    assert fetch_rows(nullable) == [(True,)]

@@ -6,14 +6,19 @@ by which conditions rows are found.
 """
 
 import re
+from io import StringIO
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 
 from agents.keys import api_key_create
 from agents.models import Agent
 from agents.services import agent_create
+from config.db.partitions.layout import MEMORIES as MEMORIES_TABLE
+from config.db.partitions.layout import PARTITIONS
 from memories.search import candidates
+from memories.search.owner_partition import notice_division
 from memories.services import MemoryFacts, memories_create
 from teams.models import Team
 from teams.principal import SYSTEM
@@ -23,19 +28,21 @@ from tests.scaling.statement_log import Scan, logged_statements, scans_of
 
 pytestmark = pytest.mark.usefixtures("committed_database")
 
-OWNER = {"memories": "agent_id|team_id", "events": "agent_id", "chunks": "agent_id", "assemblies": "agent_id"}
+OWNER = {"memories": "agent_id|team_id|owner_id", "events": "agent_id", "chunks": "agent_id", "assemblies": "agent_id"}
 """The columns with the owner of a table's rows. Pieces have no owner: equal pieces of all owners are stored once."""
 TABLES = [*OWNER, "pieces"]
 BY_KEY = {("memories", "id"), ("memories", "ctid"), ("chunks", "id"), ("pieces", "id")}
 """Rows that are read again by a key that an earlier statement, or part of the statement, found with the owner."""
 
+AGAIN = r"\((?:\w+\.)?(?:agent_id|team_id) = "
+"""The condition on the owner of rows that are read by their addresses."""
 MEMORIES = 80
 """Memories of each owner; with fewer EXACT_ROWS, candidates are searched for among them."""
 
 
 def found_by(scan: Scan) -> str:
     """Return how the rows of a scan are found: by their owner, a key, or anything."""
-    for name, column in (("owner", OWNER.get(scan.table, "$^")), ("id", "id"), ("ctid", "ctid")):
+    for name, column in (("ctid", "ctid"), ("owner", OWNER.get(scan.table, "$^")), ("id", "id")):
         if re.search(rf"(?:\.|\()(?:{column}) = ", scan.conditions):
             return name
     return "anything"
@@ -76,6 +83,28 @@ def test_an_assembly_reads_the_rows_of_its_owners_alone(
     by_key = {(scan.table, found_by(scan)) for scan in scans if found_by(scan) != "owner"}
     assert by_key <= BY_KEY
     assert (("memories", "ctid") in by_key) == (exact_rows < MEMORIES), "large owners are searched by candidates"
+    owners = [scan for scan in scans if found_by(scan) == "ctid" and not re.search(AGAIN, scan.conditions)]
+    assert owners == [], "addresses are unique within the partition of an owner"
+
+
+@pytest.mark.parametrize("exact_rows", [candidates.EXACT_ROWS, 10], ids=["small owners", "large owners"])
+def test_an_assembly_reads_one_partition_of_each_owner(
+    world: tuple[Agent, Team], exact_rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent, team = world
+    monkeypatch.setattr(candidates, "EXACT_ROWS", exact_rows)
+    call_command("partition_tables", stdout=StringIO())
+    api = Api(api_key_create(agent=agent, name="Mira's key")[1])
+    asked = {"agent": agent.slug, "team": team.slug, "topic": "When does the ink of the newspaper dry?"}
+    _created(api.post("assemblies", asked))  # of which the first search notices that the table is divided
+    with logged_statements() as statements:
+        for profile in ("coding", "conversation", "research", "operations", "memory"):
+            _created(api.post("assemblies", {**asked, "topic": f"{asked['topic']} Or later?", "profile": profile}))
+    partitions = [MEMORIES_TABLE.partition(number) for number in range(PARTITIONS)]
+    scans = scans_of(statements, partitions, ["memories"])
+    assert scans
+    assert {scan.statement for scan in scans if "owner_id = " not in scan.conditions} == set()
+    notice_division(is_divided=False)
 
 
 def test_a_statement_across_owners_would_be_noticed() -> None:

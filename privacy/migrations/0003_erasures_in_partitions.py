@@ -1,0 +1,11 @@
+"""Erasures that change rows one by one name them by their place in a partition."""
+
+from django.db import migrations
+
+from privacy.erasure.database_functions import CREATE_ERASE_SPELLINGS
+
+
+class Migration(migrations.Migration):
+    dependencies = [("privacy", "0002_erasures")]
+
+    operations = [migrations.RunSQL(CREATE_ERASE_SPELLINGS, migrations.RunSQL.noop)]
