@@ -78,7 +78,7 @@ DROP FUNCTION leaves_of(regclass);
 
 
 class Migration(migrations.Migration):
-    dependencies = [("memories", "0025_cheap_moves")]
+    dependencies = [("memories", "0027_half_vectors")]
 
     operations = [
         migrations.AddField(

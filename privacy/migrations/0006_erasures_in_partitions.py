@@ -6,6 +6,6 @@ from privacy.erasure.database_functions import CREATE_ERASE_SPELLINGS
 
 
 class Migration(migrations.Migration):
-    dependencies = [("privacy", "0002_erasures")]
+    dependencies = [("privacy", "0005_sealed_texts"), ("memories", "0028_memory_owners")]
 
     operations = [migrations.RunSQL(CREATE_ERASE_SPELLINGS, migrations.RunSQL.noop)]
