@@ -5,7 +5,7 @@ which had a budget.
 """
 
 import hashlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -14,6 +14,7 @@ from django.core.exceptions import ObjectDoesNotExist
 from msgspec import structs
 
 from assembly.engine.assemble import assemble, profile_for_version
+from assembly.engine.codes import Code
 from assembly.engine.profile import Profile
 from assembly.engine.reconciliation import Reconciliation
 from assembly.engine.selection import restore_token_count
@@ -30,7 +31,7 @@ from assembly.engine.types import (
 )
 from assembly.models import Assembly
 from assembly.models.encryption import ErasedText, RecordErased, erasure_sentence
-from assembly.records.bodies import load_bodies, load_keys, load_pieces
+from assembly.records.bodies import load_bodies, load_keys, load_piece_refs, load_pieces
 from assembly.records.encoding import LEVELS_COLUMN, Columns, StoredPiece, candidate_facts, decision_at
 from assembly.records.erased_parts import find_erased
 from assembly.records.record_errors import ErasedParts, PartsErased, RecordDamaged
@@ -129,7 +130,7 @@ def load_record(assembly: Assembly) -> StoredAssembly:
         sha256 = _content_hash(assembly, pieces)
         told = _record_cache.get(sha256)
         if told is None:
-            (parsed,) = _parse([assembly], pieces)
+            (parsed,) = _parse([assembly], _pieces_by_id(pieces), record_from_pieces)
             if isinstance(parsed, RecordErased):
                 raise parsed
             told = parsed
@@ -157,12 +158,27 @@ def load_records_or_errors(assemblies: Sequence[Assembly]) -> Iterator[StoredAss
     """
     load_bodies([one for one in assemblies if one.decided_in])
     load_keys(assemblies)
-    yield from _parse(assemblies, load_pieces(assemblies))
+    yield from _parse(assemblies, _pieces_by_id(load_pieces(assemblies)), record_from_pieces)
 
 
-def _parse(assemblies: Sequence[Assembly], rows: Rows) -> Iterator[StoredAssembly | RecordErased]:
+def load_decisions_or_errors(assemblies: Sequence[Assembly]) -> Iterator[StoredAssembly | RecordErased]:
+    """Yield the records of several assemblies for those who count decisions: see `decisions_from_pieces`.
+
+    It takes a third of the time of whole records, because no text is read and decrypted. Raises RecordDamaged.
+    """
+    load_bodies([one for one in assemblies if one.decided_in])
+    load_keys(assemblies)
+    pieces = {id_: StoredPiece(ref, {"kind": kind or ""}, "") for id_, ref, kind in load_piece_refs(assemblies)}
+    yield from _parse(assemblies, pieces, decisions_from_pieces)
+
+
+Parse = Callable[[Assembly, Mapping[int, StoredPiece]], StoredAssembly]
+
+
+def _parse(
+    assemblies: Sequence[Assembly], pieces: dict[int, StoredPiece], parse: Parse
+) -> Iterator[StoredAssembly | RecordErased]:
     """Yield the parsed records, with a note in the place of each erased item. Raises RecordDamaged."""
-    pieces = _pieces_by_id(rows)
     with _damage_reported():
         found = find_erased(assemblies, pieces)
     for assembly in assemblies:
@@ -172,7 +188,7 @@ def _parse(assemblies: Sequence[Assembly], rows: Rows) -> Iterator[StoredAssembl
             continue
         try:
             with _damage_reported():
-                told = record_from_pieces(assembly, pieces)
+                told = parse(assembly, pieces)
         except RecordErased as error:
             yield error
         except RecordDamaged:
@@ -218,6 +234,23 @@ def record_from_pieces(assembly: Assembly, pieces: "Mapping[int, StoredPiece]") 
     disputed = {ref for one in request.reconciliations for ref in (one.left, one.right)}
     _restore_token_counts(assembly, profile, candidates, decisions, except_for=disputed)
     inputs = EngineInput(request, profile, tuple(candidates))
+    return StoredAssembly(assembly, inputs, tuple(decisions))
+
+
+def decisions_from_pieces(assembly: Assembly, pieces: "Mapping[int, StoredPiece]") -> StoredAssembly:
+    """Return the record with its decisions, and of its candidates what a decision does not have: their kind alone.
+
+    Decisions on excluded items have no signals. Such a record cannot be replayed. Raises one of `DAMAGE_ERRORS`.
+    """
+    columns, profile = assembly.contents.get("decisions") or NO_COLUMNS, Profile.from_dict(assembly.profile)
+    ids = [*assembly.told, *assembly.omitted]
+    candidates, decisions = [], []
+    for place, (piece_at, code) in enumerate(zip(columns["piece"], columns.get("code", ()), strict=True)):
+        piece, is_included = pieces[ids[piece_at]], Code(code).included
+        measured = candidate_facts(columns, place, profile, measures=is_included)
+        candidates.append(Candidate(ref=piece.ref, text="", kind=piece.facts["kind"], **measured))
+        decisions.append(decision_at(columns, place, candidates[-1], profile, signals=is_included))
+    inputs = EngineInput(_request_of(assembly), profile, tuple(candidates))
     return StoredAssembly(assembly, inputs, tuple(decisions))
 
 
