@@ -197,7 +197,7 @@ class TeamSettingsForm(forms.Form):
     reading_reasons = forms.ChoiceField(
         label=_("Read with a reason only"),
         choices=ReadingReasons.choices,
-        help_text=_("People give a reason before they open or download it. It is listed in “Who looked”."),
+        help_text=_("People give a reason before they open or download it. It is listed in the “Reading log”."),
         required=False,
     )
 

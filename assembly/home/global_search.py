@@ -189,7 +189,7 @@ ACTIONS: Sequence[tuple[str, str | Promise, bool]] = (
     ("key_list", gettext_lazy("Create API key"), ADMINS),
     ("retention", gettext_lazy("Data retention"), ADMINS),
     ("activity_log", gettext_lazy("Activity log"), ADMINS),
-    ("reading_log", gettext_lazy("Who looked: readings of confidential texts"), ADMINS),
+    ("reading_log", gettext_lazy("Reading log: who opened confidential texts"), ADMINS),
     ("organisation_export", gettext_lazy("Export everything"), ADMINS),
 )
 """The pages that start an action, by URL name; those of admins are offered to admins alone."""
