@@ -26,7 +26,7 @@ RECORD_CACHE_SIZE = 16
 
 
 def load_with_records(assemblies: Sequence[Assembly]) -> Iterator[tuple[Assembly, StoredAssembly]]:
-    """Yield each context with its decisions, or with those of the context that it repeats; none whose record was erased.
+    """Yield each context with its decisions, or those of the context that it repeats; none whose record was erased.
 
     See `load_decisions_or_errors` for what they have.
     """
