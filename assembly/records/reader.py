@@ -14,7 +14,6 @@ from django.core.exceptions import ObjectDoesNotExist
 from msgspec import structs
 
 from assembly.engine.assemble import assemble, profile_for_version
-from assembly.engine.codes import Code
 from assembly.engine.profile import Profile
 from assembly.engine.reconciliation import Reconciliation
 from assembly.engine.selection import restore_token_count
@@ -31,7 +30,7 @@ from assembly.engine.types import (
 )
 from assembly.models import Assembly
 from assembly.models.encryption import ErasedText, RecordErased, erasure_sentence
-from assembly.records.bodies import load_bodies, load_keys, load_piece_refs, load_pieces
+from assembly.records.bodies import load_bodies, load_keys, load_pieces
 from assembly.records.encoding import LEVELS_COLUMN, Columns, StoredPiece, candidate_facts, decision_at
 from assembly.records.erased_parts import find_erased
 from assembly.records.record_errors import ErasedParts, PartsErased, RecordDamaged
@@ -130,7 +129,7 @@ def load_record(assembly: Assembly) -> StoredAssembly:
         sha256 = _content_hash(assembly, pieces)
         told = _record_cache.get(sha256)
         if told is None:
-            (parsed,) = _parse([assembly], _pieces_by_id(pieces), record_from_pieces)
+            (parsed,) = parse_records([assembly], _pieces_by_id(pieces), record_from_pieces)
             if isinstance(parsed, RecordErased):
                 raise parsed
             told = parsed
@@ -158,24 +157,14 @@ def load_records_or_errors(assemblies: Sequence[Assembly]) -> Iterator[StoredAss
     """
     load_bodies([one for one in assemblies if one.decided_in])
     load_keys(assemblies)
-    yield from _parse(assemblies, _pieces_by_id(load_pieces(assemblies)), record_from_pieces)
-
-
-def load_decisions_or_errors(assemblies: Sequence[Assembly]) -> Iterator[StoredAssembly | RecordErased]:
-    """Yield the records of several assemblies for those who count decisions: see `decisions_from_pieces`.
-
-    It takes a third of the time of whole records, because no text is read and decrypted. Raises RecordDamaged.
-    """
-    load_bodies([one for one in assemblies if one.decided_in])
-    load_keys(assemblies)
-    pieces = {id_: StoredPiece(ref, {"kind": kind or ""}, "") for id_, ref, kind in load_piece_refs(assemblies)}
-    yield from _parse(assemblies, pieces, decisions_from_pieces)
+    yield from parse_records(assemblies, _pieces_by_id(load_pieces(assemblies)), record_from_pieces)
 
 
 Parse = Callable[[Assembly, Mapping[int, StoredPiece]], StoredAssembly]
+"""A function that returns the record of an assembly, with its pieces by id; it raises one of `DAMAGE_ERRORS`."""
 
 
-def _parse(
+def parse_records(
     assemblies: Sequence[Assembly], pieces: dict[int, StoredPiece], parse: Parse
 ) -> Iterator[StoredAssembly | RecordErased]:
     """Yield the parsed records, with a note in the place of each erased item. Raises RecordDamaged."""
@@ -230,27 +219,10 @@ def record_from_pieces(assembly: Assembly, pieces: "Mapping[int, StoredPiece]") 
             candidate = structs.replace(candidate, summary=summary, levels=levels)
         candidates.append(candidate)
         decisions.append(decision_at(columns, place, candidate, profile))
-    request = _request_of(assembly)
+    request = request_of(assembly)
     disputed = {ref for one in request.reconciliations for ref in (one.left, one.right)}
     _restore_token_counts(assembly, profile, candidates, decisions, except_for=disputed)
     inputs = EngineInput(request, profile, tuple(candidates))
-    return StoredAssembly(assembly, inputs, tuple(decisions))
-
-
-def decisions_from_pieces(assembly: Assembly, pieces: "Mapping[int, StoredPiece]") -> StoredAssembly:
-    """Return the record with its decisions, and of its candidates what a decision does not have: their kind alone.
-
-    Decisions on excluded items have no signals. Such a record cannot be replayed. Raises one of `DAMAGE_ERRORS`.
-    """
-    columns, profile = assembly.contents.get("decisions") or NO_COLUMNS, Profile.from_dict(assembly.profile)
-    ids = [*assembly.told, *assembly.omitted]
-    candidates, decisions = [], []
-    for place, (piece_at, code) in enumerate(zip(columns["piece"], columns.get("code", ()), strict=True)):
-        piece, is_included = pieces[ids[piece_at]], Code(code).included
-        measured = candidate_facts(columns, place, profile, measures=is_included)
-        candidates.append(Candidate(ref=piece.ref, text="", kind=piece.facts["kind"], **measured))
-        decisions.append(decision_at(columns, place, candidates[-1], profile, signals=is_included))
-    inputs = EngineInput(_request_of(assembly), profile, tuple(candidates))
     return StoredAssembly(assembly, inputs, tuple(decisions))
 
 
@@ -273,7 +245,8 @@ def _restore_token_counts(
             restore_token_count(sections[candidate.section], candidate, assembly.tokenizer, decision.tokens_full)
 
 
-def _request_of(assembly: Assembly) -> EngineRequest:
+def request_of(assembly: Assembly) -> EngineRequest:
+    """Return the engine's request as it is recorded."""
     asked = assembly.request
     return EngineRequest(
         budget=assembly.budget,

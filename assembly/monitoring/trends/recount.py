@@ -14,7 +14,8 @@ from django.db.models import Q, QuerySet
 from assembly.models import Assembly, DayCount
 from assembly.models.encryption import RecordErased
 from assembly.monitoring.trends.counting import COUNTING_LOCK, CountBatch
-from assembly.records.reader import StoredAssembly, load_decisions_or_errors
+from assembly.records.decisions_alone import load_decisions_or_errors
+from assembly.records.reader import StoredAssembly
 from assembly.records.recorded_quality import quality_of_record
 from config.db.migration_helpers import ORGANISATION
 from config.db.statements import lock_until_commit

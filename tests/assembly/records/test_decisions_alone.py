@@ -11,7 +11,8 @@ from assembly.models import Assembly
 from assembly.monitoring.alerts.findings import findings
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
-from assembly.records.reader import StoredAssembly, load_decisions_or_errors, load_record
+from assembly.records.decisions_alone import load_decisions_or_errors
+from assembly.records.reader import StoredAssembly, load_record
 from assembly.records.recorded_quality import quality_of_record
 from memories.services import MemoryFacts, memories_create
 from teams.principal import SYSTEM
