@@ -27,7 +27,7 @@ SHAPES_WITH_LEAD: frozenset[Shape] = frozenset({"lines", "turns"})
 
 FIND_SQL = """
 SELECT text_sha256, tokenizer, tokens FROM token_counts JOIN
-    unnest(%(texts)s::bytea[], %(tokenizers)s::text[]) AS sought (sha256, name)
+    unnest(%(texts)b::bytea[], %(tokenizers)s::text[]) AS sought (sha256, name)
     ON text_sha256 = sought.sha256 AND tokenizer = sought.name
 """
 # Only stored texts get a count. Of two transactions that store the same count at once, one waits, and neither fails.

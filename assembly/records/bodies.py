@@ -16,6 +16,7 @@ PIECES_SQL = """
 SELECT id, ref, facts, text_sha256, text, sealed
 FROM pieces LEFT JOIN stored_texts ON stored_texts.sha256 = pieces.text_sha256 WHERE id = ANY(%(ids)s) ORDER BY id
 """
+REFS_SQL = "SELECT id, ref, facts ->> 'kind' FROM pieces WHERE id = ANY(%(ids)s)"
 BODIES_SQL = """
 SELECT one.id, coalesce(repeated.body, one.body)
 FROM assemblies AS one LEFT JOIN assemblies AS repeated ON repeated.id = one.decided_in WHERE one.id = ANY(%(ids)s)
@@ -52,8 +53,15 @@ def body_keys(assemblies: Iterable[Assembly]) -> dict[UUID, DataKey]:
 
 def load_pieces(assemblies: Sequence[Assembly]) -> Rows:
     """Return the stored pieces of the assemblies with their texts, each piece once."""
-    rows = run_statement(
-        Statement(PIECES_SQL, {"ids": list({id_ for one in assemblies for id_ in (*one.told, *one.omitted)})})
-    )
+    rows = run_statement(Statement(PIECES_SQL, {"ids": _piece_ids(assemblies)}))
     texts = read_texts((sha256, text, sealed) for _id, _ref, _facts, sha256, text, sealed in rows)
     return [(id_, ref, facts, texts[sha256]) for id_, ref, facts, sha256, _text, _sealed in rows]
+
+
+def load_piece_refs(assemblies: Sequence[Assembly]) -> Rows:
+    """Return id, ref and kind of the stored pieces of the assemblies, each piece once."""
+    return run_statement(Statement(REFS_SQL, {"ids": _piece_ids(assemblies)}))
+
+
+def _piece_ids(assemblies: Sequence[Assembly]) -> list[int]:
+    return list({id_ for one in assemblies for id_ in (*one.told, *one.omitted)})

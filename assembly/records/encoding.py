@@ -162,19 +162,20 @@ def _sparse_column(values: Sequence[Any]) -> dict[str, Any]:
     return {str(place): value for place, value in enumerate(values) if value is not None}
 
 
-def candidate_facts(columns: Columns, place: int, profile: Profile) -> dict[str, Any]:
-    """Return the facts of the decision's candidate that its piece omits, as `Candidate.from_dict` takes them."""
+def candidate_facts(columns: Columns, place: int, profile: Profile, *, measures: bool = True) -> dict[str, Any]:
+    """Return the facts of the decision's candidate that its piece omits, as `Candidate.from_dict` takes them; without
+    its measures if these are not wanted.
+    """
     key = str(place)
-    measures = {
-        name: values[place] for name, values in columns.get("measures", {}).items() if values[place] is not None
-    }
+    by_name = columns.get("measures", {}) if measures else {}
+    measured = {name: values[place] for name, values in by_name.items() if values[place] is not None}
     score, position = columns.get("source_score", {}).get(key), columns.get("position", {}).get(key)
     return {
         "section": profile.sections[columns["section"][place]].key,
         "similarity": columns["similarity"][place],
         **({} if score is None else {"score": score}),
         **({} if position is None else {"position": position}),
-        **({"measures": measures} if measures else {}),
+        **({"measures": measured} if measured else {}),
     }
 
 
@@ -183,17 +184,20 @@ def positions_of(columns: Columns, pieces: Set[int]) -> list[int]:
     return [place for place, piece in enumerate(columns["piece"]) if piece in pieces]
 
 
-def decision_at(columns: Columns, place: int, candidate: Candidate, profile: Profile) -> Decision:
-    """Return the decision at this index, as the engine made it on this candidate."""
+def decision_at(
+    columns: Columns, place: int, candidate: Candidate, profile: Profile, *, signals: bool = True
+) -> Decision:
+    """Return the decision at this index, as the engine made it on this candidate; without signals if not wanted."""
     start, key = columns["start"][place], str(place)
     ranker = _ranker_of(profile.sections[columns["section"][place]], profile)
+    more = columns.get("more", {}).get(key, [])
     return Decision(
         ref=candidate.ref,
         section=candidate.section,
         code=Code(columns["code"][place]),
         rank=columns["rank"][place],
         score=columns["score"][place],
-        signals=_decode_signals(columns["signals"][place], columns.get("more", {}).get(key, []), candidate, ranker),
+        signals=_decode_signals(columns["signals"][place], more, candidate, ranker) if signals else (),
         tokens=columns["tokens"][place],
         tokens_full=columns["full"][place],
         start=start,

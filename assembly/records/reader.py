@@ -5,7 +5,7 @@ which had a budget.
 """
 
 import hashlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -129,7 +129,7 @@ def load_record(assembly: Assembly) -> StoredAssembly:
         sha256 = _content_hash(assembly, pieces)
         told = _record_cache.get(sha256)
         if told is None:
-            (parsed,) = _parse([assembly], pieces)
+            (parsed,) = parse_records([assembly], _pieces_by_id(pieces), record_from_pieces)
             if isinstance(parsed, RecordErased):
                 raise parsed
             told = parsed
@@ -157,12 +157,17 @@ def load_records_or_errors(assemblies: Sequence[Assembly]) -> Iterator[StoredAss
     """
     load_bodies([one for one in assemblies if one.decided_in])
     load_keys(assemblies)
-    yield from _parse(assemblies, load_pieces(assemblies))
+    yield from parse_records(assemblies, _pieces_by_id(load_pieces(assemblies)), record_from_pieces)
 
 
-def _parse(assemblies: Sequence[Assembly], rows: Rows) -> Iterator[StoredAssembly | RecordErased]:
+Parse = Callable[[Assembly, Mapping[int, StoredPiece]], StoredAssembly]
+"""A function that returns the record of an assembly, with its pieces by id; it raises one of `DAMAGE_ERRORS`."""
+
+
+def parse_records(
+    assemblies: Sequence[Assembly], pieces: dict[int, StoredPiece], parse: Parse
+) -> Iterator[StoredAssembly | RecordErased]:
     """Yield the parsed records, with a note in the place of each erased item. Raises RecordDamaged."""
-    pieces = _pieces_by_id(rows)
     with _damage_reported():
         found = find_erased(assemblies, pieces)
     for assembly in assemblies:
@@ -172,7 +177,7 @@ def _parse(assemblies: Sequence[Assembly], rows: Rows) -> Iterator[StoredAssembl
             continue
         try:
             with _damage_reported():
-                told = record_from_pieces(assembly, pieces)
+                told = parse(assembly, pieces)
         except RecordErased as error:
             yield error
         except RecordDamaged:
@@ -214,7 +219,7 @@ def record_from_pieces(assembly: Assembly, pieces: "Mapping[int, StoredPiece]") 
             candidate = structs.replace(candidate, summary=summary, levels=levels)
         candidates.append(candidate)
         decisions.append(decision_at(columns, place, candidate, profile))
-    request = _request_of(assembly)
+    request = request_of(assembly)
     disputed = {ref for one in request.reconciliations for ref in (one.left, one.right)}
     _restore_token_counts(assembly, profile, candidates, decisions, except_for=disputed)
     inputs = EngineInput(request, profile, tuple(candidates))
@@ -240,7 +245,8 @@ def _restore_token_counts(
             restore_token_count(sections[candidate.section], candidate, assembly.tokenizer, decision.tokens_full)
 
 
-def _request_of(assembly: Assembly) -> EngineRequest:
+def request_of(assembly: Assembly) -> EngineRequest:
+    """Return the engine's request as it is recorded."""
     asked = assembly.request
     return EngineRequest(
         budget=assembly.budget,

@@ -17,7 +17,7 @@ from assembly.engine.scopes import MemoryScope
 from assembly.engine.types import Decision
 from assembly.models import Assembly
 from assembly.models.encryption import RecordErased
-from assembly.records.reader import StoredAssembly, content_of
+from assembly.records.reader import StoredAssembly, content_of, load_record
 from assembly.records.record_errors import RecordDamaged
 
 
@@ -25,11 +25,12 @@ def quality_of_record(told: StoredAssembly) -> ContextQuality | None:
     """Return the quality of a recorded context; None if its text cannot be restored, because the record is damaged
     or texts of it were erased.
 
-    Only an older context is replayed, whose request names entities and holds no completeness.
+    Only an older context is replayed, whose request names entities and holds no completeness; its texts are read then.
     """
     request = told.assembly.request
     try:
-        content = content_of(told) if "completeness" not in request and named_entities(request) else ""
+        is_older = "completeness" not in request and named_entities(request)
+        content = content_of(load_record(told.assembly)) if is_older else ""
     except (RecordDamaged, RecordErased):
         return None
     outcomes = recorded_outcomes(told.inputs.profile.sections, told.assembly.sources, told.decisions)

@@ -14,7 +14,7 @@ Levels = Mapping[ShorterLevel, Summary]
 # Several items may have the same text: the levels that were stored first are taken.
 FIND_SQL = """
 SELECT text_sha256, level, deriver, text FROM text_levels
-WHERE text_sha256 = ANY(%(texts)s::bytea[]) AND deriver = ANY(%(derivers)s::text[]) ORDER BY id
+WHERE text_sha256 = ANY(%(texts)b::bytea[]) AND deriver = ANY(%(derivers)s::text[]) ORDER BY id
 """
 STORE_SQL = """
 INSERT INTO text_levels (item, text_sha256, level, deriver, text)

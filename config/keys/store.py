@@ -34,12 +34,13 @@ ENTRY_BYTES = 400
 ATTEMPTS = 5
 """Attempts to make a key while others make and destroy the same one."""
 
+# Lists are sent in binary (%b): psycopg takes a third of the time for them, and PostgreSQL need not parse them.
 OBTAIN_SQL = """
 WITH asked AS (
-    SELECT * FROM unnest(%(ids)s::bytea[], %(wrapped)s::bytea[]) AS asked (id, wrapped)
+    SELECT * FROM unnest(%(ids)b::bytea[], %(wrapped)b::bytea[]) AS asked (id, wrapped)
 ), newest AS (
     SELECT DISTINCT ON (id) id, generation, CASE WHEN retired_at IS NULL THEN data_keys.wrapped END AS wrapped
-    FROM data_keys WHERE id = ANY(%(ids)s::bytea[]) ORDER BY id, generation DESC
+    FROM data_keys WHERE id = ANY(%(ids)b::bytea[]) ORDER BY id, generation DESC
 ), made AS (
     INSERT INTO data_keys (id, generation, wrapped)
     SELECT asked.id, coalesce(newest.generation, 0) + 1, asked.wrapped FROM asked LEFT JOIN newest USING (id)
@@ -53,7 +54,7 @@ SELECT number, id, generation, wrapped FROM key_destructions LEFT JOIN found ON 
 """
 FETCH_SQL = """
 SELECT id, generation, wrapped, destroyed_at FROM data_keys
-JOIN unnest(%(ids)s::bytea[], %(generations)s::integer[]) AS asked (id, generation) USING (id, generation)
+JOIN unnest(%(ids)b::bytea[], %(generations)s::integer[]) AS asked (id, generation) USING (id, generation)
 """
 DESTROY_SQL = """
 WITH gone AS (
@@ -116,7 +117,8 @@ def obtain(ids: Collection[bytes], also: Sequence[Asked] = ()) -> dict[bytes, Da
     found: dict[bytes, DataKey] = {}
     missing = sorted(set(ids))
     for _ in range(ATTEMPTS):
-        wrapped = [master_key().wrap(id_, secrets.token_bytes(KEY_BYTES)) for id_ in missing]
+        master = master_key()
+        wrapped = [master.wrap(id_, secrets.token_bytes(KEY_BYTES)) for id_ in missing]
         rows, *_ = run_in_store((OBTAIN_SQL, {"ids": missing, "wrapped": wrapped}), *also)
         found, also = found | _obtained(rows), ()
         missing = [id_ for id_ in missing if id_ not in found]

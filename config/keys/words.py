@@ -9,7 +9,9 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping
 
-from config.keys.store import obtain
+from config.keys.envelope import DataKey
+from config.keys.key_errors import KeyLost
+from config.keys.store import KeyName, fetch, obtain
 from config.keys.store_connections import Asked, run_in_store
 
 WORDS_ID = b"words"
@@ -23,11 +25,11 @@ INDEX_SQL = """
 INSERT INTO text_words (id, words)
 SELECT id, coalesce((
     SELECT string_agg(
-        format('''%%s'':%%s', encode(substr(sha256(%(key)s::bytea || convert_to(lexeme, 'UTF8')), 1, 8), 'hex'),
-            array_to_string(positions, ',')), ' ')
+        encode(substr(sha256(%(key)b::bytea || convert_to(lexeme, 'UTF8')), 1, 8), 'hex') || ':'
+            || array_to_string(positions, ','), ' ')
     FROM unnest(to_tsvector('english', left(text, 100000)))
 ), '')::tsvector
-FROM unnest(%(ids)s::bytea[], %(texts)s::text[]) AS asked (id, text)
+FROM unnest(%(ids)b::bytea[], %(texts)b::text[]) AS asked (id, text)
 WHERE NOT EXISTS (SELECT FROM text_words WHERE text_words.id = asked.id) ORDER BY id
 ON CONFLICT DO NOTHING RETURNING id
 """
@@ -71,4 +73,10 @@ def _hashed(lexeme: re.Match[str]) -> str:
 
 
 def _hash_key() -> bytes:
-    return obtain([WORDS_ID])[WORDS_ID].secret
+    """Return the key of the hashes, which is made once; this process asks for it again when its copy expires."""
+    name = KeyName(WORDS_ID, 1)
+    try:
+        known = fetch([name])[name]
+    except KeyLost:
+        known = None
+    return known.secret if isinstance(known, DataKey) else obtain([WORDS_ID])[WORDS_ID].secret

@@ -4,7 +4,8 @@ Two servers on one database, one of which encrypts what it records, are asked in
 the same minutes. The agent is that of `memory_assemble`: with 1,000 memories, and SIZES=10k with more.
 
 `encryption_ratio` is the median with encryption divided by that without. `…_cpu_ms` is what the server's processes took
-of the processors per request, which is less affected by what else the machine does.
+of the processors per request, which is less affected by what else the machine does. The servers have no workers: on one
+database, each worker would do a part of the work that requests to the other server leave behind.
 """
 
 import itertools
@@ -70,7 +71,7 @@ def _server(way: str) -> Iterator[tuple[str, int]]:
     """Yield the address of a server with encryption on or off, and the id of its first process."""
     os.environ["ENCRYPT_RECORDS"] = way
     before = _children(os.getpid())
-    with served() as address:
+    with served("--no-worker") as address:
         (pid,) = _children(os.getpid()) - before
         yield address, pid
 

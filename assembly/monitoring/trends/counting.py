@@ -119,12 +119,12 @@ class Tally:
 
     def _add_decisions(self, told: StoredAssembly) -> None:
         """Count the decisions. An empty text could not have been included, so it does not count as excluded."""
-        for decision in told.decisions:
-            if decision.code == Code.EMPTY:
+        for code, count in Counter([decision.code for decision in told.decisions]).items():
+            if code is Code.EMPTY:
                 continue
-            self.considered += 1
-            if not decision.included:
-                self.left_out[decision.code.value] += 1
+            self.considered += count
+            if not code.included:
+                self.left_out[code.value] += count
 
     def _add_file_losses(self, told: StoredAssembly) -> None:
         lost = {without_version(decision.ref) for decision in lost_files(told)}

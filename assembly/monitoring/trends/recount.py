@@ -14,7 +14,8 @@ from django.db.models import Q, QuerySet
 from assembly.models import Assembly, DayCount
 from assembly.models.encryption import RecordErased
 from assembly.monitoring.trends.counting import COUNTING_LOCK, CountBatch
-from assembly.records.reader import StoredAssembly, load_records_or_errors
+from assembly.records.decisions_alone import load_decisions_or_errors
+from assembly.records.reader import StoredAssembly
 from assembly.records.recorded_quality import quality_of_record
 from config.db.migration_helpers import ORGANISATION
 from config.db.statements import lock_until_commit
@@ -26,13 +27,16 @@ RECORD_CACHE_SIZE = 16
 
 
 def load_with_records(assemblies: Sequence[Assembly]) -> Iterator[tuple[Assembly, StoredAssembly]]:
-    """Yield each context with its record, or with that of the context that it repeats; none whose record was erased."""
+    """Yield each context with its decisions, or those of the context that it repeats; none whose record was erased.
+
+    See `load_decisions_or_errors` for what they have.
+    """
     cache: LRUCache[UUID, StoredAssembly | RecordErased] = LRUCache(RECORD_CACHE_SIZE)
     for start in range(0, len(assemblies), RECORDS_PER_READ):
         batch = {one: deciding_assembly(one) for one in assemblies[start : start + RECORDS_PER_READ]}
         records = {deciding: cache[deciding] for deciding in batch.values() if deciding in cache}
         unread = {deciding: one for one, deciding in batch.items() if deciding not in records}
-        records.update(zip(unread, load_records_or_errors([*unread.values()]), strict=True))
+        records.update(zip(unread, load_decisions_or_errors([*unread.values()]), strict=True))
         for assembly, deciding in batch.items():
             cache[deciding] = told = records[deciding]
             if isinstance(told, StoredAssembly):
