@@ -54,7 +54,7 @@ def walker(committed_database: str, agent: Agent) -> Agent:
 def shared(settings: Any) -> Iterator[Redis]:
     """A Redis server that this test starts, with the shared cache."""
     with redis() as address:
-        settings.CACHE_URL = address
+        settings.CACHE_URL, settings.SHARED_CACHE_BYTES = address, 10_000_000
         shared_answers.shared_answers.cache_clear()
         client = Redis.from_url(address)
         yield client
