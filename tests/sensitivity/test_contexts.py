@@ -66,7 +66,7 @@ def add_restricted(agent: Agent, team: Team) -> None:
         for number in range(20)
     ]  # fmt: skip
     memories_create(owner=agent, facts=past, principal=SYSTEM)
-    pinned = Memory.objects.filter(agent=agent, text__startswith=MARKER).first()
+    pinned = Memory.objects.filter(agent=agent, sensitivity=Sensitivity.RESTRICTED).first()
     assert pinned
     Memory.objects.filter(id=pinned.id).update(pinned=True)
     plain = Memory.objects.filter(agent=agent, text__startswith=PLAIN).order_by("id")[0]

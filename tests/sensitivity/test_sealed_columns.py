@@ -76,7 +76,7 @@ LISTED = {
     "sessions.title", "threads.title", "tools.name", "organisation_files.title", "organisation_file_versions.title",
     "agent_md_file_versions.note", "team_md_file_versions.note", "organisation_file_versions.note",
     "alerts.name", "assemblies.topic", "proposals.note", "recall_tests.name", "recall_tests.expectations",
-    "recall_results.outcomes", "pieces.facts", "activities.target", "activities.detail",
+    "recall_results.outcomes", "pieces.facts", "activities.target",
 }  # fmt: skip
 """The columns in which the marker lies in plain, because they are not sealed: names, titles, paths, types, notes …"""
 

@@ -14,6 +14,7 @@ from config.db.statements import fetch_rows
 from config.keys import store
 from config.keys.key_errors import KeyStoreMissing
 from config.keys.sealed_texts import MARK
+from config.keys.store_connections import Asked, Rows, run_in_store
 from memories.api.urls import ENDPOINTS
 from memories.embeddings.file_splitting import file_split
 from memories.lifecycle.packing import unpack
@@ -184,8 +185,12 @@ def test_many_sealed_texts_take_one_statement_in_the_key_store_and_others_none(
         a_memory(agent, Sensitivity.CONFIDENTIAL, f"{SECRET} {number}")
     a_memory(agent, Sensitivity.INTERNAL, "Tea at four.")
     asked: list[object] = []
-    run = store.run_in_store
-    monkeypatch.setattr(store, "run_in_store", lambda *statements: asked.append(statements) or run(*statements))
+
+    def run(*statements: Asked) -> list[Rows]:
+        asked.append(statements)
+        return run_in_store(*statements)
+
+    monkeypatch.setattr("config.keys.store.run_in_store", run)
     store.forget_keys()
     assert [one.text for one in Memory.objects.filter(sensitivity__lte=1)] == ["Tea at four."]
     assert not asked

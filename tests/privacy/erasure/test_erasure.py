@@ -75,7 +75,7 @@ def erased(module_database: str, agent: Agent, team: Team, owner: User, admin_ap
 
 
 def test_the_person_is_nowhere_afterwards(erased: Erased) -> None:
-    told = {"memories", "memory_versions", "events", "documents", "chunks", "drafts", "assemblies"}
+    told = {"memories", "memory_versions", "events", "documents", "chunks", "assemblies"}  # drafts are sealed
     stored = {"entities", "subject_identifiers", "text_levels", "context_files"}
     assert told | stored <= erased.tables.keys()
     assert {spelling: tables_with(spelling) for spelling in SPELLINGS} == {spelling: {} for spelling in SPELLINGS}
