@@ -52,6 +52,12 @@ FROM free JOIN unnest(%(ids)s::uuid[], %(said)s::text[], %(packed)s::bytea[], %(
     {joined}
 WHERE thing.id = free.id RETURNING thing.id
 """
+# Sent together with the statement that moves, so that PostgreSQL says how long its transaction took until here.
+MOVED_SQL = """
+SELECT thing.id, extract(epoch FROM clock_timestamp() - transaction_timestamp())::float8 FROM {table} AS thing
+WHERE thing.id = ANY(%(ids)s::uuid[]) AND thing.tier = %(to)s AND thing.tier_since = %(now)s
+"""
+TAKEN_SQL = "SELECT extract(epoch FROM clock_timestamp() - transaction_timestamp())::float8"
 NO_WAIT_SQL = "SELECT set_config('synchronous_commit', 'off', true)"
 """Locks are released without waiting for the disk: a move that a crash undoes is made again by the next run."""
 SAME_ANSWERS_SQL = "SELECT set_config('dossier.same_answers', 'on', true)"
@@ -145,10 +151,11 @@ def things_move(
         values |= {"whole": whole, "vectors": _vectors(space, written), "model": space.model}
     limit = _LockLimit(0 if connection.in_atomic_block else most_ms)
     with limit.raising([] if seconds is None else seconds):
-        if space or table is DOCUMENTS:
+        if space or (table is DOCUMENTS and not (to is Tier.WARM and was_searched)):
             moved, taken = _move_together(table, things, values, space, limit)
         else:
-            moved, taken = _move(table, values, limit, same_answers=to.is_searched and was_searched)
+            same_answers = to.is_searched and was_searched and table is not DOCUMENTS
+            moved, taken = _move(table, values, limit, same_answers=same_answers)
     if table is DOCUMENTS and to is Tier.WARM:
         texts = dict(zip([thing.id for thing in things], written, strict=True))
         taken += _hide_chunks({thing.id: thing for thing in things if thing.id in set(moved)}, texts)
@@ -216,7 +223,7 @@ def _move(
     table: ThingTable, values: Mapping[str, Any], limit: _LockLimit, *, same_answers: bool
 ) -> tuple[list[UUID], list[float]]:
     """Move the rows by one statement, which commits without waiting for this process; return their ids, and the seconds
-    that it took.
+    that it took PostgreSQL.
 
     Within a transaction of the caller, all changes are counted, because a setting would hold for later ones too.
     """
@@ -224,10 +231,10 @@ def _move(
     settings = [Statement(NO_WAIT_SQL, {})]
     if same_answers and not connection.in_atomic_block:
         settings.append(Statement(SAME_ANSWERS_SQL, {}))
-    settings += limit.statements
-    begun = perf_counter()
-    moved = [id_ for (id_,) in run_statement(Statement(_move_sql(table, changed), values), before=settings)]
-    return moved, [perf_counter() - begun]
+    before = [*settings, *limit.statements, Statement(_move_sql(table, changed), values)]
+    began = {name: values[name] for name in ("ids", "to", "now")}
+    rows = run_statement(Statement(MOVED_SQL.format(table=table.name), began), before=before)
+    return [id_ for id_, _ in rows], [] if connection.in_atomic_block else [taken for _, taken in rows[:1]]
 
 
 def _move_together(
@@ -332,7 +339,7 @@ def _store_chunks(documents: dict[UUID, StoredThing], to: Tier, limit: _LockLimi
 def _hide_chunks(documents: dict[UUID, StoredThing], texts: Mapping[UUID, str]) -> list[float]:
     """Take the texts of the chunks away that can be read from their packed documents, a few at a time.
 
-    Until then, or where it was interrupted, chunks have their own texts. Return the seconds of each statement.
+    Until then, or where it was interrupted, chunks have their own texts. Return the seconds that each took PostgreSQL.
     """
     taken = []
     for id_, thing in documents.items():
@@ -341,9 +348,7 @@ def _hide_chunks(documents: dict[UUID, StoredThing], texts: Mapping[UUID, str]) 
         same = [chunk for chunk, start, end, text in found if texts[id_][start:end] == text]
         for at in range(0, len(same), HIDDEN_TOGETHER):
             ids = same[at : at + HIDDEN_TOGETHER]
-            with transaction.atomic():
-                execute_sql(NO_WAIT_SQL)
-                begun = perf_counter()
-                execute_sql(HIDE_CHUNKS_SQL, {"document": id_, "version": thing.version, "ids": ids})
-            taken.append(perf_counter() - begun)
+            hide = Statement(HIDE_CHUNKS_SQL, {"document": id_, "version": thing.version, "ids": ids})
+            ((seconds,),) = run_statement(Statement(TAKEN_SQL, {}), before=[Statement(NO_WAIT_SQL, {}), hide])
+            taken.append(seconds)
     return taken
