@@ -19,7 +19,7 @@ from django.db import OperationalError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.utils import timezone
 
-from config.db.partitions.layout import DIVIDED
+from config.db.partitions.divided_tables import DIVIDED
 
 OWNER = "owner"
 LOCK_TIMEOUT = "3s"

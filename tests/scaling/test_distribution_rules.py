@@ -9,7 +9,7 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
-from config.db.partitions.layout import leaves
+from config.db.partitions.divided_tables import leaves
 from config.db.statements import fetch_rows
 
 TABLES = ["memories", "events", "chunks", "pieces", "assemblies"]

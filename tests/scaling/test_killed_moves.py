@@ -18,7 +18,7 @@ from django.db import connections
 from agents.keys import api_key_create
 from agents.models import Agent
 from agents.services import agent_create
-from config.db.partitions.layout import is_divided
+from config.db.partitions.divided_tables import is_divided
 from config.db.statements import fetch_rows
 from memories.models import Memory, MemoryVersion
 from memories.search import owner_partition

@@ -15,8 +15,8 @@ from django.core.management import call_command
 from agents.keys import api_key_create
 from agents.models import Agent
 from agents.services import agent_create
-from config.db.partitions.layout import MEMORIES as MEMORIES_TABLE
-from config.db.partitions.layout import PARTITIONS
+from config.db.partitions.divided_tables import MEMORIES as MEMORIES_TABLE
+from config.db.partitions.divided_tables import PARTITIONS
 from memories.search import candidates
 from memories.search.owner_partition import notice_division
 from memories.services import MemoryFacts, memories_create

@@ -13,7 +13,7 @@ from django.db import IntegrityError, connections, transaction
 from agents.models import Agent
 from agents.services import agent_create
 from config.db.partitions.definition import Definition, definition_of
-from config.db.partitions.layout import MEMORIES, PARTITIONS, leaves
+from config.db.partitions.divided_tables import MEMORIES, PARTITIONS, leaves
 from config.db.partitions.references import references_to
 from config.db.statements import execute_sql, fetch_rows
 from memories.embeddings.active_model import read_active_model

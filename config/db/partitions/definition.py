@@ -6,7 +6,7 @@ from typing import Any
 
 from psycopg import sql
 
-from config.db.partitions.layout import OWNER, Divided
+from config.db.partitions.divided_tables import OWNER, Divided
 from config.db.partitions.references import NotDivisible
 from config.db.statements import fetch_rows
 

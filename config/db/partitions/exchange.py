@@ -8,7 +8,7 @@ from psycopg import sql
 
 from config.db.partitions.copy_state import check_indexes, check_same, drop_triggers, impatient
 from config.db.partitions.definition import definition_of
-from config.db.partitions.layout import OWNER, Divided
+from config.db.partitions.divided_tables import OWNER, Divided
 from config.db.partitions.references import references_to
 from config.db.statements import execute_sql, fetch_rows
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from psycopg import sql
 
 from config.db.partitions.definition import Index
-from config.db.partitions.layout import OWNER, is_divided, leaves
+from config.db.partitions.divided_tables import OWNER, is_divided, leaves
 from config.db.statements import execute_sql, fetch_rows
 
 # The build of an index of vectors is much faster while the graph fits into this memory; parallel workers would share

@@ -9,7 +9,7 @@ from typing import LiteralString
 
 from psycopg import sql
 
-from config.db.partitions.layout import OWNER, Divided
+from config.db.partitions.divided_tables import OWNER, Divided
 from config.db.statements import fetch_rows
 
 REFERENCES_SQL = """

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from config.db.partitions.copy_state import abandon
-from config.db.partitions.layout import DIVIDED, PARTITIONS, is_divided, is_moving
+from config.db.partitions.divided_tables import DIVIDED, PARTITIONS, is_divided, is_moving
 from config.db.partitions.move import BATCH_ROWS, Move, MoveRefused, move_lock, patiently
 from config.db.partitions.references import NotDivisible
 from memories.imports.base import count_phrase
