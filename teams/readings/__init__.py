@@ -1,1 +1,1 @@
-"""The reading log: every reading by a person of something confidential or restricted is a line that is never changed."""
+"""The reading log: each reading by a person of something confidential or restricted is a line that is never changed."""
