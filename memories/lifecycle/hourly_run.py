@@ -41,9 +41,9 @@ BUDGET = "budget"
 RUN_SECONDS = 3_600
 FIRST_BATCH = 4
 LEAST_BATCH, MOST_BATCH = 1, 64
-LONG_MS, SHORT_MS = 20.0, 10.0
+LONG_MS, SHORT_MS = 10.0, 5.0
 """A batch whose rows were locked for longer is followed by one of half the size, a shorter one by a larger one."""
-MOST_MS = 40
+MOST_MS = 30
 """PostgreSQL ends a batch that locks rows for longer; then smaller ones are tried."""
 TRIES_OF_ONE = 3
 """How often a single thing is tried. The last time has no limit: a document may have very many passages."""

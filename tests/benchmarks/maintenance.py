@@ -2,7 +2,7 @@
 
 `longest_lock_ms` is the longest transaction of a run that compresses them all, also of those that PostgreSQL ended,
 `lock_ms_p99` that of which 99 % are shorter, `locks_over_50_ms` how many were longer than that, `given_up` how many
-PostgreSQL ended after 40 ms, `seconds` how long the run took, `cpu_ms_per_thing` what it costs here and in PostgreSQL's
+PostgreSQL ended after 30 ms, `seconds` how long the run took, `cpu_ms_per_thing` what it costs here and in PostgreSQL's
 process for it. A machine that does something else meanwhile lengthens all but the last.
 `hot_updates_ratio` is the share of rows whose new version needed no entries in indexes. DATA is as for `tiers`.
 """

@@ -129,13 +129,13 @@ CREATE TRIGGER slow BEFORE UPDATE ON memories FOR EACH ROW EXECUTE FUNCTION take
 """
 
 
-@pytest.mark.parametrize("seconds", [0.025, 0.06])
+@pytest.mark.parametrize("seconds", [0.02, 0.06])
 def test_postgresql_ends_batches_that_lock_rows_for_too_long(committed_database: str, seconds: float) -> None:
     keeper(6)
     execute_sql(SLOW % seconds, using="owner")
     lifecycle_run(now=timezone.now() + datetime.timedelta(hours=13))
     [report] = LifecycleReport.objects.filter(step="compress")
     assert (warm(), report.changed) == (6, 6)
-    # With .025 s per row, batches of four and of two are too long; with .06 s, each row is tried twice in vain.
+    # With .02 s per row, batches of four and of two are too long; with .06 s, each row is tried twice in vain.
     assert report.detail["given_up"] >= (2 if seconds < 0.04 else 2 + 6 * (TRIES_OF_ONE - 1))
     assert fetch_rows("SELECT current_setting('statement_timeout')") == [("0",)]
