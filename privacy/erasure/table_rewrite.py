@@ -58,7 +58,7 @@ class StatisticsLeft(MayNotRewrite):
 
 
 def table_rewrite(table: str) -> None:
-    """Write a table and its indexes anew, with all its partitions. Raises TableBusy after some attempts, and MayNotRewrite.
+    """Write a table and its indexes anew, with its partitions. Raises TableBusy after some attempts, and MayNotRewrite.
 
     While a table is moved into partitions, its copy has what was erased until the move goes on: it is busy so long.
     Rows that were deleted stay in the table as long as a transaction may read them that began before: it is tried again
