@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from config.http.idempotency import idempotent
 from config.http.openapi import LOCATION, PAGE
 from privacy.access import correction_for, subject_for
-from privacy.corrections.plan import correction_plan
+from privacy.corrections.correction_plan import correction_plan
 from privacy.corrections.serializers import (
     CorrectionPlanSerializer,
     CorrectionSerializer,

@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from config.http.serializers import Line, StrictSerializer
-from privacy.corrections.plan import MAX_PLANNED, CorrectionPlan, PlannedThing
+from privacy.corrections.correction_plan import MAX_PLANNED, CorrectionPlan, PlannedThing
 from privacy.models import CorrectionResult, CorrectionStatus, IdentifierKind, SubjectCorrection
 from privacy.models.correction import MAX_CORRECTION_REASON_CHARACTERS
 from privacy.models.subject import MAX_IDENTIFIER_CHARACTERS

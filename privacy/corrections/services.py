@@ -21,7 +21,7 @@ from config.invisible_characters import clean_text, is_blank
 from memories.jobs.services import Advance, job_create, job_kind
 from memories.models import Job
 from privacy.corrections.corrected_text import ValueCorrection
-from privacy.corrections.plan import LIVE_KINDS, MAX_PLANNED, corrected_columns
+from privacy.corrections.correction_plan import LIVE_KINDS, MAX_PLANNED, corrected_columns
 from privacy.corrections.saving import thing_save
 from privacy.corrections.told_contexts import told_contexts
 from privacy.models import (

@@ -16,8 +16,8 @@ from django.views.decorators.http import require_POST
 from config.http.errors import Conflict, Invalid
 from config.http.selection import FIELD, parse_ids
 from privacy.access import correction_for, subject_for
+from privacy.corrections.correction_plan import MAX_PLANNED, PlannedThing, correction_plan
 from privacy.corrections.forms import CorrectionForm
-from privacy.corrections.plan import MAX_PLANNED, PlannedThing, correction_plan
 from privacy.corrections.services import correction_create, correction_undo
 from privacy.models import CorrectionResult, CorrectionStatus, MentionStatus, Subject, SubjectCorrection, SubjectMention
 from privacy.subjects.linked_things import LinkedThing, linked_things

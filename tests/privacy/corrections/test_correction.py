@@ -14,7 +14,7 @@ from memories.models import Event, Memory, MemoryVersion
 from memories.services import MemoryFacts, memories_create, memory_create, memory_delete, memory_update
 from privacy.corrections import services
 from privacy.corrections.corrected_text import ValueCorrection
-from privacy.corrections.plan import correctable_columns, correction_plan
+from privacy.corrections.correction_plan import correctable_columns, correction_plan
 from privacy.corrections.saving import thing_save
 from privacy.corrections.services import MAX_IMMEDIATE, correction_create, correction_undo
 from privacy.erasure.services import erasure_request
