@@ -13,5 +13,5 @@ class PrivacyConfig(AppConfig):
         for module in ("scan", "export"):
             import_module(f"privacy.subjects.{module}")  # kinds of jobs
         import_module("privacy.corrections.services")  # a kind of job
-        for module in ("erasure_job", "repetition", "restored_backup_check"):  # a kind of job, periodic tasks, a check
+        for module in ("erasure_job", "repetition", "erasure_checks"):  # a kind of job, periodic tasks, a check
             import_module(f"privacy.erasure.{module}")

@@ -269,8 +269,9 @@ def _correction(subject: Subject, memory: uuid.UUID) -> uuid.UUID:
     """The id of a correction of the subject that corrected the memory."""
     value = {"kind": "other", "wrong": "Mill Lane 3", "right": "Mill Lane 5"}
     made = SubjectCorrection.objects.create(subject=subject, reason="Moved.", requested_by="system", **value)
+    version = Memory.objects.get(id=memory).version
     CorrectionResult.objects.create(
-        correction=made, ref_kind="memory", thing=memory, status="corrected", version_before=1, version=1
+        correction=made, ref_kind="memory", thing=memory, status="corrected", version_before=version, version=version
     )
     return made.id
 
