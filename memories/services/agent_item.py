@@ -63,6 +63,8 @@ def _missing_references(
         if not named:
             continue
         rows = field.related_model._default_manager.filter(agent_id=agent_id, pk__in=set(named.values()))  # noqa: SLF001
+        if any(things[place]._state.adding for place in named):  # noqa: SLF001 - Django's documented name
+            rows = rows.select_for_update(no_key=True)  # so that it is not raised before its new part is stored
         there = dict(rows.values_list("pk", "sensitivity"))
         noun = field.related_model._meta.verbose_name  # noqa: SLF001
         for place, id_ in named.items():
