@@ -27,6 +27,7 @@ from assembly.sources.base import (
 from config.db.statements import Rows, Statement
 from memories.search.features import Weights
 from memories.search.memory_search import RECENT_SQL, FoundMemory, find_memories, found_memory, search_memories
+from memories.search.owner_partition import within
 from memories.search.question import parse_question
 from memories.services import MAX_PINNED, Owner
 
@@ -85,7 +86,7 @@ def _recent_query(
 
     loaders = {"at": datetime.datetime.fromisoformat}
     clearance = gather_context.clearances.of("agent" if isinstance(owner, Agent) else "team")
-    statement = RECENT_SQL.format(owner="agent_id" if isinstance(owner, Agent) else "team_id")
+    statement = RECENT_SQL.format(owner="agent_id" if isinstance(owner, Agent) else "team_id", **within())
     return SourceQuery(
         Statement(statement, {"owner": owner.pk, "clearance": clearance, "recent": limit}, loaders), gathered
     )

@@ -16,7 +16,7 @@ from psycopg import sql
 from psycopg.errors import LockNotAvailable
 
 from config.db.partitions.definition import Index
-from config.db.partitions.indexes import INDEX_MEMORY_SQL, build_concurrently, drop_concurrently
+from config.db.partitions.partition_indexes import INDEX_MEMORY_SQL, build_concurrently, drop_concurrently
 from config.db.statements import execute_sql, fetch_rows
 from config.http.errors import DossierError
 from memories.embeddings.active_model import CHANGE_LOCK, EmbeddingModel, read_active_model

@@ -4,7 +4,7 @@ from django.db import transaction
 
 from config.db.partitions.definition import definition_of
 from config.db.partitions.divided_tables import OWNER, Divided, is_moving
-from config.db.partitions.indexes import has_all_indexes
+from config.db.partitions.partition_indexes import has_all_indexes
 from config.db.statements import execute_sql
 
 LOCK_TIMEOUT = "300ms"

@@ -24,7 +24,7 @@ from config.db.partitions.copy_state import EVENTS, Outdated, abandon, check_sam
 from config.db.partitions.definition import Definition, definition_of, raw_sql
 from config.db.partitions.divided_tables import OWNER, Divided, is_divided, is_moving
 from config.db.partitions.exchange import exchange
-from config.db.partitions.indexes import INDEX_MEMORY_SQL, build_index
+from config.db.partitions.partition_indexes import INDEX_MEMORY_SQL, build_index
 from config.db.statements import ONE_SNAPSHOT_SQL, execute_sql, fetch_rows
 
 Found = TypeVar("Found")
