@@ -115,8 +115,8 @@ def test_a_list_is_one_line_for_each_owner_with_the_numbers(
     line = Reading.objects.get()
     assert facts_of(line) == ("listed", "GET /agents/<slug:slug>/memories/", {"memory": 3})
     assert line.things == ids
-    signed_in(admin).get("/search/?q=coffee")
-    by_level = {line.level: line.counts for line in Reading.objects.filter(route="GET /search/")}
+    signed_in(admin).get(f"/teams/{team.slug}/memories/")
+    by_level = {line.level: line.counts for line in Reading.objects.filter(route="GET /teams/<slug:slug>/memories/")}
     assert by_level.get(Sensitivity.CONFIDENTIAL) == {"memory": 1}
 
 
