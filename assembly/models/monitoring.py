@@ -35,6 +35,7 @@ class AlertKind(models.TextChoices):
     CONFLICT_OPEN = "conflict_open", "disputed"
     RECALL_TEST_FAILED = "recall_test_failed", "test failed"
     MEMORY_PRESSURE = "memory_pressure", "memory pressure"
+    MODEL_FAILING = "model_failing", "model fails"
 
 
 class AlertQuerySet(VisibleQuerySet["Alert"]):

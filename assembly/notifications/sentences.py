@@ -44,5 +44,6 @@ def alert_title(alert: Alert) -> str:
         AlertKind.CONFLICT_OPEN: _("%(agent)s: texts contradict each other"),
         AlertKind.RECALL_TEST_FAILED: _("%(agent)s: recall test %(name)s fails"),
         AlertKind.MEMORY_PRESSURE: _("Stored texts take %(name)s of their budget"),
+        AlertKind.MODEL_FAILING: _("The language model %(name)s fails"),
     }
     return told[AlertKind(alert.kind)] % facts

@@ -1,7 +1,7 @@
 """The language model that the settings name is loaded by the first comparison of a process that needs it.
 
 A model that fails loses no job: conflicts are found by cues alone, the log says so, and after some minutes it is loaded
-again.
+again. If it fails a second time, an alert tells it: see `failure_alert`.
 """
 
 import logging
@@ -12,15 +12,20 @@ from threading import Lock
 from time import monotonic
 
 from django.conf import settings
+from django.dispatch import Signal
 
 from assembly.conflicts.detection.inference import Inference
-from assembly.conflicts.language_model.model_folder import ModelFolder
+from assembly.conflicts.language_model.model_folder import NAME_CHARACTERS, ModelFolder
 from assembly.conflicts.language_model.onnx_inference import OnnxInference
 
 logger = logging.getLogger(__name__)
 
 REST_SECONDS = 300
 """The time for which a model that failed is not tried again."""
+FAULT_CHARACTERS = 500
+language_model_changed = (
+    Signal()
+)  # sender: LanguageModel; name: of its folder, fault: what is wrong, empty if nothing is
 
 
 class LanguageModel:
@@ -32,6 +37,8 @@ class LanguageModel:
         self._path, self._labels, self._threads = path, labels, threads
         self._loaded: OnnxInference | None = None
         self._rests_until = 0.0
+        self._failures = 0
+        self._is_known_to_work = False  # the first answer closes an alert that another process has opened
         self._lock = Lock()
 
     def infer(self, pairs: Sequence[tuple[str, str]]) -> list[Inference] | None:
@@ -44,7 +51,7 @@ class LanguageModel:
                     ModelFolder.read(self._path, self._labels), threads=self._threads
                 )
                 self._loaded, self.name = loaded, loaded.name
-                return loaded.infer(pairs)
+                found = loaded.infer(pairs)
             except Exception as error:  # noqa: BLE001 - whatever fails in the model must lose no job
                 self._loaded, self._rests_until = None, monotonic() + REST_SECONDS
                 logger.warning(
@@ -53,7 +60,22 @@ class LanguageModel:
                     type(error).__name__,
                     error,
                 )
+                self._failures, self._is_known_to_work = self._failures + 1, False
+                if self._failures > 1:
+                    self._tell(f"{type(error).__name__}: {error}")
                 return None
+            self._failures = 0
+            if not self._is_known_to_work:
+                self._is_known_to_work = True
+                self._tell("")
+            return found
+
+    def _tell(self, fault: str) -> None:
+        """Tell receivers how the model is. If one of them fails, it loses no job either."""
+        name = self._path.name[:NAME_CHARACTERS]
+        for _, failure in language_model_changed.send_robust(type(self), name=name, fault=fault[:FAULT_CHARACTERS]):
+            if isinstance(failure, Exception):
+                logger.error("an alert about the language model was not stored", exc_info=failure)
 
 
 def model_in_use() -> LanguageModel | None:

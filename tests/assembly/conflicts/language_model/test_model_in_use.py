@@ -13,7 +13,9 @@ from agents.services import agent_create
 from assembly.conflicts.language_model import model_in_use as in_use
 from assembly.conflicts.language_model.model_in_use import REST_SECONDS, model_in_use
 from assembly.conflicts.language_model.onnx_inference import OnnxInference
-from assembly.models import Conflict
+from assembly.models import Alert, Conflict
+from assembly.notifications.sentences import alert_title
+from teams.models import User
 from tests.assembly.conflicts.conflict_factories import EIGHTY, NINETY, remember, run_jobs
 from tests.assembly.conflicts.language_model.onnx_models import BEEF, VEGAN, write_model
 
@@ -108,6 +110,31 @@ def test_a_broken_graph_loses_no_job_and_is_tried_again_later(
     remember(agent, "The school canteen cooks beef.")
     run_jobs()
     assert Conflict.objects.filter(kind="meaning").exists()
+
+
+def test_an_alert_tells_that_it_fails_again_until_it_answers(
+    agent: Agent, admin: User, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "model.onnx").write_bytes(b"no graph")
+    now = [1_000.0]
+    monkeypatch.setattr(in_use, "monotonic", lambda: now[0])
+    for text in (VEGAN, BEEF):
+        remember(agent, text)
+    run_jobs()
+    assert not Alert.objects.exists(), "it may have been an accident"
+    for text in ("Beef stew is cooked by the school canteen.", "On most days the school canteen cooks a stew."):
+        now[0] += REST_SECONDS
+        remember(agent, text)
+        run_jobs()
+    alert = Alert.objects.get()
+    assert (alert.kind, alert.closed, alert.name) == ("model_failing", None, folder.name)
+    assert alert.detail["why"].startswith("Conflicts are found by cues alone, because the language model fails: ")
+    assert alert_title(alert) == f"The language model {folder.name} fails"
+    write_model(folder)
+    now[0] += REST_SECONDS
+    remember(agent, "The school canteen cooks beef.")
+    run_jobs()
+    assert Alert.objects.get().closed is not None
 
 
 def test_a_failure_while_it_answers_loses_no_job(

@@ -1,0 +1,48 @@
+"""Alerts about the installation itself: they are about no agent and no context, and for admins of the organisation.
+
+Only one alert of a kind about the same thing is open at a time. It is closed when the problem is gone.
+"""
+
+from django.db import transaction
+from django.utils import timezone
+
+from assembly.models import Alert, AlertKind, WebhookEvent
+from assembly.monitoring.alerts.watch import ALERT_LOCK
+from assembly.monitoring.webhooks.delivery import alert_announce
+from assembly.notifications.services import alert_notify
+from config.db.migration_helpers import ORGANISATION
+from config.db.statements import lock_until_commit
+
+
+@transaction.atomic
+def alert_open(*, kind: AlertKind, thing: str, name: str, why: str) -> None:
+    """Open an alert, and announce it, where none of this kind about this thing is open."""
+    lock_until_commit(ALERT_LOCK)
+    if Alert.objects.filter(kind=kind, thing=thing, closed=None).exists():
+        return
+    now = timezone.now()
+    alert = Alert.objects.create(
+        agent_id=ORGANISATION,
+        agent_slug="",
+        agent_name="Dossier",
+        profile_name="",
+        kind=kind,
+        thing=thing,
+        cause=now.isoformat(),
+        name=name,
+        detail={"why": why},
+        opened=now,
+    )
+    alert_announce(event=WebhookEvent.ALERT_OPENED, alert=alert)
+    alert_notify(alert)
+
+
+@transaction.atomic
+def alert_close(*, kind: AlertKind, thing: str) -> None:
+    """Close the open alert of this kind about this thing, and announce it; without one nothing happens."""
+    lock_until_commit(ALERT_LOCK)
+    found = Alert.objects.filter(kind=kind, thing=thing, closed=None).first()
+    if found is not None:
+        found.closed = timezone.now()
+        found.save(update_fields=["closed"])
+        alert_announce(event=WebhookEvent.ALERT_CLOSED, alert=found)
