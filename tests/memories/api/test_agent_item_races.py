@@ -56,7 +56,7 @@ def test_what_an_event_belongs_to_is_deleted_meanwhile(end: str, agent: Agent, a
         deleted.wait(timeout=10)
         return again(agent_api).post(f"agents/ada/events{end}", {"items": [body]} if end else body).status_code
 
-    assert at_once([delete, write])[1] == 404
+    assert at_once([delete, write])[1] == 422
     assert not Event.objects.exists()
 
 
