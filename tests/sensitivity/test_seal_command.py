@@ -1,4 +1,4 @@
-"""`manage.py seal_texts --rewrite` seals what lies in plain, and leaves none of its former bytes in the tables' files."""
+"""`manage.py seal_texts --rewrite` seals what lies in plain, and no former bytes stay in the tables' files."""
 
 import io
 
@@ -36,7 +36,9 @@ def generations() -> list[int]:
 def test_after_a_new_generation_of_the_key_texts_open_the_same_and_nothing_is_plain(
     committed_database: str, agent: Agent
 ) -> None:
-    facts = [MemoryFacts(kind="fact", text=f"{PLAIN} {number}", sensitivity=Sensitivity.RESTRICTED) for number in (1, 2)]
+    facts = [
+        MemoryFacts(kind="fact", text=f"{PLAIN} {number}", sensitivity=Sensitivity.RESTRICTED) for number in (1, 2)
+    ]
     memories = memories_create(owner=agent, facts=facts, principal=SYSTEM)
     assert generations() == [1, 1]
     store.retire([_key_id(agent.id)])

