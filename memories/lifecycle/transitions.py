@@ -20,7 +20,7 @@ from psycopg.errors import QueryCanceled
 
 from config.db.sealed_columns import written_octets_sql
 from config.db.statements import Statement, execute_sql, fetch_rows, run_statement
-from config.keys.sealed_texts import is_sealed, open_texts, seal_text
+from config.keys.sealed_texts import is_sealed, open_text, open_texts, seal_text
 from memories.embeddings.active_model import EmbeddingModel, lock_active_model, read_active_model
 from memories.embeddings.base import EmbedderFailed
 from memories.embeddings.vectors import embed_texts
@@ -102,9 +102,15 @@ class StoredThing:
         return unpack(bytes(self.packed)) if self.packed is not None else thaw(json.loads(self.frozen or "{}"))
 
     def whole(self, table: ThingTable) -> str:
-        """Return the text, or the JSON text of the value, as its column has to have it: sealed above internal."""
+        """Return the text, or the JSON text of the value, as its column has to have it: sealed above internal alone,
+        unless it looks like a sealed one by itself.
+        """
         stored = self.stored
-        if self.sensitivity <= DEFAULT_LEVEL or is_sealed(value_in(table, stored)):
+        value = value_in(table, stored)
+        if self.sensitivity <= DEFAULT_LEVEL:
+            opened = open_text(value) if is_sealed(value) else stored
+            return stored if is_sealed(value_in(table, opened)) else opened
+        if is_sealed(value):
             return stored
         sealed = seal_text(stored, self.owner)
         return json.dumps(sealed) if table.value_type == "jsonb" else sealed

@@ -13,7 +13,10 @@ from django.db.models import Q
 from django.utils import timezone
 
 from agents.models import Agent
+from assembly.models import TextLevel
 from assembly.models.assembly import ERASED
+from assembly.pipeline.level_derivation import DERIVE_LEVELS
+from assembly.sources.level_texts import LEVELLED_KINDS
 from config.db.statements import execute_sql, fetch_rows
 from memories.embeddings.backfill import EMBEDDED_MODELS
 from memories.embeddings.indexing import reindex
@@ -25,7 +28,7 @@ from memories.models import Chunk, Document, FilePassage
 from memories.models.file_passage import FILE_MODELS
 from privacy.erasure.places import Place, Treatment
 from privacy.erasure.sealed_rows import sealed_keys, sealed_rows_erase
-from privacy.erasure.sought import Sought
+from privacy.erasure.sought import TABLE_OF_KIND, Sought
 from privacy.models import (
     Subject,
     SubjectCorrection,
@@ -137,7 +140,14 @@ class _Recomputed:
         return [UUID(key) for key in _keys(place, sought)]
 
     def prepare(self) -> None:
-        """Delete the passages of the rows, and create the jobs that make passages and vectors."""
+        """Delete the passages of the rows, and create the jobs that make passages, vectors and levels of detail.
+
+        A level without a spelling is deleted by its job, because it is one of the former text.
+        """
+        levels = TextLevel.objects.filter(item__in=self.ids).order_by("item")
+        if items := [str(item) for item in levels.values_list("item", flat=True).distinct()]:
+            of_items: dict[str, Any] = {"kind": _LEVELLED_TABLES[self.table], "items": items}
+            job_create(kind=DERIVE_LEVELS, arguments=of_items, agent=None, principal=SYSTEM, steps=len(items))
         if self.table == "documents":
             Chunk.objects.filter(document__in=self.ids).delete()
             execute_sql("UPDATE documents SET split_version = 0 WHERE id = ANY(%s)", [self.ids])
@@ -159,6 +169,7 @@ class _Recomputed:
 
 
 _FILE_TABLES = {model._meta.db_table: kind for kind, model in FILE_MODELS.items()}  # noqa: SLF001
+_LEVELLED_TABLES = {TABLE_OF_KIND[kind]: kind for kind in LEVELLED_KINDS}
 _EMBEDDED_TABLES: dict[str, Any] = {
     model._meta.db_table: model  # noqa: SLF001
     for model in EMBEDDED_MODELS

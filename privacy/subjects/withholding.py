@@ -79,7 +79,7 @@ UPDATE {table} SET sensitivity = %(withheld)s WHERE sensitivity < %(withheld)s A
 UNSEALED_SQL = """
 SELECT id FROM {table} WHERE sensitivity <= %(default)s AND id IN (
     SELECT thing FROM withheld_things WHERE subject_id = %(subject)s AND table_name = '{table}'
-)
+) ORDER BY id FOR NO KEY UPDATE
 """
 RESTORE_SQL = """
 UPDATE {table} AS row SET sensitivity = restored.level
@@ -119,11 +119,19 @@ def withheld_things_sync(subject: Subject) -> None:
 
 
 def _seal(table: str, facts: Mapping[str, object]) -> None:
-    """Seal the texts of the rows that are going to be withheld, after packed ones are stored as they were written."""
+    """Seal the texts of the rows that are going to be withheld, after packed ones are stored as they were written.
+
+    The rows are locked before, because those that others have locked are not moved.
+    """
     if ids := [id_ for (id_,) in fetch_rows(UNSEALED_SQL.format(table=table), facts)]:
-        if moved := next((one for one in THING_TABLES if one.name == table), None):
-            things_move(moved, ids, Tier.HOT)
+        _unpack(table, ids)
         rows_seal(table, ids)
+
+
+def _unpack(table: str, ids: list[UUID]) -> None:
+    """Store the packed texts of these rows in their columns, sealed if they are above internal."""
+    if moved := next((one for one in THING_TABLES if one.name == table), None):
+        things_move(moved, ids, Tier.HOT)
 
 
 def _restore_rest(forgotten: list[tuple[str, UUID, int, bool]]) -> None:
@@ -136,6 +144,8 @@ def _restore_rest(forgotten: list[tuple[str, UUID, int, bool]]) -> None:
             restored = {"ids": ids, "levels": [levels[table][id_] for id_ in ids]}
             execute_sql(RESTORE_SQL.format(table=table), restored)
             rows_open(table, ids)
+            # What was packed meanwhile is sealed, so it is stored as it was written, and found by its words again.
+            _unpack(table, [id_ for id_ in ids if levels[table][id_] <= DEFAULT_LEVEL])
 
 
 def _in_order(table: str, ids: list[UUID]) -> list[list[UUID]]:

@@ -24,7 +24,8 @@ from teams.sensitivity import DEFAULT_LEVEL, Sensitive
 BATCH = 200
 OWNERS_SQL = "SELECT id, {owner} FROM {table} WHERE id = ANY(%(ids)s::uuid[])"
 NEXT_SQL = """
-SELECT id, {text} FROM {table} WHERE {whole} = %(whole)s AND {condition} ORDER BY id LIMIT {batch} {locked}
+SELECT id, {text} FROM {table} WHERE {whole} = %(whole)s AND {condition}
+    AND (%(after)s::{key} IS NULL OR id > %(after)s::{key}) ORDER BY id LIMIT {batch} {locked}
 """
 LOCKED_SQL = "FOR NO KEY UPDATE"
 """Nobody changes a text between the moments when it is read and when it is stored sealed; nobody changes versions."""
@@ -132,16 +133,25 @@ def parts_open(table: str, id_: UUID) -> None:
 def _open(column: SealedColumn, id_: UUID) -> None:
     condition = f"sensitivity <= {int(DEFAULT_LEVEL)} AND {sealed_sql(column.column, column.type)}"
     for ids, stored in _batches(column, id_, condition):
-        store_texts(column, ids, open_texts(stored))
+        written = dict(zip(ids, open_texts(stored), strict=True))
+        # One that looks like a sealed text by itself stays sealed.
+        opened = {key: text for key, text in written.items() if not is_sealed(_value_of(column, text))}
+        store_texts(column, list(opened), list(opened.values()))
+
+
+def _value_of(column: SealedColumn, text: str) -> Any:
+    return json.loads(text) if column.type == "jsonb" else text
 
 
 def _batches(column: SealedColumn, id_: UUID, condition: str) -> Iterator[tuple[list[Any], list[str]]]:
-    """Yield ids and texts of the rows with this condition, which does not hold any more when they are stored."""
+    """Yield ids and texts of the rows with this condition, in the order of their ids."""
     text = stored_text_sql(column.column, column.type)
-    names = {"table": column.table, "text": text, "whole": column.whole, "batch": BATCH}
+    names = {"table": column.table, "text": text, "whole": column.whole, "key": column.key, "batch": BATCH}
     sql = NEXT_SQL.format(**names, condition=condition, locked="" if column.is_version else LOCKED_SQL)
-    while rows := fetch_rows(sql, {"whole": column.of(id_)}):
+    after: Any = None
+    while rows := fetch_rows(sql, {"whole": column.of(id_), "after": after}):
         yield [id_ for id_, _ in rows], [text for _, text in rows]
+        after = rows[-1][0]
 
 
 def store_texts(column: SealedColumn, ids: Collection[Any], texts: Collection[str]) -> None:

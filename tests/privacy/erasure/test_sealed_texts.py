@@ -1,0 +1,124 @@
+"""What stands in sealed texts about a person is found, and erased like what stands in plain."""
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+
+from agents.models import Agent
+from assembly.models import TextLevel
+from assembly.pipeline.level_derivation import item_levels_derive
+from config.db.sealed_columns import stored_text_sql
+from config.db.statements import fetch_rows
+from config.keys.sealed_texts import open_text
+from memories.lifecycle.plain_texts import plain_text_count
+from memories.lifecycle.thing_tables import MEMORIES
+from memories.lifecycle.tiers import Tier
+from memories.lifecycle.transitions import things_move
+from memories.models import Chunk, Document, Event, FilePassage, Memory, MemoryVersion
+from memories.services import MemoryFacts, memory_create, memory_update
+from memories.services.document import documents_create
+from memories.services.event import events_create
+from privacy.subjects.services import subject_restrict
+from teams.level_changes import level_set
+from teams.models import Team, TeamFile, TeamFileVersion
+from teams.principal import SYSTEM
+from teams.sealing.columns import sealed_columns
+from teams.sensitivity import Sensitivity
+from teams.versioned_text.versioned_file import file_save
+from tests.privacy.erasure.world import begin, damage, job_run, run_all_jobs, tables_with
+from tests.privacy.subject_factories import NAME, link_all, scanned_subject
+from tests.sensitivity.restricted_things import raise_level
+
+LONG = " ".join(f"{NAME} drank {day} cups of tea on day {day}." for day in range(40))
+REST = LONG.replace(NAME, "[erased]")
+
+
+def confidential_things(agent: Agent, team: Team) -> dict[str, Any]:
+    """A memory with an earlier version, a document with chunks, a file of the team with passages, and an event."""
+    facts = [MemoryFacts(kind="fact", text=text, sensitivity=Sensitivity.CONFIDENTIAL) for text in (NAME, LONG)]
+    memory = memory_create(owner=agent, facts=facts[0], principal=SYSTEM)
+    memory = memory_update(memory=memory, expected_version=1, facts=facts[1], superseded_by=None, principal=SYSTEM)
+    [document] = documents_create(agent=agent, facts=[{"path": "tea.md", "content": LONG}], principal=SYSTEM)
+    raise_level(Document, document.id, Sensitivity.CONFIDENTIAL)
+    file = file_save(
+        file=team.files.get(file_key="RULES"), content=LONG, expected_version=1, author=SYSTEM.author, note="Tea"
+    )
+    file = level_set(row=file, level=Sensitivity.CONFIDENTIAL, principal=SYSTEM)
+    message = {"text": f"{NAME} called.", "by": [NAME, 7]}
+    [event] = events_create(agent=agent, facts=[{"type": "message", "content": message}], principal=SYSTEM)
+    raise_level(Event, event.id, Sensitivity.CONFIDENTIAL)
+    run_all_jobs()
+    things = {"memory": memory, "document": document, "team_file": file}
+    for kind, thing in things.items():
+        item_levels_derive(kind=kind, id_=thing.id)
+    return {**things, "event": event}
+
+
+def written() -> Iterator[tuple[str, str]]:
+    """The sealed columns as they are once they are opened, by table and column."""
+    for table, columns in sealed_columns().items():
+        for one in columns:
+            stored = stored_text_sql(one.column, one.type)
+            rows = fetch_rows(f"SELECT {stored} FROM {table} WHERE {one.column} IS NOT NULL")  # noqa: S608
+            yield from ((f"{table}.{one.column}", open_text(text)) for (text,) in rows)
+
+
+def vectors() -> set[tuple[float, ...]]:
+    """The vectors of memories, chunks and passages."""
+    rows = (one for model in (Memory, Chunk, FilePassage) for one in model._default_manager.values_list("embedding"))
+    return {tuple(vector) for (vector,) in rows if vector is not None}
+
+
+def counts() -> dict[str, int]:
+    return {model.__name__: model._default_manager.count() for model in (MemoryVersion, TeamFileVersion)}
+
+
+def test_what_is_sealed_is_found_and_erased_and_the_rest_stays_sealed(
+    committed_database: str, agent: Agent, team: Team
+) -> None:
+    things = confidential_things(agent, team)
+    facts = MemoryFacts(kind="fact", text=f"{LONG} Cold.")
+    internal = memory_create(owner=agent, facts=facts, principal=SYSTEM)
+    subject = scanned_subject()
+    assert set(subject.mentions.values_list("thing", flat=True)) == {
+        internal.id, *(thing.id for thing in things.values())
+    }  # fmt: skip
+    link_all(subject)
+    before, old = counts(), {bytes(one) for one in TextLevel.objects.values_list("text_sha256", flat=True)}
+    near = vectors()
+    assert len(near) >= 3
+    named = {place for place, text in written() if "Quell" in text}
+    places = "memories.text memory_versions.content documents.content chunks.text team_md_files.content"
+    places += " team_md_file_versions.content file_passages.text events.content text_levels.text"
+    assert set(places.split()) <= named
+    subject = subject_restrict(subject=subject, restricted=True, principal=SYSTEM)
+    assert things_move(MEMORIES, [internal.id], Tier.COLD) == [internal.id]
+    assert plain_text_count() == 0
+    assert not {"memories", "documents", "chunks", "team_md_files", "file_passages", "events"} & {*tables_with("Quell")}
+
+    erasure = begin(subject, whole=[])
+    assert erasure.job_id
+    job_run(job_id=erasure.job_id)
+    erasure.refresh_from_db()
+    assert erasure.state == "finished"
+    run_all_jobs()
+
+    assert tables_with("Quell") == {}
+    assert not {place for place, text in written() if "Quell" in text}
+    assert plain_text_count() == 0
+    memory = Memory.objects.get(id=things["memory"].id)
+    assert (memory.text, memory.sensitivity) == (REST, Sensitivity.CONFIDENTIAL)
+    assert [one.content for one in memory.versions.order_by("version")] == ["[erased]", REST]
+    assert Document.objects.get(path="tea.md").content == REST
+    assert TeamFile.objects.get(id=things["team_file"].id).content == REST
+    assert Event.objects.get(id=things["event"].id).content == {"text": "[erased] called.", "by": ["[erased]", 7]}
+    assert Memory.objects.get(id=internal.id).text == f"{REST} Cold."
+    assert counts() == before
+    for version in (*MemoryVersion.objects.all(), *TeamFileVersion.objects.filter(file=things["team_file"])):
+        assert version.sha256 == hashlib.sha256(version.content.encode()).hexdigest()
+    # What follows from the texts was made again, sealed.
+    assert "[erased] drank 39 cups" in "".join(Chunk.objects.values_list("text", flat=True))
+    assert "[erased] drank 39 cups" in "".join(FilePassage.objects.values_list("text", flat=True))
+    assert not old & {bytes(one) for one in TextLevel.objects.values_list("text_sha256", flat=True)}
+    assert not near & vectors()
+    assert damage() == []
