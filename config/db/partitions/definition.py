@@ -117,7 +117,7 @@ def definition_of(table: str, divided: Divided) -> Definition:
         ),
         checks=tuple((name, text) for name, text in _read(CHECKS_SQL, table)),
         referred=tuple((name, text, to) for name, text, to in _read(REFERRED_SQL, table)),
-        indexes=tuple(_index(row, divided) for row in _read(INDEXES_SQL, table)),
+        indexes=tuple(_index(row, divided, is_copy=table == divided.moving) for row in _read(INDEXES_SQL, table)),
         triggers=tuple((name, text, on) for name, text, on in triggers),
         options=options,
         rights=tuple((right, role) for right, role in _read(RIGHTS_SQL, table)),
@@ -128,13 +128,16 @@ def _read(statement: str, table: str) -> list[tuple[str, ...]]:
     return fetch_rows(statement, [table], using=OWNER)
 
 
-def _index(row: tuple[object, ...], divided: Divided) -> Index:
-    """Return the index as it will be on the divided table: every unique one contains the owner."""
+def _index(row: tuple[object, ...], divided: Divided, *, is_copy: bool) -> Index:
+    """Return the index as it will be on the divided table: every unique one contains the owner.
+
+    One of the copy is not valid until it is built on all partitions. Raises NotDivisible.
+    """
     name, definition, unique, _, comment, valid, columns, constraint = row
     assert isinstance(name, str)  # noqa: S101 - as the statement says, and so below
     assert isinstance(definition, str)  # noqa: S101
     assert isinstance(columns, list)  # noqa: S101
-    if not valid:
+    if not valid and not is_copy:
         raise NotDivisible(f"The index {name} is not valid. Drop it, or build it again.")
     if unique and divided.owner not in columns:
         definition, found = KEY_COLUMNS.subn(rf" USING btree (\1, {divided.owner})", definition, count=1)
