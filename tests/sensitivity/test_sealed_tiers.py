@@ -60,7 +60,7 @@ def move(things: dict[ThingTable, Any], tier: Tier) -> None:
 
 def hashes() -> dict[str, str]:
     """The hashes of the texts as they are read."""
-    read = {table.kind: str(getattr(TABLES[table].everything.get(), table.column)) for table in THING_TABLES}
+    read = {table.kind: str(getattr(TABLES[table]._base_manager.get(), table.column)) for table in THING_TABLES}
     return {kind: hashlib.sha256(text.encode()).hexdigest() for kind, text in read.items()}
 
 

@@ -1,7 +1,7 @@
 """The language model that the settings name is loaded by the first comparison of a process that needs it.
 
 A model that fails loses no job: conflicts are found by cues alone, the log says so, and after some minutes it is loaded
-again. If it fails a second time, an alert tells it: see `failure_alert`.
+again. If it fails a second time, an alert tells it, which is closed when the model answers.
 """
 
 import logging
@@ -12,20 +12,20 @@ from threading import Lock
 from time import monotonic
 
 from django.conf import settings
-from django.dispatch import Signal
+from django.db import Error
 
 from assembly.conflicts.detection.inference import Inference
 from assembly.conflicts.language_model.model_folder import NAME_CHARACTERS, ModelFolder
 from assembly.conflicts.language_model.onnx_inference import OnnxInference
+from assembly.models import AlertKind
+from assembly.monitoring.alerts.installation_alerts import alert_close, alert_open
 
 logger = logging.getLogger(__name__)
 
 REST_SECONDS = 300
 """The time for which a model that failed is not tried again."""
 FAULT_CHARACTERS = 500
-language_model_changed = (
-    Signal()
-)  # sender: LanguageModel; name: of its folder, fault: what is wrong, empty if nothing is
+THING = "conflict_model"
 
 
 class LanguageModel:
@@ -71,11 +71,16 @@ class LanguageModel:
             return found
 
     def _tell(self, fault: str) -> None:
-        """Tell receivers how the model is. If one of them fails, it loses no job either."""
-        name = self._path.name[:NAME_CHARACTERS]
-        for _, failure in language_model_changed.send_robust(type(self), name=name, fault=fault[:FAULT_CHARACTERS]):
-            if isinstance(failure, Exception):
-                logger.error("an alert about the language model was not stored", exc_info=failure)
+        """Open an alert about the fault; without one, close it. If that fails, no job is lost either."""
+        try:
+            if fault:
+                why = f"Conflicts are found by cues alone, because the language model fails: {fault[:FAULT_CHARACTERS]}"
+                name = self._path.name[:NAME_CHARACTERS]
+                alert_open(kind=AlertKind.MODEL_FAILING, thing=THING, name=name, why=why)
+            else:
+                alert_close(kind=AlertKind.MODEL_FAILING, thing=THING)
+        except Error:
+            logger.exception("an alert about the language model was not stored")
 
 
 def model_in_use() -> LanguageModel | None:

@@ -3,7 +3,10 @@
 Only one alert of a kind about the same thing is open at a time. It is closed when the problem is gone.
 """
 
+from typing import Any
+
 from django.db import transaction
+from django.dispatch import receiver
 from django.utils import timezone
 
 from assembly.models import Alert, AlertKind, WebhookEvent
@@ -12,6 +15,9 @@ from assembly.monitoring.webhooks.delivery import alert_announce
 from assembly.notifications.services import alert_notify
 from config.db.migration_helpers import ORGANISATION
 from config.db.statements import lock_until_commit
+from memories.lifecycle.hourly_run import HIGH_SHARE, memory_pressure_changed
+
+MEMORY_BUDGET = "memory_budget"
 
 
 @transaction.atomic
@@ -46,3 +52,13 @@ def alert_close(*, kind: AlertKind, thing: str) -> None:
         found.closed = timezone.now()
         found.save(update_fields=["closed"])
         alert_announce(event=WebhookEvent.ALERT_CLOSED, alert=found)
+
+
+@receiver(memory_pressure_changed)
+def note_pressure(share: float, is_high: bool, **_: Any) -> None:
+    """Open the alert that stored texts take too much of their budget; close it when the run has made room."""
+    if is_high:
+        why = f"Stored texts take {share:.0%} of their budget. From {HIGH_SHARE:.0%} on, some become cold."
+        alert_open(kind=AlertKind.MEMORY_PRESSURE, thing=MEMORY_BUDGET, name=f"{share:.0%}", why=why)
+    else:
+        alert_close(kind=AlertKind.MEMORY_PRESSURE, thing=MEMORY_BUDGET)

@@ -10,6 +10,7 @@ from assembly.pipeline.level_derivation import item_levels_derive
 from config.db.sealed_columns import stored_text_sql
 from config.db.statements import fetch_rows
 from config.keys.sealed_texts import open_text
+from memories.jobs.execution import job_run
 from memories.lifecycle.plain_texts import plain_text_count
 from memories.lifecycle.thing_tables import MEMORIES
 from memories.lifecycle.tiers import Tier
@@ -25,7 +26,7 @@ from teams.principal import SYSTEM
 from teams.sealing.columns import sealed_columns
 from teams.sensitivity import Sensitivity
 from teams.versioned_text.versioned_file import file_save
-from tests.privacy.erasure.world import begin, damage, job_run, run_all_jobs, tables_with
+from tests.privacy.erasure.world import begin, damage, run_all_jobs, tables_with
 from tests.privacy.subject_factories import NAME, link_all, scanned_subject
 from tests.sensitivity.restricted_things import raise_level
 
