@@ -15,6 +15,7 @@ from memories.services.memory import (
     memories_of,
     memory_create,
     memory_delete,
+    memory_level_set,
     memory_update,
     owner_of,
 )
@@ -52,6 +53,7 @@ __all__ = [
     "memories_unmerge",
     "memory_create",
     "memory_delete",
+    "memory_level_set",
     "memory_supersede",
     "memory_update",
     "owner_of",

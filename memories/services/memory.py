@@ -210,6 +210,22 @@ def memory_update(
     return saved
 
 
+@transaction.atomic
+def memory_level_set(*, memory: Memory, level: int, principal: Principal, note: str = "") -> Memory:
+    """Give a memory this level, as `level_set` does; one that search did not read is embedded again.
+
+    Raises Forbidden as `require_level` does, and NotFound.
+    """
+    current = lock_row(memory)
+    old_level = current.sensitivity
+    if level != old_level:
+        require_level(principal, current, level)
+        current.sensitivity = level
+        store_next_version(current, principal, note)
+        record_level(principal, current, old_level)
+    return current
+
+
 @dataclass(frozen=True, slots=True)
 class MemoryStatus:
     """The status of a memory tells whether contexts include it: pinned ones first, superseded or retired ones never."""

@@ -19,6 +19,7 @@ from agents.models import DailyLog
 from config.http.errors import Forbidden, NotFound
 from memories.models import Document, Entity, Event, Memory, Pattern, Relation, Session, TaskFrame, Thread, Tool
 from memories.models.file_passage import FILE_MODELS
+from memories.services import memory_level_set
 from teams.access import is_permitted as may_in_team
 from teams.access import principal_of, team_for
 from teams.level_changes import level_set, offered_levels
@@ -76,7 +77,8 @@ def sensitivity(request: HttpRequest, kind: str, id_: UUID) -> HttpResponse:
     form = SensitivityForm(request.POST or None, levels=levels, initial={"sensitivity": row.sensitivity})
     if request.method == "POST" and form.is_valid():
         chosen = form.cleaned_data["sensitivity"]
-        saved = level_set(row=row, level=chosen, principal=principal, note=form.cleaned_data["note"])
+        said = {"level": chosen, "principal": principal, "note": form.cleaned_data["note"]}
+        saved = memory_level_set(memory=row, **said) if isinstance(row, Memory) else level_set(row=row, **said)
         messages.success(request, _("Sensitivity: %(level)s.") % {"level": saved.level.label})
         return redirect("sensitivity", kind=kind, id_=id_)
     facts = {

@@ -98,6 +98,7 @@ THEMSELVES = {
     "limits_set": "asks `require_limit_setter` who may set those of the subject",
     "zip_download": "writes what its scope holds, which is made for who exports",
     "level_set": "asks `require_level` who may set which level",
+    "memory_level_set": "asks `require_level`, too",
     "record_level": "records a change that its caller made with the rights of the principal",
     "exported_lines": "takes lines that `readable_readings` found for who asks",
     "context_file_create": "the list holds what its requester sees",

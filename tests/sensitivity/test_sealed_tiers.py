@@ -16,11 +16,10 @@ from memories.lifecycle.thing_tables import DOCUMENTS, EVENTS, MEMORIES, THING_T
 from memories.lifecycle.tiers import Tier
 from memories.lifecycle.transitions import has_plain_text, things_move
 from memories.models import Chunk, Document, Event, Memory
-from memories.services import MemoryFacts, memory_create
+from memories.services import MemoryFacts, memory_create, memory_level_set
 from memories.services.document import document_update, documents_create
 from memories.services.event import events_create
 from privacy.subjects.services import subject_restrict
-from teams.level_changes import level_set
 from teams.principal import SYSTEM
 from teams.sensitivity import Sensitivity
 from tests.client import Api
@@ -121,12 +120,11 @@ def test_what_is_packed_is_sealed_when_it_is_raised(agent: Agent, admin_api: Api
     split()
     assert hashes() == before
     assert not any(is_sealed(column(table)) for table in things)
-    if tier is Tier.WARM:  # others have a vector again once they are embedded
-        assert_found(admin_api, agent)
+    assert_found(admin_api, agent)
 
 
 def set_levels(level: Sensitivity) -> None:
-    level_set(row=Memory.objects.get(), level=level, principal=SYSTEM)
+    memory_level_set(memory=Memory.objects.get(), level=level, principal=SYSTEM)
     document = Document.objects.get()
     changes = {"sensitivity": level}
     document_update(thing=document, expected_version=document.version, changes=changes, principal=SYSTEM)
