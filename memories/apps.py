@@ -17,5 +17,5 @@ class MemoriesConfig(AppConfig):
         import_module("memories.embeddings.file_splitting")  # a kind of job, and the receiver that creates it
         import_module("memories.lifecycle.hourly_run")  # kinds of jobs and a periodic task
         import_module("memories.lifecycle.undoing")  # a kind of job
-        import_module("memories.lifecycle.plain_text_check")
+        import_module("memories.lifecycle.plain_texts")  # a check
         import_module(settings.CELERY_APP)  # creates the Celery application, through which jobs are sent

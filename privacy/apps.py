@@ -13,5 +13,5 @@ class PrivacyConfig(AppConfig):
         for module in ("scan", "export"):
             import_module(f"privacy.subjects.{module}")  # kinds of jobs
         import_module("privacy.corrections.services")  # a kind of job
-        for module in ("erasure_job", "repetition", "erasure_checks"):  # a kind of job, periodic tasks, a check
+        for module in ("erasure_job", "repetition"):  # a kind of job; a periodic task and a check
             import_module(f"privacy.erasure.{module}")

@@ -1,9 +1,15 @@
-"""Texts above internal that were stored before they were sealed are sealed in batches, while Dossier is in use."""
+"""Texts above internal that were stored before they were sealed are sealed in batches, while Dossier is in use.
+
+A check of `manage.py check --deploy` tells that there are some.
+"""
 
 from collections.abc import Iterator
+from typing import Any
 from uuid import UUID
 
-from django.db import transaction
+from django.core.checks import CheckMessage, Tags, register
+from django.core.checks import Warning as DeployWarning
+from django.db import DatabaseError, transaction
 
 from config.db.sealed_columns import plain_sql
 from config.db.statements import fetch_rows
@@ -80,3 +86,16 @@ def _versions_seal(table: str, versions: str, name: str) -> Iterator[int]:
     while rows := fetch_rows(sql):
         store_texts(column, [id_ for id_, *_ in rows], [seal_text(text, of) for _, text, of in rows])
         yield len(rows)
+
+
+@register(Tags.security, deploy=True)
+def check_plain_texts(**_: Any) -> list[CheckMessage]:
+    """Return a warning if texts above internal lie in plain, as an earlier version of Dossier stored them."""
+    try:
+        plain = plain_text_count()
+    except DatabaseError:  # other checks say that the database does not answer, or is not migrated
+        return []
+    if not plain:
+        return []
+    hint = "Run `manage.py seal_texts`, see docs/operations.md."
+    return [DeployWarning(f"{plain:,} texts above internal lie in plain.", hint=hint, id="sealing.W001")]

@@ -42,9 +42,12 @@ class ValueCorrection:
         return spellings_of([(self.kind, self.right)])
 
     def is_wrong_identifier(self, kind: str, value: str) -> bool:
-        """Return whether an identifier of a subject is the wrong value, in any spelling."""
-        same = normalised_identifier(kind, value) == normalised_identifier(self.kind, self.wrong)
-        return kind == self.kind and same
+        """Return whether an identifier of a subject is the wrong value, in any spelling.
+
+        A value of no particular kind may be an identifier of any kind.
+        """
+        same = normalised_identifier(kind, value) == normalised_identifier(kind, self.wrong)
+        return self.kind in {kind, "other"} and same
 
     def replacements(self, text: str) -> list[Replacement]:
         """Return what is replaced in the text, in order and without overlaps."""

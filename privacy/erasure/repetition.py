@@ -1,12 +1,16 @@
 """Erasures are repeated in a database that lacks them, because an older state of it was restored.
 
 Workers look at their start and every hour, and `manage.py repeat_erasures` does so at once. The repeated erasure has
-the id of the first one, so it is repeated once, however many look. The same job does it, with a seal of its own.
+the id of the first one, so it is repeated once, however many look. The same job does it, with a seal of its own. Until
+then, a check of `manage.py check --deploy` says so.
 """
 
 import logging
+from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.core.checks import CheckMessage, Error, Tags, register
+from django.core.checks import Warning as DeployWarning
+from django.db import DatabaseError, IntegrityError, transaction
 from django.db.models import Max
 
 from config.keys.key_errors import KeysUnavailable
@@ -14,7 +18,7 @@ from memories.jobs.periodic import periodic
 from privacy.erasure.erasure_job import erasure_job
 from privacy.erasure.ledger import LedgerEntry, entry_read, lost_erasures
 from privacy.erasure.sought import seal_spellings
-from privacy.models import SubjectErasure
+from privacy.models import ErasureState, SubjectErasure
 from teams.activity.log import activity_record
 from teams.activity.models import ActivityAction
 from teams.principal import SYSTEM
@@ -71,3 +75,23 @@ def _repeat(entry: LedgerEntry) -> SubjectErasure | None:
     except IntegrityError:
         logger.info("the erasure %s is repeated by another process, or after another one", entry.erasure)
         return None
+
+
+@register(Tags.security, deploy=True)
+def check_erasures(**_: Any) -> list[CheckMessage]:
+    """Return how many erasures this database lacks, and how many are being repeated."""
+    try:
+        lost = len(lost_erasures())
+        repeated = SubjectErasure.objects.exclude(repeats=None).exclude(state=ErasureState.FINISHED).count()
+    except (DatabaseError, KeysUnavailable):  # which other checks report
+        return []
+    found: list[CheckMessage] = []
+    if lost:
+        sentence = f"{lost:,} completed erasures are not in this database: an older state of it was restored."
+        hint = "Start a worker, or run `manage.py repeat_erasures`. Until then, erased data of people is there again."
+        found.append(Error(sentence, hint=hint, id="privacy.E001"))
+    if repeated:
+        sentence = f"{repeated:,} erasures are being repeated, because an older state of the database was restored."
+        hint = "The page Erasures says what they wait for."
+        found.append(DeployWarning(sentence, hint=hint, id="privacy.W001"))
+    return found

@@ -15,6 +15,7 @@ from memories.models import Memory
 from memories.services import MemoryFacts, memories_create
 from teams.principal import SYSTEM
 from teams.sensitivity import Sensitivity
+from tests.privacy.erasure.conftest import patient_rewrites  # noqa: F401 - a fixture
 from tests.privacy.erasure.world import files_with, stored_files
 
 PLAIN = "Zyxquokka opens the vault"

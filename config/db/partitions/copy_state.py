@@ -1,4 +1,4 @@
-"""What exists while a table is moved: its copy, and the triggers that note what is written meanwhile."""
+"""While a table is moved, there is a copy of it, and triggers note what is written meanwhile."""
 
 from django.db import transaction
 

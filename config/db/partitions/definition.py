@@ -78,7 +78,7 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """What a table consists of, besides its rows."""
+    """The definition of a table: everything that it consists of, besides its rows."""
 
     columns: tuple[tuple[str, str, str, str], ...]
     """Name, type, and PostgreSQL's letters for identity and generated columns."""
@@ -124,26 +124,23 @@ def definition_of(table: str, divided: Divided) -> Definition:
     )
 
 
-def _read(statement: str, table: str) -> list[tuple[str, ...]]:
+def _read(statement: str, table: str) -> list[tuple[Any, ...]]:
     return fetch_rows(statement, [table], using=OWNER)
 
 
-def _index(row: tuple[object, ...], divided: Divided, *, is_copy: bool) -> Index:
+def _index(row: tuple[Any, ...], divided: Divided, *, is_copy: bool) -> Index:
     """Return the index as it will be on the divided table: every unique one contains the owner.
 
     One of the copy is not valid until it is built on all partitions. Raises NotDivisible.
     """
     name, definition, unique, _, comment, valid, columns, constraint = row
-    assert isinstance(name, str)  # noqa: S101 - as the statement says, and so below
-    assert isinstance(definition, str)  # noqa: S101
-    assert isinstance(columns, list)  # noqa: S101
     if not valid and not is_copy:
         raise NotDivisible(f"The index {name} is not valid. Drop it, or build it again.")
     if unique and divided.owner not in columns:
         definition, found = KEY_COLUMNS.subn(rf" USING btree (\1, {divided.owner})", definition, count=1)
         if not found:
             raise NotDivisible(f"The unique index {name} cannot have the owner in addition.")
-    return Index(name, definition, bool(unique), str(constraint), str(comment))
+    return Index(name, definition, unique, constraint, comment)
 
 
 def raw_sql(text: str) -> sql.SQL:

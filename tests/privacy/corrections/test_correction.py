@@ -114,9 +114,12 @@ def test_a_text_is_trusted_as_much_as_before(agent: Agent, by: Principal) -> Non
     assert memory.sensitivity == Sensitivity.RESTRICTED
 
 
-def test_the_subject_is_corrected_and_its_former_identifier_still_searched_for(agent: Agent, by: Principal) -> None:
+@pytest.mark.parametrize("kind", ["name", "other"])
+def test_the_subject_is_corrected_and_its_former_identifier_still_searched_for(
+    agent: Agent, by: Principal, kind: str
+) -> None:
     subject = linked_subject()
-    done = correct(subject, RENAMED, by, [])
+    done = correct(subject, ValueCorrection(kind, NAME, RIGHT), by, [])
     subject.refresh_from_db()
     assert (subject.name, subject.version, done.was_identifier) == (RIGHT, 2, True)
     assert next(one.value for one in subject.identifiers.order_by("id")) == RIGHT

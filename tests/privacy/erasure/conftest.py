@@ -3,10 +3,20 @@
 import pytest
 
 from agents.models import Agent
+from privacy.erasure import table_rewrite
 from teams.models import Team, User
 from tests.client import Api
 from tests.pages.conftest import _uncollected_static_files  # noqa: F401 - a fixture
 from tests.privacy.erasure.world import Told, tell
+
+
+@pytest.fixture(autouse=True)
+def patient_rewrites(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables wait for transactions of other tests before they are written anew.
+
+    For PostgreSQL, each transaction of the whole server that writes may still need the rows that were deleted since.
+    """
+    monkeypatch.setattr(table_rewrite, "ATTEMPTS", 60)
 
 
 @pytest.fixture

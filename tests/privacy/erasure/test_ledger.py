@@ -20,9 +20,8 @@ from agents.models import Agent
 from config.keys.store_connections import close_pool, run_in_store
 from memories.models import Job, Memory
 from memories.services import MemoryFacts, memory_create
-from privacy.erasure.erasure_checks import check_erasures
 from privacy.erasure.ledger import lost_erasures
-from privacy.erasure.repetition import erasures_repeat, repeat_lost_erasures
+from privacy.erasure.repetition import check_erasures, erasures_repeat, repeat_lost_erasures
 from privacy.models import Subject, SubjectErasure
 from teams.activity.models import Activity
 from teams.models import User

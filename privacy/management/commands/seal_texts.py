@@ -7,10 +7,10 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
-from django.db import connections
 
 from config.keys.store import is_configured
 from memories.lifecycle.plain_texts import plain_text_count, plain_texts_seal
+from privacy.erasure.table_rewrite import MayNotRewrite, TableBusy, table_rewrite
 from teams.sealing.columns import sealed_columns
 
 
@@ -29,13 +29,20 @@ class Command(BaseCommand):
     def handle(self, *, rewrite: bool, **_: Any) -> None:
         if not is_configured():
             raise CommandError("There is no key store. Set KEYS_DATABASE_URL first, see docs/operations.md.")
-        done, tables = 0, set[str]()
-        for table, sealed in plain_texts_seal():
-            done += sealed
-            tables |= {table} if sealed else set()
-        with connections["owner"].cursor() as cursor:
-            for table in sealed_columns() if rewrite else sorted(tables):
-                cursor.execute(f"VACUUM {'(FULL) ' if rewrite else ''}{table}")
+        done = sum(sealed for _table, sealed in plain_texts_seal())
+        busy = [table for table in sealed_columns() if rewrite and not self._rewritten(table)]
         self.stdout.write(f"{done:,} texts sealed." if done else "No text above internal was stored in plain.")
         if left := plain_text_count():
             raise CommandError(f"{left:,} texts were written in plain meanwhile, or are locked. Run this again.")
+        if busy:
+            raise CommandError(f"Others use {', '.join(busy)}: former bytes may be in their files. Run this again.")
+
+    def _rewritten(self, table: str) -> bool:
+        """Write the table anew; return False if that is to be repeated, because others use it."""
+        try:
+            table_rewrite(table)
+        except TableBusy:
+            return False
+        except MayNotRewrite as error:
+            self.stdout.write(f"{table}: {error.sentence}.")
+        return True
