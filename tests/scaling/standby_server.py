@@ -97,7 +97,13 @@ class Standby:
         """Wait until it has replayed what the primary has now."""
         with psycopg.connect(self._conninfo_of_primary()) as session:
             ((position,),) = session.execute("SELECT pg_current_wal_flush_lsn()::text").fetchall()
-        until(lambda: self.run(f"SELECT pg_last_wal_replay_lsn() >= '{position}'") == [(True,)], seconds=30)
+        until(lambda: self._has_replayed(position), seconds=30)
+
+    def _has_replayed(self, position: str) -> bool:
+        try:
+            return self.run(f"SELECT pg_last_wal_replay_lsn() >= '{position}'") == [(True,)]
+        except psycopg.errors.SerializationFailure:  # what is replayed just now has ended the question
+            return False
 
     @property
     def cluster(self) -> Path:

@@ -37,16 +37,25 @@ CLOSING_SECONDS = 0.01
 """The part of the deadline, in seconds, that is reserved for cancelling and closing open requests."""
 
 
-def query_all(askings: Sequence[ExternalQuery], *, seconds: float) -> list[ExternalAnswer]:
+def query_all(
+    askings: Sequence[ExternalQuery], *, seconds: float, arrived: dict[int, ExternalAnswer] | None = None
+) -> list[ExternalAnswer]:
     """Return the answer of each endpoint, in their order, after at most `seconds`; by then, everything is closed.
 
-    The function runs an event loop, so it must be called in a thread without one.
+    Each answer is put into `arrived` at once, by its position, for who cannot wait for the others. The function runs an
+    event loop, so it must be called in a thread without one.
     """
-    return asyncio.run(_query_all(askings, seconds)) if askings else []
+    return asyncio.run(_query_all(askings, seconds, {} if arrived is None else arrived)) if askings else []
 
 
-async def _query_all(askings: Sequence[ExternalQuery], seconds: float) -> list[ExternalAnswer]:
-    return list(await asyncio.gather(*(_query_one(asking, seconds - CLOSING_SECONDS) for asking in askings)))
+async def _query_all(
+    askings: Sequence[ExternalQuery], seconds: float, arrived: dict[int, ExternalAnswer]
+) -> list[ExternalAnswer]:
+    async def query(place: int) -> ExternalAnswer:
+        arrived[place] = await _query_one(askings[place], seconds - CLOSING_SECONDS)
+        return arrived[place]
+
+    return list(await asyncio.gather(*map(query, range(len(askings)))))
 
 
 async def _query_one(asking: ExternalQuery, seconds: float) -> ExternalAnswer:

@@ -26,6 +26,8 @@ class PendingExternalSources:
 
     askings: Sequence[ExternalQuery]
     thread: BackgroundCall[list[ExternalAnswer]]
+    arrived: dict[int, ExternalAnswer]
+    """The answers so far, by their positions; the thread puts them here."""
     started_ms: int
     deadline_ms: int
 
@@ -33,18 +35,21 @@ class PendingExternalSources:
     def asked(cls, askings: Sequence[ExternalQuery], time: TimeBudget) -> "PendingExternalSources":
         """Start to query the external sources."""
         seconds, now = time.seconds_for_sources, time.elapsed_ms
-        thread = BackgroundCall("external sources", partial(query_all, askings, seconds=seconds))
-        return cls(askings, thread, now, now + round(seconds * 1000))
+        arrived: dict[int, ExternalAnswer] = {}
+        query = partial(query_all, askings, seconds=seconds, arrived=arrived)
+        return cls(askings, BackgroundCall("external sources", query), arrived, now, now + round(seconds * 1000))
 
     def told(self, time: TimeBudget) -> list[ExternalAnswer]:
-        """Return their answers; wait while there is time."""
+        """Return their answers; wait while there is time. Where one is late, those of the others stay."""
         try:
             return self.thread.result(seconds=time.seconds_for_sources + GRACE_SECONDS)
         except TimeoutError:  # a machine under load may be late to break it off; it ends by itself
-            return self._nothing(time, SourceCode.SOURCE_TIMEOUT, "It did not answer in time.")
+            return self._nothing_else(time, SourceCode.SOURCE_TIMEOUT, "It did not answer in time.")
         except Exception as error:
             logger.exception("external sources")
-            return self._nothing(time, SourceCode.SOURCE_FAILED, f"It could not be reached ({type(error).__name__}).")
+            return self._nothing_else(
+                time, SourceCode.SOURCE_FAILED, f"It could not be reached ({type(error).__name__})."
+            )
 
     def report_of(self, answer: ExternalAnswer) -> SourceReport:
         """Return the report of one of the answers."""
@@ -53,8 +58,10 @@ class PendingExternalSources:
             answer.code, answer.fault, answer.left_out,
         )  # fmt: skip
 
-    def _nothing(self, time: TimeBudget, code: SourceCode, fault: str) -> list[ExternalAnswer]:
-        ms = time.elapsed_ms - self.started_ms
+    def _nothing_else(self, time: TimeBudget, code: SourceCode, fault: str) -> list[ExternalAnswer]:
+        """Return the answers that have arrived, and this fault for the others."""
+        ms, arrived = time.elapsed_ms - self.started_ms, self.arrived.copy()
         return [
-            ExternalAnswer(asking.section, asking.name, (), asking.limit, ms, code, fault) for asking in self.askings
+            arrived.get(place) or ExternalAnswer(asking.section, asking.name, (), asking.limit, ms, code, fault)
+            for place, asking in enumerate(self.askings)
         ]

@@ -14,6 +14,7 @@ from assembly.pipeline.services import assemble
 from assembly.records.reader import load_record, replay
 from assembly.records.warnings import warnings_of
 from assembly.sources.base import SourceResult
+from assembly.sources.external import http_queries
 from assembly.sources.external.services import ExternalSourceConfig, external_source_create
 from teams.principal import SYSTEM
 from teams.versioned_text.versioned_file import file_create
@@ -108,6 +109,20 @@ def test_one_that_sleeps_and_one_that_is_down_cost_themselves_alone(luna: Agent)
         "\n\nNot available at the moment: Tickets, Notices. What is known there may be missing above."
     )
     assert replay(load_record(answer.assembly)).identical
+
+
+def test_an_answer_that_has_arrived_stays_where_the_thread_is_late(
+    luna: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asleep = Signal()
+    monkeypatch.setattr(http_queries, "CLOSING_SECONDS", -1.0)  # it does not break off in time
+    with serving(waiting_to_be_let_go(asleep)) as endpoint, serving(giving(GOOD)) as good:
+        register(tickets=endpoint.url, notices=good.url)
+        answer = told(luna, 600)
+        assert endpoint.gone.wait(10), "the socket is closed"
+    assert report(answer, "external:tickets")["code"] == "SOURCE_TIMEOUT"
+    assert report(answer, "external:notices")["code"] is None
+    assert "The ferry is cancelled." in answer.content
 
 
 def test_what_comes_from_outside_is_never_answered_from_the_cache(luna: Agent) -> None:
