@@ -1,8 +1,9 @@
 """The tests' PostgreSQL: one embedded server for the run, one template database, a clone of it for every worker.
 
 A pytest plugin, named in pyproject.toml. The controller starts the server before Django reads its settings and stops it
-at the end; workers find it by DOSSIER_DATA_DIR. The template is migrated once. Tests roll back; those that need commits
-get a clone of their own (`committed_database`), because flushing would be a TRUNCATE, which history refuses.
+at the end; workers find it by DOSSIER_DATA_DIR. The template is migrated once; with TEST_DIVIDED=1, its tables are
+divided into partitions, too (see docs/scaling.md). Tests roll back; those that need commits get a clone of their own
+(`committed_database`), because flushing would be a TRUNCATE, which history refuses.
 """
 
 import os
@@ -65,6 +66,8 @@ settings.DATABASES["default"]["OPTIONS"] = {}
 django.setup()
 from django.core.management import call_command
 call_command("migrate")
+if os.environ.get("TEST_DIVIDED"):
+    call_command("partition_tables")
 """
 
 

@@ -7,6 +7,7 @@ from typing import Self
 from django.db import IntegrityError
 from psycopg.errors import UniqueViolation
 
+from config.db.partitions.partition_indexes import whole_index
 from config.http.errors import Conflict, DossierError, Invalid
 from memories.models.agent_item import AgentItem
 
@@ -59,7 +60,11 @@ def duplicate_error(things: Mapping[int, AgentItem], error: IntegrityError) -> D
     if not isinstance(violation, UniqueViolation):
         return None
     [options] = {type(thing)._meta for thing in things.values()}  # noqa: SLF001 - Django's documented introspection
-    [constraint] = [known for known in options.total_unique_constraints if known.name == violation.diag.constraint_name]
+    constraints = {known.name: known for known in options.total_unique_constraints}
+    name = violation.diag.constraint_name or ""
+    constraint = constraints.get(name) or constraints.get(whole_index(name))  # the error may name that of a partition
+    if constraint is None:
+        return None
     fields = [field for field in options.fields if field.name in constraint.fields and field.name != "agent"]
     flaws, seen = [], _existing_keys(things, [field.name for field in fields])
     for place, thing in things.items():

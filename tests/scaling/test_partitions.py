@@ -91,7 +91,7 @@ def test_rows_searches_and_the_catalogue_are_as_before(owners: list[Owner], monk
     definition = definition_of("memories", MEMORIES)
     followed = references_to(MEMORIES)
     assert {one.name for one in followed} == {"memories_superseded_by", "memory_versions_file_id_cascade"}
-    said = partition_tables("--batch", "30")
+    said = partition_tables("--table", "memories", "--batch", "30")
     assert f"{len(before):,} rows are equal" in said
     assert rows() == before
     assert [found_for(owner) for owner in owners] == told, "of which the first search notices that it is divided"
@@ -111,11 +111,11 @@ def test_rows_searches_and_the_catalogue_are_as_before(owners: list[Owner], monk
                       " WHERE proname LIKE '%moving%'")  # fmt: skip
     assert left == []
     assert len(leaves("memories")) == PARTITIONS
-    assert "is divided already" in partition_tables()
+    assert "is divided already" in partition_tables("--table", "memories")
 
 
 def test_each_owner_is_in_one_partition(owners: list[Owner]) -> None:
-    partition_tables("--partitions", "4")
+    partition_tables("--table", "memories", "--partitions", "4")
     places = fetch_rows("SELECT owner_id, count(DISTINCT tableoid), count(*) FROM memories GROUP BY 1")
     assert {owner for owner, _, _ in places} == {owner.pk for owner in owners}
     assert {(places, rows) for _, places, rows in places} == {(1, EACH)}
@@ -123,7 +123,7 @@ def test_each_owner_is_in_one_partition(owners: list[Owner]) -> None:
 
 
 def test_references_are_kept_without_foreign_keys(owners: list[Owner]) -> None:
-    partition_tables()
+    partition_tables("--table", "memories")
     owner = owners[0]
     [last] = Memory.objects.filter(team_id=owner.pk, external_id=f"roll {EACH - 1}")
     [first] = Memory.objects.filter(team_id=owner.pk, external_id="roll 0")
@@ -143,7 +143,7 @@ def test_references_are_kept_without_foreign_keys(owners: list[Owner]) -> None:
 
 
 def test_unique_keys_hold(owners: list[Owner]) -> None:
-    partition_tables()
+    partition_tables("--table", "memories")
     one = Memory.objects.filter(team_id=owners[0].pk).first()
     assert one is not None
     again = {"id": one.id, "kind": "fact", "text": "Again.", "updated_by": "system", "language": "english"}
@@ -167,7 +167,7 @@ def test_the_owner_cannot_be_another_one(owners: list[Owner]) -> None:
 
 
 def test_maintenance_and_rebuilt_indexes_reach_all_partitions(owners: list[Owner]) -> None:
-    partition_tables()
+    partition_tables("--table", "memories")
     execute_sql("SELECT summarise_tiers('memories'), empty_word_lists()")
     space = read_active_model()
     execute_sql("DROP INDEX memory_embedding_meaning", using="owner")
@@ -188,11 +188,11 @@ def test_tables_are_not_written_anew_while_a_copy_has_what_was_erased(
     with monkeypatch.context() as patched:
         patched.setattr(Move, "_compare", stop)
         with pytest.raises(KeyboardInterrupt):
-            partition_tables()
-    assert "a move is not finished" in partition_tables("--status")
+            partition_tables("--table", "memories")
+    assert "a move is not finished" in partition_tables("--table", "memories", "--status")
     with pytest.raises(TableBusy):
         table_rewrite("memories")
-    assert "the copy is dropped" in partition_tables("--abandon")
+    assert "the copy is dropped" in partition_tables("--table", "memories", "--abandon")
     table_rewrite("memories")
 
 
@@ -210,7 +210,7 @@ def test_a_migration_meanwhile_lets_the_move_begin_again(owners: list[Owner], mo
                 cursor.execute("CREATE INDEX memory_further ON memories (further)")
 
     monkeypatch.setattr(Move, "_compare", migrate)
-    assert "begins again" in partition_tables()
+    assert "begins again" in partition_tables("--table", "memories")
     assert fetch_rows("SELECT count(further) FROM memories") == [(len(owners) * EACH,)]
     assert fetch_rows("SELECT count(*) FROM pg_indexes WHERE indexname = 'memory_further'") == [(1,)]
 
@@ -226,7 +226,7 @@ def test_a_copy_that_differs_is_not_exchanged(owners: list[Owner], monkeypatch: 
 
     monkeypatch.setattr(Move, "_build_indexes", spoil)
     with pytest.raises(CommandError, match="differs"):
-        partition_tables()
+        partition_tables("--table", "memories")
     assert len(leaves("memories")) == 1
 
 

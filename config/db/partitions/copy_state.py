@@ -1,14 +1,19 @@
 """While a table is moved, there is a copy of it, and triggers note what is written meanwhile."""
 
+from collections.abc import Collection
+from time import monotonic
+from typing import Literal
+
 from django.db import transaction
+from psycopg import sql
 
 from config.db.partitions.definition import definition_of
 from config.db.partitions.divided_tables import OWNER, Divided, is_moving
 from config.db.partitions.partition_indexes import has_all_indexes
 from config.db.statements import execute_sql
 
-LOCK_TIMEOUT = "300ms"
-"""The longest that others wait behind a lock that is not granted."""
+LOCK_TIMEOUT_MS = 300
+"""Others wait at most this long, in milliseconds, behind locks that are not granted."""
 
 
 class Outdated(Exception):
@@ -32,9 +37,24 @@ def check_indexes(divided: Divided) -> None:
         raise Outdated(f"{divided.table} has other indexes than its copy.")
 
 
-def impatient() -> None:
-    """Let the statements of this transaction wait for locks for a short time only."""
-    execute_sql(f"SET LOCAL lock_timeout = '{LOCK_TIMEOUT}'", using=OWNER)
+def impatient(milliseconds: int = LOCK_TIMEOUT_MS) -> None:
+    """Let each statement of this transaction wait for a lock for a short time only."""
+    execute_sql(f"SET LOCAL lock_timeout = {milliseconds}", using=OWNER)
+
+
+def lock_tables(
+    divided: Divided, others: Collection[str], mode: Literal["ACCESS EXCLUSIVE", "SHARE ROW EXCLUSIVE"]
+) -> None:
+    """Lock the tables `others`, and then the one that is divided, in this mode until the end of the transaction.
+
+    All locks together are waited for no longer than LOCK_TIMEOUT_MS: whoever waits for the first ones waits so long.
+    Raises OperationalError if one of them is not granted in time.
+    """
+    until = monotonic() + LOCK_TIMEOUT_MS / 1000
+    for table in [*sorted({*others} - {divided.table}), divided.table]:
+        impatient(max(1, int((until - monotonic()) * 1000)))
+        execute_sql(sql.SQL(f"LOCK TABLE {{}} IN {mode} MODE").format(sql.Identifier(table)).as_string(), using=OWNER)
+    impatient()
 
 
 def abandon(divided: Divided) -> bool:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from config.db.statements import fetch_rows
 
 PARTITIONS = 8
-"""The number of partitions of a table. Each owner's rows are in one of them."""
+"""A table gets this number of partitions, unless another one is asked for. Each owner's rows are in one of them."""
 OWNER = "owner"
-"""The database alias of the role that owns the tables."""
+"""Django knows the role that owns the tables by this alias."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,9 @@ class Divided:
 
 
 MEMORIES = Divided("memories", "owner_id", "coalesce(agent_id, team_id)", ("agent_id", "team_id"))
-DIVIDED = {one.table: one for one in (MEMORIES,)}
-"""The tables that can be divided, by name."""
+EVENTS = Divided("events", "agent_id", "agent_id")
+DIVIDED = {one.table: one for one in (MEMORIES, EVENTS)}
+"""This has the tables that can be divided, by name, in the order in which they are moved."""
 
 IS_DIVIDED_SQL = "SELECT relkind = 'p' FROM pg_class WHERE oid = to_regclass(%s)"
 LEAVES_SQL = "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = %s::regclass ORDER BY inhrelid"

@@ -6,8 +6,8 @@ from time import monotonic
 from django.db import transaction
 from psycopg import sql
 
-from config.db.partitions.copy_state import check_indexes, check_same, drop_triggers, impatient
-from config.db.partitions.definition import definition_of
+from config.db.partitions.copy_state import check_indexes, check_same, drop_triggers, impatient, lock_tables
+from config.db.partitions.definition import RIGHTS_SQL, definition_of, raw_sql
 from config.db.partitions.divided_tables import OWNER, Divided
 from config.db.partitions.references import references_to
 from config.db.statements import execute_sql, fetch_rows
@@ -41,17 +41,14 @@ def exchange(divided: Divided, copy_changes: Callable[[], int]) -> float:
         found = definition_of(divided.table, divided)
         # Dropping a table locks those that its foreign keys refer to. They are locked first, as requests do.
         others = {to for _, _, to in found.referred} | {one.referring for one in references}
-        locked = sql.SQL(", ").join(map(sql.Identifier, [*sorted(others - {divided.table}), divided.table]))
-        execute_sql(sql.SQL("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE").format(locked).as_string(), using=OWNER)
         began = monotonic()
+        lock_tables(divided, others, "ACCESS EXCLUSIVE")
         check_same(divided)
         check_indexes(divided)
         while copy_changes():
             pass
         found = definition_of(divided.table, divided)
-        for column, _, identity, _ in found.columns:
-            if identity:
-                _continue_sequence(divided, column)
+        sequences = [_continue_sequence(divided, column) for column, _, identity, _ in found.columns if identity]
         drop_triggers(divided)
         for one in references:
             execute_sql(one.drop_sql().as_string(), using=OWNER)
@@ -60,6 +57,9 @@ def exchange(divided: Divided, copy_changes: Callable[[], int]) -> float:
         for index in found.indexes:
             names = map(sql.Identifier, (f"{index.name}_moving", index.name))
             execute_sql(sql.SQL("ALTER INDEX {} RENAME TO {}").format(*names).as_string(), using=OWNER)
+        for former, name in sequences:
+            names = map(sql.Identifier, (former, name))
+            execute_sql(sql.SQL("ALTER SEQUENCE {} RENAME TO {}").format(*names).as_string(), using=OWNER)
         for name, text, enabled in found.triggers:
             execute_sql(text, using=OWNER)
             if enabled == "D":
@@ -71,7 +71,18 @@ def exchange(divided: Divided, copy_changes: Callable[[], int]) -> float:
     return monotonic() - began
 
 
-def _continue_sequence(divided: Divided, column: str) -> None:
-    """Let the copy's own numbers go on where those of the table are."""
-    serial = "SELECT setval(pg_get_serial_sequence(%s, %s), nextval(pg_get_serial_sequence(%s, %s)))"
-    fetch_rows(serial, [divided.moving, column, divided.table, column], using=OWNER)
+SEQUENCE_SQL = "SELECT relname, nextval(oid) FROM pg_class WHERE oid = pg_get_serial_sequence(%s, %s)::regclass"
+
+
+def _continue_sequence(divided: Divided, column: str) -> tuple[str, str]:
+    """Let the copy's own numbers go on where those of the table are, with the same rights.
+
+    Return the names of the sequences of both, that of the copy first.
+    """
+    ((there, number),) = fetch_rows(SEQUENCE_SQL, [divided.table, column], using=OWNER)
+    ((copy, _),) = fetch_rows(SEQUENCE_SQL, [divided.moving, column], using=OWNER)
+    fetch_rows("SELECT setval(%s::regclass, %s)", [copy, number], using=OWNER)
+    for right, role in fetch_rows(RIGHTS_SQL, [there], using=OWNER):
+        grant = sql.SQL("GRANT {} ON SEQUENCE {} TO {}").format(raw_sql(right), sql.Identifier(copy), raw_sql(role))
+        execute_sql(grant.as_string(), using=OWNER)
+    return copy, there

@@ -8,7 +8,7 @@
 6. Under a lock, the last noted rows are copied, and the divided table takes the other one's name: see `exchange`.
 
 Nothing that somebody waits for is written by this: a request waits for locks of steps 1 and 6 alone, at most
-LOCK_TIMEOUT and the exchange itself. Whoever is refused a lock tries again.
+LOCK_TIMEOUT_MS and the exchange itself. Whoever is refused a lock tries again.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,11 +20,11 @@ from typing import Any, TypeVar
 from django.db import IntegrityError, OperationalError, connections, transaction
 from psycopg import sql
 
-from config.db.partitions.copy_state import EVENTS, Outdated, abandon, check_same, impatient
+from config.db.partitions.copy_state import EVENTS, Outdated, abandon, check_same, impatient, lock_tables
 from config.db.partitions.definition import Definition, definition_of, raw_sql
 from config.db.partitions.divided_tables import OWNER, Divided, is_divided, is_moving
 from config.db.partitions.exchange import exchange
-from config.db.partitions.partition_indexes import INDEX_MEMORY_SQL, build_index
+from config.db.partitions.partition_indexes import INDEX_MEMORY_SQL, build_index, name_by_partition
 from config.db.statements import ONE_SNAPSHOT_SQL, execute_sql, fetch_rows
 
 Found = TypeVar("Found")
@@ -164,6 +164,7 @@ class Move:
         with transaction.atomic(using=OWNER):
             impatient()
             found = definition_of(divided.table, divided)
+            lock_tables(divided, {to for _, _, to in found.referred}, "SHARE ROW EXCLUSIVE")
             ((key_type,),) = [(type_,) for name, type_, _, _ in found.columns if name == "id"]
             events = {f"on_{event}": identifier(f"{divided.moving}_{event}") for event in EVENTS}
             names = {"key_type": raw_sql(key_type), "note": identifier(f"{divided.moving}_note"), **events}
@@ -178,9 +179,10 @@ class Move:
                     columns = sql.SQL(", ").join(map(identifier, (divided.owner, *divided.siblings)))
                     execute_sql(self._sql(CREATE_STATISTICS, name=name, columns=columns, **own), using=OWNER)
             self._create_keys(found)
+            self._grant_rights(found)
 
     def _create_keys(self, found: Definition) -> None:
-        """Create what rows need from the first one on: keys, foreign keys, rights."""
+        """Create what rows need from the first one on: keys and foreign keys."""
         for index in found.indexes:
             if index.constraint:
                 kind = raw_sql("PRIMARY KEY" if index.constraint == "p" else "UNIQUE")
@@ -189,13 +191,24 @@ class Move:
                 execute_sql(self._sql(add, name=name, kind=kind, key=raw_sql(index.key)), using=OWNER)
             elif index.unique:
                 execute_sql(index.on(self.divided.moving, f"{index.name}_moving").as_string(), using=OWNER)
+            if index.unique:
+                name_by_partition(f"{index.name}_moving", index.name)
         for foreign_key, text, _ in found.referred:
             add = "ALTER TABLE {moving} ADD CONSTRAINT {name} {text}"
             execute_sql(self._sql(add, name=sql.Identifier(foreign_key), text=raw_sql(text)), using=OWNER)
+
+    def _grant_rights(self, found: Definition) -> None:
+        """Give roles the rights on the divided table that they have on the table.
+
+        Partitions can be read by their own names at most, which shows their statistics: whoever wrote one in this way
+        would pass by the triggers of statements about the whole table.
+        """
+        partitions = [self.divided.partition(number) for number in range(self.partitions)]
         for right, role in found.rights:
-            execute_sql(
-                self._sql("GRANT {right} ON {moving} TO {role}", right=raw_sql(right), role=raw_sql(role)), using=OWNER
-            )
+            tables = [self.divided.moving, *(partitions if right == "SELECT" else ())]
+            names = sql.SQL(", ").join(map(sql.Identifier, tables))
+            grant = "GRANT {right} ON {tables} TO {role}"
+            execute_sql(self._sql(grant, right=raw_sql(right), tables=names, role=raw_sql(role)), using=OWNER)
 
     def _copy(self) -> None:
         found = definition_of(self.divided.table, self.divided)

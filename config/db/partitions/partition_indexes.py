@@ -18,6 +18,31 @@ SELECT EXISTS (SELECT FROM pg_inherits WHERE inhparent = %s::regclass AND inhrel
 """
 
 
+PARTS_SQL = """
+SELECT inhrelid::regclass::text, indrelid::regclass::text FROM pg_inherits JOIN pg_index ON indexrelid = inhrelid
+WHERE inhparent = %s::regclass
+"""
+WHOLE_SQL = """
+SELECT relname FROM pg_inherits JOIN pg_class ON pg_class.oid = inhparent WHERE inhrelid = to_regclass(quote_ident(%s))
+"""
+
+
+def whole_index(name: str) -> str:
+    """Return the name of the index of a divided table, from that of its part in one partition, as errors name it.
+
+    The name of any other index, or of none, is returned as it is.
+    """
+    found = fetch_rows(WHOLE_SQL, [name])
+    return str(found[0][0]) if found else name
+
+
+def name_by_partition(index: str, name: str) -> None:
+    """Let the parts of the divided index have this name, with the number of their partition."""
+    for part, partition in fetch_rows(PARTS_SQL, [index], using=OWNER):
+        names = map(sql.Identifier, (part, f"{name}_{partition.rpartition('_')[2]}"))
+        execute_sql(sql.SQL("ALTER INDEX {} RENAME TO {}").format(*names).as_string(), using=OWNER)
+
+
 def build_index(index: Index, table: str, name: str, partitions: Sequence[str], *, concurrently: bool = False) -> int:
     """Build the index on the divided table under this name; return how many partitions lacked it.
 
