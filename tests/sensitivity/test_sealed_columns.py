@@ -49,7 +49,7 @@ WHERE columns.table_schema = 'public'
     AND columns.udt_name IN ('text', 'varchar', 'jsonb', 'tsvector', 'bytea', '_text', '_varchar')
 ORDER BY 1, 2
 """
-GUARDS_SQL = "SELECT tgrelid::regclass::text FROM pg_trigger WHERE tgname LIKE %s"
+GUARDS_SQL = "SELECT tgrelid::regclass::text FROM pg_trigger WHERE tgname LIKE %s AND tgparentid = 0"
 
 
 def test_every_text_column_is_sealed_or_has_a_reason() -> None:
@@ -69,7 +69,9 @@ def test_the_database_refuses_plain_texts_in_every_table_with_sealed_columns() -
 
 DUMPED_SQL = """
 SELECT table_schema, table_name FROM information_schema.tables
-WHERE table_type = 'BASE TABLE' AND table_schema NOT IN ('pg_catalog', 'information_schema') ORDER BY 1, 2
+WHERE table_type = 'BASE TABLE' AND table_schema NOT IN ('pg_catalog', 'information_schema')
+    AND NOT (SELECT relispartition FROM pg_class WHERE oid = format('%I.%I', table_schema, table_name)::regclass)
+ORDER BY 1, 2
 """
 LISTED = {
     "documents.path", "entities.name", "entities.names", "patterns.name", "relations.type", "sessions.external_id",

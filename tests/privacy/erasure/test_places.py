@@ -12,7 +12,8 @@ TEXT_COLUMNS = """
 SELECT nspname, relname, attname FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
 JOIN pg_namespace ON pg_namespace.oid = relnamespace JOIN pg_type AS type ON type.oid = atttypid
 LEFT JOIN pg_type AS element ON element.oid = type.typelem AND type.typcategory = 'A'
-WHERE nspname IN ('public', 'pgmq') AND relkind IN ('r', 'p', 'm') AND attnum > 0 AND NOT attisdropped
+WHERE nspname IN ('public', 'pgmq') AND relkind IN ('r', 'p', 'm') AND NOT relispartition AND attnum > 0
+AND NOT attisdropped
 AND coalesce(element.typname, type.typname) IN
     ('text', 'varchar', 'bpchar', 'json', 'jsonb', 'xml', 'bytea', 'tsvector', 'vector', 'halfvec', 'hstore', 'citext')
 """
