@@ -35,7 +35,8 @@ substring(uuid_send(document_id), 9) || int8send(id) || int8send(position) || in
 TEXTS = f"""
 SELECT c.id, document_id, document_version, position, line, {passage_sql("c")} AS text, path, updated, d.origin,
     c.sensitivity
-FROM chunks c JOIN documents d ON d.id = document_id WHERE c.id = ANY(%(ids)s::bigint[])
+FROM chunks c JOIN documents d ON d.id = document_id
+WHERE c.agent_id = %(agent)s AND c.id = ANY(%(ids)s::bigint[])
 """  # noqa: S608 - only the constant above is put in
 
 
@@ -123,7 +124,7 @@ def search_passages(
     if 0 < limit < len(rows):  # only as many as needed are sorted
         places = np.flatnonzero(scores >= np.partition(scores, -limit)[-limit])
     best = places[np.lexsort((rows["id_low"][places], -scores[places]))][:limit]
-    return _to_passages(rows.take(best), {name: values[best] for name, values in measured.items()})
+    return _to_passages(agent.pk, rows.take(best), {name: values[best] for name, values in measured.items()})
 
 
 def passage_features(
@@ -148,10 +149,10 @@ def passage_features(
     return rows, {name: np.round(values, DECIMALS) for name, values in measured.items()}
 
 
-def _to_passages(rows: Columns, measured: Mapping[str, Numbers]) -> list[FoundPassage]:
+def _to_passages(agent: UUID, rows: Columns, measured: Mapping[str, Numbers]) -> list[FoundPassage]:
     ids, similarities = rows["id_low"].tolist(), rows["similarity"].tolist()
     wanted = f"{{{','.join(map(str, ids))}}}"
-    texts = {id_: text for id_, *text in run_statement(Statement(TEXTS, {"ids": wanted}))}
+    texts = {id_: text for id_, *text in run_statement(Statement(TEXTS, {"agent": agent, "ids": wanted}))}
     found = []
     for id_, cosine, measures in zip(ids, similarities, measures_of(measured), strict=True):
         if id_ in texts:  # the document was not split again in between

@@ -15,8 +15,7 @@ from django.core.management import call_command
 from agents.keys import api_key_create
 from agents.models import Agent
 from agents.services import agent_create
-from config.db.partitions.divided_tables import MEMORIES as MEMORIES_TABLE
-from config.db.partitions.divided_tables import PARTITIONS
+from config.db.partitions.divided_tables import DIVIDED, PARTITIONS
 from memories.search import candidates
 from memories.search.owner_partition import notice_division
 from memories.services import MemoryFacts, memories_create
@@ -33,6 +32,9 @@ OWNER = {"memories": "agent_id|team_id|owner_id", "events": "agent_id", "chunks"
 TABLES = [*OWNER, "pieces"]
 BY_KEY = {("memories", "id"), ("memories", "ctid"), ("chunks", "id"), ("pieces", "id")}
 """Rows that are read again by a key that an earlier statement, or part of the statement, found with the owner."""
+
+READ_BY_OWNER = [DIVIDED[table] for table in ("memories", "events", "chunks")]
+"""The divided tables whose rows are read by the column by which they are divided."""
 
 AGAIN = r"\((?:\w+\.)?(?:agent_id|team_id) = "
 """The condition on the owner of rows that are read by their addresses."""
@@ -100,10 +102,10 @@ def test_an_assembly_reads_one_partition_of_each_owner(
     with logged_statements() as statements:
         for profile in ("coding", "conversation", "research", "operations", "memory"):
             _created(api.post("assemblies", {**asked, "topic": f"{asked['topic']} Or later?", "profile": profile}))
-    partitions = [MEMORIES_TABLE.partition(number) for number in range(PARTITIONS)]
-    scans = scans_of(statements, partitions, ["memories"])
-    assert scans
-    assert {scan.statement for scan in scans if "owner_id = " not in scan.conditions} == set()
+    for table in READ_BY_OWNER:
+        scans = scans_of(statements, [table.partition(number) for number in range(PARTITIONS)], [table.table])
+        assert scans, table
+        assert {scan.statement for scan in scans if f"{table.owner} = " not in scan.conditions} == set()
     notice_division(is_divided=False)
 
 
