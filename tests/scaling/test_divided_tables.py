@@ -13,6 +13,11 @@ from django.utils import timezone
 from agents.keys import api_key_create
 from agents.models import Agent
 from agents.services import agent_create
+from assembly.contexts.search import search
+from assembly.models import Assembly, AssemblyFlag
+from assembly.pipeline.request import AssemblyRequest
+from assembly.pipeline.services import assemble
+from assembly.records.reader import load_record, replay
 from config.db.migration_helpers import grant_to_app_role
 from config.db.partitions.definition import Definition, definition_of
 from config.db.partitions.divided_tables import DIVIDED, PARTITIONS, leaves
@@ -25,6 +30,7 @@ from memories.search import owner_partition
 from memories.services import agent_item_delete, agent_items_create
 from privacy.erasure.table_rewrite import table_rewrite
 from teams.principal import SYSTEM
+from tests.assembly.contexts.context_rows import context
 from tests.client import Api
 
 TABLES = [table for table in DIVIDED if table != "memories"]
@@ -33,6 +39,7 @@ LEFT = """
 SELECT relname FROM pg_class WHERE relname LIKE '%moving%' UNION SELECT proname FROM pg_proc
     WHERE proname LIKE '%moving%' UNION SELECT conname FROM pg_constraint WHERE conname LIKE '%moving%'
 """
+TOPIC = "When does the ink dry?"
 TEXT = "The ink of the newspaper dries in a day.\n\n" * 30
 
 
@@ -63,6 +70,9 @@ def filled(agent: Agent) -> None:
     session = Session.objects.create(agent=agent, started_at=timezone.now())
     Event.objects.bulk_create(event(agent, number, session) for number in range(30))
     split_document(agent, "press.md")
+    assemble(agent=agent, asked=AssemblyRequest(topic=TOPIC), principal=SYSTEM)
+    for minutes in range(12):
+        context(agent, age=minutes)
 
 
 def event(agent: Agent, number: int, session: Session | None = None) -> Event:
@@ -159,9 +169,30 @@ def test_chunks_get_further_numbers_and_are_found_and_deleted_with_their_documen
     numbers = Chunk.objects.filter(document=document).values_list("id", flat=True)
     assert min(numbers) > highest
     assert fetch_rows("SELECT pg_get_serial_sequence('chunks', 'id')") == [("public.chunks_id_seq",)]
-    asked = {"agent": agent.slug, "topic": "When does the ink dry?", "profile": "coding"}
-    context = api_of(agent).post("assemblies", asked)
-    assert context.status_code == 201, context.content
-    assert "dries in a day" in context.content.decode()
+    asked = {"agent": agent.slug, "topic": TOPIC, "profile": "coding"}
+    made = api_of(agent).post("assemblies", asked)
+    assert made.status_code == 201, made.content
+    assert "dries in a day" in made.content.decode()
     agent_item_delete(thing=document, principal=SYSTEM)
     assert not Chunk.objects.filter(document_id=document.id).exists()
+
+
+@pytest.mark.django_db
+def test_records_are_written_read_and_referred_to(before: State, monkeypatch: pytest.MonkeyPatch) -> None:
+    agent = before.agents[0]
+    api = api_of(agent)
+    [former] = Assembly.objects.filter(agent_id=agent.id, topic=TOPIC)
+    assert replay(load_record(former)).identical
+    made = api.post("assemblies", {"agent": agent.slug, "topic": "When does the paper come?"})
+    assert made.status_code == 201, made.content
+    assert replay(load_record(Assembly.objects.get(id=made.json()["id"]))).identical
+    for id_, status in ((str(former.id), 201), (str(agent.id), 404)):
+        assert api.post(f"assemblies/{id_}/feedback", {"satisfaction": 0.5}).status_code == status
+    with pytest.raises(IntegrityError, match="refers to a row of assemblies that is not there"), transaction.atomic():
+        AssemblyFlag.objects.create(assembly_id=agent.id, by_ref="system")
+    listed = api.get(f"assemblies?agent={agent.slug}&limit=100").json()["results"]
+    assert len(listed) == 14
+    monkeypatch.setattr(search, "SLICE_ROWS", 10)
+    slices = search.slice_bounds()
+    assert len(slices) in range(3, 5), "of the statistics of all partitions"
+    assert slices == sorted(slices, reverse=True)

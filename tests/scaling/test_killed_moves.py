@@ -1,4 +1,4 @@
-"""Memories are written, searched and deleted while they are moved into partitions, and the move is killed."""
+"""All large tables are written, searched and emptied while they are moved into partitions, and moves are killed."""
 
 import os
 import random
@@ -10,23 +10,31 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Event
+from threading import Event as Signal
 from typing import Any
+from uuid import UUID
 
 from django.db import connections
+from django.utils import timezone
 
 from agents.keys import api_key_create
 from agents.models import Agent
 from agents.services import agent_create
-from config.db.partitions.divided_tables import is_divided
+from assembly.models import Assembly
+from assembly.records.reader import load_record, replay
+from config.db.partitions.divided_tables import DIVIDED, is_divided
 from config.db.statements import fetch_rows
-from memories.models import Memory, MemoryVersion
+from memories.embeddings.indexing import document_split
+from memories.models import Chunk, Event, Memory, MemoryVersion
 from memories.search import owner_partition
 from memories.services import MemoryFacts, memories_create
 from teams.principal import SYSTEM
+from tests.assembly.contexts.context_rows import context, piece
 from tests.client import Answer, Api
 
 EACH, AGENTS, KILLS, WRITERS = 300, 4, 5, 3
+OTHERS = [table for table in DIVIDED if table != "memories"]
+"""The tables that are killed once each; the one of memories is killed KILLS times."""
 MOVE = """
 import os, sys
 os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
@@ -37,7 +45,7 @@ for database in settings.DATABASES.values():
 django.setup()
 from django.core.management import call_command
 print("begins", flush=True)
-call_command("partition_tables", "--batch", "50", "--pause", "20")
+call_command("partition_tables", "--batch", "50", "--pause", "20", *sys.argv[2:])
 """
 
 
@@ -48,7 +56,10 @@ class Load:
         self.agents, self.failed, self.done = agents, list[Any](), 0
         self.texts: dict[str, str] = {str(one.id): one.text for one in Memory.everything.all()}
         self.versions = dict.fromkeys(self.texts, 1)
-        self.ended = Event()
+        self.events = {str(id_) for id_ in Event.objects.values_list("id", flat=True)}
+        self.chunks: dict[str, int] = {}
+        self.contexts = {str(id_) for id_ in Assembly.objects.values_list("id", flat=True)}
+        self.ended = Signal()
 
     def check(self, answer: Answer, status: int) -> Any:
         self.done += 1
@@ -74,17 +85,40 @@ class Load:
             own.remove(deleted)
             del self.texts[deleted], self.versions[deleted]
 
+    def keep(self) -> None:
+        """Create and delete events, documents with chunks, and contexts of an agent that has no other rows."""
+        agent = agent_create(slug="keeper", name="Keeper")
+        api, path = Api(api_key_create(agent=agent, name="Keeper")[1]), f"agents/{agent.slug}"
+        while not self.ended.is_set():
+            body = {"type": "message", "content": {"text": f"Sheet {self.done}"}}
+            kept, gone = (self.check(api.post(f"{path}/events", body), 201)["id"] for _ in range(2))
+            self.check(api.delete(f"{path}/events/{gone}"), 204)
+            self.events.add(kept)
+            document = {"path": f"{kept}.md", "content": f"The ink of sheet {self.done} dries in a day.\n\n" * 40}
+            made = self.check(api.post(f"{path}/documents", document), 201)["id"]
+            document_split(id_=UUID(made))
+            self.chunks[made] = Chunk.objects.filter(document_id=made).count()
+            if len(self.chunks) > 1:
+                former = self.chunks.popitem() if self.done % 2 else (made, self.chunks.pop(made))
+                self.check(api.delete(f"{path}/documents/{former[0]}"), 204)
+            self.ask(api, agent, f"When does sheet {self.done} dry?")
+
+    def ask(self, api: Api, agent: Agent, topic: str) -> None:
+        context = self.check(api.post("assemblies", {"agent": agent.slug, "topic": topic}), 201)
+        self.contexts.add(context["id"])
+        if not context["tokens"]:
+            self.failed.append(context)
+
     def read(self) -> None:
         """Search an agent that nobody writes: it always has the same answer."""
         agent = self.agents[-1]
         api, first = Api(api_key_create(agent=agent, name="Reader")[1]), None
         while not self.ended.is_set():
             found = self.check(api.get(f"agents/{agent.slug}/memories/search?q=When+does+roll+7+dry&limit=9"), 200)
-            asked = {"agent": agent.slug, "topic": f"When does roll {self.done} of the paper dry?"}
-            context = self.check(api.post("assemblies", asked), 201)
+            self.ask(api, agent, f"When does roll {self.done} of the paper dry?")
             first = first or found
-            if found != first or not context["tokens"]:
-                self.failed.append((found, first, context))
+            if found != first:
+                self.failed.append((found, first))
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -94,9 +128,9 @@ class Load:
             finally:
                 connections.close_all()
 
-        with ThreadPoolExecutor(WRITERS + 1) as pool:
+        with ThreadPoolExecutor(WRITERS + 2) as pool:
             jobs = [pool.submit(run, lambda number=number: self.write(number)) for number in range(WRITERS)]  # type: ignore[misc]
-            jobs.append(pool.submit(run, self.read))
+            jobs += [pool.submit(run, job) for job in (self.keep, self.read)]
             try:
                 yield
             finally:
@@ -105,9 +139,9 @@ class Load:
                 job.result()
 
 
-def move(database: str, seconds: float | None) -> int | None:
+def move(database: str, seconds: float | None, *arguments: str) -> int | None:
     """Run the move in a process of its own, and kill it after so many seconds; return its status, if it ended."""
-    command, root = [sys.executable, "-c", MOVE, database], Path(__file__).parents[2]
+    command, root = [sys.executable, "-c", MOVE, database, *arguments], Path(__file__).parents[2]
     with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=root, env=os.environ) as process:
         assert process.stdout
         process.stdout.readline()
@@ -125,12 +159,20 @@ def test_nothing_is_lost_or_there_twice_and_no_request_fails(committed_database:
     for agent in agents:
         facts = [MemoryFacts(kind="fact", text=f"Roll {number} of the paper dries.") for number in range(EACH)]
         memories_create(owner=agent, facts=facts, principal=SYSTEM)
+        happened = {"agent": agent, "type": "message", "content": {}, "size": 2, "occurred_at": timezone.now()}
+        Event.objects.bulk_create(Event(**happened) for _ in range(EACH))
+        for minutes in range(EACH // 10):
+            row = context(agent, age=minutes)
+            piece(f"event:{row.id}@1")
     load, chance = Load(agents), random.Random()
     with load.running():
         for _ in range(KILLS):
-            assert move(committed_database, chance.uniform(0.0, 0.8)) is None, "it was killed before its end"
+            ended = move(committed_database, chance.uniform(0.0, 0.8), "--table", "memories")
+            assert ended is None, "it was killed before its end"
+        for table in OTHERS:
+            assert move(committed_database, chance.uniform(0.0, 0.4), "--table", table) in {None, 0}
         assert move(committed_database, None) == 0
-    assert is_divided("memories")
+    assert [table for table in DIVIDED if not is_divided(table)] == []
     assert load.failed == []
     assert load.done > KILLS
     stored = fetch_rows("SELECT id::text, text, version, owner_id = agent_id FROM memories")
@@ -139,4 +181,16 @@ def test_nothing_is_lost_or_there_twice_and_no_request_fails(committed_database:
     assert {id_: version for id_, _, version, _ in stored} == load.versions
     assert all(owned for _, _, _, owned in stored)
     assert MemoryVersion.objects.count() == sum(load.versions.values())
+    kept = [str(id_) for (id_,) in fetch_rows("SELECT id FROM events")]
+    assert sorted(kept) == sorted(load.events)
+    chunks = fetch_rows("SELECT document_id::text, count(*), count(DISTINCT id) FROM chunks GROUP BY 1")
+    assert {document: (rows, ids) for document, rows, ids in chunks} == {
+        document: (rows, rows) for document, rows in load.chunks.items()
+    }
+    records = {str(one.id): one for one in Assembly.objects.all()}
+    assert sorted(records) == sorted(load.contexts)
+    made = [one for one in records.values() if one.body]
+    assert made
+    assert all(replay(load_record(one)).identical for one in made)
+    assert len(records) == Assembly.objects.count()
     owner_partition.notice_division(is_divided=False)

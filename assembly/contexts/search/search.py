@@ -5,7 +5,8 @@ matches are soon met by walking from the newest row on; rare matches are found a
 indexes are combined for one slice of time after another. If none of them completes the page, the page says how far the
 search came, and the next page continues there.
 
-Slices of time hold about as many rows each: their bounds come from PostgreSQL's histogram of `created`.
+Slices of time hold about as many rows each: their bounds come from PostgreSQL's histograms of `created`, of which a
+table has one, or each of its partitions.
 
 `matching_count` counts all matches. It reads every row, so only background jobs call it.
 """
@@ -37,11 +38,12 @@ from config.db.statements import fetch_rows
 SLICE_ROWS = 100_000
 """Approximate number of rows in a slice of time."""
 FIRST, LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
-BOUNDS = """
+# Nobody keeps statistics of a divided table as a whole up to date, but autovacuum does so for each partition.
+HISTOGRAMS_SQL = """
 SELECT histogram_bounds::text::timestamptz[] AS bounds, reltuples
-FROM pg_stats JOIN pg_class ON pg_class.oid = 'assemblies'::regclass
-WHERE schemaname = current_schema() AND tablename = 'assemblies' AND attname = 'created'
-    AND histogram_bounds IS NOT NULL
+FROM leaves_of('assemblies') AS leaf JOIN pg_class ON pg_class.oid = leaf
+    JOIN pg_stats ON schemaname = relnamespace::regnamespace::text AND tablename = relname
+WHERE attname = 'created' AND NOT inherited AND histogram_bounds IS NOT NULL
 """
 
 
@@ -57,10 +59,18 @@ def time_slices(stretch: SearchRange) -> Iterator[SearchRange]:
 
 def slice_bounds() -> list[datetime]:
     """Return the moments that separate slices, latest first."""
-    for moments, count in fetch_rows(BOUNDS, {}):
-        every = max(1, round(SLICE_ROWS * len(moments) / max(count, 1)))
-        return list(moments[::-every])
-    return []
+    rows_at = [
+        (moment, max(count, 0) / len(moments))
+        for moments, count in fetch_rows(HISTOGRAMS_SQL, {})
+        for moment in moments
+    ]
+    bounds, rows = list[datetime](), float(SLICE_ROWS)
+    for moment, more in sorted(rows_at, reverse=True):
+        if rows >= SLICE_ROWS:
+            bounds.append(moment)
+            rows = 0.0
+        rows += more
+    return bounds
 
 
 def end_position(stretch: SearchRange) -> ListPosition | None:

@@ -46,7 +46,8 @@ class Divided:
 MEMORIES = Divided("memories", "owner_id", "coalesce(agent_id, team_id)", ("agent_id", "team_id"))
 EVENTS = Divided("events", "agent_id", "agent_id")
 CHUNKS = Divided("chunks", "agent_id", "agent_id")
-DIVIDED = {one.table: one for one in (MEMORIES, EVENTS, CHUNKS)}
+ASSEMBLIES = Divided("assemblies", "agent_id", "agent_id")
+DIVIDED = {one.table: one for one in (MEMORIES, EVENTS, CHUNKS, ASSEMBLIES)}
 """This has the tables that can be divided, by name, in the order in which they are moved."""
 
 IS_DIVIDED_SQL = "SELECT relkind = 'p' FROM pg_class WHERE oid = to_regclass(%s)"

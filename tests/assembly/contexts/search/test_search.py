@@ -36,7 +36,7 @@ def few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         monkeypatch.setattr(search, name, few)
     bounds = "SELECT array_agg(DISTINCT created ORDER BY created), count(DISTINCT created) FROM assemblies"
-    monkeypatch.setattr(search, "BOUNDS", f"{bounds} WHERE extract(minute FROM created)::int %% 4 = 0")
+    monkeypatch.setattr(search, "HISTOGRAMS_SQL", f"{bounds} WHERE extract(minute FROM created)::int %% 4 = 0")
     monkeypatch.setattr(search, "SLICE_ROWS", 1)
 
 
