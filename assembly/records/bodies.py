@@ -12,11 +12,13 @@ from config.keys.envelope import DataKey
 from config.keys.key_errors import KeyLost, KeysUnavailable
 from config.keys.store import fetch
 
+# Ids are joined, so that each is sought in its partition alone if pieces are divided.
 PIECES_SQL = """
 SELECT id, ref, facts, text_sha256, text, sealed
-FROM pieces LEFT JOIN stored_texts ON stored_texts.sha256 = pieces.text_sha256 WHERE id = ANY(%(ids)s) ORDER BY id
+FROM unnest(%(ids)s::bigint[]) AS wanted (id) JOIN pieces USING (id)
+    LEFT JOIN stored_texts ON stored_texts.sha256 = pieces.text_sha256 ORDER BY id
 """
-REFS_SQL = "SELECT id, ref, facts ->> 'kind' FROM pieces WHERE id = ANY(%(ids)s)"
+REFS_SQL = "SELECT id, ref, facts ->> 'kind' FROM unnest(%(ids)s::bigint[]) AS wanted (id) JOIN pieces USING (id)"
 BODIES_SQL = """
 SELECT one.id, coalesce(repeated.body, one.body)
 FROM assemblies AS one LEFT JOIN assemblies AS repeated ON repeated.id = one.decided_in WHERE one.id = ANY(%(ids)s)

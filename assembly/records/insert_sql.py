@@ -27,9 +27,10 @@ from config.keys.store import on_destruction
 # A piece that this process stored before is not sent again, nor its text. No assembly is written if such a piece was
 # deleted, if another piece has its id, or if the expected change counters have moved. All processes insert rows in the
 # same order, so that two assemblies that share pieces cannot deadlock.
+# Ids are joined, not compared with an array: if pieces are divided, each id is then sought in its partition alone.
 KNOWN_PIECES_SQL = """
 WITH there AS (
-    SELECT id FROM pieces WHERE id = ANY(%(known)s::bigint[])
+    SELECT id FROM unnest(%(known)s::bigint[]) AS known (id) JOIN pieces USING (id)
 )"""
 NEW_PIECES_SQL = """
 WITH stored AS (
@@ -42,7 +43,7 @@ WITH stored AS (
 ), made AS (
     INSERT INTO pieces ({piece}) SELECT {piece} FROM sent ORDER BY id ON CONFLICT DO NOTHING RETURNING id
 ), there AS (
-    SELECT id FROM pieces WHERE id = ANY(%(known)s::bigint[])
+    SELECT id FROM unnest(%(known)s::bigint[]) AS known (id) JOIN pieces USING (id)
     UNION SELECT id FROM made
     UNION SELECT pieces.id FROM pieces JOIN sent USING (id, sha256)
 )"""

@@ -47,7 +47,9 @@ MEMORIES = Divided("memories", "owner_id", "coalesce(agent_id, team_id)", ("agen
 EVENTS = Divided("events", "agent_id", "agent_id")
 CHUNKS = Divided("chunks", "agent_id", "agent_id")
 ASSEMBLIES = Divided("assemblies", "agent_id", "agent_id")
-DIVIDED = {one.table: one for one in (MEMORIES, EVENTS, CHUNKS, ASSEMBLIES)}
+# Equal pieces of all owners are one row, so pieces are divided by their keys, which are hashes.
+PIECES = Divided("pieces", "id", "id")
+DIVIDED = {one.table: one for one in (MEMORIES, EVENTS, CHUNKS, ASSEMBLIES, PIECES)}
 """This has the tables that can be divided, by name, in the order in which they are moved."""
 
 IS_DIVIDED_SQL = "SELECT relkind = 'p' FROM pg_class WHERE oid = to_regclass(%s)"

@@ -16,8 +16,8 @@ MOST_PARTITIONS = 128
 
 class Command(BaseCommand):
     help = (
-        "Divides the tables of memories, events, chunks and records into PostgreSQL's partitions, by hash of the owner,"
-        " while everything stays in use. If it is interrupted, start it again to continue."
+        "Divides the tables of memories, events, chunks, records and their pieces into PostgreSQL's partitions, by hash"
+        " of the owner, while everything stays in use. If it is interrupted, start it again to continue."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
