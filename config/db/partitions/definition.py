@@ -47,18 +47,18 @@ KEY_COLUMNS = re.compile(r" USING btree \(([^()]+)\)")
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """An index of the table; `constraint` is the letter of the constraint that it belongs to ("p", "u"), or empty."""
+    """An index says how it is created. `constraint` is the letter of its constraint ("p", "u"); empty without one."""
 
     name: str
     definition: str
-    """The definition from USING on, or the whole statement."""
+    """This is the definition from USING on, or the whole statement."""
     unique: bool = False
     constraint: str = ""
     comment: str = ""
 
     @property
     def key(self) -> str:
-        """The columns of a key that belongs to a constraint, separated by commas."""
+        """Return the columns of a key that belongs to a constraint, separated by commas."""
         found = KEY_COLUMNS.search(self.definition)
         assert found  # noqa: S101 - no constraint has expressions
         return found[1]
@@ -78,23 +78,23 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """The definition of a table: everything that it consists of, besides its rows."""
+    """A definition has everything that a table consists of, besides its rows."""
 
     columns: tuple[tuple[str, str, str, str], ...]
-    """Name, type, and PostgreSQL's letters for identity and generated columns."""
+    """Each column has its name, its type, and PostgreSQL's letters for identity and generated columns."""
     checks: tuple[tuple[str, str], ...]
     referred: tuple[tuple[str, str, str], ...]
-    """Foreign keys to other tables: name, definition, table."""
+    """Each foreign key to another table has its name, its definition, and that table."""
     indexes: tuple[Index, ...]
     triggers: tuple[tuple[str, str, str], ...]
     options: str
-    """Storage parameters, separated by commas."""
+    """The storage parameters are separated by commas."""
     rights: tuple[tuple[str, str], ...]
-    """Privilege and quoted role."""
+    """Each right has a privilege and a quoted role."""
 
     @property
     def written(self) -> tuple[str, ...]:
-        """The names of the columns that an insert can name."""
+        """Return the names of the columns that an insert can name."""
         return tuple(name for name, _, _, generated in self.columns if not generated)
 
     def same_rows_as(self, other: "Definition") -> bool:

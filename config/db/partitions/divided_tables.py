@@ -1,4 +1,4 @@
-"""Which tables can be divided, by which column, and the names of what exists while a table is moved."""
+"""This module says which tables can be divided, by which column, and how everything is named while one is moved."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ OWNER = "owner"
 
 @dataclass(frozen=True, slots=True)
 class Divided:
-    """A table that can be divided by hash of the column `owner`, which every insert names.
+    """This names a table that can be divided by hash of the column `owner`, which every insert names.
 
     `owner_sql` is the owner of a row whose column is still empty. `siblings` are the columns that decide it: PostgreSQL
     is told that they depend on each other, or it would expect far fewer rows where a statement compares both.
@@ -25,17 +25,17 @@ class Divided:
 
     @property
     def moving(self) -> str:
-        """The name of the divided table until it takes the table's place."""
+        """Return the name of the divided table until it takes the table's place."""
         return f"{self.table}_moving"
 
     @property
     def changes(self) -> str:
-        """The name of the table with the keys of rows that were written since the move began."""
+        """Return the name of the table with the keys of rows that were written since the move began."""
         return f"{self.table}_moving_changes"
 
     @property
     def progress(self) -> str:
-        """The name of the table whose one row says how far the move is."""
+        """Return the name of the table whose one row says how far the move is."""
         return f"{self.table}_moving_progress"
 
     def partition(self, number: int) -> str:
@@ -50,7 +50,7 @@ ASSEMBLIES = Divided("assemblies", "agent_id", "agent_id")
 # Equal pieces of all owners are one row, so pieces are divided by their keys, which are hashes.
 PIECES = Divided("pieces", "id", "id")
 DIVIDED = {one.table: one for one in (MEMORIES, EVENTS, CHUNKS, ASSEMBLIES, PIECES)}
-"""This has the tables that can be divided, by name, in the order in which they are moved."""
+"""These tables can be divided. They are moved in this order."""
 
 IS_DIVIDED_SQL = "SELECT relkind = 'p' FROM pg_class WHERE oid = to_regclass(%s)"
 LEAVES_SQL = "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = %s::regclass ORDER BY inhrelid"

@@ -30,7 +30,7 @@ CREATE TRIGGER {table}_refuses_taken_ids AFTER INSERT ON {table} REFERENCING NEW
 
 
 def exchange(divided: Divided, copy_changes: Callable[[], int]) -> float:
-    """Put the divided table into the table's place; return for how many seconds locks were held.
+    """Put the divided table into the table's place; return for how many seconds others could wait for its locks.
 
     `copy_changes` copies rows that were noted, and returns how many there were.
     Raises Outdated, and Django's errors where a lock was not granted in time. Nothing has changed then.

@@ -32,9 +32,9 @@ Report = Callable[[str], None]
 
 LOCK_PAUSE_SECONDS = 1.0
 MOVE_LOCK = 7_301_009
-"""The number of an advisory lock: one process moves tables."""
+"""One process moves tables: it holds the advisory lock with this number."""
 PATIENCE_SECONDS = 60.0
-"""Time to wait for the lock: the last statement of a process that was killed runs to its end."""
+"""The lock is waited for this long: the last statement of a process that was killed runs to its end."""
 BATCH_ROWS = 1_000
 CHANGED_ROWS = 2_000
 FEW_CHANGES = 500
@@ -98,7 +98,7 @@ class MoveRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What a move did in this process; `locked_ms` is how long the exchange held its locks."""
+    """This says what a move did in this process; `locked_ms` is how long others could wait for the exchange."""
 
     rows: int
     changed: int
@@ -106,7 +106,7 @@ class Moved:
 
 
 class Move:
-    """The move of one table into `partitions` partitions; `pause` is in seconds, after each batch."""
+    """A move brings one table into `partitions` partitions. It pauses for `pause` seconds after each batch."""
 
     def __init__(
         self, divided: Divided, partitions: int, *, batch: int = BATCH_ROWS, pause: float = 0.0, report: Report

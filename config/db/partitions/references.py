@@ -27,7 +27,7 @@ FOLLOWED: dict[str, LiteralString] = {
     " USING MESSAGE = 'rows of ' || {table_name} || ' are still referred to from ' || {referring_name},"
     " CONSTRAINT = {name}; END IF;",
 }
-"""What happens to referring rows when a row is deleted, by PostgreSQL's letter for the action."""
+"""These statements say what happens to referring rows when a row is deleted, by PostgreSQL's letter for the action."""
 CHECKS: LiteralString = """
 CREATE OR REPLACE FUNCTION {checks}() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $body$ BEGIN
@@ -64,7 +64,7 @@ class NotDivisible(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A foreign key of one column; `action` is PostgreSQL's letter for what happens when the target is deleted."""
+    """A foreign key has one column; `action` is PostgreSQL's letter for what happens when the target is deleted."""
 
     name: str
     referring: str
