@@ -40,7 +40,10 @@ def dump() -> str:
     """All rows of all tables, as `pg_dump --data-only` writes them."""
     found = []
     with connections["owner"].cursor() as cursor:
-        cursor.execute("SELECT schemaname, tablename FROM pg_tables WHERE schemaname IN ('public', 'pgmq')")
+        cursor.execute(
+            "SELECT nspname, relname FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace"
+            " WHERE nspname IN ('public', 'pgmq') AND relkind = 'r'"
+        )
         tables = cursor.fetchall()
         assert ("public", "stored_texts") in tables
         for schema, table in tables:

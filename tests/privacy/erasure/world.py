@@ -143,7 +143,7 @@ def damage() -> list[str]:
 
 ALL_ROWS = """
 SELECT c.oid::regclass::text FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = relnamespace
-WHERE nspname IN ('public', 'pgmq') AND relkind IN ('r', 'm')
+WHERE nspname IN ('public', 'pgmq') AND relkind IN ('r', 'p', 'm') AND NOT relispartition
 """
 
 
