@@ -103,11 +103,10 @@ class Load:
                 self.check(api.delete(f"{path}/documents/{former[0]}"), 204)
             self.ask(api, agent, f"When does sheet {self.done} dry?")
 
-    def ask(self, api: Api, agent: Agent, topic: str) -> None:
-        context = self.check(api.post("assemblies", {"agent": agent.slug, "topic": topic}), 201)
-        self.contexts.add(context["id"])
-        if not context["tokens"]:
-            self.failed.append(context)
+    def ask(self, api: Api, agent: Agent, topic: str) -> Any:
+        made = self.check(api.post("assemblies", {"agent": agent.slug, "topic": topic}), 201)
+        self.contexts.add(made["id"])
+        return made
 
     def read(self) -> None:
         """Search an agent that nobody writes: it always has the same answer."""
@@ -115,10 +114,10 @@ class Load:
         api, first = Api(api_key_create(agent=agent, name="Reader")[1]), None
         while not self.ended.is_set():
             found = self.check(api.get(f"agents/{agent.slug}/memories/search?q=When+does+roll+7+dry&limit=9"), 200)
-            self.ask(api, agent, f"When does roll {self.done} of the paper dry?")
+            made = self.ask(api, agent, f"When does roll {self.done} of the paper dry?")
             first = first or found
-            if found != first:
-                self.failed.append((found, first))
+            if found != first or not made["tokens"]:
+                self.failed.append((found, first, made))
 
     @contextmanager
     def running(self) -> Iterator[None]:
