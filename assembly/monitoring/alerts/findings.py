@@ -20,6 +20,8 @@ from assembly.records.section_names import section_name
 
 NO_ROOM = {Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET}
 CONFLICT_NAME = "Conflict"
+CONFLICT_PREFIX = "conflict:"
+"""What precedes the id of a conflict in the subject of its finding."""
 CONTEXT = "context"
 """The subject of findings about the context as a whole."""
 
@@ -130,7 +132,7 @@ def _conflicts(told: StoredAssembly) -> Iterator[Finding]:
         if is_concerned and one.strategy(told.inputs.profile.conflict_sensitivity) == "flag":
             why = one.cue or warning_sentence(WarningCode.CONFLICT_FLAGGED)
             yield Finding(
-                AlertKind.CONFLICT_OPEN, f"conflict:{one.id}", "open", CONFLICT_NAME, why, {"conflict": one.id}
+                AlertKind.CONFLICT_OPEN, f"{CONFLICT_PREFIX}{one.id}", "open", CONFLICT_NAME, why, {"conflict": one.id}
             )
 
 
