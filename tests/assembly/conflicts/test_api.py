@@ -8,7 +8,9 @@ from django.test.utils import CaptureQueriesContext
 
 from agents.keys import api_key_create
 from agents.models import Agent
-from assembly.models import Conflict
+from assembly.models import Conflict, Purpose
+from assembly.pipeline.request import AssemblyRequest
+from assembly.pipeline.services import assemble
 from teams.models import Team, User
 from teams.organisation.services import organisation_file_create
 from teams.principal import SYSTEM
@@ -42,6 +44,18 @@ def test_a_conflict_is_listed_read_decided_and_reopened(agent: Agent, team: Team
     undone = api.post(f"conflicts/{conflict.id}/undo")
     assert (undone.status_code, undone.json()["status"], undone.json()["resolved_by"]) == (200, "open", None)
     assert api.post(f"conflicts/{conflict.id}/undo").status_code == 409
+
+
+def test_the_contexts_that_included_a_side_are_named(agent: Agent, team: Team, editor: User) -> None:
+    conflict = found_conflict(agent, team)
+    asked = AssemblyRequest(topic="When does the support line open?", profile="memory", purpose=Purpose.AGENT)
+    made = assemble(agent=agent, team=team, asked=asked, principal=SYSTEM)
+    alone = assemble(agent=agent, asked=asked, principal=SYSTEM)
+    mine = "left" if conflict.left_statement == EIGHTY else "right"
+    of_agent, of_both = Api(person=editor.principal).get(f"conflicts/{conflict.id}").json()["contexts"]
+    assert (of_agent["id"], of_agent["team"], of_agent[mine]) == (str(alone.assembly.id), None, True)
+    assert (of_both["id"], of_both["agent"], of_both["team"]) == (str(made.assembly.id), "ada", "care")
+    assert of_both["left"] != of_both["right"], "contexts tell one side"
 
 
 def test_a_memory_is_rewritten_and_restored(agent: Agent, editor: User) -> None:
