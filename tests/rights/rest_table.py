@@ -107,7 +107,7 @@ retention                                       GET anyone PUT organisation DELE
 profiles                                        GET anyone      POST organisation
 profiles/check                                  POST anyone
 profiles/<slug:name>                            GET anyone      PUT organisation DELETE organisation
-profiles/<slug:name>/learned-weights            GET anyone
+profiles/<slug:name>/learned-weights            GET anyone      POST organisation
 profiles/<slug:name>/learned-weights/switch     POST organisation
 profiles/<slug:name>/tuning                     GET anyone      PUT organisation DELETE organisation
 profiles/<slug:name>/versions                   GET anyone
