@@ -3,7 +3,7 @@
 Results of such runs are not stored, because a draft is visible to nobody but its author.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -11,6 +11,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import OuterRef, Q, QuerySet, Subquery, TextField, Value
 from django.db.models.functions import Cast, Coalesce, Concat
+from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -47,6 +48,8 @@ GUARD_SECONDS = 20.0
 """Seconds after which no further test is started before a guarded text is published."""
 SHOWN_FAILURES = 3
 """The number of failed tests that the error message of a refused text names."""
+MAX_SHOWN_NAME = 80
+"""The most characters of the name of an expectation in this message."""
 PROFILE = "profile"
 
 
@@ -269,12 +272,18 @@ def refusal(named: Sequence[RunOutcome], count: int) -> PublicationRefused:
     ) % {"count": f"{count:,}"}
     sentences = [
         _("“%(test)s” for %(agent)s: %(reasons)s")
-        % {"test": one.run.test.name, "agent": one.run.agent.name, "reasons": " ".join(one.reasons)}
+        % {"test": one.run.test.name, "agent": one.run.agent.name, "reasons": " ".join(_named_reasons(one))}
         for one in named[:SHOWN_FAILURES]
     ]
     if not named:
         sentences = [_("You may not see it. Ask an organisation admin.")]
     return PublicationRefused(" ".join([beginning, *sentences]), tests=[_failed_document(one) for one in named])
+
+
+def _named_reasons(outcome: RunOutcome) -> Iterator[str]:
+    """Yield the name of each unmet expectation and why it is not met: most reasons do not say what they are about."""
+    for name, reason in failures_by_name(outcome):
+        yield f"{Truncator(name).chars(MAX_SHOWN_NAME)}: {reason}" if name else reason
 
 
 def _failed_document(outcome: RunOutcome) -> dict[str, Any]:

@@ -56,7 +56,7 @@ def test_a_guarded_file_refuses_the_draft_over_rest_with_which_and_why(
     assert problem(refused) == (409, "publication_refused")
     document = refused.json()
     assert document["detail"] == (
-        f"Nothing was published: 1 recall test fails with this text. “Refunds” for Ada: {REASON}"
+        f"Nothing was published: 1 recall test fails with this text. “Refunds” for Ada: “{RULE_TEXT}”: {REASON}"
     )
     (test,) = document["tests"]
     assert (test["id"], test["agent"], test["held_before"]) == (str(refund_test.id), "ada", True)
