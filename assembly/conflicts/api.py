@@ -181,6 +181,9 @@ class ConflictList(ApiView):
             OpenApiParameter("kind", str, enum=ConflictKind.values, description="Only those."),
             OpenApiParameter("agent", str, description="Only with a text of the agent with this slug."),
             OpenApiParameter("team", str, description="Only with a text of the team with this slug."),
+            OpenApiParameter(
+                "item", UUID, description="Only with a text of the memory, document or entity with this id."
+            ),
             *PAGE,
         ],
         responses=page_serializer(ConflictSerializer),
@@ -190,10 +193,11 @@ class ConflictList(ApiView):
 
         A conflict with an archived or superseded memory is not open.
         """
-        query = self.query("status", "kind", "agent", "team", "cursor", "limit")
+        query = self.query("status", "kind", "agent", "team", "item", "cursor", "limit")
         agent = agent_for(self.principal, query["agent"]) if "agent" in query else None
         team = team_for(self.principal, query["team"]) if "team" in query else None
-        rows = Conflict.objects.visible_to(self.principal).selected(
+        visible = Conflict.objects.visible_to(self.principal)
+        rows = (visible.about([_id("item", query["item"])]) if "item" in query else visible).selected(
             status=_known("status", query.get("status", "open"), STATUSES),
             kind=_known("kind", query["kind"], ConflictKind.values) if "kind" in query else "",
             agent_id=agent.id if agent else None,
@@ -249,6 +253,13 @@ class ConflictUndo(ApiView):
         self.query()
         conflict_undo(conflict=conflict_to_resolve(self.principal, id_), principal=self.principal)
         return Response(conflict_detail_document(conflict_for(self.principal, id_), self.principal))
+
+
+def _id(field: str, value: str) -> UUID:
+    try:
+        return UUID(value)
+    except ValueError:
+        raise Invalid(field, "Use the id of an item.") from None
 
 
 def _known(field: str, value: str, known: list[str]) -> str:

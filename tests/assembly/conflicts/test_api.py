@@ -28,6 +28,8 @@ def test_a_conflict_is_listed_read_decided_and_reopened(agent: Agent, team: Team
     assert (listed["id"], listed["agent"], listed["team"]) == (str(conflict.id), "ada", "care")
     assert (listed["kind"], listed["status"], listed["resolution"]) == ("date", "open", None)
     assert {listed["left"]["statement"], listed["right"]["statement"]} == {EIGHTY, NINETY}
+    for item, found in ((conflict.left_item, 1), (conflict.right_item, 1), (uuid.uuid4(), 0)):
+        assert len(api.get(f"conflicts?item={item}").json()["results"]) == found
     read = api.get(f"conflicts/{conflict.id}").json()
     assert {side["text"] for side in (read["left"], read["right"])} == {EIGHTY, NINETY}
     assert {(side["agent"], side["team"]) for side in (read["left"], read["right"])} == {("ada", None), (None, "care")}
@@ -95,7 +97,7 @@ def test_lists_are_filtered(agent: Agent, team: Team, editor: User, query: str, 
 @pytest.mark.parametrize(
     ("path", "code"),
     [("conflicts?status=new", "invalid"), ("conflicts?kind=tea", "invalid"), ("conflicts?x=1", "unknown"),
-     ("conflicts?limit=0", "invalid"), ("conflicts?cursor=x", "invalid")],
+     ("conflicts?limit=0", "invalid"), ("conflicts?item=tea", "invalid"), ("conflicts?cursor=x", "invalid")],
 )  # fmt: skip
 def test_bad_parameters_are_named(agent: Agent, editor: User, path: str, code: str) -> None:
     answer = Api(person=editor.principal).get(path)
