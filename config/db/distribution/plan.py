@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from django.db import IntegrityError, connections, transaction
+from django.db import DatabaseError, IntegrityError, connections, transaction
 from psycopg import sql
 
 from config.db.distribution import row_functions
@@ -46,7 +46,7 @@ NO_CITUS = (
 
 
 class DistributionRefused(Exception):
-    """A rule is broken, or the extension is missing; the sentences say what to do. Nothing was changed."""
+    """A rule is broken, or the extension is missing or failed; the sentences say what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,10 @@ def execute_plan(shards: int, report: Callable[[str], object]) -> int:
         report(f"Keys and triggers are prepared, by {len(plan.prepare)} statements.")
     refuse(broken_rules())
     for statement in plan.distribute:
-        execute_sql(statement, using=OWNER)
+        try:
+            execute_sql(statement, using=OWNER)
+        except DatabaseError as error:
+            raise DistributionRefused(f"{statement} failed: {error}\nStart again to continue from here.") from error
         report(statement)
     return len(plan.prepare) + len(plan.distribute)
 

@@ -35,7 +35,7 @@ DROPPED = {
 }
 """Functions whose triggers are dropped, and what they do."""
 
-USED = re.compile(r"\b(?:FROM|JOIN|UPDATE|INTO|ONLY)\s+([a-z_]\w*)(?!\w*\s*\()", re.ASCII)
+USED = re.compile(r"\b(?:FROM|JOIN|UPDATE|INSERT INTO)\s+([a-z_]\w*)(?!\w*\s*\()", re.ASCII)
 CONDITION = re.compile(r"\b(FROM|UPDATE) (\w+)((?: SET [^;]*?)?) WHERE ")
 ELSEWHERE = re.compile(r"UPDATE (\w+) SET [^;]*;[ \n]*")
 SETTING = re.compile(r"PERFORM set_config\('(dossier\.(?:erasing|sealing))', '(\w+)', true\)")
@@ -62,7 +62,7 @@ class Trigger:
     @property
     def tables(self) -> set[str]:
         """The tables that the function reads or changes, besides those of the catalogue."""
-        return {name for name in USED.findall(self.body) if not name.startswith("pg_")} - {"strict", "old", "new"}
+        return {name for name in USED.findall(self.body) if not name.startswith("pg_")}
 
 
 def triggers_of(tables: list[str]) -> list[Trigger]:
