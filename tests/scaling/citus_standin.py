@@ -13,8 +13,17 @@ from config.db.statements import execute_sql, fetch_rows
 STANDIN = """
 CREATE TABLE citus_calls (id bigint GENERATED ALWAYS AS IDENTITY, called text);
 CREATE TABLE pg_dist_partition (logicalrelid regclass);
-CREATE TABLE pg_dist_node (nodename text, nodeport integer, groupid integer, isactive boolean);
-INSERT INTO pg_dist_node VALUES ('coordinator', 5432, 0, true), ('worker-1', 5432, 1, true), ('worker-2', 5432, 2, true);
+CREATE TABLE pg_dist_node (nodeid integer, nodename text, nodeport integer, groupid integer, isactive boolean);
+INSERT INTO pg_dist_node VALUES
+    (1, 'coordinator', 5432, 0, true), (2, 'worker-1', 5432, 1, true), (3, 'worker-2', 5432, 2, true);
+CREATE FUNCTION run_command_on_all_nodes(command text) RETURNS TABLE (nodeid integer, success boolean, result text)
+LANGUAGE plpgsql AS $$ BEGIN
+    FOR nodeid IN SELECT pg_dist_node.nodeid FROM pg_dist_node LOOP
+        EXECUTE command INTO result;
+        success := true;
+        RETURN NEXT;
+    END LOOP;
+END $$;
 CREATE TABLE citus_shards (
     table_name regclass, shardid bigint, citus_table_type text, nodename text, nodeport integer, shard_size bigint
 );

@@ -50,7 +50,7 @@ REFERENCE = (OWNERS, "embedding_space")
 STAYS = {
     "assemblies": (
         "One statement writes a record with the texts and pieces that are not stored yet, which belong to nobody, and"
-        " compares change counters. Citus executes no such statement on a worker."
+        " compares change counters. Citus supports no subqueries within INSERT."
     ),
     "pieces": "Equal pieces of all owners are stored once, and the statement that writes records writes them, too.",
     "memory_requests": "A request is unique for whoever asks, who may ask for several owners.",

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 
 from django.conf import settings
-from django.db import DatabaseError, transaction
 
 from config.db.distribution.keys import foreign_keys, unique_keys
 from config.db.distribution.layout import DISTRIBUTED, DISTRIBUTED_BY_NAME, REFERENCE, is_there
@@ -26,12 +25,20 @@ WHERE attrelid = ANY(%s::regclass[]) AND attidentity <> '' AND atttypid <> 'bigi
 """
 RULES_SQL = "SELECT oid::regclass::text FROM pg_class WHERE oid = ANY(%s::regclass[]) AND (relhasrules OR relkind <> 'r')"
 
+SETTING_SQL = """
+SELECT nodename || ':' || nodeport, coalesce(nullif(result, ''), 'not set')
+FROM run_command_on_all_nodes(%s) JOIN pg_dist_node USING (nodeid) ORDER BY 1
+"""
+
 LEAST_VERSION = 11
 """The first version of Citus with triggers on distributed tables, and with metadata on all workers."""
 SETTINGS = {
     "citus.enable_unsafe_triggers": ("on", "Triggers of distributed tables keep counters and history."),
     "citus.propagate_set_commands": ("local", "An erasure allows a change to history by a setting, also on workers."),
     "citus.shard_replication_factor": ("1", "Foreign keys between distributed tables need it."),
+    "hnsw.iterative_scan": ("relaxed_order", "Searches set it, but not on workers."),
+    "hnsw.max_scan_tuples": ("40000", "Searches set it, but not on workers."),
+    "hnsw.ef_search": ("1000", "Searches set it, but not on workers; this is the most that they set."),
 }
 """Settings that Citus must have on every server, and what for."""
 OWNED = re.compile(r"\b(?:agent_id|owner_id) = (?:NEW\.|OLD\.|owned\b|one\.owner_id)|\((?:agent_id|owner_id), ")
@@ -59,31 +66,22 @@ def obstacles() -> list[str]:
 def broken_cluster_rules() -> list[str]:
     """Return a sentence for each thing that the cluster lacks. The extension must be there."""
     found = []
-    version = str(_one("SELECT citus_version()"))
+    ((version,),) = fetch_rows("SELECT citus_version()", using=OWNER)
     number = re.search(r"\d+", version)
     if not number or int(number[0]) < LEAST_VERSION:
         found.append(f"This is {version}. Citus {LEAST_VERSION} or newer is needed.")
     if not settings.DATABASE_DISTRIBUTED:
         found.append("DATABASE_DISTRIBUTED is not set: set it to 1 for all processes, and start them only afterwards.")
     for name, (value, reason) in SETTINGS.items():
-        is_set = _one("SELECT current_setting(%s, true)", name)
-        if is_set != value:
-            found.append(f"{name} is {is_set}, and must be {value} on every server. {reason}")
+        for node, is_set in fetch_rows(SETTING_SQL, [f"SELECT current_setting('{name}', true)"], using=OWNER):
+            if is_set != value:
+                found.append(f"{name} is {is_set} on {node}, and must be {value}. {reason}")
     groups = [group for (group,) in fetch_rows("SELECT groupid FROM pg_dist_node WHERE isactive", using=OWNER)]
     if 0 not in groups:
         found.append("The coordinator is not in pg_dist_node. Name it by citus_set_coordinator_host().")
     if not any(groups):
         found.append("There is no worker. Add workers by citus_add_node().")
     return found
-
-
-def _one(statement: str, *parameters: str) -> object:
-    try:
-        with transaction.atomic(using=OWNER):
-            ((value,),) = fetch_rows(statement, parameters, using=OWNER)
-    except DatabaseError:
-        return "unknown"
-    return value
 
 
 def _columns(tables: list[str]) -> Iterator[str]:
