@@ -72,7 +72,7 @@ def write_heartbeat() -> None:
 def follow_owner_effects() -> None:
     """Do to tables of the coordinator what follows from changes of distributed rows."""
     if settings.DATABASE_DISTRIBUTED:
-        fetch_rows(f"SELECT {FOLLOW_EFFECTS}()")  # noqa: S608 - the name of a function
+        fetch_rows(f"SELECT {FOLLOW_EFFECTS}()")
 
 
 @periodic(SIGN_IN_SECONDS, "last writes")

@@ -42,7 +42,9 @@ def within() -> dict[str, str]:
 
 
 def within_partition_of(parameter: str, row: str = "") -> str:
-    """Return the condition, with AND before it, for the owner whose id is this parameter; empty where neither divided nor distributed."""
+    """Return the condition, with AND before it, for the owner whose id is this parameter; empty where neither divided
+    nor distributed.
+    """
     is_named = _Noticed.is_divided or settings.DATABASE_DISTRIBUTED
     return f" AND {row}owner_id = %({parameter})s" if is_named else ""
 

@@ -1,7 +1,7 @@
 """Functions and tables with the names of Citus's own, which record their calls, for a database without the extension.
 
-Like Citus, `create_distributed_table` refuses a foreign key to a table that is neither distributed nor a reference table
-(https://docs.citusdata.com/en/stable/develop/reference_ddl.html), so that the order of the calls is tested, too.
+Like Citus, `create_distributed_table` refuses a foreign key to a table that is neither distributed nor a reference
+table (https://docs.citusdata.com/en/stable/develop/reference_ddl.html), so that the order of the calls is tested, too.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
 """`distribute`: the catalogue follows Citus's rules once it is prepared, and nothing that triggers promised is lost.
 
-Citus itself cannot be installed here. Its functions are stood in for by ones that record their calls, and its documented
-rules (see docs/scaling.md) are checked against the catalogue of a real database that was really prepared.
+Citus itself cannot be installed here. Its functions are stood in for by ones that record their calls, and its
+documented rules (see docs/scaling.md) are checked against the catalogue of a real database that was really prepared.
 """
 
 from collections.abc import Iterator
@@ -70,9 +70,7 @@ VIOLATIONS = {
         "The foreign key told of events changes its columns, among them the distribution column."
     ),
     "ALTER TABLE events ADD CONSTRAINT told FOREIGN KEY (task_id, session_id) REFERENCES task_frames (agent_id, id)"
-    " NOT VALID": (
-        "The foreign key told of events does not compare the owners."
-    ),
+    " NOT VALID": ("The foreign key told of events does not compare the owners."),
     "ALTER TABLE conflicts ADD CONSTRAINT told FOREIGN KEY (agent_id, left_item) REFERENCES memories (owner_id, id)"
     " NOT VALID": "The foreign key told of conflicts refers to memories, which is distributed.",
     "CREATE TRIGGER told AFTER UPDATE ON events REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT"
@@ -233,7 +231,10 @@ def test_without_the_extension_the_plan_is_shown_and_nothing_is_done(kept: tuple
 
 def test_a_cluster_that_is_not_ready_is_refused_with_everything_it_lacks(kept: tuple[Agent, Team]) -> None:
     install_standin(enable_unsafe_triggers="off")
-    execute_sql("DELETE FROM pg_dist_node WHERE groupid <> 1; UPDATE pg_dist_node SET groupid = 0, isactive = false", using=OWNER)
+    execute_sql(
+        "DELETE FROM pg_dist_node WHERE groupid <> 1; UPDATE pg_dist_node SET groupid = 0, isactive = false",
+        using=OWNER,
+    )
     with pytest.raises(CommandError) as refused:
         shown()
     for sentence in (
@@ -257,7 +258,7 @@ def test_tables_are_distributed_in_order_and_an_interrupted_run_goes_on(
         " EXECUTE FUNCTION interrupts()",
         using=OWNER,
     )
-    with pytest.raises(CommandError, match="create_distributed_table.'events'(?s:.*)Start again to continue"):
+    with pytest.raises(CommandError, match=r"create_distributed_table.'events'(?s:.*)Start again to continue"):
         shown("--shards", "4")
     assert is_prepared()
     with pytest.raises(CommandError, match="no agent and no team nobody"):

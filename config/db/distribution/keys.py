@@ -67,13 +67,19 @@ class Foreign:
 def unique_keys(tables: list[str]) -> list[Unique]:
     """Return the unique indexes of the tables."""
     rows = fetch_rows(UNIQUE_SQL, [tables], using=OWNER)
-    return [Unique(*row[:5], tuple(row[5]), row[6]) for row in rows]
+    return [
+        Unique(table, name, constraint, kind, definition, tuple(columns), has_expressions)
+        for table, name, constraint, kind, definition, columns, has_expressions in rows
+    ]
 
 
 def foreign_keys(tables: list[str]) -> list[Foreign]:
     """Return the foreign keys from and to the tables."""
     rows = fetch_rows(FOREIGN_SQL, {"tables": tables}, using=OWNER)
-    return [Foreign(*row[:5], tuple(row[5]), tuple(row[6])) for row in rows]
+    return [
+        Foreign(name, table, target, deletes, updates, tuple(columns), tuple(target_columns))
+        for name, table, target, deletes, updates, columns, target_columns in rows
+    ]
 
 
 def key_statements(tables: list[str]) -> Iterator[sql.Composable]:

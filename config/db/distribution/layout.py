@@ -1,4 +1,4 @@
-"""Which tables are distributed, by which column, which ones every server has, and why the others stay where they are."""
+"""Which tables are distributed, by which column, which ones every server has, and why the others stay."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The statements that distribute an installation, computed from the catalogue: those that are not done yet, in order."""
+"""The statements that distribute an installation, by the catalogue: those that are not done yet, in order."""
 
 import re
 from collections.abc import Callable, Iterator

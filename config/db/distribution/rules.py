@@ -23,7 +23,9 @@ IDENTITY_SQL = """
 SELECT attrelid::regclass::text, attname FROM pg_attribute
 WHERE attrelid = ANY(%s::regclass[]) AND attidentity <> '' AND atttypid <> 'bigint'::regtype
 """
-RULES_SQL = "SELECT oid::regclass::text FROM pg_class WHERE oid = ANY(%s::regclass[]) AND (relhasrules OR relkind <> 'r')"
+RULES_SQL = (
+    "SELECT oid::regclass::text FROM pg_class WHERE oid = ANY(%s::regclass[]) AND (relhasrules OR relkind <> 'r')"
+)
 
 SETTING_SQL = """
 SELECT nodename || ':' || nodeport, coalesce(nullif(result, ''), 'not set')
@@ -136,5 +138,3 @@ def _leaves_owner(one: Trigger) -> Iterator[str]:
         used = [name for name in DISTRIBUTED_BY_NAME if re.search(rf"\b(?:FROM|UPDATE|INTO) {name}\b", statement)]
         if used and not OWNED.search(statement):
             yield f"uses {used[0]} without naming the owner."
-
-

@@ -1,4 +1,4 @@
-"""Triggers of distributed tables, by the catalogue: kept where they touch nothing else, or changed, replaced, dropped."""
+"""Triggers of distributed tables, by the catalogue: kept where they touch nothing else, or changed, or replaced."""
 
 import re
 from collections.abc import Iterator
@@ -26,14 +26,22 @@ WHERE pronamespace = 'public'::regnamespace AND prokind = 'f' AND lanname = 'plp
 ORDER BY proname
 """
 
-COUNTS = "count_changes"
-FORGETS = {"forget_levels", "forget_conflicts"}
-NOTES = {"note_raised"}
-DROPPED = {
-    "count_access_change": "counts for read replicas, with which a distributed installation does not work",
-    "memory_keeps_owner": "corrects the column by which the row has been sent to a worker already",
+COUNTS, GONE, LEVEL, NOTHING = "counts_rows", "notes_gone", "notes_level", ""
+REPLACED = {
+    "count_changes": COUNTS,
+    "forget_levels": GONE,
+    "forget_conflicts": GONE,
+    "note_raised": LEVEL,
+    "count_access_change": NOTHING,  # counts for read replicas, with which a distributed installation does not work
+    "memory_keeps_owner": NOTHING,  # corrects the column by which the row has been sent to a worker already
 }
-"""Functions whose triggers are dropped, and what they do."""
+"""What takes the place of triggers with these functions: the end of the name of a trigger for rows, or nothing."""
+ROW_TRIGGERS = {
+    COUNTS: ("INSERT OR UPDATE OR DELETE", "", "count_row_change"),
+    GONE: ("DELETE", "", "note_effect"),
+    LEVEL: ("UPDATE OF sensitivity", "WHEN (NEW.sensitivity IS DISTINCT FROM OLD.sensitivity) ", "note_effect"),
+}
+"""The events, condition and function of each."""
 
 USED = re.compile(r"\b(?:FROM|JOIN|UPDATE|INSERT INTO)\s+([a-z_]\w*)(?!\w*\s*\()", re.ASCII)
 CONDITION = re.compile(r"\b(FROM|UPDATE) (\w+)((?: SET [^;]*?)?) WHERE ")
@@ -80,39 +88,34 @@ def trigger_statements(tables: list[str]) -> Iterator[sql.Composable]:
 
 
 def _of_table(table: Distributed, triggers: list[Trigger]) -> Iterator[sql.Composable]:
-    counts = notes_gone = notes_level = False
+    needed: set[str] = set()
     for one in triggers:
-        changed = one.definition
-        if one.function == COUNTS:
-            counts = True
-        elif one.function in FORGETS:
-            notes_gone = True
-        elif one.function in NOTES:
-            notes_level = True
-        elif one.function not in DROPPED and not (one.of_truncate and not one.for_rows):
-            if not one.for_rows:
-                raise NotDistributable(f"The trigger {one.name} of {table.table} is executed once for a statement.")
-            if not one.tables:
-                continue
-            changed, leaves_out = _within_owner(one, table)
-            notes_level = notes_level or leaves_out
-            if USED.search(changed.partition("$function$")[2]):
-                yield raw_sql(changed)
-                continue
-        yield sql.SQL("DROP TRIGGER {} ON {}").format(sql.Identifier(one.name), sql.Identifier(table.table))
-    if counts:
-        yield _row_trigger(table, "counts_rows", "INSERT OR UPDATE OR DELETE", "count_row_change")
-    if notes_gone:
-        yield _row_trigger(table, "notes_gone", "DELETE", "note_effect")
-    if notes_level:
-        when = "WHEN (NEW.sensitivity IS DISTINCT FROM OLD.sensitivity) "
-        yield _row_trigger(table, "notes_level", "UPDATE OF sensitivity", "note_effect", when)
+        statements, instead = _changed(one, table)
+        needed |= {instead} - {NOTHING}
+        yield from statements
+    for name in sorted(needed):
+        events, condition, function = ROW_TRIGGERS[name]
+        text: Any = (
+            f"CREATE TRIGGER {{}} AFTER {events} ON {{}} FOR EACH ROW {condition}EXECUTE FUNCTION {function}({{}})"
+        )
+        names = (sql.Identifier(f"{table.table}_{name}"), sql.Identifier(table.table), sql.Literal(table.owner))
+        yield sql.SQL(text).format(*names)
 
 
-def _row_trigger(table: Distributed, name: str, event: str, function: str, when: str = "") -> sql.Composed:
-    text: Any = f"CREATE TRIGGER {{}} AFTER {event} ON {{}} FOR EACH ROW {when}EXECUTE FUNCTION {function}({{}})"
-    names = (sql.Identifier(f"{table.table}_{name}"), sql.Identifier(table.table), sql.Literal(table.owner))
-    return sql.SQL(text).format(*names)
+def _changed(one: Trigger, table: Distributed) -> tuple[list[sql.Composable], str]:
+    """Return what is to be executed for a trigger, and which trigger for rows it needs in addition or instead."""
+    drop = sql.SQL("DROP TRIGGER {} ON {}").format(sql.Identifier(one.name), sql.Identifier(table.table))
+    if one.function in REPLACED:
+        return [drop], REPLACED[one.function]
+    if one.of_truncate and not one.for_rows:
+        return [drop], NOTHING
+    if not one.for_rows:
+        raise NotDistributable(f"The trigger {one.name} of {table.table} is executed once for a statement.")
+    if not one.tables:
+        return [], NOTHING
+    changed, leaves_out = _within_owner(one, table)
+    is_left = USED.search(changed.partition("$function$")[2])
+    return [raw_sql(changed) if is_left else drop], LEVEL if leaves_out else NOTHING
 
 
 def _within_owner(one: Trigger, table: Distributed) -> tuple[str, bool]:
@@ -138,7 +141,7 @@ def _within_owner(one: Trigger, table: Distributed) -> tuple[str, bool]:
 def reference_statements() -> Iterator[sql.Composable]:
     """Yield the statements that replace the triggers of tables that every server will have. Raises NotDistributable."""
     for one in triggers_of([*REFERENCE[1:]]):
-        if one.function != COUNTS:
+        if one.function != "count_changes":
             raise NotDistributable(f"The trigger {one.name} of {one.table} cannot be executed on every server.")
         yield sql.SQL("DROP TRIGGER {} ON {}").format(sql.Identifier(one.name), sql.Identifier(one.table))
         if one.name.endswith("_insert"):

@@ -47,9 +47,7 @@ def workers() -> list[Worker]:
     for host, port, name, kind in fetch_rows(OWNERS_SQL, {"first": FIRST}, using=OWNER):
         owned[host, port, kind].append(name)
     return [
-        Worker(
-            f"{host}:{port}", shards, int(size or 0), (*owned[host, port, "agent"],), (*owned[host, port, "team"],)
-        )
+        Worker(f"{host}:{port}", shards, int(size or 0), (*owned[host, port, "agent"],), (*owned[host, port, "team"],))
         for host, port, shards, size in fetch_rows(SIZES_SQL, {"first": FIRST}, using=OWNER)
     ]
 
