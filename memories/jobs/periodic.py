@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
-from config.db.distribution.layout import FOLLOW_EFFECTS
+from config.db.distribution.distributed_tables import FOLLOW_EFFECTS
 from config.db.replicas import note_write, replica_aliases
 from config.db.statements import fetch_rows
 from config.http.models import LastWrite

@@ -9,7 +9,7 @@ the same column or by `agent_id`: the workers with other owners' rows are not as
 
 from django.conf import settings
 
-from config.db.distribution.layout import DISTRIBUTED_BY_NAME
+from config.db.distribution.distributed_tables import DISTRIBUTED_BY_NAME
 
 IS_DIVIDED_SQL = "(SELECT relkind = 'p' FROM pg_class WHERE oid = 'memories'::regclass)"
 """Whether the table that a statement calls `memories` is divided; a copy of the past is not."""

@@ -6,7 +6,7 @@ table (https://docs.citusdata.com/en/stable/develop/reference_ddl.html), so that
 
 from collections.abc import Mapping
 
-from config.db.distribution.rules import SETTINGS
+from config.db.distribution.citus_rules import SETTINGS
 from config.db.partitions.divided_tables import OWNER
 from config.db.statements import execute_sql, fetch_rows
 

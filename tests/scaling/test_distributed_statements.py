@@ -11,8 +11,8 @@ import pytest
 
 from agents.keys import api_key_create
 from agents.models import Agent
-from config.db.distribution.layout import DISTRIBUTED_BY_NAME, REFERENCE
-from config.db.distribution.plan import prepare, remaining_plan
+from config.db.distribution.distributed_tables import DISTRIBUTED_BY_NAME, REFERENCE
+from config.db.distribution.distribution_plan import prepare, remaining_plan
 from config.db.statements import fetch_rows
 from memories.search import candidates
 from teams.models import Team
@@ -56,7 +56,13 @@ def contexts(api: Api, agent: Agent, team: Team) -> list[Any]:
     return found
 
 
-@pytest.mark.parametrize("exact_rows", [candidates.EXACT_ROWS, 10], ids=["small owners", "large owners"])
+@pytest.mark.parametrize(
+    "exact_rows",
+    [
+        pytest.param(candidates.EXACT_ROWS, id="small owners", marks=pytest.mark.deep),
+        pytest.param(10, id="large owners"),
+    ],
+)
 def test_a_context_reads_distributed_rows_by_their_owner_and_is_the_same(
     committed_database: str, world: tuple[Agent, Team], exact_rows: int, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:

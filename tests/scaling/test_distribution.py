@@ -17,9 +17,17 @@ from agents.models import Agent
 from agents.services import agent_create, agent_delete
 from assembly.models import Conflict
 from assembly.records.change_counters import load_change_counts
-from config.db.distribution.layout import COUNTERS, DISTRIBUTED, DISTRIBUTED_BY_NAME, EFFECTS, OWNERS, is_prepared
-from config.db.distribution.plan import DistributionRefused, prepare, remaining_plan
-from config.db.distribution.rules import broken_rules
+from config.db.distribution.citus_rules import broken_rules
+from config.db.distribution.distributed_tables import (
+    COUNTERS,
+    DISTRIBUTED,
+    DISTRIBUTED_BY_NAME,
+    EFFECTS,
+    OWNERS,
+    is_prepared,
+    setting_mismatch,
+)
+from config.db.distribution.distribution_plan import DistributionRefused, prepare, remaining_plan
 from config.db.migration_helpers import ORGANISATION
 from config.db.partitions.divided_tables import OWNER
 from config.db.statements import execute_sql, fetch_rows
@@ -86,7 +94,7 @@ VIOLATIONS = {
     "CREATE TRIGGER told AFTER UPDATE ON embedding_space FOR EACH ROW EXECUTE FUNCTION count_access_change()": (
         "The trigger told of embedding_space would be executed on every server."
     ),
-    "ALTER TABLE memories ALTER COLUMN owner_id DROP NOT NULL, DROP CONSTRAINT memories_pkey CASCADE": (
+    "ALTER TABLE memories DROP CONSTRAINT memories_pkey CASCADE; ALTER TABLE memories ALTER owner_id DROP NOT NULL": (
         "The distribution column owner_id of memories must be a uuid, not null and not computed."
     ),
     "ALTER TABLE events ADD COLUMN told integer GENERATED ALWAYS AS IDENTITY": (
@@ -96,7 +104,10 @@ VIOLATIONS = {
 """What somebody could add to the prepared catalogue, and what is said of it."""
 
 
-def test_the_prepared_catalogue_follows_every_rule_and_an_offence_is_noticed(kept: tuple[Agent, Team]) -> None:
+def test_the_prepared_catalogue_follows_every_rule_and_an_offence_is_noticed(
+    kept: tuple[Agent, Team], settings: Any
+) -> None:
+    assert setting_mismatch() == ""
     before = broken_rules()
     assert "The unique index memories_pkey of memories lacks the distribution column." in before
     assert "The trigger events_counts_insert of events is executed once for a statement." in before
@@ -105,6 +116,9 @@ def test_the_prepared_catalogue_follows_every_rule_and_an_offence_is_noticed(kep
     assert broken_rules() == []
     assert {table: fetch_rows(f"SELECT count(*) FROM {table}") for table in KEPT} == rows  # noqa: S608
     assert remaining_plan().prepare == [], "it is done"
+    assert "set DATABASE_DISTRIBUTED=1" in setting_mismatch(), "or a process would give answers that are out of date"
+    settings.DATABASE_DISTRIBUTED = True
+    assert setting_mismatch() == ""
     for statement, sentence in VIOLATIONS.items():
         with transaction.atomic(using=OWNER):
             execute_sql(statement, using=OWNER)

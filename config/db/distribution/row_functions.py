@@ -4,7 +4,7 @@ Citus executes a trigger of a distributed table on the worker, once for each row
 is in the shards of the same owner there; see docs/scaling.md.
 """
 
-from config.db.distribution.layout import COUNTERS, EFFECTS, FOLLOW_EFFECTS, OWNERS
+from config.db.distribution.distributed_tables import COUNTERS, EFFECTS, FOLLOW_EFFECTS, OWNERS
 
 OWNER_TABLES = f"""
 CREATE TABLE {OWNERS} (id uuid PRIMARY KEY);

@@ -4,8 +4,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from uuid import UUID
 
-from config.db.distribution.layout import FIRST, OWNERS, has_citus
-from config.db.distribution.plan import NO_CITUS, DistributionRefused
+from config.db.distribution.distributed_tables import FIRST, OWNERS, has_citus
+from config.db.distribution.distribution_plan import NO_CITUS, DistributionRefused
 from config.db.partitions.divided_tables import OWNER
 from config.db.statements import fetch_rows
 

@@ -6,9 +6,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from agents.models import Agent
-from config.db.distribution.layout import STAYS
-from config.db.distribution.plan import SHARDS, DistributionRefused, execute_plan, remaining_plan
-from config.db.distribution.rules import broken_rules, obstacles
+from config.db.distribution.citus_rules import broken_rules, obstacles
+from config.db.distribution.distributed_tables import STAYS
+from config.db.distribution.distribution_plan import SHARDS, DistributionRefused, execute_plan, remaining_plan
 from config.db.distribution.whereabouts import worker_of, workers
 from memories.imports.base import count_phrase
 from teams.models import Team

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 from django.conf import settings
 
-from config.db.distribution.keys import foreign_keys, unique_keys
-from config.db.distribution.layout import DISTRIBUTED, DISTRIBUTED_BY_NAME, REFERENCE, is_there
-from config.db.distribution.triggers import Trigger, triggers_of
+from config.db.distribution.distributed_tables import DISTRIBUTED, DISTRIBUTED_BY_NAME, REFERENCE, is_there
+from config.db.distribution.owner_keys import foreign_keys, unique_keys
+from config.db.distribution.shard_triggers import Trigger, triggers_of
 from config.db.partitions.divided_tables import DIVIDED, OWNER, is_divided, is_moving
 from config.db.replicas import replica_aliases
 from config.db.statements import fetch_rows

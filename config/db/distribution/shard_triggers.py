@@ -7,8 +7,8 @@ from typing import Any
 
 from psycopg import sql
 
-from config.db.distribution.keys import NotDistributable
-from config.db.distribution.layout import DISTRIBUTED_BY_NAME, REFERENCE, Distributed
+from config.db.distribution.distributed_tables import DISTRIBUTED_BY_NAME, REFERENCE, Distributed
+from config.db.distribution.owner_keys import NotDistributable
 from config.db.partitions.definition import raw_sql
 from config.db.partitions.divided_tables import OWNER
 from config.db.statements import fetch_rows

@@ -7,7 +7,7 @@ from typing import Any
 
 from psycopg import sql
 
-from config.db.distribution.layout import DISTRIBUTED, DISTRIBUTED_BY_NAME, OWNERS, Distributed
+from config.db.distribution.distributed_tables import DISTRIBUTED, DISTRIBUTED_BY_NAME, OWNERS, Distributed
 from config.db.partitions.definition import raw_sql
 from config.db.partitions.divided_tables import OWNER
 from config.db.statements import fetch_rows

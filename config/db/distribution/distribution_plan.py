@@ -8,8 +8,8 @@ from django.db import DatabaseError, IntegrityError, connections, transaction
 from psycopg import sql
 
 from config.db.distribution import row_functions
-from config.db.distribution.keys import NotDistributable, key_statements
-from config.db.distribution.layout import (
+from config.db.distribution.citus_rules import broken_cluster_rules, broken_rules, obstacles
+from config.db.distribution.distributed_tables import (
     COUNTERS,
     DISTRIBUTED,
     EFFECTS,
@@ -19,8 +19,8 @@ from config.db.distribution.layout import (
     is_prepared,
     is_there,
 )
-from config.db.distribution.rules import broken_cluster_rules, broken_rules, obstacles
-from config.db.distribution.triggers import (
+from config.db.distribution.owner_keys import NotDistributable, key_statements
+from config.db.distribution.shard_triggers import (
     reference_statements,
     setting_statements,
     trigger_statements,

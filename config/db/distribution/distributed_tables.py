@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from django.conf import settings
+
 from config.db.partitions.divided_tables import OWNER
 from config.db.statements import fetch_rows
 
@@ -72,6 +74,19 @@ def is_there(table: str) -> bool:
 def is_prepared() -> bool:
     """Return whether keys and triggers are as Citus needs them; with or without the extension."""
     return is_there(EFFECTS)
+
+
+def setting_mismatch() -> str:
+    """Return why no process may be started with this DATABASE_DISTRIBUTED, or an empty text.
+
+    A process without it would miss changes that are counted on workers, and give answers that are out of date.
+    """
+    found = fetch_rows(IS_THERE_SQL, [EFFECTS]) == [(True,)]
+    if found and not settings.DATABASE_DISTRIBUTED:
+        return "The database is prepared for Citus: set DATABASE_DISTRIBUTED=1 for all processes."
+    if settings.DATABASE_DISTRIBUTED and not found:
+        return "DATABASE_DISTRIBUTED is set, but the database is not prepared: run `manage.py distribute` first."
+    return ""
 
 
 def has_citus() -> bool:
