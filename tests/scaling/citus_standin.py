@@ -54,6 +54,17 @@ CREATE FUNCTION create_distributed_table(
         SELECT table_name, 102000 + number, 'distributed', 'worker-' || 1 + number % 2, 5432, 8192
         FROM generate_series(0, 3) AS number;
 END $$;
+CREATE FUNCTION truncate_local_data_after_distributing_table(function_name regclass) RETURNS void
+LANGUAGE plpgsql AS $$ BEGIN
+    IF EXISTS (
+        SELECT FROM pg_constraint WHERE contype = 'f' AND confrelid = function_name
+            AND conrelid NOT IN (SELECT logicalrelid FROM pg_dist_partition)
+    ) THEN
+        RAISE 'cannot truncate a table referenced in a foreign key constraint by a local table';
+    END IF;
+    INSERT INTO citus_calls (called) VALUES (format('truncate %s', function_name));
+    EXECUTE format('TRUNCATE %s CASCADE', function_name);
+END $$;
 CREATE FUNCTION get_shard_id_for_distribution_column(table_name regclass, distribution_value anyelement)
 RETURNS bigint LANGUAGE sql AS $$ SELECT 102000 + abs(hashtext(distribution_value::text)) % 4 $$
 """

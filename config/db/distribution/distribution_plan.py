@@ -38,6 +38,7 @@ SELECT proname, pg_proc.oid::regprocedure::text, prosrc FROM pg_proc JOIN pg_lan
 WHERE pronamespace = 'public'::regnamespace AND prokind = 'f' AND lanname IN ('sql', 'plpgsql')
     AND prorettype <> 'trigger'::regtype ORDER BY 2
 """
+LOCAL_ROWS_SQL = "SELECT name FROM unnest(%s::text[]) AS name WHERE pg_relation_size(to_regclass(name)) > 0"
 NO_CITUS = (
     "PostgreSQL does not have the extension Citus. Install it on every server, add citus to shared_preload_libraries"
     " before everything else, restart, and execute CREATE EXTENSION citus in this database and in one of the same name"
@@ -67,7 +68,8 @@ def remaining_plan(shards: int = SHARDS) -> Plan:
     except NotDistributable as error:
         raise DistributionRefused(str(error)) from error
     done = _distributed() if has_citus() else set()
-    return Plan(prepare, [*_references(done), *_functions(), *_tables(done, shards)] if _is_left(done) else [])
+    distribute = [*_references(done), *_functions(), *_tables(done, shards)] if _is_left(done) else []
+    return Plan(prepare, [*distribute, *_leftovers()])
 
 
 def execute_plan(shards: int, report: Callable[[str], object]) -> int:
@@ -168,3 +170,11 @@ def _tables(done: set[str], shards: int) -> Iterator[str]:
         if one.table not in done:
             where = f"'none', shard_count => {shards}" if one.table == FIRST else f"'{FIRST}'"
             yield f"SELECT create_distributed_table('{one.table}', '{one.owner}', colocate_with => {where})"
+
+
+def _leftovers() -> Iterator[str]:
+    """Yield what removes the rows that Citus has copied to workers, but left in the files of the coordinator, where no
+    erasure would find them.
+    """
+    for (table,) in fetch_rows(LOCAL_ROWS_SQL, [[one.table for one in DISTRIBUTED]], using=OWNER):
+        yield f"SELECT truncate_local_data_after_distributing_table('{table}')"
