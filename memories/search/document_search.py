@@ -36,7 +36,8 @@ substring(uuid_send(document_id), 9) || int8send(id) || int8send(position) || in
 TEXTS = f"""
 SELECT c.id, document_id, document_version, position, line, {passage_sql("c", "{of_document}")} AS text, path, updated,
     d.origin, c.sensitivity
-FROM chunks c JOIN documents d ON d.id = document_id WHERE c.id = ANY(%(ids)s::bigint[]){{of_agent}}
+FROM chunks c JOIN documents d ON d.id = document_id{{of_agent}}
+WHERE c.agent_id = %(agent)s AND c.id = ANY(%(ids)s::bigint[])
 """  # noqa: S608 - only the constant above is put in
 
 
@@ -151,7 +152,7 @@ def passage_features(
 
 def _to_passages(agent: UUID, rows: Columns, measured: Mapping[str, Numbers]) -> list[FoundPassage]:
     ids, similarities = rows["id_low"].tolist(), rows["similarity"].tolist()
-    within = {"of_document": within_shard_of("agent", "document"), "of_agent": within_shard_of("agent", "c", "d")}
+    within = {"of_document": within_shard_of("agent", "document"), "of_agent": within_shard_of("agent", "d")}
     statement = Statement(TEXTS.format(**within), {"ids": f"{{{','.join(map(str, ids))}}}", "agent": agent})
     texts = {id_: text for id_, *text in run_statement(statement)}
     found = []
