@@ -62,6 +62,8 @@ SELECT unchanged, (SELECT count(*) FROM assembly) FROM state
 RENEW_SQL = "SELECT renew_stored_texts(%s, %s)"
 MAX_KNOWN = 50_000
 KNOWN_BYTES = 150
+TOPIC = Assembly._meta.get_field("topic")  # noqa: SLF001 - Django's documented introspection
+"""The field that seals the topics of records above internal."""
 ID_OFFSETS = range(0, 32 - ID_BYTES + 1, ID_BYTES)
 """Offsets of a piece's hash at which its id may begin."""
 
@@ -101,7 +103,12 @@ def _insert_with_pieces(
     """Return whether the assembly was written; it is not if a piece in `known` is missing. Raises StaleRead."""
     new = {id_: piece for id_, piece in pieces.items() if id_ not in known}
     parameters = {
-        "assembly": _to_json({field.column: getattr(assembly, field.attname) for field in _insert_fields(Assembly)}),
+        "assembly": _to_json(
+            {
+                **{field.column: getattr(assembly, field.attname) for field in _insert_fields(Assembly)},
+                "topic": TOPIC.pre_save(assembly, add=True),
+            }
+        ),
         **(_piece_parameters(new) if new else {}),
         # An array literal as text, because psycopg takes longer to adapt a list than PostgreSQL to look up the ids.
         "known": f"{{{','.join(map(str, known))}}}",

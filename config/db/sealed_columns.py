@@ -48,6 +48,11 @@ def written_octets_sql(column: str) -> str:
     )
 
 
+def records_owner_sql(agent: str) -> str:
+    """Return the SQL expression of `config.keys.sealed_texts.records_owner` of the agent in a column."""
+    return f"md5('records:' || {agent}::text)::uuid"
+
+
 REFUSE_PLAIN_TEXT = """
 CREATE FUNCTION refuse_plain_text() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -9,6 +9,7 @@ A text that begins with the mark by itself is sealed, too, so what begins with i
 
 import base64
 import binascii
+import hashlib
 from collections.abc import Sequence
 from uuid import UUID
 
@@ -70,6 +71,11 @@ def open_texts(stored: Sequence[str]) -> list[str]:
 def owner_of(sealed: str) -> UUID:
     """Return the owner under whose key a text is sealed. Raises DecryptionFailed."""
     return UUID(bytes=_parts(sealed)[0].id[len(LIVE) :])
+
+
+def records_owner(agent: UUID) -> UUID:
+    """Return the owner under whose key lies what is recorded about an agent and outlives it, such as topics."""
+    return UUID(hashlib.md5(f"records:{agent}".encode(), usedforsecurity=False).hexdigest())
 
 
 def _parts(sealed: str) -> tuple[KeyName, bytes]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from config.db.migration_helpers import ORGANISATION
+from config.db.sealed_columns import records_owner_sql
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +16,8 @@ class SealedColumn:
     """A column with texts of a table whose key is `id`.
 
     `whole` is the column with the id of the row that they belong to, or with its ref, which begins with `prefix`.
-    Versions are changed by a function of the database alone. Searched texts are opened when the row is lowered.
+    Versions and records are changed by functions of the database alone. Searched texts are opened when the row is
+    lowered.
     """
 
     table: str
@@ -25,6 +27,7 @@ class SealedColumn:
     type: str = "text"
     key: str = "uuid"
     is_version: bool = False
+    is_record: bool = False
     is_searched: bool = False
 
     def of(self, id_: UUID) -> str:
@@ -75,12 +78,18 @@ OWN: Mapping[str, tuple[SealedColumn, ...]] = {
     "patterns": (SealedColumn("patterns", "guidance"),),
     "threads": (SealedColumn("threads", "summary"),),
     "tools": (SealedColumn("tools", "description"), SealedColumn("tools", "schema", type="jsonb")),
+    "assemblies": (SealedColumn("assemblies", "topic", is_record=True),),
+    "proposals": (SealedColumn("proposals", "wishes", type="jsonb"), SealedColumn("proposals", "note")),
+    "recall_tests": (SealedColumn("recall_tests", "topic"), SealedColumn("recall_tests", "expectations", type="jsonb")),
+    "recall_results": (SealedColumn("recall_results", "outcomes", type="jsonb", is_record=True),),
 }
 """The columns of rows that have a level and an owner of their own, by table."""
 OWNERS = {
     "memories": "coalesce(agent_id, team_id)",
     "team_md_files": "team_id",
     "organisation_files": f"'{ORGANISATION}'::uuid",
+    "recall_tests": "coalesce(agent_id, team_id)",
+    **dict.fromkeys(("assemblies", "proposals", "recall_results"), records_owner_sql("agent_id")),
 }
 """SQL of the owner under whose key the texts of a row are sealed; the agent's id in all other tables."""
 PARTS: Mapping[str, tuple[SealedColumn, ...]] = {

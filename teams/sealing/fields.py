@@ -11,7 +11,7 @@ from django.db import models
 
 from config.db.migration_helpers import ORGANISATION
 from config.db.sealed_columns import MARK_SQL, written_octets_sql
-from config.keys.sealed_texts import is_sealed, open_text, seal_text
+from config.keys.sealed_texts import is_sealed, open_text, records_owner, seal_text
 from config.keys.store import is_configured
 from teams.sensitivity import DEFAULT_LEVEL, Sensitive
 
@@ -19,8 +19,10 @@ from teams.sensitivity import DEFAULT_LEVEL, Sensitive
 def key_owner(row: Sensitive) -> UUID:
     """Return the owner under whose key the texts of the row are sealed: its agent, else its team or the organisation.
 
-    Of a version, it is the owner of its text.
+    Of a version, it is the owner of its text; of what outlives its agent, the owner of what is recorded about it.
     """
+    if row.outlives_agent:
+        return records_owner(getattr(row, row.owner_columns["agent"]))
     for path in row.owner_columns.values():
         value: Any = row
         for name in path.split("__") if path else ():

@@ -23,7 +23,7 @@ RECORD = "Belongs to a recorded context, which is encrypted by itself or refers 
 PLAIN: Mapping[str, str] = {
     **dict.fromkeys(
         ["name", "title", "type", "path", "kind", "tool", "outcome", "external_id", "aliases", "names", "keywords",
-         "entity_types", "label", "topic", "agent_name", "team_name", "thing"], NAMES),
+         "entity_types", "label", "agent_name", "team_name", "thing"], NAMES),
     **dict.fromkeys(
         ["status", "language", "intents", "tier", "origin", "embedding_model", "second_embedding_model", "file_key",
          "file_kind", "strategy", "resolution", "model", "purpose", "profile", "profile_name", "tokenizer", "warnings",
@@ -36,7 +36,7 @@ PLAIN: Mapping[str, str] = {
     **dict.fromkeys(["sha256", "left_sha256", "right_sha256"], HASHES),
     "search": FOLLOWS,
     **dict.fromkeys(["packed", "frozen"], TIERS),
-    **dict.fromkeys(["body", "wishes", "expectations", "outcomes"], RECORD),
+    "body": RECORD,
 }  # fmt: skip
 """The columns of tables with levels that lie in plain, by name, with the reason."""
 
@@ -75,8 +75,7 @@ LISTED = {
     "documents.path", "entities.name", "entities.names", "patterns.name", "relations.type", "sessions.external_id",
     "sessions.title", "threads.title", "tools.name", "organisation_files.title", "organisation_file_versions.title",
     "agent_md_file_versions.note", "team_md_file_versions.note", "organisation_file_versions.note",
-    "alerts.name", "assemblies.topic", "proposals.note", "recall_tests.name", "recall_tests.expectations",
-    "recall_results.outcomes", "pieces.facts", "activities.target",
+    "alerts.name", "recall_tests.name", "pieces.facts", "activities.target",
 }  # fmt: skip
 """The columns in which the marker lies in plain, because they are not sealed: names, titles, paths, types, notes …"""
 
