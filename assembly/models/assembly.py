@@ -25,7 +25,7 @@ from config.caching.process_cache import ProcessCache
 from config.keys.envelope import DataKey
 from teams.models import Team
 from teams.principal import Principal
-from teams.sealing.fields import SealedText
+from teams.sealing.fields import SealedRecordText
 from teams.sensitivity import Sensitive, SensitiveManager, Sensitivity, clearances_for
 
 COMPRESSION_LEVEL = 2
@@ -206,7 +206,7 @@ class Assembly(Sensitive):
     purpose = models.CharField(max_length=10, blank=True, default="", db_default="")
     parent = models.UUIDField(null=True, db_index=True)
     decided_in = models.UUIDField(null=True, db_index=True)
-    topic = SealedText(blank=True)
+    topic = SealedRecordText(blank=True)
     profile_name = models.CharField(max_length=60)
     profile_version = models.PositiveIntegerField()
     tokenizer = models.CharField(max_length=60)

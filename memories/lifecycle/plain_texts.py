@@ -3,7 +3,7 @@
 A check of `manage.py check --deploy` tells that there are some.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -17,12 +17,12 @@ from config.keys.sealed_texts import seal_text
 from memories.lifecycle.thing_tables import THING_TABLES
 from memories.lifecycle.tiers import Tier
 from memories.lifecycle.transitions import has_plain_text, things_move
-from teams.sealing.columns import OWN, OWNERS, PARTS, PERSONAL
+from teams.sealing.columns import OWN, OWNERS, PARTS, PERSONAL, SealedColumn
 from teams.sealing.parts import column_seal, rows_seal, store_texts
 
 BATCH = 50
 NEXT_SQL = """
-SELECT id FROM {table} WHERE sensitivity > 1 AND (%(after)s::uuid IS NULL OR id > %(after)s::uuid)
+SELECT id FROM {table} WHERE sensitivity > 1 AND {chosen} AND (%(after)s::uuid IS NULL OR id > %(after)s::uuid)
 ORDER BY id LIMIT {batch}
 """
 VERSIONS_SQL = """
@@ -58,16 +58,19 @@ def plain_texts_seal() -> Iterator[tuple[str, int]]:
 
 def plain_text_count() -> int:
     """Return the number of rows above internal whose texts lie in plain; packed ones are not counted."""
-    counted = (
-        COUNT_SQL.format(table=table, plain=" OR ".join(plain_sql(one.column, one.type) for one in columns))
-        for table, columns in OWN.items()
-        if columns
-    )
+    counted = (COUNT_SQL.format(table=table, plain=_plain_sql(columns)) for table, columns in OWN.items() if columns)
     return sum(int(fetch_rows(sql)[0][0]) for sql in counted)
 
 
 def _next(table: str, after: UUID | None) -> list[UUID]:
-    return [id_ for (id_,) in fetch_rows(NEXT_SQL.format(table=table, batch=BATCH), {"after": after})]
+    """Return the next rows above internal; of a table whose rows have neither parts nor tiers, those in plain alone."""
+    is_alone = table not in PARTS and table not in {one.name for one in THING_TABLES}
+    chosen = _plain_sql(OWN[table]) if is_alone else "true"
+    return [id_ for (id_,) in fetch_rows(NEXT_SQL.format(table=table, chosen=chosen, batch=BATCH), {"after": after})]
+
+
+def _plain_sql(columns: Sequence[SealedColumn]) -> str:
+    return f"({' OR '.join(plain_sql(one.column, one.type) for one in columns)})"
 
 
 def _packed_seal(table: str, ids: list[UUID]) -> int:

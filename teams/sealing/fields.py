@@ -11,6 +11,8 @@ from django.db import models
 
 from config.db.migration_helpers import ORGANISATION
 from config.db.sealed_columns import MARK_SQL, written_octets_sql
+from config.keys.envelope import DecryptionFailed
+from config.keys.key_errors import KeyLost, KeysUnavailable
 from config.keys.sealed_texts import is_sealed, open_text, records_owner, seal_text
 from config.keys.store import is_configured
 from teams.sensitivity import DEFAULT_LEVEL, Sensitive
@@ -58,10 +60,44 @@ class SealedText(models.TextField):  # type: ignore[type-arg]  # Django itself t
         name, path, args, kwargs = super().deconstruct()
         return (
             name,
-            "django.db.models.TextField" if type(self) in {SealedText, SealedPersonalText} else path,
+            "django.db.models.TextField" if type(self) in {SealedText, SealedRecordText, SealedPersonalText} else path,
             args,
             kwargs,
         )
+
+
+UNREADABLE_NOTICE = "[This text cannot be read.]"
+
+
+class UnreadableText(str):
+    """A notice that lists show instead of a sealed text that cannot be opened now, with the error that says why."""
+
+    error: Exception
+
+    @classmethod
+    def because(cls, error: Exception) -> "UnreadableText":
+        """Return the notice for a text whose opening raised this."""
+        notice = cls(UNREADABLE_NOTICE)
+        notice.error = error
+        return notice
+
+
+def require_readable(text: str) -> str:
+    """Return the text. Raises what its opening raised: KeysUnavailable, KeyLost or DecryptionFailed."""
+    if isinstance(text, UnreadableText):
+        raise text.error
+    return text
+
+
+class SealedRecordText(SealedText):
+    """A sealed text of a record, which is an UnreadableText if it cannot be opened: one row must not break a list."""
+
+    def from_db_value(self, value: str | None, _expression: Any, _connection: Any) -> str | None:
+        """Return the text as it was written, or the notice that it cannot be read."""
+        try:
+            return super().from_db_value(value, _expression, _connection)
+        except (KeysUnavailable, KeyLost, DecryptionFailed) as error:
+            return UnreadableText.because(error)
 
 
 class SealedPersonalText(SealedText):

@@ -150,7 +150,9 @@ def _batches(column: SealedColumn, id_: UUID, condition: str) -> Iterator[tuple[
     """Yield ids and texts of the rows with this condition, in the order of their ids."""
     text = stored_text_sql(column.column, column.type)
     names = {"table": column.table, "text": text, "whole": column.whole, "key": column.key, "batch": BATCH}
-    sql = NEXT_SQL.format(**names, condition=condition, locked="" if column.is_version or column.is_record else LOCKED_SQL)
+    sql = NEXT_SQL.format(
+        **names, condition=condition, locked="" if column.is_version or column.is_record else LOCKED_SQL
+    )
     after: Any = None
     while rows := fetch_rows(sql, {"whole": column.of(id_), "after": after}):
         yield [id_ for id_, _ in rows], [text for _, text in rows]
