@@ -31,7 +31,7 @@ AUDITED_FUNCTIONS = (
     "contexts_below(uuid, smallint, integer)",
     "raise_contexts(smallint, uuid[])",
     "renew_stored_texts(bytea[], bytea[])",
-    "seal_versions(text, uuid[], text[])",
+    "seal_versions(text, text, uuid[], text[])",
     "seal_records(text, uuid[], text[])",
     "erase_sealed_texts(uuid, text, text, text[], text[], text[])",
     "erase_sealed_rows(uuid, text, text[])",

@@ -48,7 +48,7 @@ def plain_texts_seal() -> Iterator[tuple[str, int]]:
     for table, columns in PARTS.items():
         for column in columns:
             if column.is_version:
-                yield from ((column.table, sealed) for sealed in _versions_seal(table, column.table, column.column))
+                yield from ((column.table, sealed) for sealed in _versions_seal(table, column))
     for column in PERSONAL:
         plain = plain_sql(column.column, column.type)
         for (person,) in fetch_rows(PERSONS_SQL.format(table=column.table, plain=plain)):
@@ -80,12 +80,11 @@ def _packed_seal(table: str, ids: list[UUID]) -> int:
     return len(things_move(tiers, plain, Tier.HOT)) if tiers and plain else 0
 
 
-def _versions_seal(table: str, versions: str, name: str) -> Iterator[int]:
+def _versions_seal(table: str, column: SealedColumn) -> Iterator[int]:
     """Seal versions that were above internal when they were saved, although their text is not any more."""
     owner = OWNERS.get(table, "agent_id").replace("agent_id", "file.agent_id").replace("team_id", "file.team_id")
-    column = next(one for one in PARTS[table] if one.table == versions)
-    names = {"column": name, "owner": owner, "versions": versions, "table": table, "batch": BATCH}
-    sql = VERSIONS_SQL.format(**names, plain=plain_sql(name, "text", "version."))
+    names = {"column": column.column, "owner": owner, "versions": column.table, "table": table, "batch": BATCH}
+    sql = VERSIONS_SQL.format(**names, plain=plain_sql(column.column, "text", "version."))
     while rows := fetch_rows(sql):
         store_texts(column, [id_ for id_, *_ in rows], [seal_text(text, of) for _, text, of in rows])
         yield len(rows)

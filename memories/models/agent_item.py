@@ -111,7 +111,7 @@ class Thread(AgentItem):
     ref_kind = "thread"
     context_fields = frozenset({"title", "summary"})
 
-    title = models.CharField(max_length=200)
+    title = SealedText(max_length=200)
     status = models.CharField(max_length=10, choices=ThreadStatus.choices, default=ThreadStatus.ACTIVE)
     summary = SealedText(blank=True, default="")
     touched_at = models.DateTimeField()

@@ -43,9 +43,13 @@ CONFLICTS = tuple(
 )
 
 
+def _version(table: str) -> tuple[SealedColumn, ...]:
+    return tuple(SealedColumn(table, column, "file_id", is_version=True) for column in ("content", "note"))
+
+
 def _file(kind: str, table: str) -> tuple[SealedColumn, ...]:
     return (
-        SealedColumn(f"{table.removesuffix('s')}_versions", "content", "file_id", is_version=True),
+        *_version(f"{table.removesuffix('s')}_versions"),
         SealedColumn("file_passages", "text", "file_id", key="bigint", is_searched=True),
         SealedColumn("drafts", "content", "about", f"{kind}:"),
         SealedColumn("texts_set_aside", "content", "about", f"{kind}:"),
@@ -72,11 +76,11 @@ OWN: Mapping[str, tuple[SealedColumn, ...]] = {
     **{table: (SealedColumn(table, "content"),) for table in FILES.values()},
     "documents": (SealedColumn("documents", "content"),),
     "events": (SealedColumn("events", "content", type="jsonb"),),
-    "sessions": (),
+    "sessions": (SealedColumn("sessions", "title"),),
     "task_frames": (SealedColumn("task_frames", "goal"), SealedColumn("task_frames", "result")),
     "entities": (SealedColumn("entities", "properties", type="jsonb"),),
     "patterns": (SealedColumn("patterns", "guidance"),),
-    "threads": (SealedColumn("threads", "summary"),),
+    "threads": (SealedColumn("threads", "title"), SealedColumn("threads", "summary")),
     "tools": (SealedColumn("tools", "description"), SealedColumn("tools", "schema", type="jsonb")),
     "assemblies": (SealedColumn("assemblies", "topic", is_record=True),),
     "proposals": (SealedColumn("proposals", "wishes", type="jsonb"), SealedColumn("proposals", "note")),
@@ -93,7 +97,7 @@ OWNERS = {
 }
 """SQL of the owner under whose key the texts of a row are sealed; the agent's id in all other tables."""
 PARTS: Mapping[str, tuple[SealedColumn, ...]] = {
-    "memories": (SealedColumn("memory_versions", "content", "file_id", is_version=True), *CONFLICTS),
+    "memories": (*_version("memory_versions"), *CONFLICTS),
     **{table: _file(kind, table) for kind, table in FILES.items()},
     "documents": (SealedColumn("chunks", "text", "document_id", key="bigint", is_searched=True), *CONFLICTS),
     "entities": CONFLICTS,

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import models
+from django.db.models.lookups import IContains
 
 from config.db.migration_helpers import ORGANISATION
 from config.db.sealed_columns import MARK_SQL, written_octets_sql
@@ -40,7 +41,7 @@ def must_be_sealed(row: Any) -> bool:
 
 
 class SealedText(models.TextField):  # type: ignore[type-arg]  # Django itself takes no arguments
-    """A text that is sealed in rows above internal."""
+    """A text that is sealed in rows above internal. `max_length` is checked when a row is validated."""
 
     is_sealed_above_internal = True
 
@@ -64,6 +65,16 @@ class SealedText(models.TextField):  # type: ignore[type-arg]  # Django itself t
             args,
             kwargs,
         )
+
+
+@SealedText.register_lookup
+class WordsInPlain(IContains):
+    """Words in texts that are not sealed: what is encrypted has letters by chance."""
+
+    def as_sql(self, compiler: Any, connection: Any) -> Any:
+        column, column_params = self.process_lhs(compiler, connection)
+        found, params = super().as_sql(compiler, connection)
+        return f"({found} AND NOT starts_with({column}, {MARK_SQL}))", [*params, *column_params]
 
 
 UNREADABLE_NOTICE = "[This text cannot be read.]"

@@ -35,7 +35,7 @@ STORE_SQL = """
 UPDATE {table} SET {column} = made.text::{type}
 FROM unnest(%(ids)s::{key}[], %(texts)s::text[]) AS made (id, text) WHERE {table}.id = made.id
 """
-STORE_VERSIONS_SQL = "SELECT seal_versions(%(table)s, %(ids)s::uuid[], %(texts)s::text[])"
+STORE_VERSIONS_SQL = "SELECT seal_versions(%(table)s, %(column)s, %(ids)s::uuid[], %(texts)s::text[])"
 STORE_RECORDS_SQL = "SELECT seal_records(%(table)s, %(ids)s::uuid[], %(texts)s::text[])"
 LEVELS_SQL = "SELECT text_sha256, level, deriver, text FROM text_levels WHERE item = %s"
 FORGET_LEVELS_SQL = "SELECT prune_levels(%s, '{}')"
@@ -164,7 +164,7 @@ def store_texts(column: SealedColumn, ids: Collection[Any], texts: Collection[st
     is_json = column.type == "jsonb"
     values = {"ids": list(ids), "texts": [json.dumps(one) if is_json and is_sealed(one) else one for one in texts]}
     if column.is_version:
-        fetch_rows(STORE_VERSIONS_SQL, {"table": column.table, **values})
+        fetch_rows(STORE_VERSIONS_SQL, {"table": column.table, "column": column.column, **values})
     elif column.is_record:
         fetch_rows(STORE_RECORDS_SQL, {"table": column.table, **values})
     else:

@@ -73,8 +73,7 @@ WHERE table_type = 'BASE TABLE' AND table_schema NOT IN ('pg_catalog', 'informat
 """
 LISTED = {
     "documents.path", "entities.name", "entities.names", "patterns.name", "relations.type", "sessions.external_id",
-    "sessions.title", "threads.title", "tools.name", "organisation_files.title", "organisation_file_versions.title",
-    "agent_md_file_versions.note", "team_md_file_versions.note", "organisation_file_versions.note",
+    "tools.name", "organisation_files.title", "organisation_file_versions.title",
     "alerts.name", "recall_tests.name", "pieces.facts", "activities.target",
 }  # fmt: skip
 """The columns in which the marker lies in plain, because they are not sealed: names, titles, paths, types, notes …"""
