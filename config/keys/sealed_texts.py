@@ -73,6 +73,20 @@ def owner_of(sealed: str) -> UUID:
     return UUID(bytes=_parts(sealed)[0].id[len(LIVE) :])
 
 
+def owner_prefix(owner: UUID) -> str:
+    """Return the characters with which every text begins that is sealed under the owner's key.
+
+    They tell the first 15 of the 16 bytes of the owner's id: base64 has three bytes in four characters.
+    """
+    return MARK + base64.b64encode(owner.bytes[: OWNER_BYTES - 1]).decode()
+
+
+def owner_of_key(name: bytes) -> UUID | None:
+    """Return the owner whose key has this id; None for keys of other things."""
+    is_owners = name.startswith(LIVE) and len(name) == len(LIVE) + OWNER_BYTES
+    return UUID(bytes=name[len(LIVE) :]) if is_owners else None
+
+
 def records_owner(agent: UUID) -> UUID:
     """Return the owner under whose key lies what is recorded about an agent and outlives it, such as topics."""
     return UUID(hashlib.md5(f"records:{agent}".encode(), usedforsecurity=False).hexdigest())
