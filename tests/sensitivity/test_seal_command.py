@@ -1,4 +1,4 @@
-"""`seal_texts --rewrite` and `encrypt_records --rewrite` leave nothing in plain, nor former bytes in files of tables."""
+"""`seal_texts --rewrite` and `encrypt_records --rewrite` leave nothing in plain, nor former bytes in the files."""
 
 import io
 from typing import Any
