@@ -91,7 +91,7 @@ def seals_columns(table: str, columns: Mapping[str, str], *, in_tiers: bool = Fa
 
 def replaced(former: migrations.RunSQL, present: migrations.RunSQL) -> list[migrations.RunSQL]:
     """Return the operations that drop what the first one created, and create the second one."""
-    return [migrations.RunSQL(former.reverse_sql, former.sql), present]
+    return [migrations.RunSQL(former.reverse_sql or "", former.sql), present]
 
 
 def seals_versions(table: str, versions: str, columns: Sequence[str] = ("content",)) -> migrations.RunSQL:

@@ -128,7 +128,7 @@ class Thread(AgentItem):
         ]
 
     def __str__(self) -> str:
-        return self.title
+        return str(self.title)
 
 
 class Tool(Embedded, AgentItem):

@@ -110,7 +110,7 @@ def test_a_topic_and_what_is_made_of_it_lie_sealed_and_read_as_written(cleared: 
 def test_a_request_by_rest_leaves_no_topic_in_plain(cleared: Agent) -> None:
     api = Api(api_key_create(agent=cleared, scopes=[ApiKey.Scope.CONFIDENTIAL])[1])
     asked = {"agent": cleared.slug, "topic": SECRET, "sensitivity": "confidential"}
-    assert api.post("assemblies", asked, headers={"Idempotency-Key": "one"}).json()["topic"] == SECRET
+    assert api.post("assemblies", asked, idempotency_key="one").json()["topic"] == SECRET
     body = {"request_id": "one", "intent": SECRET, "sensitivity": "confidential"}
     assert api.post("memory/assemble", body).status_code == 201
     assert holding("Vyqxquokka") == set()
