@@ -125,9 +125,9 @@ def recall_test_create(
 
 @transaction.atomic
 def recall_test_save(
-    *, test: RecallTest, facts: RecallFacts, expected_version: int, principal: Principal
+    *, test: RecallTest, facts: RecallFacts, expected_version: int, principal: Principal, sensitivity: int | None = None
 ) -> RecallTest:
-    """Save the next version of a test; the same values make none.
+    """Save the next version of a test; the same values make none. `sensitivity` raises its level.
 
     Earlier results have their expectations by value. Raises StaleVersion, NotFound, and Invalid as
     `recall_test_create`.
@@ -136,6 +136,7 @@ def recall_test_save(
     if current.version != expected_version:
         raise StaleVersion(current, expected_version)
     before = _values_of(current)
+    current.sensitivity = max(current.sensitivity, sensitivity or DEFAULT_LEVEL)
     _set_values(current, facts)
     return _next_version(current, principal) if _values_of(current) != before else current
 
@@ -290,7 +291,7 @@ def _next_version(test: RecallTest, principal: Principal) -> RecallTest:
 
 
 def _values_of(test: RecallTest) -> tuple[Any, ...]:
-    return test.name, test.topic, test.profile, test.budget, test.expectations
+    return test.name, test.topic, test.profile, test.budget, test.expectations, test.sensitivity
 
 
 def _set_values(test: RecallTest, facts: RecallFacts) -> None:
