@@ -72,7 +72,7 @@ class WordsInPlain(IContains):
     """Words in texts that are not sealed: what is encrypted has letters by chance."""
 
     def as_sql(self, compiler: Any, connection: Any) -> Any:
-        column, column_params = self.process_lhs(compiler, connection)
+        column, column_params = compiler.compile(self.lhs)
         found, params = super().as_sql(compiler, connection)
         return f"({found} AND NOT starts_with({column}, {MARK_SQL}))", [*params, *column_params]
 
