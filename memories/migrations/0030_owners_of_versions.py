@@ -6,7 +6,7 @@ import memories.models.memory
 
 
 class Migration(migrations.Migration):
-    dependencies = [("memories", "0028_memory_owners")]
+    dependencies = [("memories", "0029_sealed_titles")]
 
     operations = [
         migrations.AddField(
