@@ -149,6 +149,7 @@ def sentences_of(passages: Sequence[CorpusText]) -> list[CorpusText]:
 
 def _write(folder: Path, name: str, texts: Sequence[CorpusText]) -> None:
     lines = [json.dumps({"text": one.text, "item": one.item}) for one in texts]
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

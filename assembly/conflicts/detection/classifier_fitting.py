@@ -62,7 +62,7 @@ CONFLICT_PRECISION, FALSE_ALARMS, DUPLICATE_PRECISION = 0.9, 0.05, 0.99
 LEAST_THRESHOLD, LEAST_CHANCE = 0.45, 0.01
 REPETITIONS = 3
 """Pairs in quite different words count so often: they are few, and what people write is like them."""
-FALSE_PER_1000 = 20.0
+FALSE_PER_1000 = 10.0
 """The most conflicts that may be found per 1,000 texts of a corpus in which no texts contradict each other."""
 METHOD = (
     f"logistic (subject) and multinomial (labels), Newton; L2 {SUBJECT_PENALTY} and {LABEL_PENALTY}; each label counts"
@@ -239,7 +239,8 @@ def train_classifier(
     least = of_long = _least_threshold(chances, "conflict", CONFLICT_PRECISION, FALSE_ALARMS)
     if corpora:
         of_short, of_long = least_probabilities(everything, corpora, false_per_1000=FALSE_PER_1000)
-        least = min(of_long, max(of_short, least))
+        least = max(of_short, least)
+        of_long = max(of_long, least)  # where several pairs are compared, a cue by chance is likelier
     duplicate = choose_duplicate_threshold([pair for pairs in analysed.values() for pair in pairs])
     thresholds = least, duplicate, of_long
     figures: dict[str, Mapping[str, float]] = {}

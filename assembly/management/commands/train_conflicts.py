@@ -54,6 +54,9 @@ class Command(BaseCommand):
             raise CommandError(f"There is no {missing[0]}.jsonl in {data}.")
         if not trained:
             raise CommandError(f"There is no NAME.jsonl in {data} to train with.")
+        unrelated = sorted(corpora.glob("*.jsonl")) if corpora else []
+        if corpora and not unrelated:
+            raise CommandError(f"There is no NAME.jsonl in {corpora}.")
         try:
             found = find_embedder(embedder)
             similarities = similarities_by(found)
@@ -64,9 +67,7 @@ class Command(BaseCommand):
             {name: _pairs(files[name]) for name in tested},
             similarities,
             repeated=_names(repeat),
-            unrelated={file.stem: _unrelated(file, found) for file in sorted(corpora.glob("*.jsonl"))}
-            if corpora
-            else {},
+            unrelated={file.stem: _unrelated(file, found) for file in unrelated},
             name=out.stem,
             version=as_version,
         )

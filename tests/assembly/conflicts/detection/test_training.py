@@ -109,6 +109,7 @@ def test_a_wrong_file_is_named(tmp_path: Path, line: str, message: str) -> None:
         ({"train": "missing"}, "There is no missing.jsonl"),
         ({"test": "mine,other"}, "to train with"),
         ({"embedder": "none"}, "There is no embedder"),
+        ({"corpora": Path("nowhere")}, "There is no NAME.jsonl in nowhere"),
     ],
 )
 def test_wrong_options_are_refused(folder: Path, options: dict[str, str], message: str) -> None:
