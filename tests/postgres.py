@@ -44,6 +44,7 @@ def pytest_load_initial_conftests() -> None:
     os.environ |= {"SHARED_CACHE_BYTES": "0", "DISK_CACHE_BYTES": "0", "PREASSEMBLY": "off"}
     (Path(folder) / "static").mkdir()  # or WhiteNoise warns that nothing was collected
     server = EmbeddedPostgres(Path(folder))
+    _start(folder)
     server.attach()
     _create(server, TEMPLATE, "template1")
     subprocess.run(
@@ -52,6 +53,29 @@ def pytest_load_initial_conftests() -> None:
         stdout=subprocess.DEVNULL,
         cwd=Path(__file__).parent.parent,
     )
+
+
+# Nothing of the tests' data has to outlive the machine, and every commit, clone and drop of a database would wait for
+# the disk. Servers that tests start in folders of their own are as durable as the product's.
+NOT_DURABLE = {"fsync": "off", "full_page_writes": "off"}
+START_SERVER = f"""
+from config.postgres import programs, supervisor
+programs.SETTINGS |= {NOT_DURABLE!r}
+supervisor.main()
+"""
+
+
+def _start(folder: str) -> None:
+    """Start the server's supervisor, and wait until it is ready; whoever attaches finds it."""
+    started = subprocess.run(
+        [sys.executable, "-c", START_SERVER, folder],
+        check=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        cwd=Path(__file__).parent.parent,
+        start_new_session=True,
+    )
+    assert not started.stdout, started.stdout.decode()
 
 
 MIGRATE_TEMPLATE = """
