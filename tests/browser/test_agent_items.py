@@ -55,6 +55,7 @@ def test_through_the_graph_with_the_keyboard_alone(page: Page, server: str, kept
     assert page.url.endswith("#list")
 
 
+@pytest.mark.deep
 def test_pointing_at_a_relation_tells_its_type(page: Page, server: str, kept: Kept, complaints: list[str]) -> None:
     sign_in(page, server)
     page.goto(f"{server}/agents/luna/graph/?entity={kept.entity.pk}")

@@ -111,6 +111,7 @@ def test_very_many_items_and_a_long_text_suit_everybody(
     assert look_at(page, [server + address for address in addresses]) == []
 
 
+@pytest.mark.deep
 def test_a_second_round_is_told_beside_the_sources(page: Page, server: str, team: Team, complaints: list[str]) -> None:
     agent, _, principal = luna(team)
     stages = [MemoryFacts(kind="fact", text=f"The stage number {number} is free") for number in range(7, 40)]
@@ -128,6 +129,7 @@ def test_a_second_round_is_told_beside_the_sources(page: Page, server: str, team
     assert look_at(page, [address]) == []
 
 
+@pytest.mark.deep
 def test_terms_are_explained_by_a_press(page: Page, server: str, team: Team, complaints: list[str]) -> None:
     sign_in(page, server)
     page.goto(f"{server}/contexts/{Assembly.objects.get(topic='the stage').id}/")

@@ -137,6 +137,7 @@ def test_copying_gives_the_exact_text(browser: Browser, server: str, team: Team)
     context.close()
 
 
+@pytest.mark.deep
 def test_comparing_and_restoring(page: Page, server: str, team: Team, complaints: list[str]) -> None:
     file = TeamFile.objects.get(team=team, file_key="GOALS")
     people = [User.objects.get(username=name).principal for name in ("olga", "tim")]

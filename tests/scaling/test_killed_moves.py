@@ -13,6 +13,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
+import pytest
 from django.db import connections
 
 from agents.keys import api_key_create
@@ -120,6 +121,7 @@ def move(database: str, seconds: float | None) -> int | None:
     return ended
 
 
+@pytest.mark.deep
 def test_nothing_is_lost_or_there_twice_and_no_request_fails(committed_database: str) -> None:
     agents = [agent_create(slug=f"agent-{number}", name=f"Agent {number}") for number in range(AGENTS)]
     for agent in agents:
