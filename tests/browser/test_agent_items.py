@@ -64,6 +64,7 @@ def test_pointing_at_a_relation_tells_its_type(page: Page, server: str, kept: Ke
     assert title.text_content() == f"{relation.source.name} {relation.type} {relation.target.name}"
 
 
+@pytest.mark.deep
 def test_forms_without_javascript(browser: Browser, server: str, kept: Kept) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()

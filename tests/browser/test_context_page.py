@@ -67,6 +67,7 @@ def test_items_are_filtered_sorted_and_selected_on_the_page(
     expect(rows).to_have_count(50)
 
 
+@pytest.mark.deep
 def test_items_are_found_without_javascript(browser: Browser, server: str, team: Team) -> None:
     many = context_of_many(*luna(team), candidates=400)
     context = browser.new_context(java_script_enabled=False)
@@ -81,6 +82,7 @@ def test_items_are_found_without_javascript(browser: Browser, server: str, team:
     context.close()
 
 
+@pytest.mark.deep
 def test_a_long_text_goes_on_and_is_copied_whole(browser: Browser, server: str, team: Team) -> None:
     long = context_of_text(*luna(team), "harbour walk opens\n" * 10_526)
     content = content_of(load_record(long))

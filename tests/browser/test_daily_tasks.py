@@ -141,6 +141,7 @@ def test_an_account_with_a_role_takes_four(begin: Begin) -> None:
     assert hand.count <= 4
 
 
+@pytest.mark.deep
 def test_on_which_days_a_file_was_cut_and_by_how_much_takes_three(begin: Begin) -> None:
     follow_assemblies(list(Assembly.objects.order_by("id")))
     hand = begin("olga")

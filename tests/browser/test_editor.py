@@ -290,6 +290,7 @@ def test_shortcuts_can_be_switched_off(page: Page, server: str, team: Team, comp
     expect(page.get_by_label("Text of Goals")).to_have_value("plain")
 
 
+@pytest.mark.deep
 def test_the_line_of_a_cut_is_drawn(page: Page, server: str, team: Team, complaints: list[str]) -> None:
     sign_in(page, server)
     page.goto(f"{server}/agents/luna/files/KNOWLEDGE/")

@@ -103,6 +103,7 @@ def test_a_rule_by_keyboard_alone(page: Page, server: str, team: Team, complaint
     expect(page.locator("#exact")).to_contain_text("Rehearsed.")
 
 
+@pytest.mark.deep
 def test_lines_are_added_and_a_form_becomes_a_text_and_a_form_again(
     page: Page, server: str, team: Team, complaints: list[str]
 ) -> None:

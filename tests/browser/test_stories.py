@@ -108,6 +108,7 @@ def test_leaving_with_unsaved_text_asks_first(page: Page, server: str, team: Tea
     assert asked == ["beforeunload"]
 
 
+@pytest.mark.deep
 def test_the_menu_of_a_phone(browser: Browser, server: str, team: Team) -> None:
     context = browser.new_context(viewport={"width": 390, "height": 800})
     page = context.new_page()
