@@ -15,6 +15,7 @@ from assembly.monitoring.webhooks import api as webhooks_api
 from assembly.profiles import api as profiles_api
 from assembly.profiles import tuning_api
 from assembly.recall_tests import api as recall_tests_api
+from assembly.recall_tests import publication_api as recall_publication_api
 from assembly.records import api as records_api
 from assembly.rules import api as rules_api
 from assembly.simulation.draft_preview import api as draft_preview_api
@@ -48,6 +49,9 @@ urlpatterns = [
     path("proposals/<uuid:id_>/rerun", proposals_api.ProposalRerun.as_view()),
     path("assemblies/<uuid:id_>/recall-test", recall_tests_api.AssemblyRecallTest.as_view()),
     path("recall-tests", recall_tests_api.RecallTestList.as_view()),
+    path("recall-tests/trial", recall_publication_api.RecallTestTrial.as_view()),
+    path("recall-tests/guards", recall_publication_api.PublicationGuardList.as_view()),
+    path("recall-tests/guards/<uuid:id_>", recall_publication_api.PublicationGuardDetail.as_view()),
     path("recall-tests/<uuid:id_>", recall_tests_api.RecallTestDetail.as_view()),
     path("recall-tests/<uuid:id_>/run", recall_tests_api.RecallTestRun.as_view()),
     path("recall-tests/<uuid:id_>/results", recall_tests_api.RecallTestResults.as_view()),

@@ -99,6 +99,7 @@ EMBEDDED_POSTGRES = None if environment.text("DATABASE_URL") else EmbeddedPostgr
 DATABASE_DIRECT = databases.direct_address(EMBEDDED_POSTGRES)
 DATABASES = databases.databases(EMBEDDED_POSTGRES)
 DATABASE_REPLICA_MAX_LAG_SECONDS = environment.number("DATABASE_REPLICA_MAX_LAG_SECONDS", 60, minimum=10, maximum=3_600)
+DATABASE_DISTRIBUTED = environment.flag("DATABASE_DISTRIBUTED")
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # --- Keys of recorded texts: in a database apart from the data, each encrypted by the master key ---

@@ -296,6 +296,8 @@ class Sensitive(models.Model):
     """The columns with the levels that a reader needs: of a version, its own level and that of the text now."""
     owners_together: ClassVar[bool] = False
     """Whether a row has texts of all its owners, so that a reader needs the clearance for each of them."""
+    outlives_agent: ClassVar[bool] = False
+    """Whether a row stays when its agent is deleted, so that its texts are not sealed under the agent's key."""
 
     sensitivity = models.SmallIntegerField(choices=LEVEL_CHOICES, default=DEFAULT_LEVEL, db_default=DEFAULT_LEVEL)
 

@@ -10,6 +10,7 @@ from rest_framework.response import Response
 
 from agents.access import agent_for
 from assembly.conflicts.access import conflict_for, conflict_to_resolve
+from assembly.conflicts.presentation import IncludingContext, including_contexts
 from assembly.conflicts.services import CHOICES, EDITS, conflict_edit, conflict_resolve, conflict_undo
 from assembly.conflicts.sides import SideText, side_texts
 from assembly.models import Conflict, ConflictKind, ConflictResolution, ConflictSide, ConflictStatus, ConflictStrategy
@@ -23,6 +24,7 @@ from teams.access import team_for
 from teams.api.serializers import ActorSerializer, actor_document, page_serializer
 from teams.api.view import ApiView
 from teams.origin import Origin
+from teams.principal import Principal
 
 STATUSES = [*ConflictStatus.values, "all"]
 
@@ -72,9 +74,22 @@ class ConflictSerializer(serializers.Serializer[Any]):
     right = ConflictSideSerializer()
 
 
+class IncludingContextSerializer(serializers.Serializer[Any]):
+    id = serializers.UUIDField(help_text="The assembly.")
+    created_at = serializers.DateTimeField()
+    topic = serializers.CharField(allow_blank=True)
+    agent = serializers.CharField()
+    team = serializers.CharField(allow_null=True)
+    left = serializers.BooleanField(help_text="Whether it included the left text as it was compared.")
+    right = serializers.BooleanField()
+
+
 class ConflictDetailSerializer(ConflictSerializer):
     left = ConflictSideTextSerializer()
     right = ConflictSideTextSerializer()
+    contexts = IncludingContextSerializer(
+        many=True, help_text="The newest 10 for agents that included a side and that you may see."
+    )
 
 
 class ConflictDecisionSerializer(StrictSerializer):
@@ -132,10 +147,29 @@ def _text_document(side: SideText) -> dict[str, Any]:
     return dict(ConflictSideTextSerializer(facts).data)
 
 
-def conflict_detail_document(conflict: Conflict) -> dict[str, Any]:
-    """Return a conflict as JSON, with both texts as they are now."""
+def _context_document(including: IncludingContext) -> dict[str, Any]:
+    context = including.context
+    facts = {
+        "id": context.id,
+        "created_at": context.created,
+        "topic": context.topic,
+        "agent": context.agent_slug,
+        "team": context.team_slug or None,
+        "left": including.left,
+        "right": including.right,
+    }
+    return dict(IncludingContextSerializer(facts).data)
+
+
+def conflict_detail_document(conflict: Conflict, principal: Principal) -> dict[str, Any]:
+    """Return a conflict as JSON, with both texts as they are now, and the contexts that included one of them."""
     left, right = side_texts([conflict])[conflict.id]
-    return {**conflict_document(conflict), "left": _text_document(left), "right": _text_document(right)}
+    return {
+        **conflict_document(conflict),
+        "left": _text_document(left),
+        "right": _text_document(right),
+        "contexts": [_context_document(one) for one in including_contexts(conflict, principal)],
+    }
 
 
 class ConflictList(ApiView):
@@ -147,6 +181,9 @@ class ConflictList(ApiView):
             OpenApiParameter("kind", str, enum=ConflictKind.values, description="Only those."),
             OpenApiParameter("agent", str, description="Only with a text of the agent with this slug."),
             OpenApiParameter("team", str, description="Only with a text of the team with this slug."),
+            OpenApiParameter(
+                "item", UUID, description="Only with a text of the memory, document or entity with this id."
+            ),
             *PAGE,
         ],
         responses=page_serializer(ConflictSerializer),
@@ -156,10 +193,11 @@ class ConflictList(ApiView):
 
         A conflict with an archived or superseded memory is not open.
         """
-        query = self.query("status", "kind", "agent", "team", "cursor", "limit")
+        query = self.query("status", "kind", "agent", "team", "item", "cursor", "limit")
         agent = agent_for(self.principal, query["agent"]) if "agent" in query else None
         team = team_for(self.principal, query["team"]) if "team" in query else None
-        rows = Conflict.objects.visible_to(self.principal).selected(
+        visible = Conflict.objects.visible_to(self.principal)
+        rows = (visible.about([_id("item", query["item"])]) if "item" in query else visible).selected(
             status=_known("status", query.get("status", "open"), STATUSES),
             kind=_known("kind", query["kind"], ConflictKind.values) if "kind" in query else "",
             agent_id=agent.id if agent else None,
@@ -171,9 +209,9 @@ class ConflictList(ApiView):
 class ConflictDetail(ApiView):
     @extend_schema(operation_id="conflicts_read", summary="Get conflict", responses=ConflictDetailSerializer)
     def get(self, request: Request, id_: UUID) -> Response:
-        """Return a conflict with both texts as they are now."""
+        """Return a conflict with both texts as they are now, and the newest contexts that included one of them."""
         self.query()
-        return Response(conflict_detail_document(conflict_for(self.principal, id_)))
+        return Response(conflict_detail_document(conflict_for(self.principal, id_), self.principal))
 
 
 class ConflictResolve(ApiView):
@@ -199,7 +237,7 @@ class ConflictResolve(ApiView):
             conflict_edit(conflict=conflict, side=side, text=asked["text"], reason=reason, principal=self.principal)
         else:
             conflict_resolve(conflict=conflict, choice=choice, reason=reason, principal=self.principal)
-        return Response(conflict_detail_document(conflict_for(self.principal, id_)))
+        return Response(conflict_detail_document(conflict_for(self.principal, id_), self.principal))
 
 
 class ConflictUndo(ApiView):
@@ -214,7 +252,14 @@ class ConflictUndo(ApiView):
         """Undo the decision on a conflict: it is open again, and its memories are as they were before the decision."""
         self.query()
         conflict_undo(conflict=conflict_to_resolve(self.principal, id_), principal=self.principal)
-        return Response(conflict_detail_document(conflict_for(self.principal, id_)))
+        return Response(conflict_detail_document(conflict_for(self.principal, id_), self.principal))
+
+
+def _id(field: str, value: str) -> UUID:
+    try:
+        return UUID(value)
+    except ValueError:
+        raise Invalid(field, "Use the id of an item.") from None
 
 
 def _known(field: str, value: str, known: list[str]) -> str:

@@ -37,7 +37,7 @@ MAX_PIECES = 200
 
 HEADINGS: Mapping[str, str | Promise] = {
     ConflictKind.NUMBER: gettext_lazy("Two texts name different numbers"),
-    ConflictKind.DATE: gettext_lazy("Two texts name different dates"),
+    ConflictKind.DATE: gettext_lazy("Two texts name different dates or times"),
     ConflictKind.NEGATION: gettext_lazy("One text denies what the other one says"),
     ConflictKind.STATE: gettext_lazy("Two texts name opposite states"),
     ConflictKind.PROPERTY: gettext_lazy("Two texts name different values"),
@@ -157,6 +157,14 @@ class ConflictView:
 def consequence(winner: SideView, loser: SideView) -> str:
     """Return what happens to the other side if the winner holds, in a sentence."""
     names = {"name": loser.name}
+    if loser.text.side.kind in FILE_MODELS:
+        return (
+            _(
+                "%(name)s stays as it is. Contexts that include single passages of it leave this one out; "
+                "contexts that include it whole keep it, so edit it, too."
+            )
+            % names
+        )
     if loser.text.side.kind != "memory":
         return _("%(name)s stays as it is, and contexts leave out its passage.") % names
     same_owner = (winner.text.agent_slug, winner.text.team_slug) == (loser.text.agent_slug, loser.text.team_slug)

@@ -26,6 +26,7 @@ from assembly.models import (
     ConflictStatus,
     text_hash,
 )
+from assembly.monitoring.alerts.conflict_alerts import conflict_alerts_close
 from config.http.errors import Conflict as ConflictError
 from config.http.errors import Invalid
 from config.invisible_characters import clean_text, is_blank
@@ -242,6 +243,7 @@ def _decide(
         by_name=principal.name,
     )
     _record(principal, ActivityAction.CONFLICT_RESOLVED, conflict)
+    conflict_alerts_close(conflict)
     return conflict
 
 

@@ -30,6 +30,7 @@ from assembly.records.feedback import feedback_create, may_give_feedback
 from assembly.records.reader import StoredAssembly, content_of
 from assembly.records.reader import replay as replay_of
 from assembly.records.retention_policies import may_flag
+from assembly.records.warnings import flagged_conflicts
 from assembly.sources.withheld import withheld_count
 from config.http.errors import Conflict, Invalid, NotFound
 from config.http.late_reads import may_be_late
@@ -88,6 +89,7 @@ def _render_summary(request: HttpRequest, id_: UUID, form: FeedbackForm, status:
         "left_out_count": len(out),
         "empty": [page.items.title(position) for position in empty_positions(told)],
         "warnings": items.warnings(assembly),
+        "flagged": [one.id for one in flagged_conflicts(told)],
         "quality": [] if page.content is None else quality_rows(told, page.content),
         "is_damaged": page.content is None and not told.erasure_sentence,
         "feedback": feedback_rows(told, page.items),

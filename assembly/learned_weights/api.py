@@ -1,12 +1,15 @@
-"""REST endpoints that show the learned weights of a profile and switch them. Everyone may read; admins may write."""
+"""REST endpoints that show the learned weights of a profile, learn and switch them. Everyone may read; admins may
+write.
+"""
 
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
+from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from assembly.learned_weights.jobs import learning_job_create
 from assembly.learned_weights.presentation import LearnedVersion, learned_versions
 from assembly.learned_weights.services import MAX_VERSION, learned_weights_switch
 from assembly.models import LearnedWeights
@@ -14,6 +17,7 @@ from assembly.profiles.catalogue import find_profile_entry
 from assembly.profiles.serializers import ProfileWeightsSerializer
 from config.http.idempotency import idempotent
 from config.http.serializers import Flag, StrictSerializer
+from memories.api.jobs import JobSerializer, job_document
 from teams.access import require_admin
 from teams.api.serializers import ActorSerializer, actor_document
 from teams.api.view import ApiView
@@ -99,6 +103,25 @@ class ProfileLearnedWeights(ApiView):
         """Return the versions of the weights that were learned from feedback, with what each would have changed."""
         self.query()
         return Response(_document(name, learned_versions(find_profile_entry(name), self.principal)))
+
+    @extend_schema(
+        operation_id="profiles_learned_weights_learn",
+        summary="Learn weights of a profile",
+        request=None,
+        responses={202: JobSerializer},
+    )
+    @idempotent
+    def post(self, request: Request, name: str) -> Response:
+        """Begin to learn weights and to try them on recorded contexts, in the background. For organisation admins.
+
+        Nothing is switched on. 409 while they are being learned.
+        """
+        self.query()
+        find_profile_entry(name)
+        require_admin(self.principal)
+        return Response(
+            job_document(learning_job_create(profile=name, principal=self.principal)), status.HTTP_202_ACCEPTED
+        )
 
 
 class ProfileLearnedWeightsSwitch(ApiView):

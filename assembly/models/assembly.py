@@ -25,6 +25,7 @@ from config.caching.process_cache import ProcessCache
 from config.keys.envelope import DataKey
 from teams.models import Team
 from teams.principal import Principal
+from teams.sealing.fields import SealedRecordText
 from teams.sensitivity import Sensitive, SensitiveManager, Sensitivity, clearances_for
 
 COMPRESSION_LEVEL = 2
@@ -205,7 +206,7 @@ class Assembly(Sensitive):
     purpose = models.CharField(max_length=10, blank=True, default="", db_default="")
     parent = models.UUIDField(null=True, db_index=True)
     decided_in = models.UUIDField(null=True, db_index=True)
-    topic = models.TextField(blank=True)
+    topic = SealedRecordText(blank=True)
     profile_name = models.CharField(max_length=60)
     profile_version = models.PositiveIntegerField()
     tokenizer = models.CharField(max_length=60)
@@ -225,6 +226,7 @@ class Assembly(Sensitive):
 
     owner_columns: ClassVar = {"agent": "agent_id", "team": "team_id", "organisation": ""}
     owners_together = True
+    outlives_agent = True
 
     objects: ClassVar = SensitiveManager.from_queryset(AssemblyQuerySet)()
     everything: ClassVar = models.Manager()

@@ -1,12 +1,13 @@
 """A proposal is a saved what-if, which people with the permission to make its changes accept or dismiss."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.db import models
 from django.db.models import Q
 from uuid_utils.compat import uuid7
 
 from assembly.models.assembly import VisibleQuerySet
+from teams.sealing.fields import SealedJson, SealedText
 from teams.sensitivity import Sensitive, SensitiveManager
 
 MAX_NOTE_CHARACTERS = 1_000
@@ -38,8 +39,8 @@ class Proposal(Sensitive):
     team_id = models.UUIDField(null=True)
     team_slug = models.CharField(max_length=60, blank=True)
     team_name = models.CharField(max_length=120, blank=True)
-    wishes = models.JSONField()
-    note = models.CharField(max_length=MAX_NOTE_CHARACTERS, blank=True, default="")
+    wishes: Any = SealedJson()
+    note = SealedText(blank=True, default="")
     basis = models.CharField(max_length=10)
     tokens_before = models.PositiveIntegerField()
     tokens_after = models.PositiveIntegerField()
@@ -54,6 +55,7 @@ class Proposal(Sensitive):
 
     owner_columns: ClassVar = {"agent": "agent_id", "team": "team_id", "organisation": ""}
     owners_together = True
+    outlives_agent = True
 
     objects: ClassVar = SensitiveManager.from_queryset(ProposalQuerySet)()
     everything: ClassVar = models.Manager()

@@ -12,6 +12,7 @@ from uuid_utils.compat import uuid7
 from agents.models import Agent
 from teams.models import Team
 from teams.principal import Principal
+from teams.sealing.fields import SealedJson, SealedText
 from teams.sensitivity import Sensitive, SensitiveManager
 from teams.versioned_text.versioned_file import Signed
 
@@ -57,10 +58,10 @@ class RecallTest(Sensitive, Signed):
     agent = models.ForeignKey(Agent, models.DO_NOTHING, db_constraint=False, null=True, related_name="recall_tests")
     team = models.ForeignKey(Team, models.DO_NOTHING, db_constraint=False, null=True, related_name="recall_tests")
     name = models.CharField(max_length=MAX_TEST_NAME_CHARACTERS)
-    topic = models.CharField(max_length=4_000, blank=True, default="")
+    topic = SealedText(blank=True, default="")
     profile = models.CharField(max_length=60, blank=True, default="")
     budget = models.PositiveIntegerField(null=True)
-    expectations: Any = models.JSONField(default=list)
+    expectations: Any = SealedJson(default=list)
     archived = models.DateTimeField(null=True)
 
     owner_columns: ClassVar = {"agent": "agent_id", "team": "team_id"}
@@ -99,6 +100,7 @@ class RecallResult(Sensitive):
     owner_columns: ClassVar = {"agent": "agent_id", "team": "test__team_id"}
     level_columns = ("sensitivity", "test__sensitivity")
     owners_together = True
+    outlives_agent = True
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     created = models.DateTimeField(auto_now_add=True)
@@ -113,7 +115,7 @@ class RecallResult(Sensitive):
     profile_name = models.CharField(max_length=60)
     profile_version = models.PositiveIntegerField()
     tokens = models.PositiveIntegerField()
-    outcomes: Any = models.JSONField(default=list)
+    outcomes: Any = SealedJson(default=list)
     requested_by = models.CharField(max_length=80)
     requester_name = models.CharField(max_length=200, blank=True, default="")
 

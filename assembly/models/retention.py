@@ -116,7 +116,7 @@ class UnusedPiece(models.Model):
 
 
 class UnusedKey(models.Model):
-    """The id of a key whose text or record was deleted. Triggers of the database list them, and
+    """The id of a key whose text, record or owner was deleted. Triggers of the database list them, and
     `assembly.records.unused_keys` destroys the keys.
     """
 

@@ -34,7 +34,10 @@ from memories.archive.json_section import JsonSection, json_text
 from memories.archive.sections import ArchiveEntry, ExportScope, ImportChange, ImportContext, ImportUnit, register
 from memories.archive.text_section import text_entries
 from memories.models.file_passage import FILE_MODELS
+from teams.api.serializers import LevelField
+from teams.level_changes import require_level
 from teams.principal import Principal
+from teams.sensitivity import DEFAULT_LEVEL, Sensitivity
 
 ELSEWHERE = "A recall test with this id belongs to another team or agent here."
 
@@ -45,6 +48,7 @@ class ArchivedTestSerializer(RecallTestCreateSerializer):
     agent = serializers.CharField(max_length=60, allow_blank=True, default="")  # type: ignore[assignment]
     team = serializers.CharField(max_length=60, allow_blank=True, default="")  # type: ignore[assignment]
     archived = Flag(default=False)
+    sensitivity = LevelField(default=DEFAULT_LEVEL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +59,12 @@ class ArchivedTest:
     team: str
     facts: RecallFacts
     archived: bool
+    sensitivity: int = DEFAULT_LEVEL
 
     @property
     def text(self) -> str:
         """The text of its file."""
-        facts = self.facts
+        facts, level = self.facts, Sensitivity(self.sensitivity)
         return json_text(
             {
                 "agent": self.agent,
@@ -70,6 +75,7 @@ class ArchivedTest:
                 "max_tokens": facts.budget,
                 "expectations": [_expectation_document(one) for one in facts.expectations],
                 "archived": self.archived,
+                **({"sensitivity": level.export_word} if level != DEFAULT_LEVEL else {}),
             }
         )
 
@@ -117,9 +123,17 @@ class RecallTestArchiveSection(JsonSection):
         test = recall_tests_visible_to(principal).filter(id=id_).first()
         if test is None:
             agent, team = recall_owners_for(principal, agent=incoming.agent, team=incoming.team)
-            test = recall_test_create(agent=agent, team=team, facts=facts, principal=principal, id_=id_)
+            level = incoming.sensitivity
+            require_level(principal, RecallTest(agent=agent, team=team), level)
+            test = recall_test_create(
+                agent=agent, team=team, facts=facts, principal=principal, id_=id_, sensitivity=level
+            )
         else:
-            test = recall_test_save(test=test, facts=facts, expected_version=change.version, principal=principal)
+            level = max(test.sensitivity, incoming.sensitivity)  # an import never lowers it
+            require_level(principal, test, level)
+            test = recall_test_save(
+                test=test, facts=facts, expected_version=change.version, principal=principal, sensitivity=level
+            )
         recall_test_archive(test=test, archived=incoming.archived, principal=principal)
 
 
@@ -135,7 +149,7 @@ def _archived(test: RecallTest) -> ArchivedTest:
         ],
     )
     agent, team = (owner.slug if owner else "" for owner in (test.agent, test.team))
-    return ArchivedTest(agent, team, facts, test.archived is not None)
+    return ArchivedTest(agent, team, facts, test.archived is not None, test.sensitivity)
 
 
 def _portable(ref: str) -> str:
@@ -159,7 +173,7 @@ def _parse(said: Mapping[str, Any]) -> ArchivedTest:
         budget=said["max_tokens"],
         expectations=expected,
     )
-    return ArchivedTest(said["agent"], said["team"], facts, said["archived"])
+    return ArchivedTest(said["agent"], said["team"], facts, said["archived"], said["sensitivity"])
 
 
 def _with_refs(facts: RecallFacts) -> RecallFacts:

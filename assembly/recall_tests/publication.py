@@ -3,16 +3,19 @@
 Results of such runs are not stored, because a draft is visible to nobody but its author.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import OuterRef, Q, QuerySet, Subquery, TextField, Value
+from django.db.models.functions import Cast, Coalesce, Concat
+from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from agents.access import agent_for
 from agents.access import is_permitted as may_with_agent
 from agents.models import Agent, AgentFile
 from assembly.engine.refs import Ref
@@ -33,6 +36,7 @@ from assembly.rules.services import Owner
 from assembly.sources.kinds import ORGANISATION_FILE
 from config.http.errors import Forbidden, NotFound
 from teams.access import is_permitted as may_in_team
+from teams.access import team_for
 from teams.activity.log import activity_record
 from teams.activity.models import ActivityAction
 from teams.models import OrganisationFile, Team, TeamFile
@@ -44,6 +48,8 @@ GUARD_SECONDS = 20.0
 """Seconds after which no further test is started before a guarded text is published."""
 SHOWN_FAILURES = 3
 """The number of failed tests that the error message of a refused text names."""
+MAX_SHOWN_NAME = 80
+"""The most characters of the name of an expectation in this message."""
 PROFILE = "profile"
 
 
@@ -58,6 +64,11 @@ class GuardedText:
     agent: Agent | None = None
     team: Team | None = None
 
+    @property
+    def is_profile(self) -> bool:
+        """Whether it is a profile."""
+        return self.about.startswith(f"{PROFILE}:")
+
 
 def find_guarded_text(principal: Principal, about: str, action: Action = Action.READ) -> GuardedText:
     """Return the text with this ref, without a version. Raises NotFound and Forbidden."""
@@ -67,6 +78,25 @@ def find_guarded_text(principal: Principal, about: str, action: Action = Action.
     if not _is_permitted(principal, found, action):
         raise Forbidden("Your role does not allow this for this text. Ask an admin.")
     return found
+
+
+def find_named_text(
+    principal: Principal, *, agent: str = "", team: str = "", file: str = "", profile: str = "", action: Action
+) -> GuardedText:
+    """Return the profile of this name, or the file with this key: of the agent or the team, else of the organisation.
+
+    Raises NotFound and Forbidden.
+    """
+    if profile:
+        return find_guarded_text(principal, f"{PROFILE}:{profile}", action)
+    found: VersionedFile | None
+    if agent:
+        found = AgentFile.objects.filter(agent=agent_for(principal, agent), file_key=file).first()
+    elif team:
+        found = TeamFile.objects.filter(team=team_for(principal, team), file_key=file).first()
+    else:
+        found = OrganisationFile.objects.filter(file_key=file).first()
+    return find_guarded_text(principal, found.about if found else "", action)
 
 
 def _find_text(about: str) -> GuardedText | None:
@@ -101,6 +131,32 @@ def _is_permitted(principal: Principal, text: GuardedText, action: Action) -> bo
 def has_guard(about: str) -> bool:
     """Return whether the next version of the text is refused while a recall test fails; one query."""
     return PublicationGuard.objects.filter(about=about).exists()
+
+
+def publication_guards_visible_to(principal: Principal) -> QuerySet[PublicationGuard]:
+    """Return the guards of the texts that the principal may see, newest first, with the `file_key` of each file."""
+    kinds: Mapping[str, type[Any]] = {
+        "agent_file": AgentFile,
+        "team_file": TeamFile,
+        ORGANISATION_FILE: OrganisationFile,
+    }
+    keys = [
+        Subquery(
+            model.objects.annotate(named=Concat(Value(f"{kind}:", TextField()), Cast("id", TextField())))
+            .filter(named=OuterRef("about"))
+            .values("file_key")[:1]
+        )
+        for kind, model in kinds.items()
+    ]
+    guards = PublicationGuard.objects.select_related("agent", "team").annotate(
+        file_key=Coalesce(*keys, output_field=TextField())
+    )
+    of_profiles = Q(about__startswith=f"{PROFILE}:")
+    visible = guards.filter(
+        Q(agent=None) | Q(agent__in=Agent.objects.visible_to(principal)),
+        Q(team=None) | Q(team__in=Team.objects.visible_to(principal)),
+    )
+    return visible.filter(of_profiles | Q(file_key__isnull=False)).order_by("-created", "-id")
 
 
 @transaction.atomic
@@ -216,12 +272,18 @@ def refusal(named: Sequence[RunOutcome], count: int) -> PublicationRefused:
     ) % {"count": f"{count:,}"}
     sentences = [
         _("“%(test)s” for %(agent)s: %(reasons)s")
-        % {"test": one.run.test.name, "agent": one.run.agent.name, "reasons": " ".join(one.reasons)}
+        % {"test": one.run.test.name, "agent": one.run.agent.name, "reasons": " ".join(_named_reasons(one))}
         for one in named[:SHOWN_FAILURES]
     ]
     if not named:
         sentences = [_("You may not see it. Ask an organisation admin.")]
     return PublicationRefused(" ".join([beginning, *sentences]), tests=[_failed_document(one) for one in named])
+
+
+def _named_reasons(outcome: RunOutcome) -> Iterator[str]:
+    """Yield the name of each unmet expectation and why it is not met: most reasons do not say what they are about."""
+    for name, reason in failures_by_name(outcome):
+        yield f"{Truncator(name).chars(MAX_SHOWN_NAME)}: {reason}" if name else reason
 
 
 def _failed_document(outcome: RunOutcome) -> dict[str, Any]:

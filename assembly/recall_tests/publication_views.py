@@ -147,6 +147,6 @@ def guarded_text_address(text: GuardedText) -> str:
         return reverse("agent_file", args=[text.agent.slug, text.key])
     if text.team:
         return reverse("team_file", args=[text.team.slug, text.key])
-    if text.about.startswith("profile:"):
+    if text.is_profile:
         return reverse("profile_page", args=[text.key])
     return reverse("organisation_file", args=[text.key])

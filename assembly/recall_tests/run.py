@@ -156,6 +156,7 @@ def run_tests(runs: Sequence[RecallRun], change: UnsavedChange = NO_CHANGE, *, s
 def run_test(run: RecallRun, change: UnsavedChange = NO_CHANGE) -> RunOutcome:
     """Return the result of a test for its agent, with the unsaved change.
 
+    Its topic is as sensitive as the test: external sources with a lower level are not asked.
     A test that cannot be run, for example because its profile was deleted, has failed: its outcome says why.
     """
     try:
@@ -170,7 +171,9 @@ def run_test(run: RecallRun, change: UnsavedChange = NO_CHANGE) -> RunOutcome:
 def _run(run: RecallRun, change: UnsavedChange) -> RunOutcome:
     test, now = run.test, timezone.now()
     wanted = expectations_from(test.expectations)
-    asked = AssemblyRequest(topic=test.topic, profile=test.profile, max_tokens=test.budget).for_agent(run.agent)
+    asked = AssemblyRequest(
+        topic=test.topic, profile=test.profile, max_tokens=test.budget, sensitivity=test.sensitivity
+    ).for_agent(run.agent)
     basis = _basis(run, asked, now, change.profile)
     overrides = Overrides(texts=change.texts) if change.texts else NO_OVERRIDES
     changed = simulate(_with_rule(basis, change.rule) if change.rule else basis, overrides)

@@ -96,11 +96,17 @@ class RecallFacts:
 
 @transaction.atomic
 def recall_test_create(
-    *, agent: Agent | None, team: Team | None, facts: RecallFacts, principal: Principal, id_: UUID | None = None
+    *,
+    agent: Agent | None,
+    team: Team | None,
+    facts: RecallFacts,
+    principal: Principal,
+    id_: UUID | None = None,
+    sensitivity: int = DEFAULT_LEVEL,
 ) -> RecallTest:
     """Create a test of the team, for the agent or for all its agents; without a team, a test of the agent.
 
-    `id_` is that of a test which was exported.
+    `id_` is that of a test which was exported. `sensitivity` is that of its topic; the test is at least as sensitive.
 
     The caller checks permissions. Raises Conflict for too many tests, and Invalid for a profile or an item that does
     not exist, and for an agent outside of the team.
@@ -110,7 +116,7 @@ def recall_test_create(
     others = RecallTest.objects.filter(team=team) if team else RecallTest.objects.filter(team=None, agent=agent)
     if others.count() >= MAX_TESTS:
         raise Conflict(f"There are {MAX_TESTS} recall tests here already. Delete one first.")
-    test = RecallTest(agent=agent, team=team, **({"id": id_} if id_ else {}))
+    test = RecallTest(agent=agent, team=team, sensitivity=sensitivity, **({"id": id_} if id_ else {}))
     _set_values(test, facts)
     test.signed_by(principal.author)
     test.save(force_insert=True)
@@ -119,9 +125,9 @@ def recall_test_create(
 
 @transaction.atomic
 def recall_test_save(
-    *, test: RecallTest, facts: RecallFacts, expected_version: int, principal: Principal
+    *, test: RecallTest, facts: RecallFacts, expected_version: int, principal: Principal, sensitivity: int | None = None
 ) -> RecallTest:
-    """Save the next version of a test; the same values make none.
+    """Save the next version of a test; the same values make none. `sensitivity` raises its level.
 
     Earlier results have their expectations by value. Raises StaleVersion, NotFound, and Invalid as
     `recall_test_create`.
@@ -130,6 +136,7 @@ def recall_test_save(
     if current.version != expected_version:
         raise StaleVersion(current, expected_version)
     before = _values_of(current)
+    current.sensitivity = max(current.sensitivity, sensitivity or DEFAULT_LEVEL)
     _set_values(current, facts)
     return _next_version(current, principal) if _values_of(current) != before else current
 
@@ -153,7 +160,8 @@ def recall_test_delete(*, test: RecallTest, principal: Principal) -> None:
 
 def recall_test_from_context(*, assembly: Assembly, refs: Sequence[str], principal: Principal) -> RecallTest:
     """Create a test with the topic and the profile of a recorded context, whose included items with these refs must be
-    included; without refs, the best ranked items of sections that choose by topic.
+    included; without refs, the best ranked items of sections that choose by topic. The test is as sensitive as the
+    context. The name of one above internal does not tell the topic, because names lie in plain.
 
     Raises NotFound if the agent or the team was deleted, Forbidden, and what `recall_test_create` raises.
     """
@@ -165,14 +173,17 @@ def recall_test_from_context(*, assembly: Assembly, refs: Sequence[str], princip
     expected = list(dict.fromkeys(_unversioned(one.ref) for one in chosen))
     if refs and not 0 < len(expected) <= MAX_EXPECTATIONS:
         raise Invalid("refs", f"Choose 1 to {MAX_EXPECTATIONS} included items that are not part of the request.")
+    topic = assembly.topic.strip() if assembly.sensitivity <= DEFAULT_LEVEL else ""
     facts = RecallFacts(
-        name=(assembly.topic.strip() or f"Context of {assembly.agent_name}")[:MAX_TEST_NAME_CHARACTERS],
+        name=(topic or f"Context of {assembly.agent_name}")[:MAX_TEST_NAME_CHARACTERS],
         topic=assembly.topic,
         profile="" if agent and assembly.profile_name == agent.profile else assembly.profile_name,
         budget=budget,
         expectations=[Expectation("include", ref=ref) for ref in expected if _title(ref, agent, team)],
     )
-    return recall_test_create(agent=agent, team=team, facts=facts, principal=principal)
+    return recall_test_create(
+        agent=agent, team=team, facts=facts, principal=principal, sensitivity=assembly.sensitivity
+    )
 
 
 SUGGESTED = 5
@@ -280,7 +291,7 @@ def _next_version(test: RecallTest, principal: Principal) -> RecallTest:
 
 
 def _values_of(test: RecallTest) -> tuple[Any, ...]:
-    return test.name, test.topic, test.profile, test.budget, test.expectations
+    return test.name, test.topic, test.profile, test.budget, test.expectations, test.sensitivity
 
 
 def _set_values(test: RecallTest, facts: RecallFacts) -> None:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from functools import cache
 from uuid import UUID
 
+from django.conf import settings
+
 from config.db.statements import Statement, run_statement
 
 
@@ -41,23 +43,29 @@ def load_change_counts(*owners: UUID) -> tuple[int, ...]:
     return tuple(changes)
 
 
-@cache
 def counts_sql(number: int) -> str:
     """Return the SQL for an array of the counters of `number` owners, for a statement with `owner_parameters`.
 
     Each owner is a parameter of its own: with an array of unknown length, PostgreSQL would plan the statement anew each
     time, which takes longer than reading the counters.
     """
-    return f"ARRAY[{', '.join(map(_count_sql, range(number)))}]::bigint[]"
+    return _counts_sql(number, is_distributed=settings.DATABASE_DISTRIBUTED)
+
+
+@cache
+def _counts_sql(number: int, *, is_distributed: bool) -> str:
+    return f"ARRAY[{', '.join(_count_sql(place, is_distributed) for place in range(number))}]::bigint[]"
 
 
 def is_unchanged_sql(number: int) -> str:
     """Return the SQL condition that counters of `number` owners are unchanged, for a statement with `parameters`."""
-    return " AND ".join(f"{_count_sql(place)} = %(count{place})s::bigint" for place in range(number)) or "true"
+    counted = (_count_sql(place, settings.DATABASE_DISTRIBUTED) for place in range(number))
+    return " AND ".join(f"{count} = %(count{place})s::bigint" for place, count in enumerate(counted)) or "true"
 
 
-def _count_sql(place: int) -> str:
-    return f"coalesce((SELECT sum(value) FROM change_counters WHERE owner = %(owner{place})s::uuid), 0)"  # noqa: S608
+def _count_sql(place: int, is_distributed: bool) -> str:
+    here = f"coalesce((SELECT sum(value) FROM change_counters WHERE owner = %(owner{place})s::uuid), 0)"  # noqa: S608
+    return f"({here} + changes_on_workers(%(owner{place})s::uuid))" if is_distributed else here
 
 
 def owner_parameters(owners: Sequence[UUID]) -> dict[str, str]:

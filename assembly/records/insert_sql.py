@@ -22,7 +22,9 @@ from assembly.records.encoding import ID_BYTES, NewPiece
 from config.caching.cache_metrics import CacheUsage
 from config.db.statements import Statement, fetch_rows, run_statement
 from config.keys.envelope import generation_of
+from config.keys.sealed_texts import is_sealed
 from config.keys.store import on_destruction
+from teams.sensitivity import DEFAULT_LEVEL
 
 # A piece that this process stored before is not sent again, nor its text. No assembly is written if such a piece was
 # deleted, if another piece has its id, or if the expected change counters have moved. All processes insert rows in the
@@ -62,6 +64,8 @@ SELECT unchanged, (SELECT count(*) FROM assembly) FROM state
 RENEW_SQL = "SELECT renew_stored_texts(%s, %s)"
 MAX_KNOWN = 50_000
 KNOWN_BYTES = 150
+TOPIC = Assembly._meta.get_field("topic")  # noqa: SLF001 - Django's documented introspection
+"""The field that seals the topics of records above internal."""
 ID_OFFSETS = range(0, 32 - ID_BYTES + 1, ID_BYTES)
 """Offsets of a piece's hash at which its id may begin."""
 
@@ -101,7 +105,7 @@ def _insert_with_pieces(
     """Return whether the assembly was written; it is not if a piece in `known` is missing. Raises StaleRead."""
     new = {id_: piece for id_, piece in pieces.items() if id_ not in known}
     parameters = {
-        "assembly": _to_json({field.column: getattr(assembly, field.attname) for field in _insert_fields(Assembly)}),
+        "assembly": _to_json(_stored_values(assembly)),
         **(_piece_parameters(new) if new else {}),
         # An array literal as text, because psycopg takes longer to adapt a list than PostgreSQL to look up the ids.
         "known": f"{{{','.join(map(str, known))}}}",
@@ -112,6 +116,13 @@ def _insert_with_pieces(
     if not unchanged:
         raise StaleRead
     return bool(written)
+
+
+def _stored_values(assembly: Assembly) -> dict[str | None, Any]:
+    values = {field.column: getattr(assembly, field.attname) for field in _insert_fields(Assembly)}
+    if assembly.sensitivity > DEFAULT_LEVEL or is_sealed(assembly.topic):
+        values["topic"] = TOPIC.pre_save(assembly, add=True)
+    return values
 
 
 def _piece_parameters(pieces: Mapping[int, NewPiece]) -> dict[str, str]:

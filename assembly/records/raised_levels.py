@@ -10,11 +10,15 @@ import logging
 from datetime import timedelta
 from uuid import UUID
 
-from django.db import DatabaseError
+from django.db import DatabaseError, transaction
 from django.utils import timezone
 
+from assembly.models import Proposal
 from config.db.statements import execute_sql, fetch_rows
+from config.keys.key_errors import KeysUnavailable
 from memories.jobs.periodic import periodic
+from teams.sealing.parts import rows_seal
+from teams.sensitivity import DEFAULT_LEVEL
 
 logger = logging.getLogger(__name__)
 
@@ -25,7 +29,8 @@ AFTER_FAILURE = timedelta(minutes=1)
 MAX_CONTEXTS = 200
 """Most contexts that one transaction raises."""
 
-RAISE_SQL = "SELECT raise_recorded_levels(%(item)s, %(level)s::smallint, %(most)s)"
+BELOW_SQL = "SELECT contexts_below(%(item)s, %(level)s::smallint, %(most)s)"
+RAISE_SQL = "SELECT raise_contexts(%(level)s::smallint, %(ids)s::uuid[])"
 DUE_SQL = "SELECT item, level, due, seen FROM raised_texts WHERE due <= now() ORDER BY due, item LIMIT 100"
 # If the text is raised once more in the meantime, its row has another time.
 LATER_SQL = "UPDATE raised_texts SET seen = %(seen)s, due = %(later)s WHERE item = %(item)s AND due = %(due)s"
@@ -40,7 +45,7 @@ def raise_recorded_levels() -> None:
             row = {"item": item, "due": at}
             try:
                 _raise_contexts_of(item, level)
-            except DatabaseError:
+            except (DatabaseError, KeysUnavailable):
                 logger.exception("contexts with %s could not be raised; the next attempt is in a minute", item)
                 execute_sql(LATER_SQL, {**row, "seen": seen, "later": timezone.now() + AFTER_FAILURE})
                 continue
@@ -53,4 +58,16 @@ def raise_recorded_levels() -> None:
 def _raise_contexts_of(item: UUID, level: int) -> None:
     raised = MAX_CONTEXTS
     while raised == MAX_CONTEXTS:
-        [(raised,)] = fetch_rows(RAISE_SQL, {"item": item, "level": level, "most": MAX_CONTEXTS})
+        raised = _raise_some(item, level)
+
+
+@transaction.atomic
+def _raise_some(item: UUID, level: int) -> int:
+    """Raise some contexts, after their topics and the texts of their proposals were sealed; return how many."""
+    ids = [id_ for (id_,) in fetch_rows(BELOW_SQL, {"item": item, "level": level, "most": MAX_CONTEXTS})]
+    if level > DEFAULT_LEVEL:
+        proposals = Proposal.everything.filter(assembly_id__in=ids, sensitivity__lte=DEFAULT_LEVEL)
+        rows_seal("assemblies", ids)
+        rows_seal("proposals", [*proposals.values_list("id", flat=True)])
+    fetch_rows(RAISE_SQL, {"ids": ids, "level": level})
+    return len(ids)

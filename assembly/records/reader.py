@@ -38,6 +38,7 @@ from assembly.rules.evaluation import rules_from_record
 from config.caching.process_cache import ProcessCache
 from config.db.statements import Rows
 from config.http.cpu_budget import unlimited_cpu
+from teams.sealing.fields import require_readable
 
 NO_COLUMNS: Columns = {"piece": []}
 MAX_CACHE_BYTES = 24_000_000
@@ -250,7 +251,7 @@ def request_of(assembly: Assembly) -> EngineRequest:
     asked = assembly.request
     return EngineRequest(
         budget=assembly.budget,
-        topic=assembly.topic,
+        topic=require_readable(assembly.topic),
         tokenizer=assembly.tokenizer,
         now=assembly.now,
         exclude=tuple(asked.get("exclude", ())),

@@ -14,6 +14,8 @@ from typing import Any
 from uuid import UUID
 
 from assembly.models import Assembly, Pruning, RecordErasure, Seal
+from config.keys.key_errors import KeysUnavailable
+from teams.sealing.fields import UnreadableText
 
 FORM_VERSION = 1
 """Number of the form in which records and seals are hashed. Another form gets another number."""
@@ -102,7 +104,12 @@ def record_bytes(assembly: Assembly, parts: Sequence[str]) -> bytes:
 
 
 def record_document(assembly: Assembly, parts: Sequence[str]) -> dict[str, Any]:
-    """Return a record as JSON values, as hashed and as stored in bundles; `parts` are its pieces' hashes."""
+    """Return a record as JSON values, as hashed and as stored in bundles; `parts` are its pieces' hashes.
+
+    Raises KeysUnavailable. A sealed topic that was changed outside of Dossier makes another hash.
+    """
+    if isinstance(assembly.topic, UnreadableText) and isinstance(assembly.topic.error, KeysUnavailable):
+        raise assembly.topic.error
     form = PURPOSE_FORM if assembly.purpose else FORM_VERSION
     return {"form": form, **_columns(assembly, record_columns(form)), "parts": list(parts)}
 

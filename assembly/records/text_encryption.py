@@ -37,7 +37,7 @@ def plain_texts_encrypt() -> Iterator[int]:
         yield int(encrypted)
 
 
-def vacuum_texts(*, rewrite: bool = False) -> None:
-    """Free the space of former rows; with `rewrite`, write the table and its indexes anew, which locks it."""
+def vacuum_texts() -> None:
+    """Free the space of former rows."""
     with connections["owner"].cursor() as cursor:
-        cursor.execute(f"VACUUM {'(FULL) ' if rewrite else ''}stored_texts")
+        cursor.execute("VACUUM stored_texts")

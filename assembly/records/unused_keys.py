@@ -3,16 +3,22 @@
 A request may have obtained a text's key before the text was deleted, and store the text again afterwards. So a key is
 retired first: whoever stores the text from then on gets a key of the next generation. After ten minutes, when all
 requests from before have ended, keys that no text uses are destroyed.
+
+The key of a deleted agent or team, and the one of what is recorded about an agent, are destroyed when nothing
+is sealed under them any more, wherever it is: until then, every run looks again.
 """
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from uuid import UUID
 
 from django.utils import timezone
 
 from assembly.models import StoredText, UnusedKey
 from config.keys import store
 from config.keys.envelope import generation_of
+from config.keys.sealed_texts import owner_of_key
+from teams.sealing.owners import owners_in_use
 
 BATCH = 1_000
 RETIREMENT = timedelta(minutes=10)
@@ -29,7 +35,7 @@ def unused_keys_destroy(now: datetime | None = None) -> int:
     now = now or timezone.now()
     destroyed = 0
     while rows := list(UnusedKey.objects.filter(retired_at__lte=now - RETIREMENT).order_by("key")[:BATCH]):
-        destroyed += _destroy(rows)
+        destroyed += _destroy(rows, now)
     while rows := list(UnusedKey.objects.filter(retired_at=None).order_by("key")[:BATCH]):
         store.retire([bytes(row.key) for row in rows])
         for row in rows:  # unless it was listed again meanwhile: then it is retired again
@@ -37,7 +43,12 @@ def unused_keys_destroy(now: datetime | None = None) -> int:
     return destroyed
 
 
-def _destroy(rows: Sequence[UnusedKey]) -> int:
+def _destroy(rows: Sequence[UnusedKey], now: datetime) -> int:
+    owners = {bytes(row.key): owner for row in rows if (owner := owner_of_key(bytes(row.key)))}
+    in_use = owners_in_use(owners.values()) if owners else set[UUID]()
+    needed = [key for key, owner in owners.items() if owner in in_use]
+    UnusedKey.objects.filter(key__in=needed).update(retired_at=now)
+    rows = [row for row in rows if bytes(row.key) not in needed]
     ids = [bytes(row.key) for row in rows]
     stored = StoredText.objects.filter(sha256__in=ids).exclude(sealed=None).values_list("sha256", "sealed")
     used = {bytes(sha256): generation_of(bytes(sealed or b"")) for sha256, sealed in stored}

@@ -7,9 +7,10 @@ from django.utils.translation import gettext
 
 from assembly.engine.codes import SourceCode, WarningCode
 from assembly.engine.reasons import embedder_sentence, source_sentence, summariser_sentence, warning_sentence
+from assembly.engine.reconciliation import Reconciliation
 from assembly.models import Assembly
 from assembly.records.bodies import load_bodies
-from assembly.records.reader import DAMAGE_ERRORS
+from assembly.records.reader import DAMAGE_ERRORS, StoredAssembly
 from assembly.records.section_names import name_of_heading
 from assembly.sources import SOURCES
 from assembly.sources.base import EMBEDDER
@@ -94,3 +95,27 @@ def recorded_source_label(source: str) -> str:
         return SERVER_SENTENCES[source][0]
     kind, _, name = source.partition(":")
     return name or (SOURCES[kind].label if kind in SOURCES else kind)
+
+
+def flagged_conflicts(told: StoredAssembly) -> list[Reconciliation]:
+    """Return the recorded conflicts of which the warning CONFLICT_FLAGGED tells.
+
+    Of a major one on which nobody had decided, a side is included or was withheld; of any other one, both sides are
+    included, because neither may be left out.
+    """
+    if WarningCode.CONFLICT_FLAGGED not in told.assembly.warnings:
+        return []
+    fates = {decision.ref: decision for decision in told.decisions}
+    sensitivity = told.inputs.profile.conflict_sensitivity
+    found = []
+    for one in told.inputs.request.reconciliations:
+        sides = [fates[ref] for ref in (one.left, one.right) if ref in fates]
+        if len(sides) < 2:  # noqa: PLR2004 - a record that was changed outside of Dossier
+            continue
+        is_told = all(side.included for side in sides) and not one.is_duplicate
+        is_flagged = one.strategy(sensitivity) == "flag" and any(
+            side.included or side.detail.get("conflict") == one.id for side in sides
+        )
+        if is_told or is_flagged:
+            found.append(one)
+    return found

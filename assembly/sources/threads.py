@@ -11,7 +11,7 @@ from assembly.engine.scoring import candidate_measures, keyword_share, recency_s
 from assembly.engine.types import Candidate
 from assembly.sources.base import GatherContext, SourceResult, candidates_for, origin_of
 from config.db.statements import Statement, run_statement
-from config.keys.sealed_texts import open_text
+from config.keys.sealed_texts import open_texts
 from memories.models import Thread, ThreadStatus
 
 LIMIT = 20
@@ -50,7 +50,8 @@ def threads(gather_context: GatherContext, sections: Sequence[Section]) -> Sourc
 
 
 def _candidate(gather_context: GatherContext, section: Section, thread: _ThreadRow) -> Candidate:
-    text = format_thread(title=thread.title, status=thread.status, summary=open_text(thread.summary))
+    title, summary = open_texts([thread.title, thread.summary])
+    text = format_thread(title=title, status=thread.status, summary=summary)
     recency = recency_score(gather_context.age(thread.touched_at))
     return Candidate(
         ref=Thread.ref_of(thread.id, thread.version),

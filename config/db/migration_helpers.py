@@ -28,9 +28,11 @@ AUDITED_FUNCTIONS = (
     "erase_things(uuid, text, uuid[])",
     "erase_subject_versions(uuid)",
     "erase_record_parts(uuid, bigint[], uuid[], uuid[], uuid[], uuid[], uuid[])",
-    "raise_recorded_levels(uuid, smallint, integer)",
+    "contexts_below(uuid, smallint, integer)",
+    "raise_contexts(smallint, uuid[])",
     "renew_stored_texts(bytea[], bytea[])",
-    "seal_versions(text, uuid[], text[])",
+    "seal_versions(text, text, uuid[], text[])",
+    "seal_records(text, uuid[], text[])",
     "erase_sealed_texts(uuid, text, text, text[], text[], text[])",
     "erase_sealed_rows(uuid, text, text[])",
 )

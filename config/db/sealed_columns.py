@@ -3,7 +3,7 @@
 The first characters of a sealed text are those of `config.keys.sealed_texts.MARK`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from django.db import migrations
 
@@ -48,6 +48,11 @@ def written_octets_sql(column: str) -> str:
     )
 
 
+def records_owner_sql(agent: str) -> str:
+    """Return the SQL expression of `config.keys.sealed_texts.records_owner` of the agent in a column."""
+    return f"md5('records:' || {agent}::text)::uuid"
+
+
 REFUSE_PLAIN_TEXT = """
 CREATE FUNCTION refuse_plain_text() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -84,15 +89,21 @@ def seals_columns(table: str, columns: Mapping[str, str], *, in_tiers: bool = Fa
     return migrations.RunSQL(create, drop)
 
 
-def seals_versions(table: str, versions: str, column: str = "content") -> migrations.RunSQL:
+def replaced(former: migrations.RunSQL, present: migrations.RunSQL) -> list[migrations.RunSQL]:
+    """Return the operations that drop what the first one created, and create the second one."""
+    return [migrations.RunSQL(former.reverse_sql or "", former.sql), present]
+
+
+def seals_versions(table: str, versions: str, columns: Sequence[str] = ("content",)) -> migrations.RunSQL:
     """Return a trigger by which a row is not raised above internal while a version of it has a text that is not
     sealed.
     """
+    plain = " OR ".join(plain_sql(column, "text") for column in columns)
     create = f"""
         CREATE FUNCTION {table}_wants_sealed_versions() RETURNS trigger LANGUAGE plpgsql
         SET search_path = public, pg_temp AS $$
         BEGIN
-            IF EXISTS (SELECT FROM {versions} WHERE file_id = NEW.id AND {plain_sql(column, "text")}) THEN
+            IF EXISTS (SELECT FROM {versions} WHERE file_id = NEW.id AND ({plain})) THEN
                 RAISE EXCEPTION 'a version of % is above internal and not sealed', TG_TABLE_NAME
                     USING ERRCODE = 'check_violation';
             END IF;

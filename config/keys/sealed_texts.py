@@ -9,6 +9,7 @@ A text that begins with the mark by itself is sealed, too, so what begins with i
 
 import base64
 import binascii
+import hashlib
 from collections.abc import Sequence
 from uuid import UUID
 
@@ -70,6 +71,25 @@ def open_texts(stored: Sequence[str]) -> list[str]:
 def owner_of(sealed: str) -> UUID:
     """Return the owner under whose key a text is sealed. Raises DecryptionFailed."""
     return UUID(bytes=_parts(sealed)[0].id[len(LIVE) :])
+
+
+def owner_prefix(owner: UUID) -> str:
+    """Return the characters with which every text begins that is sealed under the owner's key.
+
+    They tell the first 15 of the 16 bytes of the owner's id: base64 has three bytes in four characters.
+    """
+    return MARK + base64.b64encode(owner.bytes[: OWNER_BYTES - 1]).decode()
+
+
+def owner_of_key(name: bytes) -> UUID | None:
+    """Return the owner whose key has this id; None for keys of other things."""
+    is_owners = name.startswith(LIVE) and len(name) == len(LIVE) + OWNER_BYTES
+    return UUID(bytes=name[len(LIVE) :]) if is_owners else None
+
+
+def records_owner(agent: UUID) -> UUID:
+    """Return the owner under whose key lies what is recorded about an agent and outlives it, such as topics."""
+    return UUID(hashlib.md5(f"records:{agent}".encode(), usedforsecurity=False).hexdigest())
 
 
 def _parts(sealed: str) -> tuple[KeyName, bytes]:

@@ -37,7 +37,8 @@ BULLET_COLUMNS = {"kind", "text", "superseded_by"}
 @cache
 def exported_columns() -> Mapping[str, "models.Field[Any, Any]"]:
     """Return the exported columns of a memory by name: the external id, text, origin and all columns of a version."""
-    kept = {field.name for field in MemoryVersion._meta.fields} - {field.name for field in Version._meta.fields}  # noqa: SLF001
+    common = {field.name for field in Version._meta.fields} | {"owner_id"}  # noqa: SLF001 - a memory is in its owner's file
+    kept = {field.name for field in MemoryVersion._meta.fields} - common  # noqa: SLF001
     kept |= {"external_id", "text", "origin"}
     return {field.name: field for field in Memory._meta.fields if field.name in kept}  # noqa: SLF001
 

@@ -7,10 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
+from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
+from config.db.distribution.distributed_tables import FOLLOW_EFFECTS
 from config.db.replicas import note_write, replica_aliases
+from config.db.statements import fetch_rows
 from config.http.models import LastWrite
 from memories.jobs.services import jobs_resend_overdue, lease_duration
 from teams.sign_in.attempts import full_limits_delete
@@ -63,6 +66,13 @@ def write_heartbeat() -> None:
     """Commit something for read replicas, which tell their lag by the last transaction that they have replayed."""
     if replica_aliases():
         note_write("heartbeat")
+
+
+@periodic(HEARTBEAT_SECONDS, "owner effects")
+def follow_owner_effects() -> None:
+    """Do to tables of the coordinator what follows from changes of distributed rows."""
+    if settings.DATABASE_DISTRIBUTED:
+        fetch_rows(f"SELECT {FOLLOW_EFFECTS}()")
 
 
 @periodic(SIGN_IN_SECONDS, "last writes")

@@ -3,7 +3,7 @@
 A check of `manage.py check --deploy` tells that there are some.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -17,12 +17,12 @@ from config.keys.sealed_texts import seal_text
 from memories.lifecycle.thing_tables import THING_TABLES
 from memories.lifecycle.tiers import Tier
 from memories.lifecycle.transitions import has_plain_text, things_move
-from teams.sealing.columns import OWN, OWNERS, PARTS, PERSONAL
+from teams.sealing.columns import OWN, OWNERS, PARTS, PERSONAL, SealedColumn
 from teams.sealing.parts import column_seal, rows_seal, store_texts
 
 BATCH = 50
 NEXT_SQL = """
-SELECT id FROM {table} WHERE sensitivity > 1 AND (%(after)s::uuid IS NULL OR id > %(after)s::uuid)
+SELECT id FROM {table} WHERE sensitivity > 1 AND {chosen} AND (%(after)s::uuid IS NULL OR id > %(after)s::uuid)
 ORDER BY id LIMIT {batch}
 """
 VERSIONS_SQL = """
@@ -48,7 +48,7 @@ def plain_texts_seal() -> Iterator[tuple[str, int]]:
     for table, columns in PARTS.items():
         for column in columns:
             if column.is_version:
-                yield from ((column.table, sealed) for sealed in _versions_seal(table, column.table, column.column))
+                yield from ((column.table, sealed) for sealed in _versions_seal(table, column))
     for column in PERSONAL:
         plain = plain_sql(column.column, column.type)
         for (person,) in fetch_rows(PERSONS_SQL.format(table=column.table, plain=plain)):
@@ -58,16 +58,19 @@ def plain_texts_seal() -> Iterator[tuple[str, int]]:
 
 def plain_text_count() -> int:
     """Return the number of rows above internal whose texts lie in plain; packed ones are not counted."""
-    counted = (
-        COUNT_SQL.format(table=table, plain=" OR ".join(plain_sql(one.column, one.type) for one in columns))
-        for table, columns in OWN.items()
-        if columns
-    )
+    counted = (COUNT_SQL.format(table=table, plain=_plain_sql(columns)) for table, columns in OWN.items() if columns)
     return sum(int(fetch_rows(sql)[0][0]) for sql in counted)
 
 
 def _next(table: str, after: UUID | None) -> list[UUID]:
-    return [id_ for (id_,) in fetch_rows(NEXT_SQL.format(table=table, batch=BATCH), {"after": after})]
+    """Return the next rows above internal; of a table whose rows have neither parts nor tiers, those in plain alone."""
+    is_alone = table not in PARTS and table not in {one.name for one in THING_TABLES}
+    chosen = _plain_sql(OWN[table]) if is_alone else "true"
+    return [id_ for (id_,) in fetch_rows(NEXT_SQL.format(table=table, chosen=chosen, batch=BATCH), {"after": after})]
+
+
+def _plain_sql(columns: Sequence[SealedColumn]) -> str:
+    return f"({' OR '.join(plain_sql(one.column, one.type) for one in columns)})"
 
 
 def _packed_seal(table: str, ids: list[UUID]) -> int:
@@ -77,12 +80,11 @@ def _packed_seal(table: str, ids: list[UUID]) -> int:
     return len(things_move(tiers, plain, Tier.HOT)) if tiers and plain else 0
 
 
-def _versions_seal(table: str, versions: str, name: str) -> Iterator[int]:
+def _versions_seal(table: str, column: SealedColumn) -> Iterator[int]:
     """Seal versions that were above internal when they were saved, although their text is not any more."""
     owner = OWNERS.get(table, "agent_id").replace("agent_id", "file.agent_id").replace("team_id", "file.team_id")
-    column = next(one for one in PARTS[table] if one.table == versions)
-    names = {"column": name, "owner": owner, "versions": versions, "table": table, "batch": BATCH}
-    sql = VERSIONS_SQL.format(**names, plain=plain_sql(name, "text", "version."))
+    names = {"column": column.column, "owner": owner, "versions": column.table, "table": table, "batch": BATCH}
+    sql = VERSIONS_SQL.format(**names, plain=plain_sql(column.column, "text", "version."))
     while rows := fetch_rows(sql):
         store_texts(column, [id_ for id_, *_ in rows], [seal_text(text, of) for _, text, of in rows])
         yield len(rows)

@@ -45,12 +45,15 @@ def json_sql(row: str, column: str) -> str:
     )
 
 
-def passage_sql(row: str) -> str:
-    """Return the SQL expression to select for the text of a chunk, which may be a part of its packed document."""
+def passage_sql(row: str, of_document: str = "") -> str:
+    """Return the SQL expression to select for the text of a chunk, which may be a part of its packed document.
+
+    `of_document` is a further condition on the row `document`, with AND before it.
+    """
     whole = text_sql("document", "content")
     part = f"'{MARK}{PASSAGE}' || {row}.start || ':' || {row}.\"end\" || ':' || {whole}"
-    of_document = f"SELECT {part} FROM documents AS document WHERE document.id = {row}.document_id"  # noqa: S608
-    return f"coalesce({row}.text, ({of_document}))"
+    read = f"SELECT {part} FROM documents AS document WHERE document.id = {row}.document_id{of_document}"  # noqa: S608
+    return f"coalesce({row}.text, ({read}))"
 
 
 def octets_sql(row: str, column: str = "text") -> str:

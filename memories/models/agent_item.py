@@ -111,7 +111,7 @@ class Thread(AgentItem):
     ref_kind = "thread"
     context_fields = frozenset({"title", "summary"})
 
-    title = models.CharField(max_length=200)
+    title = SealedText(max_length=200)
     status = models.CharField(max_length=10, choices=ThreadStatus.choices, default=ThreadStatus.ACTIVE)
     summary = SealedText(blank=True, default="")
     touched_at = models.DateTimeField()
@@ -128,7 +128,7 @@ class Thread(AgentItem):
         ]
 
     def __str__(self) -> str:
-        return self.title
+        return str(self.title)
 
 
 class Tool(Embedded, AgentItem):

@@ -65,6 +65,19 @@ class OwnerIdField(models.UUIDField):  # type: ignore[type-arg]  # Django itself
         return owner
 
 
+class OwnerOfFileField(models.UUIDField):  # type: ignore[type-arg]  # Django itself takes no arguments
+    """The owner of the memory of which the row is a version. Only a distributed installation needs it; older rows have
+    none before.
+    """
+
+    def pre_save(self, model_instance: models.Model, add: bool) -> UUID | None:
+        """Return the owner of the row's memory, and set the attribute."""
+        memory: Memory = model_instance.file  # type: ignore[attr-defined]  # of MemoryVersion
+        owner: UUID | None = memory.agent_id or memory.team_id
+        setattr(model_instance, self.attname, owner)
+        return owner
+
+
 class Memory(Sensitive, Tiered, Embedded, Signed):
     """A memory belongs to exactly one agent or one team, as a database constraint ensures.
 
@@ -202,6 +215,7 @@ class MemoryVersion(Sensitive, Version):
     level_columns = OF_VERSION
 
     file = models.ForeignKey(Memory, models.DO_NOTHING, db_constraint=False, related_name="versions")
+    owner_id = OwnerOfFileField(null=True, editable=False)
     kind = models.CharField(max_length=40)
     salience = models.FloatField()
     credibility = models.FloatField()

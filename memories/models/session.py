@@ -16,7 +16,7 @@ class Session(AgentItem):
     ref_kind = "session"
     context_fields = frozenset({"title"})
 
-    title = models.CharField(max_length=200, blank=True, default="")
+    title = SealedText(max_length=200, blank=True, default="")
     started_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True)
 

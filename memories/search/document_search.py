@@ -23,6 +23,7 @@ from memories.lifecycle.tiered_text import octets_sql, passage_sql, read_text
 from memories.search.day_windows import MICROSECONDS_A_DAY
 from memories.search.features import DECIMALS, Numbers, Weights, features, scores_of
 from memories.search.languages import languages_by_evidence
+from memories.search.owner_partition import within_shard_of
 from memories.search.question import SearchQuestion, names_in, read_terms
 from memories.search.row_format import Columns, OwnerSearch
 from memories.search.term_statistics import exact_statistics
@@ -33,9 +34,10 @@ substring(uuid_send(document_id), 9) || int8send(id) || int8send(position) || in
     || lseg_send(lseg(point({similarity}, 0.5), point(0.5, {octets})))
 """
 TEXTS = f"""
-SELECT c.id, document_id, document_version, position, line, {passage_sql("c")} AS text, path, updated, d.origin,
-    c.sensitivity
-FROM chunks c JOIN documents d ON d.id = document_id WHERE c.id = ANY(%(ids)s::bigint[])
+SELECT c.id, document_id, document_version, position, line, {passage_sql("c", "{of_document}")} AS text, path, updated,
+    d.origin, c.sensitivity
+FROM chunks c JOIN documents d ON d.id = document_id{{of_agent}}
+WHERE c.agent_id = %(agent)s AND c.id = ANY(%(ids)s::bigint[])
 """  # noqa: S608 - only the constant above is put in
 
 
@@ -123,7 +125,7 @@ def search_passages(
     if 0 < limit < len(rows):  # only as many as needed are sorted
         places = np.flatnonzero(scores >= np.partition(scores, -limit)[-limit])
     best = places[np.lexsort((rows["id_low"][places], -scores[places]))][:limit]
-    return _to_passages(rows.take(best), {name: values[best] for name, values in measured.items()})
+    return _to_passages(agent.pk, rows.take(best), {name: values[best] for name, values in measured.items()})
 
 
 def passage_features(
@@ -148,10 +150,11 @@ def passage_features(
     return rows, {name: np.round(values, DECIMALS) for name, values in measured.items()}
 
 
-def _to_passages(rows: Columns, measured: Mapping[str, Numbers]) -> list[FoundPassage]:
+def _to_passages(agent: UUID, rows: Columns, measured: Mapping[str, Numbers]) -> list[FoundPassage]:
     ids, similarities = rows["id_low"].tolist(), rows["similarity"].tolist()
-    wanted = f"{{{','.join(map(str, ids))}}}"
-    texts = {id_: text for id_, *text in run_statement(Statement(TEXTS, {"ids": wanted}))}
+    within = {"of_document": within_shard_of("agent", "document"), "of_agent": within_shard_of("agent", "d")}
+    statement = Statement(TEXTS.format(**within), {"ids": f"{{{','.join(map(str, ids))}}}", "agent": agent})
+    texts = {id_: text for id_, *text in run_statement(statement)}
     found = []
     for id_, cosine, measures in zip(ids, similarities, measures_of(measured), strict=True):
         if id_ in texts:  # the document was not split again in between

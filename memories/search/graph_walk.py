@@ -15,6 +15,7 @@ from agents.models import Agent
 from config.db.statements import Statement, fetch_rows, run_statement
 from memories.embeddings.active_model import SLOTS
 from memories.models import Entity, Relation
+from memories.search.owner_partition import within_shard_of
 from teams.sensitivity import owner_clearance
 
 MAX_DEPTH = 3
@@ -95,9 +96,9 @@ WITH RECURSIVE reached (entity, depth) AS (
     )
     UNION
     SELECT neighbour.id, depth + 1 FROM reached, LATERAL (
-        SELECT target_id AS id FROM relations WHERE source_id = entity AND sensitivity <= %(clearance)s
+        SELECT target_id AS id FROM relations WHERE source_id = entity AND sensitivity <= %(clearance)s{of_agent}
         UNION ALL
-        SELECT source_id FROM relations WHERE target_id = entity AND sensitivity <= %(clearance)s
+        SELECT source_id FROM relations WHERE target_id = entity AND sensitivity <= %(clearance)s{of_agent}
     ) AS neighbour
     WHERE depth + 1 < %(depth)s
 ), nearest AS (
@@ -116,8 +117,8 @@ WITH RECURSIVE reached (entity, depth) AS (
 SELECT relations.id, relations.version, source.name, relations.type, target.name, relations.directed,
     relations.weight, relations.updated, relations.origin, relations.sensitivity, strongest.depth
 FROM strongest JOIN relations USING (id)
-    JOIN entities AS source ON source.id = relations.source_id
-    JOIN entities AS target ON target.id = relations.target_id
+    JOIN entities AS source ON source.id = relations.source_id{source_of_agent}
+    JOIN entities AS target ON target.id = relations.target_id{target_of_agent}{of_agent}
 ORDER BY relations.weight DESC, strongest.depth, relations.id
 """
 
@@ -165,4 +166,9 @@ def walk_relations(
         "depth": depth,
         "limit": limit,
     }
-    return [WalkedRelation(*row) for row in run_statement(Statement(WALK, parameters))]
+    walk = WALK.format(
+        of_agent=within_shard_of("agent", "relations"),
+        source_of_agent=within_shard_of("agent", "source"),
+        target_of_agent=within_shard_of("agent", "target"),
+    )
+    return [WalkedRelation(*row) for row in run_statement(Statement(walk, parameters))]

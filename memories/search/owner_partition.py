@@ -2,7 +2,14 @@
 
 Rows that are older than that column have it empty until the table is divided, so statements name it only afterwards. A
 statement that does not, because its process has not noticed yet, reads the same rows from all partitions.
+
+Where tables are distributed (see `config.db.distribution`), statements name the owner of every row that they read, by
+the same column or by `agent_id`: the workers with other owners' rows are not asked then.
 """
+
+from django.conf import settings
+
+from config.db.distribution.distributed_tables import DISTRIBUTED_BY_NAME
 
 IS_DIVIDED_SQL = "(SELECT relkind = 'p' FROM pg_class WHERE oid = 'memories'::regclass)"
 """Whether the table that a statement calls `memories` is divided; a copy of the past is not."""
@@ -19,6 +26,13 @@ def notice_division(is_divided: bool) -> None:
     _Noticed.is_divided = is_divided
 
 
+def is_divided_sql() -> str:
+    """Return the SQL expression for a statement about memories; where they are distributed, one without the catalogue,
+    which is the coordinator's.
+    """
+    return "false" if settings.DATABASE_DISTRIBUTED else IS_DIVIDED_SQL
+
+
 def within() -> dict[str, str]:
     """Return the conditions to put into SQL about the memories of one owner, after the one on the owner's column.
 
@@ -28,5 +42,22 @@ def within() -> dict[str, str]:
 
 
 def within_partition_of(parameter: str, row: str = "") -> str:
-    """Return the condition, with AND before it, for the owner whose id is this parameter; empty where not divided."""
-    return f" AND {row}owner_id = %({parameter})s" if _Noticed.is_divided else ""
+    """Return the condition, with AND before it, for the owner whose id is this parameter; empty where neither divided
+    nor distributed.
+    """
+    is_named = _Noticed.is_divided or settings.DATABASE_DISTRIBUTED
+    return f" AND {row}owner_id = %({parameter})s" if is_named else ""
+
+
+def within_shard_of(parameter: str, *rows: str) -> str:
+    """Return the conditions, each with AND before it, by which the rows are of the agent whose id is this parameter;
+    empty where tables are not distributed. `rows` are names of tables in the statement.
+    """
+    if not settings.DATABASE_DISTRIBUTED:
+        return ""
+    return "".join(f" AND {row}.agent_id = %({parameter})s" for row in rows)
+
+
+def stays_on_coordinator(table: str) -> bool:
+    """Return whether tables are distributed, and this one is not."""
+    return settings.DATABASE_DISTRIBUTED and table not in DISTRIBUTED_BY_NAME

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 import numpy as np
+from django.conf import settings
 from numpy.typing import NDArray
 
 from config.caching.process_cache import ProcessCache
@@ -31,12 +32,17 @@ SAMPLE_BYTES = 1_000
 """Approximate bytes of memory of a sample without its arrays."""
 
 # The words are joined by blanks, because no lexeme contains one.
+ROWS_IN_TABLE = """(
+    SELECT coalesce(sum(greatest(reltuples, 0)) FILTER (WHERE relispartition), max(reltuples))::float4 FROM pg_class
+        WHERE oid = 'memories'::regclass
+            OR oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = 'memories'::regclass))"""
+UNKNOWN_ROWS = "'Infinity'::float4"
+"""Where the table is distributed, the catalogue of the coordinator does not count its rows; no owner has most of them.
+"""
 READ = """
 SELECT string_agg(last, ''::bytea), string_agg(timestamptz_send(occurred), ''::bytea),
     string_agg(array_to_string(tsvector_to_array(search), ' '), ' '), avg(octets)::float8, 'memories'::regclass::oid,
-    (SELECT coalesce(sum(greatest(reltuples, 0)) FILTER (WHERE relispartition), max(reltuples))::float4 FROM pg_class
-        WHERE oid = 'memories'::regclass
-            OR oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = 'memories'::regclass))
+    {rows_in_table}
 FROM (
     SELECT {last} AS last, {occurred} AS occurred, search, {octets} AS octets,
         sum({octets}) OVER (ORDER BY {last} ROWS UNBOUNDED PRECEDING) AS bytes
@@ -114,8 +120,9 @@ def read_sample(column: str, owner: UUID, table: int, clearance: int) -> OwnerSa
 
 def _query_sample(column: str, owner: UUID, clearance: int) -> OwnerSample:
     query = READ.format(
-        last=LAST, occurred=OCCURRED, owner=column, octets=octets_sql("memories"), searched=IS_SEARCHED_SQL, **within()
-    )
+        last=LAST, occurred=OCCURRED, owner=column, octets=octets_sql("memories"), searched=IS_SEARCHED_SQL,
+        rows_in_table=UNKNOWN_ROWS if settings.DATABASE_DISTRIBUTED else ROWS_IN_TABLE, **within(),
+    )  # fmt: skip
     parameters = {"owner": owner, "clearance": clearance, "rows": ROWS, "bytes": BYTES}
     ((last, moments, texts, mean_bytes, table, rows_in_table),) = run_statement(
         Statement(query, parameters), binary=True

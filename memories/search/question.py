@@ -18,7 +18,7 @@ from memories.embeddings.vectors import QueryVector
 from memories.lifecycle.tiers import IS_SEARCHED_SQL
 from memories.search.dates import DayRange, days_in
 from memories.search.languages import DEFAULT, LANGUAGES, languages_by_evidence
-from memories.search.owner_partition import IS_DIVIDED_SQL, notice_division, within
+from memories.search.owner_partition import is_divided_sql, notice_division, stays_on_coordinator, within
 from memories.search.time_expressions import TIME_EXPRESSIONS
 from teams.sensitivity import READABLE_SQL, owner_clearance
 
@@ -77,9 +77,8 @@ LAST_POSITION = 16_383
 """PostgreSQL gives this position to all words from here on, so stems of different words cannot be told apart."""
 
 # The recursion jumps through the index of languages other than English from one language to the next; DISTINCT would
-# read every row. Of a long question the longest words are used, which say the most. All configurations number the words
-# of a text alike, up to LAST_POSITION, so stems of one word are matched by position. No stem contains a blank.
-READ = f"""
+# read every row.
+EACH_LANGUAGE = f"""
 WITH RECURSIVE other AS (
     SELECT (
         SELECT min(language) FROM {{table}}
@@ -91,7 +90,15 @@ WITH RECURSIVE other AS (
         WHERE {{owner}} = %(owner)s{{within}} AND {READABLE_SQL} AND language <> '{DEFAULT}'
             AND language > other.language
     ) FROM other WHERE language IS NOT NULL
-), spoken AS MATERIALIZED (
+)"""  # noqa: S608 - only constants are put in
+# Citus executes recursion only on one server, but entities are on another one than a table of the coordinator.
+LANGUAGES_ELSEWHERE = f"""
+WITH other AS (
+    SELECT DISTINCT language FROM {{table}} WHERE {{owner}} = %(owner)s AND {READABLE_SQL} AND language <> '{DEFAULT}'
+)"""  # noqa: S608 - only constants are put in
+# Of a long question the longest words are used, which say the most. All configurations number the words
+# of a text alike, up to LAST_POSITION, so stems of one word are matched by position. No stem contains a blank.
+READ = f""", spoken AS MATERIALIZED (
     SELECT language::regconfig AS configuration, array_position(%(languages)s::text[], language) AS place
     FROM (
         SELECT '{DEFAULT}' UNION SELECT language FROM other WHERE language IS NOT NULL
@@ -121,7 +128,7 @@ SELECT ARRAY(
 ), ARRAY(SELECT configuration::text FROM spoken ORDER BY place), 'memories'::regclass::oid = %(table)s::oid
     OR EXISTS (
         SELECT FROM {{table}} WHERE {{owner}} = %(owner)s{{within}} AND {READABLE_SQL} AND {{searched}} OFFSET %(most)s
-    ), 'memories'::regclass::oid, {IS_DIVIDED_SQL}
+    ), 'memories'::regclass::oid, {{is_divided}}
 """  # noqa: S608 - only constants are put in
 OR = " | "
 MEMORIES = "memories"
@@ -187,7 +194,9 @@ def read_terms(
     }
     searched = IS_SEARCHED_SQL if languages_of == MEMORIES else "true"
     here = within()["within"] if languages_of == MEMORIES else ""
-    query = READ.format(owner=column, table=languages_of, searched=searched, within=here)
+    known = LANGUAGES_ELSEWHERE if stays_on_coordinator(languages_of) else EACH_LANGUAGE
+    names = {"owner": column, "table": languages_of, "searched": searched, "is_divided": is_divided_sql()}
+    query = f"{known}{READ}".format(**names, within=here)
     ((words, entities, languages, more, table, is_divided),) = run_statement(Statement(query, parameters))
     notice_division(is_divided)
     return QueryTerms(tuple(map(_quote_stems, words)), tuple(entities), tuple(languages)), more, table

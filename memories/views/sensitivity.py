@@ -49,6 +49,19 @@ EXPLANATIONS: Mapping[Sensitivity, Any] = {
 }
 
 
+NOT_ENCRYPTED: Mapping[str, Any] = {
+    "memory": gettext_lazy("Its kind and the reason of archiving are not encrypted."),
+    "document": gettext_lazy("Its path is not encrypted."),
+    "entity": gettext_lazy("Its name, aliases and type are not encrypted, because topics name it."),
+    "event": gettext_lazy("Its type, tool and outcome are not encrypted."),
+    "pattern": gettext_lazy("Its name and keywords are not encrypted, because it is found by them."),
+    "relation": gettext_lazy("Its type is not encrypted."),
+    "tool": gettext_lazy("Its name is not encrypted, because the agent calls it so."),
+    "organisation_file": gettext_lazy("Its title is not encrypted, because its address is made of it."),
+}
+"""By the prefix of refs, what of a thing lies in plain at every level. See tests/sensitivity/test_sealed_columns.py."""
+
+
 class SensitivityForm(forms.Form):
     """The form of the level of a text, with a note on why it is changed."""
 
@@ -87,6 +100,7 @@ def sensitivity(request: HttpRequest, kind: str, id_: UUID) -> HttpResponse:
         "crumbs": [Crumb(Truncator(name_of_row(row)).chars(NAME_CHARACTERS), page_of_row(row))],
         "form": form if len(levels) > 1 else None,
         "meaning": EXPLANATIONS[row.level],
+        "not_encrypted": NOT_ENCRYPTED.get(kind, ""),
     }
     return render(request, "memories/sensitivity/sensitivity.html", facts, status=422 if form.errors else 200)
 

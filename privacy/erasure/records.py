@@ -23,6 +23,7 @@ from assembly.records.followers import new_assemblies_follow
 from assembly.records.insert_sql import stored_pieces
 from assembly.records.seals import erasure_seal, lock_chain, record_hashes
 from config.db.statements import fetch_rows
+from config.keys.sealed_texts import MARK
 from memories.jobs.services import RetryLater
 from privacy.erasure.sought import Sought
 from privacy.models import SubjectErasure
@@ -92,7 +93,9 @@ def _columns(sought: Sought) -> Iterator[tuple[UUID, str]]:
     named = Q()
     for column in ("topic", *NAME_COLUMNS):
         named |= Q(**{f"{column}__iregex": sought.patterns.strict})
-    for row in Assembly.everything.filter(named).values("id", "topic", *NAME_COLUMNS):
+    named |= Q(topic__startswith=MARK)  # which the database cannot search
+    heads = Assembly.everything.filter(named).order_by().values("id", "topic", *NAME_COLUMNS)
+    for row in heads.iterator(chunk_size=CHUNK):
         if not sought.is_spared(f"context:{row['id']}"):
             yield from (
                 (row["id"], name) for name, value in row.items() if name != "id" and sought.patterns.is_in(value)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from config.db.migration_helpers import ORGANISATION
+from config.db.sealed_columns import records_owner_sql
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +16,8 @@ class SealedColumn:
     """A column with texts of a table whose key is `id`.
 
     `whole` is the column with the id of the row that they belong to, or with its ref, which begins with `prefix`.
-    Versions are changed by a function of the database alone. Searched texts are opened when the row is lowered.
+    Versions and records are changed by functions of the database alone. Searched texts are opened when the row is
+    lowered.
     """
 
     table: str
@@ -25,6 +27,7 @@ class SealedColumn:
     type: str = "text"
     key: str = "uuid"
     is_version: bool = False
+    is_record: bool = False
     is_searched: bool = False
 
     def of(self, id_: UUID) -> str:
@@ -40,9 +43,13 @@ CONFLICTS = tuple(
 )
 
 
+def _version(table: str) -> tuple[SealedColumn, ...]:
+    return tuple(SealedColumn(table, column, "file_id", is_version=True) for column in ("content", "note"))
+
+
 def _file(kind: str, table: str) -> tuple[SealedColumn, ...]:
     return (
-        SealedColumn(f"{table.removesuffix('s')}_versions", "content", "file_id", is_version=True),
+        *_version(f"{table.removesuffix('s')}_versions"),
         SealedColumn("file_passages", "text", "file_id", key="bigint", is_searched=True),
         SealedColumn("drafts", "content", "about", f"{kind}:"),
         SealedColumn("texts_set_aside", "content", "about", f"{kind}:"),
@@ -69,22 +76,28 @@ OWN: Mapping[str, tuple[SealedColumn, ...]] = {
     **{table: (SealedColumn(table, "content"),) for table in FILES.values()},
     "documents": (SealedColumn("documents", "content"),),
     "events": (SealedColumn("events", "content", type="jsonb"),),
-    "sessions": (),
+    "sessions": (SealedColumn("sessions", "title"),),
     "task_frames": (SealedColumn("task_frames", "goal"), SealedColumn("task_frames", "result")),
     "entities": (SealedColumn("entities", "properties", type="jsonb"),),
     "patterns": (SealedColumn("patterns", "guidance"),),
-    "threads": (SealedColumn("threads", "summary"),),
+    "threads": (SealedColumn("threads", "title"), SealedColumn("threads", "summary")),
     "tools": (SealedColumn("tools", "description"), SealedColumn("tools", "schema", type="jsonb")),
+    "assemblies": (SealedColumn("assemblies", "topic", is_record=True),),
+    "proposals": (SealedColumn("proposals", "wishes", type="jsonb"), SealedColumn("proposals", "note")),
+    "recall_tests": (SealedColumn("recall_tests", "topic"), SealedColumn("recall_tests", "expectations", type="jsonb")),
+    "recall_results": (SealedColumn("recall_results", "outcomes", type="jsonb", is_record=True),),
 }
 """The columns of rows that have a level and an owner of their own, by table."""
 OWNERS = {
     "memories": "coalesce(agent_id, team_id)",
     "team_md_files": "team_id",
     "organisation_files": f"'{ORGANISATION}'::uuid",
+    "recall_tests": "coalesce(agent_id, team_id)",
+    **dict.fromkeys(("assemblies", "proposals", "recall_results"), records_owner_sql("agent_id")),
 }
 """SQL of the owner under whose key the texts of a row are sealed; the agent's id in all other tables."""
 PARTS: Mapping[str, tuple[SealedColumn, ...]] = {
-    "memories": (SealedColumn("memory_versions", "content", "file_id", is_version=True), *CONFLICTS),
+    "memories": (*_version("memory_versions"), *CONFLICTS),
     **{table: _file(kind, table) for kind, table in FILES.items()},
     "documents": (SealedColumn("chunks", "text", "document_id", key="bigint", is_searched=True), *CONFLICTS),
     "entities": CONFLICTS,

@@ -8,10 +8,13 @@ from typing import Any
 from uuid import UUID
 
 from django.db import models
+from django.db.models.lookups import IContains
 
 from config.db.migration_helpers import ORGANISATION
 from config.db.sealed_columns import MARK_SQL, written_octets_sql
-from config.keys.sealed_texts import is_sealed, open_text, seal_text
+from config.keys.envelope import DecryptionFailed
+from config.keys.key_errors import KeyLost, KeysUnavailable
+from config.keys.sealed_texts import is_sealed, open_text, records_owner, seal_text
 from config.keys.store import is_configured
 from teams.sensitivity import DEFAULT_LEVEL, Sensitive
 
@@ -19,8 +22,10 @@ from teams.sensitivity import DEFAULT_LEVEL, Sensitive
 def key_owner(row: Sensitive) -> UUID:
     """Return the owner under whose key the texts of the row are sealed: its agent, else its team or the organisation.
 
-    Of a version, it is the owner of its text.
+    Of a version, it is the owner of its text; of what outlives its agent, the owner of what is recorded about it.
     """
+    if row.outlives_agent:
+        return records_owner(getattr(row, row.owner_columns["agent"]))
     for path in row.owner_columns.values():
         value: Any = row
         for name in path.split("__") if path else ():
@@ -36,7 +41,7 @@ def must_be_sealed(row: Any) -> bool:
 
 
 class SealedText(models.TextField):  # type: ignore[type-arg]  # Django itself takes no arguments
-    """A text that is sealed in rows above internal."""
+    """A text that is sealed in rows above internal. `max_length` is checked when a row is validated."""
 
     is_sealed_above_internal = True
 
@@ -56,10 +61,54 @@ class SealedText(models.TextField):  # type: ignore[type-arg]  # Django itself t
         name, path, args, kwargs = super().deconstruct()
         return (
             name,
-            "django.db.models.TextField" if type(self) in {SealedText, SealedPersonalText} else path,
+            "django.db.models.TextField" if type(self) in {SealedText, SealedRecordText, SealedPersonalText} else path,
             args,
             kwargs,
         )
+
+
+@SealedText.register_lookup
+class WordsInPlain(IContains):
+    """Words in texts that are not sealed: what is encrypted has letters by chance."""
+
+    def as_sql(self, compiler: Any, connection: Any) -> Any:
+        column, column_params = compiler.compile(self.lhs)
+        found, params = super().as_sql(compiler, connection)
+        return f"({found} AND NOT starts_with({column}, {MARK_SQL}))", [*params, *column_params]
+
+
+UNREADABLE_NOTICE = "[This text cannot be read.]"
+
+
+class UnreadableText(str):
+    """A notice that lists show instead of a sealed text that cannot be opened now, with the error that says why."""
+
+    error: Exception
+
+    @classmethod
+    def because(cls, error: Exception) -> "UnreadableText":
+        """Return the notice for a text whose opening raised this."""
+        notice = cls(UNREADABLE_NOTICE)
+        notice.error = error
+        return notice
+
+
+def require_readable(text: str) -> str:
+    """Return the text. Raises what its opening raised: KeysUnavailable, KeyLost or DecryptionFailed."""
+    if isinstance(text, UnreadableText):
+        raise text.error
+    return text
+
+
+class SealedRecordText(SealedText):
+    """A sealed text of a record, which is an UnreadableText if it cannot be opened: one row must not break a list."""
+
+    def from_db_value(self, value: str | None, _expression: Any, _connection: Any) -> str | None:
+        """Return the text as it was written, or the notice that it cannot be read."""
+        try:
+            return super().from_db_value(value, _expression, _connection)
+        except (KeysUnavailable, KeyLost, DecryptionFailed) as error:
+            return UnreadableText.because(error)
 
 
 class SealedPersonalText(SealedText):

@@ -28,12 +28,15 @@ SELECT id, {text} FROM {table} WHERE {whole} = %(whole)s AND {condition}
     AND (%(after)s::{key} IS NULL OR id > %(after)s::{key}) ORDER BY id LIMIT {batch} {locked}
 """
 LOCKED_SQL = "FOR NO KEY UPDATE"
-"""Nobody changes a text between the moments when it is read and when it is stored sealed; nobody changes versions."""
+"""Nobody changes a text between the moments when it is read and when it is stored sealed; nobody changes versions and
+records.
+"""
 STORE_SQL = """
 UPDATE {table} SET {column} = made.text::{type}
 FROM unnest(%(ids)s::{key}[], %(texts)s::text[]) AS made (id, text) WHERE {table}.id = made.id
 """
-STORE_VERSIONS_SQL = "SELECT seal_versions(%(table)s, %(ids)s::uuid[], %(texts)s::text[])"
+STORE_VERSIONS_SQL = "SELECT seal_versions(%(table)s, %(column)s, %(ids)s::uuid[], %(texts)s::text[])"
+STORE_RECORDS_SQL = "SELECT seal_records(%(table)s, %(ids)s::uuid[], %(texts)s::text[])"
 LEVELS_SQL = "SELECT text_sha256, level, deriver, text FROM text_levels WHERE item = %s"
 FORGET_LEVELS_SQL = "SELECT prune_levels(%s, '{}')"
 STORE_LEVELS_SQL = """
@@ -147,7 +150,9 @@ def _batches(column: SealedColumn, id_: UUID, condition: str) -> Iterator[tuple[
     """Yield ids and texts of the rows with this condition, in the order of their ids."""
     text = stored_text_sql(column.column, column.type)
     names = {"table": column.table, "text": text, "whole": column.whole, "key": column.key, "batch": BATCH}
-    sql = NEXT_SQL.format(**names, condition=condition, locked="" if column.is_version else LOCKED_SQL)
+    sql = NEXT_SQL.format(
+        **names, condition=condition, locked="" if column.is_version or column.is_record else LOCKED_SQL
+    )
     after: Any = None
     while rows := fetch_rows(sql, {"whole": column.of(id_), "after": after}):
         yield [id_ for id_, _ in rows], [text for _, text in rows]
@@ -159,7 +164,9 @@ def store_texts(column: SealedColumn, ids: Collection[Any], texts: Collection[st
     is_json = column.type == "jsonb"
     values = {"ids": list(ids), "texts": [json.dumps(one) if is_json and is_sealed(one) else one for one in texts]}
     if column.is_version:
-        fetch_rows(STORE_VERSIONS_SQL, {"table": column.table, **values})
+        fetch_rows(STORE_VERSIONS_SQL, {"table": column.table, "column": column.column, **values})
+    elif column.is_record:
+        fetch_rows(STORE_RECORDS_SQL, {"table": column.table, **values})
     else:
         names = {"table": column.table, "column": column.column, "type": column.type, "key": column.key}
         execute_sql(STORE_SQL.format(**names), values)

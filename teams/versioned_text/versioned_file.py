@@ -138,7 +138,7 @@ class Version(Signed):
     version = models.PositiveIntegerField()
     content = SealedText()
     sha256 = models.CharField(max_length=64)
-    note = models.CharField(max_length=MAX_NOTE_CHARACTERS, blank=True, default="", db_default="")
+    note = SealedText(max_length=MAX_NOTE_CHARACTERS, blank=True, default="", db_default="")
     created = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -70,7 +70,7 @@ def test_a_draft_that_breaks_a_test_is_seen_and_refused(
     )
     page.goto(f"{server}/teams/demo/files/GOALS/?step=publish")
     page.get_by_role("button", name="Publish", exact=True).click()
-    expect(page.get_by_role("alert")).to_contain_text(f"“Goals are known” for Luna: {REASON}")
+    expect(page.get_by_role("alert")).to_contain_text(f"“Goals are known” for Luna: “{GOALS}”: {REASON}")
     assert team.files.get(file_key="GOALS").content == GOALS
     complaints[:] = [one for one in complaints if "409" not in one]
 

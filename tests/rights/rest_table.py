@@ -97,6 +97,9 @@ proposals/<uuid:id_>/decision                   POST manage
 proposals/<uuid:id_>/rerun                        POST read
 assemblies/<uuid:id_>/recall-test               POST edit
 recall-tests                                    GET anyone      POST edit
+recall-tests/trial                              POST edit
+recall-tests/guards                             GET anyone      POST edit
+recall-tests/guards/<uuid:id_>                  GET read        DELETE edit
 recall-tests/<uuid:id_>                         GET read        PUT edit        DELETE edit
 recall-tests/<uuid:id_>/run                     POST read
 recall-tests/<uuid:id_>/results                 GET read
@@ -104,7 +107,7 @@ retention                                       GET anyone PUT organisation DELE
 profiles                                        GET anyone      POST organisation
 profiles/check                                  POST anyone
 profiles/<slug:name>                            GET anyone      PUT organisation DELETE organisation
-profiles/<slug:name>/learned-weights            GET anyone
+profiles/<slug:name>/learned-weights            GET anyone      POST organisation
 profiles/<slug:name>/learned-weights/switch     POST organisation
 profiles/<slug:name>/tuning                     GET anyone      PUT organisation DELETE organisation
 profiles/<slug:name>/versions                   GET anyone
@@ -255,6 +258,10 @@ BODIES: dict[tuple[str, str], Body] = {
     ("proposals/<uuid:id_>/decision", "POST"): _plain({"status": "accepted"}),
     ("assemblies/<uuid:id_>/recall-test", "POST"): _plain({}),
     ("recall-tests", "POST"): lambda owned, _world: {"team": owned.team.slug, **RECALL_TEST},
+    ("recall-tests/trial", "POST"): lambda owned, _world: {
+        "team": owned.team.slug, "file": "GOALS", "content": "New",
+    },
+    ("recall-tests/guards", "POST"): lambda owned, _world: {"team": owned.team.slug, "file": "GOALS"},
     ("recall-tests/<uuid:id_>", "PUT"): _plain(RECALL_TEST),
     ("retention", "PUT"): _plain({"days": 30}),
     ("profiles", "POST"): _plain({"name": "fresh", "content": PROFILE.replace("name: house", "name: fresh")}),

@@ -35,7 +35,7 @@ ACCESS = frozenset({
     "team_for", "agent_for", "organisation_file_for",
     "conflict_for", "conflict_to_resolve",
     "memory_for", "assembly_for", "rule_for", "rule_owner_for", "proposal_for", "webhook_for",
-    "recall_test_for", "recall_owners_for", "find_guarded_text",
+    "recall_test_for", "recall_owners_for", "find_guarded_text", "find_named_text",
     "delivery_for", "alert_for", "alert_to_resolve", "external_source_for", "job_for", "import_for", "context_file_for",
     "require_admin", "require_manager", "manages_all_teams", "key_in_team",
     "subject_for", "subject_file_for", "hold_for", "correction_for",
@@ -66,13 +66,14 @@ GUARDED: Mapping[str, str] = {
         "require_admin": """team_create agent_create person_create person_update person_password_renew person_sign_out
             organisation_file_create subject_create
             second_factor_remove failures_retry profile_create profile_save profile_delete external_source_create
-            try_profile lifecycle_undo tuning_switch tuning_reset learned_weights_switch learning_job_create""",
+            lifecycle_undo tuning_switch tuning_reset learned_weights_switch learning_job_create""",
         "external_source_for": "external_source_update external_source_delete",
         "assembly_for": """feedback_create record_bundle_download assembly_flag assembly_unflag rerun_today run_what_if
             proposal_create recall_test_from_context""",
         "recall_test_for": "recall_test_save recall_test_archive recall_test_delete recall_test_run",
         "recall_owners_for": "recall_test_create",
-        "find_guarded_text": "publication_guard_set",
+        "find_guarded_text find_named_text": "publication_guard_set",
+        "require_admin find_named_text": "try_profile",
         "proposal_for": "proposal_rerun proposal_decide proposal_delete",
         "alert_to_resolve": "alert_acknowledge alert_resolve alert_reopen",
         "rule_for": "rule_save rule_delete",
@@ -88,7 +89,8 @@ GUARDED: Mapping[str, str] = {
         "delivery_for": "delivery_resend",
         "job_for": "job_retry",
         "import_for": "import_begin",
-        "_own_draft": "draft_discard try_draft",
+        "_own_draft": "draft_discard",
+        "_own_draft find_named_text": "try_draft",
     }.items()
     for service in services.split()
 }

@@ -249,6 +249,9 @@ PROPOSALS = {  # tried in tests/assembly/simulation/proposals/test_api.py
 RECALL_TESTS = {  # tried in tests/assembly/recall_tests/test_api.py
     "assemblies/<uuid:id_>/recall-test",
     "recall-tests",
+    "recall-tests/trial",  # this and the next two: tests/assembly/recall_tests/test_publication.py
+    "recall-tests/guards",
+    "recall-tests/guards/<uuid:id_>",
     "recall-tests/<uuid:id_>",
     "recall-tests/<uuid:id_>/run",
     "recall-tests/<uuid:id_>/results",

@@ -25,6 +25,7 @@ from assembly.models import (
     LearnedWeights,
     Notification,
     NotificationKind,
+    PublicationGuard,
     ShadowReport,
     StoredProfile,
     Webhook,
@@ -205,6 +206,9 @@ def _of(secret: str, team: Team, agent: Agent) -> dict[str, Any]:
         **_conflicts(memories),
         "rules": rule.name,
         "recall-tests": recall.id,
+        "guards": PublicationGuard.objects.create(
+            about=team.files.get(file_key="RULES").about, team=team, set_by=SYSTEM.ref
+        ).id,
         "webhooks": webhook.id,
         "deliveries": delivery.id,
         "jobs": parked.id,

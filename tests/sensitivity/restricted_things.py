@@ -170,7 +170,7 @@ def _contexts(owned: Owned, marker: str, ids: Mapping[str, Any]) -> dict[str, An
         owned.agent, owned.team, thing="agent_file:3", name=f"{marker} file", sensitivity=Sensitivity.RESTRICTED
     )
     expected = [Expectation("include", ref=f"memory:{ids['agents/memories']}")]
-    facts = RecallFacts(name=f"{marker} recall", topic="tea", expectations=expected)
+    facts = RecallFacts(name=f"{marker} recall", topic=f"{marker} tea", expectations=expected)
     recall = recall_test_create(agent=owned.agent, team=owned.team, facts=facts, principal=SYSTEM)
     recall_test_run(test=recall, principal=SYSTEM)
     Agent.objects.filter(pk=owned.agent.pk).update(clearance=Sensitivity.INTERNAL)

@@ -1,11 +1,16 @@
-"""`manage.py seal_texts --rewrite` seals what lies in plain, and no former bytes stay in the tables' files."""
+"""`seal_texts --rewrite` and `encrypt_records --rewrite` leave nothing in plain, nor former bytes in the files."""
 
 import io
+from typing import Any
+from unittest import mock
 
-from django.core.management import call_command
+import pytest
+from django.core.management import CommandError, call_command
 from django.db import transaction
 
 from agents.models import Agent
+from assembly.pipeline.request import AssemblyRequest
+from assembly.pipeline.services import assemble
 from config.db.statements import fetch_rows
 from config.keys import store
 from config.keys.envelope import generation_of
@@ -13,6 +18,7 @@ from config.keys.sealed_texts import MARK, _key_id, _parts
 from memories.lifecycle.plain_texts import plain_text_count
 from memories.models import Memory
 from memories.services import MemoryFacts, memories_create
+from privacy.erasure.table_rewrite import TableBusy
 from teams.principal import SYSTEM
 from teams.sensitivity import Sensitivity
 from tests.privacy.erasure.conftest import patient_rewrites  # noqa: F401 - a fixture
@@ -57,3 +63,21 @@ def test_after_a_new_generation_of_the_key_texts_open_the_same_and_nothing_is_pl
     sealed = fetch_rows("SELECT id, text FROM memories ORDER BY id")
     assert command() == "No text above internal was stored in plain.\n"
     assert fetch_rows("SELECT id, text FROM memories ORDER BY id") == sealed
+
+
+def test_recorded_texts_leave_no_former_bytes_either(committed_database: str, agent: Agent, settings: Any) -> None:
+    settings.ENCRYPT_RECORDS = False
+    asked = AssemblyRequest(topic="vault", additional_context=f"{PLAIN} today")
+    assemble(agent=agent, asked=asked, principal=SYSTEM)
+    assert files_with(PLAIN, stored_files())
+    call_command("encrypt_records", rewrite=True, stdout=io.StringIO())
+    assert files_with(PLAIN, stored_files()) == []
+
+
+@pytest.mark.parametrize("name", ["seal_texts", "encrypt_records"])
+def test_a_table_that_is_in_use_is_said(name: str, committed_database: str) -> None:
+    with (
+        mock.patch("privacy.management.sealing_command.table_rewrite", side_effect=TableBusy),
+        pytest.raises(CommandError, match=r"Others use .*former bytes may be in their files"),
+    ):
+        call_command(name, rewrite=True, stdout=io.StringIO())

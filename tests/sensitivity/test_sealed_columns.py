@@ -11,10 +11,11 @@ from tests.sensitivity.restricted_things import MARKER, Restricted
 
 pytestmark = pytest.mark.django_db
 
-NAMES = "A name, title, type or path, by which the thing is found and addressed."
+NAMES = "A name, type or path, by which the thing is found and addressed: unique, in addresses, in rules or in topics."
+TITLE = "Its key, which is in addresses, is made of it."
 WORDS = "One of a few fixed words, or the name of a language or model."
 REFS = "An id or ref, or who wrote it."
-VERSIONED = "A reason or note about a change, which is shown in lists of versions."
+REASON = "Why a memory was archived: the table may be in the middle of a move into partitions."
 HASHES = "A hash of the text."
 FOLLOWS = "The words of the text, which a sealed one has none of."
 TIERS = "The packed or archived form of the column, of a sealed text as it is sealed."
@@ -22,8 +23,8 @@ RECORD = "Belongs to a recorded context, which is encrypted by itself or refers 
 
 PLAIN: Mapping[str, str] = {
     **dict.fromkeys(
-        ["name", "title", "type", "path", "kind", "tool", "outcome", "external_id", "aliases", "names", "keywords",
-         "entity_types", "label", "topic", "agent_name", "team_name", "thing"], NAMES),
+        ["name", "type", "path", "kind", "tool", "outcome", "external_id", "aliases", "names", "keywords",
+         "entity_types", "label", "agent_name", "team_name", "thing"], NAMES),
     **dict.fromkeys(
         ["status", "language", "intents", "tier", "origin", "embedding_model", "second_embedding_model", "file_key",
          "file_kind", "strategy", "resolution", "model", "purpose", "profile", "profile_name", "tokenizer", "warnings",
@@ -32,11 +33,12 @@ PLAIN: Mapping[str, str] = {
         ["updated_by", "editor_ref", "editor_name", "left_ref", "right_ref", "resolved_by", "resolver_name",
          "requested_by", "requester_name", "seen_by", "seen_by_ref", "settled_by", "settled_by_ref", "proposed_by",
          "proposer_name", "decided_by", "decider_name", "url", "sealed_secret", ], REFS),
-    **dict.fromkeys(["note", "retired_because"], VERSIONED),
+    "title": TITLE,
+    "retired_because": REASON,
     **dict.fromkeys(["sha256", "left_sha256", "right_sha256"], HASHES),
     "search": FOLLOWS,
     **dict.fromkeys(["packed", "frozen"], TIERS),
-    **dict.fromkeys(["body", "wishes", "expectations", "outcomes"], RECORD),
+    "body": RECORD,
 }  # fmt: skip
 """The columns of tables with levels that lie in plain, by name, with the reason."""
 
@@ -58,7 +60,7 @@ def test_every_text_column_is_sealed_or_has_a_reason() -> None:
     unnamed = {(table, column) for table, column in there - sealed if column not in PLAIN}
     assert not unnamed
     assert {"memories", "events", "conflicts"} <= {table for table, _ in there}
-    assert not {name for name in PLAIN if name not in {column for _, column in there}}
+    assert not PLAIN.keys() - {column for _, column in there - sealed}
 
 
 def test_the_database_refuses_plain_texts_in_every_table_with_sealed_columns() -> None:
@@ -73,10 +75,8 @@ WHERE table_type = 'BASE TABLE' AND table_schema NOT IN ('pg_catalog', 'informat
 """
 LISTED = {
     "documents.path", "entities.name", "entities.names", "patterns.name", "relations.type", "sessions.external_id",
-    "sessions.title", "threads.title", "tools.name", "organisation_files.title", "organisation_file_versions.title",
-    "agent_md_file_versions.note", "team_md_file_versions.note", "organisation_file_versions.note",
-    "alerts.name", "assemblies.topic", "proposals.note", "recall_tests.name", "recall_tests.expectations",
-    "recall_results.outcomes", "pieces.facts", "activities.target",
+    "tools.name", "organisation_files.title", "organisation_file_versions.title",
+    "alerts.name", "recall_tests.name", "pieces.facts", "activities.target",
 }  # fmt: skip
 """The columns in which the marker lies in plain, because they are not sealed: names, titles, paths, types, notes …"""
 

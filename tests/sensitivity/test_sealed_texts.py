@@ -22,7 +22,7 @@ from memories.lifecycle.plain_texts import plain_text_count, plain_texts_seal
 from memories.lifecycle.thing_tables import MEMORIES
 from memories.lifecycle.tiers import Tier
 from memories.lifecycle.transitions import things_move
-from memories.models import Document, Event, FilePassage, Memory, MemoryVersion
+from memories.models import Document, Event, FilePassage, Memory, MemoryVersion, Thread
 from memories.services import MemoryFacts, memory_create, memory_update
 from teams.level_changes import level_set
 from teams.models import Draft, User
@@ -106,7 +106,9 @@ def test_a_text_that_looks_sealed_is_sealed_and_told_as_it_is(agent: Agent) -> N
 def test_files_lie_sealed_with_versions_passages_levels_and_drafts(agent: Agent) -> None:
     long = f"# Vault\n\n{SECRET}\n\n" + "The vault has a door of steel. It was built in 1904 by the river. " * 30
     file = agent.files.get(file_key="KNOWLEDGE")
-    file = file_save(file=file, content=long, expected_version=file.version, author=SYSTEM.author)
+    file = file_save(
+        file=file, content=long, expected_version=file.version, author=SYSTEM.author, note=f"{SECRET} Noted."
+    )
     file_split(kind="agent_file", id_=file.id)
     item_levels_derive(kind="agent_file", id_=file.id)
     person = User.objects.create(username="ada")
@@ -116,6 +118,7 @@ def test_files_lie_sealed_with_versions_passages_levels_and_drafts(agent: Agent)
         return [
             *column("agent_md_files", "content", id=file.id),
             *column("agent_md_file_versions", "content", file_id=file.id),
+            *column("agent_md_file_versions", "note", file_id=file.id),
             *column("file_passages", "text", file_id=file.id),
             *column("text_levels", "text", item=file.id),
             *column("drafts", "content", about=file.about),
@@ -150,6 +153,9 @@ def test_items_lie_sealed_and_read_as_they_were_written(agent: Agent) -> None:
         for one in columns:
             rows = fetch_rows(f"SELECT id, {one.column}::text FROM {table} WHERE sensitivity > 1")  # noqa: S608
             assert all(is_sealed(text) for _, text in rows if text not in {"", "{}"}), (table, one.column)
+    thread = Thread.objects.get(id=ids["threads"])
+    assert thread.title == f"{SECRET} thread"
+    assert not Thread.objects.filter(title__icontains="sealed").exists(), "letters of ciphertext are no words"
     event = Event.objects.get(id=ids["events"])
     assert event.content == {"text": f"{SECRET} event"}
     assert is_sealed(column("events", "content", id=event.id)[0])

@@ -154,7 +154,13 @@ PARAMETERS: Mapping[str, Parameter] = {
         "excluded: an item was excluded.",
         _schema(OUTCOMES),
     ),
-    "q": Parameter("words", _words, "Words in the topic, in a name, or in the included texts.", TEXT),
+    "q": Parameter(
+        "words",
+        _words,
+        "Words in the topic, in a name, or in the included texts. Topics above internal are not found by their words, "
+        "because they are encrypted.",
+        TEXT,
+    ),
 }
 
 

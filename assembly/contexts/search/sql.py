@@ -15,6 +15,7 @@ from uuid import UUID
 from assembly.contexts.search.criteria import ANY_FILE, ContextQuery, ReferenceQuery
 from assembly.models import Assembly
 from assembly.models.assembly import PURPOSE_SQL
+from config.db.sealed_columns import MARK_SQL
 from config.db.statements import fetch_rows
 from config.http.cursors import decode_keys
 from config.keys.store import is_configured
@@ -108,8 +109,14 @@ EQUAL = {
 }
 WITH_WARNING = "warnings <> '[]'::jsonb"
 CUT = f"(truncated OR {WITH_WARNING})"
-HEADING = "to_tsvector('english', topic || ' ' || agent_name || ' ' || team_name)"
-"""Text search expression of a context's heading; must equal that of the index `assembly_heading_words`."""
+HEADING = (
+    f"to_tsvector('english', CASE WHEN starts_with(topic, {MARK_SQL}) THEN '' ELSE topic END"
+    " || ' ' || agent_name || ' ' || team_name)"
+)
+"""Text search expression of a context's heading; must equal that of the index `assembly_heading_words`.
+
+A sealed topic has no words.
+"""
 WITH_ANY_LOSS = "id IN (SELECT assembly_id FROM file_losses)"
 WITH_LOSS_OF_FILE = "id IN (SELECT assembly_id FROM file_losses WHERE ref = %(file_loss)s)"
 FEW = 8

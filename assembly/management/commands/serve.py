@@ -17,6 +17,7 @@ from django.db import connections
 
 from agents.models import Agent
 from config.db.backend.base import DatabaseWrapper
+from config.db.distribution.distributed_tables import setting_mismatch
 from config.observability.metrics_files import multiprocess_metrics
 from config.server.connections import raise_descriptor_limit
 from config.server.dispatcher import Dispatcher
@@ -75,6 +76,8 @@ class Command(BaseCommand):
 
     def _prepare(self, *, demo: bool) -> None:
         call_command("migrate", verbosity=0, interactive=False)
+        if mismatch := setting_mismatch():
+            raise CommandError(mismatch)
         call_command("collectstatic", verbosity=0, interactive=False)
         if demo and not (Team.objects.exists() or Agent.objects.exists()):
             call_command("load_demo")

@@ -17,9 +17,12 @@ from assembly.monitoring.trends.file_losses import is_whole_file
 from assembly.records.item_titles import file_title
 from assembly.records.reader import StoredAssembly
 from assembly.records.section_names import section_name
+from assembly.records.warnings import flagged_conflicts
 
 NO_ROOM = {Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET}
 CONFLICT_NAME = "Conflict"
+CONFLICT_PREFIX = "conflict:"
+"""What precedes the id of a conflict in the subject of its finding."""
 CONTEXT = "context"
 """The subject of findings about the context as a whole."""
 
@@ -121,16 +124,11 @@ def _rules(told: StoredAssembly) -> Iterator[Finding]:
 
 def _conflicts(told: StoredAssembly) -> Iterator[Finding]:
     """Yield the major conflicts of which a side is included, or was withheld, and on which nobody has decided."""
-    if WarningCode.CONFLICT_FLAGGED not in told.assembly.warnings:
-        return
-    fates = {decision.ref: decision for decision in told.decisions}
-    for one in told.inputs.request.reconciliations:
-        sides = [fates[ref] for ref in (one.left, one.right)]
-        is_concerned = any(side.included or side.detail.get("conflict") == one.id for side in sides)
-        if is_concerned and one.strategy(told.inputs.profile.conflict_sensitivity) == "flag":
+    for one in flagged_conflicts(told):
+        if one.strategy(told.inputs.profile.conflict_sensitivity) == "flag":
             why = one.cue or warning_sentence(WarningCode.CONFLICT_FLAGGED)
             yield Finding(
-                AlertKind.CONFLICT_OPEN, f"conflict:{one.id}", "open", CONFLICT_NAME, why, {"conflict": one.id}
+                AlertKind.CONFLICT_OPEN, f"{CONFLICT_PREFIX}{one.id}", "open", CONFLICT_NAME, why, {"conflict": one.id}
             )
 
 

@@ -1,14 +1,14 @@
 """Alerts are opened and closed as contexts are taken from the queue: once per change, not per context."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
 from django.db.models import Q
 
 from assembly.engine.types import field_values
-from assembly.models import Alert, AlertKind, Assembly, WebhookEvent
-from assembly.monitoring.alerts.findings import Finding, findings
+from assembly.models import Alert, AlertKind, Assembly, Conflict, WebhookEvent
+from assembly.monitoring.alerts.findings import CONFLICT_PREFIX, Finding, findings
 from assembly.monitoring.webhooks.delivery import alert_announce
 from assembly.notifications.services import alert_notify
 from assembly.records.reader import StoredAssembly
@@ -46,7 +46,8 @@ class AlertBatch:
         if not self._seen:
             return
         lock_until_commit(ALERT_LOCK)
-        board = AlertUpdates(self._known())
+        known = self._known()
+        board = AlertUpdates(known, _waiting_conflicts(known))
         for assembly, found in self._seen:
             board.see(assembly, found)
         board.write()
@@ -60,10 +61,25 @@ class AlertBatch:
         return list(of_contexts.filter(Q(closed=None) | again, agent_id__in=agents))
 
 
-class AlertUpdates:
-    """The alerts by the contexts that they are about, and how they change."""
+def _waiting_conflicts(alerts: Sequence[Alert]) -> frozenset[str]:
+    """Return the subjects of the open alerts about conflicts that wait for a person; one query, if there are any.
 
-    def __init__(self, known: Sequence[Alert]) -> None:
+    Contexts on another topic do not have the two texts, and say nothing about their conflict.
+    """
+    things = {alert.thing for alert in alerts if alert.kind == AlertKind.CONFLICT_OPEN and alert.is_open}
+    ids = [thing.removeprefix(CONFLICT_PREFIX) for thing in things]
+    waiting = Conflict.objects.waiting().filter(id__in=ids).values_list("id", flat=True) if ids else ()
+    return frozenset(f"{CONFLICT_PREFIX}{id_}" for id_ in waiting)
+
+
+class AlertUpdates:
+    """The alerts by the contexts that they are about, and how they change.
+
+    `waiting` are the subjects of open alerts that no context closes.
+    """
+
+    def __init__(self, known: Sequence[Alert], waiting: Collection[str] = ()) -> None:
+        self._waiting = waiting
         self._alerts: dict[ContextGroup, dict[Key, Alert]] = {}
         self._new: dict[UUID, Alert] = {}
         self._changed: dict[UUID, Alert] = {}
@@ -84,7 +100,9 @@ class AlertUpdates:
             elif (closed := mine[key].closed) and closed < assembly.created:
                 self._reopen(mine[key], assembly, finding)
         for key, alert in mine.items():
-            if key not in found and alert.closed is None and alert.opened < assembly.created:
+            if key in found or alert.thing in self._waiting:
+                continue
+            if alert.closed is None and alert.opened < assembly.created:
                 self._close(alert, assembly)
 
     def write(self) -> None:

@@ -86,7 +86,8 @@ def _newest_version_sql(model: type[Model], versions: type[Version], **otherwise
 
     `otherwise` has expressions by column.
     """
-    kept = {field.column for field in versions._meta.concrete_fields} - {"id", "created"}  # noqa: SLF001 - as documented
+    # Versions that are older than the column have no owner, and a row does not change its owner.
+    kept = {field.column for field in versions._meta.concrete_fields} - {"id", "created", "owner_id"}  # noqa: SLF001
     columns = [field.column for field in model._meta.concrete_fields]  # noqa: SLF001
     told = {column: f"told.{column}" if column in kept else f"now.{column}" for column in columns} | otherwise
     if "sensitivity" in kept:  # what was raised since is not told of the past either

@@ -11,8 +11,9 @@ from celery import current_app
 from celery.exceptions import SecurityWarning
 from celery.signals import setup_logging
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from config.db.distribution.distributed_tables import setting_mismatch
 from memories.embeddings.wordllama import warm_up
 from memories.jobs.periodic import start_periodic_tasks
 from memories.jobs.worker_process import UNTIL_INPUT_ENDS, WorkerProcess, lower_priority
@@ -46,6 +47,8 @@ def _work() -> None:
     """Run Celery's worker in this process. Its `solo` pool forks no process that would inherit database connections."""
     if settings.EMBEDDED_POSTGRES:
         settings.EMBEDDED_POSTGRES.attach()  # the broker is in this database and does not start it
+    if mismatch := setting_mismatch():
+        raise CommandError(mismatch)
     os.environ["CELERY_SKIP_CHECKS"] = "1"  # Celery would run Django's checks, too
     warnings.simplefilter("ignore", SecurityWarning)  # about running as root: messages are JSON and hold an id only
     setup_logging.connect(_keep_logging_setup)

@@ -8,7 +8,9 @@ from django.test.utils import CaptureQueriesContext
 
 from agents.keys import api_key_create
 from agents.models import Agent
-from assembly.models import Conflict
+from assembly.models import Conflict, Purpose
+from assembly.pipeline.request import AssemblyRequest
+from assembly.pipeline.services import assemble
 from teams.models import Team, User
 from teams.organisation.services import organisation_file_create
 from teams.principal import SYSTEM
@@ -26,6 +28,8 @@ def test_a_conflict_is_listed_read_decided_and_reopened(agent: Agent, team: Team
     assert (listed["id"], listed["agent"], listed["team"]) == (str(conflict.id), "ada", "care")
     assert (listed["kind"], listed["status"], listed["resolution"]) == ("date", "open", None)
     assert {listed["left"]["statement"], listed["right"]["statement"]} == {EIGHTY, NINETY}
+    for item, found in ((conflict.left_item, 1), (conflict.right_item, 1), (uuid.uuid4(), 0)):
+        assert len(api.get(f"conflicts?item={item}").json()["results"]) == found
     read = api.get(f"conflicts/{conflict.id}").json()
     assert {side["text"] for side in (read["left"], read["right"])} == {EIGHTY, NINETY}
     assert {(side["agent"], side["team"]) for side in (read["left"], read["right"])} == {("ada", None), (None, "care")}
@@ -42,6 +46,18 @@ def test_a_conflict_is_listed_read_decided_and_reopened(agent: Agent, team: Team
     undone = api.post(f"conflicts/{conflict.id}/undo")
     assert (undone.status_code, undone.json()["status"], undone.json()["resolved_by"]) == (200, "open", None)
     assert api.post(f"conflicts/{conflict.id}/undo").status_code == 409
+
+
+def test_the_contexts_that_included_a_side_are_named(agent: Agent, team: Team, editor: User) -> None:
+    conflict = found_conflict(agent, team)
+    asked = AssemblyRequest(topic="When does the support line open?", profile="memory", purpose=Purpose.AGENT)
+    made = assemble(agent=agent, team=team, asked=asked, principal=SYSTEM)
+    alone = assemble(agent=agent, asked=asked, principal=SYSTEM)
+    mine = "left" if conflict.left_statement == EIGHTY else "right"
+    of_agent, of_both = Api(person=editor.principal).get(f"conflicts/{conflict.id}").json()["contexts"]
+    assert (of_agent["id"], of_agent["team"], of_agent[mine]) == (str(alone.assembly.id), None, True)
+    assert (of_both["id"], of_both["agent"], of_both["team"]) == (str(made.assembly.id), "ada", "care")
+    assert of_both["left"] != of_both["right"], "contexts tell one side"
 
 
 def test_a_memory_is_rewritten_and_restored(agent: Agent, editor: User) -> None:
@@ -81,7 +97,7 @@ def test_lists_are_filtered(agent: Agent, team: Team, editor: User, query: str, 
 @pytest.mark.parametrize(
     ("path", "code"),
     [("conflicts?status=new", "invalid"), ("conflicts?kind=tea", "invalid"), ("conflicts?x=1", "unknown"),
-     ("conflicts?limit=0", "invalid"), ("conflicts?cursor=x", "invalid")],
+     ("conflicts?limit=0", "invalid"), ("conflicts?item=tea", "invalid"), ("conflicts?cursor=x", "invalid")],
 )  # fmt: skip
 def test_bad_parameters_are_named(agent: Agent, editor: User, path: str, code: str) -> None:
     answer = Api(person=editor.principal).get(path)

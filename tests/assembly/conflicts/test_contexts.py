@@ -121,7 +121,27 @@ def test_the_conversation_profile_is_as_it_was(agent: Agent, team: Team) -> None
     assert "reconciliations" not in before.assembly.request
 
 
-def test_conflicts_cost_no_statement_and_a_decision_is_seen_at_once(agent: Agent, team: Team) -> None:
+def test_a_decision_and_its_undo_are_seen_at_once_though_answers_are_cached(
+    agent: Agent, team: Team, editor: User
+) -> None:
+    def told() -> tuple[str, bool]:
+        asked = AssemblyRequest(topic=TOPIC, profile="memory")
+        answer = assemble(agent=agent, team=team, asked=asked, principal=SYSTEM)
+        return answer.content, "repeats" in answer.assembly.request
+
+    remember(agent, EIGHTY)
+    remember(agent, NINETY)
+    run_jobs()
+    disputed, _ = told()
+    assert told() == (disputed, True)
+    resolved = decide(EIGHTY, editor.principal)
+    decided, is_repeat = told()
+    assert (EIGHTY in decided, NINETY in decided, MARK in decided, is_repeat) == (True, False, False, False)
+    conflict_undo(conflict=resolved, principal=editor.principal)
+    assert told() == (disputed, False)
+
+
+def test_conflicts_cost_no_statement(agent: Agent, team: Team) -> None:
     remember(agent, EIGHTY)
     remember(agent, NINETY)
     with CaptureQueriesContext(connection) as without:

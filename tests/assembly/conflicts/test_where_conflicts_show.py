@@ -9,16 +9,19 @@ from django.utils import timezone
 from agents.models import Agent
 from assembly.comparison.causes import cause_sentence
 from assembly.conflicts.services import conflict_resolve, conflict_undo
-from assembly.models import AlertKind, Assembly, Conflict
+from assembly.models import Alert, AlertKind, Assembly, Conflict, Webhook, WebhookDelivery, WebhookEvent
 from assembly.monitoring.alerts.findings import findings
+from assembly.monitoring.new_contexts import follow_assemblies
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.records.reader import load_record
 from assembly.simulation.rerun.services import rerun_today
+from memories.models import Memory
 from teams.models import Team, User
 from teams.principal import SYSTEM
 from teams.versioned_text.versioned_file import file_save
 from tests.assembly.conflicts.conflict_factories import EIGHTY, NINETY, remember, run_jobs
+from tests.assembly.monitoring.trends.count_factories import told
 from tests.client import Api
 
 pytestmark = pytest.mark.django_db
@@ -46,6 +49,36 @@ def test_a_flagged_conflict_is_an_alert_until_somebody_decides(conflict: Conflic
     assert found() == []
     conflict_undo(conflict=resolved, principal=SYSTEM)
     assert len(found()) == 1
+
+
+def test_the_alert_stays_until_the_decision_whatever_other_contexts_are_about(
+    conflict: Conflict, agent: Agent, team: Team
+) -> None:
+    """A context on another topic has neither text, and says nothing about the conflict."""
+    Webhook.objects.create(label="Chat", url="https://93.184.216.34/", events=WebhookEvent.values, sealed_secret="x")
+
+    def followed(topic: str) -> tuple[bool, int, list[str]]:
+        follow_assemblies([told(agent, team, topic=topic, profile="memory")])
+        return state()
+
+    def state() -> tuple[bool, int, list[str]]:
+        alert = Alert.objects.get(kind=AlertKind.CONFLICT_OPEN)
+        events = WebhookDelivery.objects.order_by("created", "id").values_list("event", flat=True)
+        return alert.is_open, alert.times, list(events)
+
+    assert followed(TOPIC) == (True, 1, ["alert.opened"])
+    Memory.objects.update(retired_because="away")
+    other = told(agent, team, topic="tea", profile="memory")
+    Memory.objects.update(retired_because="")
+    assert not [one for one in findings(load_record(other)) if one.kind == AlertKind.CONFLICT_OPEN]
+    follow_assemblies([other])
+    assert state() == (True, 1, ["alert.opened"])
+    resolved = conflict_resolve(conflict=conflict, choice="both", principal=SYSTEM)
+    assert state() == (False, 1, ["alert.opened", "alert.closed"])
+    conflict_undo(conflict=resolved, principal=SYSTEM)
+    assert followed(TOPIC) == (True, 2, ["alert.opened", "alert.closed"])
+    Memory.objects.filter(text=EIGHTY).update(retired_because="away")
+    assert followed(TOPIC)[0] is False, "a side is archived, so nobody needs to decide"
 
 
 def test_the_memory_contract_names_conflicts(conflict: Conflict, agent_api: Api) -> None:

@@ -100,6 +100,17 @@ def test_only_admins_of_the_organisation_switch(
     assert LearnedWeights.objects.filter(state="on").exists() == (status == 200)
 
 
+def test_admins_of_the_organisation_begin_to_learn(
+    admin_api: Api, agent_api: Api, contexts: list[Assembly], as_person: Callable[[User], Api], owner: User
+) -> None:
+    assert {agent_api.post(PATH).status_code, as_person(owner).post(PATH).status_code} == {403}
+    answer = admin_api.post(PATH)
+    assert (answer.status_code, answer.json()["kind"], answer.json()["status"]) == (202, "learn_weights", "queued")
+    assert problem(admin_api.post(PATH)) == (409, "conflict")
+    assert problem(admin_api.post("profiles/conversation/learned-weights"))[0] == 409
+    assert problem(admin_api.post("profiles/moons/learned-weights"))[0] == 404
+
+
 @pytest.mark.parametrize(
     ("body", "fields"),
     [

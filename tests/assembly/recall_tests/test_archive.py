@@ -21,6 +21,7 @@ from memories.archive.services import import_begin, import_create
 from memories.models import Memory
 from teams.models import Team, User
 from teams.principal import SYSTEM, Principal
+from teams.sensitivity import Sensitivity
 from teams.services import erase
 from tests.archives import packed, texts_in, zipped
 
@@ -62,6 +63,9 @@ def names_in(archive: bytes) -> set[str]:
 
 
 def test_they_come_back_as_they_were(kept: list[RecallTest]) -> None:
+    facts = RecallFacts(name="Vault", topic="Which vault?", expectations=[Expectation("include", text="vault")])
+    level = Sensitivity.CONFIDENTIAL
+    secret = recall_test_save(test=kept[0], facts=facts, expected_version=1, principal=SYSTEM, sensitivity=level)
     archive = zipped(scope_of_everything(SYSTEM))
     assert shown(archive) == {}
     for test in kept:
@@ -71,6 +75,8 @@ def test_they_come_back_as_they_were(kept: list[RecallTest]) -> None:
     assert zipped(scope_of_everything(SYSTEM)) == archive
     assert {test.id for test in RecallTest.objects.all()} == {test.id for test in kept}
     assert RecallTest.objects.get(name="Couriers").archived is not None
+    assert RecallTest.objects.get(id=secret.id).sensitivity == level
+    assert json.loads(texts_in(archive)[f"recall-tests/{secret.id}.json"])["sensitivity"] == "confidential"
 
 
 def test_they_come_with_their_owners_to_another_installation(kept: list[RecallTest], agent: Agent, team: Team) -> None:

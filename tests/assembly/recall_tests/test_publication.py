@@ -26,7 +26,7 @@ from teams.activity.models import Activity
 from teams.models import Team, TeamFile, User
 from teams.organisation.services import organisation_file_create
 from teams.principal import SYSTEM, Action
-from tests.assembly.recall_tests.conftest import create
+from tests.assembly.recall_tests.conftest import RULE_TEXT, create
 from tests.client import Api, problem
 
 pytestmark = pytest.mark.django_db
@@ -56,7 +56,7 @@ def test_a_guarded_file_refuses_the_draft_over_rest_with_which_and_why(
     assert problem(refused) == (409, "publication_refused")
     document = refused.json()
     assert document["detail"] == (
-        f"Nothing was published: 1 recall test fails with this text. “Refunds” for Ada: {REASON}"
+        f"Nothing was published: 1 recall test fails with this text. “Refunds” for Ada: “{RULE_TEXT}”: {REASON}"
     )
     (test,) = document["tests"]
     assert (test["id"], test["agent"], test["held_before"]) == (str(refund_test.id), "ada", True)
@@ -74,6 +74,7 @@ def test_without_a_guard_the_draft_is_published(refund_test: RecallTest, knowled
 
 def test_a_guarded_text_of_a_team_and_of_the_organisation_is_refused(agent: Agent, team: Team, admin_api: Api) -> None:
     create(Expectation("exclude", text="forbidden words"), agent=None, team=team)
+    create(Expectation("exclude", text="forbidden words"), agent=None, team=team, profile="memory", name="Wide")
     goals = TeamFile.objects.get(team=team, file_key="GOALS")
     file = organisation_file_create(key="promises", title="Promises", principal=SYSTEM)
     guard(goals.about)
@@ -82,7 +83,8 @@ def test_a_guarded_text_of_a_team_and_of_the_organisation_is_refused(agent: Agen
     assert problem(refused) == (409, "publication_refused")
     path = f"organisation/files/{file.file_key}"
     answer = admin_api.put(path, {"content": "# Refunds\n\nForbidden words on parcels."}, if_match='"1"')
-    assert answer.status_code in {200, 409}
+    assert problem(answer) == (409, "publication_refused")
+    assert [test["name"] for test in answer.json()["tests"]] == ["Wide"], "the own profile has no such files"
 
 
 def test_a_guarded_profile_is_refused(agent: Agent, team: Team, memory: Memory, admin_api: Api) -> None:
@@ -129,6 +131,67 @@ def test_a_rule_is_tried_over_rest_before_it_counts(
         assert Api(person=outsider.principal).post("rules/recall-tests", body).status_code == 404
     wrong = Api(person=editor.principal).post("rules/recall-tests", {**said, "content": "then: 1"})
     assert (wrong.status_code, set(wrong.json()["errors"])) == (422, {"content"})
+
+
+def test_a_text_is_tried_over_rest_before_it_is_published(
+    refund_test: RecallTest, knowledge: AgentFile, editor: User, teammate: User, outsider: User
+) -> None:
+    said = {"agent": "ada", "file": "KNOWLEDGE", "content": BROKEN}
+    answer = Api(person=editor.principal).post("recall-tests/trial", said)
+    assert (answer.status_code, answer.json()["passed"], answer.json()["not_run"]) == (200, False, 0)
+    (result,) = answer.json()["results"]
+    assert (result["id"], result["held_before"]) == (str(refund_test.id), True)
+    assert [one["reason"] for one in result["expectations"] if not one["passed"]] == [REASON]
+    assert Api(person=editor.principal).post("recall-tests/trial", {**said, "content": RULE_TEXT}).json()["passed"]
+    knowledge.refresh_from_db()
+    assert (RULE_TEXT in knowledge.content, RecallResult.objects.exists()) == (True, False)
+    assert Api(person=teammate.principal).post("recall-tests/trial", said).status_code == 403
+    assert Api(person=outsider.principal).post("recall-tests/trial", said).status_code == 404
+
+
+def test_a_profile_is_tried_over_rest_by_admins(admin_api: Api, editor: User) -> None:
+    profile_create(name="house", content=SHIPPED["operations"].replace("operations", "house", 1), principal=SYSTEM)
+    of_profile = {"profile": "house", "content": "name: house\nsections: 1"}
+    assert Api(person=editor.principal).post("recall-tests/trial", of_profile).status_code == 403
+    assert problem(admin_api.post("recall-tests/trial", of_profile))[0] == 422
+    fine = admin_api.post(
+        "recall-tests/trial", {**of_profile, "content": SHIPPED["operations"].replace("operations", "house", 1)}
+    )
+    assert fine.json() == {"passed": True, "results": [], "not_run": 0}
+    for wrong in ({}, {"agent": "ada", "team": "care", "file": "GOALS"}, {"profile": "house", "file": "GOALS"}):
+        assert problem(admin_api.post("recall-tests/trial", {"content": "", **wrong}))[0] == 422
+
+
+def test_a_guard_is_set_listed_and_removed_over_rest(
+    knowledge: AgentFile, admin: User, editor: User, teammate: User, outsider: User
+) -> None:
+    api, name = Api(person=editor.principal), {"agent": "ada", "file": "KNOWLEDGE"}
+    made = api.post("recall-tests/guards", name)
+    assert (made.status_code, api.post("recall-tests/guards", name).json()) == (201, made.json())
+    assert has_guard(knowledge.about)
+    assert {key: made.json()[key] for key in ("agent", "team", "file", "profile")} == {
+        "agent": "ada", "team": None, "file": "KNOWLEDGE", "profile": None,
+    }  # fmt: skip
+    path = f"recall-tests/guards/{made.json()['id']}"
+    organisation_file_create(key="promises", title="Promises", principal=SYSTEM)
+    profile_create(name="house", content=SHIPPED["operations"].replace("operations", "house", 1), principal=SYSTEM)
+    for other in ({"file": "promises"}, {"profile": "house"}, {"team": "care", "file": "GOALS"}):
+        assert Api(person=admin.principal).post("recall-tests/guards", other).status_code == 201
+    listed = Api(person=teammate.principal).get("recall-tests/guards").json()["results"]
+    assert [(one["agent"], one["team"], one["file"], one["profile"]) for one in listed] == [
+        (None, "care", "GOALS", None), (None, None, None, "house"), (None, None, "promises", None),
+        ("ada", None, "KNOWLEDGE", None),
+    ]  # fmt: skip
+    assert Api(person=teammate.principal).get(path).status_code == 200
+    assert Api(person=teammate.principal).post("recall-tests/guards", name).status_code == 403
+    assert Api(person=teammate.principal).delete(path).status_code == 403
+    assert api.post("recall-tests/guards", {"profile": "house"}).status_code == 403
+    stranger = Api(person=outsider.principal)
+    assert {one["file"] for one in stranger.get("recall-tests/guards").json()["results"]} == {"promises", None}
+    assert (stranger.get(path).status_code, stranger.delete(path).status_code) == (404, 404)
+    assert stranger.post("recall-tests/guards", name).status_code == 404
+    assert api.delete(path).status_code == 204
+    assert (has_guard(knowledge.about), api.get(path).status_code) == (False, 404)
 
 
 def test_a_text_concerns_the_tests_whose_contexts_can_have_it(

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from agents.models import Agent
 from agents.services import agent_create
-from assembly.conflicts.services import conflict_resolve
+from assembly.conflicts.services import Choice, conflict_resolve
 from assembly.models import AlertKind, Conflict, Purpose
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
@@ -125,7 +125,7 @@ def test_a_file_against_a_memory(browser: Client, agent: Agent, team: Team) -> N
     run_jobs()
     conflict = Conflict.objects.get()
     page = text_of(browser.get(page_of(conflict)))
-    assert "Background of Demo stays as it is, and contexts leave out its passage." in page
+    assert "Background of Demo stays as it is. Contexts that include single passages of it leave this one out" in page
     assert "is archived with your reason" in page
     assert 'href="/teams/demo/files/CONTEXT/"' in page
     for address in ("/teams/demo/files/CONTEXT/", "/teams/demo/files/CONTEXT/history/2/"):
@@ -162,6 +162,42 @@ def test_contexts_that_included_a_side_are_listed(
     page = text_of(browser.get(page_of(conflict)))
     assert "When does the support line open?" in page
     assert "None that you may see" not in page
+
+
+def test_the_page_of_a_context_leads_to_the_conflicts_that_it_warns_of(
+    browser: Client, conflict: Conflict, agent: Agent, team: Team
+) -> None:
+    asked = AssemblyRequest(topic="When does the support line open?", profile="memory", purpose=Purpose.AGENT)
+    made = assemble(agent=agent, team=team, asked=asked, principal=SYSTEM).assembly
+    page = text_of(browser.get(f"/contexts/{made.id}/"))
+    for words in ("Texts that contradict each other", page_of(conflict), EIGHTY, NINETY, "Open"):
+        assert words in page, words
+    conflict_resolve(conflict=conflict, choice="both", principal=SYSTEM)
+    assert "Resolved" in text_of(browser.get(f"/contexts/{made.id}/")), "as it is now"
+    decided = assemble(agent=agent, team=team, asked=asked, principal=SYSTEM).assembly
+    assert page_of(conflict) not in text_of(browser.get(f"/contexts/{decided.id}/"))
+
+
+def test_a_file_that_a_context_has_whole_keeps_what_was_decided_against_and_its_page_says_so(
+    browser: Client, agent: Agent, team: Team, editor: User
+) -> None:
+    remember(agent, EIGHTY)
+    file = team.files.get(file_key="CONTEXT")
+    file_save(file=file, content=f"# Hours\n\n{NINETY}", expected_version=file.version, author=SYSTEM.author)
+    run_jobs()
+    conflict = Conflict.objects.get()
+    holds: Choice = "left" if conflict.left_ref.startswith("memory") else "right"
+    conflict_resolve(conflict=conflict, choice=holds, principal=editor.principal)
+    asked = AssemblyRequest(topic="When does the support line open?", profile="coding", purpose=Purpose.AGENT)
+    made = assemble(agent=agent, team=team, asked=asked, principal=SYSTEM)
+    assert f"(decided: this holds against another text) {EIGHTY}" in made.content
+    assert NINETY in made.content
+    page = text_of(browser.get(f"/contexts/{made.assembly.id}/"))
+    assert page_of(conflict) in page
+    assert "Edda decided which one holds. Where a context includes a whole file" in page
+    assert "contexts that include it whole have it until somebody edits it." in text_of(
+        browser.get("/teams/demo/files/CONTEXT/")
+    )
 
 
 def test_viewers_see_and_cannot_decide(signed_in: SignedIn, teammate: User, conflict: Conflict) -> None:

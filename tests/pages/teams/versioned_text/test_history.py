@@ -21,7 +21,7 @@ def restored(browser: Client, number: int, based_on: int, note: str = "") -> Any
 
 
 def newest_note(team: Team) -> str:
-    return TeamFileVersion.objects.filter(file=goals(team)).latest("version").note
+    return str(TeamFileVersion.objects.filter(file=goals(team)).latest("version").note)
 
 
 def test_versions_are_listed_newest_first(signed_in: SignedIn, owner: User, editor: User, team: Team) -> None:

@@ -1,0 +1,29 @@
+"""Alerts about conflicts: they stay open as long as the conflict waits for a person, and a decision closes them.
+
+Contexts on another topic do not have the two texts, so unlike other problems, a conflict is not gone when a later
+context does not show it.
+"""
+
+from django.utils import timezone
+
+from assembly.models import Alert, AlertKind, Conflict, WebhookEvent
+from assembly.monitoring.alerts.findings import CONFLICT_PREFIX
+from assembly.monitoring.alerts.watch import ALERT_LOCK
+from assembly.monitoring.webhooks.delivery import alert_announce
+from config.db.statements import lock_until_commit
+
+
+def conflict_alerts_close(conflict: Conflict) -> None:
+    """Close the open alerts about a conflict on which somebody decided, and announce it; needs a transaction.
+
+    They may be more sensitive than what the person reads, so they are closed whoever decides.
+    """
+    mine = Alert.everything.filter(kind=AlertKind.CONFLICT_OPEN, thing=f"{CONFLICT_PREFIX}{conflict.id}", closed=None)
+    if not mine.exists():
+        return
+    lock_until_commit(ALERT_LOCK)
+    for alert in mine:
+        alert.closed = timezone.now()
+        alert.save(update_fields=["closed"])
+        if alert.times == 1:
+            alert_announce(event=WebhookEvent.ALERT_CLOSED, alert=alert)

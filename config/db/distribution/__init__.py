@@ -1,0 +1,1 @@
+"""PostgreSQL with the extension Citus: the tables of owners are distributed over several servers, by their owner."""

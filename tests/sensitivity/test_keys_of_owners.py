@@ -1,0 +1,86 @@
+"""The key of a deleted agent or team is destroyed once nothing is sealed under it."""
+
+from datetime import timedelta
+from unittest import mock
+from uuid import UUID
+
+import pytest
+from django.utils import timezone
+
+from agents.models import Agent
+from agents.services import agent_delete
+from assembly.models import Assembly, UnusedKey
+from assembly.pipeline.request import AssemblyRequest
+from assembly.pipeline.services import assemble
+from assembly.records.followers import new_assemblies_follow
+from assembly.records.pruning import records_prune
+from assembly.records.unused_keys import RETIREMENT, unused_keys_destroy
+from config.keys import store
+from config.keys.sealed_texts import LIVE, records_owner
+from memories.models import Memory
+from memories.services import MemoryFacts, memory_create
+from teams.models import Team
+from teams.principal import SYSTEM
+from teams.sealing.owners import owners_in_use
+from teams.sensitivity import Sensitivity
+from teams.services import team_delete
+from tests.assembly.conflicts.conflict_factories import conflict_between
+from tests.assembly.records.conftest import keep
+
+pytestmark = pytest.mark.django_db
+
+
+def a_memory(owner: Agent | Team, text: str = "The vault opens with 4711.") -> Memory:
+    facts = MemoryFacts(kind="fact", text=text, sensitivity=Sensitivity.RESTRICTED)
+    return memory_create(owner=owner, facts=facts, principal=SYSTEM)
+
+
+def destroyed(*owners: UUID) -> set[UUID]:
+    """Those of the owners whose keys are gone."""
+    gone = store.is_destroyed([LIVE + owner.bytes for owner in owners])
+    return {owner for owner in owners if LIVE + owner.bytes in gone}
+
+
+def run_job_twice() -> None:
+    """Let the job retire what is listed, and destroy it later."""
+    now = timezone.now()
+    unused_keys_destroy(now)
+    unused_keys_destroy(now + RETIREMENT)
+    store.forget_keys()
+
+
+def test_the_keys_of_what_was_deleted_are_destroyed_and_those_of_others_are_not(agent: Agent, team: Team) -> None:
+    other, ours = Agent.objects.create(slug="other", name="Other"), Team.objects.create(slug="ours", name="Ours")
+    spared = a_memory(other)
+    for owner in (agent, team, ours):
+        a_memory(owner)
+    agent_delete(agent=agent, principal=SYSTEM)
+    team_delete(team=ours, principal=SYSTEM)
+    assert destroyed(agent.id, ours.id) == set()
+    run_job_twice()
+    assert destroyed(agent.id, ours.id, other.id, team.id) == {agent.id, ours.id}
+    assert Memory.objects.get(id=spared.id).text == spared.text
+    assert not UnusedKey.objects.exists()
+
+
+def test_a_key_stays_while_anything_is_sealed_under_it(agent: Agent, team: Team) -> None:
+    Agent.objects.filter(pk=agent.pk).update(clearance=Sensitivity.CONFIDENTIAL)
+    agent.refresh_from_db()
+    mine, ours = a_memory(agent), a_memory(team, "The vault opens with 4712.")
+    conflict_between(mine, ours)
+    asked = AssemblyRequest(topic="Which vault?", sensitivity=Sensitivity.CONFIDENTIAL)
+    long_ago = timezone.now() - timedelta(days=40)
+    with mock.patch("assembly.records.record.timezone.now", return_value=long_ago):
+        record = assemble(agent=agent, asked=asked, principal=SYSTEM).assembly
+    new_assemblies_follow()
+    of_records = records_owner(agent.id)
+    assert owners_in_use([agent.id, team.id, of_records]) == {agent.id, team.id, of_records}
+    agent_delete(agent=agent, principal=SYSTEM)
+    run_job_twice()
+    assert destroyed(agent.id, of_records, team.id) == {agent.id}
+    assert Assembly.objects.get(id=record.id).topic == "Which vault?"
+    keep(30)
+    records_prune()
+    assert not Assembly.objects.exists()
+    unused_keys_destroy(timezone.now() + 2 * RETIREMENT)
+    assert destroyed(agent.id, of_records, team.id) == {agent.id, of_records}
