@@ -25,7 +25,10 @@ test-deep: $(VENV)/.development
 	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -n $(WORKERS) tests/engine tests/attacks \
 		tests/teams/versioned_text/test_merging.py tests/teams/versioned_text/test_many_editors.py tests/config/http/test_openapi_contract.py \
 		tests/faults/test_connections.py tests/memories/embeddings/test_splitting.py \
-		tests/assembly/why_not/test_fix_search.py $(PYTEST_ARGS)
+		tests/assembly/why_not/test_fix_search.py tests/assembly/records/test_replay.py \
+		tests/assembly/profiles/test_parser.py tests/assembly/comparison/test_diff_sentences.py \
+		tests/assembly/contract/test_round_trip.py tests/assembly/conflicts/detection/test_comparison.py \
+		tests/assembly/conflicts/detection/test_inference.py $(PYTEST_ARGS)
 	$(BIN)/python -m pytest -n $(WORKERS) -p tests.scaling.through_pgbouncer tests/memories/search tests/memories/jobs \
 		tests/assembly/pipeline tests/assembly/contexts $(PYTEST_ARGS)
 

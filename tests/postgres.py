@@ -45,6 +45,7 @@ def pytest_load_initial_conftests() -> None:
     os.environ |= {"SHARED_CACHE_BYTES": "0", "DISK_CACHE_BYTES": "0", "PREASSEMBLY": "off"}
     (Path(folder) / "static").mkdir()  # or WhiteNoise warns that nothing was collected
     server = EmbeddedPostgres(Path(folder))
+    _start(folder)
     server.attach()
     _create(server, TEMPLATE, "template1")
     subprocess.run(
@@ -53,6 +54,29 @@ def pytest_load_initial_conftests() -> None:
         stdout=subprocess.DEVNULL,
         cwd=Path(__file__).parent.parent,
     )
+
+
+# Nothing of the tests' data has to outlive the machine, and every commit, clone and drop of a database would wait for
+# the disk. Servers that tests start in folders of their own are as durable as the product's.
+NOT_DURABLE = {"fsync": "off", "full_page_writes": "off"}
+START_SERVER = f"""
+from config.postgres import programs, supervisor
+programs.SETTINGS |= {NOT_DURABLE!r}
+supervisor.main()
+"""
+
+
+def _start(folder: str) -> None:
+    """Start the server's supervisor, and wait until it is ready; whoever attaches finds it."""
+    started = subprocess.run(
+        [sys.executable, "-c", START_SERVER, folder],
+        check=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        cwd=Path(__file__).parent.parent,
+        start_new_session=True,
+    )
+    assert not started.stdout, started.stdout.decode()
 
 
 MIGRATE_TEMPLATE = """
@@ -84,8 +108,8 @@ def _server() -> EmbeddedPostgres:
     return EmbeddedPostgres(Path(os.environ[FOLDER]))
 
 
-def _connect(server: EmbeddedPostgres, role: Role = "owner") -> psycopg.Connection[Any]:
-    facts = server.connection(role, "postgres")
+def _connect(server: EmbeddedPostgres, role: Role = "owner", database: str = "postgres") -> psycopg.Connection[Any]:
+    facts = server.connection(role, database)
     named = {"host": "HOST", "port": "PORT", "dbname": "NAME", "user": "USER", "password": "PASSWORD"}
     return psycopg.connect(make_conninfo(**{ours: facts[django] for ours, django in named.items()}), autocommit=True)
 
@@ -102,11 +126,48 @@ def _create(server: EmbeddedPostgres, name: str, template: str) -> None:
 
 def _drop(server: EmbeddedPostgres, name: str) -> None:
     # Not WITH (FORCE): that fails at sessions of another role, and at autovacuum, for which a plain DROP waits.
+    _end_sessions(server, name)
+    with _connect(server) as connection:
+        connection.execute(sql.SQL("DROP DATABASE IF EXISTS {}").format(sql.Identifier(name)))
+
+
+def _end_sessions(server: EmbeddedPostgres, name: str) -> None:
     for role in get_args(Role):
         with _connect(server, role) as connection:
             connection.execute(END_OWN_SESSIONS, [name])
+
+
+# --- Key stores, which are as expensive to create as clones: they are emptied and used again ---
+
+EMPTY_KEYS = "TRUNCATE data_keys, text_words, erasure_ledger; UPDATE key_destructions SET number = 0"
+_empty_keys: list[str] = []
+
+
+def _lend_keys(server: EmbeddedPostgres, name: str) -> None:
+    """Give an empty key store to the database, if there is one; else it is created where the first key is needed."""
+    if _empty_keys:
+        _rename(server, _empty_keys.pop(), keys_of(name))
+
+
+def _take_keys_back(server: EmbeddedPostgres, name: str) -> None:
+    """Empty the database's key store and keep it, or drop it if something is wrong with it."""
+    keys, empty = keys_of(name), f"empty_{uuid4().hex[:12]}_keys"
+    _end_sessions(server, keys)
+    try:
+        with _connect(server, database=keys) as connection:
+            connection.execute(EMPTY_KEYS)
+        _rename(server, keys, empty)
+    except psycopg.Error:  # it was never needed, or is damaged, or in use
+        _drop(server, keys)
+    else:
+        _empty_keys.append(empty)
+
+
+def _rename(server: EmbeddedPostgres, name: str, other: str) -> None:
     with _connect(server) as connection:
-        connection.execute(sql.SQL("DROP DATABASE IF EXISTS {}").format(sql.Identifier(name)))
+        connection.execute(
+            sql.SQL("ALTER DATABASE {} RENAME TO {}").format(sql.Identifier(name), sql.Identifier(other))
+        )
 
 
 @contextmanager
@@ -115,11 +176,12 @@ def cloned_database(template: str = TEMPLATE) -> Iterator[str]:
     name = f"dossier_{uuid4().hex[:12]}"
     server = _server()
     _create(server, name, template)
+    _lend_keys(server, name)
     try:
         yield name
     finally:
         _drop(server, name)
-        _drop(server, keys_of(name))
+        _take_keys_back(server, name)
 
 
 def leave(name: str) -> None:
@@ -135,7 +197,7 @@ def leave(name: str) -> None:
 
 
 def keys_of(name: str) -> str:
-    """The name of the database's key store, which is created where the first key is needed."""
+    """The name of the database's key store."""
     return f"{name}_keys"
 
 

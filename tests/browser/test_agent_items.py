@@ -55,6 +55,7 @@ def test_through_the_graph_with_the_keyboard_alone(page: Page, server: str, kept
     assert page.url.endswith("#list")
 
 
+@pytest.mark.deep
 def test_pointing_at_a_relation_tells_its_type(page: Page, server: str, kept: Kept, complaints: list[str]) -> None:
     sign_in(page, server)
     page.goto(f"{server}/agents/luna/graph/?entity={kept.entity.pk}")
@@ -63,6 +64,7 @@ def test_pointing_at_a_relation_tells_its_type(page: Page, server: str, kept: Ke
     assert title.text_content() == f"{relation.source.name} {relation.type} {relation.target.name}"
 
 
+@pytest.mark.deep
 def test_forms_without_javascript(browser: Browser, server: str, kept: Kept) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()

@@ -42,6 +42,7 @@ def clicks(page: Page, server: str, team: Team, complaints: list[str]) -> Iterat
     assert clicking.count <= MOST_CLICKS
 
 
+@pytest.mark.deep
 def test_which_file_was_cut(clicks: Clicks) -> None:
     clicks.open("the stage")
     page = clicks.page
@@ -61,6 +62,7 @@ def test_what_was_left_out_and_why(clicks: Clicks) -> None:
     expect(left_out.get_by_role("row").filter(has_text="Match of words in it and its neighbours")).to_be_visible()
 
 
+@pytest.mark.deep
 def test_does_it_replay_byte_for_byte(clicks: Clicks) -> None:
     clicks.open("the stage")
     clicks.click(clicks.page.get_by_role("button", name="Verify"))

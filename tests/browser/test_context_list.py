@@ -52,6 +52,7 @@ def test_filters_read_as_a_sentence_and_the_list_is_taken_away(listed: Page, tmp
     assert row["id"] == str(Assembly.objects.get(topic="the stage").id)
 
 
+@pytest.mark.deep
 def test_a_thing_is_chosen_by_a_part_of_its_name(listed: Page) -> None:
     page = listed
     page.get_by_text("More filters").click()

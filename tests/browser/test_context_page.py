@@ -67,6 +67,7 @@ def test_items_are_filtered_sorted_and_selected_on_the_page(
     expect(rows).to_have_count(50)
 
 
+@pytest.mark.deep
 def test_items_are_found_without_javascript(browser: Browser, server: str, team: Team) -> None:
     many = context_of_many(*luna(team), candidates=400)
     context = browser.new_context(java_script_enabled=False)
@@ -81,6 +82,7 @@ def test_items_are_found_without_javascript(browser: Browser, server: str, team:
     context.close()
 
 
+@pytest.mark.deep
 def test_a_long_text_goes_on_and_is_copied_whole(browser: Browser, server: str, team: Team) -> None:
     long = context_of_text(*luna(team), "harbour walk opens\n" * 10_526)
     content = content_of(load_record(long))
@@ -111,6 +113,7 @@ def test_very_many_items_and_a_long_text_suit_everybody(
     assert look_at(page, [server + address for address in addresses]) == []
 
 
+@pytest.mark.deep
 def test_a_second_round_is_told_beside_the_sources(page: Page, server: str, team: Team, complaints: list[str]) -> None:
     agent, _, principal = luna(team)
     stages = [MemoryFacts(kind="fact", text=f"The stage number {number} is free") for number in range(7, 40)]
@@ -128,6 +131,7 @@ def test_a_second_round_is_told_beside_the_sources(page: Page, server: str, team
     assert look_at(page, [address]) == []
 
 
+@pytest.mark.deep
 def test_terms_are_explained_by_a_press(page: Page, server: str, team: Team, complaints: list[str]) -> None:
     sign_in(page, server)
     page.goto(f"{server}/contexts/{Assembly.objects.get(topic='the stage').id}/")

@@ -96,6 +96,7 @@ def begin(request: pytest.FixtureRequest, page: Page, server: str, team: Team, c
     return signed_in
 
 
+@pytest.mark.deep
 def test_the_story_of_an_identity_takes_seven(begin: Begin) -> None:
     hand = begin("olga")
     page = hand.page
@@ -140,6 +141,7 @@ def test_an_account_with_a_role_takes_four(begin: Begin) -> None:
     assert hand.count <= 4
 
 
+@pytest.mark.deep
 def test_on_which_days_a_file_was_cut_and_by_how_much_takes_three(begin: Begin) -> None:
     follow_assemblies(list(Assembly.objects.order_by("id")))
     hand = begin("olga")
@@ -153,6 +155,7 @@ def test_on_which_days_a_file_was_cut_and_by_how_much_takes_three(begin: Begin) 
     assert hand.count <= 3
 
 
+@pytest.mark.deep
 def test_a_remedy_is_applied_as_a_draft_in_three(begin: Begin) -> None:
     hand = begin("olga")
     page = hand.page

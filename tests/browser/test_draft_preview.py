@@ -55,6 +55,7 @@ def test_the_same_without_scripts(browser: Browser, server: str, team: Team) -> 
     context.close()
 
 
+@pytest.mark.deep
 def test_the_panel_follows_the_draft_and_leaves_the_writer_alone(
     page: Page, server: str, team: Team, complaints: list[str]
 ) -> None:

@@ -62,6 +62,7 @@ def test_from_the_first_key_to_a_version(page: Page, server: str, team: Team, co
     assert draft_of() == ""
 
 
+@pytest.mark.deep
 def test_a_discarded_draft_comes_back(page: Page, server: str, team: Team, complaints: list[str]) -> None:
     text = open_goals(page, server)
     text.fill("Precious")
@@ -132,6 +133,7 @@ def test_a_network_lost_while_typing(context: BrowserContext, page: Page, server
     assert draft_of() == "Before, and in the tunnel"
 
 
+@pytest.mark.deep
 def test_a_laptop_closed_without_a_network(context: BrowserContext, page: Page, server: str, team: Team) -> None:
     text = open_goals(page, server)
     text.fill("Before")
@@ -180,6 +182,7 @@ def test_a_session_that_ends_while_typing(context: BrowserContext, page: Page, s
     expect(page.locator("[data-message]")).to_contain_text("Published version 2.")
 
 
+@pytest.mark.deep
 def test_a_session_that_ends_without_scripts(browser: Browser, server: str, team: Team) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
@@ -204,6 +207,7 @@ def test_a_session_that_ends_without_scripts(browser: Browser, server: str, team
     context.close()
 
 
+@pytest.mark.deep
 def test_two_windows_of_one_person(context: BrowserContext, page: Page, server: str, team: Team) -> None:
     text = open_goals(page, server)
     second = context.new_page()
@@ -286,6 +290,7 @@ def test_shortcuts_can_be_switched_off(page: Page, server: str, team: Team, comp
     expect(page.get_by_label("Text of Goals")).to_have_value("plain")
 
 
+@pytest.mark.deep
 def test_the_line_of_a_cut_is_drawn(page: Page, server: str, team: Team, complaints: list[str]) -> None:
     sign_in(page, server)
     page.goto(f"{server}/agents/luna/files/KNOWLEDGE/")

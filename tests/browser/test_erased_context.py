@@ -13,7 +13,7 @@ pytestmark = pytest.mark.browser
 NOTICE = "A text of this context was erased"
 
 
-@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("width", [pytest.param(1440, marks=pytest.mark.deep), 390])
 def test_its_pages_say_what_was_erased(page: Page, server: str, team: Team, complaints: list[str], width: int) -> None:
     store.destroy([text_hash("Be kind.")])
     sign_in(page, server)

@@ -345,7 +345,7 @@ NOT_SEEN = {
     "invitation": "shown once, after a form: test_the_page_of_an_invitation",
 }
 MISSING = ("/nope/", "/agents/nope/")
-GROUPS = 4
+GROUPS = 8
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 WIDE: ViewportSize = {"width": 1440, "height": 900}
 NARROW: ViewportSize = {"width": 390, "height": 800}

@@ -27,6 +27,7 @@ def test_the_keyboard_leads_to_a_result(page: Page, server: str, team: Team, com
     expect(dialog).to_be_hidden()
 
 
+@pytest.mark.deep
 def test_the_link_works_without_scripts(browser: Browser, server: str, team: Team) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()

@@ -104,6 +104,7 @@ def test_the_same_without_scripts_on_a_phone(browser: Browser, server: str, luna
     context.close()
 
 
+@pytest.mark.deep
 def test_days_are_found_by_keyboard(page: Page, server: str, luna: Agent, complaints: list[str]) -> None:
     olga = User.objects.get(username="olga").principal
     daily_log_append(agent=luna, date=datetime.date(2026, 2, 10), text="The bells were late.", principal=olga)

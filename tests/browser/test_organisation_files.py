@@ -78,6 +78,7 @@ def test_an_admin_publishes_what_two_agents_then_know(
         assert KNOWN in context_of(agent)
 
 
+@pytest.mark.deep
 def test_who_may_only_read_sees_the_text(page: Page, server: str, team: Team, complaints: list[str]) -> None:
     organisation_file_create(key="house-style", title="House style", content=TEXT, principal=SYSTEM)
     sign_in(page, server, "tim")

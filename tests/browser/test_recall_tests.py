@@ -88,6 +88,7 @@ def test_the_same_without_scripts(browser: Browser, server: str, team: Team) -> 
     context.close()
 
 
+@pytest.mark.deep
 def test_a_rule_is_tried_in_its_editor(page: Page, server: str, team: Team, complaints: list[str]) -> None:
     goals_test(team)
     sign_in(page, server)

@@ -103,6 +103,7 @@ def test_a_rule_by_keyboard_alone(page: Page, server: str, team: Team, complaint
     expect(page.locator("#exact")).to_contain_text("Rehearsed.")
 
 
+@pytest.mark.deep
 def test_lines_are_added_and_a_form_becomes_a_text_and_a_form_again(
     page: Page, server: str, team: Team, complaints: list[str]
 ) -> None:
@@ -145,6 +146,7 @@ def test_lines_are_added_and_a_form_becomes_a_text_and_a_form_again(
     expect(page.get_by_role("group", name="Action 3").get_by_label("Target")).to_have_value("source:turns")
 
 
+@pytest.mark.deep
 def test_leaving_what_was_filled_in_asks_first(page: Page, server: str, team: Team) -> None:
     sign_in(page, server)
     page.goto(f"{server}/rules/new/")

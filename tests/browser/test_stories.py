@@ -108,6 +108,7 @@ def test_leaving_with_unsaved_text_asks_first(page: Page, server: str, team: Tea
     assert asked == ["beforeunload"]
 
 
+@pytest.mark.deep
 def test_the_menu_of_a_phone(browser: Browser, server: str, team: Team) -> None:
     context = browser.new_context(viewport={"width": 390, "height": 800})
     page = context.new_page()
@@ -137,6 +138,7 @@ def test_copying_gives_the_exact_text(browser: Browser, server: str, team: Team)
     context.close()
 
 
+@pytest.mark.deep
 def test_comparing_and_restoring(page: Page, server: str, team: Team, complaints: list[str]) -> None:
     file = TeamFile.objects.get(team=team, file_key="GOALS")
     people = [User.objects.get(username=name).principal for name in ("olga", "tim")]

@@ -78,6 +78,7 @@ def test_a_person_asks_what_is_stored(page: Page, server: str, team: Team, compl
     assert complaints == []
 
 
+@pytest.mark.deep
 def test_a_wrong_name_is_corrected(page: Page, server: str, team: Team, complaints: list[str]) -> None:
     agent = Agent.objects.get(slug="luna")
     User.objects.filter(username="olga").update(is_admin=True)

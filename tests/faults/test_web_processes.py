@@ -88,6 +88,7 @@ def seconds_of(pid: int) -> int:
     return int(facts[11]) + int(facts[12])
 
 
+@pytest.mark.deep
 def test_one_that_dies_is_replaced_while_the_other_goes_on_and_none_outlives_the_server(server: Server) -> None:
     until(lambda: len(server.web()) == 2 and server.answers(), seconds=180)
     first, second = server.web()

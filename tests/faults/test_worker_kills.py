@@ -66,6 +66,7 @@ def test_five_hundred_documents_survive_kills_of_their_workers(agent: Agent, com
     assert all(job.steps_done == job.steps == 50 for job in splitting)
 
 
+@pytest.mark.deep
 def test_a_job_that_kills_its_workers_is_given_up_and_harms_no_other(commands: list[Command]) -> None:
     deadly = job_create(kind="kill_worker", arguments={}, agent=None, principal=SYSTEM)
     failing = job_create(kind="fail", arguments={}, agent=None, principal=SYSTEM)
@@ -103,6 +104,7 @@ def test_workers_and_senders_outlive_their_connections(commands: list[Command]) 
     commands[-1].stop()
 
 
+@pytest.mark.deep
 def test_the_server_keeps_a_worker_that_ends_with_it(
     commands: list[Command], tmp_path: Path, agent: Agent, monkeypatch: Any
 ) -> None:

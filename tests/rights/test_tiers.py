@@ -44,7 +44,7 @@ def visits(world: World) -> dict[str, Visit]:
 
 
 def _visit(visited: Any, route: str, method: str, owned: Any, world: World) -> Visit:
-    return lambda: visited(route, method, "admin", owned, world)
+    return lambda: visited(route, method, "admin", owned, world, answers={})
 
 
 @pytest.fixture

@@ -38,6 +38,10 @@ class Answer:
         return ALLOWED if self.status < 400 else self.status
 
 
+Answers = dict[tuple[str, str], Answer]
+"""What somebody was answered at an address. As each request is undone, who asks again is answered the same."""
+
+
 def undone(request: Callable[[], Any]) -> Answer:
     """The answer to a request that is rolled back."""
     with transaction.atomic():

@@ -14,6 +14,7 @@ from threading import Event as Signal
 from typing import Any
 from uuid import UUID
 
+import pytest
 from django.db import connections
 from django.utils import timezone
 
@@ -153,6 +154,7 @@ def move(database: str, seconds: float | None, *arguments: str) -> int | None:
     return ended
 
 
+@pytest.mark.deep
 def test_nothing_is_lost_or_there_twice_and_no_request_fails(committed_database: str) -> None:
     agents = [agent_create(slug=f"agent-{number}", name=f"Agent {number}") for number in range(AGENTS)]
     for agent in agents:

@@ -146,6 +146,7 @@ def writer(agent: Agent, replica: Standby) -> Api:
     return Api(api_key_create(agent=agent, name="writer")[1])
 
 
+@pytest.mark.deep
 def test_a_standby_answers_every_marked_route(replica: Standby) -> None:
     world = build_world()
     replica.catch_up()
@@ -240,6 +241,7 @@ def _of_replica(sql: str) -> Any:
         return cursor.fetchone()[0]
 
 
+@pytest.mark.deep
 def test_a_record_that_the_replica_lacks_is_found(replica: Standby, agent: Agent, api: Api, writer: Api) -> None:
     replica.catch_up()
     replica.pause()
@@ -303,6 +305,7 @@ def test_a_replica_that_is_too_late_is_not_read(
     assert "replica1 is read again: it has caught up" in caplog.text
 
 
+@pytest.mark.deep
 def test_pages_work_while_the_replica_is_dead_and_it_is_read_again_when_it_is_back(
     replica: Standby, agent: Agent, owner: User, api: Api, signed_in: Callable[[User], Client]
 ) -> None:
@@ -322,6 +325,7 @@ def test_pages_work_while_the_replica_is_dead_and_it_is_read_again_when_it_is_ba
         assert browser.get("/contexts/").status_code == 200
 
 
+@pytest.mark.deep
 def test_what_a_replica_does_not_finish_the_primary_answers(
     replica: Standby, agent: Agent, api: Api, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -350,6 +354,7 @@ def test_what_a_replica_does_not_finish_the_primary_answers(
         assert _texts(api.get("agents/ada/memories")) == ["Refunds take five days."]
 
 
+@pytest.mark.deep
 def test_a_real_conflict_with_replayed_changes_is_no_error(replica: Standby, agent: Agent, api: Api) -> None:
     """A statement still reads rows on the standby that the primary has removed: the standby cancels it after 1 s."""
     _memory(agent, "Refunds take five days.")
@@ -369,6 +374,7 @@ def test_a_real_conflict_with_replayed_changes_is_no_error(replica: Standby, age
         assert _texts(api.get("agents/ada/memories")) == ["Refunds take five days."]
 
 
+@pytest.mark.deep
 def test_a_server_that_is_no_standby_is_not_read(replica: Standby, agent: Agent, api: Api) -> None:
     wrong = connections.settings[ALIAS]
     wrong |= {"HOST": connections.settings["default"]["HOST"]}

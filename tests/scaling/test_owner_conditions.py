@@ -40,6 +40,9 @@ AGAIN = r"\((?:\w+\.)?(?:agent_id|team_id) = "
 """The condition on the owner of rows that are read by their addresses."""
 MEMORIES = 80
 """Memories of each owner; with fewer EXACT_ROWS, candidates are searched for among them."""
+SMALL, LARGE = candidates.EXACT_ROWS, 10
+"""EXACT_ROWS with which these owners are small or large ones."""
+SIZES = ("small owners", "large owners")
 
 
 def found_by(scan: Scan) -> str:
@@ -66,7 +69,7 @@ def world() -> tuple[Agent, Team]:
     return agent, team
 
 
-@pytest.mark.parametrize("exact_rows", [candidates.EXACT_ROWS, 10], ids=["small owners", "large owners"])
+@pytest.mark.parametrize("exact_rows", [pytest.param(SMALL, marks=pytest.mark.deep), LARGE], ids=SIZES)
 def test_an_assembly_reads_the_rows_of_its_owners_alone(
     world: tuple[Agent, Team], exact_rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -89,7 +92,7 @@ def test_an_assembly_reads_the_rows_of_its_owners_alone(
     assert owners == [], "addresses are unique within the partition of an owner"
 
 
-@pytest.mark.parametrize("exact_rows", [candidates.EXACT_ROWS, 10], ids=["small owners", "large owners"])
+@pytest.mark.parametrize("exact_rows", [SMALL, pytest.param(LARGE, marks=pytest.mark.deep)], ids=SIZES)
 def test_an_assembly_reads_one_partition_of_each_owner(
     world: tuple[Agent, Team], exact_rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -196,6 +196,7 @@ def test_tables_are_not_written_anew_while_a_copy_has_what_was_erased(
     table_rewrite("memories")
 
 
+@pytest.mark.deep
 def test_a_migration_meanwhile_lets_the_move_begin_again(owners: list[Owner], monkeypatch: pytest.MonkeyPatch) -> None:
     from config.db.partitions.move import Move
 
@@ -215,6 +216,7 @@ def test_a_migration_meanwhile_lets_the_move_begin_again(owners: list[Owner], mo
     assert fetch_rows("SELECT count(*) FROM pg_indexes WHERE indexname = 'memory_further'") == [(1,)]
 
 
+@pytest.mark.deep
 def test_a_copy_that_differs_is_not_exchanged(owners: list[Owner], monkeypatch: pytest.MonkeyPatch) -> None:
     from config.db.partitions.move import Move
 

@@ -13,9 +13,13 @@ from assembly.engine.diff import SHORTENED_CODES, ContextDiff, diff_contexts, di
 from assembly.engine.refs import without_version
 from assembly.engine.types import Decision, EngineResult
 from tests.engine.situations import Situation, conversation, situations
+from tests.examples import examples
 
 CALM = settings(
-    max_examples=40, deadline=None, phases=(Phase.explicit, Phase.generate), suppress_health_check=list(HealthCheck)
+    max_examples=examples(40),
+    deadline=None,
+    phases=(Phase.explicit, Phase.generate),
+    suppress_health_check=list(HealthCheck),
 )
 PARAGRAPHS = "\n\n".join(["Pack my box with five dozen liquor jugs, and then some more."] * 9)
 

@@ -25,6 +25,7 @@ from tests.assembly.contract.contract_checks import REQUESTS, check_answer, sent
 from tests.assembly.contract.request_strategies import requests
 from tests.assembly.one_of_each import everything
 from tests.client import Api
+from tests.examples import examples
 
 pytestmark = [pytest.mark.usefixtures("module_database"), pytest.mark.django_db]
 _numbers = count()
@@ -42,7 +43,7 @@ def _no_older_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shared_answers, "assembly_cache", AssemblyCache())
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=examples(60), suppress_health_check=list(HealthCheck))
 @given(body=requests(), whole=st.booleans())
 def test_a_valid_request_gets_a_valid_answer_and_gets_it_again(body: dict[str, Any], whole: bool, key: str) -> None:
     body = {**body, "request_id": f"{next(_numbers)} {body['request_id']}"[:200]}

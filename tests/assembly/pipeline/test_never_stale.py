@@ -38,6 +38,8 @@ REQUESTS: list[dict[str, Any]] = [
     {"topic": "Which sheet has no ink?", "max_tokens": 1_500, "history": HISTORY},
     {"topic": "Which sheet has no ink?", "max_tokens": 900, "budgets": RequestBudgets(quality_min=0.9)},
 ]
+QUICK = {DEFAULT_PROFILE, "memory"}
+"""The profiles that are tried each time: the default, and what `POST /api/v1/memory/assemble` has."""
 OF_TEAM = {
     "a team's file", "a memory of the team", "a memory of the team deleted", "a rule of the team", "the team's name",
     "a memory pinned or not", "a memory retired or not",
@@ -92,7 +94,9 @@ def is_repeat(assembly: Assembly | None) -> bool:
     return assembly is not None and "repeats" in assembly.request
 
 
-@pytest.mark.parametrize("profile", SHIPPED)
+@pytest.mark.parametrize(
+    "profile", [each if each in QUICK else pytest.param(each, marks=pytest.mark.deep) for each in SHIPPED]
+)
 def test_what_is_answered_equals_an_uncached_run_at_the_same_now(
     profile: str, kept: tuple[Agent, Team], monkeypatch: pytest.MonkeyPatch
 ) -> None:

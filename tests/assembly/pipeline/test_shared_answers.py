@@ -37,6 +37,7 @@ from tests.scaling.debian_servers import free_port, redis
 
 LIMIT = 10_000_000
 
+OTHER_PROFILES = [pytest.param(one, marks=pytest.mark.deep) for one in ("coding", "conversation")]
 on_postgresql = pytest.mark.parametrize("store", ["postgresql"], indirect=True)
 
 Stores = Callable[[], CacheStore]
@@ -89,7 +90,7 @@ def told(answer: AssemblyResult) -> str:
     return json.dumps(document, default=str)
 
 
-@pytest.mark.parametrize("profile", ["conversation", "coding", "stack"])
+@pytest.mark.parametrize("profile", ["stack", *OTHER_PROFILES])
 def test_what_another_process_assembled_is_repeated_as_if_it_were_ones_own(
     profile: str, pair: tuple[Agent, Team], new_process: NewProcess
 ) -> None:
@@ -340,6 +341,7 @@ print(json.dumps([str(answer.assembly.decided_in), told(answer)]))
 """
 
 
+@pytest.mark.deep
 def test_a_real_second_process_repeats_what_the_first_one_assembled(
     committed_database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

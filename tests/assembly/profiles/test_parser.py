@@ -18,6 +18,7 @@ from assembly.profiles.shipped import CONVERSATION
 from assembly.profiles.yaml_reader import MAX_CHARACTERS, UnreadableDocument
 from assembly.sources import SOURCES
 from config.http.errors import Invalid
+from tests.examples import examples
 
 KNOWN = tuple(SOURCES)
 
@@ -296,7 +297,7 @@ def read_or_fault(text: str) -> Profile | Invalid:
         return fault
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(PIECES | st.text(max_size=6), max_size=25).map("".join), st.integers(0, len(GOOD)), st.integers(0, 40))
 def test_any_text_gives_a_profile_or_says_what_is_wrong(noise: str, place: int, cut: int) -> None:
     for text in (noise, GOOD[:place] + noise + GOOD[place + cut :]):
@@ -346,7 +347,7 @@ def test_what_is_as_ever_is_left_out_of_what_is_written() -> None:
     assert not [key for key in ("over_budget", "fill", "cut_at", "quality_min") if key in written]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(profiles(), WORDS.filter(str.strip))
 def test_what_is_written_reads_back_as_it_was(profile: Profile, description: str) -> None:
     again = parse_described_profile(profile_yaml(profile, description), name="mine", version=3, sources=KNOWN)

@@ -12,13 +12,18 @@ from agents.models import Agent
 from assembly.models import Assembly
 from assembly.records.bundle_reader import read_bundle
 from teams.models import Team
+from tests import personas
 from tests.assembly.records.conftest import make_assembly
 
-pytestmark = pytest.mark.usefixtures("committed_database")
+pytestmark = pytest.mark.usefixtures("module_database")
+owner, editor, teammate, team, agent = personas.once_per_module(
+    personas.owner, personas.editor, personas.teammate, personas.team, personas.agent
+)
 
 
-@pytest.fixture
-def records(agent: Agent, team: Team) -> list[Assembly]:
+@pytest.fixture(scope="module")
+def records(module_database: str, agent: Agent, team: Team) -> list[Assembly]:
+    """Two contexts, which all tests read."""
     return [make_assembly(agent, team, topic) for topic in ("tea", "milk")]
 
 

@@ -23,6 +23,7 @@ from teams.models import Team, User
 from teams.principal import SYSTEM
 from teams.services import membership_set, team_create, team_delete
 from tests.assembly.conftest import NOW, write
+from tests.examples import examples
 
 pytestmark = pytest.mark.django_db
 
@@ -100,7 +101,7 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x0
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     files=st.fixed_dictionaries(dict.fromkeys(("IDENTITY", "INSTRUCTIONS", "KNOWLEDGE"), TEXTS)),
     logs=st.lists(TEXTS, max_size=4),

@@ -1,7 +1,6 @@
 """The OpenAPI document keeps its word: whatever is sent, answers are as it says, and never a 500."""
 
 import datetime
-import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,6 +25,7 @@ from teams.models import Team
 from teams.principal import SYSTEM
 from tests import personas
 from tests.client import Api
+from tests.examples import DEEP
 from tests.memories.agent_items import things_of
 
 pytestmark = [pytest.mark.usefixtures("module_database"), pytest.mark.django_db]
@@ -34,12 +34,15 @@ owner, editor, teammate, team, agent = personas.once_per_module(
 )
 [admin_api] = personas.once_per_module(personas.admin_api)
 
-DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
 CONFIG = schemathesis.Config.from_dict({
     "generation": {"deterministic": True, "database": "none"},
     "phases": {"coverage": {"enabled": True, "unexpected-methods": []}},
     # Parameters of addresses and queries are of few kinds, which all operations share. Bodies are each of its own kind.
-    "operations": [] if DEEP else [{"include-method": ["GET", "DELETE"], "phases": {"coverage": {"enabled": False}}}],
+    # To think up those of the request for memory takes a processor 40 s: tests/assembly/contract tries that one itself.
+    "operations": [] if DEEP else [
+        {"include-method": ["GET", "DELETE"], "phases": {"coverage": {"enabled": False}}},
+        {"include-path": "/api/v1/memory/assemble", "phases": {"coverage": {"enabled": False}}},
+    ],
 })  # fmt: skip
 schemathesis.serializer.alias("application/zip", "application/octet-stream")  # or no body would be tried
 document = schemathesis.openapi.from_wsgi("/api/v1/schema?format=json", get_wsgi_application(), config=CONFIG)

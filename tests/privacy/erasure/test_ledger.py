@@ -151,6 +151,7 @@ call_command("repeat_erasures")
 """
 
 
+@pytest.mark.deep
 def test_a_repetition_that_was_killed_is_completed(restored: SubjectErasure) -> None:
     assert settings.KEY_STORE
     arguments = [connections["default"].settings_dict["NAME"], settings.KEY_STORE["NAME"]]

@@ -65,6 +65,7 @@ def complete(told: Told, moment: str) -> None:
     assert damage() == []
 
 
+@pytest.mark.deep
 def test_an_erasure_that_was_killed_amid_the_records_is_completed(told: Told) -> None:
     complete(told, "records")
 

@@ -14,6 +14,7 @@ from assembly.conflicts.detection.figures import evaluate, figures_of, similarit
 from assembly.conflicts.detection.labelled_pairs import LabelledPair, load_pairs
 from assembly.conflicts.detection.statement import Statement
 from memories.embeddings.wordllama import WordLlama
+from tests.examples import examples
 
 PAIRS = Path(__file__).parents[1] / "pairs"
 WORDS = (
@@ -26,7 +27,7 @@ WORDS = (
 texts = st.one_of(st.text(max_size=200), st.lists(st.sampled_from(WORDS), max_size=40).map(" ".join))
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(left=texts, right=texts, similarity=st.floats(-1, 1))
 def test_any_two_texts_are_compared_the_same_from_both_sides(left: str, right: str, similarity: float) -> None:
     there = compare_texts(left, right, similarity=similarity)

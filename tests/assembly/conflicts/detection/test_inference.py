@@ -15,6 +15,7 @@ from assembly.conflicts.detection.inference import MAX_INFERRED_PAIRS, Inference
 from assembly.conflicts.detection.labelled_pairs import load_pairs
 from memories.embeddings.wordllama import WordLlama
 from tests.assembly.conflicts.language_model.onnx_models import BEEF, VEGAN
+from tests.examples import examples
 
 PAIRS = Path(__file__).parents[1] / "pairs"
 Judge = Callable[[str, str], tuple[float, float]]
@@ -160,7 +161,7 @@ def test_a_model_that_fails_changes_nothing() -> None:
     assert len(model.asked) == 2
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(seed=st.integers(), file=st.sampled_from(("strangers", "wide")), place=st.integers(0, 300))
 def test_texts_are_compared_the_same_from_both_sides(seed: int, file: str, place: int) -> None:
     def judge(premise: str, hypothesis: str) -> tuple[float, float]:
