@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.core.management.base import CommandError
 from django.db import IntegrityError, ProgrammingError, transaction
 from django.utils import timezone
 
@@ -196,3 +197,9 @@ def test_records_are_written_read_and_referred_to(before: State, monkeypatch: py
     slices = search.slice_bounds()
     assert len(slices) in range(3, 5), "of the statistics of all partitions"
     assert slices == sorted(slices, reverse=True)
+
+
+@pytest.mark.usefixtures("before")
+def test_divided_tables_are_not_distributed_by_citus_and_the_plan_says_so() -> None:
+    with pytest.raises(CommandError, match="chunks is divided by partition_tables"):
+        call_command("distribute", plan=True, stdout=StringIO())

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 from agents.models import Agent
 from config.db.distribution.citus_rules import broken_rules, obstacles
 from config.db.distribution.distributed_tables import STAYS
-from config.db.distribution.distribution_plan import SHARDS, DistributionRefused, execute_plan, remaining_plan
+from config.db.distribution.distribution_plan import SHARDS, DistributionRefused, execute_plan, refuse, remaining_plan
 from config.db.distribution.whereabouts import worker_of, workers
 from memories.imports.base import count_phrase
 from teams.models import Team
@@ -46,7 +46,12 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
 
     def _show(self, shards: int) -> None:
-        found = remaining_plan(shards)
+        against = obstacles()
+        try:
+            found = remaining_plan(shards)
+        except DistributionRefused:
+            refuse(against)  # which say why, and what to do
+            raise
         if found.prepare:
             self.stdout.write("-- In one transaction, plain PostgreSQL:")
         for statement in found.prepare:
@@ -57,7 +62,7 @@ class Command(BaseCommand):
             self.stdout.write(f"{statement};")
         for table, reason in STAYS.items():
             self.stdout.write(f"-- {table} stays on the coordinator. {reason}")
-        against = obstacles() + ([] if found.prepare else broken_rules())
+        against += [] if found.prepare else broken_rules()
         for sentence in against:
             self.stdout.write(f"-- Not yet: {sentence}")
         if not found.prepare and not found.distribute and not against:
