@@ -98,14 +98,15 @@ def test_storing_a_text_in_another_way_makes_no_answer_invalid(committed_databas
 
 
 def test_new_versions_need_no_new_entries_in_indexes(committed_database: str) -> None:
+    # There is room on the pages, also where other tests of the server keep PostgreSQL from removing former versions.
+    execute_sql("ALTER TABLE memories SET (fillfactor = 40)", using="owner")
     keeper()
     lifecycle_run(now=timezone.now() + datetime.timedelta(hours=13))
     fetch_rows("SELECT pg_stat_force_next_flush()")
     stats = "SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'memories'"
     [(changed, on_their_pages)] = fetch_rows(stats)
-    assert changed == COUNT
-    # As many as there is room for on the pages; none would be, if a column of an index were changed.
-    assert on_their_pages > 0
+    assert changed >= COUNT  # batches that PostgreSQL ended count, too
+    assert on_their_pages > 0  # none would be, if a column of an index were changed
 
 
 def test_the_summaries_of_tiers_are_made_anew_on_sundays(committed_database: str) -> None:
