@@ -1,4 +1,4 @@
-"""How many examples property tests try: HYPOTHESIS_PROFILE=deep is for the long run."""
+"""Property tests try fewer examples in `make test` than in `make test-deep`, which sets HYPOTHESIS_PROFILE=deep."""
 
 import os
 

@@ -37,8 +37,7 @@ ROWS_IN_TABLE = """(
         WHERE oid = 'memories'::regclass
             OR oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = 'memories'::regclass))"""
 UNKNOWN_ROWS = "'Infinity'::float4"
-"""Where the table is distributed, the catalogue of the coordinator does not count its rows; no owner has most of them.
-"""
+"""The catalogue of the coordinator does not count the rows of a distributed table; no owner has most of them."""
 READ = """
 SELECT string_agg(last, ''::bytea), string_agg(timestamptz_send(occurred), ''::bytea),
     string_agg(array_to_string(tsvector_to_array(search), ' '), ' '), avg(octets)::float8, 'memories'::regclass::oid,

@@ -59,7 +59,7 @@ NOT_ENCRYPTED: Mapping[str, Any] = {
     "tool": gettext_lazy("Its name is not encrypted, because the agent calls it so."),
     "organisation_file": gettext_lazy("Its title is not encrypted, because its address is made of it."),
 }
-"""By the prefix of refs, what of a thing lies in plain at every level. See tests/sensitivity/test_sealed_columns.py."""
+"""These parts of a thing, by the prefix of its ref, lie in plain at every level: see test_sealed_columns.py."""
 
 
 class SensitivityForm(forms.Form):

@@ -1,4 +1,4 @@
-"""What the commands have in common that encrypt texts which an earlier version stored in plain."""
+"""Commands that encrypt texts which an earlier version stored in plain share this base."""
 
 from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator

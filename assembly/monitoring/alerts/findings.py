@@ -22,7 +22,7 @@ from assembly.records.warnings import flagged_conflicts
 NO_ROOM = {Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET}
 CONFLICT_NAME = "Conflict"
 CONFLICT_PREFIX = "conflict:"
-"""What precedes the id of a conflict in the subject of its finding."""
+"""The subject of a finding about a conflict begins with this, before the id of the conflict."""
 CONTEXT = "context"
 """The subject of findings about the context as a whole."""
 

@@ -12,7 +12,7 @@ OWNERS = "owners"
 COUNTERS = "owner_counters"
 """The change counters of rows in distributed tables, in the shard of their owner."""
 EFFECTS = "owner_effects"
-"""What has still to be done to tables of the coordinator because a distributed row was deleted or raised."""
+"""This table has what must still be done on the coordinator because a distributed row was deleted or raised."""
 FOLLOW_EFFECTS = "follow_effects"
 """The function of the coordinator that does it."""
 

@@ -52,7 +52,7 @@ class DistributionRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What has still to be executed.
+    """A plan has the statements that are still to be executed.
 
     `prepare` is plain PostgreSQL, and executed in one transaction. Each statement of `distribute` is one by itself.
     """

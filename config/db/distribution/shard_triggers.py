@@ -35,7 +35,7 @@ REPLACED = {
     "count_access_change": NOTHING,  # counts for read replicas, with which a distributed installation does not work
     "memory_keeps_owner": NOTHING,  # corrects the column by which the row has been sent to a worker already
 }
-"""What takes the place of triggers with these functions: the end of the name of a trigger for rows, or nothing."""
+"""Triggers with these functions are replaced by a trigger for rows, whose name ends like this, or by nothing."""
 ROW_TRIGGERS = {
     COUNTS: ("INSERT OR UPDATE OR DELETE", "", "count_row_change"),
     GONE: ("DELETE", "", "note_effect"),
