@@ -40,6 +40,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, module_database: str) -> It
         assert server.is_gone()
 
 
+@pytest.mark.deep
 @pytest.mark.finding("2a")
 @pytest.mark.finding("2b")
 @pytest.mark.finding("2c")

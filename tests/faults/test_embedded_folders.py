@@ -14,6 +14,7 @@ from tests.faults.sessions import execute
 pytestmark = pytest.mark.faults
 
 
+@pytest.mark.deep
 def test_very_long_data_folder_gets_a_short_socket_folder(tmp_path: Path) -> None:
     data = tmp_path / ("a long name " * 8) / ("and, \"odd\" 'quotes' " * 5) / "var"
     server = EmbeddedPostgres(data)
@@ -57,6 +58,7 @@ def test_folder_that_holds_something_else_is_explained_and_left_alone(data: Path
     assert (data / "postgres" / "letter.txt").read_text() == "dear"
 
 
+@pytest.mark.deep
 def test_older_cluster_is_explained(data: Path, server: EmbeddedPostgres) -> None:
     server.detach(wait=True)
     (data / "postgres" / "PG_VERSION").write_text("17\n")

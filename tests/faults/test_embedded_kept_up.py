@@ -16,6 +16,7 @@ def test_it_is_while_we_are_attached_to_a_supervised_server(data: Path, server: 
     assert not server.is_kept_up()
 
 
+@pytest.mark.deep
 def test_it_is_not_when_others_alone_are_attached(server: EmbeddedPostgres) -> None:
     server.detach()
     until(lambda: not server.is_running())

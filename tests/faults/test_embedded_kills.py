@@ -18,6 +18,7 @@ from tests.faults.sessions import execute, rows_are_kept, sign_in
 pytestmark = pytest.mark.faults
 
 
+@pytest.mark.deep
 def test_killed_supervisor_is_replaced_by_one_that_adopts_the_server(data: Path, server: EmbeddedPostgres) -> None:
     postmaster, old = postmaster_pid(data), supervisor_pid(data)
     with sign_in(server) as session:
@@ -31,12 +32,14 @@ def test_killed_supervisor_is_replaced_by_one_that_adopts_the_server(data: Path,
     assert not processes(data)
 
 
+@pytest.mark.deep
 def test_server_without_supervisor_is_stopped_all_the_same(data: Path, server: EmbeddedPostgres) -> None:
     kill_supervisor(data)
     server.detach(wait=True)
     assert not processes(data)
 
 
+@pytest.mark.deep
 def test_killed_postmaster_is_started_again_by_itself(data: Path, server: EmbeddedPostgres) -> None:
     killed = postmaster_pid(data)
     with contextlib.suppress(psycopg.OperationalError), sign_in(server) as session:
@@ -53,6 +56,7 @@ def test_killed_postmaster_is_back_when_attach_returns(data: Path, server: Embed
     assert rows_are_kept(server)
 
 
+@pytest.mark.deep
 def test_orphaned_backends_are_waited_for(data: Path, server: EmbeddedPostgres) -> None:
     session = sign_in(server)
     busy = session.info.backend_pid
@@ -80,6 +84,7 @@ def test_lost_socket_is_made_again(data: Path, server: EmbeddedPostgres) -> None
     assert rows_are_kept(server)
 
 
+@pytest.mark.deep
 def test_deleted_data_folder_ends_the_server_and_the_next_one_is_new(data: Path, server: EmbeddedPostgres) -> None:
     old = processes(data)
     shutil.rmtree(data)

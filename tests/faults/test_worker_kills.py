@@ -90,6 +90,7 @@ def test_a_worker_stops_when_it_is_asked_to(commands: list[Command]) -> None:
     assert commands[-1].process.returncode == 0
 
 
+@pytest.mark.deep
 def test_workers_and_senders_outlive_their_connections(commands: list[Command]) -> None:
     commands.append(Command("work"))
     for _ in range(2):

@@ -90,7 +90,7 @@ def gather_context(agent: Agent, session: Session | None, topic: str = TOPIC) ->
 
 
 @pytest.mark.parametrize("topic", [TOPIC, ""])
-@pytest.mark.parametrize("size", ["large", "small"])
+@pytest.mark.parametrize("size", [pytest.param("large", marks=pytest.mark.deep), "small"])
 def test_every_section_gets_candidates(filled: dict[str, tuple[Agent, Session]], size: str, topic: str) -> None:
     gathered = gather(SITUATION, gather_context(*filled[size], topic=topic), TimeBudget.running(None))
     candidates, reports = gathered.candidates, gathered.reports

@@ -64,6 +64,7 @@ def kill_after(database: str, moved: int) -> None:
         process.send_signal(signal.SIGKILL)
 
 
+@pytest.mark.deep
 def test_a_run_that_is_killed_is_continued(committed_database: str, tmp_path: Path, settings: Any) -> None:
     settings.FROZEN_FOLDER = tmp_path
     _, memories = keeper()

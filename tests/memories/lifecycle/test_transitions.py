@@ -78,6 +78,7 @@ def digest(row: Any) -> str:
     return hashlib.sha256((text if isinstance(text, str) else compact_json(text)).encode()).hexdigest()
 
 
+@pytest.mark.deep
 def test_a_thousand_things_come_back_as_they_were(agent: Agent) -> None:
     texts = [f"{number}: {QUESTION * (number % 7)} ß 漢字 {'é' * number}" for number in range(400)] + [
         "",

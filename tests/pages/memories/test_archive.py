@@ -146,6 +146,7 @@ def test_a_large_import_shows_how_far_it_is(
     assert said in text_of(browser.get(f"/import/{ImportPlan.objects.get().id}/"))
 
 
+@pytest.mark.deep
 def test_a_page_stays_short_however_much_would_change(signed_in: SignedIn, admin: User) -> None:
     lines = "\n".join(f"- [fact] number {number}" for number in range(250))
     browser = signed_in(admin)

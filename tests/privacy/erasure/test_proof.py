@@ -77,6 +77,7 @@ def test_a_tampered_erasure_is_found(contexts: list[Assembly], erasure: SubjectE
     assert kinds() == {"erasure_altered", "record_altered"}
 
 
+@pytest.mark.deep
 def test_a_forged_or_removed_erasure_is_found(contexts: list[Assembly], erasure: SubjectErasure) -> None:
     gone = "DELETE FROM record_erasures WHERE report <> ''"
     as_owner("record_erasures", gone)

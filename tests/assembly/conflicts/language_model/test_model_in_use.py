@@ -155,6 +155,7 @@ def test_a_failure_while_it_answers_loses_no_job(
     assert model._loaded is None, "its memory is free again"
 
 
+@pytest.mark.deep
 def test_nothing_of_it_is_imported_unless_a_folder_is_named() -> None:
     program = (
         "import sys, django; django.setup(); import assembly.conflicts.find as find; from django.core.checks import"

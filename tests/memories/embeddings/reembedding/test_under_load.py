@@ -116,6 +116,7 @@ def ask(agent: Agent, team: Team, number: int) -> None:
     assert "ferry" in answer.content
 
 
+@pytest.mark.deep
 def test_writers_and_readers_see_nothing_of_a_change(world: Agent, team: Team, reembed: Reembed) -> None:
     over = Event()
     ids = list(Memory.objects.filter(agent=world).exclude(text="").order_by("id").values_list("id", flat=True))
