@@ -12,6 +12,7 @@ from statistics import fmean
 
 from msgspec import structs
 
+from assembly.engine.caller_texts import SHORTENED_CODES, assemble_with_room
 from assembly.engine.codes import Code, WarningCode
 from assembly.engine.distinct_texts import DistinctTexts
 from assembly.engine.overflow import OverflowPolicy, wanted_summaries
@@ -26,6 +27,7 @@ from assembly.engine.tokenizers import Tokenizer
 from assembly.engine.types import (
     ESCAPED_SINCE,
     MEMORY_LAYER_SINCE,
+    WHOLE_TEXTS_SINCE,
     Candidate,
     Decision,
     EngineRequest,
@@ -39,9 +41,6 @@ LATEST_SECTION = Section("latest_activity", "Latest Activity", "L6", "recent_eve
 
 FAILURE_NOTE = Section("failure_note", "Unavailable Sources", "L6", "failure_note", "note", overflow="drop")
 """The section of the line about sources that failed, at the end of a context."""
-
-SHORTENED_CODES = frozenset({Code.COMPACTED, Code.SUMMARISED})
-"""Codes of items that are included as some of their sentences, or as a summary."""
 
 EngineRun = Callable[[Sequence[Candidate], int], EngineResult]
 """A function that assembles the given candidates within a budget in tokens."""
@@ -144,9 +143,9 @@ def assemble(
         # Items of the finished context stay unchanged or are dropped; none is shortened now.
         plain = replace(capped, over_budget=(), fill=False)
         return fit_by_dropping(
-            request, plain, offered, lambda kept, budget: _run_engine(request, plain, kept, tokenizer, budget)
+            request, plain, offered, lambda kept, budget: _run_with_room(request, plain, kept, tokenizer, budget)
         )
-    return _run_engine(request, capped, offered, tokenizer, request.budget)
+    return _run_with_room(request, capped, offered, tokenizer, request.budget)
 
 
 def profile_for_version(profile: Profile, engine_version: int) -> Profile:
@@ -160,6 +159,19 @@ def _with_section_caps(profile: Profile, budget: int) -> Profile:
         return profile
     sections = [replace(section, cap=section.cap_within(budget), share=None) for section in profile.sections]
     return replace(profile, sections=tuple(sections))
+
+
+def _run_with_room(
+    request: EngineRequest, profile: Profile, candidates: Sequence[Candidate], tokenizer: Tokenizer, budget: int
+) -> EngineResult:
+    def run(capped: Profile) -> EngineResult:
+        return _run_engine(request, capped, candidates, tokenizer, budget)
+
+    return (
+        assemble_with_room(profile, request.budget, run)
+        if request.engine_version >= WHOLE_TEXTS_SINCE
+        else run(profile)
+    )
 
 
 def _run_engine(

@@ -48,8 +48,11 @@ class BlockSection:
             if decision := excluded.get(decision_key(item)):
                 self.leave_out(item, decision.code, **decision.detail)
 
-    def select_within_allocation(self) -> None:
-        """Exclude the items that do not fit in the section's cap, by the score of their source."""
+    def select_within_allocation(self, *, cuts_best: bool) -> None:
+        """Exclude the items that do not fit in the section's cap, by the score of their source.
+
+        If the cap has room for at least half of the best one, `cuts_best` says that it is to be cut instead.
+        """
         if self.section.cap is None:
             return
         room = self.section.cap - self.frame_tokens
@@ -59,8 +62,11 @@ class BlockSection:
         for item in changed.values():
             self.change(item)
         used = 0
-        for item in (self.items[item.candidate.ref] for item in by_source):
-            if item.code is None and used + self.cost_of_item(item) <= room:
+        for place, item in enumerate([self.items[item.candidate.ref] for item in by_source]):
+            if cuts_best and place == 0 and item.code is None and room < self.cost_of_item(item) <= 2 * room:
+                self.items[item.candidate.ref] = structs.replace(item, is_to_be_cut=True)
+                self.costs[item.candidate.ref] = used = room
+            elif item.code is None and used + self.cost_of_item(item) <= room:
                 used += self.cost_of_item(item)
             elif item.code is None:
                 self.leave_out(item, Code.OVER_SECTION_BUDGET, needed=used + self.cost_of_item(item) - room)

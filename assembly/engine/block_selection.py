@@ -100,7 +100,7 @@ class _BlockContest:
     def select(self, budget: int, room: int, excluded: ExcludedItems) -> None:
         """Select the blocks that fit in `room` tokens; exclude the others."""
         for field in self.fields:
-            field.select_within_allocation()
+            field.select_within_allocation(cuts_best=self.priority.cuts_best)
         if self.ladder.steps:
             self._apply_overflow(room)
         self._select_within_total(room)

@@ -16,6 +16,7 @@ from assembly.engine.distinct_texts import DistinctTexts
 from assembly.engine.overflow import DecisionKey, decision_key
 from assembly.engine.priority import Priority
 from assembly.engine.ranking import RankedCandidate, ShortenedText
+from assembly.engine.refs import document_of
 from assembly.engine.types import LEVELS, Level, LevelPreference
 
 
@@ -91,14 +92,38 @@ def select_levels(
             used, field.used = used + cost, field.used + cost
             texts.add(ranked.candidate, is_whole=False)
             selected.append(item)
-    if preference == "adaptive":
-        _add_details([item for item in selected if item.key not in shortest], room - used)
+    may_grow = [item for item in selected if preference == "adaptive" and item.key not in shortest]
+    room = _add_details(may_grow, room - used)
+    if priority.knows_whole_documents:
+        repeated = _exclude_repeated_passages(selected, texts)
+        kept = [item for item in may_grow if item.key not in repeated]
+        _add_details(kept, room + sum(repeated.values()))
+        selected = [item for item in selected if item.key not in repeated]
     for item in selected:
         item.select()
 
 
-def _add_details(selected: Sequence[LevelItem], room: int) -> None:
-    """Raise the items, best first, to the middle level, and then to the whole text, as far as the room goes."""
+def _exclude_repeated_passages(selected: Sequence[LevelItem], texts: DistinctTexts) -> dict[DecisionKey, int]:
+    """Exclude the passages of documents that are included whole. Return their tokens by key."""
+    for item in selected:
+        if item.level == "atomic":
+            texts.add(item.forms["atomic"].candidate, is_whole=True)
+    repeated = {}
+    for item in selected:
+        whole = item.forms["atomic"]
+        document = document_of(whole.candidate.ref)
+        if document != whole.candidate.ref and texts.repeated_by(whole.candidate) == document:
+            repeated[item.key] = item.cost
+            item.field.used -= item.cost
+            item.field.leave_out(whole, Code.DUPLICATE, by=document)
+    return repeated
+
+
+def _add_details(selected: Sequence[LevelItem], room: int) -> int:
+    """Raise the items, best first, to the middle level, and then to the whole text, as far as the room goes.
+
+    Return the room that is left, in tokens.
+    """
     for level in LEVELS[1:]:
         for item in selected:
             more = item.costs.get(level, 0) - item.cost
@@ -107,3 +132,4 @@ def _add_details(selected: Sequence[LevelItem], room: int) -> None:
                 room -= more
                 item.field.used += more
                 item.level = level
+    return room

@@ -20,7 +20,7 @@ from assembly.engine.profile import Profile, Section, Weights
 from assembly.engine.ranking import RankedCandidate, as_pinned, with_boosted_score
 from assembly.engine.scopes import SCOPES, MemoryScope
 from assembly.engine.scoring import DEFAULT_CREDIBILITY, words_of
-from assembly.engine.types import MEMORY_LAYER_SINCE, Candidate, EngineRequest, field_values
+from assembly.engine.types import MEMORY_LAYER_SINCE, WHOLE_TEXTS_SINCE, Candidate, EngineRequest, field_values
 
 TIE_DECIMALS = 4
 """Priorities that are equal to this many decimals count as a tie, which the scopes decide."""
@@ -100,6 +100,16 @@ class Priority:
     def has_scopes(self) -> bool:
         """Whether the engine version knows scopes, half-lives and weighted means."""
         return self.request.engine_version >= MEMORY_LAYER_SINCE
+
+    @property
+    def cuts_best(self) -> bool:
+        """Whether the best block of a section is cut rather than replaced by a lesser one."""
+        return self.profile.cut_at != "anywhere" and self.request.engine_version >= WHOLE_TEXTS_SINCE
+
+    @property
+    def knows_whole_documents(self) -> bool:
+        """Whether a document that is included whole, at its longest level of detail, stands for its passages."""
+        return self.deduplicates and self.request.engine_version >= WHOLE_TEXTS_SINCE
 
     def scored(self, section: Section, item: RankedCandidate) -> RankedCandidate:
         """Return the item with its priority, boosted by rules, and with the measures as signals."""

@@ -62,6 +62,8 @@ class RankedCandidate(Struct, frozen=True):
     tokens_shortened: int | None = None
     """Tokens of the rendered item in its shortened form; None if it is whole."""
     steps: tuple[OverflowStep, ...] = ()
+    is_to_be_cut: bool = False
+    """Whether it was selected although its section has only room for a part of it."""
 
     @property
     def shown(self) -> Candidate:

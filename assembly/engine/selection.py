@@ -64,8 +64,8 @@ def fill_section(
 ) -> tuple[TokenLedger, list[Decision]]:
     """Return the text with the section appended, and one decision per item, in the order of the items.
 
-    An item that does not fit is skipped and the next one is tried, except the one item that `_is_cut_in_turn` names; if
-    none fits, the best item is cut to fit, unless the section drops it.
+    An item that does not fit is skipped and the next one is tried, except one item that is cut: a block that is to be
+    cut, or what `_is_cut_in_turn` names. If none fits, the best item is cut to fit, unless the section drops it.
     """
     limit = TokenLimit.of(section, ledger.tokens, budget)
     before, decisions = ledger, []
@@ -75,7 +75,7 @@ def fill_section(
         grown, decision = _append_item(section, item, ledger, limit, first=first)
         is_misfit = item.code is None and not decision.included
         room = limit.tokens - ledger.tokens
-        if may_cut and is_misfit and _is_cut_in_turn(section, decision, room, at):
+        if may_cut and is_misfit and (item.is_to_be_cut or _is_cut_in_turn(section, decision, room, at)):
             grown, decision = cut_item(section, item, ledger, limit, decision, at=at, first=first)
             may_cut = decision.code is not Code.TRUNCATED
         ledger = grown

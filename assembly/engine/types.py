@@ -16,7 +16,7 @@ from assembly.engine.reconciliation import Reconciliation
 from assembly.engine.refs import exclusion_names
 from assembly.engine.rules import Rule
 
-ENGINE_VERSION = 6
+ENGINE_VERSION = 7
 """The version of the engine, recorded with each assembly; a replay uses the recorded version.
 
 The version is raised whenever equal input would give other bytes. Changes:
@@ -25,6 +25,7 @@ The version is raised whenever equal input would give other bytes. Changes:
 4: untrusted text is escaped where it could pass for structure, and headings inside owners' files are shifted.
 5: long lines that do not fit are compacted to the passage that matches the topic, if the profile compacts.
 6: see MEMORY_LAYER_SINCE.
+7: see WHOLE_TEXTS_SINCE.
 """
 ESCAPED_SINCE = 4
 """The first version that escapes untrusted text which could pass for structure."""
@@ -32,6 +33,11 @@ PASSAGES_SINCE = 5
 """The first version that compacts long lines to passages."""
 MEMORY_LAYER_SINCE = 6
 """The first version with the selection rules of the memory layer: what may depend on it says so where it is decided."""
+WHOLE_TEXTS_SINCE = 7
+"""The first version in which a caller's own texts are whole while the whole budget has room, a document that is
+included whole stands for its passages at levels of detail, too, and the best block of a section is cut rather than
+replaced.
+"""
 
 Origin = Literal["person", "agent", "tool", "external"]
 """Where a text comes from. person: somebody wrote it; agent: an agent inferred it; tool: a program returned it;

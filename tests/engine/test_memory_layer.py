@@ -212,7 +212,7 @@ def check_that_no_text_repeats(run: Run, result: EngineResult) -> None:
             assert decision.detail["by"] in included
     whole = {one.ref for one in result.decisions if one.included and one.code in {Code.FITS, Code.PINNED}}
     for decision in result.decisions:
-        if decision.included and decision.ref.startswith("chunk:") and run.profile.lod is None:
+        if decision.included and decision.ref.startswith("chunk:"):
             assert f"document:{decision.ref[6:].partition('#')[0]}" not in whole
 
 
@@ -235,7 +235,8 @@ def check_the_note(run: Run, result: EngineResult) -> None:
 def test_details_never_displace_an_item(run: Run) -> None:
     """As many items, and as good ones, are included at adaptive levels as in their shortest form.
 
-    Cuts do not count: they fill room that is left, which details may use as well.
+    Cuts do not count: they fill room that is left, which details may use as well. A passage of a document that is
+    included whole is told with it.
     """
     blocks = {section.key for section in run.profile.sections if section.shape == "blocks"}
     alone = replace(run, candidates=tuple(one for one in run.candidates if one.section in {*blocks, "identity"}))
@@ -244,7 +245,8 @@ def test_details_never_displace_an_item(run: Run) -> None:
         id(result): sum(
             one.score or 0
             for one in result.decisions
-            if one.included and one.section in blocks and one.code is not Code.TRUNCATED
+            if one.section in blocks
+            and ((one.included and one.code is not Code.TRUNCATED) or one.code is Code.DUPLICATE)
         )
         for result in (adaptive, shortest)
     }

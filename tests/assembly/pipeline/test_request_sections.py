@@ -40,9 +40,16 @@ def test_every_profile_has_a_place_for_it(profile: str, luna: Agent) -> None:
     assert replay(load_record(Assembly.objects.get(id=assembly.id))).identical
 
 
-def test_it_is_whole_while_the_budget_has_room(luna: Agent) -> None:
-    _assembly, content = told(luna, "conversation", additional_context=LONG)
+@pytest.mark.parametrize("profile", SHIPPED)
+def test_it_is_whole_while_the_budget_has_room(profile: str, luna: Agent) -> None:
+    history = tuple(ConversationTurn("user", f"{number} {LONG[:4_000]}") for number in range(6))
+    assembly, content = told(luna, profile, additional_context=LONG, history=history, max_tokens=16_000)
     assert LONG in content
+    assert all(turn.content in content for turn in history)
+    assert replay(load_record(Assembly.objects.get(id=assembly.id))).identical
+
+
+def test_it_is_cut_where_the_budget_has_no_room(luna: Agent) -> None:
     assembly, content = told(luna, "conversation", additional_context=LONG, max_tokens=600)
     assert LONG not in content
     assert assembly.tokens <= 600
