@@ -80,9 +80,11 @@ def _fits(gather_context: GatherContext, section: Section, tree: Candidate, text
     if budget is None or tokenizer is None:
         return True
     cap, tagged = section.cap_within(budget), replace(section, delimit="tags")
+    room = budget if cap is None else min(cap, budget)
     item = render_item(tagged, structs.replace(tree, text=text)).text
     parts = (heading_text(tagged), item + SECTION_SEPARATOR, closing_text(tagged))
-    return sum(map(tokenizer.count, parts)) <= (budget if cap is None else min(cap, budget))
+    is_short = len("".join(parts).encode()) <= room  # a token has at least one byte
+    return is_short or sum(map(tokenizer.count, parts)) <= room
 
 
 def path_in_tree(path: str) -> str:
