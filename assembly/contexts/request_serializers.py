@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 from rest_framework import serializers
 
-from assembly.engine.profile import MAX_PERCENT, STEPS, CutAt
+from assembly.engine.profile import DOMAINS, MAX_PERCENT, STEPS, CutAt
 from assembly.engine.types import LEVEL_PREFERENCES
 from assembly.pipeline.request import MAX_TIME_MS, MIN_TIME_MS
 from assembly.profiles.parser import MAX_CAP, MAX_DEPTH_LIMIT, MAX_SECTIONS, MAX_TOP_K, MAX_WEIGHT, SECTION_KEY
@@ -67,6 +67,11 @@ class WeightsSerializer(StrictSerializer):
 
 class StrategySerializer(StrictSerializer):
     weights = WeightsSerializer(required=False, help_text="How much each score counts; the profile's unless given.")
+    domain = choice_field(
+        DOMAINS,
+        required=False,
+        help_text="The domain of the work, whose weights count unless `weights` has others.",
+    )
     depth_limit = serializers.IntegerField(
         min_value=0, max_value=MAX_DEPTH_LIMIT, required=False, help_text="Relations that a walk of the graph follows."
     )

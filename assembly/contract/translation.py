@@ -1,15 +1,13 @@
 """Translation turns a valid MemoryRequest.v0 into the request of the pipeline.
 
-What the contract has other words for becomes what `POST /assemblies` takes: levels, weights and scopes are overrides
+What the contract has other words for becomes what `POST /assemblies` takes: levels, domains and scopes are overrides
 of the profile (`strategy`). So a record holds them, and replay, why-not and what-if know nothing of the contract.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-from assembly.engine.profile import DOMAIN_WEIGHTS
 from assembly.engine.scopes import SCOPE_LAYERS, SCOPES, MemoryScope
-from assembly.engine.types import field_values
 from assembly.pipeline.request import DEFAULT_TOKENIZER, AssemblyRequest, RequestBudgets
 from assembly.profiles.catalogue import find_profile
 from config.http.serializers import Moment
@@ -61,7 +59,7 @@ def _strategy(memory_request: Mapping[str, Any], profile: str) -> dict[str, Any]
         # Levels of detail replace a profile's own steps over budget.
         strategy |= {"lod": memory_request["lod_preference"], "over_budget": []}
     if "domain" in memory_request:
-        strategy["weights"] = field_values(DOMAIN_WEIGHTS[memory_request["domain"]])
+        strategy["domain"] = memory_request["domain"]
     wanted = set(requested_scopes(memory_request))
     if wanted != set(SCOPES):
         # What a profile always includes, and what belongs to no scope, stays.

@@ -163,7 +163,10 @@ class Section:
         return min((cap for cap in (self.cap, allocated) if cap is not None), default=None)
 
 
-DOMAIN_WEIGHTS: Mapping[str, Weights] = {
+Domain = Literal["general", "code", "documentation", "research"]
+"""What the work is about (seed "Memory Layer": domain weights)."""
+DOMAINS: tuple[Domain, ...] = get_args(Domain)
+DOMAIN_WEIGHTS: Mapping[Domain, Weights] = {
     "general": Weights(),
     "code": Weights(relevance=0.4, recency=0.35, credibility=0.15, coherence=0.1),
     "documentation": Weights(relevance=0.45, recency=0.1, credibility=0.3, coherence=0.15),
@@ -202,6 +205,8 @@ class Profile:
     similarity_threshold: float = 0.0
     """The least similarity of a result; a search with no item at or above it has found nothing."""
     weights: Weights = Weights()
+    domain: Domain | None = None
+    """The domain whose weights stood in for weights that were not given; None: none. `weights` has all of them."""
     depth_limit: int = 2
     """How many relations away from the mentioned entities a search of the graph goes."""
     over_budget: tuple[Step, ...] = ()
@@ -307,6 +312,7 @@ class Profile:
 
 
 PROFILE_DEFAULTS: Mapping[str, Any] = {
+    "domain": None,
     "lod": None,
     "scope_limits": {},
     "half_life": {},

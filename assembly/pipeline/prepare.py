@@ -88,7 +88,8 @@ def prepare(
         clearances = clearances.limited_to(DEFAULT_LEVEL)
     with reading_as(clearances):
         gather_context = _gather_context(agent, team, asked, profile, request)
-    return PreparedAssembly(request, profile, counter, replace(gather_context, clearances=clearances))
+    gather_context = replace(gather_context, clearances=clearances, tokenizer=counter)
+    return PreparedAssembly(request, profile, counter, gather_context)
 
 
 def request_clearances(agent: Agent, team: Team | None) -> Clearances:
@@ -172,6 +173,7 @@ def _gather_context(
         additional_context=asked.additional_context,
         sender_origin=asked.sender_origin,
         sensitivity=asked.sensitivity,
+        budget=request.budget,
         depth_limit=profile.depth_limit,
         ranker=profile.ranker,
         scope_limits=profile.scope_limits,

@@ -12,6 +12,7 @@ from threading import Lock
 from time import perf_counter
 from typing import ParamSpec, TypeVar
 
+from django.conf import settings
 from django.db import OperationalError
 from prometheus_client import Counter, Gauge, Histogram
 from prometheus_client.metrics import MetricWrapperBase
@@ -23,6 +24,7 @@ from assembly.engine.rendering import edited_text_cache_bytes
 from assembly.engine.scopes import SOURCE_SCOPES
 from assembly.engine.tokenizers import count_cache_bytes
 from assembly.engine.types import Decision, EngineResult
+from assembly.models import Assembly
 from assembly.pipeline.answer_cache import AssemblyResult
 from assembly.records.recorded_quality import context_quality
 from assembly.sources.base import SourceResult
@@ -182,6 +184,17 @@ def _result_attributes(answer: AssemblyResult) -> Attributes:
         "included": len(answer.decisions) - told.left_out,
         "left_out": told.left_out,
         "cache_hit": "repeats" in told.request,
+        **_budget_attributes(told),
+    }
+
+
+def _budget_attributes(told: Assembly) -> Attributes:
+    """Return the level of detail, if the profile has any, the time in ms and the least quality that the request had."""
+    lod, time_ms = told.profile.get("lod"), told.request["budgets"]["time_ms"]
+    return {
+        **({"lod": lod} if lod else {}),
+        "time_ms": settings.ASSEMBLY_TIME_MS if time_ms is None else time_ms,
+        "quality_min": float(told.profile.get("quality_min", 0)),
     }
 
 

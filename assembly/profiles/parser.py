@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, get_args
 
 import yaml
@@ -10,6 +10,8 @@ import yaml
 from assembly.engine.assemble import RESERVED_SECTION_KEYS
 from assembly.engine.linear_ranker import Ranker
 from assembly.engine.profile import (
+    DOMAIN_WEIGHTS,
+    DOMAINS,
     MAX_PERCENT,
     RANKED_SOURCE,
     SECTION_DEFAULTS,
@@ -19,6 +21,7 @@ from assembly.engine.profile import (
     CutAt,
     CutMark,
     Delimiter,
+    Domain,
     Overflow,
     PrivacyMode,
     Profile,
@@ -143,7 +146,7 @@ SCOPE_MAPS = {"scope_limits": 1_000, "half_life": 36_500, "credibility": 1}
 """The options with a number for each memory scope, with its maximum: items, days, and 0 to 1."""
 PRECAUTIONS = ("conflicts", "coherence_min", "privacy_mode")
 PROFILE_FIELDS = (
-    *("name", "description", "budget", "similarity_threshold", "depth_limit", "weights"),
+    *("name", "description", "budget", "similarity_threshold", "depth_limit", "weights", "domain"),
     *("over_budget", "fill", "cut_at", "quality_min", "ranker", "lod", *SCOPE_MAPS),
     *("delimit", "cut_mark", "deduplicate", "report_failures", *PRECAUTIONS, "second_round", "sections"),
 )
@@ -179,11 +182,13 @@ def parse_described_profile(text: str, *, name: str | None, version: int, source
             "name", f"says {display_text(own)}, but this is the profile {name}. Correct or remove this line."
         )
     description = root.text("description", MAX_DESCRIPTION_CHARACTERS, default="")
+    domain: Domain | None = root.optional_choice("domain", DOMAINS)  # type: ignore[assignment]
     options = {
         "budget": root.whole("budget", 1, MAX_BUDGET),
         "similarity_threshold": root.number("similarity_threshold", 1),
         "depth_limit": root.whole("depth_limit", 0, MAX_DEPTH_LIMIT),
-        "weights": _parse_weights(root),
+        "weights": _parse_weights(root, domain),
+        "domain": domain,
         "over_budget": root.steps("over_budget", STEPS),
         "fill": root.flag("fill"),
         "cut_at": root.choice("cut_at", get_args(CutAt), default="anywhere"),
@@ -213,6 +218,7 @@ def profile_yaml(profile: Profile, description: str) -> str:
         {"name": profile.name, "description": description} if description else {"name": profile.name}
     )
     facts |= {key: getattr(profile, key) for key in ("budget", "similarity_threshold", "depth_limit")}
+    facts |= {"domain": profile.domain} if profile.domain else {}
     facts["weights"] = asdict(profile.weights)
     facts |= _overflow_document(profile)
     if profile.ranker:
@@ -245,12 +251,14 @@ def _section_document(section: Section) -> dict[str, Any]:
     return {key: value for key, value in facts.items() if key not in left_out or value != left_out[key]}
 
 
-def _parse_weights(root: YamlFields) -> Weights | None:
+def _parse_weights(root: YamlFields, domain: Domain | None) -> Weights:
+    """Return the weights in the text; those that are not given are the domain's, or the defaults."""
+    unless_given = DOMAIN_WEIGHTS[domain] if domain else Weights()
     if "weights" not in root.nodes:
-        return None
+        return unless_given
     weights = YamlFields(root.nodes["weights"], WEIGHTS, "“weights”")
     given = {name: weights.number(name, MAX_WEIGHT) for name in WEIGHTS}
-    return Weights(**{name: weight for name, weight in given.items() if weight is not None})
+    return replace(unless_given, **{name: weight for name, weight in given.items() if weight is not None})
 
 
 def _parse_scopes(root: YamlFields, name: str) -> dict[MemoryScope, float] | None:

@@ -227,6 +227,10 @@ PROFILE_GUIDANCE = Guidance(
             "The ranker of a section ranks chunks of documents: default, similarity, words or seed "
             "(the default); the ranker of the profile ranks memories."
         ),
+        _(
+            "domain is general, code, documentation or research: its weights count for every measure to which weights "
+            "gives none."
+        ),
         _("With fill: true, excluded items are included after all if a tenth of the budget is free."),
         _(
             "lod includes blocks at a level of detail, in place of over_budget: macro, micro, atomic, or "

@@ -4,16 +4,16 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from assembly.engine.profile import Profile, Section
+from assembly.engine.profile import DOMAIN_WEIGHTS, Profile, Section, Weights
 from assembly.engine.types import InvalidAssembly
 from config.http.errors import Invalid
 
 Strategy = Mapping[str, Any]
-"""The overrides of a request: weights, depth_limit, similarity_threshold, budget_allocation, caps, top_k, omit,
+"""The overrides of a request: weights, domain, depth_limit, similarity_threshold, budget_allocation, caps, top_k, omit,
 over_budget, fill, cut_at, lod; all are optional.
 """
 
-PLAIN_FIELDS = ("depth_limit", "similarity_threshold", "fill", "cut_at", "lod")
+PLAIN_FIELDS = ("domain", "depth_limit", "similarity_threshold", "fill", "cut_at", "lod")
 """The overrides that replace a field of the profile as they are."""
 
 SectionOverrides = Mapping[str, Any]
@@ -34,10 +34,15 @@ def apply_strategy(profile: Profile, strategy: Strategy) -> Profile:
     if "over_budget" in strategy:
         facts["over_budget"] = tuple(strategy["over_budget"])
     try:
-        weights = replace(profile.weights, **strategy.get("weights", {}))
-        return replace(profile, sections=sections, weights=weights, **facts)
+        return replace(profile, sections=sections, weights=_weights(profile, strategy), **facts)
     except InvalidAssembly as error:
         raise Invalid("strategy", str(error)) from None
+
+
+def _weights(profile: Profile, strategy: Strategy) -> Weights:
+    """Return the weights of the strategy; those that it does not give are its domain's, or the profile's."""
+    unless_given = DOMAIN_WEIGHTS[strategy["domain"]] if "domain" in strategy else profile.weights
+    return replace(unless_given, **strategy.get("weights", {}))
 
 
 def _resize_sections(sections: tuple[Section, ...], strategy: Strategy) -> tuple[Section, ...]:

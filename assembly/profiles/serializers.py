@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 from rest_framework import serializers
 
-from assembly.engine.profile import STEPS, ConflictMode, CutAt, CutMark, Delimiter, PrivacyMode
+from assembly.engine.profile import DOMAINS, STEPS, ConflictMode, CutAt, CutMark, Delimiter, PrivacyMode
 from assembly.engine.types import LEVEL_PREFERENCES, ORIGINS, field_values
 from assembly.profiles.catalogue import ProfileEntry
 from assembly.profiles.yaml_reader import UnreadableDocument
@@ -74,6 +74,9 @@ class ProfileSerializer(ProfileSummarySerializer):
     similarity_threshold = serializers.FloatField(allow_null=True)
     depth_limit = serializers.IntegerField(allow_null=True)
     weights = ProfileWeightsSerializer(allow_null=True)
+    domain = serializers.ChoiceField(
+        choices=DOMAINS, allow_null=True, help_text="The domain whose weights count unless the profile has others."
+    )
     over_budget = serializers.ListField(
         child=serializers.ChoiceField(choices=STEPS),
         allow_null=True,
@@ -164,7 +167,7 @@ def check_document(fault: UnreadableDocument | None) -> dict[str, Any]:
 
 
 PLAIN_FIELDS = (
-    *("budget", "similarity_threshold", "depth_limit", "over_budget", "fill", "cut_at", "quality_min", "lod"),
+    *("budget", "similarity_threshold", "depth_limit", "domain", "over_budget", "fill", "cut_at", "quality_min", "lod"),
     *("scope_limits", "half_life", "credibility", "delimit", "cut_mark", "deduplicate", "report_failures"),
     *("conflicts", "coherence_min", "privacy_mode", "second_round"),
 )

@@ -19,6 +19,7 @@ from assembly.engine.profile import Section
 from assembly.engine.query_signals import QuerySignals
 from assembly.engine.rules import Rule
 from assembly.engine.scopes import MemoryScope
+from assembly.engine.tokenizers import Tokenizer
 from assembly.engine.types import Candidate, Origin
 from assembly.sources.search_reuse import SearchReuse
 from config.db.statements import Rows, Statement, run_together
@@ -95,6 +96,10 @@ class GatherContext:
     """The sensitivity of the request's own texts."""
     clearances: Clearances = FULL
     """The levels up to which the sources read; nothing above them leaves the database."""
+    budget: int | None = None
+    """The tokens of the context; None if not known."""
+    tokenizer: Tokenizer | None = None
+    """The tokenizer that counts them; None if not known."""
     depth_limit: int = 2
     ranker: Ranker | None = None
     """The ranker whose features are measured for memories."""

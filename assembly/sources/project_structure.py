@@ -1,18 +1,21 @@
 """This source returns the tree of the agent's documents, in which those that changed lately are marked.
 
 It is the live project state of the seed "Context Librarian". A large tree is folded until it has at most
-MAX_CHARACTERS: the paths that changed last always stay, and other folders become counts, the deepest first.
+MAX_CHARACTERS and fits in its section: the paths that changed last stay, and other folders become counts, the deepest
+first.
 """
 
 import datetime
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from typing import cast
 
 from msgspec import structs
 
 from assembly.engine.profile import Section
+from assembly.engine.rendering import SECTION_SEPARATOR, closing_text, heading_text, render_item
 from assembly.engine.scoring import candidate_measures, keyword_share, recency_score
 from assembly.engine.types import Candidate, Origin
 from assembly.sources.base import GatherContext, SourceResult
@@ -26,7 +29,7 @@ MAX_CHARACTERS = 4_000
 LATEST_PATHS = 20
 """The number of last changed paths that stay when a tree is folded; fewer where they alone are too long."""
 FLAT_PATHS = 5
-"""The number of last changed paths that are listed where even a folded tree is too long, as with very long paths."""
+"""The most last changed paths that are listed where even a folded tree is too long, as with very long paths."""
 MAX_FOLDED_DEPTH = 12
 """Deeper folders are folded all at once."""
 LATELY = datetime.timedelta(hours=24)
@@ -49,22 +52,39 @@ def project_structure(gather_context: GatherContext, sections: Sequence[Section]
         return SourceResult((), len(sections))
     paths, moments, counts, origins, levels = zip(*rows, strict=True)
     changes = [*zip(map(path_in_tree, paths), moments, strict=True)]
-    text = format_tree(changes, now=gather_context.now, unread=counts[0] - len(rows))
-    newest = moments[0]
-    recency = recency_score(gather_context.age(newest))
-    relevance = keyword_share(text, gather_context.signals.keywords)
+    recency = recency_score(gather_context.age(moments[0]))
     tree = Candidate(
         ref=f"project_structure:{gather_context.agent.id}",
         section="",
-        text=text,
+        text="",
         kind="project_structure",
-        occurred_at=newest,
+        occurred_at=moments[0],
         score=recency,
-        measures=candidate_measures(recency=recency, relevance=relevance),
         origin=cast("Origin", least_trusted(*{*origins}).value),
         sensitivity=max(levels),
     )
-    return SourceResult([structs.replace(tree, section=section.key) for section in sections], len(sections))
+
+    def candidate_for(section: Section) -> Candidate:
+        fits = partial(_fits, gather_context, section, tree)
+        text = format_tree(changes, now=gather_context.now, unread=counts[0] - len(rows), fits=fits)
+        relevance = keyword_share(text, gather_context.signals.keywords)
+        measures = candidate_measures(recency=recency, relevance=relevance)
+        return structs.replace(tree, section=section.key, text=text, measures=measures)
+
+    return SourceResult([candidate_for(section) for section in sections], len(sections))
+
+
+def _fits(gather_context: GatherContext, section: Section, tree: Candidate, text: str) -> bool:
+    """Return whether the section has room for the tree with this text, between tags, which are longer than headings."""
+    budget, tokenizer = gather_context.budget, gather_context.tokenizer
+    if budget is None or tokenizer is None:
+        return True
+    cap, tagged = section.cap_within(budget), replace(section, delimit="tags")
+    room = budget if cap is None else min(cap, budget)
+    item = render_item(tagged, structs.replace(tree, text=text)).text
+    parts = (heading_text(tagged), item + SECTION_SEPARATOR, closing_text(tagged))
+    is_short = len("".join(parts).encode()) <= room  # a token has at least one byte
+    return is_short or sum(map(tokenizer.count, parts)) <= room
 
 
 def path_in_tree(path: str) -> str:
@@ -72,20 +92,33 @@ def path_in_tree(path: str) -> str:
     return " ".join(path.split()).rstrip("/") or "/"
 
 
-def format_tree(changes: Sequence[tuple[str, datetime.datetime]], *, now: datetime.datetime, unread: int = 0) -> str:
+def format_tree(
+    changes: Sequence[tuple[str, datetime.datetime]],
+    *,
+    now: datetime.datetime,
+    unread: int = 0,
+    fits: Callable[[str], bool] = lambda _: True,
+) -> str:
     """Return the tree of the paths, given with their times and the last changed first, in at most MAX_CHARACTERS.
 
-    Folders come before files, both by name. `unread` is the number of documents that are not among the paths.
+    Folders come before files, both by name. `unread` is the number of documents that are not among the paths. `fits`
+    says whether there is room for a tree; if there is for none, the number of files is returned.
     """
     marks = _Marks(dict(changes), now)
     latest = [path for path, _ in changes[:LATEST_PATHS]]
     root = _tree(path for path, _ in changes)
     rest = [_more(unread)] if unread else []
     for view in _views(latest, deepest=max(path.count("/") for path, _ in changes)):
-        if text := _joined(chain(_lines(root, view, marks, 0, ""), rest)):
+        text = _joined(chain(_lines(root, view, marks, 0, ""), rest))
+        if text and fits(text):
             return text
     flat = [f"{path}{marks.of(path)}" for path in latest[:FLAT_PATHS]]
-    return "\n".join([*flat, _more(len(changes) - len(flat) + unread)])
+    while flat:
+        text = "\n".join([*flat, _more(len(changes) - len(flat) + unread)])
+        if fits(text):
+            return text
+        flat.pop()
+    return _files(len(changes) + unread)
 
 
 def _joined(lines: Iterable[str]) -> str:

@@ -75,11 +75,10 @@ class Figures:
 
 
 def run() -> None:
-    """Print what adaptive levels tell compared with whole texts."""
+    """Print what adaptive levels tell compared with whole texts. Without conversations, nothing is measured: exit 1."""
     files = _files()
     if not files:
-        print("levels: DATA=folder with conversations is needed; nothing was measured.", file=sys.stderr)
-        return
+        sys.exit("levels: DATA=folder with conversations is needed; nothing was measured.")
     manage("migrate", "--verbosity", "0")
     django.setup()
     found: dict[Way, Figures] = {way: Figures() for way in WAYS}

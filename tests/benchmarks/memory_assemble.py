@@ -1,7 +1,8 @@
 """The memory contract over HTTP: `POST /memory/assemble` with a topic, from one client and from eight.
 
 The agent has 10,000 memories (sentences that people wrote), in a team with 200, and 10,000 events, a graph, documents,
-patterns, threads and tools, so that every scope has something. Each request has a new topic. Requests of the contract
+patterns, threads and tools, and the organisation has a file, so that every scope has something; the agent has some long
+memories, so that there are levels of detail. Each request has a new topic. Requests of the contract
 alternate with `POST /assemblies` on topics of the same kind, with the profile `conversation` and with `memory`; all
 ways are asked by the same clients in the same minutes, each client over a connection of its own. SIZES=1k and
 REQUESTS=60 take less time.
@@ -37,6 +38,7 @@ NAME = "memory_assemble"
 REQUESTS, WARM = 200, 12
 """Requests in each way and with each number of clients; those before, which are not measured."""
 CLIENTS = (1, 8)
+LONG_MEMORIES, SENTENCES = 50, 12
 OURS, CONVERSATION, MEMORY = "memory_assemble", "assemblies_conversation", "assemblies_memory"
 Ask = tuple[str, str, dict[str, Any]]
 """A way of asking, its address, and a body."""
@@ -47,6 +49,7 @@ def run() -> None:
     manage("migrate", "--verbosity", "0")
     django.setup()
     (worker,) = filled_workers([os.environ.get("SIZES", "10k")])
+    _remember_at_length(worker)
     run_workers()
     requests = int(os.environ.get("REQUESTS", REQUESTS))
     key = manage("create_api_key", "--agent", worker.agent.slug).split()[-1]
@@ -60,6 +63,15 @@ def run() -> None:
                 clients = [opened.enter_context(new_client()) for _ in range(number)]
                 _took(clients, itertools.islice(asks, 3 * WARM))
                 _report(_took(clients, itertools.islice(asks, 3 * requests)), number)
+
+
+def _remember_at_length(worker: "Worker") -> None:
+    """Store memories of several sentences."""
+    from memories.services import MemoryFacts, memories_create
+    from teams.principal import SYSTEM
+
+    texts = [" ".join(itertools.islice(worker.lines, SENTENCES)) for _ in range(LONG_MEMORIES)]
+    memories_create(owner=worker.agent, facts=[MemoryFacts(kind="fact", text=text) for text in texts], principal=SYSTEM)
 
 
 def run_workers() -> None:
@@ -93,7 +105,7 @@ def _check(client: httpx.Client, worker: "Worker", topic: str) -> None:
     answer.raise_for_status()
     metadata, fragments = answer.json()["metadata"], answer.json()["fragments"]
     layers = Counter(fragment["layer"] for fragment in fragments)
-    assert {"L2", "L3", "L4"} <= layers.keys(), layers
+    assert {"L1", "L2", "L3", "L4"} <= layers.keys(), layers
     assert sum(fragment["token_cost"] for fragment in fragments) == metadata["total_tokens"] <= 16_000
     assert {warning["code"] for warning in metadata["warnings"]} <= {"BUDGET_EXCEEDED"}, metadata["warnings"]
     figure(NAME, "fragments", len(fragments), "count", 1)

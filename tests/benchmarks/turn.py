@@ -2,9 +2,9 @@
 
 Each turn is new to all that a process remembers, as an agent's turns are: its own writes changed what contexts are made
 of, and its topic is new. The agents have 1,000, 10,000 and 100,000 memories (sentences that people
-wrote), in a team with 200, and 10,000 events, a graph, documents, patterns, threads, tools and tasks, so that `coding`
-has something in every section. Turns of ours and of the floor alternate, first over the services in this process, then
-over HTTP to the real server. SIZES=1k,10k and TURNS=30 take less time.
+wrote), in a team with 200, and 10,000 events, a graph, documents, patterns, threads, tools and tasks, and the
+organisation has a file, so that `coding` has something in every section. Turns of ours and of the floor alternate,
+first over the services in this process, then over HTTP to the real server. SIZES=1k,10k and TURNS=30 take less time.
 
 `turn_ratio_<profile>_<size>` is our median turn over the services divided by the floor's; `turn_ms_…` and `floor_ms_…`
 are those medians, `assemble_after_write_ms_…` our assembly's part, `floor_read_ms_…` the floor's. `writes_ms_<size>` is
@@ -43,6 +43,8 @@ PROFILES = ("conversation", "coding")
 TURNS, WARM = 120, 8
 OF_TEAM, FIRST_TOPIC, LINES = 200, 10_000, 20_000
 """Lines that a team remembers, an agent goes on to store, and topics are made of."""
+OF_ORGANISATION = 120
+"""Lines in the file of the organisation."""
 NEW_TEXTS = "SELECT coalesce(sum(coalesce(length(text), length(sealed))), 0) FROM stored_texts"
 
 Turn = Callable[[str, str], tuple[float, float]]
@@ -176,11 +178,15 @@ def filled_workers(sizes: list[str]) -> list[Worker]:
     from django.utils import timezone
 
     from memories.services import MemoryFacts, memories_create
+    from teams.organisation.services import organisation_file_create
     from teams.principal import SYSTEM
     from teams.services import team_create
     from tests.assembly.large_agent import fill
 
     days, now = written_days(), timezone.now()
+    paragraphs = talk_of(days, OF_ORGANISATION, OF_ORGANISATION).days
+    content = "\n\n".join(" ".join(day) for day in paragraphs)
+    organisation_file_create(key="handbook", title="Handbook", content=content, principal=SYSTEM)
     workers, talks = [], {}
     for number, size in enumerate(sizes):
         talk, later = talk_of(days, SIZES[size], SIZES[size]), talk_of(days, number, LINES)

@@ -107,7 +107,7 @@ def test_what_takes_too_long_in_all_returns_what_there_is(api: Api, monkeypatch:
     assert reports(document)["patterns"].items() >= {"code": None, "count": 1}.items()
     late = {"code": "SOURCE_TIMEOUT", "count": 0, "error": "TimeoutError"}
     assert reports(document)["tools"].items() >= late.items()
-    assert "## Identity" in document["content"]
+    assert '<section name="Identity"' in document["content"]
     assert asked(api, time_ms=1_500)["repeat_of_id"] is None
 
 

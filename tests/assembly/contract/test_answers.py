@@ -114,6 +114,8 @@ def test_a_domain_weights_the_measures(mira_api: Api) -> None:
     document = ask(mira_api, domain="research")
     record = mira_api.get(f"assemblies/{document['metadata']['assembly']}").json()
     assert record["strategy"]["weights"] == field_values(DOMAIN_WEIGHTS["research"])
+    assert record["strategy"]["domain"] == "research"
+    assert mira_api.post(f"assemblies/{record['id']}/replay").json()["identical"]
 
 
 @pytest.mark.parametrize("profile", ["memory", "coding", "conversation"])

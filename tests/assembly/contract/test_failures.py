@@ -1,5 +1,6 @@
 """What fails or is late is named in a partial answer; what nobody expected is one error that tells nothing."""
 
+import time
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
@@ -11,6 +12,8 @@ from agents.keys import api_key_create
 from assembly.contract import services
 from assembly.contract.request_ids import AlreadyAssembled, RequestId
 from assembly.models import Assembly, MemoryRequest
+from assembly.sources import SOURCES
+from assembly.sources.base import SourceResult
 from tests.assembly.contract.contract_checks import ask, codes_of, sent
 from tests.assembly.failing_sources import leaving_nothing_behind, locked, replaced
 from tests.assembly.one_of_each import everything
@@ -68,6 +71,31 @@ def test_a_scope_that_failed_counts_against_the_coverage(api: Api, monkeypatch: 
     metadata = ask(api)["metadata"]
     assert metadata["coverage"]["experience"]["returned"] == 0
     assert metadata["source_coverage"] == pytest.approx(3 / 4)
+
+
+def test_an_answer_that_took_longer_than_its_time_says_so(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A source that computes cannot be cancelled: it is in, and the rest is late."""
+
+    def slow(*arguments: Any) -> SourceResult:
+        found = team_files(*arguments)
+        time.sleep(0.6)
+        return found
+
+    team_files = SOURCES["team_files"].gather
+    with monkeypatch.context() as patched:
+        replaced(patched, "team_files", slow)
+        document = ask(api, budgets={"time_ms": 500})
+    assert "TIME_EXCEEDED" in codes_of(document)
+    assert {"TIME_EXCEEDED", "SOURCE_TIMEOUT"} >= set(codes_of(document)), codes_of(document)
+
+
+def test_conflicts_that_cannot_be_read_are_a_coherence_failure(api: Api) -> None:
+    with locked("conflicts"):
+        document = ask(api, budgets={"time_ms": 3_000})
+    assert "COHERENCE_FAILURE" in codes_of(document)
+    assert document["fragments"]
+    assert document["metadata"]["conflicts"] == []
+    assert sent(api, budgets={"time_ms": 3_000}).json() == document
 
 
 def test_hardly_any_time_gives_an_answer(api: Api) -> None:

@@ -24,6 +24,7 @@ from assembly.sources.search_reuse import forget_searches
 from assembly.sources.time_budget import TimeBudget
 from memories.models import Session
 from memories.services import MemoryFacts, memory_create
+from teams.organisation.services import organisation_file_create
 from teams.principal import SYSTEM
 from teams.services import team_create
 from teams.versioned_text.versioned_file import file_save
@@ -70,6 +71,7 @@ def filled(django_db_setup: None, django_db_blocker: Any) -> Iterator[dict[str, 
                 file_save(file=file, content=f"{file.file_key}.", expected_version=file.version, author=SYSTEM.author)
         for owner in (large, team):
             memory_create(owner=owner, facts=MemoryFacts(kind="fact", text="Logins time out."), principal=SYSTEM)
+        organisation_file_create(key="desk", title="Desk", content="Logins are logged.", principal=SYSTEM)
         daily_log_append(agent=large, date=NOW.date(), text="Looked at the login.", principal=SYSTEM)
         sessions = fill(large, NOW), fill(small, NOW, ONE_OF_EACH)
         analyse()

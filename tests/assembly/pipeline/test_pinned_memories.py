@@ -1,5 +1,6 @@
 """Pinned and retired memories in contexts: told first or no more, on record, and never from a stale cache."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -41,7 +42,8 @@ def change(memory: Memory, **changes: Any) -> Memory:
 def context(luna: Agent, team: Team, topic: str = TOPIC, **wishes: Any) -> tuple[Assembly, list[str]]:
     """The assembly, and the lines of what the team knows."""
     answer = assemble(agent=luna, team=team, asked=AssemblyRequest(topic=topic, **wishes), principal=SYSTEM)
-    return answer.assembly, answer.content.partition("## Team Knowledge\n")[2].partition("\n\n")[0].splitlines()
+    section = re.search(r'^(## |<section name=")Team Knowledge.*\n\n?((- .*\n)*)', answer.content, re.MULTILINE)
+    return answer.assembly, section[2].splitlines() if section else []
 
 
 @pytest.mark.parametrize("topic", [TOPIC, "", "zzzz qqqq"])

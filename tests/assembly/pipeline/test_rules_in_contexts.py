@@ -74,7 +74,7 @@ def test_what_is_always_included_is_there_whatever_the_topic(
     """The agent and its team keep the same two memories; `coding` tells equal texts once."""
     made("promise", ALWAYS)
     answer = told(kept, "nothing of it", profile=profile)
-    section = answer.content.partition("## Always Included\n\n")[2]
+    section = answer.content.partition("## Always Included" if profile == "conversation" else '"Always Included"')[2]
     for text in ("GOALS: print.", "**press.md**", "**thing**: Ink", "Ink dries in a day", "Wait for the ink."):
         assert text in section, text
     included = [
@@ -135,7 +135,7 @@ def test_an_appended_event_leaves_the_rules_as_they_were(kept: tuple[Agent, Team
     event = Event.objects.get()
     Event.objects.filter(id=event.id).update(outcome="done")
     answer = append_event(assembly=first.assembly, event=event, principal=SYSTEM)
-    assert "## Always Included" in answer.content
+    assert '<section name="Always Included"' in answer.content
     assert answer.assembly.request["rules"] == first.assembly.request["rules"]
     assert replay(load_record(answer.assembly)).identical
 

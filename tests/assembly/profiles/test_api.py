@@ -34,7 +34,7 @@ def test_the_story_of_a_profile(admin_api: Api) -> None:
         "name": "brief", "version": 1, "description": "Who it is, and no more.", "builtin": False, "editable": True,
         "error": None, "content": BRIEF, "budget": 500, "depth_limit": 2,
         "over_budget": [], "fill": False, "cut_at": "anywhere", "quality_min": 0,
-        "lod": None, "scope_limits": {}, "half_life": {}, "credibility": {},
+        "domain": None, "lod": None, "scope_limits": {}, "half_life": {}, "credibility": {},
         "delimit": "headings", "cut_mark": "source", "deduplicate": True, "report_failures": True,
         "conflicts": "mark", "coherence_min": 0, "second_round": False,
     }.items()  # fmt: skip

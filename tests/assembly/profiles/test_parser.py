@@ -9,7 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assembly.engine.profile import STEPS, ConflictMode, CutAt, CutMark, Delimiter, Profile, Section, Weights
+from assembly.engine.profile import (
+    DOMAIN_WEIGHTS,
+    DOMAINS,
+    STEPS,
+    ConflictMode,
+    CutAt,
+    CutMark,
+    Delimiter,
+    Profile,
+    Section,
+    Weights,
+)
 from assembly.engine.scopes import SCOPES
 from assembly.engine.types import LEVEL_PREFERENCES, ORIGINS
 from assembly.profiles.parser import parse_described_profile, parse_profile, profile_yaml
@@ -117,6 +128,17 @@ def test_a_text_has_the_options_of_the_memory_layer() -> None:
     assert [(one.least_origin, one.relevance_floor) for one in read_profile.sections] == [(None, 0), ("agent", 0.25)]
 
 
+def test_a_text_names_a_domain_whose_weights_count_unless_it_has_others() -> None:
+    sections = "sections: [{key: a, heading: A, layer: L6, source: tools, shape: blocks}]"
+    for domain, weights in DOMAIN_WEIGHTS.items():
+        named = read(f"domain: {domain}\n{sections}")
+        assert (named.domain, named.weights) == (domain, weights)
+        own = read(f"domain: {domain}\nweights: {{recency: 0, salience: 2}}\n{sections}")
+        assert (own.domain, own.weights) == (domain, dataclasses.replace(weights, recency=0, salience=2))
+        assert Profile.from_dict(own.to_dict()) == own
+    assert "domain" not in read(GOOD).to_dict(), "records of profiles without one stay as they were"
+
+
 def test_a_text_says_what_becomes_of_what_has_no_room() -> None:
     text = f"over_budget: [drop, summarise]\nfill: true\ncut_at: heading\nquality_min: 0.25\n{GOOD}"
     assert read(text) == dataclasses.replace(
@@ -199,6 +221,7 @@ FAULTS: list[tuple[str, str, int, str]] = [
     ("shape: blocks", "shape: circle", 18, "one of: text, entries, lines"),
     ("shape: text", "shape: lines", 12, "must be text or blocks"),
     ("shape: text", "shape: blocks", 8, "a required section has items that compete"),
+    ("depth_limit: 1", "domain: poetry", 5, "one of: general, code, documentation, research"),
     ("depth_limit: 1", "lod: tiny", 5, "one of: macro, micro, atomic, adaptive"),
     ("depth_limit: 1", "over_budget: [drop]\nlod: macro", 9, "levels of detail, which replace the steps"),
     ("depth_limit: 1", "scope_limits: {noosphere: 0}", 5, "from 1 to 1,000"),
@@ -338,6 +361,7 @@ def profiles(draw: Any) -> Profile:
         delimit=draw(st.sampled_from(get_args(Delimiter))), cut_mark=draw(st.sampled_from(get_args(CutMark))),
         deduplicate=draw(st.booleans()), report_failures=draw(st.booleans()),
         conflicts=draw(st.sampled_from(get_args(ConflictMode))), coherence_min=draw(st.floats(0, 1)),
+        domain=draw(st.none() | st.sampled_from(DOMAINS)),
         second_round=draw(st.booleans()) and any(section.shape == "blocks" for section in sections),
     )  # fmt: skip
 

@@ -56,7 +56,7 @@ def test_dossier_comes_with_six_profiles() -> None:
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_a_shipped_profile_has_the_seeds_sections_in_their_order(name: str) -> None:
-    ours = {"task_stack", "project_structure"}
+    ours = {"task_stack", "project_structure", "organisation_files"}
     labels = [section.label for section in shipped(name).sections if section.source not in ours]
     assert labels == [
         "Identity", "Instructions", "Team Goals", "Team Context", "Team Rules", "Daily Logs", "Team Knowledge",
@@ -78,6 +78,15 @@ def test_a_shipped_profile_takes_every_step_before_it_leaves_out(name: str) -> N
     profile = shipped(name)
     assert (profile.over_budget, profile.fill) == (STEPS, True)
     assert profile.cut_at != "anywhere"
+
+
+def test_every_profile_but_conversation_tells_what_the_organisation_knows() -> None:
+    telling = {name for name in SHIPPED if "organisation_files" in {one.source for one in shipped(name).sections}}
+    assert telling == SHIPPED.keys() - {"conversation"}
+
+
+def test_only_coding_and_memory_have_tags() -> None:
+    assert {name for name in SHIPPED if shipped(name).delimit == "tags"} == {"coding", "memory"}
 
 
 def test_the_stack_has_the_seeds_shares() -> None:

@@ -19,7 +19,7 @@ from assembly.pipeline.request import AssemblyRequest, RequestBudgets
 from assembly.pipeline.services import assemble
 from assembly.profiles.services import profile_save
 from assembly.profiles.shipped import SHIPPED
-from assembly.records.reader import load_record
+from assembly.records.reader import content_of, load_record, replay
 from assembly.rules.services import rule_create, rule_delete, rule_save
 from assembly.simulation.basis import OwnerDeleted, request_of_record
 from assembly.simulation.rerun.services import RerunResult, rerun_today
@@ -313,6 +313,17 @@ def test_the_profile_was_changed(kept: Kept, admin: User) -> None:
     assert found.beside.after.inputs.profile.version == 2
     assert StoredProfile.objects.get(name="coding").version == 2
     assert "profile" in {setting.name for setting in found.beside.settings}
+
+
+def test_a_shipped_profile_of_an_earlier_release_stays_in_its_records(
+    kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setitem(SHIPPED, "coding", SHIPPED["coding"].replace("delimit: tags\n", ""))
+        record = load_record(told(kept, profile="coding"))
+    assert content_of(record).startswith("## Identity\n")
+    assert replay(record).identical
+    assert rerun_today(record.assembly).beside.after.content.startswith('<section name="Identity"')
 
 
 def test_a_source_failed_then_or_now(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:

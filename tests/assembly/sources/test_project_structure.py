@@ -10,8 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.models import Agent
+from assembly.pipeline.request import AssemblyRequest
+from assembly.pipeline.services import assemble
 from assembly.sources.project_structure import MAX_CHARACTERS, MAX_PATHS, format_tree
 from memories.models import Document
+from teams.principal import SYSTEM
 from tests.assembly.conftest import NOW
 from tests.assembly.sources.source_factories import HOUR, ask, document, found, gather_context, stranger
 
@@ -93,6 +96,19 @@ def test_any_tree_fits_and_counts_every_file(names: list[str], unread: int) -> N
     assert 0 < len(text) <= MAX_CHARACTERS
 
 
+@settings(deadline=None)
+@given(paths, st.integers(0, 300))
+def test_a_tree_is_folded_to_any_room(names: list[str], room: int) -> None:
+    whole = tree(*names)
+    text = format_tree(
+        [(path, NOW - (48 + place) * HOUR) for place, path in enumerate(names)],
+        now=NOW,
+        fits=lambda text: len(text) <= room,
+    )
+    count = len(names)
+    assert text == whole if len(whole) <= room else text in {"1 file", f"{count} files"} or len(text) <= room
+
+
 # --- The source ---
 
 
@@ -108,6 +124,22 @@ def test_the_tree_is_one_candidate_of_paths_and_times(agent: Agent) -> None:
     assert candidate.score == candidate.measures["recency"] == pytest.approx(0.8825, rel=1e-3)
     assert candidate.measures["relevance"] == 1
     assert ask("project_structure", gather_context(agent)).limit == 1
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("profile", "budget"), [("coding", 32_000), ("coding", 1_500), ("memory", 600)])
+def test_a_large_tree_is_folded_to_the_room_of_its_section(agent: Agent, profile: str, budget: int) -> None:
+    names = [f"shop/part{number % 9}/module{number:03}.py" for number in range(300)]
+    Document.objects.bulk_create(Document(agent=agent, path=name) for name in names)
+    Document.objects.update(updated=NOW - 48 * HOUR)
+    document(agent, "shop/part3/new.py", 1)
+    asked = AssemblyRequest(profile=profile, max_tokens=budget, now=NOW)
+    answer = assemble(agent=agent, asked=asked, principal=SYSTEM)
+    [decision] = [one for one in answer.decisions if one.ref.startswith("project_structure:")]
+    text = answer.content[decision.start : decision.end]
+    assert decision.included, decision
+    assert "new.py (changed 1 h ago)" in text
+    assert "more files" in text or "/ (33 files)" in text
 
 
 @pytest.mark.django_db

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import pytest
+from django.conf import settings
 from django.test import Client
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -96,6 +97,8 @@ def test_a_request_is_one_trace(agent_api: Api, team: Team, spans: InMemorySpanE
     counts = {"considered", "included", "left_out"}
     whole, rank = attributes(found, "assemble"), attributes(found, "rank")
     assert whole | {"assembly": str(told.id), "profile": "conversation", "budget": 500, "cache_hit": False} == whole
+    assert whole.items() >= {"time_ms": settings.ASSEMBLY_TIME_MS, "quality_min": 0}.items()
+    assert "lod" not in whole
     assert (whole["tokens"], whole["left_out"]) == (told.tokens, told.left_out)
     assert rank == {name: whole[name] for name in counts}
     assert rank["considered"] == rank["included"] + rank["left_out"] > 0
@@ -104,6 +107,13 @@ def test_a_request_is_one_trace(agent_api: Api, team: Team, spans: InMemorySpanE
         assert attributes(found, f"source {source['name']}") == {
             **facts, "rows": source["count"], "limit": source["limit"]
         }  # fmt: skip
+
+
+def test_the_span_has_the_level_of_detail_and_the_budgets(agent_api: Api, spans: InMemorySpanExporter) -> None:
+    body = {"request_id": "one", "intent": "ink", "budgets": {"time_ms": 9_000, "quality_min": 0.25}}
+    assert agent_api.post("memory/assemble", body).status_code == 201
+    budgets = {"lod": "adaptive", "time_ms": 9_000, "quality_min": 0.25}
+    assert attributes(spans.get_finished_spans(), "assemble").items() >= budgets.items()
 
 
 def test_a_hit_asks_nothing(agent_api: Api, spans: InMemorySpanExporter) -> None:

@@ -55,10 +55,15 @@ PAGES = {
 }
 
 
-def test_a_page_names_what_ranks_the_passages_of_documents(signed_in: SignedIn, teammate: User, admin: User) -> None:
+def test_a_page_names_what_ranks_passages_and_whose_weights_count(
+    signed_in: SignedIn, teammate: User, admin: User
+) -> None:
     line = "{key: a, heading: A, layer: L6, source: semantic_content, shape: blocks, top_k: 3}"
     profile_create(name="plain", content=f"sections: [{line}]", principal=admin.principal)
-    pages = {name: text_of(signed_in(teammate).get(f"/profiles/{name}/")) for name in ("research", "plain")}
+    profile_create(name="domain", content=f"domain: documentation\nsections: [{line}]", principal=admin.principal)
+    names = ("research", "plain", "domain")
+    pages = {name: text_of(signed_in(teammate).get(f"/profiles/{name}/")) for name in names}
+    assert [name for name in names if "The domain is documentation: weights that" in pages[name]] == ["domain"]
     assert "Passages of documents · ranker default" in pages["research"]
     assert "Passages of documents · best 3 · ranker seed" in pages["plain"]
     assert pages["research"].count(" · ranker") == 1
