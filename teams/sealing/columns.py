@@ -17,7 +17,7 @@ class SealedColumn:
 
     `whole` is the column with the id of the row that they belong to, or with its ref, which begins with `prefix`.
     Versions and records are changed by functions of the database alone. Searched texts are opened when the row is
-    lowered.
+    lowered. Names are sealed so that equal ones are equal, and so are lists of them (`text[]`).
     """
 
     table: str
@@ -29,6 +29,7 @@ class SealedColumn:
     is_version: bool = False
     is_record: bool = False
     is_searched: bool = False
+    is_name: bool = False
 
     def of(self, id_: UUID) -> str:
         """Return how the column `whole` names the row."""
