@@ -36,7 +36,8 @@ class DataKey(Struct, frozen=True):
 
 def seal(key: DataKey, name: bytes, value: bytes) -> bytes:
     """Return the value encrypted for this name: the key's generation (4 bytes), the nonce (12) and the ciphertext."""
-    return _sealed(key, name, value, secrets.token_bytes(NONCE_BYTES))
+    generation, nonce = key.generation.to_bytes(GENERATION_BYTES), secrets.token_bytes(NONCE_BYTES)
+    return generation + nonce + AESGCM(key.secret).encrypt(nonce, value, name + generation)
 
 
 def seal_alike(key: DataKey, name: bytes, values: Iterable[bytes]) -> list[bytes]:
@@ -46,12 +47,9 @@ def seal_alike(key: DataKey, name: bytes, values: Iterable[bytes]) -> list[bytes
     key (HKDF). So who has not the key sees which values are equal, and nothing else of them.
     """
     hashing = HKDF(algorithm=SHA256(), length=KEY_BYTES, salt=None, info=ALIKE).derive(key.secret)
-    return [_sealed(key, name, value, hmac.digest(hashing, value, "sha256")[:NONCE_BYTES]) for value in values]
-
-
-def _sealed(key: DataKey, name: bytes, value: bytes, nonce: bytes) -> bytes:
-    generation = key.generation.to_bytes(GENERATION_BYTES)
-    return generation + nonce + AESGCM(key.secret).encrypt(nonce, value, name + generation)
+    cipher, generation = AESGCM(key.secret), key.generation.to_bytes(GENERATION_BYTES)
+    nonces = ((value, hmac.digest(hashing, value, "sha256")[:NONCE_BYTES]) for value in values)
+    return [generation + nonce + cipher.encrypt(nonce, value, name + generation) for value, nonce in nonces]
 
 
 def unseal(key: DataKey, name: bytes, sealed: bytes) -> bytes:

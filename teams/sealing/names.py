@@ -11,7 +11,9 @@ from uuid import UUID
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.db.models.lookups import IContains
 
+from config.db.sealed_columns import sealed_sql
 from config.keys.sealed_texts import is_sealed, seal_names
 from teams.sealing.fields import SealedText, key_owner, must_be_sealed
 from teams.sensitivity import DEFAULT_LEVEL
@@ -39,6 +41,8 @@ class SealedName(SealedText):
 class SealedNames(ArrayField):  # type: ignore[type-arg]  # as SealedText
     """A list of names, all of which are sealed in rows above internal."""
 
+    is_sealed_above_internal = True
+
     def __init__(self, base_field: Any = None, **options: Any) -> None:
         super().__init__(base_field or SealedName(), **options)
 
@@ -53,6 +57,16 @@ class SealedNames(ArrayField):  # type: ignore[type-arg]  # as SealedText
         """Return the field as migrations know it: the column is a list of texts."""
         name, _path, args, kwargs = super().deconstruct()
         return name, "django.contrib.postgres.fields.ArrayField", args, kwargs
+
+
+@SealedNames.register_lookup
+class NamesInPlain(IContains):
+    """Words in lists of names that are not sealed: what is encrypted has letters by chance."""
+
+    def as_sql(self, compiler: Any, connection: Any) -> Any:
+        column, column_params = compiler.compile(self.lhs)
+        found, params = super().as_sql(compiler, connection)
+        return f"({found} AND NOT {sealed_sql(column, 'text[]')})", [*params, *column_params]
 
 
 def stored_forms(rows: "models.QuerySet[Any]", owner: UUID, names: Collection[str]) -> list[str]:
