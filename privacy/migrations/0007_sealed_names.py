@@ -30,7 +30,7 @@ BEGIN
             SELECT given AS text WHERE kind = 'text'
             UNION ALL SELECT given::jsonb #>> '{{}}' WHERE kind = 'jsonb'
             UNION ALL SELECT jsonb_array_elements_text(given::jsonb) WHERE kind = 'text[]'
-        ) AS one WHERE NOT starts_with(one.text, {MARK_SQL}) AND given <> ''
+        ) AS member WHERE NOT starts_with(member.text, {MARK_SQL}) AND given <> ''
     ) THEN
         RAISE EXCEPTION 'only sealed texts can replace sealed ones';
     END IF;
