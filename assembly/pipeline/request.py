@@ -3,7 +3,7 @@
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, cast
+from typing import Any, Literal
 from uuid import UUID
 
 from agents.models import Agent
@@ -149,7 +149,7 @@ def find_session(agent: Agent, name: str) -> Session | None:
             found = find_rows(Session, SESSION_CLAUSES, {**parameters, "name": sealed})
     if not found:
         raise NotFound(f"The session “{name}”")
-    return cast("Session", found[0])
+    return found[0]
 
 
 SESSION_CLAUSES = (

@@ -24,6 +24,7 @@ from config.keys import store
 from config.keys.sealed_texts import MARK, open_texts, owner_of, seal_names, seal_text
 from memories.models import Document, Entity, Event, Pattern, Relation, Session, Tool
 from memories.search.graph_walk import load_graph_around
+from memories.search.question import parse_question, read_terms
 from memories.services import agent_item_update, agent_items_create
 from memories.services.batch_errors import DuplicateInBatch, InvalidBatch
 from memories.services.document import documents_create
@@ -31,7 +32,7 @@ from memories.services.event import events_create
 from teams.level_changes import level_set
 from teams.models import Team, User
 from teams.principal import SYSTEM
-from teams.sensitivity import FULL, Clearances, Sensitivity
+from teams.sensitivity import FULL, Clearances, Sensitivity, reading_as
 from tests.client import Api
 from tests.sensitivity.restricted_things import raise_level
 
@@ -158,6 +159,16 @@ def test_a_topic_mentions_a_sealed_entity_with_the_clearance_alone(agent: Agent)
     assert mentions(agent, "What does zoë  Quokka's cat eat?", FULL)[0] == ["Zoë Quokka"]
 
 
+def test_a_question_that_names_a_sealed_entity_searches_for_its_other_names(agent: Agent) -> None:
+    quokka(agent, aliases=["Wombat's friend"])
+    question = parse_question("What does Zoë Quokka drink?", None, timezone.now().date())
+    terms, _, _ = read_terms(question, "agent_id", agent.pk, most=0)
+    assert terms.entities == ("'wombat' <-> 'friend' | 'zoë' <-> 'quokka'",)
+    with reading_as(INTERNAL):
+        terms, _, _ = read_terms(question, "agent_id", agent.pk, most=0)
+    assert terms.entities == ()
+
+
 def test_a_context_with_the_clearance_tells_names_paths_and_types(agent: Agent, team: Team, owner: User) -> None:
     zoe = quokka(agent, salience=0)
     for number in range(10):
@@ -195,7 +206,7 @@ def test_rules_include_sealed_documents_by_path_and_entities_by_name(agent: Agen
     add(Document, agent, path="secret/quokka.md", content="Tea is at four.")
     add(Document, agent, Sensitivity.INTERNAL, path="open/quokka.md", content="Tea is at five.")
     quokka(agent)
-    wanted = [("path", "secret/quokka.md"), ("path", "*.md"), ("path", "secret/*"), ("kg_entity", "the Quokka")]
+    wanted = [("path", "secret/quokka.md"), ("path", "*/*.md"), ("path", "secret/*"), ("kg_entity", "the Quokka")]
     asking = GatherContext(agent=agent, team=None, now=timezone.now())
     found = [len([*FINDERS[by](asking, value)]) for by, value in wanted]
     assert found == [1, 2, 1, 1]
