@@ -50,13 +50,13 @@ def _sessions_by_key(agent: Agent, facts: Sequence[Facts], principal: Principal)
             )
     rows = Session.everything.filter(agent=agent)
     found = {session.external_id: session for session in rows.filter(external_id__in=started)}
-    if others := started.keys() - found.keys():
-        forms = stored_forms(rows, agent.id, others)
-        if len(forms) > len(others):
-            found |= {session.external_id: session for session in rows.filter(external_id__in=forms)}
     missing = [{"external_id": key, "started_at": at} for key, at in started.items() if key not in found]
     made = agent_items_create(model=Session, agent=agent, facts=missing, principal=principal) if missing else []
-    return found | {session.external_id: session for session in made}
+    found |= {session.external_id: session for session in made}
+    if sealed := started.keys() - found.keys():  # they are there, and their ids are sealed
+        forms = stored_forms(rows, agent.id, sealed)
+        found |= {session.external_id: session for session in rows.filter(external_id__in=forms)}
+    return found
 
 
 def _occurred_at(fact: Facts, now: datetime.datetime) -> datetime.datetime:
