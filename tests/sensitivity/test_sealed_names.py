@@ -13,7 +13,6 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from agents.models import Agent
-from agents.services import agent_create
 from assembly.pipeline.read_plan import enrich_with_mentions
 from assembly.pipeline.request import AssemblyRequest, find_session
 from assembly.pipeline.services import assemble
@@ -262,23 +261,4 @@ def test_names_that_an_earlier_version_stored_in_plain_are_sealed_by_the_command
     assert said.getvalue() == "4 texts sealed.\n"
     assert all(is_sealed(stored(zoe, column)) for column in ("name", "aliases", "names"))
     assert is_sealed(stored(tool, "name"))
-    assert mentions(agent, "the quokka", FULL)[0] == ["Zoë Quokka"]
-
-
-@pytest.mark.deep
-def test_the_migration_keeps_all_names_there_and_back(committed_database: str) -> None:
-    agent = agent_create(slug="luna", name="Luna")
-    zoe = quokka(agent)
-    before = "0030_owners_of_versions"
-    with pytest.raises(RuntimeError, match="entities has sealed names"):
-        call_command("migrate", "memories", before, verbosity=0)
-    raise_level(Entity, zoe.pk, Sensitivity.INTERNAL)
-    call_command("migrate", "memories", before, verbosity=0)
-    fetch_rows("UPDATE entities SET sensitivity = 3 RETURNING 1")  # whose name that version does not seal
-    call_command("migrate", verbosity=0)
-    assert stored(zoe, "aliases") == ["The Quokka"]
-    assert Entity.objects.get().name == "Zoë Quokka"
-    level_set(row=Entity.objects.get(), level=Sensitivity.CONFIDENTIAL, principal=SYSTEM)
-    assert is_sealed(stored(zoe, "aliases"))
-    call_command("seal_texts", stdout=io.StringIO())
     assert mentions(agent, "the quokka", FULL)[0] == ["Zoë Quokka"]
