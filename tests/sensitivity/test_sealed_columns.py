@@ -23,7 +23,7 @@ RECORD = "Belongs to a recorded context, which is encrypted by itself or refers 
 
 PLAIN: Mapping[str, str] = {
     **dict.fromkeys(
-        ["name", "type", "path", "kind", "tool", "outcome", "external_id", "aliases", "names", "keywords",
+        ["name", "type", "kind", "tool", "outcome", "external_id", "keywords",
          "entity_types", "label", "agent_name", "team_name", "thing"], NAMES),
     **dict.fromkeys(
         ["status", "language", "intents", "tier", "origin", "embedding_model", "second_embedding_model", "file_key",
@@ -76,8 +76,7 @@ WHERE table_type = 'BASE TABLE' AND table_schema NOT IN ('pg_catalog', 'informat
 ORDER BY 1, 2
 """
 LISTED = {
-    "documents.path", "entities.name", "entities.names", "patterns.name", "relations.type", "sessions.external_id",
-    "tools.name", "organisation_files.title", "organisation_file_versions.title",
+    "organisation_files.title", "organisation_file_versions.title",
     "alerts.name", "recall_tests.name", "pieces.facts", "activities.target",
 }  # fmt: skip
 """The columns in which the marker lies in plain, because they are not sealed: names, titles, paths, types, notes …"""
