@@ -155,7 +155,7 @@ def recall_test_archive(*, test: RecallTest, archived: bool, principal: Principa
 def recall_test_delete(*, test: RecallTest, principal: Principal) -> None:
     """Delete a test with its results. Raises NotFound."""
     erase("recall_tests", test.id, principal)
-    activity_record(principal, ActivityAction.RECALL_TEST_DELETED, test.name, team_ids=[test.team_id])
+    activity_record(principal, ActivityAction.RECALL_TEST_DELETED, test.name, team_ids=[test.team_id], of=test)
 
 
 def recall_test_from_context(*, assembly: Assembly, refs: Sequence[str], principal: Principal) -> RecallTest:
