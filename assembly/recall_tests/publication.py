@@ -208,7 +208,7 @@ def runs_of_owner(owner: Owner) -> list[RecallRun]:
 
 def _active(condition: Q | None = None) -> list[RecallTest]:
     tests = RecallTest.objects.active().select_related("agent", "team")
-    return list(tests.filter(condition or Q()).order_by("name", "id"))
+    return sorted(tests.filter(condition or Q()), key=lambda test: (test.name.casefold(), test.id))
 
 
 def _uuid(text: str) -> UUID | None:

@@ -159,7 +159,8 @@ class SealedJson(models.JSONField):
     def deconstruct(self) -> Any:
         """Return the field as migrations know it: the column is one of JSON."""
         name, path, args, kwargs = super().deconstruct()
-        return name, "django.db.models.JSONField" if type(self) in {SealedJson, SealedRecordJson} else path, args, kwargs
+        is_json = type(self) in {SealedJson, SealedRecordJson}
+        return name, "django.db.models.JSONField" if is_json else path, args, kwargs
 
 
 class SealedRecordJson(SealedJson):
