@@ -105,8 +105,19 @@ def _restricted(owned: Owned) -> Restricted:
         **add_files(owned.agent, owned.team, marker),
         **add_memories(owned.agent, owned.team, marker),
     }
+    _archive_one(owned.agent, marker)
     ids |= _contexts(owned, marker, ids)
     return Restricted(marker, replace(owned, ids={**owned.ids, **ids}))
+
+
+def _archive_one(agent: Agent, marker: str) -> None:
+    """Add a memory that was archived for a restricted reason."""
+    facts = MemoryFacts(kind="fact", text=f"{marker} old memory", sensitivity=Sensitivity.RESTRICTED)
+    memory = memory_create(owner=agent, facts=facts, principal=SYSTEM)
+    because = f"{marker} is over"
+    memory_update(
+        memory=memory, expected_version=1, facts=facts, superseded_by=None, retired_because=because, principal=SYSTEM
+    )
 
 
 def add_items(agent: Agent, marker: str, level: Sensitivity) -> dict[str, Any]:
@@ -148,11 +159,6 @@ def add_memories(agent: Agent, team: Team, marker: str) -> dict[str, Any]:
     for kind, owner in (("agents", agent), ("teams", team)):
         facts = MemoryFacts(kind="fact", text=f"{marker} memory of tea", sensitivity=Sensitivity.RESTRICTED)
         ids[f"{kind}/memories"] = memory_create(owner=owner, facts=facts, principal=SYSTEM).id
-    old = memory_create(owner=agent, facts=facts, principal=SYSTEM)
-    because = f"{marker} is over"
-    memory_update(
-        memory=old, expected_version=1, facts=facts, superseded_by=None, retired_because=because, principal=SYSTEM
-    )
     return ids
 
 
