@@ -156,8 +156,8 @@ def test_sealed_titles_names_reasons_and_topics_are_found_and_erased(
     conflict_between(left, right).decisions.create(action="undo", reason=f"{NAME} decided", by_ref="system")
     asked = AssemblyRequest(topic=f"When does {NAME} come?", sensitivity=Sensitivity.CONFIDENTIAL, profile="memory")
     record = assemble(agent=agent, asked=asked, principal=SYSTEM).assembly
-    asked = AssemblyRequest(topic="Tea?", sensitivity=Sensitivity.CONFIDENTIAL, profile="conversation")
-    other = assemble(agent=agent, asked=asked, principal=SYSTEM).assembly
+    stranger = Agent.objects.create(slug="other", name="Other")
+    other = assemble(agent=stranger, asked=AssemblyRequest(topic="Tea?"), principal=SYSTEM).assembly
     alert = alert_on(agent, name=NAME, detail={"why": f"{NAME} is cut."}, sensitivity=Sensitivity.CONFIDENTIAL)
     recall = recall_test_from_context(assembly=record, refs=[left.ref], principal=SYSTEM)
     follow_all()
