@@ -78,7 +78,7 @@ class RecallTest(Sensitive, Signed):
         ]
 
     def __str__(self) -> str:
-        return self.name
+        return str(self.name)
 
     @property
     def owner(self) -> Agent | Team:

@@ -4,7 +4,6 @@ The entry is used for the item's history in comparisons, links to its page, its 
 contexts, why-not's search among current items, and the limitations of a context as of a date.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import reduce
@@ -23,7 +22,7 @@ from django.utils.translation import gettext_lazy as _
 from agents.models import AgentFile, AgentFileVersion, DailyLog, DailyLogVersion
 from assembly.engine.rules import SelectorKind
 from config.http.serializers import parse_date
-from config.keys.sealed_texts import MARK
+from config.keys.sealed_texts import JSON_MARK
 from memories.embeddings.active_model import SLOTS
 from memories.models import Document, Entity, Event, Memory, MemoryVersion, Pattern, Relation, TaskFrame, Thread, Tool
 from memories.services.json_values import compact_json
@@ -33,8 +32,6 @@ from teams.sealing.order import in_order_of, rows_by_name
 
 Rows = QuerySet[Any]
 MAX_NAMED = 20
-SEALED_JSON = json.dumps(MARK).removesuffix('"')
-"""The beginning of a sealed JSON value as PostgreSQL writes it."""
 MAX_SEARCHED_EVENTS = 1_000
 """The number of newest events that are searched for words."""
 
@@ -158,13 +155,12 @@ def _search_logs(rows: Rows, words: str) -> Rows:
 
 def _search_events(rows: Rows, words: str) -> Rows:
     newest = rows.order_by("-occurred_at", "-id").values("id")[:MAX_SEARCHED_EVENTS]
-    # Of contents that are sealed, the column has letters by chance.
-    is_plain = ~Q(searched__startswith=SEALED_JSON)
     texts: Rows = rows.filter(id__in=newest).annotate(searched=Cast("content", TextField()))
     # The database cannot look into packed contents.
     packed = rows.filter(id__in=newest, content__isnull=True).values_list("id", "content")
     named = [id_ for id_, content in packed if words.lower() in compact_json(content).lower()]
-    found = (Q(searched__icontains=words) & is_plain) | Q(type__iexact=words) | Q(id__in=named)
+    said = Q(searched__icontains=words) & ~Q(searched__startswith=JSON_MARK)  # ciphertext has letters by chance
+    found = said | Q(type__iexact=words) | Q(id__in=named)
     return texts.filter(found).order_by("-occurred_at", "-id")
 
 

@@ -35,7 +35,7 @@ class OrganisationFile(Sensitive, VersionedFile):
         ]
 
     def __str__(self) -> str:
-        return self.title
+        return str(self.title)
 
     @property
     def ref(self) -> str:
