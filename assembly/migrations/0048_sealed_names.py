@@ -134,7 +134,7 @@ def refuse_while_sealed(_apps: Any, editor: Any) -> None:
 class Migration(migrations.Migration):
     dependencies = [
         ("assembly", "0047_keys_of_deleted_owners"),
-        ("memories", "0031_sealed_reasons"),
+        ("memories", "0032_sealed_reasons"),
         ("teams", "0039_sealed_titles"),
     ]
 

@@ -3,20 +3,18 @@
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Any, Literal
 from uuid import UUID
-
-from django.db import DEFAULT_DB_ALIAS
 
 from agents.models import Agent
 from assembly.engine.profile import PrivacyMode
 from assembly.engine.types import EngineRequest, Origin, field_values
 from assembly.models import Purpose
 from assembly.sources.base import ConversationTurn, GatherContext, RequestFilters
-from config.db.statements import Statement, run_statement
+from config.db.statements import find_rows
 from config.http.errors import NotFound
 from memories.models import Session
+from teams.sealing.names import stored_forms
 from teams.sensitivity import DEFAULT_LEVEL, READABLE_SQL, Sensitivity, owner_clearance
 
 DEFAULT_PROFILE = "conversation"
@@ -144,25 +142,20 @@ def find_session(agent: Agent, name: str) -> Session | None:
         return None
     clearance = owner_clearance("agent_id", agent.id)
     parameters = {"agent": agent.id, "clearance": clearance, "name": name, "id": _uuid_of(name)}
-    found = run_statement(Statement(_session_sql(), parameters))
+    found = find_rows(Session, SESSION_CLAUSES, parameters)
+    if not found and clearance > DEFAULT_LEVEL:
+        rows = Session.everything.filter(agent=agent, sensitivity__lte=clearance)
+        for sealed in stored_forms(rows, agent.id, [name])[1:]:
+            found = find_rows(Session, SESSION_CLAUSES, {**parameters, "name": sealed})
     if not found:
         raise NotFound(f"The session “{name}”")
-    return Session.from_db(DEFAULT_DB_ALIAS, _session_columns(), found[0])
+    return found[0]
 
 
-@cache
-def _session_sql() -> str:
-    """Return the SQL that finds a session; one text, so that it is prepared once for all requests."""
-    columns = ", ".join(_session_columns())
-    return (
-        f"SELECT {columns} FROM sessions WHERE agent_id = %(agent)s AND {READABLE_SQL}"  # noqa: S608 - names of columns
-        " AND (external_id = %(name)s OR id = %(id)s::uuid) ORDER BY external_id = %(name)s DESC LIMIT 1"
-    )
-
-
-@cache
-def _session_columns() -> list[str]:
-    return [field.attname for field in Session._meta.concrete_fields]  # noqa: SLF001 - Django's documented introspection
+SESSION_CLAUSES = (
+    f"WHERE agent_id = %(agent)s AND {READABLE_SQL}"
+    " AND (external_id = %(name)s OR id = %(id)s::uuid) ORDER BY external_id = %(name)s DESC LIMIT 1"
+)
 
 
 def _uuid_of(text: str) -> UUID | None:

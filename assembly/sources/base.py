@@ -10,6 +10,7 @@ from math import ceil
 from typing import Any, Literal, TypeVar, cast
 from uuid import UUID
 
+from django.db.models import Manager
 from msgspec import Struct
 
 from agents.models import Agent
@@ -25,6 +26,7 @@ from config.db.statements import Rows, Statement, run_together
 from memories.embeddings.vectors import QueryVector
 from memories.models import Session, TaskFrame
 from teams.models import Team
+from teams.sealing.names import stored_forms
 from teams.sensitivity import DEFAULT_LEVEL, FULL, Clearances
 
 Component = Literal["recent", "semantic", "entity", "relation", "pattern", "custom"]
@@ -224,6 +226,14 @@ def candidates_for(
 def origin_of(row: Any) -> Origin:
     """Return where the row's text comes from, as the server recorded it when the text was written."""
     return cast("Origin", row.origin)
+
+
+def forms_for(gather_context: GatherContext, items: Manager[Any], names: Sequence[str]) -> list[str]:
+    """Return the names as items of the agent up to the clearance may have them: as they are, then sealed, if any is."""
+    agent, clearance = gather_context.agent.pk, gather_context.clearances.agent
+    if clearance <= DEFAULT_LEVEL:
+        return [*names]
+    return stored_forms(items.filter(agent_id=agent, sensitivity__lte=clearance), agent, names)
 
 
 Labels = dict[str, tuple[str, ...]]

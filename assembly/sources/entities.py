@@ -9,10 +9,20 @@ from assembly.engine.item_formats import format_entity
 from assembly.engine.profile import Section
 from assembly.engine.scoring import candidate_measures, entity_score, keyword_share, recency_score
 from assembly.engine.types import Candidate
-from assembly.sources.base import GatherContext, MentionedEntity, SourceResult, candidates_for, entity_labels, origin_of
+from assembly.sources.base import (
+    GatherContext,
+    MentionedEntity,
+    SourceResult,
+    candidates_for,
+    entity_labels,
+    forms_for,
+    origin_of,
+)
 from config.db.statements import Statement, run_statement
+from config.keys.sealed_texts import open_text, open_texts, seal_names
 from memories.models import Entity
 from teams.sealing.fields import open_json
+from teams.sensitivity import DEFAULT_LEVEL
 
 SALIENT_LIMIT = 10
 """The number of salient entities (seed: queryEntities, "getSalient(10)")."""
@@ -27,6 +37,13 @@ WHERE agent_id = %(agent)s AND sensitivity <= %(clearance)s AND names && string_
     AND (%(types)s::text[] IS NULL OR type = ANY(%(types)s))
 ORDER BY salience DESC, id LIMIT %(limit)s
 """
+MENTIONS_AMONG_SEALED = f"""
+({MENTIONS}) UNION ALL SELECT NULL, NULL, NULL WHERE EXISTS (
+    SELECT FROM entities WHERE agent_id = %(agent)s AND sensitivity > {int(DEFAULT_LEVEL)}
+        AND sensitivity <= %(clearance)s
+)
+"""  # noqa: S608 - only constants are put in
+"""The same, with a row of NULL if there are entities above internal, whose names may be sealed."""
 NEARBY_LIMIT = 20
 """The maximum number of entities that have a missing name, and of their neighbours."""
 # A relation to an entity above the clearance leads nowhere.
@@ -35,8 +52,9 @@ WITH named AS (
     SELECT id FROM entities
     WHERE agent_id = %(agent)s AND sensitivity <= %(clearance)s
         AND (%(types)s::text[] IS NULL OR type = ANY(%(types)s))
-        AND EXISTS (SELECT FROM unnest(names) AS own, unnest(%(names)s::text[]) AS missing
-            WHERE position(' ' || missing || ' ' IN ' ' || own || ' ') > 0)
+        AND (names && %(sealed)s::text[]
+            OR EXISTS (SELECT FROM unnest(names) AS own, unnest(%(names)s::text[]) AS missing
+                WHERE position(' ' || missing || ' ' IN ' ' || own || ' ') > 0))
     ORDER BY salience DESC, id LIMIT %(limit)s
 ), beside AS (
     SELECT target_id AS id, weight FROM relations JOIN named ON source_id = named.id
@@ -80,7 +98,11 @@ class _EntityRow(NamedTuple):
 
 
 def find_mentions(gather_context: GatherContext, names: Sequence[str]) -> tuple[MentionedEntity, ...]:
-    """Return the entities that have one of the names (lower case, single spaces), the most salient first."""
+    """Return the entities that have one of the names (lower case, single spaces), the most salient first.
+
+    If the agent has entities above internal, and the clearance for them, the sealed forms of the names are searched for
+    as well, by a second statement.
+    """
     types = gather_context.filters.entity_types
     parameters = {
         "agent": gather_context.agent.pk,
@@ -89,18 +111,25 @@ def find_mentions(gather_context: GatherContext, names: Sequence[str]) -> tuple[
         "types": None if types is None else sorted(types),
         "limit": gather_context.raised(MENTIONED_LIMIT),
     }
-    return tuple(MentionedEntity(*row) for row in run_statement(Statement(MENTIONS, parameters)))
+    if gather_context.clearances.agent <= DEFAULT_LEVEL:
+        return tuple(MentionedEntity(*row) for row in run_statement(Statement(MENTIONS, parameters)))
+    found = run_statement(Statement(MENTIONS_AMONG_SEALED, parameters))
+    if found and found[-1][0] is None:
+        forms = [*names, *seal_names(names, gather_context.agent.pk)]
+        found = run_statement(Statement(MENTIONS, {**parameters, "names": "\n".join(forms)}))
+    return tuple(MentionedEntity(id_, kind, open_text(name)) for id_, kind, name in found)
 
 
 def find_nearby(gather_context: GatherContext, names: Sequence[str]) -> tuple[UUID, ...]:
     """Return the ids of the entities of which a name has one of these names (lower case, single spaces) as whole words,
-    and of their neighbours by the strongest relations.
+    and of their neighbours by the strongest relations. Sealed names are found as a whole alone.
     """
     types = gather_context.filters.entity_types
     parameters = {
         "agent": gather_context.agent.pk,
         "clearance": gather_context.clearances.agent,
         "names": list(names),
+        "sealed": forms_for(gather_context, Entity.objects, names)[len(names) :],
         "types": None if types is None else sorted(types),
         "limit": NEARBY_LIMIT,
     }
@@ -119,7 +148,12 @@ def entities(gather_context: GatherContext, sections: Sequence[Section]) -> Sour
         "salient": gather_context.raised(SALIENT_LIMIT),
     }
     rows = [_EntityRow(*row) for row in run_statement(Statement(SELECTED, parameters))]
-    found = [entity._replace(properties=open_json(entity.properties)) for entity in rows]
+    found = [
+        entity._replace(
+            name=open_text(entity.name), names=open_texts(entity.names), properties=open_json(entity.properties)
+        )
+        for entity in rows
+    ]
 
     def candidate(section: Section, entity: _EntityRow) -> Candidate:
         return _candidate(gather_context, section, entity, mentioned=entity.id in mentioned)

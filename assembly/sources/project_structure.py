@@ -17,6 +17,7 @@ from assembly.engine.scoring import candidate_measures, keyword_share, recency_s
 from assembly.engine.types import Candidate, Origin
 from assembly.sources.base import GatherContext, SourceResult
 from config.db.statements import Statement, run_statement
+from config.keys.sealed_texts import open_texts
 from teams.origin import least_trusted
 
 MAX_PATHS = 5_000
@@ -48,7 +49,7 @@ def project_structure(gather_context: GatherContext, sections: Sequence[Section]
     if not rows:
         return SourceResult((), len(sections))
     paths, moments, counts, origins, levels = zip(*rows, strict=True)
-    changes = [*zip(map(path_in_tree, paths), moments, strict=True)]
+    changes = [*zip(map(path_in_tree, open_texts(paths)), moments, strict=True)]
     text = format_tree(changes, now=gather_context.now, unread=counts[0] - len(rows))
     newest = moments[0]
     recency = recency_score(gather_context.age(newest))

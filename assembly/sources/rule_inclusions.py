@@ -18,6 +18,7 @@ from assembly.sources.base import (
     GatherContext,
     SourceResult,
     entity_labels,
+    forms_for,
     memory_labels,
     origin_of,
     path_labels,
@@ -26,6 +27,7 @@ from assembly.sources.base import (
 from memories.embeddings.active_model import SLOTS
 from memories.models import Document, Entity, Memory, Pattern
 from teams.models import TeamFile
+from teams.sensitivity import DEFAULT_LEVEL
 
 LIMIT = 20
 """The maximum number of items per selector."""
@@ -71,19 +73,24 @@ def _by_path(gather_context: GatherContext, pattern: str) -> Iterator[Candidate]
 
 
 def _documents(gather_context: GatherContext, pattern: str) -> QuerySet[Document]:
-    """Return the matching documents by path. The index finds the text before and after the wildcards."""
+    """Return the matching documents by path. The index finds the text before and after the wildcards, where the path
+    is not sealed.
+    """
     documents = Document.objects.filter(agent=gather_context.agent).order_by("path")
     if not set(pattern) & {"*", "?"}:
-        return documents.filter(path=pattern)
+        return documents.filter(path__in=forms_for(gather_context, Document.objects, [pattern]))
     before, _, _ = pattern.replace("?", "*").partition("*")
     after = pattern.replace("?", "*").replace("/", "*").rpartition("*")[2]
-    near = documents.filter(path__startswith=before.rstrip("/"), path__endswith=after).values_list("id", "path")
+    fitting = Q(path__startswith=before.rstrip("/"), path__endswith=after)
+    if gather_context.clearances.agent > DEFAULT_LEVEL:
+        fitting |= Q(sensitivity__gt=DEFAULT_LEVEL)
+    near = documents.filter(fitting).values_list("id", "path")
     ids = list(islice((id_ for id_, path in near.iterator() if path_matches(path, pattern)), LIMIT))
     return documents.filter(id__in=ids)
 
 
 def _by_entity(gather_context: GatherContext, name: str) -> Iterator[Candidate]:
-    names = [" ".join(name.lower().split())]
+    names = forms_for(gather_context, Entity.objects, [" ".join(name.lower().split())])
     yield from map(
         _entity_candidate,
         Entity.objects.filter(agent=gather_context.agent, names__overlap=names).order_by("type", "id"),

@@ -9,8 +9,9 @@ from assembly.engine.profile import Section
 from assembly.engine.scoring import candidate_measures, keyword_boost, keyword_matches, recency_score
 from assembly.engine.types import Candidate
 from assembly.sources.base import GatherContext, SourceResult, candidates_for
+from config.db.sealed_columns import sealed_sql
 from config.db.statements import Statement, run_statement
-from config.keys.sealed_texts import open_text
+from config.keys.sealed_texts import open_texts
 from memories.embeddings.active_model import ACTIVE_MODEL_SQL
 from memories.embeddings.vectors import QueryVector, with_active_model
 from memories.models import Tool
@@ -22,7 +23,7 @@ TOOLS_SQL = """
 SELECT id, version, name, description, schema, updated, origin, sensitivity, {similarity} AS similarity,
     {active} AS space
 FROM tools WHERE agent_id = %(agent)s AND sensitivity <= %(clearance)s
-ORDER BY similarity DESC NULLS LAST, name, id LIMIT %(limit)s
+ORDER BY similarity DESC NULLS LAST, {sealed}, name, id LIMIT %(limit)s
 """
 
 
@@ -35,7 +36,7 @@ def tools(gather_context: GatherContext, sections: Sequence[Section]) -> SourceR
 
 def _find_tools(gather_context: GatherContext, limit: int, vector: QueryVector | None) -> list[tuple[Any, ...]]:
     similarity = vector.similarity_sql(vector.space.slot) if vector else "NULL::float8"
-    sql = TOOLS_SQL.format(similarity=similarity, active=ACTIVE_MODEL_SQL)
+    sql = TOOLS_SQL.format(similarity=similarity, active=ACTIVE_MODEL_SQL, sealed=sealed_sql("name", "text"))
     parameters = {
         "agent": gather_context.agent.id,
         "clearance": gather_context.clearances.agent,
@@ -45,7 +46,7 @@ def _find_tools(gather_context: GatherContext, limit: int, vector: QueryVector |
     rows = [tuple(row) for row in run_statement(Statement(sql, parameters))]
     if vector and rows:
         vector.confirm(rows[0][-1])
-    return [(*row[:3], open_text(row[3]), open_json(row[4]), *row[5:]) for row in rows]
+    return [(*row[:2], *open_texts(row[2:4]), open_json(row[4]), *row[5:]) for row in rows]
 
 
 def _candidate(gather_context: GatherContext, section: Section, row: tuple[Any, ...]) -> Candidate:

@@ -8,14 +8,18 @@ from collections.abc import Mapping, Sequence
 from django.db import migrations
 
 MARK_SQL = "E'\\x03sealed:'"
+BEHIND_MARK_SQL = "E'\\x03sealed;'"
+"""What is sorted directly behind all texts that begin with the mark, byte by byte."""
 MARK_BYTES = 8
 OVERHEAD_BYTES = 48
 """The bytes that sealing adds to a text before base64."""
 
 
 def plain_sql(column: str, type_: str, row: str = "") -> str:
-    """Return the SQL condition that a column of type `text` or `jsonb` has a value that is not sealed."""
+    """Return the SQL condition that a column of type `text`, `text[]` or `jsonb` has a value that is not sealed."""
     name = f"{row}{column}"
+    if type_ == "text[]":  # without a subquery, which conditions of triggers cannot have
+        return f"""(NOT ({MARK_SQL} COLLATE "C" <= ALL ({name}) AND {BEHIND_MARK_SQL} COLLATE "C" > ALL ({name})))"""
     if type_ == "jsonb":
         is_sealed = f"jsonb_typeof({name}) = 'string' AND starts_with({name} #>> '{{}}', {MARK_SQL})"
         return f"({name} NOT IN ('{{}}', '[]', 'null', '\"\"') AND NOT ({is_sealed}))"
@@ -23,14 +27,21 @@ def plain_sql(column: str, type_: str, row: str = "") -> str:
 
 
 def sealed_sql(column: str, type_: str) -> str:
-    """Return the SQL condition that a column of type `text` or `jsonb` has a sealed value."""
+    """Return the SQL condition that a column of type `text`, `text[]` or `jsonb` has a sealed value."""
+    if type_ == "text[]":
+        return f"EXISTS (SELECT FROM unnest({column}) AS member WHERE starts_with(member, {MARK_SQL}))"
     if type_ == "jsonb":
         return f"(jsonb_typeof({column}) = 'string' AND starts_with({column} #>> '{{}}', {MARK_SQL}))"
     return f"starts_with({column}, {MARK_SQL})"
 
 
 def stored_text_sql(column: str, type_: str) -> str:
-    """Return the SQL expression of the sealed text of a column, or its text or JSON text if it is not sealed."""
+    """Return the SQL expression of the sealed text of a column, or its text or JSON text if it is not sealed.
+
+    Of an array it is the JSON text of the array, whose members are sealed or not.
+    """
+    if type_ == "text[]":
+        return f"to_json({column})::text"
     return (
         f"CASE WHEN {sealed_sql(column, type_)} THEN {column} #>> '{{}}' ELSE {column}::text END"
         if type_ == "jsonb"
@@ -64,18 +75,22 @@ END $$;
 """
 
 
-def seals_columns(table: str, columns: Mapping[str, str], *, in_tiers: bool = False) -> migrations.RunSQL:
+def seals_columns(
+    table: str, columns: Mapping[str, str], *, in_tiers: bool = False, names: Mapping[str, str] | None = None
+) -> migrations.RunSQL:
     """Return triggers by which a table refuses rows above internal with texts in these columns that are not sealed.
 
-    `columns` has types, `text` or `jsonb`. Texts that were stored in plain before stay until `seal_texts` seals them.
+    `columns` and `names` have types, `text`, `text[]` or `jsonb`; names are never packed. Texts that were
+    stored in plain before stay until `seal_texts` seals them.
     The triggers come after those that raise rows: triggers of one kind are executed in the order of their names. With
     `in_tiers`, a text in the first column that is packed or frozen cannot be raised: it is stored as it was written
     first.
     """
-    written = " OR ".join(plain_sql(column, type_, "NEW.") for column, type_ in columns.items())
+    both = {**columns, **(names or {})}
+    written = " OR ".join(plain_sql(column, type_, "NEW.") for column, type_ in both.items())
     changed = " OR ".join(
         f"({plain_sql(column, type_, 'NEW.')} AND (OLD.sensitivity <= 1 OR NEW.{column} IS DISTINCT FROM OLD.{column}))"
-        for column, type_ in columns.items()
+        for column, type_ in both.items()
     )
     if in_tiers:
         changed += f" OR (OLD.sensitivity <= 1 AND NEW.{next(iter(columns))} IS NULL)"

@@ -5,15 +5,20 @@ tells the generation of its key; a wrapped key is bound to its id, and tells whi
 """
 
 import hashlib
+import hmac
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from msgspec import Struct
 
 KEY_BYTES, NONCE_BYTES, GENERATION_BYTES, FINGERPRINT_BYTES = 32, 12, 4, 4
 HEAD_BYTES = GENERATION_BYTES + NONCE_BYTES
+ALIKE = b"dossier: nonces of values that are sealed alike"
+"""What the key of these nonces is derived for, so that it serves nothing else."""
 
 
 class DecryptionFailed(ValueError):
@@ -31,8 +36,20 @@ class DataKey(Struct, frozen=True):
 
 def seal(key: DataKey, name: bytes, value: bytes) -> bytes:
     """Return the value encrypted for this name: the key's generation (4 bytes), the nonce (12) and the ciphertext."""
-    nonce, generation = secrets.token_bytes(NONCE_BYTES), key.generation.to_bytes(GENERATION_BYTES)
+    generation, nonce = key.generation.to_bytes(GENERATION_BYTES), secrets.token_bytes(NONCE_BYTES)
     return generation + nonce + AESGCM(key.secret).encrypt(nonce, value, name + generation)
+
+
+def seal_alike(key: DataKey, name: bytes, values: Iterable[bytes]) -> list[bytes]:
+    """Return values encrypted as `seal` does, but equal ones become equal: they can be compared and found unread.
+
+    Each nonce is the beginning of a keyed hash (HMAC-SHA256) of its value, under a key that is derived from the data
+    key (HKDF). So who has not the key sees which values are equal, and nothing else of them.
+    """
+    hashing = HKDF(algorithm=SHA256(), length=KEY_BYTES, salt=None, info=ALIKE).derive(key.secret)
+    cipher, generation = AESGCM(key.secret), key.generation.to_bytes(GENERATION_BYTES)
+    nonces = ((value, hmac.digest(hashing, value, "sha256")[:NONCE_BYTES]) for value in values)
+    return [generation + nonce + cipher.encrypt(nonce, value, name + generation) for value, nonce in nonces]
 
 
 def unseal(key: DataKey, name: bytes, sealed: bytes) -> bytes:

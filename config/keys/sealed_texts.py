@@ -15,7 +15,7 @@ from uuid import UUID
 
 from config.caching.process_cache import ProcessCache
 from config.keys import store
-from config.keys.envelope import DataKey, DecryptionFailed, generation_of, seal, unseal
+from config.keys.envelope import DataKey, DecryptionFailed, generation_of, seal, seal_alike, unseal
 from config.keys.key_errors import KeyLost, KeyStoreMissing
 from config.keys.store import KeyName
 
@@ -43,6 +43,16 @@ def seal_text(text: str, owner: UUID) -> str:
     name = _key_id(owner)
     sealed = seal(_key_of(name), name, text.encode("utf-8", "surrogatepass"))
     return MARK + base64.b64encode(owner.bytes + sealed).decode()
+
+
+def seal_names(names: Sequence[str], owner: UUID) -> list[str]:
+    """Return names encrypted under the owner's key, the same name always alike, so that it is unique and can be found.
+
+    They are opened as all sealed texts. An empty name is sealed, too. Raises as `seal_text` does.
+    """
+    key_id = _key_id(owner)
+    sealed = seal_alike(_key_of(key_id), key_id, (name.encode("utf-8", "surrogatepass") for name in names))
+    return [MARK + base64.b64encode(owner.bytes + one).decode() for one in sealed]
 
 
 def open_text(stored: str) -> str:

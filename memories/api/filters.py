@@ -5,12 +5,13 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from rest_framework.exceptions import ValidationError
 
 from config.http.errors import Invalid
 from config.http.serializers import Moment
 from memories.models.graph import names_in_queries
+from teams.sealing.names import stored_forms
 
 NOT_AN_ID = "Use the id of an item, as in its document."
 
@@ -25,13 +26,23 @@ class Filter:
     condition: Callable[[str], Q]
     description: str
     schema: dict[str, Any] = field(default_factory=lambda: {"type": "string"})
+    sealed_names: Callable[[str], tuple[str, list[str]]] | None = None
+    """For a filter by name, returns the lookup of rows with one of a list of names, and the names: those of rows above
+    internal are sealed, and are found as a whole."""
 
-    def applied(self, name: str, text: str) -> Q:
-        """Return the database condition for the text. Raises Invalid for an invalid one; `name` is the parameter."""
+    def applied(self, name: str, text: str, rows: QuerySet[Any], owner: UUID) -> Q:
+        """Return the database condition for the text, among these rows of the owner. Raises Invalid for an invalid
+        text; `name` is the parameter.
+        """
         try:
-            return self.condition(text)
+            condition = self.condition(text)
         except ValueError as error:
             raise Invalid(name, str(error)) from None
+        if self.sealed_names:
+            lookup, names = self.sealed_names(text)
+            if sealed := stored_forms(rows, owner, names)[len(names) :]:
+                condition |= Q(**{lookup: sealed})
+        return condition
 
 
 def parse_id(text: str) -> UUID:
@@ -59,6 +70,11 @@ def by_value(column: str, description: str) -> Filter:
     return Filter(lambda text: Q(**{column: text}), description)
 
 
+def by_whole_name(column: str, description: str) -> Filter:
+    """Return a filter for rows with exactly this name, which may be sealed."""
+    return Filter(lambda text: Q(**{column: text}), description, sealed_names=lambda text: (f"{column}__in", [text]))
+
+
 def by_choice(column: str, choices: Collection[str], description: str) -> Filter:
     """Return a filter for rows with one of a few allowed values."""
 
@@ -82,8 +98,12 @@ def by_flag(column: str, description: str) -> Filter:
 
 
 def by_start(column: str, description: str) -> Filter:
-    """Return a filter for rows whose value begins with the text."""
-    return Filter(lambda text: Q(**{f"{column}__startswith": text}), description)
+    """Return a filter for rows whose name begins with the text; a sealed one has to be the text."""
+    return Filter(
+        lambda text: Q(**{f"{column}__startswith": text}),
+        description,
+        sealed_names=lambda text: (f"{column}__in", [text]),
+    )
 
 
 def since(column: str, description: str) -> Filter:
@@ -100,4 +120,8 @@ def since(column: str, description: str) -> Filter:
 
 def by_name() -> Filter:
     """Return a filter for entities with this name or alias, in upper or lower case."""
-    return Filter(lambda text: Q(names__contains=names_in_queries(text, [])), "A name or an alias, in whatever case.")
+    return Filter(
+        lambda text: Q(names__contains=names_in_queries(text, [])),
+        "A name or an alias, in whatever case.",
+        sealed_names=lambda text: ("names__overlap", names_in_queries(text, [])),
+    )

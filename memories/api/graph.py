@@ -12,7 +12,7 @@ from agents.access import agent_for
 from config.http.errors import Invalid
 from config.http.serializers import Flag, Fraction, Line
 from memories.api.fields import ItemId, Properties, external_id_field, lines_field, type_field
-from memories.api.filters import by_id, by_name, by_value
+from memories.api.filters import by_id, by_name, by_value, by_whole_name
 from memories.api.item_kinds import AgentItemSerializer, ItemEndpoint
 from memories.models import Entity, Relation
 from memories.search.graph_walk import MAX_DEPTH, load_graph_around
@@ -92,7 +92,7 @@ RELATIONS = ItemEndpoint(
     creates=partial(agent_items_create, model=Relation),
     filters={
         "entity": by_id("source", "target", description="Only from or to the entity with this id."),
-        "type": by_value("type", "Only of this type."),
+        "type": by_whole_name("type", "Only of this type."),
     },
 )
 

@@ -65,9 +65,10 @@ class ItemEndpoint:
     def filtered_queryset(self, agent: Agent, query: Mapping[str, str]) -> QuerySet[Any]:
         """Return the agent's items that match the filters in the query parameters. Raises Invalid."""
         wanted = Q()
+        rows = self.things_of(agent)
         for name in self.filters.keys() & query.keys():
-            wanted &= self.filters[name].applied(name, query[name])
-        return self.things_of(agent).filter(wanted).defer(*self.omitted_fields)
+            wanted &= self.filters[name].applied(name, query[name], rows, agent.pk)
+        return rows.filter(wanted).defer(*self.omitted_fields)
 
     def find_item(self, agent: Agent, id_: UUID) -> Any:
         """Return the agent's item with that id. Raises NotFound."""

@@ -11,6 +11,7 @@ from memories.embeddings.active_model import SLOTS
 from memories.forms.agent_item import AgentItemForm, valid_type
 from memories.forms.fields import Line
 from memories.models import Entity
+from teams.sealing.names import stored_forms
 
 MAX_SUGGESTIONS = 100
 
@@ -56,7 +57,8 @@ class NewRelationForm(RelationForm):
         sent = self.cleaned_data["target"]
         name, _bracket, type_ = sent.removesuffix(")").rpartition(" (")
         rows = Entity.objects.filter(agent=self.agent).defer(*SLOTS)
-        found = list(rows.filter(name=name, type=type_)) or list(rows.filter(names__contains=[_format_name(sent)])[:2])
+        names, forms = (stored_forms(rows, self.agent.pk, [one]) for one in (name, _format_name(sent)))
+        found = list(rows.filter(name__in=names, type=type_)) or list(rows.filter(names__overlap=forms)[:2])
         if len(found) == 1:
             return found[0]
         if found:

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agents.models import Agent
 from memories.models import Entity, Event, Session, ThreadStatus
+from teams.sealing.names import stored_forms
 
 MAX_SESSIONS = 100
 
@@ -71,6 +72,8 @@ class ItemSearch(forms.Form):
         widget=forms.TextInput(attrs={"type": "search", "autocomplete": "off"}),
     )
     search_columns: tuple[str, ...]
+    whole_name: str = ""
+    """The column with a name that is found as a whole where it is sealed, or with a list of names in lower case."""
 
     def __init__(self, *args: Any, agent: Agent, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -79,9 +82,14 @@ class ItemSearch(forms.Form):
     def narrowed(self, rows: QuerySet[Any]) -> QuerySet[Any]:
         """Return the rows that match the search; all rows for an empty or invalid search."""
         self.full_clean()
-        for word in self.cleaned_data.get("q", "").split():
-            rows = rows.filter(reduce(or_, (Q(**{f"{column}__icontains": word}) for column in self.search_columns)))
-        return rows
+        text, wanted = " ".join(self.cleaned_data.get("q", "").split()), Q()
+        for word in text.split():
+            wanted &= reduce(or_, (Q(**{f"{column}__icontains": word}) for column in self.search_columns))
+        if text and self.whole_name:
+            lookup, name = ("overlap", text.lower()) if self.whole_name == "names" else ("in", text)
+            if sealed := stored_forms(rows, self.agent.pk, [name])[1:]:
+                wanted |= Q(**{f"{self.whole_name}__{lookup}": sealed})
+        return rows.filter(wanted)
 
     @property
     def narrows(self) -> bool:
@@ -91,10 +99,12 @@ class ItemSearch(forms.Form):
 
 class PatternSearch(ItemSearch):
     search_columns = ("name", "guidance", "keywords")
+    whole_name = "name"
 
 
 class ToolSearch(ItemSearch):
     search_columns = ("name", "description")
+    whole_name = "name"
 
 
 class ThreadSearch(ItemSearch):
@@ -110,6 +120,7 @@ class ThreadSearch(ItemSearch):
 
 class DocumentSearch(ItemSearch):
     search_columns = ("path", "language")
+    whole_name = "path"
 
     open = forms.ChoiceField(label=_("Value"), choices=[("", _("All")), ("yes", _("Open in editor"))], required=False)
 
@@ -120,6 +131,7 @@ class DocumentSearch(ItemSearch):
 
 class EntitySearch(ItemSearch):
     search_columns = ("name", "aliases")
+    whole_name = "names"
 
     type = forms.ChoiceField(label=_("Type"), required=False)
 

@@ -21,6 +21,7 @@ from memories.services import BatchRefused, Facts
 from memories.services.document import DOCUMENTS_PER_JOB, document_update, documents_create
 from teams.origin import Origin
 from teams.principal import Principal
+from teams.sealing.names import stored_forms
 from teams.versioned_text.versioned_file import lock_row
 
 Key = tuple[type[AgentItem], str]
@@ -84,8 +85,11 @@ def _circular_error(first: Mapping[str, Record], record: Record) -> ImportRefuse
 
 
 def _ids_by_key(model: type[AgentItem], agent: Agent, keys: set[str]) -> dict[str, UUID]:
-    rows = model._default_manager.filter(agent=agent, external_id__in=keys)  # noqa: SLF001 - Django's name for it
-    return dict(rows.values_list("external_id", "pk")) if keys else {}
+    if not keys:
+        return {}
+    rows = model._default_manager.filter(agent=agent)  # noqa: SLF001 - Django's name for it
+    ids = stored_forms(rows, agent.id, keys) if model is Session else keys
+    return dict(rows.filter(external_id__in=ids).values_list("external_id", "pk"))
 
 
 def _id_of_key(ids: Mapping[str, UUID], key: str, model: type[AgentItem], where: str) -> UUID:
@@ -99,7 +103,9 @@ def _id_of_key(ids: Mapping[str, UUID], key: str, model: type[AgentItem], where:
 def _resolve_entity_names(agent: Agent, records: Sequence[Record], facts: list[dict[str, Any]]) -> None:
     names = {fact[end] for fact in facts for end in ("source_name", "target_name") if end in fact}
     known: dict[str, dict[str, UUID]] = {}
-    for name, type_, id_ in Entity.objects.filter(agent=agent, name__in=names).values_list("name", "type", "id"):
+    rows = Entity.objects.filter(agent=agent)
+    found = rows.filter(name__in=stored_forms(rows, agent.id, names)).values_list("name", "type", "id")
+    for name, type_, id_ in found:
         known.setdefault(name, {})[type_] = id_
     for record, fact in zip(records, facts, strict=True):
         for end in ("source", "target"):
@@ -199,7 +205,8 @@ def _store_documents(agent: Agent, batch: Sequence[Record], principal: Principal
 
 def _existing_documents(agent: Agent, batch: Sequence[Record]) -> Sequence[Document]:
     paths = [record.facts["path"] for record in batch]
-    return list(Document.objects.filter(agent=agent, path__in=paths).select_for_update(no_key=True))
+    rows = Document.objects.filter(agent=agent)
+    return list(rows.filter(path__in=stored_forms(rows, agent.id, paths)).select_for_update(no_key=True))
 
 
 def _create(

@@ -10,7 +10,8 @@ from uuid_utils.compat import uuid7
 from agents.models import Agent
 from memories.models.embedding import Embedded
 from teams.sealing.fields import SealedJson, SealedText
-from teams.sensitivity import Sensitive
+from teams.sealing.names import SealedName
+from teams.sensitivity import DEFAULT_LEVEL, Sensitive
 from teams.versioned_text.versioned_file import Signed
 
 
@@ -64,13 +65,20 @@ def newest_first_index(name: str) -> models.Index:
     return models.Index(fields=["agent", "-created", "-id"], name=f"{name}_agent_newest")
 
 
+def sealed_index(name: str) -> models.Index:
+    """Return the index that tells whether an agent has rows above internal, whose names are sealed."""
+    return models.Index(
+        fields=["agent"], condition=models.Q(sensitivity__gt=DEFAULT_LEVEL), name=f"{name}_agent_sealed"
+    )
+
+
 class Pattern(AgentItem):
     """A pattern is guidance for an agent that applies when a query has one of its keywords, intents or entity types."""
 
     ref_kind = "pattern"
     context_fields = frozenset({"name", "guidance"})
 
-    name = models.CharField(max_length=200)
+    name = SealedName(max_length=200)
     keywords = ArrayField(models.CharField(max_length=80), default=list, blank=True)
     intents = ArrayField(models.CharField(max_length=20), default=list, blank=True)
     entity_types = ArrayField(models.CharField(max_length=60), default=list, blank=True)
@@ -87,10 +95,10 @@ class Pattern(AgentItem):
                 condition=models.Q(successes__lte=models.F("applications")), name="pattern_successes_within"
             ),
         ]
-        indexes = [newest_first_index("pattern")]
+        indexes = [newest_first_index("pattern"), sealed_index("pattern")]
 
     def __str__(self) -> str:
-        return self.name
+        return str(self.name)
 
     @property
     def success_rate(self) -> float:
@@ -137,17 +145,17 @@ class Tool(Embedded, AgentItem):
     ref_kind = "tool"
     context_fields = frozenset({"name", "description", "schema"})
 
-    name = models.CharField(max_length=120)
+    name = SealedName(max_length=120)
     description = SealedText(blank=True, default="")
     schema = SealedJson(default=dict, blank=True)
 
     class Meta:
         db_table = "tools"
         constraints = [unique_external_id("tool"), models.UniqueConstraint(fields=["agent", "name"], name="tool_once")]
-        indexes = [newest_first_index("tool")]
+        indexes = [newest_first_index("tool"), sealed_index("tool")]
 
     def __str__(self) -> str:
-        return self.name
+        return str(self.name)
 
     @property
     def said(self) -> str:

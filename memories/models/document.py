@@ -10,10 +10,11 @@ from django.db import models
 from memories.lifecycle.half_vectors import TieredVector
 from memories.lifecycle.tiered_text import TieredPassage, TieredText
 from memories.lifecycle.tiers import Tiered
-from memories.models.agent_item import AgentItem, newest_first_index, unique_external_id
+from memories.models.agent_item import AgentItem, newest_first_index, sealed_index, unique_external_id
 from memories.models.embedding import Embedded
 from memories.search.languages import DEFAULT, LANGUAGES
 from teams.sealing.fields import SealedText
+from teams.sealing.names import SealedName
 from teams.sensitivity import Sensitive
 
 WORDS = models.Case(
@@ -32,7 +33,7 @@ class Document(Tiered, AgentItem):
     ref_kind = "document"
     context_fields = frozenset({"path", "content"})
 
-    path = models.CharField(max_length=500)
+    path = SealedName(max_length=500)
     language = models.CharField(max_length=40, blank=True, default="")
     content = TieredText(blank=True, default="")
     is_open = models.BooleanField(default=False)
@@ -46,11 +47,12 @@ class Document(Tiered, AgentItem):
         ]
         indexes = [
             newest_first_index("document"),
+            sealed_index("document"),
             models.Index(fields=["agent", "-updated"], condition=models.Q(is_open=True), name="document_agent_open"),
         ]
 
     def __str__(self) -> str:
-        return self.path
+        return str(self.path)
 
 
 class Passage(Sensitive, Embedded):

@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 
 from memories.embeddings.active_model import SLOTS
-from memories.models.agent_item import AgentItem, newest_first_index, unique_external_id
+from memories.models.agent_item import AgentItem, newest_first_index, sealed_index, unique_external_id
 from memories.models.embedding import Embedded
 from memories.models.memory import UNIT_RANGE
 from teams.sealing.fields import SealedJson
+from teams.sealing.names import SealedName, SealedNames
 
 
 class Entity(Embedded, AgentItem):
@@ -24,9 +24,9 @@ class Entity(Embedded, AgentItem):
     is_announced = True
 
     type = models.CharField(max_length=60)
-    name = models.CharField(max_length=200)
-    aliases = ArrayField(models.CharField(max_length=200), default=list, blank=True)
-    names = ArrayField(models.TextField(), default=list, editable=False)
+    name = SealedName(max_length=200)
+    aliases = SealedNames(SealedName(max_length=200), default=list, blank=True)
+    names = SealedNames(default=list, editable=False)
     properties = SealedJson(default=dict, blank=True)
     salience = models.FloatField(default=0.5, validators=UNIT_RANGE)
 
@@ -39,12 +39,13 @@ class Entity(Embedded, AgentItem):
         ]
         indexes = [
             newest_first_index("entity"),
+            sealed_index("entity"),
             models.Index(fields=["agent", "-salience", "id"], name="entity_agent_salient"),
             GinIndex(fields=["names"], name="entity_names"),
         ]
 
     def __str__(self) -> str:
-        return self.name
+        return str(self.name)
 
     @property
     def said(self) -> str:
@@ -79,7 +80,7 @@ class Relation(AgentItem):
     target = models.ForeignKey(
         Entity, models.DO_NOTHING, db_constraint=False, db_index=False, related_name="relations_in"
     )
-    type = models.CharField(max_length=60)
+    type = SealedName(max_length=60)
     weight = models.FloatField(default=0.5, validators=UNIT_RANGE)
     directed = models.BooleanField(default=True)
 
@@ -92,6 +93,7 @@ class Relation(AgentItem):
         ]
         indexes = [
             newest_first_index("relation"),
+            sealed_index("relation"),
             models.Index(fields=["source", "-weight"], name="relation_source"),
             models.Index(fields=["target", "-weight"], name="relation_target"),
             # With what the walk through the graph needs, so that it reads the strongest relations from the index alone.

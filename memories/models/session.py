@@ -4,10 +4,11 @@ from django.db import models
 
 from memories.lifecycle.tiered_text import TieredJson
 from memories.lifecycle.tiers import Tiered
-from memories.models.agent_item import AgentItem, newest_first_index, unique_external_id
+from memories.models.agent_item import AgentItem, newest_first_index, sealed_index, unique_external_id
 from teams.origin import Origin, least_trusted
 from teams.principal import Author
 from teams.sealing.fields import SealedText
+from teams.sealing.names import SealedName
 
 
 class Session(AgentItem):
@@ -16,6 +17,7 @@ class Session(AgentItem):
     ref_kind = "session"
     context_fields = frozenset({"title"})
 
+    external_id = SealedName(max_length=200, blank=True, default="")
     title = SealedText(max_length=200, blank=True, default="")
     started_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True)
@@ -25,6 +27,7 @@ class Session(AgentItem):
         constraints = [unique_external_id("session")]
         indexes = [
             newest_first_index("session"),
+            sealed_index("session"),
             models.Index(fields=["agent", "-started_at", "-id"], name="session_agent_started"),
         ]
 

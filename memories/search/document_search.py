@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from agents.models import Agent
 from config.db.statements import Statement, run_statement
+from config.keys.sealed_texts import open_text
 from memories.embeddings.vectors import QueryVector, with_active_model
 from memories.lifecycle.half_vectors import vector_sql
 from memories.lifecycle.tiered_text import octets_sql, passage_sql, read_text
@@ -158,9 +159,19 @@ def _to_passages(agent: UUID, rows: Columns, measured: Mapping[str, Numbers]) ->
     found = []
     for id_, cosine, measures in zip(ids, similarities, measures_of(measured), strict=True):
         if id_ in texts:  # the document was not split again in between
-            document, version, position, line, text, *others = texts[id_]
+            document, version, position, line, text, path, *others = texts[id_]
             similarity = None if math.isnan(cosine) else cosine
-            fields: list[Any] = [document, version, position, line, read_text(text), *others, similarity, measures]
+            fields: list[Any] = [
+                document,
+                version,
+                position,
+                line,
+                read_text(text),
+                open_text(path),
+                *others,
+                similarity,
+                measures,
+            ]
             found.append(FoundPassage(*fields))
     return found
 

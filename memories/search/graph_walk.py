@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from agents.models import Agent
 from config.db.statements import Statement, fetch_rows, run_statement
+from config.keys.sealed_texts import open_texts
 from memories.embeddings.active_model import SLOTS
 from memories.models import Entity, Relation
 from memories.search.owner_partition import within_shard_of
@@ -123,6 +124,10 @@ ORDER BY relations.weight DESC, strongest.depth, relations.id
 """
 
 
+NAMES = slice(2, 5)
+"""The columns of WALK that may be sealed: the names of both entities, and the type between them."""
+
+
 class WalkedRelation(Struct, frozen=True):
     """A relation with the names of its entities. `depth` is 1 for relations of the entities where the walk begins."""
 
@@ -171,4 +176,9 @@ def walk_relations(
         source_of_agent=within_shard_of("agent", "source"),
         target_of_agent=within_shard_of("agent", "target"),
     )
-    return [WalkedRelation(*row) for row in run_statement(Statement(walk, parameters))]
+    rows = run_statement(Statement(walk, parameters))
+    names = open_texts([name for row in rows for name in row[NAMES]])
+    return [
+        WalkedRelation(*row[: NAMES.start], *names[at : at + 3], *row[NAMES.stop :])
+        for at, row in zip(range(0, len(names), 3), rows, strict=True)
+    ]

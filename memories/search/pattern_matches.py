@@ -63,4 +63,4 @@ def matching_patterns(
         "limit": limit,
     }
     found = [MatchingPattern(*row) for row in run_statement(Statement(MATCHING, parameters))]
-    return [pattern._replace(guidance=open_text(pattern.guidance)) for pattern in found]
+    return [one._replace(name=open_text(one.name), guidance=open_text(one.guidance)) for one in found]

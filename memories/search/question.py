@@ -7,20 +7,22 @@ is always included, because texts whose language is unknown count as English.
 """
 
 import datetime
+import json
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from config.db.statements import Statement, run_statement
+from config.keys.sealed_texts import open_texts, seal_names
 from memories.embeddings.vectors import QueryVector
 from memories.lifecycle.tiers import IS_SEARCHED_SQL
 from memories.search.dates import DayRange, days_in
 from memories.search.languages import DEFAULT, LANGUAGES, languages_by_evidence
 from memories.search.owner_partition import is_divided_sql, notice_division, stays_on_coordinator, within
 from memories.search.time_expressions import TIME_EXPRESSIONS
-from teams.sensitivity import READABLE_SQL, owner_clearance
+from teams.sensitivity import DEFAULT_LEVEL, READABLE_SQL, owner_clearance
 
 MAX_NAME_WORDS = 4
 MAX_NAMES = 400
@@ -128,8 +130,23 @@ SELECT ARRAY(
 ), ARRAY(SELECT configuration::text FROM spoken ORDER BY place), 'memories'::regclass::oid = %(table)s::oid
     OR EXISTS (
         SELECT FROM {{table}} WHERE {{owner}} = %(owner)s{{within}} AND {READABLE_SQL} AND {{searched}} OFFSET %(most)s
-    ), 'memories'::regclass::oid, {{is_divided}}
+    ), 'memories'::regclass::oid, {{is_divided}}, {{has_sealed}}
 """  # noqa: S608 - only constants are put in
+HAS_SEALED = f"""EXISTS (
+    SELECT FROM entities WHERE agent_id = %(owner)s AND {READABLE_SQL} AND sensitivity > {int(DEFAULT_LEVEL)}
+)"""
+SEALED_ENTITIES = f"""
+SELECT names FROM entities WHERE agent_id = %(owner)s AND {READABLE_SQL} AND sensitivity > {int(DEFAULT_LEVEL)}
+    AND names && %(sealed)s::text[]
+ORDER BY salience DESC, id LIMIT %(entities)s
+"""  # noqa: S608 - only constants are put in
+TERMS_OF_NAMES = """
+SELECT string_agg(named::text, ' | ' ORDER BY named::text)
+FROM jsonb_array_elements(%(names)s::jsonb) WITH ORDINALITY AS entity (names, place),
+    jsonb_array_elements_text(names) AS alias, unnest(%(languages)s::text[]) AS spoken,
+    LATERAL phraseto_tsquery(spoken::regconfig, alias) AS named
+WHERE numnode(named) > 0 GROUP BY place ORDER BY place
+"""
 OR = " | "
 MEMORIES = "memories"
 _LEXEME = re.compile(r"'((?:[^']|'')*)'")
@@ -196,10 +213,24 @@ def read_terms(
     here = within()["within"] if languages_of == MEMORIES else ""
     known = LANGUAGES_ELSEWHERE if stays_on_coordinator(languages_of) else EACH_LANGUAGE
     names = {"owner": column, "table": languages_of, "searched": searched, "is_divided": is_divided_sql()}
-    query = f"{known}{READ}".format(**names, within=here)
-    ((words, entities, languages, more, table, is_divided),) = run_statement(Statement(query, parameters))
+    may_be_sealed = column == "agent_id" and parameters["clearance"] > DEFAULT_LEVEL and bool(question.names)
+    query = f"{known}{READ}".format(**names, within=here, has_sealed=HAS_SEALED if may_be_sealed else "false")
+    ((words, entities, languages, more, table, is_divided, has_sealed),) = run_statement(Statement(query, parameters))
     notice_division(is_divided)
+    if has_sealed:
+        entities = [*entities, *_sealed_entities(question, parameters, languages)][:MAX_ENTITIES]
     return QueryTerms(tuple(map(_quote_stems, words)), tuple(entities), tuple(languages)), more, table
+
+
+def _sealed_entities(
+    question: SearchQuestion, parameters: Mapping[str, Any], languages: Sequence[str]
+) -> Iterator[str]:
+    """Yield the terms of the entities with sealed names that the question names, the most salient first."""
+    sealed = {**parameters, "sealed": seal_names(question.names, parameters["owner"])}
+    if rows := run_statement(Statement(SEALED_ENTITIES, sealed)):
+        names = json.dumps([open_texts(names) for (names,) in rows])
+        for (term,) in run_statement(Statement(TERMS_OF_NAMES, {"names": names, "languages": list(languages)})):
+            yield term
 
 
 def _quote_stems(stems: str) -> str:

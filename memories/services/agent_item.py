@@ -4,7 +4,7 @@ Before items are saved, their references are checked, and the function registere
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -17,10 +17,19 @@ from config.http.errors import Invalid, NotFound
 from config.invisible_characters import clean_value
 from memories.models.agent_item import AgentItem
 from memories.services.announcements import announce_texts
-from memories.services.batch_errors import BatchError, InvalidBatch, duplicate_error, invalid_at
+from memories.services.batch_errors import (
+    BatchError,
+    InvalidBatch,
+    duplicate_error,
+    invalid_at,
+    long_names,
+    name_constraints,
+    sealed_duplicate,
+)
 from memories.services.json_values import compact_json
 from teams.level_changes import record_level, require_level
 from teams.principal import Principal
+from teams.sealing.names import SealedName, stored_forms
 from teams.secret_scanning.handling import storable_value
 from teams.versioned_text.versioned_file import StaleVersion, lock_row
 
@@ -43,7 +52,7 @@ def before_save(model: type[AgentItem]) -> Callable[[PrepareFunction], PrepareFu
 
 def prepare_items(agent_id: UUID, things: Mapping[int, AgentItem]) -> None:
     """Prepare the items of an agent, by their positions, to be saved. Raises InvalidBatch with every error found."""
-    flaws: list[BatchError] = []
+    flaws = long_names(things)
     for model in {type(thing) for thing in things.values()}:
         flaws += _missing_references(agent_id, model, things)
         if model in _preparations:
@@ -104,6 +113,8 @@ def agent_items_create(
         require_level(principal, thing, thing.sensitivity)
         thing.signed_by(principal.author)
     prepare_items(agent.id, things)
+    if taken := sealed_duplicate(things):
+        raise taken
     rows = list(things.values())
     try:
         with transaction.atomic():
@@ -129,8 +140,7 @@ def _storable_at(place: int, facts: Facts, agent: Agent) -> dict[str, Any]:
 def _new_places(model: type[AgentItem], agent: Agent, facts: Sequence[Facts]) -> list[int]:
     """Return the positions of facts whose external id is new to the agent; of several with the same id, the first."""
     named = {fact["external_id"] for fact in facts if fact.get("external_id")}
-    rows = model.everything.filter(agent=agent, external_id__in=named)
-    seen = set(rows.values_list("external_id", flat=True)) if named else set()
+    seen = ids_there(model, agent, named) if named else set()
     fresh = []
     for place, fact in enumerate(facts):
         external_id = fact.get("external_id", "")
@@ -140,6 +150,21 @@ def _new_places(model: type[AgentItem], agent: Agent, facts: Sequence[Facts]) ->
     return fresh
 
 
+def ids_there(model: type[AgentItem], agent: Agent, external_ids: Collection[str]) -> set[str]:
+    """Return those of the external ids that items of the agent have, whoever reads."""
+    rows = model.everything.filter(agent=agent)
+    is_sealed = isinstance(model._meta.get_field("external_id"), SealedName)  # noqa: SLF001 - Django's documented name
+    ids = stored_forms(rows, agent.id, external_ids) if is_sealed else external_ids
+    return set(rows.filter(external_id__in=ids).values_list("external_id", flat=True))
+
+
+def lock_names(thing: AgentItem, changes: Facts) -> None:
+    """Lock the item's agent if these changes give the item another name, so that nobody gives the same one."""
+    columns = {name for constraint in name_constraints(type(thing)) for name in constraint.fields}
+    if any(changes[name] != getattr(thing, name) for name in columns & changes.keys()):
+        lock_row(thing.agent)
+
+
 @transaction.atomic
 def agent_item_update(*, thing: ItemType, expected_version: int, changes: Facts, principal: Principal) -> ItemType:
     """Save a new version of the item with these changes, and return the stored row. Without a difference nothing is
@@ -147,6 +172,7 @@ def agent_item_update(*, thing: ItemType, expected_version: int, changes: Facts,
 
     Raises StaleVersion, InvalidBatch and DuplicateInBatch.
     """
+    lock_names(thing, changes)
     current = lock_row(thing)
     if current.version != expected_version:
         raise StaleVersion(current, expected_version)
@@ -161,6 +187,9 @@ def agent_item_update(*, thing: ItemType, expected_version: int, changes: Facts,
     current.version += 1
     current.signed_by(principal.author, rewritten=not changed.isdisjoint(thing.context_fields))
     prepare_items(current.agent_id, {0: current})
+    unique = {name for constraint in name_constraints(type(current)) for name in constraint.fields}
+    if not changed.isdisjoint(unique) and (taken := sealed_duplicate({0: current})):
+        raise taken
     try:
         with transaction.atomic():
             current.save(force_update=True)

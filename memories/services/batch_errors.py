@@ -5,11 +5,14 @@ from dataclasses import dataclass
 from typing import Self
 
 from django.db import IntegrityError
+from django.db.models import UniqueConstraint
 from psycopg.errors import UniqueViolation
 
 from config.db.partitions.partition_indexes import whole_index
 from config.http.errors import Conflict, DossierError, Invalid
 from memories.models.agent_item import AgentItem
+from teams.sealing.names import MAX_NAME_BYTES, SealedName, stored_forms
+from teams.sensitivity import DEFAULT_LEVEL
 
 SEVERAL_ERRORS = "Correct the values named in `errors` and send the request again. Nothing was changed."
 
@@ -63,8 +66,46 @@ def duplicate_error(things: Mapping[int, AgentItem], error: IntegrityError) -> D
     constraints = {known.name: known for known in options.total_unique_constraints}
     name = violation.diag.constraint_name or ""
     constraint = constraints.get(name) or constraints.get(whole_index(name))  # the error may name that of a partition
-    if constraint is None:
-        return None
+    return None if constraint is None else _duplicates(things, constraint)
+
+
+def sealed_duplicate(things: Mapping[int, AgentItem]) -> DuplicateInBatch | None:
+    """Return which items have a name that another item of the agent has, one of them sealed and the other in plain.
+
+    The database compares names that are both sealed or both in plain. The caller holds the lock of the agent, so that
+    nobody gives a name meanwhile.
+    """
+    for model in {type(thing) for thing in things.values()}:
+        own = {place: thing for place, thing in things.items() if type(thing) is model}
+        if constraints := name_constraints(model):
+            rows = model.everything.filter(agent_id=next(iter(own.values())).agent_id, sensitivity__gt=DEFAULT_LEVEL)
+            if any(thing.sensitivity > DEFAULT_LEVEL for thing in own.values()) or rows.exists():
+                for constraint in constraints:
+                    if refused := _duplicates(own, constraint):
+                        return refused
+    return None
+
+
+def name_constraints(model: type[AgentItem]) -> list[UniqueConstraint]:
+    """Return the constraints by which names of the model that may be sealed are unique."""
+    options = model._meta  # noqa: SLF001 - Django's documented introspection
+    sealed = {field.name for field in options.fields if isinstance(field, SealedName)}
+    return [one for one in options.total_unique_constraints if not sealed.isdisjoint(one.fields)]
+
+
+def long_names(things: Mapping[int, AgentItem]) -> list[BatchError]:
+    """Return an error for each name that is too long for an index once it is sealed."""
+    return [
+        BatchError(place, field.name, f"This has over {MAX_NAME_BYTES:,} bytes in UTF-8. Use a shorter one.")
+        for place, thing in things.items()
+        for field in thing._meta.fields  # noqa: SLF001 - as above
+        if isinstance(field, SealedName)
+        and len(getattr(thing, field.attname).encode(errors="replace")) > MAX_NAME_BYTES
+    ]
+
+
+def _duplicates(things: Mapping[int, AgentItem], constraint: UniqueConstraint) -> DuplicateInBatch | None:
+    [options] = {type(thing)._meta for thing in things.values()}  # noqa: SLF001 - as above
     fields = [field for field in options.fields if field.name in constraint.fields and field.name != "agent"]
     flaws, seen = [], _existing_keys(things, [field.name for field in fields])
     for place, thing in things.items():
@@ -80,6 +121,10 @@ def duplicate_error(things: Mapping[int, AgentItem], error: IntegrityError) -> D
 def _existing_keys(things: Mapping[int, AgentItem], fields: list[str]) -> set[tuple[object, ...]]:
     """Return the values of these fields in the agent's other rows that share their first field's value with an item."""
     first, own = fields[0], list(things.values())
+    [options] = {type(thing)._meta for thing in own}  # noqa: SLF001 - as above
     rows = type(own[0]).everything.filter(agent_id=own[0].agent_id)
-    alike = rows.filter(**{f"{first}__in": {getattr(thing, first) for thing in own}})
+    values = {getattr(thing, first) for thing in own}
+    if isinstance(options.get_field(first), SealedName):
+        values = {*stored_forms(rows, own[0].agent_id, values)}
+    alike = rows.filter(**{f"{first}__in": values})
     return set(alike.exclude(pk__in=[thing.pk for thing in own]).values_list(*fields))

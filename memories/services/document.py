@@ -10,7 +10,7 @@ from memories.lifecycle.thing_tables import DOCUMENTS
 from memories.lifecycle.tiers import Tier
 from memories.lifecycle.transitions import things_move
 from memories.models import Chunk, Document
-from memories.services.agent_item import Facts, agent_item_update, agent_items_create
+from memories.services.agent_item import Facts, agent_item_update, agent_items_create, lock_names
 from teams.principal import Principal
 from teams.versioned_text.versioned_file import lock_row
 
@@ -43,6 +43,7 @@ def document_update(*, thing: Document, expected_version: int, changes: Facts, p
     was_searched = thing.is_searched
     if thing.tier != Tier.HOT:
         things_move(DOCUMENTS, [thing.id], Tier.HOT)  # its chunks have their texts again before it changes
+    lock_names(thing, changes)
     before = lock_row(thing)
     saved = agent_item_update(thing=before, expected_version=expected_version, changes=changes, principal=principal)
     if saved.version == expected_version:

@@ -13,6 +13,7 @@ from memories.services.agent_item import Facts, agent_items_create, before_save
 from memories.services.batch_errors import BatchError
 from memories.services.json_values import compact_json
 from teams.principal import Principal
+from teams.sealing.names import stored_forms
 from teams.versioned_text.versioned_file import lock_row
 
 
@@ -47,11 +48,15 @@ def _sessions_by_key(agent: Agent, facts: Sequence[Facts], principal: Principal)
             started[key] = min(
                 started.get(key, datetime.datetime.max.replace(tzinfo=datetime.UTC)), _occurred_at(fact, now)
             )
-    known = Session.everything.filter(agent=agent, external_id__in=started)
-    found = {session.external_id: session for session in known}
+    rows = Session.everything.filter(agent=agent)
+    found = {session.external_id: session for session in rows.filter(external_id__in=started)}
     missing = [{"external_id": key, "started_at": at} for key, at in started.items() if key not in found]
     made = agent_items_create(model=Session, agent=agent, facts=missing, principal=principal) if missing else []
-    return found | {session.external_id: session for session in made}
+    found |= {session.external_id: session for session in made}
+    if sealed := started.keys() - found.keys():  # they are there, and their ids are sealed
+        forms = stored_forms(rows, agent.id, sealed)
+        found |= {session.external_id: session for session in rows.filter(external_id__in=forms)}
+    return found
 
 
 def _occurred_at(fact: Facts, now: datetime.datetime) -> datetime.datetime:

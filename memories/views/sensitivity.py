@@ -51,12 +51,9 @@ EXPLANATIONS: Mapping[Sensitivity, Any] = {
 
 NOT_ENCRYPTED: Mapping[str, Any] = {
     "memory": gettext_lazy("Its kind is not encrypted."),
-    "document": gettext_lazy("Its path is not encrypted."),
-    "entity": gettext_lazy("Its name, aliases and type are not encrypted, because topics name it."),
+    "entity": gettext_lazy("Its type is not encrypted."),
     "event": gettext_lazy("Its type, tool and outcome are not encrypted."),
-    "pattern": gettext_lazy("Its name and keywords are not encrypted, because it is found by them."),
-    "relation": gettext_lazy("Its type is not encrypted."),
-    "tool": gettext_lazy("Its name is not encrypted, because the agent calls it so."),
+    "pattern": gettext_lazy("Its keywords are not encrypted, because it is found by them."),
     "organisation_file": gettext_lazy(
         "Its address is not encrypted. It was made of the title that the file was created with, and stays."
     ),

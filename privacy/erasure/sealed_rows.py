@@ -6,16 +6,20 @@ database function that refuses to work without a running erasure.
 
 import hashlib
 import json
+import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
+from assembly.models.assembly import ERASED
 from config.db.sealed_columns import sealed_sql, stored_text_sql
 from config.db.statements import fetch_rows
-from config.keys.sealed_texts import open_texts, owner_of, seal_text
+from config.keys.sealed_texts import is_sealed, owner_of
 from privacy.erasure.places import Place, Treatment
 from privacy.erasure.sought import Sought
 from teams.sealing.columns import SealedColumn, sealed_columns
+from teams.sealing.parts import opened_values, sealed_value
 
 BATCH = 200
 NEXT_SQL = """
@@ -52,7 +56,10 @@ def sealed_rows_erase(place: Place, sought: Sought) -> set[str]:
                 fetch_rows(DELETE_SQL, [sought.erasure, place.table, keys])
                 continue
             texts = [_replaced(column, row.text, sought) for row in batch]
-            sealed = [seal_text(text, owner_of(row.stored)) for row, text in zip(batch, texts, strict=True)]
+            sealed = [
+                sealed_value(column, text, _owner_of(column, row.stored))
+                for row, text in zip(batch, texts, strict=True)
+            ]
             stored = [json.dumps(one) for one in sealed] if column.type == "jsonb" else sealed
             hashes = [hashlib.sha256(text.encode()).hexdigest() for text in texts]
             fetch_rows(REPLACE_SQL, [sought.erasure, place.table, column.column, keys, stored, hashes])
@@ -70,7 +77,7 @@ def _batches(place: Place, column: SealedColumn, sought: Sought) -> Iterator[lis
     sql = NEXT_SQL.format(**names, text=text, sealed=sealed)
     after: str | None = None
     while rows := fetch_rows(sql, {"spared": sought.spared_texts, "after": after}):
-        texts = open_texts([stored for _, stored, _ in rows])
+        texts = opened_values(column, [stored for _, stored, _ in rows])
         found = [
             SealedRow(key, stored, text)
             for (key, stored, is_spared), text in zip(rows, texts, strict=True)
@@ -84,11 +91,17 @@ def _batches(place: Place, column: SealedColumn, sought: Sought) -> Iterator[lis
 def _is_in(place: Place, column: SealedColumn, text: str, sought: Sought) -> bool:
     if place.treatment is Treatment.DELETED:
         return sought.patterns.may_be_in(text)
-    value: Any = json.loads(text) if column.type == "jsonb" else text
+    value: Any = text if column.type == "text" else json.loads(text)
     return sought.patterns.is_in_value(value)
 
 
+def _owner_of(column: SealedColumn, stored: str) -> UUID:
+    return owner_of(next(filter(is_sealed, json.loads(stored))) if column.type == "text[]" else stored)
+
+
 def _replaced(column: SealedColumn, text: str, sought: Sought) -> str:
-    if column.type != "jsonb":
-        return sought.patterns.replaced(text)
+    if column.type == "text":
+        # Names are unique, sealed or not, so each gets a note of its own.
+        note = f"[erased {secrets.token_hex(4)}]" if column.is_name else ERASED
+        return sought.patterns.replaced(text, note)
     return json.dumps(sought.patterns.replaced_value(json.loads(text)), ensure_ascii=False)

@@ -56,9 +56,9 @@ class SpellingPatterns:
         """Return whether something stands in the text that `loose` finds, such as a part of a longer word."""
         return bool(re.search(self.loose, text, re.IGNORECASE))
 
-    def replaced(self, text: str) -> str:
+    def replaced(self, text: str, note: str = ERASED) -> str:
         """Return the text with a notice in place of each spelling."""
-        return self._strict.sub(ERASED, text)
+        return self._strict.sub(note, text)
 
     def replaced_value(self, value: Any) -> Any:
         """Return the JSON value with a notice in place of each spelling, in names of members, too."""

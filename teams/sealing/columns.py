@@ -17,7 +17,7 @@ class SealedColumn:
 
     `whole` is the column with the id of the row that they belong to, or with its ref, which begins with `prefix`.
     Versions and records are changed by functions of the database alone. Searched texts are opened when the row is
-    lowered.
+    lowered. Names are sealed so that equal ones are equal, and so are lists of them (`text[]`).
     """
 
     table: str
@@ -29,6 +29,7 @@ class SealedColumn:
     is_version: bool = False
     is_record: bool = False
     is_searched: bool = False
+    is_name: bool = False
 
     def of(self, id_: UUID) -> str:
         """Return how the column `whole` names the row."""
@@ -45,6 +46,10 @@ CONFLICTS = tuple(
 
 def _version(table: str, *columns: str) -> tuple[SealedColumn, ...]:
     return tuple(SealedColumn(table, column, "file_id", is_version=True) for column in ("content", "note", *columns))
+
+
+def _name(table: str, column: str, whole: str = "id", type_: str = "text") -> SealedColumn:
+    return SealedColumn(table, column, whole, type=type_, is_name=True)
 
 
 def _file(kind: str, table: str, *columns: str) -> tuple[SealedColumn, ...]:
@@ -80,14 +85,24 @@ OWN: Mapping[str, tuple[SealedColumn, ...]] = {
     "memories": (SealedColumn("memories", "text"), SealedColumn("memories", "retired_because")),
     **{table: (SealedColumn(table, "content"),) for table in FILES.values()},
     "organisation_files": (SealedColumn("organisation_files", "content"), SealedColumn("organisation_files", "title")),
-    "documents": (SealedColumn("documents", "content"),),
+    "documents": (_name("documents", "path"), SealedColumn("documents", "content")),
     "events": (SealedColumn("events", "content", type="jsonb"),),
-    "sessions": (SealedColumn("sessions", "title"),),
+    "sessions": (_name("sessions", "external_id"), SealedColumn("sessions", "title")),
     "task_frames": (SealedColumn("task_frames", "goal"), SealedColumn("task_frames", "result")),
-    "entities": (SealedColumn("entities", "properties", type="jsonb"),),
-    "patterns": (SealedColumn("patterns", "guidance"),),
+    "entities": (
+        _name("entities", "name"),
+        _name("entities", "aliases", type_="text[]"),
+        _name("entities", "names", type_="text[]"),
+        SealedColumn("entities", "properties", type="jsonb"),
+    ),
+    "relations": (_name("relations", "type"),),
+    "patterns": (_name("patterns", "name"), SealedColumn("patterns", "guidance")),
     "threads": (SealedColumn("threads", "title"), SealedColumn("threads", "summary")),
-    "tools": (SealedColumn("tools", "description"), SealedColumn("tools", "schema", type="jsonb")),
+    "tools": (
+        _name("tools", "name"),
+        SealedColumn("tools", "description"),
+        SealedColumn("tools", "schema", type="jsonb"),
+    ),
     "assemblies": (SealedColumn("assemblies", "topic", is_record=True),),
     "proposals": (SealedColumn("proposals", "wishes", type="jsonb"), SealedColumn("proposals", "note")),
     "recall_tests": (
@@ -113,7 +128,7 @@ PARTS: Mapping[str, tuple[SealedColumn, ...]] = {
     "organisation_files": (*_file("organisation_file", "organisation_files", "title"), *ACTIVITIES),
     "conflicts": (SealedColumn("conflict_decisions", "reason", "conflict_id", is_record=True),),
     "documents": (SealedColumn("chunks", "text", "document_id", key="bigint", is_searched=True), *CONFLICTS),
-    "entities": CONFLICTS,
+    "entities": (_name("relations", "type", "source_id"), _name("relations", "type", "target_id"), *CONFLICTS),
     "sessions": _goals_and_events("session_id", "session_id"),
     "task_frames": _goals_and_events("parent_id", "task_id"),
 }

@@ -28,4 +28,4 @@ def _beginning_sql(column: SealedColumn, characters: int) -> str:
     if column.type == "jsonb":
         text = f"{column.column} #>> '{{}}'"
         return f"CASE WHEN jsonb_typeof({column.column}) = 'string' THEN left({text}, {characters}) END"
-    return f"left({column.column}, {characters})"
+    return f"left({column.column}{'[1]' if column.type == 'text[]' else ''}, {characters})"

@@ -6,7 +6,7 @@ sealed, which is seen by nobody but who reads the tables.
 """
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -16,7 +16,7 @@ from django.dispatch import receiver
 
 from config.db.sealed_columns import plain_sql, sealed_sql, stored_text_sql
 from config.db.statements import execute_sql, fetch_rows
-from config.keys.sealed_texts import is_sealed, open_texts, seal_text
+from config.keys.sealed_texts import is_sealed, open_texts, seal_names, seal_text
 from teams.sealing.columns import LEVELLED, NESTED, OWN, OWNERS, PARTS, SealedColumn
 from teams.sealing.fields import key_owner
 from teams.sensitivity import DEFAULT_LEVEL, Sensitive
@@ -32,9 +32,10 @@ LOCKED_SQL = "FOR NO KEY UPDATE"
 records.
 """
 STORE_SQL = """
-UPDATE {table} SET {column} = made.text::{type}
+UPDATE {table} SET {column} = {value}
 FROM unnest(%(ids)s::{key}[], %(texts)s::text[]) AS made (id, text) WHERE {table}.id = made.id
 """
+NAMES_SQL = "ARRAY(SELECT jsonb_array_elements_text(made.text::jsonb))"
 STORE_VERSIONS_SQL = "SELECT seal_versions(%(table)s, %(column)s, %(ids)s::uuid[], %(texts)s::text[])"
 STORE_RECORDS_SQL = "SELECT seal_records(%(table)s, %(column)s, %(ids)s::text[], %(texts)s::text[])"
 LEVELS_SQL = "SELECT text_sha256, level, deriver, text FROM text_levels WHERE item = %s"
@@ -102,9 +103,25 @@ def column_seal(column: SealedColumn, whole: Any, owner: UUID) -> int:
     """Seal the texts of a column that belong to this row; return how many were plain."""
     sealed = 0
     for ids, texts in _batches(column, whole, plain_sql(column.column, column.type)):
-        store_texts(column, ids, [seal_text(text, owner) for text in texts])
+        store_texts(column, ids, [sealed_value(column, text, owner) for text in texts])
         sealed += len(ids)
     return sealed
+
+
+def sealed_value(column: SealedColumn, text: str, owner: UUID) -> str:
+    """Return a text of a column sealed; of a list of names, the JSON text of the list."""
+    if column.type == "text[]":
+        return json.dumps(seal_names(json.loads(text), owner))
+    if column.is_name and text:
+        return seal_names([text], owner)[0]
+    return seal_text(text, owner)
+
+
+def opened_values(column: SealedColumn, stored: Sequence[str]) -> list[str]:
+    """Return the stored texts of a column as they were written; of lists of names, the JSON texts of the lists."""
+    if column.type != "text[]":
+        return open_texts(stored)
+    return [json.dumps(open_texts(json.loads(names)), ensure_ascii=False) for names in stored]
 
 
 def _levels_seal(item: UUID, owner: UUID) -> int:
@@ -136,14 +153,16 @@ def parts_open(table: str, id_: UUID) -> None:
 def _open(column: SealedColumn, id_: UUID) -> None:
     condition = f"sensitivity <= {int(DEFAULT_LEVEL)} AND {sealed_sql(column.column, column.type)}"
     for ids, stored in _batches(column, id_, condition):
-        written = dict(zip(ids, open_texts(stored), strict=True))
+        written = dict(zip(ids, opened_values(column, stored), strict=True))
         # One that looks like a sealed text by itself stays sealed.
-        opened = {key: text for key, text in written.items() if not is_sealed(_value_of(column, text))}
+        opened = {key: text for key, text in written.items() if not _looks_sealed(column, text)}
         store_texts(column, list(opened), list(opened.values()))
 
 
-def _value_of(column: SealedColumn, text: str) -> Any:
-    return json.loads(text) if column.type == "jsonb" else text
+def _looks_sealed(column: SealedColumn, text: str) -> bool:
+    if column.type == "text[]":
+        return any(map(is_sealed, json.loads(text)))
+    return is_sealed(json.loads(text) if column.type == "jsonb" else text)
 
 
 def _batches(column: SealedColumn, id_: UUID, condition: str) -> Iterator[tuple[list[Any], list[str]]]:
@@ -160,7 +179,9 @@ def _batches(column: SealedColumn, id_: UUID, condition: str) -> Iterator[tuple[
 
 
 def store_texts(column: SealedColumn, ids: Collection[Any], texts: Collection[str]) -> None:
-    """Store texts in a column, sealed or opened, by the ids of their rows. Of JSON, they are JSON texts if opened."""
+    """Store texts in a column, sealed or opened, by the ids of their rows. Of JSON, they are JSON texts if opened, and
+    of lists of names always.
+    """
     is_json = column.type == "jsonb"
     values = {"ids": list(ids), "texts": [json.dumps(one) if is_json and is_sealed(one) else one for one in texts]}
     if column.is_version:
@@ -169,5 +190,6 @@ def store_texts(column: SealedColumn, ids: Collection[Any], texts: Collection[st
         names = {"table": column.table, "column": column.column}
         fetch_rows(STORE_RECORDS_SQL, {**names, "ids": [str(id_) for id_ in ids], "texts": values["texts"]})
     else:
-        names = {"table": column.table, "column": column.column, "type": column.type, "key": column.key}
+        value = NAMES_SQL if column.type == "text[]" else f"made.text::{column.type}"
+        names = {"table": column.table, "column": column.column, "value": value, "key": column.key}
         execute_sql(STORE_SQL.format(**names), values)

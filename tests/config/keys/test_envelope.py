@@ -4,7 +4,7 @@ import secrets
 
 import pytest
 
-from config.keys.envelope import DataKey, DecryptionFailed, MasterKey, generation_of, seal, unseal
+from config.keys.envelope import DataKey, DecryptionFailed, MasterKey, generation_of, seal, seal_alike, unseal
 
 KEY, OTHER = DataKey(3, secrets.token_bytes(32)), DataKey(3, secrets.token_bytes(32))
 
@@ -15,6 +15,13 @@ def test_a_value_is_read_as_it_was_sealed(value: bytes) -> None:
     assert unseal(KEY, b"name", sealed) == value
     assert generation_of(sealed) == 3
     assert seal(KEY, b"name", value) != sealed, "each has a nonce of its own"
+
+
+def test_values_that_are_sealed_alike_are_equal_if_they_were_and_under_one_key() -> None:
+    first, second, again = seal_alike(KEY, b"name", [b"tea", b"Tea", b"tea"])
+    assert first == again != second
+    assert seal_alike(OTHER, b"name", [b"tea"]) != [first]
+    assert [unseal(KEY, b"name", one) for one in (first, second)] == [b"tea", b"Tea"]
 
 
 def test_another_key_or_name_reads_nothing() -> None:

@@ -131,6 +131,6 @@ def test_a_batch_takes_as_many_statements_for_a_thousand_as_for_one(
     ]
     items[0] = {"type": "message", "content": {}, "session_key": "new", "external_id": "x-0", "task": named["task"]}
     agent_api.get("teams")
-    with django_assert_num_queries(22):  # ten of them savepoints
+    with django_assert_num_queries(23):  # ten of them savepoints
         answer = agent_api.post("agents/ada/events/batch", {"items": items})
     assert answer.json()["created"] == Event.objects.count() - 1 == count

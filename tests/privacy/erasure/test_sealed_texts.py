@@ -1,6 +1,7 @@
 """What stands in sealed texts about a person is found, and erased like what stands in plain."""
 
 import hashlib
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,14 +15,13 @@ from assembly.recall_tests.services import recall_test_from_context
 from assembly.records.reader import load_record, replay
 from config.db.sealed_columns import stored_text_sql
 from config.db.statements import fetch_rows
-from config.keys.sealed_texts import open_text
 from memories.jobs.execution import job_run
 from memories.lifecycle.plain_texts import plain_text_count
 from memories.lifecycle.thing_tables import MEMORIES
 from memories.lifecycle.tiers import Tier
 from memories.lifecycle.transitions import things_move
-from memories.models import Chunk, Document, Event, FilePassage, Job, Memory, MemoryVersion
-from memories.services import MemoryFacts, memory_create, memory_update
+from memories.models import Chunk, Document, Entity, Event, FilePassage, Job, Memory, MemoryVersion
+from memories.services import MemoryFacts, agent_items_create, memory_create, memory_update
 from memories.services.document import documents_create
 from memories.services.event import events_create
 from privacy.subjects.services import subject_restrict
@@ -30,6 +30,7 @@ from teams.models import Activity, OrganisationFile, Team, TeamFile, TeamFileVer
 from teams.organisation.services import organisation_file_create
 from teams.principal import SYSTEM
 from teams.sealing.columns import sealed_columns
+from teams.sealing.parts import opened_values
 from teams.sensitivity import Sensitivity
 from teams.versioned_text.versioned_file import file_save
 from tests.assembly.conflicts.conflict_factories import conflict_between
@@ -43,7 +44,9 @@ REST = LONG.replace(NAME, "[erased]")
 
 
 def confidential_things(agent: Agent, team: Team) -> dict[str, Any]:
-    """A memory with an earlier version, a document with chunks, a file of the team with passages, and an event."""
+    """A memory with an earlier version, a document with chunks, a file of the team with passages, an event, and an
+    entity.
+    """
     facts = [MemoryFacts(kind="fact", text=text, sensitivity=Sensitivity.CONFIDENTIAL) for text in (NAME, LONG)]
     memory = memory_create(owner=agent, facts=facts[0], principal=SYSTEM)
     memory = memory_update(memory=memory, expected_version=1, facts=facts[1], superseded_by=None, principal=SYSTEM)
@@ -56,11 +59,14 @@ def confidential_things(agent: Agent, team: Team) -> dict[str, Any]:
     message = {"text": f"{NAME} called.", "by": [NAME, 7]}
     [event] = events_create(agent=agent, facts=[{"type": "message", "content": message}], principal=SYSTEM)
     raise_level(Event, event.id, Sensitivity.CONFIDENTIAL)
+    named = {"type": "Person", "name": NAME, "aliases": [f"{NAME} the elder", "Doc"]}
+    [entity] = agent_items_create(model=Entity, agent=agent, facts=[named], principal=SYSTEM)
+    raise_level(Entity, entity.id, Sensitivity.CONFIDENTIAL)
     run_all_jobs()
     things = {"memory": memory, "document": document, "team_file": file}
     for kind, thing in things.items():
         item_levels_derive(kind=kind, id_=thing.id)
-    return {**things, "event": event}
+    return {**things, "event": event, "entity": entity}
 
 
 def written() -> Iterator[tuple[str, str]]:
@@ -69,7 +75,7 @@ def written() -> Iterator[tuple[str, str]]:
         for one in columns:
             stored = stored_text_sql(one.column, one.type)
             rows = fetch_rows(f"SELECT {stored} FROM {table} WHERE {one.column} IS NOT NULL")  # noqa: S608
-            yield from ((f"{table}.{one.column}", open_text(text)) for (text,) in rows)
+            yield from ((f"{table}.{one.column}", opened_values(one, [text])[0]) for (text,) in rows)
 
 
 def vectors() -> set[tuple[float, ...]]:
@@ -98,12 +104,14 @@ def test_what_is_sealed_is_found_and_erased_and_the_rest_stays_sealed(
     assert len(near) >= 3
     named = {place for place, text in written() if "Quell" in text}
     places = "memories.text memory_versions.content documents.content chunks.text team_md_files.content"
+    places += " entities.name entities.aliases"
     places += " team_md_file_versions.content file_passages.text events.content text_levels.text"
     assert set(places.split()) <= named
     subject = subject_restrict(subject=subject, restricted=True, principal=SYSTEM)
     assert things_move(MEMORIES, [internal.id], Tier.COLD) == [internal.id]
     assert plain_text_count() == 0
-    assert not {"memories", "documents", "chunks", "team_md_files", "file_passages", "events"} & {*tables_with("Quell")}
+    sealed = {"memories", "documents", "chunks", "team_md_files", "file_passages", "events", "entities"}
+    assert not sealed & {*tables_with("Quell")}
 
     erasure = begin(subject, whole=[])
     assert erasure.job_id
@@ -118,7 +126,12 @@ def test_what_is_sealed_is_found_and_erased_and_the_rest_stays_sealed(
     memory = Memory.objects.get(id=things["memory"].id)
     assert (memory.text, memory.sensitivity) == (REST, Sensitivity.CONFIDENTIAL)
     assert [one.content for one in memory.versions.order_by("version")] == ["[erased]", REST]
-    assert Document.objects.get(path="tea.md").content == REST
+    document = Document.objects.get(id=things["document"].id)
+    assert (document.path, document.content) == ("tea.md", REST)
+    entity = Entity.objects.get(id=things["entity"].id)
+    assert re.fullmatch(r"\[erased [0-9a-f]{8}\]", entity.name)
+    assert entity.aliases == ["[erased] the elder", "Doc"]
+    assert entity.names == ["doc", "[erased] the elder", "[erased]"]
     assert TeamFile.objects.get(id=things["team_file"].id).content == REST
     assert Event.objects.get(id=things["event"].id).content == {"text": "[erased] called.", "by": ["[erased]", 7]}
     assert Memory.objects.get(id=internal.id).text == f"{REST} Cold."

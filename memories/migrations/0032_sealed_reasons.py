@@ -43,7 +43,7 @@ def reason() -> Any:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("memories", "0030_owners_of_versions"), ("teams", "0039_sealed_titles")]
+    dependencies = [("memories", "0031_sealed_names"), ("teams", "0039_sealed_titles")]
 
     operations = [
         migrations.AlterField("memory", "retired_because", reason()),
