@@ -113,8 +113,10 @@ def _files(searcher: _Searcher) -> Iterator[Found]:
     both = files_with_names(searcher.words, agents=searcher.agents, teams=searcher.teams)
     for rows, is_named in both:
         yield from map(_file, rows.filter(is_named).order_by("file_key", "id")[:MAX_FOUND])
-    texts = OrganisationFile.objects.filter(content__icontains=searcher.words).exclude(id__in=named.values("id"))
-    yield from map(_organisation_file, texts.defer("content").order_by("title", "file_key")[:MAX_FOUND])
+    texts = OrganisationFile.objects.filter(content__icontains=searcher.words).defer("content")
+    others = texts.exclude(id__in=named.order_by().values("id"))
+    found = sorted(others, key=lambda file: (file.title.casefold(), file.file_key))
+    yield from map(_organisation_file, found[:MAX_FOUND])
     for rows, is_named in both:
         containing = rows.filter(content__icontains=searcher.words).exclude(is_named)
         yield from map(_file, containing.order_by("file_key", "id")[:MAX_FOUND])

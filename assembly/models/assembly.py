@@ -25,7 +25,7 @@ from config.caching.process_cache import ProcessCache
 from config.keys.envelope import DataKey
 from teams.models import Team
 from teams.principal import Principal
-from teams.sealing.fields import SealedRecordText
+from teams.sealing.fields import SealedJson, SealedRecordText
 from teams.sensitivity import Sensitive, SensitiveManager, Sensitivity, clearances_for
 
 COMPRESSION_LEVEL = 2
@@ -125,7 +125,8 @@ class Piece(models.Model):
     """An item that assemblies considered, as its source offered it, without the values that depend on the topic.
 
     `id` is eight bytes of `sha256`, the hash of the whole piece, so it is the same in every database.
-    `named` is the ref without its version. `facts` is JSON, without the ref and the text.
+    `named` is the ref without its version. `facts` is JSON, without the ref and the text; it is sealed if the item is
+    above internal: see `assembly.records.sealed_pieces`.
     """
 
     append_only = True
@@ -135,7 +136,7 @@ class Piece(models.Model):
     ref = models.CharField(max_length=160)
     named = models.CharField(max_length=160)
     text_sha256 = models.BinaryField(max_length=32)
-    facts = models.JSONField()
+    facts: Any = SealedJson()
 
     class Meta:
         db_table = "pieces"

@@ -20,7 +20,7 @@ from assembly.engine.refs import Ref
 from memories.models import Memory
 from teams.models import Team
 from teams.principal import Action, Principal
-from teams.sealing.fields import SealedText
+from teams.sealing.fields import SealedText, key_owner, must_be_sealed
 from teams.sensitivity import Sensitive, SensitiveManager
 
 MAX_REF_CHARACTERS = 160
@@ -281,7 +281,7 @@ class ConflictDecision(models.Model):
     conflict = models.ForeignKey(Conflict, models.DO_NOTHING, db_constraint=False, related_name="decisions")
     action = models.CharField(max_length=10, choices=ConflictAction.choices)
     resolution = models.CharField(max_length=10, choices=ConflictResolution.choices, blank=True, default="")
-    reason = models.CharField(max_length=MAX_REASON_CHARACTERS, blank=True, default="")
+    reason = SealedText(max_length=MAX_REASON_CHARACTERS, blank=True, default="")
     effects = models.JSONField(default=list)
     by_ref = models.CharField(max_length=80)
     by_name = models.CharField(max_length=200, blank=True)
@@ -290,6 +290,11 @@ class ConflictDecision(models.Model):
     class Meta:
         db_table = "conflict_decisions"
         ordering: ClassVar[list[str]] = ["created", "id"]
+
+    @property
+    def sealed_for(self) -> UUID | None:
+        """The owner of the key under which the reason is sealed; None if the conflict is not above internal."""
+        return key_owner(self.conflict) if must_be_sealed(self.conflict) else None
 
 
 class UncomparedItem(models.Model):

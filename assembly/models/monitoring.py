@@ -4,7 +4,7 @@ An alert is stored once per cause. Counts are sums that outlive the contexts tha
 address that is notified of events, and each delivery logs one notification.
 """
 
-from typing import ClassVar
+from typing import Any, ClassVar
 from uuid import UUID
 
 from django.contrib.postgres.fields import ArrayField
@@ -18,6 +18,7 @@ from assembly.models.external_source import MAX_LABEL_CHARACTERS, MAX_URL_CHARAC
 from config.db.migration_helpers import ORGANISATION
 from teams.models import Team
 from teams.principal import Principal
+from teams.sealing.fields import SealedRecordJson, SealedRecordText
 from teams.sensitivity import Sensitive, SensitiveManager
 from teams.versioned_text.versioned_file import Signed
 
@@ -65,8 +66,8 @@ class Alert(Sensitive):
     kind = models.CharField(max_length=20, choices=AlertKind.choices)
     thing = models.CharField(max_length=160)
     cause = models.CharField(max_length=160)
-    name = models.CharField(max_length=MAX_NAME_CHARACTERS)
-    detail = models.JSONField(default=dict)
+    name = SealedRecordText(max_length=MAX_NAME_CHARACTERS)
+    detail: Any = SealedRecordJson(default=dict)
     context = models.UUIDField(null=True)
     """The context that showed the problem; None for a recall test, which is run on simulated contexts."""
     opened = models.DateTimeField()
@@ -82,6 +83,7 @@ class Alert(Sensitive):
 
     owner_columns: ClassVar = {"agent": "agent_id", "team": "team_id", "organisation": ""}
     owners_together = True
+    outlives_agent = True
 
     objects: ClassVar = SensitiveManager.from_queryset(AlertQuerySet)()
     everything: ClassVar = models.Manager()

@@ -57,7 +57,7 @@ class RecallTest(Sensitive, Signed):
     version = models.PositiveIntegerField(default=1)
     agent = models.ForeignKey(Agent, models.DO_NOTHING, db_constraint=False, null=True, related_name="recall_tests")
     team = models.ForeignKey(Team, models.DO_NOTHING, db_constraint=False, null=True, related_name="recall_tests")
-    name = models.CharField(max_length=MAX_TEST_NAME_CHARACTERS)
+    name = SealedText(max_length=MAX_TEST_NAME_CHARACTERS)
     topic = SealedText(blank=True, default="")
     profile = models.CharField(max_length=60, blank=True, default="")
     budget = models.PositiveIntegerField(null=True)
@@ -78,7 +78,7 @@ class RecallTest(Sensitive, Signed):
         ]
 
     def __str__(self) -> str:
-        return self.name
+        return str(self.name)
 
     @property
     def owner(self) -> Agent | Team:

@@ -74,7 +74,7 @@ def _open(outcome: RunOutcome, embedder: str, closed: Alert | None) -> None:
     if closed:
         closed.opened, closed.closed, closed.times, closed.detail = now, None, closed.times + 1, detail
         closed.sensitivity = outcome.sensitivity
-        closed.save(update_fields=["opened", "closed", "times", "detail", "sensitivity"])
+        closed.save(update_fields=["opened", "closed", "times", "name", "detail", "sensitivity"])
         return
     alert = Alert.objects.create(
         **field_values(RecordOwners.of(run.agent, run.test.team)),

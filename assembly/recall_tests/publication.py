@@ -63,6 +63,8 @@ class GuardedText:
     """The key of the file, or the name of the profile."""
     agent: Agent | None = None
     team: Team | None = None
+    file: OrganisationFile | None = None
+    """The file, if it is the organisation's: its title is as sensitive as it is."""
 
     @property
     def is_profile(self) -> bool:
@@ -115,7 +117,7 @@ def _find_text(about: str) -> GuardedText | None:
         name = f"{text.get_file_key_display()}, {text.team.name}" if text else ""
         return GuardedText(about, name, text.file_key, team=text.team) if text else None
     known = OrganisationFile.objects.filter(id=id_).first() if ref.kind == ORGANISATION_FILE else None
-    return GuardedText(about, known.title, known.file_key) if known else None
+    return GuardedText(about, known.title, known.file_key, file=known) if known else None
 
 
 def _is_permitted(principal: Principal, text: GuardedText, action: Action) -> bool:
@@ -177,7 +179,7 @@ def publication_guard_set(*, text: GuardedText, guarded: bool, principal: Princi
     else:
         PublicationGuard.objects.filter(about=text.about).delete()
     action = ActivityAction.GUARD_SET if guarded else ActivityAction.GUARD_REMOVED
-    activity_record(principal, action, text.name, team_ids=[text.team.id] if text.team else [])
+    activity_record(principal, action, text.name, team_ids=[text.team.id] if text.team else [], of=text.file)
 
 
 def runs_concerned(about: str) -> list[RecallRun]:
@@ -206,7 +208,7 @@ def runs_of_owner(owner: Owner) -> list[RecallRun]:
 
 def _active(condition: Q | None = None) -> list[RecallTest]:
     tests = RecallTest.objects.active().select_related("agent", "team")
-    return list(tests.filter(condition or Q()).order_by("name", "id"))
+    return sorted(tests.filter(condition or Q()), key=lambda test: (test.name.casefold(), test.id))
 
 
 def _uuid(text: str) -> UUID | None:

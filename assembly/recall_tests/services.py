@@ -155,13 +155,13 @@ def recall_test_archive(*, test: RecallTest, archived: bool, principal: Principa
 def recall_test_delete(*, test: RecallTest, principal: Principal) -> None:
     """Delete a test with its results. Raises NotFound."""
     erase("recall_tests", test.id, principal)
-    activity_record(principal, ActivityAction.RECALL_TEST_DELETED, test.name, team_ids=[test.team_id])
+    activity_record(principal, ActivityAction.RECALL_TEST_DELETED, test.name, team_ids=[test.team_id], of=test)
 
 
 def recall_test_from_context(*, assembly: Assembly, refs: Sequence[str], principal: Principal) -> RecallTest:
     """Create a test with the topic and the profile of a recorded context, whose included items with these refs must be
     included; without refs, the best ranked items of sections that choose by topic. The test is as sensitive as the
-    context. The name of one above internal does not tell the topic, because names lie in plain.
+    context, and named after the topic.
 
     Raises NotFound if the agent or the team was deleted, Forbidden, and what `recall_test_create` raises.
     """
@@ -173,9 +173,8 @@ def recall_test_from_context(*, assembly: Assembly, refs: Sequence[str], princip
     expected = list(dict.fromkeys(_unversioned(one.ref) for one in chosen))
     if refs and not 0 < len(expected) <= MAX_EXPECTATIONS:
         raise Invalid("refs", f"Choose 1 to {MAX_EXPECTATIONS} included items that are not part of the request.")
-    topic = assembly.topic.strip() if assembly.sensitivity <= DEFAULT_LEVEL else ""
     facts = RecallFacts(
-        name=(topic or f"Context of {assembly.agent_name}")[:MAX_TEST_NAME_CHARACTERS],
+        name=(assembly.topic.strip() or f"Context of {assembly.agent_name}")[:MAX_TEST_NAME_CHARACTERS],
         topic=assembly.topic,
         profile="" if agent and assembly.profile_name == agent.profile else assembly.profile_name,
         budget=budget,

@@ -38,6 +38,7 @@ from config.http.selection import FIELD
 from teams.access import principal_of, team_for
 from teams.models import Team
 from teams.principal import Action, Principal
+from teams.sealing.order import in_order_of, rows_by_name
 from teams.versioned_text.presentation import Crumb
 from teams.versioned_text.versioned_file import StaleVersion
 from teams.views.confirmation import Confirmation, confirmation_page
@@ -60,10 +61,11 @@ def recall_test_list(request: HttpRequest) -> HttpResponse:
     if team:
         tests = tests.filter(team=team)
     owner = agent or team
-    page = Paginator(tests.order_by("name", "id"), PER_PAGE).get_page(request.GET.get("page"))
+    page = Paginator([row.id for row in rows_by_name(tests, "name")], PER_PAGE).get_page(request.GET.get("page"))
+    shown = tests.filter(id__in=list(page)).order_by(in_order_of(list(page)))
     context = {
         "page": page,
-        "rows": recall_test_rows(principal, list(page)),
+        "rows": recall_test_rows(principal, list(shown)),
         "agent": agent,
         "team": team,
         "heading": _("Recall tests of %(name)s") % {"name": owner.name} if owner else _("Recall tests"),

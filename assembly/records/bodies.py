@@ -7,6 +7,7 @@ from uuid import UUID
 from assembly.models import Assembly
 from assembly.models.assembly import ENCRYPTED_FORMAT
 from assembly.models.encryption import body_key_name, load_body_keys, read_texts
+from assembly.records.sealed_pieces import opened_facts
 from config.db.statements import Rows, Statement, run_statement
 from config.keys.envelope import DataKey
 from config.keys.key_errors import KeyLost, KeysUnavailable
@@ -18,7 +19,10 @@ SELECT id, ref, facts, text_sha256, text, sealed
 FROM unnest(%(ids)s::bigint[]) AS wanted (id) JOIN pieces USING (id)
     LEFT JOIN stored_texts ON stored_texts.sha256 = pieces.text_sha256 ORDER BY id
 """
-REFS_SQL = "SELECT id, ref, facts ->> 'kind' FROM unnest(%(ids)s::bigint[]) AS wanted (id) JOIN pieces USING (id)"
+REFS_SQL = """
+SELECT id, ref, CASE WHEN jsonb_typeof(facts) = 'string' THEN facts ELSE facts -> 'kind' END
+FROM unnest(%(ids)s::bigint[]) AS wanted (id) JOIN pieces USING (id)
+"""
 BODIES_SQL = """
 SELECT one.id, coalesce(repeated.body, one.body)
 FROM assemblies AS one LEFT JOIN assemblies AS repeated ON repeated.id = one.decided_in WHERE one.id = ANY(%(ids)s)
@@ -57,12 +61,16 @@ def load_pieces(assemblies: Sequence[Assembly]) -> Rows:
     """Return the stored pieces of the assemblies with their texts, each piece once."""
     rows = run_statement(Statement(PIECES_SQL, {"ids": _piece_ids(assemblies)}))
     texts = read_texts((sha256, text, sealed) for _id, _ref, _facts, sha256, text, sealed in rows)
-    return [(id_, ref, facts, texts[sha256]) for id_, ref, facts, sha256, _text, _sealed in rows]
+    opened = opened_facts([row[2] for row in rows])
+    return [(row[0], row[1], facts, texts[row[3]]) for row, facts in zip(rows, opened, strict=True)]
 
 
 def load_piece_refs(assemblies: Sequence[Assembly]) -> Rows:
     """Return id, ref and kind of the stored pieces of the assemblies, each piece once."""
-    return run_statement(Statement(REFS_SQL, {"ids": _piece_ids(assemblies)}))
+    rows = run_statement(Statement(REFS_SQL, {"ids": _piece_ids(assemblies)}))
+    found = opened_facts([kind for _id, _ref, kind in rows])
+    kinds = (one["kind"] if isinstance(one, dict) else one for one in found)
+    return [(id_, ref, kind) for (id_, ref, _), kind in zip(rows, kinds, strict=True)]
 
 
 def _piece_ids(assemblies: Sequence[Assembly]) -> list[int]:

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from functools import cache
 from threading import Lock
 from typing import Any
+from uuid import UUID
 
 import orjson
 from django.conf import settings
@@ -19,6 +20,7 @@ from assembly.models import Assembly, Piece
 from assembly.models.encryption import seal_texts
 from assembly.records.change_counters import ChangeCounts, StaleRead, is_unchanged_sql
 from assembly.records.encoding import ID_BYTES, NewPiece
+from assembly.records.sealed_pieces import sealed_facts
 from config.caching.cache_metrics import CacheUsage
 from config.db.statements import Statement, fetch_rows, run_statement
 from config.keys.envelope import generation_of
@@ -76,9 +78,14 @@ class PieceIdsTaken(Exception):
 
 
 def insert_assembly(
-    assembly: Assembly, told: Sequence[NewPiece], omitted: Sequence[NewPiece], expected_counts: ChangeCounts
+    assembly: Assembly,
+    told: Sequence[NewPiece],
+    omitted: Sequence[NewPiece],
+    expected_counts: ChangeCounts,
+    above_internal: Set[bytes] = frozenset(),
 ) -> int:
-    """Store the assembly, with its pieces and their texts if they are not stored yet.
+    """Store the assembly, with its pieces and their texts if they are not stored yet. The facts of the pieces with the
+    hashes `above_internal` are sealed.
 
     Returns the bytes of its body plus the characters of the new texts. Raises StaleRead, and stores no assembly, if the
     expected change counters have moved.
@@ -90,7 +97,7 @@ def insert_assembly(
         # The second attempt sends all pieces; the third one sees pieces that another process stored during the second.
         known = (stored_pieces.among(pieces), frozenset[int](), frozenset[int]())
         if len(pieces) == len(ids) and any(
-            _insert_with_pieces(assembly, pieces, those, expected_counts) for those in known
+            _insert_with_pieces(assembly, pieces, those, expected_counts, above_internal) for those in known
         ):
             new = pieces.keys() - known[0]
             if new:
@@ -101,13 +108,17 @@ def insert_assembly(
 
 
 def _insert_with_pieces(
-    assembly: Assembly, pieces: Mapping[int, NewPiece], known: Set[int], expected_counts: ChangeCounts
+    assembly: Assembly,
+    pieces: Mapping[int, NewPiece],
+    known: Set[int],
+    expected_counts: ChangeCounts,
+    above_internal: Set[bytes],
 ) -> bool:
     """Return whether the assembly was written; it is not if a piece in `known` is missing. Raises StaleRead."""
     new = {id_: piece for id_, piece in pieces.items() if id_ not in known}
     parameters = {
         "assembly": _to_json(_stored_values(assembly)),
-        **(_piece_parameters(new) if new else {}),
+        **(_piece_parameters(new, assembly.agent_id, above_internal) if new else {}),
         # An array literal as text, because psycopg takes longer to adapt a list than PostgreSQL to look up the ids.
         "known": f"{{{','.join(map(str, known))}}}",
         "count": len(pieces),
@@ -126,14 +137,19 @@ def _stored_values(assembly: Assembly) -> dict[str | None, Any]:
     return values
 
 
-def _piece_parameters(pieces: Mapping[int, NewPiece]) -> dict[str, str]:
+def _piece_parameters(pieces: Mapping[int, NewPiece], agent: UUID, above_internal: Set[bytes]) -> dict[str, str]:
     texts = {piece.text_sha256: piece.text for piece in pieces.values()}
     rows = (
         [{"sha256": key, "sealed": sealed} for key, sealed in _sealed(texts).items()]
         if settings.ENCRYPT_RECORDS
         else [{"sha256": key, "text": text} for key, text in texts.items()]
     )
-    return {"pieces": _to_json([piece.row(id_) for id_, piece in pieces.items()]), "texts": _to_json(rows)}
+    stored = [piece.row(id_) for id_, piece in pieces.items()]
+    if above_internal:
+        for row in stored:
+            if row["sha256"] in above_internal:
+                row["facts"] = sealed_facts(row["facts"], agent)
+    return {"pieces": _to_json(stored), "texts": _to_json(rows)}
 
 
 def _sealed(texts: Mapping[bytes, str]) -> dict[bytes, bytes]:

@@ -13,7 +13,8 @@ from uuid import UUID
 from django.db import DatabaseError, transaction
 from django.utils import timezone
 
-from assembly.models import Proposal
+from assembly.models import Alert, Proposal
+from assembly.records.sealed_pieces import pieces_seal
 from config.db.statements import execute_sql, fetch_rows
 from config.keys.key_errors import KeysUnavailable
 from memories.jobs.periodic import periodic
@@ -56,6 +57,8 @@ def raise_recorded_levels() -> None:
 
 
 def _raise_contexts_of(item: UUID, level: int) -> None:
+    if level > DEFAULT_LEVEL:
+        pieces_seal(item)
     raised = MAX_CONTEXTS
     while raised == MAX_CONTEXTS:
         raised = _raise_some(item, level)
@@ -63,11 +66,13 @@ def _raise_contexts_of(item: UUID, level: int) -> None:
 
 @transaction.atomic
 def _raise_some(item: UUID, level: int) -> int:
-    """Raise some contexts, after their topics and the texts of their proposals were sealed; return how many."""
+    """Raise some contexts, after their topics, proposals and alerts were sealed; return how many."""
     ids = [id_ for (id_,) in fetch_rows(BELOW_SQL, {"item": item, "level": level, "most": MAX_CONTEXTS})]
     if level > DEFAULT_LEVEL:
         proposals = Proposal.everything.filter(assembly_id__in=ids, sensitivity__lte=DEFAULT_LEVEL)
+        alerts = Alert.everything.filter(context__in=ids, sensitivity__lte=DEFAULT_LEVEL)
         rows_seal("assemblies", ids)
+        rows_seal("alerts", [*alerts.values_list("id", flat=True)])
         rows_seal("proposals", [*proposals.values_list("id", flat=True)])
     fetch_rows(RAISE_SQL, {"ids": ids, "level": level})
     return len(ids)

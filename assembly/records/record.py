@@ -125,10 +125,15 @@ def record(
     assembly.body, assembly.contents = packed(contents, id_, key()), contents
     summaries = _summary_rows(candidates)
     with transaction.atomic() if summaries else nullcontext():
-        size = insert_assembly(assembly, composed.told, composed.omitted, expected_counts)
+        size = insert_assembly(assembly, composed.told, composed.omitted, expected_counts, _above_internal(candidates))
         store_summaries(summaries)
     uses.add(subjects_of(principal), record_bytes=size)
     return assembly
+
+
+def _above_internal(candidates: Sequence[Candidate]) -> frozenset[bytes]:
+    """Return the hashes of the pieces of candidates that are above internal."""
+    return frozenset(piece_of(one).sha256 for one in candidates if one.sensitivity > DEFAULT_LEVEL)
 
 
 def _report_document(report: SourceReport) -> dict[str, Any]:

@@ -22,11 +22,13 @@ from django.utils.translation import gettext_lazy as _
 from agents.models import AgentFile, AgentFileVersion, DailyLog, DailyLogVersion
 from assembly.engine.rules import SelectorKind
 from config.http.serializers import parse_date
+from config.keys.sealed_texts import JSON_MARK
 from memories.embeddings.active_model import SLOTS
 from memories.models import Document, Entity, Event, Memory, MemoryVersion, Pattern, Relation, TaskFrame, Thread, Tool
 from memories.services.json_values import compact_json
 from memories.services.memory import words_in_any_language
 from teams.models import OrganisationFile, OrganisationFileVersion, TeamFile, TeamFileVersion
+from teams.sealing.order import in_order_of, rows_by_name
 
 Rows = QuerySet[Any]
 MAX_NAMED = 20
@@ -141,8 +143,9 @@ def _search_files(rows: Rows, words: str) -> Rows:
 
 
 def _search_organisation_files(rows: Rows, words: str) -> Rows:
-    named = Q(file_key__iexact=words) | Q(title__icontains=words)
-    return rows.filter(named | Q(content__icontains=words)).order_by("title", "file_key")
+    titles = rows_by_name(rows, "title", "file_key")
+    named = Q(file_key__iexact=words) | Q(id__in=[row.id for row in titles if words.casefold() in row.name.casefold()])
+    return rows.filter(named | Q(content__icontains=words)).order_by(in_order_of([row.id for row in titles]))
 
 
 def _search_logs(rows: Rows, words: str) -> Rows:
@@ -156,7 +159,8 @@ def _search_events(rows: Rows, words: str) -> Rows:
     # The database cannot look into packed contents.
     packed = rows.filter(id__in=newest, content__isnull=True).values_list("id", "content")
     named = [id_ for id_, content in packed if words.lower() in compact_json(content).lower()]
-    found = Q(searched__icontains=words) | Q(type__iexact=words) | Q(id__in=named)
+    said = Q(searched__icontains=words) & ~Q(searched__startswith=JSON_MARK)  # ciphertext has letters by chance
+    found = said | Q(type__iexact=words) | Q(id__in=named)
     return texts.filter(found).order_by("-occurred_at", "-id")
 
 

@@ -32,7 +32,7 @@ AUDITED_FUNCTIONS = (
     "raise_contexts(smallint, uuid[])",
     "renew_stored_texts(bytea[], bytea[])",
     "seal_versions(text, text, uuid[], text[])",
-    "seal_records(text, uuid[], text[])",
+    "seal_records(text, text, text[], text[])",
     "erase_sealed_texts(uuid, text, text, text[], text[], text[])",
     "erase_sealed_rows(uuid, text, text[])",
 )

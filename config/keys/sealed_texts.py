@@ -21,6 +21,8 @@ from config.keys.store import KeyName
 
 MARK = "\x03sealed:"
 """The beginning of sealed texts. The database has it in its triggers: see `config.db.sealed_columns`."""
+JSON_MARK = r'"\u0003sealed:'
+"""The beginning of sealed JSON values as PostgreSQL writes them."""
 OWNER_BYTES = 16
 OVERHEAD_BYTES = OWNER_BYTES + 4 + 12 + 16
 """The bytes that sealing adds before base64: owner, generation, nonce and tag."""

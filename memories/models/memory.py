@@ -20,6 +20,7 @@ from memories.lifecycle.tiers import Tiered
 from memories.models.embedding import Embedded
 from memories.search.languages import DEFAULT, LANGUAGES
 from teams.models import Team
+from teams.sealing.fields import SealedText
 from teams.sensitivity import OF_VERSION, Sensitive, Sensitivity
 from teams.versioned_text.versioned_file import Signed, Version
 
@@ -113,7 +114,7 @@ class Memory(Sensitive, Tiered, Embedded, Signed):
         "self", models.DO_NOTHING, db_constraint=False, null=True, related_name="supersedes"
     )
     pinned = models.BooleanField(default=False, db_default=False)
-    retired_because = models.CharField(max_length=MAX_REASON_CHARACTERS, blank=True, default="", db_default="")
+    retired_because = SealedText(max_length=MAX_REASON_CHARACTERS, blank=True, default="", db_default="")
     external_id = models.CharField(max_length=200, blank=True, default="")
     version = models.PositiveIntegerField(default=1)
     created = models.DateTimeField(auto_now_add=True)
@@ -222,7 +223,7 @@ class MemoryVersion(Sensitive, Version):
     occurred_at = models.DateTimeField(null=True)
     superseded_by = models.UUIDField(null=True)
     pinned = models.BooleanField(default=False, db_default=False)
-    retired_because = models.CharField(max_length=MAX_REASON_CHARACTERS, blank=True, default="", db_default="")
+    retired_because = SealedText(max_length=MAX_REASON_CHARACTERS, blank=True, default="", db_default="")
     language = models.CharField(max_length=MAX_LANGUAGE_CHARACTERS, blank=True, default="", db_default="")
     """The memory's language; empty in versions saved before memories had languages."""
     merged = ArrayField(models.UUIDField(), default=list, db_default=models.Value([], ArrayField(models.UUIDField())))

@@ -114,4 +114,5 @@ def _current_file(*row: Any) -> CurrentFile:
     """Return the file of a row; of a sealed text, the statement has the whole, or nothing."""
     id_, version, key, title, updated, content, is_cut, origin, level, room = row
     written = open_text(content)[:room] if content else content
-    return CurrentFile(id_, version, key, title, updated, written, is_cut, origin, level)
+    shown = open_text(title) if isinstance(title, str) else title
+    return CurrentFile(id_, version, key, shown, updated, written, is_cut, origin, level)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from agents.models import Agent
 from config.db.statements import Statement, fetch_rows, run_statement
+from config.keys.sealed_texts import open_text
 from memories.embeddings.active_model import ACTIVE_MODEL_SQL
 from memories.embeddings.base import EmbedderFailed
 from memories.embeddings.vectors import QueryVector, active_model_expression, embed_query, with_active_model
@@ -136,8 +137,10 @@ class FoundMemory(Struct, frozen=True):
 
 def found_memory(row: Sequence[Any]) -> FoundMemory:
     """Return the memory of a row of RECENT_SQL or another statement here, with its text as it was written."""
-    id_, version, kind, text, *others = row
-    return FoundMemory(id_, version, kind, read_text(text), *others)
+    id_, version, kind, text, at, similarity, superseded_by, pinned, retired, *others = row
+    return FoundMemory(
+        id_, version, kind, read_text(text), at, similarity, superseded_by, pinned, open_text(retired), *others
+    )
 
 
 def topic_vector(topic: str) -> QueryVector | None:

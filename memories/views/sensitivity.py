@@ -50,11 +50,13 @@ EXPLANATIONS: Mapping[Sensitivity, Any] = {
 
 
 NOT_ENCRYPTED: Mapping[str, Any] = {
-    "memory": gettext_lazy("Its kind and the reason of archiving are not encrypted."),
+    "memory": gettext_lazy("Its kind is not encrypted."),
     "entity": gettext_lazy("Its type is not encrypted."),
     "event": gettext_lazy("Its type, tool and outcome are not encrypted."),
     "pattern": gettext_lazy("Its keywords are not encrypted, because it is found by them."),
-    "organisation_file": gettext_lazy("Its title is not encrypted, because its address is made of it."),
+    "organisation_file": gettext_lazy(
+        "Its address is not encrypted. It was made of the title that the file was created with, and stays."
+    ),
 }
 """These parts of a thing, by the prefix of its ref, lie in plain at every level: see test_sealed_columns.py."""
 

@@ -4,8 +4,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
+from config.db.migration_helpers import ORGANISATION
 from teams.activity.models import Activity, ActivityAction
 from teams.principal import Principal
+from teams.sealing.fields import must_be_sealed
 
 MAX_TARGET_CHARACTERS, MAX_NAME_CHARACTERS = 200, 120
 SYSTEM_NAME = "Dossier"
@@ -18,20 +20,26 @@ def activity_record(
     *,
     team_ids: Iterable[UUID | None] = (),
     detail: Mapping[str, Any] | None = None,
+    of: Any = None,
 ) -> Activity:
-    """Record that the principal did this. The values in `detail` must be JSON.
+    """Record that the principal did this. The values in `detail` must be JSON. `of` is the row that has a level of its
+    own and is named by the target or the detail; if it is above internal, both are sealed.
 
     Admins of each team of `team_ids` will read the entry, and it can never be deleted: it must have no secret, no URL
     (they may have tokens), and no name of another team. None among the ids is the organisation.
     """
-    return Activity.objects.create(
+    activity = Activity(
         actor=principal.ref,
         actor_name=(principal.name or SYSTEM_NAME)[:MAX_NAME_CHARACTERS],
         action=action,
         target=target[:MAX_TARGET_CHARACTERS],
         team_ids=sorted(id_ for id_ in team_ids if id_),
         detail=dict(detail or {}),
+        about=getattr(of, "about", ""),
     )
+    activity.sealed_for = ORGANISATION if must_be_sealed(of) else None
+    activity.save(force_insert=True)
+    return activity
 
 
 def changed_values(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,12 +1,15 @@
 """An entry of the activity log, which is never changed or deleted."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
+from uuid import UUID
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 from uuid_utils.compat import uuid7
+
+from teams.sealing.fields import SealedRecordJson, SealedRecordText
 
 
 class ActivityAction(models.TextChoices):
@@ -79,7 +82,9 @@ class Activity(models.Model):
     ones; it has neither secrets nor names of teams other than those of `team_ids`.
 
     `team_ids` are the teams whose admins may read the entry, besides the organisation's admins; a team may be deleted
-    since.
+    since. `about` is the ref of the text whose title the entry has, without its version; empty for all others. If that
+    text is above internal, the target and the detail are sealed under the key of the organisation, whose log it is:
+    who reads the entry may read the text.
     """
 
     append_only = True
@@ -90,10 +95,14 @@ class Activity(models.Model):
     """The ref of the principal, such as person:<id>."""
     actor_name = models.CharField(max_length=120, blank=True)
     action = models.CharField(max_length=40, choices=ActivityAction.choices)
-    target = models.CharField(max_length=200, blank=True)
+    target = SealedRecordText(max_length=200, blank=True)
     """The name of what was changed."""
     team_ids = ArrayField(models.UUIDField(), default=list)
-    detail = models.JSONField(default=dict)
+    detail: Any = SealedRecordJson(default=dict)
+    about = models.CharField(max_length=80, blank=True, default="", db_default="")
+
+    sealed_for: UUID | None = None
+    """The owner of the key under which a new entry is sealed; None if it is not."""
 
     class Meta:
         db_table = "activities"
@@ -101,4 +110,5 @@ class Activity(models.Model):
         indexes: ClassVar[list[models.Index]] = [
             models.Index(fields=["-created", "-id"], name="activities_newest"),
             GinIndex(fields=["team_ids"], name="activities_of_teams"),
+            models.Index(fields=["about"], name="activities_about", condition=~models.Q(about="")),
         ]

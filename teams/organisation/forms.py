@@ -32,7 +32,10 @@ class OrganisationFileForm(forms.Form):
     )
     key = forms.CharField(
         label=_("Key (used in URLs and the API)"),
-        help_text=_("Lower-case letters, digits and hyphens. Default: derived from the title."),
+        help_text=_(
+            "Lower-case letters, digits and hyphens. Default: derived from the title. It cannot be changed and is not "
+            "encrypted, so let it say nothing of what is confidential."
+        ),
         max_length=MAX_SLUG_CHARACTERS,
         required=False,
         validators=[valid_slug],

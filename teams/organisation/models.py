@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.db import models
 
+from teams.sealing.fields import SealedText
 from teams.sensitivity import OF_VERSION, Sensitive
 from teams.slugs import MAX_SLUG_CHARACTERS, valid_slug
 from teams.versioned_text.versioned_file import Version, VersionedFile
@@ -25,7 +26,7 @@ class OrganisationFile(Sensitive, VersionedFile):
     owner_columns: ClassVar = {"organisation": ""}
 
     file_key = models.CharField(max_length=MAX_SLUG_CHARACTERS, unique=True, validators=[valid_slug])
-    title = models.CharField(max_length=MAX_TITLE_CHARACTERS)
+    title = SealedText(max_length=MAX_TITLE_CHARACTERS)
 
     class Meta:
         db_table = "organisation_files"
@@ -34,7 +35,7 @@ class OrganisationFile(Sensitive, VersionedFile):
         ]
 
     def __str__(self) -> str:
-        return self.title
+        return str(self.title)
 
     @property
     def ref(self) -> str:
@@ -58,7 +59,7 @@ class OrganisationFileVersion(Sensitive, Version):
     level_columns = OF_VERSION
 
     file = models.ForeignKey(OrganisationFile, models.DO_NOTHING, db_constraint=False, related_name="versions")
-    title = models.CharField(max_length=MAX_TITLE_CHARACTERS)
+    title = SealedText(max_length=MAX_TITLE_CHARACTERS)
 
     class Meta(Version.Meta):
         db_table = "organisation_file_versions"

@@ -47,7 +47,7 @@ def organisation_file_create(
             file = file_create(file=new, author=principal.author, note=note)
     except IntegrityError:
         raise Conflict(f"There is a file “{key}” already. Choose another key.") from None
-    activity_record(principal, ActivityAction.ORGANISATION_FILE_CREATED, title, detail={"key": key})
+    activity_record(principal, ActivityAction.ORGANISATION_FILE_CREATED, title, detail={"key": key}, of=file)
     return file
 
 
@@ -67,7 +67,7 @@ def organisation_file_rename(
         return current
     before, current.title = current.title, title
     detail = {"title": title, "before": {"title": before}}
-    activity_record(principal, ActivityAction.ORGANISATION_FILE_RENAMED, title, detail=detail)
+    activity_record(principal, ActivityAction.ORGANISATION_FILE_RENAMED, title, detail=detail, of=current)
     return store_version(current, principal.author, note or f"Renamed to “{title}”")
 
 
@@ -75,4 +75,5 @@ def organisation_file_rename(
 def organisation_file_delete(*, file: OrganisationFile, principal: Principal) -> None:
     """Delete a file with its history. Contexts remain, as part of the audit trail; people keep their drafts of it."""
     erase("organisation_files", file.id, principal)
-    activity_record(principal, ActivityAction.ORGANISATION_FILE_DELETED, file.title, detail={"key": file.file_key})
+    detail = {"key": file.file_key}
+    activity_record(principal, ActivityAction.ORGANISATION_FILE_DELETED, file.title, detail=detail, of=file)

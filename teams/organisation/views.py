@@ -25,6 +25,7 @@ from teams.organisation.services import (
 )
 from teams.principal import Action
 from teams.sealing.fields import Beginning
+from teams.sealing.order import in_order_of, rows_by_name
 from teams.text_diff.markdown import in_plain_words
 from teams.versioned_text import views as versioned_text_views
 from teams.versioned_text.drafts import Draft, drafts_of
@@ -49,14 +50,14 @@ class OrganisationFileCard:
 def file_list(request: HttpRequest) -> HttpResponse:
     """Show the organisation's files, by title."""
     files = OrganisationFile.objects.defer("content")
-    page = Paginator(files.order_by("title", "file_key"), PER_PAGE).get_page(request.GET.get("page"))
+    titles = [row.id for row in rows_by_name(files, "title", "file_key")]
+    page = Paginator(titles, PER_PAGE).get_page(request.GET.get("page"))
+    shown = list(files.filter(id__in=list(page)).order_by(in_order_of(list(page))))
     principal = principal_of(request)
-    abouts = [file.about for file in page] if principal.is_admin else []
+    abouts = [file.about for file in shown] if principal.is_admin else []
     drafts = {draft.about: draft for draft in drafts_of(principal.id).filter(about__in=abouts).defer("content")}
-    beginnings = dict(
-        files.filter(id__in=[file.id for file in page]).values_list("id", Beginning("content", BEGINNING))
-    )
-    cards = [OrganisationFileCard(file, in_plain_words(beginnings[file.id]), drafts.get(file.about)) for file in page]
+    beginnings = dict(files.filter(id__in=list(page)).values_list("id", Beginning("content", BEGINNING)))
+    cards = [OrganisationFileCard(file, in_plain_words(beginnings[file.id]), drafts.get(file.about)) for file in shown]
     return render(request, "teams/organisation/list.html", {"page": page, "cards": cards})
 
 

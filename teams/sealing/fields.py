@@ -19,11 +19,14 @@ from config.keys.store import is_configured
 from teams.sensitivity import DEFAULT_LEVEL, Sensitive
 
 
-def key_owner(row: Sensitive) -> UUID:
+def key_owner(row: Any) -> UUID:
     """Return the owner under whose key the texts of the row are sealed: its agent, else its team or the organisation.
 
-    Of a version, it is the owner of its text; of what outlives its agent, the owner of what is recorded about it.
+    Of a version, it is the owner of its text; of what outlives its agent, the owner of what is recorded about it. A row
+    without a level of its own names the owner as `sealed_for`.
     """
+    if not isinstance(row, Sensitive):
+        return getattr(row, "sealed_for", None) or ORGANISATION
     if row.outlives_agent:
         return records_owner(getattr(row, row.owner_columns["agent"]))
     for path in row.owner_columns.values():
@@ -36,8 +39,12 @@ def key_owner(row: Sensitive) -> UUID:
 
 
 def must_be_sealed(row: Any) -> bool:
-    """Return whether the texts of the row are sealed when it is saved."""
-    return isinstance(row, Sensitive) and row.sensitivity > DEFAULT_LEVEL
+    """Return whether the texts of the row are sealed when it is saved: it is above internal, or names an owner as
+    `sealed_for`, because what it is about is above internal.
+    """
+    if isinstance(row, Sensitive):
+        return row.sensitivity > DEFAULT_LEVEL
+    return getattr(row, "sealed_for", None) is not None
 
 
 class SealedText(models.TextField):  # type: ignore[type-arg]  # Django itself takes no arguments
@@ -103,12 +110,21 @@ def require_readable(text: str) -> str:
 class SealedRecordText(SealedText):
     """A sealed text of a record, which is an UnreadableText if it cannot be opened: one row must not break a list."""
 
+    def pre_save(self, model_instance: Any, add: bool) -> Any:
+        """Return the value as it is stored. Raises what the opening of a text raised: the notice is never stored."""
+        if isinstance(value := getattr(model_instance, self.attname), UnreadableText):
+            raise value.error
+        return super().pre_save(model_instance, add)
+
     def from_db_value(self, value: str | None, _expression: Any, _connection: Any) -> str | None:
         """Return the text as it was written, or the notice that it cannot be read."""
         try:
             return super().from_db_value(value, _expression, _connection)
         except (KeysUnavailable, KeyLost, DecryptionFailed) as error:
             return UnreadableText.because(error)
+
+
+UNREADABLE_DETAIL = {"why": UNREADABLE_NOTICE}
 
 
 class SealedPersonalText(SealedText):
@@ -143,7 +159,19 @@ class SealedJson(models.JSONField):
     def deconstruct(self) -> Any:
         """Return the field as migrations know it: the column is one of JSON."""
         name, path, args, kwargs = super().deconstruct()
-        return name, "django.db.models.JSONField" if type(self) is SealedJson else path, args, kwargs
+        is_json = type(self) in {SealedJson, SealedRecordJson}
+        return name, "django.db.models.JSONField" if is_json else path, args, kwargs
+
+
+class SealedRecordJson(SealedJson):
+    """A sealed object of a record, which is UNREADABLE_DETAIL if it cannot be opened: one row must not break a list."""
+
+    def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
+        """Return the object as it was written, or one that says that it cannot be read."""
+        try:
+            return super().from_db_value(value, expression, connection)
+        except (KeysUnavailable, KeyLost, DecryptionFailed):
+            return dict(UNREADABLE_DETAIL)
 
 
 def _in_order(value: Any) -> Any:

@@ -37,7 +37,7 @@ FROM unnest(%(ids)s::{key}[], %(texts)s::text[]) AS made (id, text) WHERE {table
 """
 NAMES_SQL = "ARRAY(SELECT jsonb_array_elements_text(made.text::jsonb))"
 STORE_VERSIONS_SQL = "SELECT seal_versions(%(table)s, %(column)s, %(ids)s::uuid[], %(texts)s::text[])"
-STORE_RECORDS_SQL = "SELECT seal_records(%(table)s, %(ids)s::uuid[], %(texts)s::text[])"
+STORE_RECORDS_SQL = "SELECT seal_records(%(table)s, %(column)s, %(ids)s::text[], %(texts)s::text[])"
 LEVELS_SQL = "SELECT text_sha256, level, deriver, text FROM text_levels WHERE item = %s"
 FORGET_LEVELS_SQL = "SELECT prune_levels(%s, '{}')"
 STORE_LEVELS_SQL = """
@@ -93,7 +93,7 @@ def parts_seal(table: str, id_: UUID, owner: UUID) -> int:
     sealed = sum(column_seal(column, id_, owner) for column in PARTS.get(table, ()))
     if table in LEVELLED:
         sealed += _levels_seal(id_, owner)
-    for part, whole in NESTED.get(table, {}).items():
+    for part, whole in NESTED.get(table, ()):
         for (inner,) in fetch_rows(f"SELECT id FROM {part} WHERE {whole} = %s", [id_]):  # noqa: S608 - constants
             sealed += parts_seal(part, inner, owner)
     return sealed
@@ -187,7 +187,8 @@ def store_texts(column: SealedColumn, ids: Collection[Any], texts: Collection[st
     if column.is_version:
         fetch_rows(STORE_VERSIONS_SQL, {"table": column.table, "column": column.column, **values})
     elif column.is_record:
-        fetch_rows(STORE_RECORDS_SQL, {"table": column.table, **values})
+        names = {"table": column.table, "column": column.column}
+        fetch_rows(STORE_RECORDS_SQL, {**names, "ids": [str(id_) for id_ in ids], "texts": values["texts"]})
     else:
         value = NAMES_SQL if column.type == "text[]" else f"made.text::{column.type}"
         names = {"table": column.table, "column": column.column, "value": value, "key": column.key}

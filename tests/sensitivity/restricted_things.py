@@ -8,7 +8,7 @@ from typing import Any
 
 from agents.models import Agent, DailyLog
 from agents.services import daily_log_append
-from assembly.models import Conflict
+from assembly.models import ConflictDecision
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.recall_tests.expectations import Expectation
@@ -19,7 +19,7 @@ from memories.api.urls import ENDPOINTS
 from memories.embeddings.file_splitting import file_split
 from memories.embeddings.indexing import document_split
 from memories.models import Memory
-from memories.services import MemoryFacts, memory_create
+from memories.services import MemoryFacts, memory_create, memory_update
 from teams.models import OrganisationFile, Team
 from teams.organisation.services import organisation_file_create
 from teams.principal import SYSTEM, Principal
@@ -105,8 +105,19 @@ def _restricted(owned: Owned) -> Restricted:
         **add_files(owned.agent, owned.team, marker),
         **add_memories(owned.agent, owned.team, marker),
     }
+    _archive_one(owned.agent, marker)
     ids |= _contexts(owned, marker, ids)
     return Restricted(marker, replace(owned, ids={**owned.ids, **ids}))
+
+
+def _archive_one(agent: Agent, marker: str) -> None:
+    """Add a memory that was archived for a restricted reason."""
+    facts = MemoryFacts(kind="fact", text=f"{marker} old memory", sensitivity=Sensitivity.RESTRICTED)
+    memory = memory_create(owner=agent, facts=facts, principal=SYSTEM)
+    because = f"{marker} is over"
+    memory_update(
+        memory=memory, expected_version=1, facts=facts, superseded_by=None, retired_because=because, principal=SYSTEM
+    )
 
 
 def add_items(agent: Agent, marker: str, level: Sensitivity) -> dict[str, Any]:
@@ -165,9 +176,16 @@ def _contexts(owned: Owned, marker: str, ids: Mapping[str, Any]) -> dict[str, An
     )
     mine, ours = (Memory.objects.get(id=ids[f"{kind}/memories"]) for kind in ("agents", "teams"))
     conflict = conflict_between(mine, ours)
-    assert Conflict.objects.get(id=conflict.id).sensitivity == Sensitivity.RESTRICTED
+    conflict.refresh_from_db()
+    assert conflict.sensitivity == Sensitivity.RESTRICTED
+    ConflictDecision.objects.create(conflict=conflict, action="undo", reason=f"{marker} reason", by_ref="system")
     alert = alert_on(
-        owned.agent, owned.team, thing="agent_file:3", name=f"{marker} file", sensitivity=Sensitivity.RESTRICTED
+        owned.agent,
+        owned.team,
+        thing="agent_file:3",
+        name=f"{marker} file",
+        detail={"why": f"{marker} is cut.", "file": "knowledge", "of": "agent"},
+        sensitivity=Sensitivity.RESTRICTED,
     )
     expected = [Expectation("include", ref=f"memory:{ids['agents/memories']}")]
     facts = RecallFacts(name=f"{marker} recall", topic=f"{marker} tea", expectations=expected)

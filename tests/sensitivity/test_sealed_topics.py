@@ -97,7 +97,7 @@ def test_a_topic_and_what_is_made_of_it_lie_sealed_and_read_as_written(cleared: 
     assert (proposal.wishes["topic"], proposal.note) == (f"{SECRET} Now?", SECRET)
     assert proposal_rerun(proposal)
     recall = RecallTest.objects.get(id=recall.id)
-    assert (recall.topic, recall.name, recall.sensitivity) == (SECRET, f"Context of {cleared.name}", 2)
+    assert (recall.topic, recall.name, recall.sensitivity) == (SECRET, SECRET, 2)
     assert RecallResult.objects.get().outcomes[0]["passed"] is True
     new_assemblies_follow()
     assert findings() == []

@@ -12,6 +12,7 @@ from assembly.sources.kinds import search_memories
 from memories.embeddings.active_model import SLOTS
 from memories.models import Memory
 from teams.models import OrganisationFile, TeamFile
+from teams.sealing.order import in_order_of, rows_by_name
 
 MAX_WORDS = 8
 """Words after the first eight are ignored."""
@@ -41,9 +42,18 @@ def files_with_names(words: str, *, agents: Owners, teams: Owners) -> list[tuple
 
 
 def organisation_files_with_names(words: str) -> QuerySet[OrganisationFile]:
-    """Return the organisation's files whose title or key has each word, without their texts, by title."""
-    rows = OrganisationFile.objects.defer("content").order_by("title", "file_key")
-    return rows_with_words(rows, words, "title", "file_key")
+    """Return the organisation's files whose title or key has each word, without their texts, by title.
+
+    Titles are compared as they were written, because the database cannot read those that are sealed.
+    """
+    asked = [word.casefold() for word in words.split()[:MAX_WORDS]]
+    rows = OrganisationFile.objects.defer("content")
+    found = [
+        row.id
+        for row in rows_by_name(rows, "title", "file_key")
+        if all(word in row.name.casefold() or word in row.then for word in asked)
+    ]
+    return rows.filter(id__in=found).order_by(in_order_of(found))
 
 
 def _is_named(words: str, owner: str, names: Sequence[tuple[str, Any]]) -> Q:

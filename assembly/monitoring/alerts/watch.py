@@ -14,9 +14,13 @@ from assembly.notifications.services import alert_notify
 from assembly.records.reader import StoredAssembly
 from assembly.records.record import RecordOwners
 from config.db.statements import lock_until_commit
+from teams.sensitivity import DEFAULT_LEVEL
 
 ALERT_LOCK = 7_152_002
 """The lock for opening and closing alerts: one process at a time, in the order in which contexts were recorded."""
+
+CHANGED = ("opened", "closed", "closed_in", "times", "context", "detail", "sensitivity")
+"""The columns of an alert that a later context changes."""
 
 Key = tuple[str, str, str]
 
@@ -106,13 +110,15 @@ class AlertUpdates:
                 self._close(alert, assembly)
 
     def write(self) -> None:
-        """Write the changes with at most three statements, and the announcements."""
+        """Write the changes with at most three statements, and one for each alert above internal, and announce them."""
         Alert.objects.bulk_create(self._new.values())
         changed = [alert for id_, alert in self._changed.items() if id_ not in self._new]
-        if changed:
-            Alert.objects.bulk_update(
-                changed, ["opened", "closed", "closed_in", "times", "context", "detail", "sensitivity"]
-            )
+        plain = [alert for alert in changed if max(alert.sensitivity, alert.stored_level) <= DEFAULT_LEVEL]
+        if plain:
+            Alert.objects.bulk_update(plain, CHANGED)
+        for alert in changed:
+            if alert not in plain:  # its texts are sealed or opened
+                alert.save(update_fields=[*CHANGED, "name"])
         for event, alert in self._events:
             alert_announce(event=event, alert=alert)
             if event == WebhookEvent.ALERT_OPENED:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from django.core.management.base import CommandError
 
+from assembly.records.sealed_pieces import plain_pieces_seal
 from memories.lifecycle.plain_texts import plain_text_count, plain_texts_seal
 from privacy.management.sealing_command import SealingCommand
 from teams.sealing.columns import sealed_columns
@@ -21,6 +22,7 @@ class Command(SealingCommand):
     def batches(self) -> Iterator[int]:
         """Seal the next texts, and yield how many."""
         yield from (sealed for _table, sealed in plain_texts_seal())
+        yield from plain_pieces_seal()
 
     def finish(self, done: int) -> None:
         """Say what was done. Raises CommandError if texts are left in plain."""

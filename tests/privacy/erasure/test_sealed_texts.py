@@ -6,8 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from agents.models import Agent
-from assembly.models import TextLevel
+from assembly.models import Alert, Assembly, ConflictDecision, RecallTest, TextLevel
+from assembly.models.assembly import ERASED
 from assembly.pipeline.level_derivation import item_levels_derive
+from assembly.pipeline.request import AssemblyRequest
+from assembly.pipeline.services import assemble
+from assembly.recall_tests.services import recall_test_from_context
+from assembly.records.reader import load_record, replay
 from config.db.sealed_columns import stored_text_sql
 from config.db.statements import fetch_rows
 from memories.jobs.execution import job_run
@@ -15,19 +20,22 @@ from memories.lifecycle.plain_texts import plain_text_count
 from memories.lifecycle.thing_tables import MEMORIES
 from memories.lifecycle.tiers import Tier
 from memories.lifecycle.transitions import things_move
-from memories.models import Chunk, Document, Entity, Event, FilePassage, Memory, MemoryVersion
+from memories.models import Chunk, Document, Entity, Event, FilePassage, Job, Memory, MemoryVersion
 from memories.services import MemoryFacts, agent_items_create, memory_create, memory_update
 from memories.services.document import documents_create
 from memories.services.event import events_create
 from privacy.subjects.services import subject_restrict
 from teams.level_changes import level_set
-from teams.models import Team, TeamFile, TeamFileVersion
+from teams.models import Activity, OrganisationFile, Team, TeamFile, TeamFileVersion
+from teams.organisation.services import organisation_file_create
 from teams.principal import SYSTEM
 from teams.sealing.columns import sealed_columns
 from teams.sealing.parts import opened_values
 from teams.sensitivity import Sensitivity
 from teams.versioned_text.versioned_file import file_save
-from tests.privacy.erasure.world import begin, damage, run_all_jobs, tables_with
+from tests.assembly.conflicts.conflict_factories import conflict_between
+from tests.assembly.monitoring.alerts.alert_factories import alert_on
+from tests.privacy.erasure.world import begin, damage, follow_all, run_all_jobs, tables_with
 from tests.privacy.subject_factories import NAME, link_all, scanned_subject
 from tests.sensitivity.restricted_things import raise_level
 
@@ -135,4 +143,65 @@ def test_what_is_sealed_is_found_and_erased_and_the_rest_stays_sealed(
     assert "[erased] drank 39 cups" in "".join(FilePassage.objects.values_list("text", flat=True))
     assert not old & {bytes(one) for one in TextLevel.objects.values_list("text_sha256", flat=True)}
     assert not near & vectors()
+    assert damage() == []
+
+
+def test_sealed_titles_names_reasons_and_topics_are_found_and_erased(
+    committed_database: str, agent: Agent, team: Team
+) -> None:
+    """The mentions of the person are a title, a reason and the topic of a context alone, all of them sealed."""
+    Agent.objects.filter(pk=agent.pk).update(clearance=Sensitivity.CONFIDENTIAL)
+    agent.refresh_from_db()
+    file = organisation_file_create(key="guests", title=f"About {NAME}", content="# Tea", principal=SYSTEM)
+    file = level_set(row=file, level=Sensitivity.CONFIDENTIAL, principal=SYSTEM)
+    facts = [
+        MemoryFacts(kind="fact", text=text, sensitivity=Sensitivity.CONFIDENTIAL) for text in ("Tea at 4.", "Tea at 5.")
+    ]
+    left, right = (memory_create(owner=agent, facts=one, principal=SYSTEM) for one in facts)
+    right = memory_update(
+        memory=right,
+        expected_version=1,
+        facts=facts[1],
+        superseded_by=None,
+        retired_because=f"{NAME} said so",
+        principal=SYSTEM,
+    )
+    conflict_between(left, right).decisions.create(action="undo", reason=f"{NAME} decided", by_ref="system")
+    asked = AssemblyRequest(topic=f"When does {NAME} come?", sensitivity=Sensitivity.CONFIDENTIAL, profile="memory")
+    record = assemble(agent=agent, asked=asked, principal=SYSTEM).assembly
+    stranger = Agent.objects.create(slug="other", name="Other")
+    other = assemble(agent=stranger, asked=AssemblyRequest(topic="Tea?"), principal=SYSTEM).assembly
+    alert = alert_on(agent, name=NAME, detail={"why": f"{NAME} is cut."}, sensitivity=Sensitivity.CONFIDENTIAL)
+    recall = recall_test_from_context(assembly=record, refs=[left.ref], principal=SYSTEM)
+    follow_all()
+    run_all_jobs()
+    assert tables_with("Quell") == {}
+    subject = scanned_subject()
+    kinds = set(subject.mentions.values_list("ref_kind", flat=True))
+    assert kinds == {"organisation_file", "memory", "context"}
+    link_all(subject)
+    assert {place for place, text in written() if "Quell" in text} == {
+        *("organisation_files.title", "organisation_file_versions.title", "activities.target", "pieces.facts"),
+        *("memories.retired_because", "memory_versions.retired_because", "conflict_decisions.reason"),
+        *("assemblies.topic", "alerts.name", "alerts.detail", "recall_tests.name", "recall_tests.topic"),
+    }
+
+    erasure = begin(subject, whole=[])
+    assert erasure.job_id
+    job_run(job_id=erasure.job_id)
+    erasure.refresh_from_db()
+    assert erasure.state == "finished", Job.objects.get(id=erasure.job_id).error
+    run_all_jobs()
+
+    assert tables_with("Quell") == {}
+    assert not {place for place, text in written() if "Quell" in text}
+    assert OrganisationFile.objects.get(id=file.id).title == "About [erased]"
+    assert Memory.objects.get(id=right.id).retired_because == "[erased] said so"
+    assert ConflictDecision.objects.get().reason == "[erased] decided"
+    assert Alert.objects.get(id=alert.id).detail == {"why": "[erased] is cut."}
+    assert RecallTest.objects.get(id=recall.id).name == "When does [erased] come?"
+    assert Activity.objects.get(action="organisation_file.created").target == "About [erased]"
+    assert Assembly.objects.get(id=record.id).topic == ERASED
+    assert Assembly.objects.get(id=other.id).topic == "Tea?"
+    assert replay(load_record(Assembly.objects.get(id=other.id))).identical
     assert damage() == []
