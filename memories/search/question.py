@@ -91,11 +91,17 @@ WITH RECURSIVE other AS (
             AND language > other.language
     ) FROM other WHERE language IS NOT NULL
 )"""  # noqa: S608 - only constants are put in
-# Citus executes recursion only on one server, but entities are on another one than a table of the coordinator.
-LANGUAGES_ELSEWHERE = f"""
-WITH other AS (
-    SELECT DISTINCT language FROM {{table}} WHERE {{owner}} = %(owner)s AND {READABLE_SQL} AND language <> '{DEFAULT}'
+ENTITIES = f"""ARRAY(
+    SELECT string_agg(named::text, ' | ' ORDER BY named::text)
+    FROM entities, unnest(names) AS alias, {{spoken}}, LATERAL phraseto_tsquery(configuration, alias) AS named
+    WHERE agent_id = %(owner)s AND {READABLE_SQL}
+        AND names && string_to_array(%(names)s, chr(10)) AND numnode(named) > 0
+    GROUP BY entities.id, salience ORDER BY salience DESC, entities.id LIMIT %(entities)s
 )"""  # noqa: S608 - only constants are put in
+# Where entities are on another server than the texts, the languages of the texts are read first.
+KNOWN = "unnest(%(known)s::text[]::regconfig[]) AS spoken (configuration)"
+ENTITIES_ELSEWHERE = f"SELECT {ENTITIES.format(spoken=KNOWN)}"
+NO_ENTITIES = "ARRAY[]::text[]"
 # Of a long question the longest words are used, which say the most. All configurations number the words
 # of a text alike, up to LAST_POSITION, so stems of one word are matched by position. No stem contains a blank.
 READ = f""", spoken AS MATERIALIZED (
@@ -119,13 +125,7 @@ SELECT ARRAY(
         SELECT DISTINCT stems.lexeme FROM stems
         WHERE position = ANY(positions) AND stems.lexeme <> words.lexeme ORDER BY stems.lexeme
     ), ' ') FROM words ORDER BY length(lexeme) DESC, lexeme
-), ARRAY(
-    SELECT string_agg(named::text, ' | ' ORDER BY named::text)
-    FROM entities, unnest(names) AS alias, spoken, LATERAL phraseto_tsquery(configuration, alias) AS named
-    WHERE agent_id = %(owner)s AND {READABLE_SQL}
-        AND names && string_to_array(%(names)s, chr(10)) AND numnode(named) > 0
-    GROUP BY entities.id, salience ORDER BY salience DESC, entities.id LIMIT %(entities)s
-), ARRAY(SELECT configuration::text FROM spoken ORDER BY place), 'memories'::regclass::oid = %(table)s::oid
+), {{entities}}, ARRAY(SELECT configuration::text FROM spoken ORDER BY place), 'memories'::regclass::oid = %(table)s::oid
     OR EXISTS (
         SELECT FROM {{table}} WHERE {{owner}} = %(owner)s{{within}} AND {READABLE_SQL} AND {{searched}} OFFSET %(most)s
     ), 'memories'::regclass::oid, {{is_divided}}
@@ -194,11 +194,21 @@ def read_terms(
     }
     searched = IS_SEARCHED_SQL if languages_of == MEMORIES else "true"
     here = within()["within"] if languages_of == MEMORIES else ""
-    known = LANGUAGES_ELSEWHERE if stays_on_coordinator(languages_of) else EACH_LANGUAGE
-    names = {"owner": column, "table": languages_of, "searched": searched, "is_divided": is_divided_sql()}
-    query = f"{known}{READ}".format(**names, within=here)
-    ((words, entities, languages, more, table, is_divided),) = run_statement(Statement(query, parameters))
+    apart = stays_on_coordinator(languages_of)
+    names = {
+        "owner": column,
+        "table": languages_of,
+        "searched": searched,
+        "within": here,
+        "is_divided": is_divided_sql(),
+        "entities": NO_ENTITIES if apart else ENTITIES.format(spoken="spoken"),
+    }
+    ((words, entities, languages, more, table, is_divided),) = run_statement(
+        Statement(f"{EACH_LANGUAGE}{READ}".format(**names), parameters)
+    )
     notice_division(is_divided)
+    if apart:
+        ((entities,),) = run_statement(Statement(ENTITIES_ELSEWHERE, {**parameters, "known": list(languages)}))
     return QueryTerms(tuple(map(_quote_stems, words)), tuple(entities), tuple(languages)), more, table
 
 
