@@ -3,16 +3,34 @@
 Rows that are older than that column have it empty until the table is divided, so statements name it only afterwards. A
 statement that does not, because its process has not noticed yet, reads the same rows from all partitions.
 
+The most frequent statements of a search read the partition itself: to lock all of them, and to choose among them,
+takes as long as a tenth of the search. Its name is known by the oid of the table, so a copy of the past is never
+mistaken for it.
+
 Where tables are distributed (see `config.db.distribution`), statements name the owner of every row that they read, by
 the same column or by `agent_id`: the workers with other owners' rows are not asked then.
 """
 
+from uuid import UUID
+
 from django.conf import settings
 
+from config.caching.process_cache import ProcessCache
 from config.db.distribution.distributed_tables import DISTRIBUTED_BY_NAME
+from config.db.statements import Statement, run_statement
 
 IS_DIVIDED_SQL = "(SELECT relkind = 'p' FROM pg_class WHERE oid = 'memories'::regclass)"
 """Whether the table that a statement calls `memories` is divided; a copy of the past is not."""
+
+MEMORIES = "memories"
+PARTITION_SQL = """
+SELECT tableoid::regclass::text FROM memories WHERE {owner} = %(owner)s AND owner_id = %(owner)s LIMIT 1
+"""
+MAX_CACHE_BYTES = 4_000_000
+ENTRY_BYTES = 400
+"""Approximate bytes of memory of a partition's name with its key."""
+
+_partitions = ProcessCache[tuple[UUID, int], str]("owner_partitions", MAX_CACHE_BYTES, lambda _: ENTRY_BYTES)
 
 
 class _Noticed:
@@ -24,6 +42,32 @@ class _Noticed:
 def notice_division(is_divided: bool) -> None:
     """Remember whether the table of memories is divided, as a statement with IS_DIVIDED_SQL says."""
     _Noticed.is_divided = is_divided
+
+
+def partition_of(column: str, owner: UUID, table: int) -> str:
+    """Return what a statement reads as the table `memories` to find the rows of this owner: its partition, or the table
+    where that is not divided, or has no row of the owner.
+
+    `column` holds the owner's id, and `table` is the oid of what is called `memories` now.
+    """
+    if not _Noticed.is_divided:
+        return MEMORIES
+    name = _partitions.get((owner, table))
+    if name is None:
+        rows = run_statement(Statement(PARTITION_SQL.format(owner=column), {"owner": owner}))
+        name = rows[0][0] if rows else MEMORIES
+        if name == MEMORIES:  # another thread, which reads the past, may have noticed something else
+            return MEMORIES
+        _partitions.put((owner, table), name)
+    return f"{name} AS {MEMORIES}"
+
+
+def read_from(partition: str) -> dict[str, str]:
+    """Return what to put into SQL about the memories of one owner: the table as `{memories}`, and `{within}`.
+
+    `partition` is as `partition_of` returns it.
+    """
+    return {"memories": partition, "within": within()["within"] if partition == MEMORIES else ""}
 
 
 def is_divided_sql() -> str:
