@@ -18,7 +18,7 @@ from memories.embeddings.vectors import QueryVector
 from memories.lifecycle.tiers import IS_SEARCHED_SQL
 from memories.search.dates import DayRange, days_in
 from memories.search.languages import DEFAULT, LANGUAGES, languages_by_evidence
-from memories.search.owner_partition import is_divided_sql, notice_division, stays_on_coordinator, within
+from memories.search.owner_partition import MEMORIES, is_divided_sql, notice_division, stays_on_coordinator, within
 from memories.search.time_expressions import TIME_EXPRESSIONS
 from teams.sensitivity import READABLE_SQL, owner_clearance
 
@@ -125,13 +125,12 @@ SELECT ARRAY(
         SELECT DISTINCT stems.lexeme FROM stems
         WHERE position = ANY(positions) AND stems.lexeme <> words.lexeme ORDER BY stems.lexeme
     ), ' ') FROM words ORDER BY length(lexeme) DESC, lexeme
-), {{entities}}, ARRAY(SELECT configuration::text FROM spoken ORDER BY place), 'memories'::regclass::oid = %(table)s::oid
-    OR EXISTS (
+), {{entities}}, ARRAY(SELECT configuration::text FROM spoken ORDER BY place),
+    'memories'::regclass::oid = %(table)s::oid OR EXISTS (
         SELECT FROM {{table}} WHERE {{owner}} = %(owner)s{{within}} AND {READABLE_SQL} AND {{searched}} OFFSET %(most)s
     ), 'memories'::regclass::oid, {{is_divided}}
 """  # noqa: S608 - only constants are put in
 OR = " | "
-MEMORIES = "memories"
 _LEXEME = re.compile(r"'((?:[^']|'')*)'")
 
 

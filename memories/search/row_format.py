@@ -112,9 +112,9 @@ class OwnerSearch:
         """Return the rows that the SQL selects, the oldest first, with all marks and those of the terms at these
         indexes.
 
-        Terms are limited because matching each takes time. The SQL contains {row}, which selects from memories, {memories}
-        for that table, {owner} for the column, {within} for the owner's partition and {occurred} for a row's time. The statements `before`
-        configure the transaction. Raises EmbeddingModelChanged.
+        Terms are limited because matching each takes time. The SQL contains {row}, which selects from memories,
+        {memories} for that table, {owner} for the column, {within} for the owner's partition and {occurred} for a row's
+        time. The statements `before` configure the transaction. Raises EmbeddingModelChanged.
         """
         marks = [*self._marks, _bit("coalesce(text_asks, text LIKE '%%?')", ASKS)]
         return self._read(which, parameters, marks, self._terms(places), before)

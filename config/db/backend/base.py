@@ -9,8 +9,8 @@ from psycopg import Connection, OperationalError
 from psycopg_pool import PoolTimeout
 
 MAX_PREPARED = 200
-"""The most statements that a connection keeps prepared: those of searches, 15 or so, once for each partition, and others.
-psycopg keeps 100, so where tables are divided, it would prepare some again and again.
+"""The most statements that a connection keeps prepared. Where memories are divided, the dozen of a search are prepared
+once for each partition; psycopg would keep 100, and prepare some again and again.
 """
 
 
