@@ -227,7 +227,7 @@ def _rows_with_features(
     kept = cached_sample(owner.pk, owner_clearance(column, owner.pk))
     known = kept.table if kept and kept.owned > SURE_FACTOR * most else 0
     terms, more, table = read_terms(question, column, owner.pk, most, known)
-    search = OwnerSearch(column, owner.pk, question, terms, partition_of(column, owner.pk, table))
+    search = OwnerSearch(column, owner.pk, question, terms, partition_of(owner.pk, table))
     if more:
         rows, rarity = candidates.candidate_rows(
             search, weights, least, read_sample(column, owner.pk, table, search.clearance)

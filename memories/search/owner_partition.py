@@ -17,20 +17,22 @@ from django.conf import settings
 
 from config.caching.process_cache import ProcessCache
 from config.db.distribution.distributed_tables import DISTRIBUTED_BY_NAME
-from config.db.statements import Statement, run_statement
 
 IS_DIVIDED_SQL = "(SELECT relkind = 'p' FROM pg_class WHERE oid = 'memories'::regclass)"
 """Whether the table that a statement calls `memories` is divided; a copy of the past is not."""
 
 MEMORIES = "memories"
-PARTITION_SQL = """
-SELECT tableoid::regclass::text FROM memories WHERE {owner} = %(owner)s AND owner_id = %(owner)s LIMIT 1
-"""
+PARTITION_SQL = """(
+    SELECT tableoid::regclass::text FROM memories WHERE {owner} = %(owner)s AND owner_id = %(owner)s
+    ORDER BY coalesce(occurred_at, created) DESC LIMIT 1
+)"""
+"""The name of the partition with the owner's rows, by an index of them; NULL where the owner has none."""
+UNASKED = "NULL::text"
 MAX_CACHE_BYTES = 4_000_000
 ENTRY_BYTES = 400
 """Approximate bytes of memory of a partition's name with its key."""
 
-_partitions = ProcessCache[tuple[UUID, int], str]("owner_partitions", MAX_CACHE_BYTES, lambda _: ENTRY_BYTES)
+_partitions = ProcessCache[UUID, tuple[int, str]]("owner_partitions", MAX_CACHE_BYTES, lambda _: ENTRY_BYTES)
 
 
 class _Noticed:
@@ -44,22 +46,29 @@ def notice_division(is_divided: bool) -> None:
     _Noticed.is_divided = is_divided
 
 
-def partition_of(column: str, owner: UUID, table: int) -> str:
-    """Return what a statement reads as the table `memories` to find the rows of this owner: its partition, or the table
-    where that is not divided, or has no row of the owner.
-
-    `column` holds the owner's id, and `table` is the oid of what is called `memories` now.
+def partition_sql(column: str, owner: UUID) -> str:
+    """Return the SQL expression for the partition with the memories of this owner, whose id `column` holds; for NULL if
+    this process knows it, or if there are none.
     """
-    if not _Noticed.is_divided:
-        return MEMORIES
-    name = _partitions.get((owner, table))
-    if name is None:
-        rows = run_statement(Statement(PARTITION_SQL.format(owner=column), {"owner": owner}))
-        name = rows[0][0] if rows else MEMORIES
-        if name == MEMORIES:  # another thread, which reads the past, may have noticed something else
-            return MEMORIES
-        _partitions.put((owner, table), name)
-    return f"{name} AS {MEMORIES}"
+    return UNASKED if not _Noticed.is_divided or owner in _partitions else PARTITION_SQL.format(owner=column)
+
+
+def notice_partition(owner: UUID, table: int, partition: str | None) -> None:
+    """Remember the name of the partition that a statement with `partition_sql` returned; `table` is the oid of what was
+    called `memories` then. A copy of the past has no partitions, but the name of the table.
+    """
+    if partition is not None and partition != MEMORIES:
+        _partitions.put(owner, (table, partition))
+
+
+def partition_of(owner: UUID, table: int) -> str:
+    """Return what a statement reads as the table `memories` to find the rows of this owner: its partition, or the table
+    where that is not divided, or the partition is not known.
+
+    `table` is the oid of what is called `memories` now.
+    """
+    kept = _partitions.get(owner) if _Noticed.is_divided else None
+    return f"{kept[1]} AS {MEMORIES}" if kept and kept[0] == table else MEMORIES
 
 
 def read_from(partition: str) -> dict[str, str]:

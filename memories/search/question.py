@@ -18,7 +18,16 @@ from memories.embeddings.vectors import QueryVector
 from memories.lifecycle.tiers import IS_SEARCHED_SQL
 from memories.search.dates import DayRange, days_in
 from memories.search.languages import DEFAULT, LANGUAGES, languages_by_evidence
-from memories.search.owner_partition import MEMORIES, is_divided_sql, notice_division, stays_on_coordinator, within
+from memories.search.owner_partition import (
+    MEMORIES,
+    UNASKED,
+    is_divided_sql,
+    notice_division,
+    notice_partition,
+    partition_sql,
+    stays_on_coordinator,
+    within,
+)
 from memories.search.time_expressions import TIME_EXPRESSIONS
 from teams.sensitivity import READABLE_SQL, owner_clearance
 
@@ -128,7 +137,7 @@ SELECT ARRAY(
 ), {{entities}}, ARRAY(SELECT configuration::text FROM spoken ORDER BY place),
     'memories'::regclass::oid = %(table)s::oid OR EXISTS (
         SELECT FROM {{table}} WHERE {{owner}} = %(owner)s{{within}} AND {READABLE_SQL} AND {{searched}} OFFSET %(most)s
-    ), 'memories'::regclass::oid, {{is_divided}}
+    ), 'memories'::regclass::oid, {{is_divided}}, {{partition}}
 """  # noqa: S608 - only constants are put in
 OR = " | "
 _LEXEME = re.compile(r"'((?:[^']|'')*)'")
@@ -200,12 +209,14 @@ def read_terms(
         "searched": searched,
         "within": here,
         "is_divided": is_divided_sql(),
+        "partition": partition_sql(column, owner) if languages_of == MEMORIES else UNASKED,
         "entities": NO_ENTITIES if apart else ENTITIES.format(spoken="spoken"),
     }
-    ((words, entities, languages, more, table, is_divided),) = run_statement(
+    ((words, entities, languages, more, table, is_divided, partition),) = run_statement(
         Statement(f"{EACH_LANGUAGE}{READ}".format(**names), parameters)
     )
     notice_division(is_divided)
+    notice_partition(owner, table, partition)
     if apart:
         ((entities,),) = run_statement(Statement(ENTITIES_ELSEWHERE, {**parameters, "known": list(languages)}))
     return QueryTerms(tuple(map(_quote_stems, words)), tuple(entities), tuple(languages)), more, table
