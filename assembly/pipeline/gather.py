@@ -37,7 +37,7 @@ from assembly.pipeline.read_plan import (
     preconditions_statement,
     raise_timeout,
     sections_by_source,
-    withheld_query,
+    withheld_queries,
 )
 from assembly.pipeline.reconciliations import KnownConflict
 from assembly.pipeline.telemetry import count_external_answer, count_source_failure, error_code, read_traced
@@ -162,7 +162,8 @@ class GatherRun:
             if self.reports.keys() == self._sources().keys():  # no rule needs a further source
                 self.expected_counts, self.was_ahead = read.counts, read.was_ahead
                 return True
-        self.candidates, self.reports, self.gather_context, self.profile = [], {}, gather_context, profile
+        self.candidates, self.reports, self.withheld = [], {}, {}
+        self.gather_context, self.profile = gather_context, profile
         return False
 
     def _read_one_by_one(self) -> None:
@@ -293,7 +294,7 @@ class GatherRun:
         if self.profile.conflicts != "off":
             queries.append(conflicts_query(agent, team, clearances, self._take_conflicts))
         if clearances != FULL:
-            queries.append(withheld_query(agent, team, clearances, self._take_withheld))
+            queries += withheld_queries(agent, team, clearances, self._take_withheld)
         return queries
 
     def _sendable(self) -> Iterator[BatchedQuery]:
@@ -316,7 +317,7 @@ class GatherRun:
         self.conflicts = conflicts
 
     def _take_withheld(self, counts: Mapping[str, int], _: int) -> None:
-        self.withheld = counts
+        self.withheld = {**self.withheld, **counts}
 
     def _take(self, name: str, returned: SourceResult, asked: int) -> None:
         self._read_source(name, lambda: returned, asked)

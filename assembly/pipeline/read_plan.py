@@ -6,7 +6,7 @@ holds the outcome: the candidates, and a report on each source.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NoReturn
 from uuid import UUID
 
@@ -23,7 +23,7 @@ from assembly.records.change_counters import NO_OWNERS, ChangeCounts, counts_sql
 from assembly.sources.base import GatherContext, Need, SourceReport
 from assembly.sources.entities import find_mentions
 from assembly.sources.external.questions import EXTERNAL_SOURCE as EXTERNAL
-from assembly.sources.withheld import withheld_by_source, withheld_statement
+from assembly.sources.withheld import counted_together, withheld_by_source, withheld_statement
 from config.db.migration_helpers import ORGANISATION
 from config.db.statements import Rows, Statement, run_together
 from memories.services.task_stack import task_peek
@@ -127,13 +127,16 @@ def conflicts_query(
     )
 
 
-def withheld_query(
+def withheld_queries(
     agent: Agent, team: Team | None, clearances: Clearances, take: Callable[[Mapping[str, int], int], None]
-) -> BatchedQuery:
-    """Return the query of how many items are above the clearances by source; if it fails, `take` gets no counts."""
-    return BatchedQuery(
-        (), withheld_statement(agent, team, clearances), withheld_by_source, take, failed=lambda: take({}, 0)
-    )
+) -> Iterator[BatchedQuery]:
+    """Yield the queries of how many items are above the clearances by source: one, unless tables are distributed.
+
+    If one fails, `take` gets no counts.
+    """
+    for counted in counted_together():
+        statement = withheld_statement(counted, agent, team, clearances)
+        yield BatchedQuery((), statement, partial(withheld_by_source, counted), take, failed=lambda: take({}, 0))
 
 
 def leading_batch(parts: Iterable[ReadStep | BatchedQuery]) -> Iterator[BatchedQuery]:

@@ -3,10 +3,13 @@
 A source's count is that of all such items of its owner, whatever the topic. Only numbers leave the database.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from django.conf import settings
+
 from agents.models import Agent
+from config.db.distribution.distributed_tables import DISTRIBUTED_BY_NAME
 from config.db.statements import Rows, Statement
 from memories.search.owner_partition import within_partition_of
 from teams.models import Team
@@ -44,11 +47,26 @@ OWNER_SQL: Mapping[OwnerKind, str] = {
 }
 
 
-def withheld_statement(agent: Agent, team: Team | None, clearances: Clearances) -> Statement:
-    """Return the statement that counts the items of each entry of COUNTED; `withheld_by_source` takes its rows."""
+def counted_together() -> list[Sequence[_Counted]]:
+    """Return the entries of COUNTED by the statements that count them: all by one, unless tables are distributed.
+
+    Then the rows of the agent, those of the team, and those of the coordinator may be on three servers.
+    """
+    if not settings.DATABASE_DISTRIBUTED:
+        return [COUNTED]
+    by_place: dict[OwnerKind | None, list[_Counted]] = {}
+    for one in COUNTED:
+        by_place.setdefault(one.owner if one.table in DISTRIBUTED_BY_NAME else None, []).append(one)
+    return [*by_place.values()]
+
+
+def withheld_statement(
+    counted: Sequence[_Counted], agent: Agent, team: Team | None, clearances: Clearances
+) -> Statement:
+    """Return the statement that counts the items of each of these entries; `withheld_by_source` takes its rows."""
     counts = (
         f"(SELECT count(*) FROM {one.table} WHERE {OWNER_SQL[one.owner]}{_above(one.owner, clearances)}{_within(one)})"  # noqa: S608
-        for one in COUNTED
+        for one in counted
     )
     levels = {f"{kind}_clearance": clearances.of(kind) for kind in OWNER_SQL}
     asked = {"agent": agent.id, "team": team.id if team else None, **levels}
@@ -71,7 +89,7 @@ def _above(owner: OwnerKind, clearances: Clearances) -> str:
     return above if clearances.of(owner) < DEFAULT_LEVEL else f"sensitivity > {int(DEFAULT_LEVEL)} AND {above}"
 
 
-def withheld_by_source(rows: Rows) -> dict[str, int]:
-    """Return the counts of the statement by source; sources of which nothing is withheld are left out."""
+def withheld_by_source(counted: Sequence[_Counted], rows: Rows) -> dict[str, int]:
+    """Return the counts of these entries by source; sources of which nothing is withheld are left out."""
     ((counts,),) = rows
-    return {source: count for one, count in zip(COUNTED, counts, strict=True) if count for source in one.sources}
+    return {source: count for one, count in zip(counted, counts, strict=True) if count for source in one.sources}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from config.db.statements import Statement
 from memories.lifecycle.tiers import IS_SEARCHED_SQL
-from memories.search.owner_partition import within
+from memories.search.owner_partition import read_from
 from memories.search.owner_sample import LAST
 from memories.search.row_format import OCCURRED, Columns, OwnerSearch, ids_literal, moments_literal
 
@@ -30,14 +30,14 @@ RESET = "SELECT set_config('plan_cache_mode', 'auto', true)"
 
 BY_INDEX = "{slot}::halfvec({dimensions}) <=> %(vector)s::vector::halfvec({dimensions})"
 NEAREST_INDEXED_SQL = f"""
-    SELECT ctid FROM memories WHERE {{owner}} = %(owner)s{{within}} AND sensitivity <= %(clearance)s
+    SELECT ctid FROM {{memories}} WHERE {{owner}} = %(owner)s{{within}} AND sensitivity <= %(clearance)s
         AND {{here}} AND {{slot}} IS NOT NULL
     ORDER BY {BY_INDEX} LIMIT %(nearest)s
 """  # noqa: S608 - only the constant above is put in
 # Reading in order of time, in which most rows were written, touches each page of the table once for several rows.
 NEAREST_SORTED_SQL = """
     SELECT place FROM (
-        SELECT ctid AS place, {slot} <=> %(vector)s::vector AS distance FROM memories
+        SELECT ctid AS place, {slot} <=> %(vector)s::vector AS distance FROM {memories}
         WHERE {owner} = %(owner)s{within} AND sensitivity <= %(clearance)s
             AND {here} AND {slot} IS NOT NULL ORDER BY {occurred} DESC OFFSET 0
     ) AS owned ORDER BY distance LIMIT %(nearest)s
@@ -45,14 +45,14 @@ NEAREST_SORTED_SQL = """
 NO_NEAREST_SQL = "SELECT ctid FROM memories WHERE false"
 
 TERM_MATCHES_SQL = """
-(SELECT {row} FROM memories WHERE {owner} = %(owner)s{within} AND sensitivity <= %(clearance)s
+(SELECT {row} FROM {memories} WHERE {owner} = %(owner)s{within} AND sensitivity <= %(clearance)s
     AND search @@ %(rare)s::tsquery LIMIT %(worded)s)
 """
 # For an owner of a large part of the table, most rows with a word are the owner's, so the index of the owner's rows
 # would cost more than it saves. A row that was found by a term need not be searched for that term.
 TERM_MATCHES_LARGE_SQL = """
 (SELECT {row_of_term} FROM unnest(%(terms)s::tsquery[], %(bits)s::bigint[], %(labels)s::tsquery[])
-    AS term (query, bit, label) JOIN memories ON ({owner} = %(owner)s AND sensitivity <= %(clearance)s
+    AS term (query, bit, label) JOIN {memories} ON ({owner} = %(owner)s AND sensitivity <= %(clearance)s
         ) IS TRUE{within} AND search @@ query LIMIT %(worded)s)
 """
 
@@ -62,43 +62,43 @@ TERM_MATCHES_LARGE_SQL = """
 CANDIDATES_SQL = """
 {words}
 UNION ALL
-SELECT {row} FROM memories WHERE ctid IN (
+SELECT {row} FROM {memories} WHERE ctid IN (
     ({near})
     UNION ALL
-    (SELECT ctid FROM memories WHERE {owner} = %(owner)s{within} AND sensitivity <= %(clearance)s
+    (SELECT ctid FROM {memories} WHERE {owner} = %(owner)s{within} AND sensitivity <= %(clearance)s
         AND {searched} ORDER BY {occurred} DESC LIMIT %(newest)s)
     UNION ALL
-    SELECT ctid FROM memories WHERE {owner} = %(owner)s{within} AND sensitivity <= %(clearance)s AND pinned
+    SELECT ctid FROM {memories} WHERE {owner} = %(owner)s{within} AND sensitivity <= %(clearance)s AND pinned
     UNION ALL
-    (SELECT ctid FROM memories WHERE {owner} = %(owner)s{within} AND sensitivity <= %(clearance)s
+    (SELECT ctid FROM {memories} WHERE {owner} = %(owner)s{within} AND sensitivity <= %(clearance)s
         AND {searched} ORDER BY {last} LIMIT %(random)s)
 {dated}) AND ({owner} = %(owner)s) IS TRUE{within}
 """
 NAMED_DAYS_SQL = """
     UNION ALL
     SELECT dated.ctid FROM unnest(%(first)s::date[], %(last)s::date[]) AS days (first, last), LATERAL (
-        SELECT ctid FROM memories WHERE {owner} = %(owner)s{within} AND sensitivity <= %(clearance)s AND {searched}
+        SELECT ctid FROM {memories} WHERE {owner} = %(owner)s{within} AND sensitivity <= %(clearance)s AND {searched}
             AND {occurred} >= first::timestamp AT TIME ZONE 'UTC'
             AND {occurred} < (last + 1)::timestamp AT TIME ZONE 'UTC' ORDER BY {occurred} DESC LIMIT %(dated)s
     ) AS dated
 """
 # Only ctids are sorted: sorting whole rows with their vectors takes longer than reading the rows again.
 NEIGHBOURS_SQL = f"""
-SELECT {{row}} FROM memories WHERE ctid = ANY(ARRAY(
+SELECT {{row}} FROM {{memories}} WHERE ctid = ANY(ARRAY(
     SELECT near.place FROM unnest(%(hits)s::uuid[], %(moments)s::timestamptz[]) AS hit (id, at), LATERAL (
-        (SELECT ctid FROM memories WHERE {{owner}} = %(owner)s{{within}} AND sensitivity <= %(clearance)s
+        (SELECT ctid FROM {{memories}} WHERE {{owner}} = %(owner)s{{within}} AND sensitivity <= %(clearance)s
             AND {IS_SEARCHED_SQL} AND {{occurred}} <= hit.at
             AND {{occurred}} >= date_trunc('day', hit.at, 'UTC') AND ({{occurred}} < hit.at OR id < hit.id)
             ORDER BY {{occurred}} DESC, id DESC LIMIT %(before)s)
         UNION ALL
-        (SELECT ctid FROM memories WHERE {{owner}} = %(owner)s{{within}} AND sensitivity <= %(clearance)s
+        (SELECT ctid FROM {{memories}} WHERE {{owner}} = %(owner)s{{within}} AND sensitivity <= %(clearance)s
             AND {IS_SEARCHED_SQL} AND {{occurred}} >= hit.at
             AND {{occurred}} < date_trunc('day', hit.at, 'UTC') + interval '1 day'
             AND ({{occurred}} > hit.at OR id >= hit.id)
             ORDER BY {{occurred}}, id LIMIT %(after)s)
     ) AS near (place)
     UNION ALL
-    SELECT ctid FROM memories WHERE id = ANY(%(alone)s::uuid[]){{within}} AND sensitivity <= %(clearance)s
+    SELECT ctid FROM {{memories}} WHERE id = ANY(%(alone)s::uuid[]){{within}} AND sensitivity <= %(clearance)s
 )) AND ({{owner}} = %(owner)s) IS TRUE{{within}}
 """  # noqa: S608 - only the constant above is put in
 
@@ -164,7 +164,7 @@ class CandidateQuery:
             return NO_NEAREST_SQL
         space = search.question.vector.space
         near = NEAREST_INDEXED_SQL if self.indexed else NEAREST_SORTED_SQL
-        names = {"owner": search.column, "occurred": OCCURRED, **within()}
+        names = {"owner": search.column, "occurred": OCCURRED, **read_from(search.partition)}
         return near.format(slot=space.slot, dimensions=space.dimensions, here=space.here, **names)
 
 

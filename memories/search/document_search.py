@@ -145,7 +145,7 @@ def passage_features(
     """
     question = replace(question, vector=vector)
     terms, _, _ = read_terms(question, table.owner, owner, most=0, languages_of=table.name, spoken=spoken)
-    search = PassageSearch(table.owner, owner, question, terms, table)
+    search = PassageSearch(table.owner, owner, question, terms, table=table)
     rows = search.read_quickly(table.selected, parameters, search.places, before=())
     measured = features(rows, question, exact_statistics(rows, search))
     return rows, {name: np.round(values, DECIMALS) for name, values in measured.items()}

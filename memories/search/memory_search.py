@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import numpy as np
@@ -29,7 +29,7 @@ from memories.lifecycle.tiers import IS_SEARCHED_SQL
 from memories.models import Memory
 from memories.search import candidates
 from memories.search.features import DECIMALS, Numbers, Weights, features, scores_of
-from memories.search.owner_partition import within
+from memories.search.owner_partition import partition_of, read_from, within
 from memories.search.owner_sample import cached_sample, read_sample
 from memories.search.question import SearchQuestion, read_terms
 from memories.search.row_format import NOT_CURRENT, OCCURRED, PINNED, Columns, OwnerSearch, ids_literal, ids_of
@@ -178,7 +178,7 @@ def _find_memories(owner: Owner, similar: int, recent: int, vector: QueryVector 
 TEXTS = f"""
 SELECT id, version, kind, {text_sql("memories")} AS text, {OCCURRED}, superseded_by_id, pinned, retired_because,
     salience, credibility, origin, sensitivity
-FROM memories WHERE id = ANY(%(ids)s::uuid[]){{within}}
+FROM {{memories}} WHERE id = ANY(%(ids)s::uuid[]){{within}}
 """  # noqa: S608 - only the constant above is put in
 SURE_FACTOR = 2
 """A cached sample proves that an owner has more than n rows if it estimated more than this many times n."""
@@ -192,9 +192,10 @@ def search_memories(
     The best come first, superseded and retired ones last; ties go to the lower id. The `measures` of each memory are
     its features that are not 0. For an owner with very many memories only candidates are ranked: see `candidates`.
     """
-    rows, measured = rows_with_features(owner, question, least=max(limit, recent), weights=weights)
+    rows, measured, partition = _read_rows(owner, question, max(limit, recent), weights)
     chosen = _select_rows(rows, scores_of(measured, weights), limit, recent)
-    return _to_found_memories(owner, rows.take(chosen), {name: values[chosen] for name, values in measured.items()})
+    found, measures = rows.take(chosen), {name: values[chosen] for name, values in measured.items()}
+    return _to_found_memories(found, measures, _texts(owner, partition, found))
 
 
 def rows_with_features(
@@ -204,28 +205,40 @@ def rows_with_features(
 
     For an owner with many more rows, the weights decide which candidates are read.
     """
-    return with_active_model(
-        question.vector, partial(_rows_with_features, owner, question, least, weights or Weights({}))
-    )
+    rows, measured, _ = _read_rows(owner, question, least, weights or Weights({}))
+    return rows, measured
+
+
+class _ReadRows(NamedTuple):
+    """The rows to rank, their features, and the partition from which they were read, as `partition_of` returns it."""
+
+    rows: Columns
+    measured: Mapping[str, Numbers]
+    partition: str
+
+
+def _read_rows(owner: Owner, question: SearchQuestion, least: int, weights: Weights) -> _ReadRows:
+    return with_active_model(question.vector, partial(_rows_with_features, owner, question, least, weights))
 
 
 def _rows_with_features(
     owner: Owner, question: SearchQuestion, least: int, weights: Weights, vector: QueryVector | None
-) -> tuple[Columns, Mapping[str, Numbers]]:
+) -> _ReadRows:
     question = replace(question, vector=vector)
     column = "agent_id" if isinstance(owner, Agent) else "team_id"
     most = max(candidates.EXACT_ROWS, least)
     kept = cached_sample(owner.pk, owner_clearance(column, owner.pk))
     known = kept.table if kept and kept.owned > SURE_FACTOR * most else 0
     terms, more, table = read_terms(question, column, owner.pk, most, known)
-    search = OwnerSearch(column, owner.pk, question, terms)
+    search = OwnerSearch(column, owner.pk, question, terms, partition_of(owner.pk, table))
     if more:
         rows, rarity = candidates.candidate_rows(
             search, weights, least, read_sample(column, owner.pk, table, search.clearance)
         )
     else:
         rows, rarity = candidates.all_rows(search, most)
-    return rows, {name: np.round(values, DECIMALS) for name, values in features(rows, question, rarity).items()}
+    measured = {name: np.round(values, DECIMALS) for name, values in features(rows, question, rarity).items()}
+    return _ReadRows(rows, measured, search.partition)
 
 
 def _select_rows(rows: Columns, scores: Numbers, limit: int, recent: int) -> NDArray[np.intp]:
@@ -251,9 +264,10 @@ def _highest(rows: Columns, values: Numbers, count: int) -> NDArray[np.intp]:
     return places[order][:count]
 
 
-def _to_found_memories(owner: Owner, rows: Columns, measured: Mapping[str, Numbers]) -> list[FoundMemory]:
-    ids = ids_of(rows)
-    texts, similarities = _texts(owner, rows), rows["similarity"].tolist()
+def _to_found_memories(
+    rows: Columns, measured: Mapping[str, Numbers], texts: Mapping[UUID, Sequence[Any]]
+) -> list[FoundMemory]:
+    ids, similarities = ids_of(rows), rows["similarity"].tolist()
     columns = {name: values.tolist() for name, values in measured.items()}
     found = []
     for place, id_ in enumerate(ids):
@@ -265,6 +279,6 @@ def _to_found_memories(owner: Owner, rows: Columns, measured: Mapping[str, Numbe
     return found
 
 
-def _texts(owner: Owner, rows: Columns) -> dict[UUID, tuple[Any, ...]]:
-    statement = Statement(TEXTS.format(**within()), {"ids": ids_literal(rows), "owner": owner.pk})
+def _texts(owner: Owner, partition: str, rows: Columns) -> dict[UUID, tuple[Any, ...]]:
+    statement = Statement(TEXTS.format(**read_from(partition)), {"ids": ids_literal(rows), "owner": owner.pk})
     return {row[0]: tuple(row) for row in run_statement(statement)}

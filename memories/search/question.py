@@ -20,7 +20,16 @@ from memories.embeddings.vectors import QueryVector
 from memories.lifecycle.tiers import IS_SEARCHED_SQL
 from memories.search.dates import DayRange, days_in
 from memories.search.languages import DEFAULT, LANGUAGES, languages_by_evidence
-from memories.search.owner_partition import is_divided_sql, notice_division, stays_on_coordinator, within
+from memories.search.owner_partition import (
+    MEMORIES,
+    UNASKED,
+    is_divided_sql,
+    notice_division,
+    notice_partition,
+    partition_sql,
+    stays_on_coordinator,
+    within,
+)
 from memories.search.time_expressions import TIME_EXPRESSIONS
 from teams.sensitivity import DEFAULT_LEVEL, READABLE_SQL, owner_clearance
 
@@ -93,11 +102,17 @@ WITH RECURSIVE other AS (
             AND language > other.language
     ) FROM other WHERE language IS NOT NULL
 )"""  # noqa: S608 - only constants are put in
-# Citus executes recursion only on one server, but entities are on another one than a table of the coordinator.
-LANGUAGES_ELSEWHERE = f"""
-WITH other AS (
-    SELECT DISTINCT language FROM {{table}} WHERE {{owner}} = %(owner)s AND {READABLE_SQL} AND language <> '{DEFAULT}'
+ENTITIES = f"""ARRAY(
+    SELECT string_agg(named::text, ' | ' ORDER BY named::text)
+    FROM entities, unnest(names) AS alias, {{spoken}}, LATERAL phraseto_tsquery(configuration, alias) AS named
+    WHERE agent_id = %(owner)s AND {READABLE_SQL}
+        AND names && string_to_array(%(names)s, chr(10)) AND numnode(named) > 0
+    GROUP BY entities.id, salience ORDER BY salience DESC, entities.id LIMIT %(entities)s
 )"""  # noqa: S608 - only constants are put in
+# Where entities are on another server than the texts, the languages of the texts are read first.
+KNOWN = "unnest(%(known)s::text[]::regconfig[]) AS spoken (configuration)"
+ENTITIES_ELSEWHERE = f"SELECT {ENTITIES.format(spoken=KNOWN)}"
+NO_ENTITIES = "ARRAY[]::text[]"
 # Of a long question the longest words are used, which say the most. All configurations number the words
 # of a text alike, up to LAST_POSITION, so stems of one word are matched by position. No stem contains a blank.
 READ = f""", spoken AS MATERIALIZED (
@@ -121,16 +136,10 @@ SELECT ARRAY(
         SELECT DISTINCT stems.lexeme FROM stems
         WHERE position = ANY(positions) AND stems.lexeme <> words.lexeme ORDER BY stems.lexeme
     ), ' ') FROM words ORDER BY length(lexeme) DESC, lexeme
-), ARRAY(
-    SELECT string_agg(named::text, ' | ' ORDER BY named::text)
-    FROM entities, unnest(names) AS alias, spoken, LATERAL phraseto_tsquery(configuration, alias) AS named
-    WHERE agent_id = %(owner)s AND {READABLE_SQL}
-        AND names && string_to_array(%(names)s, chr(10)) AND numnode(named) > 0
-    GROUP BY entities.id, salience ORDER BY salience DESC, entities.id LIMIT %(entities)s
-), ARRAY(SELECT configuration::text FROM spoken ORDER BY place), 'memories'::regclass::oid = %(table)s::oid
-    OR EXISTS (
+), {{entities}}, ARRAY(SELECT configuration::text FROM spoken ORDER BY place),
+    'memories'::regclass::oid = %(table)s::oid OR EXISTS (
         SELECT FROM {{table}} WHERE {{owner}} = %(owner)s{{within}} AND {READABLE_SQL} AND {{searched}} OFFSET %(most)s
-    ), 'memories'::regclass::oid, {{is_divided}}, {{has_sealed}}
+    ), 'memories'::regclass::oid, {{is_divided}}, {{partition}}, {{has_sealed}}
 """  # noqa: S608 - only constants are put in
 HAS_SEALED = f"""EXISTS (
     SELECT FROM entities WHERE agent_id = %(owner)s AND {READABLE_SQL} AND sensitivity > {int(DEFAULT_LEVEL)}
@@ -148,7 +157,6 @@ FROM jsonb_array_elements(%(names)s::jsonb) WITH ORDINALITY AS entity (names, pl
 WHERE numnode(named) > 0 GROUP BY place ORDER BY place
 """
 OR = " | "
-MEMORIES = "memories"
 _LEXEME = re.compile(r"'((?:[^']|'')*)'")
 
 
@@ -211,12 +219,27 @@ def read_terms(
     }
     searched = IS_SEARCHED_SQL if languages_of == MEMORIES else "true"
     here = within()["within"] if languages_of == MEMORIES else ""
-    known = LANGUAGES_ELSEWHERE if stays_on_coordinator(languages_of) else EACH_LANGUAGE
-    names = {"owner": column, "table": languages_of, "searched": searched, "is_divided": is_divided_sql()}
+    apart = stays_on_coordinator(languages_of)
     may_be_sealed = column == "agent_id" and parameters["clearance"] > DEFAULT_LEVEL and bool(question.names)
-    query = f"{known}{READ}".format(**names, within=here, has_sealed=HAS_SEALED if may_be_sealed else "false")
-    ((words, entities, languages, more, table, is_divided, has_sealed),) = run_statement(Statement(query, parameters))
+    sealed = HAS_SEALED if may_be_sealed else "false"
+    names = {
+        "owner": column,
+        "table": languages_of,
+        "searched": searched,
+        "within": here,
+        "is_divided": is_divided_sql(),
+        "partition": partition_sql(column, owner) if languages_of == MEMORIES else UNASKED,
+        "entities": NO_ENTITIES if apart else ENTITIES.format(spoken="spoken"),
+        "has_sealed": "false" if apart else sealed,
+    }
+    ((words, entities, languages, more, table, is_divided, partition, has_sealed),) = run_statement(
+        Statement(f"{EACH_LANGUAGE}{READ}".format(**names), parameters)
+    )
     notice_division(is_divided)
+    notice_partition(owner, table, partition)
+    if apart:
+        elsewhere = Statement(f"{ENTITIES_ELSEWHERE}, {sealed}", {**parameters, "known": list(languages)})
+        ((entities, has_sealed),) = run_statement(elsewhere)
     if has_sealed:
         entities = [*entities, *_sealed_entities(question, parameters, languages)][:MAX_ENTITIES]
     return QueryTerms(tuple(map(_quote_stems, words)), tuple(entities), tuple(languages)), more, table

@@ -18,7 +18,7 @@ from memories.embeddings.active_model import ACTIVE_MODEL_SQL
 from memories.lifecycle.tiered_text import octets_sql
 from memories.lifecycle.tiers import IS_SEARCHED_SQL
 from memories.search.languages import DEFAULT
-from memories.search.owner_partition import within
+from memories.search.owner_partition import MEMORIES, read_from
 from memories.search.question import MAX_TERMS, QueryTerms, SearchQuestion
 from memories.search.time_expressions import TIME_EXPRESSIONS
 from teams.sensitivity import READABLE_SQL, owner_clearance
@@ -61,7 +61,7 @@ uuid_send(id) || timestamptz_send({occurred}) || int8send({marks})
 # Rows are packed in the inner query: a whole row passed on would carry all its columns.
 READ = "SELECT string_agg(packed, ''::bytea), {active} FROM ({which}) AS chosen (packed)"
 NEWEST = f"""
-SELECT {{row}} FROM memories WHERE {{owner}} = %(owner)s{{within}} AND {READABLE_SQL} AND {IS_SEARCHED_SQL}
+SELECT {{row}} FROM {{memories}} WHERE {{owner}} = %(owner)s{{within}} AND {READABLE_SQL} AND {IS_SEARCHED_SQL}
 ORDER BY {{occurred}} DESC LIMIT %(limit)s
 """  # noqa: S608 - only the constant above is put in
 
@@ -74,6 +74,8 @@ class OwnerSearch:
     owner: UUID
     question: SearchQuestion
     terms: QueryTerms
+    partition: str = MEMORIES
+    """What statements read as the table of memories: see `partition_of`."""
 
     @cached_property
     def clearance(self) -> int:
@@ -110,9 +112,9 @@ class OwnerSearch:
         """Return the rows that the SQL selects, the oldest first, with all marks and those of the terms at these
         indexes.
 
-        Terms are limited because matching each takes time. The SQL contains {row}, which selects from memories, {owner}
-        for the column, {within} for the owner's partition and {occurred} for a row's time. The statements `before`
-        configure the transaction. Raises EmbeddingModelChanged.
+        Terms are limited because matching each takes time. The SQL contains {row}, which selects from memories,
+        {memories} for that table, {owner} for the column, {within} for the owner's partition and {occurred} for a row's
+        time. The statements `before` configure the transaction. Raises EmbeddingModelChanged.
         """
         marks = [*self._marks, _bit("coalesce(text_asks, text LIKE '%%?')", ASKS)]
         return self._read(which, parameters, marks, self._terms(places), before)
@@ -140,7 +142,7 @@ class OwnerSearch:
             row_of_term=self._row([*marks, "bit", _bit("search @@ label", LABELLED)]),
             owner=self.column,
             occurred=OCCURRED,
-            **within(),
+            **read_from(self.partition),
         )
         query = READ.format(active=ACTIVE_MODEL_SQL, which=chosen)
         statement = Statement(query, {**self.parameters, **terms.parameters, **parameters})

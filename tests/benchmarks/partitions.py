@@ -1,8 +1,9 @@
 """1,000,000 memories are moved into partitions under load, and killed five times; ROWS=100000 has fewer.
 
 The memories are those of `growth`: of 1,000 agents, the first 50,000 with vectors. Two clients search and two write
-over HTTP meanwhile. Before and after, searches of one agent are measured in CPU time of the process and of its session
-in PostgreSQL, because wall-clock times would depend on what else the machine does.
+over HTTP meanwhile. A copy of the database stays undivided. Afterwards, searches of one agent are measured in both, by
+turns, in CPU time of the process and of its session in PostgreSQL, because wall-clock times, and any times that are far
+apart, would depend on what else the machine does.
 """
 
 import contextlib
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import django
 import httpx
 
+from config.postgres.data_folder import ADMIN, DATABASE, DataFolder
 from tests.benchmarks import growth
 from tests.benchmarks.figures import figure
 from tests.benchmarks.http_assembly import manage, served
@@ -31,7 +33,8 @@ if TYPE_CHECKING:
 NAME = "partitions"
 ROWS = 1_000_000
 KILLS = 5
-TIMES, ROUNDS = 60, 5
+WARM, TIMES, ROUNDS = 20, 100, 7
+UNDIVIDED = "undivided"
 COMMAND = [sys.executable, "manage.py", "partition_tables"]
 HASH = """
 SELECT count(*), count(DISTINCT id), sum(hashtextextended(row(id, agent_id, kind, text, embedding, created)::text, 0))
@@ -52,7 +55,8 @@ def run() -> None:
     writers = [Agent.objects.create(slug=f"writer-{place}", name=f"Writer {place}") for place in range(2)]
     growth._grow("all", agents, 0, rows)
     key = manage("create_api_key", "--admin").split()[-1]
-    cost, before = _search_cost(agents[0]), _rows_of_others(writers)
+    before = _rows_of_others(writers)
+    _copy_database()
     with served() as address:
         load = _Load(address, key, writers, agents[0])
         began = time.perf_counter()
@@ -72,7 +76,10 @@ def run() -> None:
     figure(NAME, "lost", lost, "rows", rows)
     figure(NAME, "twice", after[0] - after[1] + len(there) - len({*there}), "rows", rows)
     figure(NAME, "others_unchanged", float(before == after and {*there} == load.there), "ratio", rows)
-    figure(NAME, "search_cost_ratio", _search_cost(agents[0]) / cost, "ratio", TIMES * ROUNDS)
+    undivided, divided = _search_costs(agents[0])
+    figure(NAME, "search_cpu_undivided", undivided * 1000, "ms", TIMES * ROUNDS)
+    figure(NAME, "search_cpu_divided", divided * 1000, "ms", TIMES * ROUNDS)
+    figure(NAME, "search_cost_ratio", divided / undivided, "ratio", TIMES * ROUNDS)
 
 
 def _move_and_kill() -> None:
@@ -155,22 +162,47 @@ def _ids_of(writers: "list[Agent]") -> list[str]:
     return [id_ for (id_,) in fetch_rows(sql, [[writer.pk for writer in writers]])]
 
 
-def _search_cost(agent: "Agent") -> float:
-    """Return the CPU seconds of a search, of this process and of PostgreSQL: the least of some rounds."""
+def _copy_database() -> None:
+    """Copy the database as it is now, undivided, to UNDIVIDED."""
+    import psycopg
+
+    folder = DataFolder(Path(os.environ["DOSSIER_DATA_DIR"]))
+    _use_database(DATABASE)
+    with psycopg.connect(folder.conninfo(ADMIN, "postgres", password=folder.password(ADMIN)), autocommit=True) as admin:
+        admin.execute(f"CREATE DATABASE {UNDIVIDED} TEMPLATE {DATABASE} STRATEGY FILE_COPY")
+
+
+def _use_database(name: str) -> None:
+    """Close this process's connections; the next ones are to the database of this name."""
+    from django.db import connections
+
+    for wrapper in connections.all():
+        wrapper.close()
+        if wrapper.settings_dict.get("OPTIONS", {}).get("pool"):
+            wrapper.close_pool()  # type: ignore[attr-defined]  # of the PostgreSQL backend
+        wrapper.settings_dict["NAME"] = name
+
+
+def _search_costs(agent: "Agent") -> list[float]:
+    """Return the CPU seconds of a search, of this process and of PostgreSQL, in the undivided and the divided database:
+    the least of some rounds.
+    """
+    question = _searches(agent)
+    rounds = [[_search_cost(name, question) for name in (UNDIVIDED, DATABASE)] for _ in range(ROUNDS)]
+    return [min(costs) for costs in zip(*rounds, strict=True)]
+
+
+def _search_cost(database: str, question: Callable[[], None]) -> float:
     from config.db.statements import fetch_rows
 
-    question = _searches(agent)
-    for _ in range(10):
+    _use_database(database)
+    for _ in range(WARM):
         question()
     ((backend,),) = fetch_rows("SELECT pg_backend_pid()")
-    rounds = []
-    for _ in range(ROUNDS):
-        began = time.process_time() + _cpu_of(backend)
-        for _ in range(TIMES):
-            question()
-        rounds.append((time.process_time() + _cpu_of(backend) - began) / TIMES)
-    figure(NAME, "search_cpu", min(rounds) * 1000, "ms", TIMES)
-    return min(rounds)
+    began = time.process_time() + _cpu_of(backend)
+    for _ in range(TIMES):
+        question()
+    return (time.process_time() + _cpu_of(backend) - began) / TIMES
 
 
 def _cpu_of(pid: int) -> float:

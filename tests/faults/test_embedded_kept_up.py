@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from config.postgres.embedded import EmbeddedPostgres
 from tests.faults.processes import kill_supervisor, until
 

@@ -108,7 +108,10 @@ def test_an_assembly_reads_one_partition_of_each_owner(
     for table in READ_BY_OWNER:
         scans = scans_of(statements, [table.partition(number) for number in range(PARTITIONS)], [table.table])
         assert scans, table
-        assert {scan.statement for scan in scans if f"{table.owner} = " not in scan.conditions} == set()
+        unpruned = {scan.statement for scan in scans if f"{table.owner} = " not in scan.conditions}
+        named = {one: {*re.findall(rf"\b{table.table}_\d\b", one)} for one in unpruned}
+        assert [one for one, partitions in named.items() if len(partitions) != 1] == []
+        assert bool(named) == (table.table == "memories"), "searches of memories name the partition"
     notice_division(is_divided=False)
 
 

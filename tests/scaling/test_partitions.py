@@ -2,6 +2,7 @@
 
 import datetime
 from collections.abc import Iterator
+from dataclasses import replace
 from io import StringIO
 from typing import Any
 from uuid import UUID
@@ -12,6 +13,7 @@ from django.db import IntegrityError, connections, transaction
 
 from agents.models import Agent
 from agents.services import agent_create
+from assembly.simulation.time_travel.shadow_tables import database_as_of
 from config.db.partitions.definition import Definition, definition_of
 from config.db.partitions.divided_tables import MEMORIES, PARTITIONS, leaves
 from config.db.partitions.references import references_to
@@ -112,6 +114,29 @@ def test_rows_searches_and_the_catalogue_are_as_before(owners: list[Owner], monk
     assert left == []
     assert len(leaves("memories")) == PARTITIONS
     assert "is divided already" in partition_tables("--table", "memories")
+
+
+@pytest.mark.parametrize("exact_rows", [candidates.EXACT_ROWS, 10], ids=["small owners", "large owners"])
+def test_a_search_of_the_past_does_not_read_the_partition(
+    owners: list[Owner], exact_rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(candidates, "EXACT_ROWS", exact_rows)
+    partition_tables("--table", "memories")
+    owner, moment = owners[-1], datetime.datetime.now(datetime.UTC)
+    [changed] = Memory.objects.filter(agent_id=owner.pk, external_id="roll 7")
+    facts = replace(facts_of(changed), text="When does the paper of roll 7 dry? Never.")
+    memory_update(memory=changed, expected_version=1, facts=facts, superseded_by=None, principal=SYSTEM)
+
+    def said() -> dict[UUID | str, str]:
+        question = parse_question(TOPIC, topic_vector(TOPIC), datetime.date(2026, 1, 1))
+        found = search_memories(owner=owner, question=question, weights=WEIGHTS, limit=EACH, recent=3)
+        return {one.id: one.text for one in found}
+
+    for _ in range(2):  # of which the second search knows the partition
+        assert said()[changed.pk] == facts.text
+    with database_as_of(moment, [owner.pk]):
+        assert said()[changed.pk] == changed.text == "Roll 7 of paper 3 dries in a day."
+    assert said()[changed.pk] == facts.text
 
 
 def test_each_owner_is_in_one_partition(owners: list[Owner]) -> None:

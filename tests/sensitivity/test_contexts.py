@@ -10,16 +10,18 @@ from agents.keys import api_key_create
 from agents.models import Agent, ApiKey
 from assembly.conflicts.services import conflict_resolve
 from assembly.models import Assembly
+from assembly.pipeline.read_plan import withheld_queries
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.profiles.shipped import SHIPPED
 from assembly.rules.services import rule_create
+from config.db.statements import run_together
 from memories.models import Memory
 from memories.search import candidates
 from memories.services import MemoryFacts, memories_create
 from teams.models import Team, User
 from teams.principal import SYSTEM, Principal
-from teams.sensitivity import SETTABLE_LEVELS, Sensitivity
+from teams.sensitivity import SETTABLE_LEVELS, Clearances, Sensitivity
 from tests.assembly.conflicts.conflict_factories import conflict_between
 from tests.client import Api
 from tests.sensitivity.restricted_things import (
@@ -177,3 +179,21 @@ def test_how_much_was_withheld_is_told_to_those_who_may_read_everything(
     }
     assert any(report.get("withheld") for report in shown["owner"])
     assert not any("withheld" in report for report in shown["teammate"])
+
+
+def test_as_much_is_withheld_where_the_owners_are_on_other_servers(stocked: Agent, team: Team, settings: Any) -> None:
+    add_restricted(stocked, team)
+
+    def counted() -> list[dict[str, int]]:
+        clearances, found = Clearances(*[Sensitivity.INTERNAL] * 3), []
+        for query in withheld_queries(stocked, team, clearances, lambda counts, _: found.append({**counts})):
+            [rows] = run_together([query.statement])
+            query.read(rows, 0)
+        return found
+
+    [together] = counted()
+    settings.DATABASE_DISTRIBUTED = True
+    apart = counted()
+    assert len(apart) == 3, "of the agent, of its team, of the coordinator"
+    assert {**apart[0], **apart[1], **apart[2]} == together
+    assert all(apart)

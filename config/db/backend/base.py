@@ -8,6 +8,11 @@ from django.db.backends.postgresql import base
 from psycopg import Connection, OperationalError
 from psycopg_pool import PoolTimeout
 
+MAX_PREPARED = 200
+"""The most statements that a connection keeps prepared. Where memories are divided, the dozen of a search are prepared
+once for each partition; psycopg would keep 100, and prepare some again and again.
+"""
+
 
 class DatabaseWrapper(base.DatabaseWrapper):
     """A database wrapper that attaches to the embedded server when the database is needed first; `--help` starts
@@ -39,6 +44,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             if not self.pool:
                 raise OperationalError("The connection was closed immediately.")
             self.pool.putconn(connection)  # which makes another in its place
+        connection.prepared_max = MAX_PREPARED
         return connection
 
 

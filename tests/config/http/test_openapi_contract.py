@@ -37,8 +37,8 @@ owner, editor, teammate, team, agent = personas.once_per_module(
 CONFIG = schemathesis.Config.from_dict({
     "generation": {"deterministic": True, "database": "none"},
     "phases": {"coverage": {"enabled": True, "unexpected-methods": []}},
-    # Parameters of addresses and queries are of few kinds, which all operations share. Bodies that create things are each
-    # of its own kind; those that change them, or create many at once, have the same fields.
+    # Parameters of addresses and queries are of few kinds, which all operations share. Bodies that create things are
+    # each of its own kind; those that change them, or create many at once, have the same fields.
     # To think up those of the request for memory takes a processor 40 s: tests/assembly/contract tries that one itself.
     "operations": [] if DEEP else [
         {"include-method": ["GET", "DELETE", "PATCH", "PUT"], "phases": {"coverage": {"enabled": False}}},

@@ -118,6 +118,21 @@ def test_owners_of_english_texts_have_the_terms_that_they_had(agent: Agent, text
     assert search.parameters["time_words"] == TIME_WORDS
 
 
+def test_terms_are_the_same_where_entities_are_on_another_server(agent: Agent, settings: Any) -> None:
+    """Then the search of files asks for the entities by themselves, in the languages of the files."""
+    for name in ("Alte Häuser", "Ada"):
+        Entity.objects.create(agent=agent, name=name, type="thing")
+    question = parse_question("Wo sind die Alte Häuser von Ada?", None, TODAY)
+    asked: dict[str, Any] = {"most": 0, "languages_of": "file_passages", "spoken": ["german", "spanish"]}
+    here, _, _ = read_terms(question, "agent_id", agent.pk, **asked)
+    settings.DATABASE_DISTRIBUTED = True
+    apart, _, _ = read_terms(question, "agent_id", agent.pk, **asked)
+    assert apart == here
+    assert any("'alt' <-> 'haus'" in entity for entity in apart.entities)
+    assert len(apart.entities) == 2
+    assert {*apart.languages} == {"english", "german", "spanish"}
+
+
 def test_a_question_of_many_words_finds_the_forms_of_each(agent: Agent) -> None:
     remember(agent, GERMAN)
     page = " ".join(["und", *(f"Wort{number} und" for number in range(17_000)), "Rechnungen"])
