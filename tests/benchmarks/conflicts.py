@@ -6,11 +6,12 @@ this documentation that are near in meaning, none of which contradict each other
 people wrote who did not see the detection (`writer`), with `third.jsonl`, which a third one wrote, and with
 `voices.jsonl`, twelve manners of writing (`voice`) by one developer. So their figures
 promise nothing for other texts: what is measured without the pairs of a writer is in the weights, as
-`without_the_writer`. `sealed.jsonl` is a third of the pairs of two more writers, chosen by a hash of the texts: nobody
-has looked at it, and no weight or rule was made with it. The other two thirds, `opened.jsonl`, have been read, but no
-rule that was made with them is in use. So the figures of both are the ones to expect of pairs like these. `held_out.jsonl`, `fresh.jsonl` (other styles) and `notes.jsonl` (short notes and German) are not
-trained with, but the false alarms of `held_out` and `fresh` were read, a guard was made for one of `fresh`, and
-variants were chosen by the figures of all three. The cosines are those of the bundled embedder.
+`without_the_writer`. `sealed.jsonl` is a third of the pairs of two more writers, chosen by a hash of the texts:
+nobody has looked at it, and no weight or rule was made with it. The other two thirds, `opened.jsonl`, have been read,
+but no rule that was made with them is in use. So the figures of both are the ones to expect of pairs like these.
+`held_out.jsonl`, `fresh.jsonl` (other styles) and `notes.jsonl` (short notes and German) are not trained with, but
+the false alarms of `held_out` and `fresh` were read, a guard was made for one of `fresh`, and variants were chosen by
+the figures of all three. The cosines are those of the bundled embedder.
 
 `precision` and `recall` are those of conflicts, `false_alarms` is the share of pairs that agree (`duplicate`,
 `refining`, `similar`) which are called conflicts, and `duplicate_precision` is the precision of duplicates: shares from
