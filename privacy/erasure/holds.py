@@ -38,7 +38,7 @@ def hold_set(*, kind: HoldKind, target: UUID, reason: str, principal: Principal)
             )
     except IntegrityError:
         raise Conflict("There is a legal hold already. Lift it before you set another one.") from None
-    activity_record(principal, ActivityAction.LEGAL_HOLD_SET, f"{kind}:{target}")
+    activity_record(principal, ActivityAction.LEGAL_HOLD_SET, f"{kind}:{target}", reason=said)
     return hold
 
 

@@ -141,6 +141,10 @@ def erasure_request(
     erasure.job_id = erasure_job(erasure).id
     erasure.save(update_fields=["job_id"])
     activity_record(
-        principal, ActivityAction.SUBJECT_ERASED, f"subject:{current.id}", detail={"erasure": erasure.number}
+        principal,
+        ActivityAction.SUBJECT_ERASED,
+        f"subject:{current.id}",
+        detail={"erasure": erasure.number},
+        reason=said,
     )
     return erasure

@@ -4,10 +4,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
-from teams.activity.models import Activity, ActivityAction
+from config.http.client_address import client_address
+from config.observability.request_context import CURRENT_REQUEST
+from teams.activity.models import MAX_ACTIVITY_REASON_CHARACTERS, Activity, ActivityAction
 from teams.principal import Principal
 
-MAX_TARGET_CHARACTERS, MAX_NAME_CHARACTERS = 200, 120
+MAX_TARGET_CHARACTERS, MAX_NAME_CHARACTERS, MAX_ADDRESS_CHARACTERS = 200, 120, 45
 SYSTEM_NAME = "Dossier"
 
 
@@ -18,8 +20,10 @@ def activity_record(
     *,
     team_ids: Iterable[UUID | None] = (),
     detail: Mapping[str, Any] | None = None,
+    reason: str = "",
 ) -> Activity:
-    """Record that the principal did this. The values in `detail` must be JSON.
+    """Record that the principal did this, from the address of the current request. The values in `detail` must be JSON;
+    `reason` is what the principal was asked to give.
 
     Admins of each team of `team_ids` will read the entry, and it can never be deleted: it must have no secret, no URL
     (they may have tokens), and no name of another team. None among the ids is the organisation.
@@ -31,7 +35,15 @@ def activity_record(
         target=target[:MAX_TARGET_CHARACTERS],
         team_ids=sorted(id_ for id_ in team_ids if id_),
         detail=dict(detail or {}),
+        address=_address(),
+        reason=reason[:MAX_ACTIVITY_REASON_CHARACTERS],
     )
+
+
+def _address() -> str:
+    """Return the IP address of the client of the current request; empty in jobs and commands."""
+    request = CURRENT_REQUEST.get()
+    return client_address(request)[:MAX_ADDRESS_CHARACTERS] if request else ""
 
 
 def changed_values(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:

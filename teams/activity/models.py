@@ -1,4 +1,4 @@
-"""An entry of the activity log, which is never changed or deleted."""
+"""An entry of the activity log, which is never changed, and deleted when its time is over."""
 
 from typing import ClassVar
 
@@ -7,6 +7,8 @@ from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 from uuid_utils.compat import uuid7
+
+MAX_ACTIVITY_REASON_CHARACTERS = 1_000
 
 
 class ActivityAction(models.TextChoices):
@@ -75,8 +77,8 @@ class ActivityAction(models.TextChoices):
 
 
 class Activity(models.Model):
-    """An entry says who did what to what, and when. `detail` has the new values by name, and under `before` the old
-    ones; it has neither secrets nor names of teams other than those of `team_ids`.
+    """An entry says who did what to what, when, from where, and why. `detail` has the new values by name, and under
+    `before` the old ones; it has neither secrets nor names of teams other than those of `team_ids`.
 
     `team_ids` are the teams whose admins may read the entry, besides the organisation's admins; a team may be deleted
     since.
@@ -94,6 +96,12 @@ class Activity(models.Model):
     """The name of what was changed."""
     team_ids = ArrayField(models.UUIDField(), default=list)
     detail = models.JSONField(default=dict)
+    address = models.CharField(max_length=45, blank=True, null=True)  # noqa: DJ001 - unknown is not empty
+    """The IP address of the client; empty for an act by a job or a command, None in entries from before there were
+    addresses.
+    """
+    reason = models.CharField(max_length=MAX_ACTIVITY_REASON_CHARACTERS, blank=True, default="", db_default="")
+    """Why, where a reason is demanded; else empty."""
 
     class Meta:
         db_table = "activities"

@@ -4,6 +4,7 @@ import datetime
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -21,7 +22,7 @@ from teams.forms import validate_storable
 from teams.models import Activity
 
 MAX_CSV_ROWS = 50_000
-CSV_COLUMNS = ("created_at", "actor", "actor_name", "action", "target", "detail")
+CSV_COLUMNS = ("created_at", "actor", "actor_name", "action", "target", "detail", "address", "reason")
 DAYS = {"7": 7, "30": 30, "90": 90}
 
 
@@ -29,7 +30,7 @@ class ActivityFilterForm(forms.Form):
     """The filters of the activity log."""
 
     q = forms.CharField(
-        label=_("Person or target"), required=False, max_length=120, validators=[validate_storable], strip=True
+        label=_("Person, target or address"), required=False, max_length=120, validators=[validate_storable], strip=True
     )
     action = forms.ChoiceField(
         label=_("Action"), required=False, choices=[("", _("All actions")), *ActivityAction.choices]
@@ -44,7 +45,8 @@ class ActivityFilterForm(forms.Form):
         """Return the entries that match the valid filters."""
         asked = self.cleaned_data
         if words := asked["q"]:
-            found = found.filter(actor_name__icontains=words) | found.filter(target__icontains=words)
+            named = found.filter(actor_name__icontains=words) | found.filter(target__icontains=words)
+            found = named | found.filter(address=words)
         if asked["action"]:
             found = found.filter(action=asked["action"])
         if asked["days"]:
@@ -63,6 +65,7 @@ def activity_log(request: HttpRequest) -> HttpResponse:
         "filtered": any(request.GET.get(name) for name in form.fields),
         "rows": [(activity, list(detail_phrases(activity.detail))) for activity in shown],
         "next": next_page_url(request.path, request.GET.dict(), cursor),
+        "days": settings.ACTIVITIES_DAYS,
     }
     return render(request, "teams/activity/log.html", facts, status=200 if form.is_valid() else 422)
 
@@ -79,6 +82,8 @@ def activity_csv(request: HttpRequest) -> HttpResponse:
             one.action,
             one.target,
             "; ".join(detail_phrases(one.detail)),
+            one.address,
+            one.reason,
         )
         for one in found[:MAX_CSV_ROWS].iterator()
     )

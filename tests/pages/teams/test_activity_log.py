@@ -1,15 +1,18 @@
 """Administrative acts are recorded with who, what and when, and are read by those who manage."""
 
 import csv
+import datetime
 import io
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from allauth.mfa.models import Authenticator
 from django.db import DatabaseError, transaction
 from django.test import Client
+from django.utils import timezone
 
 from agents.keys import api_key_create
 from agents.models import Agent, ApiKey
@@ -30,6 +33,7 @@ from teams.activity.reading import readable_activities
 from teams.models import Activity, Membership, Role, Team, User
 from teams.people import person_update
 from teams.principal import SYSTEM
+from teams.readings.expired_lines import activities_prune
 from teams.services import membership_set, team_create
 from tests.pages.conftest import SignedIn, text_of
 
@@ -189,6 +193,42 @@ def test_entries_cannot_be_changed_or_deleted(admin: User) -> None:
         Activity.objects.update(target="x")
     with pytest.raises(DatabaseError), transaction.atomic():
         Activity.objects.all().delete()
+
+
+def test_entries_go_when_their_time_is_over(settings: Any) -> None:
+    now = timezone.now()
+    for days in (1, 50, 399, 401, 800):
+        with patch("django.utils.timezone.now", return_value=now - datetime.timedelta(days=days)):
+            team_create(slug=f"t{days}", name=f"{days} days", principal=SYSTEM)
+    assert activities_prune() == 2
+    assert set(Activity.objects.values_list("target", flat=True)) == {"1 days", "50 days", "399 days"}
+    settings.ACTIVITIES_DAYS = 1  # less than the database allows
+    with patch("teams.readings.expired_lines.BATCH", 1):
+        assert activities_prune() == 2
+    assert Activity.objects.get().target == "1 days"
+
+
+def test_an_entry_says_from_where_and_why(signed_in: SignedIn, admin: User, team: Team) -> None:
+    Activity.objects.create(actor="system", action="team.created", target="Old")
+    team_create(slug="job", name="By a command", principal=SYSTEM)
+    browser = signed_in(admin)
+    browser.post("/teams/new/", {"name": "Care"}, REMOTE_ADDR="192.0.2.7")
+    _key, secret = api_key_create(agent=None, name="Audit", principal=admin.principal)
+    api = Client(headers={"authorization": f"Bearer {secret}"}, REMOTE_ADDR="192.0.2.8")
+    held = {"kind": "team", "target": str(team.id), "reason": "Case 4711"}
+    assert api.post("/api/v1/legal-holds", held, content_type="application/json").status_code == 201
+    found = api.get("/api/v1/activities").json()["results"]
+    expected = {
+        "Old": (None, ""), "By a command": ("", ""), "Care": ("192.0.2.7", ""),
+        f"team:{team.id}": ("192.0.2.8", "Case 4711"),
+    }  # fmt: skip
+    assert expected.items() <= {one["target"]: (one["address"], one["reason"]) for one in found}.items()
+    page = text_of(browser.get(LOG))
+    for shown in ("192.0.2.7", "192.0.2.8", "Case 4711", "unknown"):
+        assert shown in page
+    assert "Case 4711" not in text_of(browser.get(f"{LOG}?q=192.0.2.7"))
+    rows = list(csv.DictReader(io.StringIO(browser.get("/activity/log.csv?q=192.0.2.8").content.decode())))
+    assert [(row["address"], row["reason"]) for row in rows] == [("192.0.2.8", "Case 4711")]
 
 
 def test_filters_and_the_csv_agree(signed_in: SignedIn, admin: User) -> None:
