@@ -40,6 +40,18 @@ def activity_record(
     )
 
 
+def export_record(
+    principal: Principal, file_name: str, *, rows: int | None = None, team_ids: Iterable[UUID | None] = ()
+) -> None:
+    """Record that the principal takes out a file with so many rows; None if it has none, such as the text of a context.
+
+    Every response that is downloaded as a file calls this, or writes another entry: the walks of `tests.rights` see to
+    it.
+    """
+    detail = {} if rows is None else {"rows": rows}
+    activity_record(principal, ActivityAction.EXPORT_DOWNLOADED, file_name, team_ids=team_ids, detail=detail)
+
+
 def _address() -> str:
     """Return the IP address of the client of the current request; empty in jobs and commands."""
     request = CURRENT_REQUEST.get()

@@ -243,6 +243,21 @@ def test_filters_and_the_csv_agree(signed_in: SignedIn, admin: User) -> None:
     assert browser.get(f"{LOG}?action=nope").status_code == 422
 
 
+def test_a_file_that_is_cut_says_where_the_rest_is(signed_in: SignedIn, admin: User) -> None:
+    for number in range(5):
+        team_create(slug=f"t{number}", name=f"T {number}", principal=SYSTEM)
+    browser, path, targets = signed_in(admin), "/activity/log.csv?action=team.created", []
+    with patch("teams.activity.log_files.MAX_FILE_ROWS", 2):
+        while path:
+            *rows, last = csv.DictReader(io.StringIO(browser.get(path).content.decode()))
+            told, _, path = last["created_at"].partition("older ones: ")
+            targets += [row["target"] for row in (rows if path else [*rows, last])]
+            assert not path or told == "This file has 2 lines. There are "
+    assert targets == [f"T {number}" for number in reversed(range(5))]
+    entries = Activity.objects.filter(action="export.downloaded", target="activity.csv")
+    assert sorted(entry.detail["rows"] for entry in entries) == [1, 2, 2]
+
+
 def test_the_log_takes_few_queries(signed_in: SignedIn, admin: User, django_assert_num_queries: Any) -> None:
     browser = signed_in(admin)
     browser.get(LOG)
