@@ -31,7 +31,7 @@ def log_file(
     bad cursor in the query.
     """
     principal = principal_of(request)
-    query = {name: value for name, value in request.GET.items() if name != "limit"}
+    query = {name: value for name, value in request.GET.dict().items() if name != "limit"}
     lines, cursor = page_of(found, query, page_size=MAX_FILE_ROWS)
     managed = Team.objects.permitting(Action.MANAGE, principal).values_list("id", flat=True)
     export_record(principal, file_name, rows=len(lines), team_ids=[] if principal.is_admin else list(managed))

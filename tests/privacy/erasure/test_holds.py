@@ -1,6 +1,7 @@
 """While there is a legal hold on an agent, a team or a person, nothing of it is deleted or pruned; pages say why."""
 
 import datetime
+from collections.abc import Callable
 from uuid import UUID, uuid4
 
 import pytest
@@ -43,12 +44,13 @@ def test_nothing_of_a_held_agent_is_deleted(agent: Agent, team: Team) -> None:
     events_create(agent=agent, facts=[{"type": "note", "content": "Tea"}], principal=SYSTEM)
     event = Event.objects.get()
     hold = held(HoldKind.AGENT, agent.id)
-    for deletion in (
+    deletions: list[Callable[[], None]] = [
         lambda: memory_delete(memory=memory, principal=SYSTEM),
         lambda: daily_log_delete(log=log, principal=SYSTEM),
         lambda: agent_item_delete(thing=event, principal=SYSTEM),
         lambda: agent_delete(agent=agent, principal=SYSTEM),
-    ):
+    ]
+    for deletion in deletions:
         with pytest.raises(HeldByLaw, match="Case 4711"):
             deletion()
     memory_delete(memory=of_team, principal=SYSTEM)
