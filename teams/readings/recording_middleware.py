@@ -51,7 +51,8 @@ class ReadingsMiddleware:
         except DatabaseError:
             logger.exception("a reading could not be recorded")
             if _must_be_recorded(request, response):
-                response.close()
+                if response.streaming:
+                    response.close()
                 return error_response(request, ReadingNotRecorded(request))
         return response
 

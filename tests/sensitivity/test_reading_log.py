@@ -190,7 +190,7 @@ def test_nothing_restricted_is_shown_if_its_line_cannot_be_written(
     settings.READINGS_REQUIRED = required
     browser, api = signed_in(owner), Api(person=owner.principal)
     with patch(f"teams.readings.recording_middleware.{failing}", side_effect=DatabaseError):
-        answers = browser.get(f"/memories/{memory.id}/"), api.get(f"memories/{memory.id}")
+        answers = browser.get(f"/memories/{memory.id}/"), api.get(f"agents/{agent.slug}/memories/{memory.id}")
         assert browser.get("/teams/").status_code == 200
     assert [answer.status_code for answer in answers] == [status, status]
     assert [memory.text in answer.content.decode() for answer in answers] == [status == 200] * 2
