@@ -285,6 +285,9 @@ FROZEN_S3_BUCKET = environment.text("FROZEN_S3_BUCKET")
 FROZEN_S3_ENDPOINT = environment.web_address("FROZEN_S3_ENDPOINT")
 FROZEN_S3_REGION = environment.text("FROZEN_S3_REGION")
 READINGS_DAYS = environment.number("READINGS_DAYS", 400, minimum=30, maximum=36_500)  # of the log of who looked
+# From which sensitivity on nothing is shown without a line in it:
+READINGS_REQUIRED = environment.choice("READINGS_REQUIRED", "restricted", "confidential", "never")
+ACTIVITIES_DAYS = environment.number("ACTIVITIES_DAYS", 400, minimum=30, maximum=36_500)  # of administrative acts
 MEMORY_BUDGET_MB = environment.number("MEMORY_BUDGET_MB", 0, minimum=0, maximum=100_000_000)  # 0: no limit
 
 # --- Pages ---

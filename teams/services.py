@@ -10,6 +10,7 @@ from config.db.statements import fetch_rows
 from config.http.errors import Conflict, NotFound
 from teams.activity.log import activity_record, changed_values
 from teams.activity.models import ActivityAction
+from teams.legal_holds import require_not_held
 from teams.models import Membership, Team, TeamFile, User, admins_of, readers_of
 from teams.principal import SYSTEM, Principal, Role
 from teams.versioned_text.drafts import drafts_delete
@@ -158,7 +159,8 @@ ERASE_SQL = "SELECT erase(%s, %s, %s)"
 
 
 def erase(table: str, row_id: UUID, principal: Principal) -> None:
-    """Delete a row with its history through the database's one audited function. Raises NotFound."""
+    """Delete a row with its history through the database's one audited function. Raises NotFound and HeldByLaw."""
+    require_not_held(table, row_id)
     ((erased,),) = fetch_rows(ERASE_SQL, [table, row_id, principal.ref])
     if not erased:
         raise NotFound

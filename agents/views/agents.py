@@ -16,6 +16,7 @@ from agents.services import agent_create, agent_delete, agent_update
 from config.http.errors import Conflict, Invalid
 from teams.access import principal_of, require_admin
 from teams.forms import DeletionForm
+from teams.legal_holds import HeldByLaw, hold_on
 from teams.models import Team, admins_of
 from teams.principal import Action, Principal
 from teams.versioned_text.versioned_file import StaleVersion
@@ -91,14 +92,19 @@ def agent_delete_view(request: HttpRequest, slug: str) -> HttpResponse:
     agent = agent_for(principal, slug, Action.MANAGE)
     form = DeletionForm(request.POST or None, slug=slug)
     if request.method == "POST" and form.is_valid():
-        agent_delete(agent=agent, principal=principal)
-        messages.success(
-            request, _("Agent %(name)s deleted. Records of its contexts are retained.") % {"name": agent.name}
-        )
-        return redirect("agent_list")
+        try:
+            agent_delete(agent=agent, principal=principal)
+        except HeldByLaw as refused:
+            form.add_error(None, refused.detail)
+        else:
+            messages.success(
+                request, _("Agent %(name)s deleted. Records of its contexts are retained.") % {"name": agent.name}
+            )
+            return redirect("agent_list")
     if not manages_all_teams(principal, agent):
         return render(request, "agents/delete_shared.html", {"agent": agent, **_other_teams_context(agent, principal)})
-    return render(request, "agents/delete.html", {"agent": agent, "form": form}, status=422 if form.errors else 200)
+    facts = {"agent": agent, "form": form, "hold": hold_on("agents", agent.id)}
+    return render(request, "agents/delete.html", facts, status=422 if form.errors else 200)
 
 
 def _other_teams_context(agent: Agent, principal: Principal) -> dict[str, Any]:

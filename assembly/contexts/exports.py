@@ -13,6 +13,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Sum
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
@@ -31,6 +32,7 @@ from config.http.errors import DossierError, NotFound
 from memories.archive.zip_file import IN_MEMORY_BYTES, file_response
 from memories.jobs.services import Advance, job_create, job_kind
 from memories.models import Job
+from teams.activity.log import export_record
 from teams.principal import Principal
 from teams.sensitivity import DEFAULT_LEVEL, reading_as
 
@@ -106,10 +108,14 @@ EXPORT_FORMATS: Mapping[str, ExportFormat] = {
 }
 
 
-def list_response(contexts: Sequence[Assembly], kind: str) -> HttpResponseBase:
-    """Return a response with the contexts as a file in the format `kind` (csv or json), written at once."""
+def list_response(contexts: Sequence[Assembly], kind: str, principal: Principal) -> HttpResponseBase:
+    """Return a response with the contexts as a file in the format `kind` (csv or json), written at once.
+
+    The activity log says that the principal got them.
+    """
     parts = [EXPORT_FORMATS[kind].write([row_of(context) for context in contexts])]
     name = f"contexts-{timezone.now():%Y-%m-%d}.{kind}"
+    export_record(principal, name, rows=len(contexts), team_ids={context.team_id for context in contexts})
     return HttpResponse(
         "".join(_framed_parts(parts, kind)),
         content_type=EXPORT_FORMATS[kind].content_type,
@@ -117,8 +123,11 @@ def list_response(contexts: Sequence[Assembly], kind: str) -> HttpResponseBase:
     )
 
 
-def export_file_response(file: ContextFile) -> HttpResponseBase:
-    """Return a response with the export file that a job prepared, read from the database part by part."""
+def export_file_response(file: ContextFile, principal: Principal) -> HttpResponseBase:
+    """Return a response with the export file that a job prepared, read from the database part by part.
+
+    The activity log says that the principal got it, to admins of the teams that its requester saw.
+    """
     contents = file.parts.order_by("number").values_list("content", flat=True).iterator(chunk_size=1)
     written = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY_BYTES)  # noqa: SIM115 - the answer closes it
     texts = (_noted_as_read(bytes(content).decode()) for content in contents)
@@ -126,6 +135,8 @@ def export_file_response(file: ContextFile) -> HttpResponseBase:
         written.write(text.encode())
     written.seek(0)
     name = f"contexts-{file.created:%Y-%m-%d-%H%M}.{file.format}"
+    rows = file.parts.aggregate(rows=Sum("rows"))["rows"] or 0
+    export_record(principal, name, rows=rows, team_ids=map(UUID, file.visibility.get("teams", ())))
     return file_response(written, name, EXPORT_FORMATS[file.format].content_type)
 
 

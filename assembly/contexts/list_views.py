@@ -155,7 +155,7 @@ def _download_response(visible: VisibleOwners, parameters: dict[str, str], kind:
     except SearchTooBroad:
         contexts = None
     if contexts is not None:
-        return list_response(contexts, kind)
+        return list_response(contexts, kind, visible.principal)
     file = context_file_create(parameters=parameters, kind=kind, principal=visible.principal)
     return redirect("context_file", id_=file.id)
 
@@ -188,4 +188,4 @@ def context_file_download(request: HttpRequest, id_: UUID) -> HttpResponseBase:
         require_same_access(file, principal)
     except AccessChanged as refused:
         return _download_page(request, file, refusal=refused.detail)
-    return export_file_response(file)
+    return export_file_response(file, principal)

@@ -37,6 +37,7 @@ from config.http.late_reads import may_be_late
 from config.http.selection import FIELD, redirect_to_list
 from config.http.serializers import OPTIONS
 from teams.access import principal_of
+from teams.activity.log import export_record
 
 MOST_DIGITS = 9
 
@@ -137,11 +138,12 @@ def replay(request: HttpRequest, id_: UUID) -> HttpResponse:
     return redirect("context", id_=told.assembly.id)
 
 
-@may_be_late
 def download(request: HttpRequest, id_: UUID) -> HttpResponse:
     """Return the exact text of a context as a Markdown file."""
-    told = record_for(principal_of(request), id_)
+    principal = principal_of(request)
+    told = record_for(principal, id_)
     name = f"{told.assembly.agent_slug}-{told.assembly.created:%Y-%m-%d-%H%M%S}.md"
+    export_record(principal, name, team_ids=[told.assembly.team_id])
     return HttpResponse(
         content_of(told).encode(),
         content_type="text/markdown; charset=utf-8",
@@ -197,11 +199,12 @@ def record(request: HttpRequest, id_: UUID) -> HttpResponse:
     return render(request, "assembly/contexts/record.html", facts)
 
 
-@may_be_late
 def record_file(request: HttpRequest, id_: UUID) -> HttpResponse:
     """Return the record of a context as an indented JSON file."""
-    told = record_for(principal_of(request), id_)
+    principal = principal_of(request)
+    told = record_for(principal, id_)
     name = f"{told.assembly.agent_slug}-{told.assembly.created:%Y-%m-%d-%H%M%S}.json"
+    export_record(principal, name, team_ids=[told.assembly.team_id])
     return HttpResponse(
         pretty_json(load_document(told)).encode(),
         content_type="application/json; charset=utf-8",

@@ -58,8 +58,8 @@ def _told(request: HttpRequest, said: str, refused: int) -> HttpResponseBase:
     return redirect_to_list(request, "context_list")
 
 
-def _export(_request: HttpRequest, found: Sequence[Assembly]) -> HttpResponseBase:
-    return list_response(found, "csv")
+def _export(request: HttpRequest, found: Sequence[Assembly]) -> HttpResponseBase:
+    return list_response(found, "csv", principal_of(request))
 
 
 ACTIONS: Mapping[str, Callable[[HttpRequest, Sequence[Assembly]], HttpResponseBase]] = {

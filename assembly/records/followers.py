@@ -22,7 +22,7 @@ from assembly.records.unused_keys import unused_keys_destroy
 from config.db.statements import execute_sql, fetch_rows
 from config.keys.key_errors import KeysUnavailable
 from memories.jobs.periodic import periodic
-from teams.readings.expired_lines import readings_prune
+from teams.readings.expired_lines import activities_prune, readings_prune
 
 Follower = Callable[[Sequence[Assembly]], None]
 """A function called with new assemblies, oldest first; it writes through the default connection, in the open
@@ -173,7 +173,8 @@ def follow() -> None:
 
 @periodic(PRUNE_SECONDS, "prune")
 def prune() -> None:
-    """Delete all records, and lines of the log of readings, whose retention time is over, and keys of what is gone."""
+    """Delete all records, and lines of both logs, whose retention time is over, and keys of what is gone."""
     records_prune()
     unused_keys_destroy()
     readings_prune()
+    activities_prune()

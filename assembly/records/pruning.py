@@ -12,16 +12,19 @@ from datetime import timedelta
 from uuid import UUID
 
 from django.db import OperationalError, transaction
-from django.db.models import Q, QuerySet
+from django.db.models import BooleanField, Func, Q, QuerySet
 from django.utils import timezone
 from uuid_utils.compat import uuid7
 
 from assembly.models import Assembly, Pruning, RetentionPolicy, UnusedPiece
 from assembly.records.seals import pruning_seal
 from config.db.statements import execute_sql, fetch_rows
+from teams.legal_holds import has_holds
 from teams.principal import SYSTEM, Principal
 
-BATCH = 200
+BATCH, MAX_HELD = 200, 100_000
+IS_HELD = Func("id", "agent_id", "team_id", function="is_held", output_field=BooleanField())
+"""The database function that says whether a legal hold protects a record: a migration of `privacy` creates it."""
 
 DELETE_USED_SQL = """
 DELETE FROM unused_pieces WHERE piece = ANY(%s) AND (
@@ -75,25 +78,47 @@ PRUNE_ASSEMBLIES_SQL = "SELECT prune_assemblies(%s, %s, %s, %s, %s, %s)"
 
 @dataclass(frozen=True, slots=True)
 class PruneResult:
-    """The numbers of records deleted, and of pieces deleted because no other record uses them."""
+    """The numbers of records deleted, of pieces deleted because no other record uses them, and of records that are
+    still there because of legal holds.
+    """
 
     records: int = 0
     pieces: int = 0
+    held: int = 0
 
 
 def records_prune(*, principal: Principal = SYSTEM) -> PruneResult:
     """Delete all records whose retention time is over, then the pieces and texts that no other record uses.
 
-    Not deleted are flagged records, if the policy says so; records that no seal holds yet; and records that a newer one
-    repeats, until the newer one is deleted, too.
+    Not deleted are flagged records, if the policy says so; records that no seal holds yet; records that a newer one
+    repeats, until the newer one is deleted, too; and what a legal hold protects.
     """
     policies = RetentionPolicy.objects.exclude(days=None)
     records = sum(_prune_assemblies(policy, ids, principal) for policy in policies for ids in _batches(policy))
-    return PruneResult(records, unused_prune())
+    held = sum(held_count(policy) for policy in policies)
+    if held:
+        logger.info("records are older than their retention time, and legal holds protect them", extra={"held": held})
+    return PruneResult(records, unused_prune(), held)
 
 
 def outdated_records(policy: RetentionPolicy) -> QuerySet[Assembly]:
-    """Return the records that are older than the policy allows, without flagged ones if the policy protects these."""
+    """Return the records that are older than the policy allows and that no legal hold protects, without flagged ones
+    if the policy protects these.
+    """
+    old = _old_records(policy)
+    return old.alias(held=IS_HELD).filter(held=False) if has_holds() else old
+
+
+def held_count(policy: RetentionPolicy) -> int:
+    """Return how many records are older than the policy allows, and are there because of a legal hold; at most
+    `MAX_HELD` are counted.
+    """
+    if not has_holds():
+        return 0
+    return _old_records(policy).alias(held=IS_HELD).filter(held=True)[:MAX_HELD].count()
+
+
+def _old_records(policy: RetentionPolicy) -> QuerySet[Assembly]:
     if policy.days is None:
         return Assembly.objects.none()
     old = _records_under(policy).filter(created__lt=timezone.now() - timedelta(days=policy.days))

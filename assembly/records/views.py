@@ -15,7 +15,7 @@ from assembly.models import AssemblyFlag, NewAssembly, Pruning, RetentionPolicy
 from assembly.records.bundle_writer import RecordBundle, record_bundle_download, zip_bundle
 from assembly.records.followers import failures_retry, parked_failures
 from assembly.records.forms import FlagForm, RetentionForm
-from assembly.records.pruning import outdated_records
+from assembly.records.pruning import held_count, outdated_records
 from assembly.records.retention_policies import (
     EffectiveRetention,
     RetentionRule,
@@ -50,6 +50,7 @@ def retention(request: HttpRequest) -> HttpResponse:
         "waiting": NewAssembly.objects.count(),
         "parked": parked_failures()[:MAX_PARKED],
         "prunings": _latest_prunings(),
+        "kept_by_law": _kept_by_law(held),
         "own": RetentionPolicy.objects.exclude(team=None).select_related("team").order_by("team__name"),
     }
     return render(
@@ -70,6 +71,7 @@ def team_retention(request: HttpRequest, slug: str) -> HttpResponse:
         "held": held,
         "default": effective_retention(None),
         "prunings": _latest_prunings(team_id=team.id),
+        "kept_by_law": _kept_by_law(held),
     }
     status = 422 if form.errors else 200
     return render(request, "assembly/records/team_retention.html", {**context, "form": form}, status=status)
@@ -86,6 +88,11 @@ def retry_followers(request: HttpRequest) -> HttpResponse:
         % {"count": count},
     )
     return redirect("retention")
+
+
+def _kept_by_law(held: EffectiveRetention) -> int:
+    """Return how many contexts under the rule would have been deleted without legal holds."""
+    return held_count(RetentionPolicy(team=held.team, days=held.keeping.days, keep_flagged=held.keeping.keep_flagged))
 
 
 def _latest_prunings(**of: Any) -> list[Pruning]:

@@ -23,6 +23,7 @@ AUDITED_FUNCTIONS = (
     "prune_levels(uuid, bytea[])",
     "prune_recall_results(uuid, uuid, integer)",
     "prune_readings(integer, integer)",
+    "prune_activities(integer, integer)",
     "erase_spellings(uuid, text, text[], text, text, text, text[])",
     "erase_rows(uuid, text, text[], text, text, text, text[])",
     "erase_things(uuid, text, uuid[])",

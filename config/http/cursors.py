@@ -26,13 +26,14 @@ def page_of(
     keys: tuple[str, ...] = ("created", "id"),
     *,
     ascending: bool = False,
+    page_size: int = DEFAULT_LIMIT,
 ) -> tuple[list[RowType], str]:
     """Return a page of rows, with the greatest keys first, and the cursor of the next page, "" if there is none.
 
     The keys together must be unique; with `ascending`, the least come first. `query` may have `cursor` and `limit` (1
-    to MAX_LIMIT). Raises Invalid.
+    to MAX_LIMIT, by default `page_size`). Raises Invalid.
     """
-    limit = limit_of(query.get("limit", ""))
+    limit = limit_of(query.get("limit", ""), page_size)
     if cursor := query.get("cursor", ""):
         rows = rows.filter(_after_cursor(rows.model, keys, cursor, "gt" if ascending else "lt"))
     found = list(rows.order_by(*(key if ascending else f"-{key}" for key in keys))[: limit + 1])

@@ -102,10 +102,14 @@ PLAIN_FILE = 0o100644 << 16
 
 def build_zip(entries: Iterable[ArchiveEntry]) -> IO[bytes]:
     """Return a temporary file with the zip, positioned at its beginning; closing the file deletes it."""
-    file: IO[bytes] = SpooledTemporaryFile(max_size=IN_MEMORY_BYTES)  # noqa: SIM115
+    file = _temporary_file()
     write_zip(entries, file)
     file.seek(0)
     return file
+
+
+def _temporary_file() -> IO[bytes]:
+    return SpooledTemporaryFile(max_size=IN_MEMORY_BYTES)
 
 
 def write_zip(entries: Iterable[ArchiveEntry], file: IO[bytes]) -> int:
@@ -134,8 +138,11 @@ ZIP = "application/zip"
 def zip_download(scope: ExportScope) -> HttpResponseBase:
     """Return a response that downloads the zip of the scope."""
     of = [] if scope.organisation else [team.id for team in scope.teams]
-    activity_record(scope.principal, ActivityAction.EXPORT_DOWNLOADED, f"{scope.name}.zip", team_ids=of)
-    return file_response(build_zip(entries_of(scope)), f"{scope.name}.zip", ZIP)
+    name, file = f"{scope.name}.zip", _temporary_file()
+    detail = {"files": write_zip(entries_of(scope), file)}
+    file.seek(0)
+    activity_record(scope.principal, ActivityAction.EXPORT_DOWNLOADED, name, team_ids=of, detail=detail)
+    return file_response(file, name, ZIP)
 
 
 def file_response(file: IO[bytes], name: str, content_type: str) -> HttpResponseBase:

@@ -27,6 +27,7 @@ from memories.services.batch_errors import (
     sealed_duplicate,
 )
 from memories.services.json_values import compact_json
+from teams.legal_holds import require_not_held
 from teams.level_changes import record_level, require_level
 from teams.principal import Principal
 from teams.sealing.names import SealedName, stored_forms
@@ -227,7 +228,11 @@ def changed_fields(thing: AgentItem, changes: Facts) -> set[str]:
 
 
 def agent_item_delete(*, thing: AgentItem, principal: Principal) -> None:
-    """Delete the item and the rows that depend on it; records of contexts keep its text. Raises NotFound."""
+    """Delete the item and the rows that depend on it; records of contexts keep its text.
+
+    Raises NotFound, and HeldByLaw under a legal hold.
+    """
+    require_not_held(thing._meta.db_table, thing.pk)  # noqa: SLF001 - Django's documented name
     deleted, _ = type(thing)._default_manager.filter(pk=thing.pk).delete()  # noqa: SLF001
     if not deleted:
         raise NotFound(f"The {thing._meta.verbose_name} “{thing.pk}”")  # noqa: SLF001

@@ -21,6 +21,7 @@ from memories.services import Owner
 from memories.services.agent_item import agent_item_delete
 from memories.views.item_kinds import ItemPage
 from teams.access import principal_of
+from teams.legal_holds import hold_on
 from teams.principal import Action
 from teams.versioned_text.presentation import Crumb, add_save_message
 from teams.versioned_text.versioned_file import StaleVersion
@@ -97,7 +98,12 @@ def item_delete(request: HttpRequest, slug: str, noun: ItemPage, thing_id: UUID)
         messages.success(request, _("“%(name)s” deleted.") % {"name": thing})
         return redirect(noun.plural, slug=slug)
     back = item_url(noun, agent, thing)
-    context = {**item_page_context(request, agent, noun), "thing": thing, "back": back}
+    context = {
+        **item_page_context(request, agent, noun),
+        "thing": thing,
+        "back": back,
+        "hold": hold_on(thing._meta.db_table, thing.pk),  # noqa: SLF001 - Django's documented name
+    }
     return render(request, "memories/agent_item/delete.html", context)
 
 

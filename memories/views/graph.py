@@ -26,6 +26,7 @@ from memories.views.agent_item import agent_crumbs, find_item, item_page_context
 from memories.views.graph_svg.drawing import draw_graph, entity_kinds
 from memories.views.item_kinds import ENTITY, ItemPage
 from teams.access import principal_of
+from teams.legal_holds import hold_on
 from teams.principal import Action
 from teams.versioned_text.presentation import Crumb, add_save_message
 from teams.versioned_text.versioned_file import StaleVersion
@@ -149,6 +150,7 @@ def relation_delete(request: HttpRequest, slug: str, thing_id: UUID) -> HttpResp
         "thing": relation,
         "relation": relation,
         "back": back,
+        "hold": hold_on("relations", relation.pk),
     }
     return render(request, "memories/agent_item/delete.html", context)
 

@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
+from agents.models import Agent
 from config.http.csv_files import csv_response
 from config.http.errors import Invalid
 from config.http.selection import FIELD, MAX_SELECTED, chosen_action, parse_ids, redirect_to_list
@@ -27,6 +28,7 @@ from memories.models import Memory
 from memories.services import Owner, facts_of, memories_of, memory_update
 from memories.views.memories import FindOwner, list_name, undo_page
 from teams.access import principal_of
+from teams.activity.log import export_record
 from teams.principal import Action, Principal
 from teams.versioned_text.versioned_file import StaleVersion
 
@@ -62,7 +64,7 @@ def selection(request: HttpRequest, slug: str, find: FindOwner) -> HttpResponse:
         action = chosen_action(request.POST, ACTIONS)
         found = _selected(owner, request.POST)
         if action is None:
-            return _csv(memory for memory, _version in found)
+            return _csv(owner, [memory for memory, _version in found], principal_of(request))
         changes = {**action.changes, **_reason(request.POST)}
         changed = _change(action, found, changes, principal_of(request))
     except Invalid as refused:
@@ -140,6 +142,8 @@ def _tell(
         messages.info(request, _("Nothing to change: the selected memories have this status already."))
 
 
-def _csv(memories: Iterable[Memory]) -> HttpResponse:
+def _csv(owner: Owner, memories: Sequence[Memory], principal: Principal) -> HttpResponse:
+    of = owner.teams.values_list("id", flat=True) if isinstance(owner, Agent) else [owner.id]
+    export_record(principal, "memories.csv", rows=len(memories), team_ids=of)
     rows = ([getattr(memory, name) for name in CSV_COLUMNS] for memory in memories)
     return csv_response("memories.csv", CSV_COLUMNS, rows)

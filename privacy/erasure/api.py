@@ -108,7 +108,7 @@ class HoldList(ApiView):
     )
     @idempotent
     def post(self, request: Request) -> Response:
-        """Forbid that anything of a subject, a team or an agent is erased with a person's data."""
+        """Forbid that anything of a subject, a team or an agent is erased, deleted or pruned."""
         self.query()
         require_admin(self.principal)
         asked = self.validated(HoldWriteSerializer)

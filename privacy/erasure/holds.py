@@ -1,4 +1,8 @@
-"""Legal holds: who sets one names a reason, and nothing of the subject, team or agent is erased until it is lifted."""
+"""Legal holds: who sets one names a reason, and nothing of the subject, team or agent is erased until it is lifted.
+
+What deletes single things asks `teams.legal_holds`. Pruning asks in the database, see the migration
+`0008_held_records`.
+"""
 
 from uuid import UUID
 
@@ -30,7 +34,7 @@ def hold_set(*, kind: HoldKind, target: UUID, reason: str, principal: Principal)
     """Set a legal hold, and return it. Raises Invalid without a reason, and Conflict where there is one already."""
     said = clean_text(reason).strip()
     if is_blank(said):
-        raise Invalid("reason", "Say why nothing may be erased.")
+        raise Invalid("reason", "Say why nothing may be erased or deleted.")
     try:
         with transaction.atomic():
             hold = LegalHold.objects.create(
@@ -38,7 +42,7 @@ def hold_set(*, kind: HoldKind, target: UUID, reason: str, principal: Principal)
             )
     except IntegrityError:
         raise Conflict("There is a legal hold already. Lift it before you set another one.") from None
-    activity_record(principal, ActivityAction.LEGAL_HOLD_SET, f"{kind}:{target}")
+    activity_record(principal, ActivityAction.LEGAL_HOLD_SET, f"{kind}:{target}", reason=said)
     return hold
 
 

@@ -138,7 +138,7 @@ PLACES: tuple[Place, ...] = (
         "agent_slug trigger profile_name requested_by", "test_id"),
     _replaced("publication_guards", "setter_name", "about set_by"),
     # Monitoring and activity
-    _replaced("activities", "actor_name target detail", "actor action about"),
+    _replaced("activities", "actor_name target detail reason", "actor action about address"),
     _replaced("alerts", "agent_name team_name thing cause name detail seen_by settled_by",
         "agent_slug team_slug profile_name kind seen_by_ref settled_by_ref"),
     _replaced("readings", "actor_name reason", "actor kind counts address route"),

@@ -70,7 +70,13 @@ def _repeat(entry: LedgerEntry) -> SubjectErasure | None:
             erasure.job_id = erasure_job(erasure).id
             erasure.save(update_fields=["job_id"])
             detail = {"erasure": erasure.number, "repeats": entry.number}
-            activity_record(SYSTEM, ActivityAction.SUBJECT_ERASED, f"subject:{entry.subject_id}", detail=detail)
+            activity_record(
+                SYSTEM,
+                ActivityAction.SUBJECT_ERASED,
+                f"subject:{entry.subject_id}",
+                detail=detail,
+                reason=entry.reason,
+            )
             return erasure
     except IntegrityError:
         logger.info("the erasure %s is repeated by another process, or after another one", entry.erasure)

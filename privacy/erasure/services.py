@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.db.models import Max
 
-from config.http.errors import Conflict, DossierError, Invalid
+from config.http.errors import Conflict, Invalid
 from config.invisible_characters import clean_text, is_blank
 from privacy.erasure.erasure_job import erasure_job
 from privacy.erasure.holds import hold_in_force
@@ -19,27 +19,13 @@ from privacy.subjects.scan import sought_identifiers
 from privacy.subjects.services import lock_subject
 from teams.activity.log import activity_record
 from teams.activity.models import ActivityAction
+from teams.legal_holds import HeldByLaw, HoldInForce
 from teams.principal import Principal
 
 WHOLE_BY_DEFAULT = frozenset({"memory", "event", "relation", "entity"})
 """Kinds of things that an erasure deletes as a whole, unless somebody chooses otherwise."""
 WHOLE_POSSIBLE = frozenset(kind for kind, table in TABLE_OF_KIND.items() if table in DELETABLE_TABLES)
 """Kinds of things that can be deleted as a whole."""
-
-
-class HeldByLaw(DossierError):
-    """A legal hold forbids the erasure (409)."""
-
-    status = 409
-    code = "legal_hold"
-    title = "A legal hold forbids this"
-
-    def __init__(self, hold: LegalHold) -> None:
-        super().__init__(
-            f"A legal hold of {hold.created:%Y-%m-%d} forbids the erasure: {hold.reason} Nothing was changed. An admin "
-            "can lift the hold.",
-            hold=str(hold.id),
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +95,7 @@ def erasure_request(
     current = lock_subject(subject)
     plan = erasure_plan(current, whole)
     if plan.hold:
-        raise HeldByLaw(plan.hold)
+        raise HeldByLaw(HoldInForce(plan.hold.id, plan.hold.created, plan.hold.reason), "erasure")
     if plan.unreviewed:
         raise Conflict(
             f"{plan.unreviewed:,} mentions are not reviewed. Link or dismiss each of them first: what is dismissed is "
@@ -141,6 +127,10 @@ def erasure_request(
     erasure.job_id = erasure_job(erasure).id
     erasure.save(update_fields=["job_id"])
     activity_record(
-        principal, ActivityAction.SUBJECT_ERASED, f"subject:{current.id}", detail={"erasure": erasure.number}
+        principal,
+        ActivityAction.SUBJECT_ERASED,
+        f"subject:{current.id}",
+        detail={"erasure": erasure.number},
+        reason=said,
     )
     return erasure

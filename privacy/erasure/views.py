@@ -13,6 +13,8 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from agents.access import agent_for
+from agents.models import Agent
 from assembly.records.seal_hashing import canonical_json
 from config.http.cursors import next_page_url, page_of
 from config.http.errors import Conflict, DossierError, Invalid, NotFound
@@ -21,13 +23,16 @@ from privacy.access import erasure_for, subject_for
 from privacy.erasure.erasure_job import job_of
 from privacy.erasure.holds import hold_lift, hold_set
 from privacy.erasure.ledger import lost_erasures
-from privacy.erasure.services import ErasurePlan, HeldByLaw, erasure_plan, erasure_request
+from privacy.erasure.services import ErasurePlan, erasure_plan, erasure_request
 from privacy.models import HoldKind, LegalHold, Subject, SubjectErasure
 from privacy.models.erasure import MAX_ERASURE_REASON_CHARACTERS
 from privacy.subjects.linked_things import LinkedThing, linked_things
 from privacy.subjects.stored_texts import THING_KINDS
 from privacy.subjects.views import crumb_of, list_crumb
-from teams.access import principal_of, require_admin
+from teams.access import principal_of, require_admin, team_for
+from teams.activity.log import export_record
+from teams.legal_holds import HeldByLaw
+from teams.models import Team
 from teams.versioned_text.presentation import Crumb
 
 JSON = "application/json"
@@ -50,7 +55,7 @@ class ErasureForm(forms.Form):
 
 
 class HoldForm(forms.Form):
-    """Why nothing of a subject may be erased."""
+    """Why nothing of a subject, an agent or a team may be erased."""
 
     reason = forms.CharField(
         label=gettext_lazy("Reason"), max_length=MAX_ERASURE_REASON_CHARACTERS, widget=forms.Textarea(attrs={"rows": 2})
@@ -120,26 +125,72 @@ def _rows(plan: ErasurePlan) -> list[PlannedRow]:
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class HoldTarget:
+    """What a legal hold is on, for its page: its name, and the addresses to which the page leads."""
+
+    kind: HoldKind
+    id: UUID
+    name: str
+    back: str
+    """Where it is after a hold was lifted, or not set."""
+    after: str
+    crumbs: tuple[Crumb, ...]
+
+
 def hold(request: HttpRequest, id_: UUID) -> HttpResponse:
     """Show the legal hold of a subject, and set or lift it."""
+    subject = subject_for(principal_of(request), id_)
+    back, after = reverse("subject", args=[id_]), reverse("subject_erase", args=[id_])
+    crumbs = (list_crumb(), crumb_of(subject))
+    return _hold_page(request, HoldTarget(HoldKind.SUBJECT, id_, subject.name, back, after, crumbs))
+
+
+def agent_hold(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show the legal hold of an agent, and set or lift it."""
     principal = principal_of(request)
-    subject = subject_for(principal, id_)
+    require_admin(principal)
+    agent = agent_for(principal, slug)
+    back = reverse("agent_settings", args=[slug])
+    crumbs = (
+        Crumb(_("Agents"), reverse("agent_list")),
+        Crumb(agent.name, reverse("agent_page", args=[slug])),
+        Crumb(_("Settings"), back),
+    )
+    return _hold_page(request, HoldTarget(HoldKind.AGENT, agent.id, agent.name, back, request.path, crumbs))
+
+
+def team_hold(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show the legal hold of a team, and set or lift it."""
+    principal = principal_of(request)
+    require_admin(principal)
+    team = team_for(principal, slug)
+    back = reverse("team_settings", args=[slug])
+    crumbs = (
+        Crumb(_("Teams"), reverse("team_list")),
+        Crumb(team.name, reverse("team_page", args=[slug])),
+        Crumb(_("Settings"), back),
+    )
+    return _hold_page(request, HoldTarget(HoldKind.TEAM, team.id, team.name, back, request.path, crumbs))
+
+
+def _hold_page(request: HttpRequest, of: HoldTarget) -> HttpResponse:
+    principal = principal_of(request)
     form = HoldForm(request.POST or None)
-    current = LegalHold.objects.filter(kind=HoldKind.SUBJECT, target=subject.id, lifted_at=None).first()
+    current = LegalHold.objects.filter(kind=of.kind, target=of.id, lifted_at=None).first()
     if request.method == "POST" and current:
         hold_lift(hold=current, principal=principal)
         messages.success(request, _("The legal hold is lifted."))
-        return redirect("subject", id_=id_)
+        return redirect(of.back)
     if request.method == "POST" and form.is_valid():
         try:
-            reason = form.cleaned_data["reason"]
-            hold_set(kind=HoldKind.SUBJECT, target=subject.id, reason=reason, principal=principal)
+            hold_set(kind=of.kind, target=of.id, reason=form.cleaned_data["reason"], principal=principal)
         except DossierError as refused:
             form.add_error(None, refused.detail)
         else:
-            messages.success(request, _("Nothing of this subject is erased until the hold is lifted."))
-            return redirect("subject_erase", id_=id_)
-    facts = {"subject": subject, "form": form, "hold": current, "crumbs": [list_crumb(), crumb_of(subject)]}
+            messages.success(request, _("Nothing of %(name)s is erased until the hold is lifted.") % {"name": of.name})
+            return redirect(of.after)
+    facts = {"of": of, "form": form, "hold": current, "crumbs": of.crumbs}
     invalid = form.errors and not current
     return render(request, "privacy/erasure/hold.html", facts, status=422 if invalid else 200)
 
@@ -165,11 +216,18 @@ def _lost() -> int:
         return 0
 
 
-def _held() -> list[tuple[LegalHold, Subject | None]]:
-    """Return the legal holds in force, each with its subject if it is on one that exists."""
+def _held() -> list[tuple[LegalHold, str, str]]:
+    """Return the legal holds in force, each with the name of what it is on and the address of its page if it exists."""
     holds = list(LegalHold.objects.filter(lifted_at=None).order_by("-created", "-id"))
-    subjects = Subject.objects.in_bulk([hold.target for hold in holds if hold.kind == HoldKind.SUBJECT])
-    return [(hold, subjects.get(hold.target)) for hold in holds]
+    of = {kind: [hold.target for hold in holds if hold.kind == kind] for kind in HoldKind}
+    pages: dict[UUID, tuple[str, str]] = {}
+    for subject in Subject.objects.filter(id__in=of[HoldKind.SUBJECT]):
+        pages[subject.id] = subject.name, reverse("subject_hold", args=[subject.id])
+    for team in Team.objects.filter(id__in=of[HoldKind.TEAM]):
+        pages[team.id] = team.name, reverse("team_hold", args=[team.slug])
+    for agent in Agent.objects.filter(id__in=of[HoldKind.AGENT]):
+        pages[agent.id] = agent.name, reverse("agent_hold", args=[agent.slug])
+    return [(hold, *pages.get(hold.target, ("", ""))) for hold in holds]
 
 
 def erasure_page(request: HttpRequest, id_: UUID) -> HttpResponse:
@@ -196,8 +254,11 @@ def erasure_page(request: HttpRequest, id_: UUID) -> HttpResponse:
 
 def report_file(request: HttpRequest, id_: UUID) -> HttpResponse:
     """Return the report of an erasure as the canonical JSON that is sealed. Raises NotFound before it is finished."""
-    erasure = erasure_for(principal_of(request), id_)
+    principal = principal_of(request)
+    erasure = erasure_for(principal, id_)
     if erasure.report is None:
         raise NotFound("The report of this erasure")
-    name = f'attachment; filename="erasure-{erasure.number}.json"'
-    return HttpResponse(canonical_json(erasure.report), content_type=JSON, headers={"Content-Disposition": name})
+    name = f"erasure-{erasure.number}.json"
+    export_record(principal, name)
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(canonical_json(erasure.report), content_type=JSON, headers=headers)

@@ -72,7 +72,7 @@ class HoldKind(models.TextChoices):
 
 
 class LegalHold(models.Model):
-    """A reason why nothing of a subject, a team or an agent may be erased; in force until it is lifted."""
+    """A reason why nothing of a subject, a team or an agent may be erased or deleted; in force until it is lifted."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     kind = models.CharField(max_length=10, choices=HoldKind.choices)

@@ -24,6 +24,12 @@ class ActivitySerializer(serializers.Serializer[Any]):
     action = serializers.ChoiceField(choices=ActivityAction.values)
     target = serializers.CharField(allow_blank=True, help_text="The name of what was changed.")
     detail = serializers.DictField(help_text="The new values by name, and under `before` the old ones.")
+    address = serializers.CharField(
+        allow_null=True,
+        allow_blank=True,
+        help_text="The IP address of the client; empty for jobs and commands, null where it is unknown.",
+    )
+    reason = serializers.CharField(allow_blank=True, help_text="Why, where a reason is demanded; else empty.")
 
 
 def activity_document(activity: Activity) -> dict[str, Any]:
@@ -35,6 +41,8 @@ def activity_document(activity: Activity) -> dict[str, Any]:
         "action": activity.action,
         "target": activity.target,
         "detail": activity.detail,
+        "address": activity.address,
+        "reason": activity.reason,
     }
 
 

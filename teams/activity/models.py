@@ -1,4 +1,4 @@
-"""An entry of the activity log, which is never changed or deleted."""
+"""An entry of the activity log, which is never changed, and deleted when its time is over."""
 
 from typing import Any, ClassVar
 from uuid import UUID
@@ -10,6 +10,8 @@ from django.utils.translation import gettext_lazy as _
 from uuid_utils.compat import uuid7
 
 from teams.sealing.fields import SealedRecordJson, SealedRecordText
+
+MAX_ACTIVITY_REASON_CHARACTERS = 1_000
 
 
 class ActivityAction(models.TextChoices):
@@ -78,8 +80,8 @@ class ActivityAction(models.TextChoices):
 
 
 class Activity(models.Model):
-    """An entry says who did what to what, and when. `detail` has the new values by name, and under `before` the old
-    ones; it has neither secrets nor names of teams other than those of `team_ids`.
+    """An entry says who did what to what, when, from where, and why. `detail` has the new values by name, and under
+    `before` the old ones; it has neither secrets nor names of teams other than those of `team_ids`.
 
     `team_ids` are the teams whose admins may read the entry, besides the organisation's admins; a team may be deleted
     since. `about` is the ref of the text whose title the entry has, without its version; empty for all others. If that
@@ -100,6 +102,12 @@ class Activity(models.Model):
     team_ids = ArrayField(models.UUIDField(), default=list)
     detail: Any = SealedRecordJson(default=dict)
     about = models.CharField(max_length=80, blank=True, default="", db_default="")
+    address = models.CharField(max_length=45, blank=True, null=True)  # noqa: DJ001 - unknown is not empty
+    """The IP address of the client; empty for an act by a job or a command, None in entries from before there were
+    addresses.
+    """
+    reason = models.CharField(max_length=MAX_ACTIVITY_REASON_CHARACTERS, blank=True, default="", db_default="")
+    """Why, where a reason is demanded; else empty."""
 
     sealed_for: UUID | None = None
     """The owner of the key under which a new entry is sealed; None if it is not."""

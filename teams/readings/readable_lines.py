@@ -11,12 +11,9 @@ from django.urls import reverse
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
-from teams.activity.log import activity_record
-from teams.activity.models import ActivityAction
 from teams.models import Reading, Team
 from teams.principal import Action, Principal
 
-MAX_EXPORTED = 50_000
 OWN_PAGES = {"context": "context", "conflict": "conflict_page", "proposal": "proposal", "recall_test": "recall_test"}
 """The pages of things that have no page of their sensitivity, by kind."""
 WITHOUT_PAGE = frozenset({"alert"})
@@ -28,20 +25,6 @@ def readable_readings(principal: Principal) -> QuerySet[Reading]:
         return Reading.objects.all()
     managed = Team.objects.permitting(Action.MANAGE, principal).values_list("id", flat=True)
     return Reading.objects.filter(team_ids__overlap=list(managed))
-
-
-def exported_lines(found: QuerySet[Reading], file_name: str, principal: Principal) -> list[Reading]:
-    """Return the newest 50,000 of the lines for a file, and record in the activity log that the principal got them."""
-    lines = list(found[:MAX_EXPORTED])
-    managed = Team.objects.permitting(Action.MANAGE, principal).values_list("id", flat=True)
-    activity_record(
-        principal,
-        ActivityAction.EXPORT_DOWNLOADED,
-        file_name,
-        team_ids=[] if principal.is_admin else list(managed),
-        detail={"rows": len(lines)},
-    )
-    return lines
 
 
 def counts_phrase(counts: Mapping[str, int]) -> str:

@@ -12,15 +12,15 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from config.http.csv_files import csv_response
 from config.http.cursors import next_page_url, page_of
 from config.http.filter_chips import filter_chips
 from teams.access import principal_of
+from teams.activity.log_files import log_file
 from teams.forms import validate_storable
 from teams.models import Reading, Team
 from teams.principal import Action, Principal
 from teams.readings.models import ReadingKind
-from teams.readings.readable_lines import counts_phrase, exported_lines, readable_readings, reading_rows
+from teams.readings.readable_lines import counts_phrase, readable_readings, reading_rows
 from teams.sensitivity import Sensitivity
 
 CSV_COLUMNS = (
@@ -29,7 +29,6 @@ CSV_COLUMNS = (
 )
 DAYS = {"1": 1, "7": 7, "30": 30, "90": 90}
 LEVELS = (Sensitivity.CONFIDENTIAL, Sensitivity.RESTRICTED, Sensitivity.WITHHELD)
-CSV_NAME = "readings.csv"
 
 
 class ReadingFilterForm(forms.Form):
@@ -105,26 +104,26 @@ def reading_log(request: HttpRequest) -> HttpResponse:
 
 
 def reading_csv(request: HttpRequest) -> HttpResponse:
-    """Return the newest 50,000 lines that match the filters as CSV; that somebody did is in the activity log."""
+    """Return the newest lines that match the filters as CSV; that somebody did is in the activity log."""
     _form, found = _filtered(request)
-    rows = [
-        (
-            one.created,
-            one.actor,
-            one.actor_name,
-            one.kind,
-            Sensitivity(one.level).word,
-            one.things[0] if len(one.things) == 1 else None,
-            counts_phrase(one.counts),
-            one.agent_id,
-            one.team_id,
-            one.address,
-            one.reason,
-            one.route,
-        )
-        for one in exported_lines(found, CSV_NAME, principal_of(request))
-    ]
-    return csv_response(CSV_NAME, CSV_COLUMNS, rows)
+    return log_file(request, found, "readings.csv", CSV_COLUMNS, _csv_row)
+
+
+def _csv_row(one: Reading) -> tuple[Any, ...]:
+    return (
+        one.created,
+        one.actor,
+        one.actor_name,
+        one.kind,
+        Sensitivity(one.level).word,
+        one.things[0] if len(one.things) == 1 else None,
+        counts_phrase(one.counts),
+        one.agent_id,
+        one.team_id,
+        one.address,
+        one.reason,
+        one.route,
+    )
 
 
 def _filtered(request: HttpRequest) -> tuple[ReadingFilterForm, QuerySet[Reading]]:

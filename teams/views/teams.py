@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from config.http.errors import Conflict
 from teams.access import principal_of, require_admin, team_for
 from teams.forms import DeletionForm, TeamForm, TeamSettingsForm
+from teams.legal_holds import HeldByLaw, hold_on
 from teams.models import Membership, Team
 from teams.principal import Action, Role
 from teams.services import team_create, team_delete, team_update
@@ -93,7 +94,13 @@ def team_delete_view(request: HttpRequest, slug: str) -> HttpResponse:
     team = team_for(principal, slug, Action.MANAGE)
     form = DeletionForm(request.POST or None, slug=slug)
     if request.method == "POST" and form.is_valid():
-        team_delete(team=team, principal=principal)
-        messages.success(request, _("Team %(name)s deleted. Records of contexts are retained.") % {"name": team.name})
-        return redirect("team_list")
-    return render(request, "teams/delete.html", {"team": team, "form": form}, status=422 if form.errors else 200)
+        try:
+            team_delete(team=team, principal=principal)
+        except HeldByLaw as refused:
+            form.add_error(None, refused.detail)
+        else:
+            said = _("Team %(name)s deleted. Records of contexts are retained.")
+            messages.success(request, said % {"name": team.name})
+            return redirect("team_list")
+    facts = {"team": team, "form": form, "hold": hold_on("teams", team.id)}
+    return render(request, "teams/delete.html", facts, status=422 if form.errors else 200)

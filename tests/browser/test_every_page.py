@@ -306,6 +306,8 @@ PAGES = (
     "/subjects/{subject}/delete/",
     "/subjects/{subject}/erase/",
     "/subjects/{subject}/hold/",
+    "/agents/luna/hold/",
+    "/teams/story-room/hold/",
     "/erasures/",
     "/erasures/{erasure}/",
     "/webhooks/",

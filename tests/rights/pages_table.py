@@ -269,6 +269,8 @@ subjects/<uuid:id_>/files/<uuid:file_id>/                               organisa
 subjects/<uuid:id_>/delete/                                             organisation  organisation
 subjects/<uuid:id_>/erase/                                              organisation  organisation
 subjects/<uuid:id_>/hold/                                               organisation  organisation
+agents/<slug:slug>/hold/                                                organisation  organisation
+teams/<slug:slug>/hold/                                                 organisation  organisation
 erasures/                                                               organisation  =
 erasures/<uuid:id_>/                                                    organisation  =
 erasures/<uuid:id_>/report.json                                         organisation  =
@@ -425,6 +427,8 @@ BODIES: Mapping[str, Body] = {
     "subjects/<uuid:id_>/restriction/": _plain(restricted="yes"),
     "subjects/<uuid:id_>/erase/": _plain(reason="They asked for it.", confirmed="0"),
     "subjects/<uuid:id_>/hold/": _plain(reason="A lawsuit."),
+    "agents/<slug:slug>/hold/": _plain(reason="A lawsuit."),
+    "teams/<slug:slug>/hold/": _plain(reason="A lawsuit."),
     "proposals/<uuid:id_>/decide/": _plain(accept=""),
     "profiles/new/": _plain(name="fresh", content=PROFILE.replace("name: house", "name: fresh")),
     "profiles/check/": _plain(content=PROFILE),

@@ -7,9 +7,12 @@ from typing import Any
 from zipfile import ZipFile
 
 from django.db import transaction
+from django.utils import timezone
 
 from assembly.pipeline.read_cache import row_cache
 from assembly.records.insert_sql import stored_pieces
+from teams.activity.models import ActivityAction
+from teams.models import Activity
 from tests.rights.needs import ALLOWED, FORBIDDEN, NO_CHOICE, NOT_ALLOWED, SIGN_IN, Standing, expected
 from tests.rights.world import FOREIGN, LED, MIXED_ROLES, Owned, World
 
@@ -42,10 +45,17 @@ Answers = dict[tuple[str, str], Answer]
 """What somebody was answered at an address. As each request is undone, who asks again is answered the same."""
 
 
+EXPORTS = (ActivityAction.EXPORT_DOWNLOADED, ActivityAction.BUNDLE_DOWNLOADED)
+
+
 def undone(request: Callable[[], Any]) -> Answer:
-    """The answer to a request that is rolled back."""
+    """The answer to a request that is rolled back. Fails if it is a file that the activity log does not name."""
+    begun = timezone.now()
     with transaction.atomic():
         answer = request()
+        if "attachment" in answer.headers.get("Content-Disposition", "") and answer.status_code == 200:
+            entries = Activity.objects.filter(action__in=EXPORTS, created__gte=begun)
+            assert entries.exists(), "a file was downloaded, and the activity log has no entry: see `export_record`"
         content = answer.getvalue() if answer.streaming else answer.content
         transaction.set_rollback(True)
     stored_pieces.forget()

@@ -41,7 +41,6 @@ pytestmark = pytest.mark.faults
 
 MARKED = {
     "activity/": "activity_log",
-    "activity/log.csv": "activity_csv",
     "agents/<slug:slug>/documents/": "item_list",
     "agents/<slug:slug>/entities/": "item_list",
     "agents/<slug:slug>/events/": "timeline",
@@ -57,13 +56,10 @@ MARKED = {
     "contexts/<uuid:id_>/exact/": "exact",
     "contexts/<uuid:id_>/items/": "context_items",
     "contexts/<uuid:id_>/json/": "record",
-    "contexts/<uuid:id_>/json/file/": "record_file",
     "contexts/<uuid:id_>/rules-and-sources/": "rules_and_sources",
-    "contexts/<uuid:id_>/text/": "download",
     "teams/<slug:slug>/memories/": "memory_list",
     "teams/<slug:slug>/trends/": "team_trends",
     "trends/": "trends",
-    "trends/files-over-limit.csv": "file_losses_csv",
     "api/v1/activities": "ActivityList.get",
     "api/v1/agents/<slug:slug>/documents": "ItemList.get",
     "api/v1/agents/<slug:slug>/entities": "ItemList.get",

@@ -171,13 +171,31 @@ def test_a_list_that_a_job_prepared_counts_when_it_is_downloaded() -> None:
     assert set(exports.UUID_PATTERN.findall(part)) == {str(context), str(other)}
 
 
-def test_a_page_is_shown_although_its_line_cannot_be_written(
-    signed_in: SignedIn, owner: User, agent: Agent, caplog: pytest.LogCaptureFixture
-) -> None:
-    memory = remembered(agent)
-    browser = signed_in(owner)
-    with patch("teams.readings.recording_middleware.readings_record", side_effect=DatabaseError):
-        assert browser.get(f"/memories/{memory.id}/").status_code == 200
+@pytest.mark.parametrize(
+    ("level", "required", "failing", "status"),
+    [
+        ("restricted", "restricted", "readings_record", 503),
+        ("restricted", "restricted", "demanded_response", 503),
+        ("restricted", "restricted", "reading_groups", 503),
+        ("restricted", "never", "readings_record", 200),
+        ("confidential", "restricted", "readings_record", 200),
+        ("confidential", "confidential", "readings_record", 503),
+    ],
+)
+def test_nothing_restricted_is_shown_if_its_line_cannot_be_written(
+    *, level: str, required: str, failing: str, status: int, signed_in: SignedIn, owner: User, agent: Agent,
+    settings: Any, caplog: pytest.LogCaptureFixture,
+) -> None:  # fmt: skip
+    memory = remembered(agent, "Quince jam", Sensitivity[level.upper()])
+    settings.READINGS_REQUIRED = required
+    browser, api = signed_in(owner), Api(person=owner.principal)
+    with patch(f"teams.readings.recording_middleware.{failing}", side_effect=DatabaseError):
+        answers = browser.get(f"/memories/{memory.id}/"), api.get(f"agents/{agent.slug}/memories/{memory.id}")
+        assert browser.get("/teams/").status_code == 200
+    assert [answer.status_code for answer in answers] == [status, status]
+    assert [memory.text in answer.content.decode() for answer in answers] == [status == 200] * 2
+    if status == 503:
+        assert answers[1].json()["code"] == "reading_not_recorded"
     assert "a reading could not be recorded" in caplog.text
 
 

@@ -18,6 +18,9 @@ from assembly.records.bundle_writer import RecordBundle
 from config.db.statements import ONE_SNAPSHOT_SQL, execute_sql
 from config.http.errors import DossierError
 from memories.archive.zip_file import write_zip
+from teams.activity.log import activity_record
+from teams.activity.models import ActivityAction
+from teams.principal import SYSTEM
 
 
 class Command(BaseCommand):
@@ -47,6 +50,9 @@ class Command(BaseCommand):
                 execute_sql(ONE_SNAPSHOT_SQL)
                 bundle = RecordBundle(_selected_ids(ids, team, since, until))
                 _write(bundle, to)
+                of = {*Assembly.objects.filter(id__in=bundle.ids).values_list("team_id", flat=True)}
+            detail = {"contexts": len(bundle.ids)}  # the transaction before was a reading one
+            activity_record(SYSTEM, ActivityAction.BUNDLE_DOWNLOADED, to.name, team_ids=of, detail=detail)
         except DossierError as error:
             raise CommandError(error.detail) from error
         except OSError as error:

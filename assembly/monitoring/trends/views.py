@@ -24,6 +24,8 @@ from config.http.csv_files import csv_response
 from config.http.errors import Invalid
 from config.http.late_reads import may_be_late
 from teams.access import principal_of, team_for
+from teams.activity.log import export_record
+from teams.models import Team
 
 CSV_COLUMNS = (
     "day", "file", "contexts", "truncated", "excluded", "tokens_lost_min", "tokens_lost_mean", "tokens_lost_max",
@@ -50,13 +52,15 @@ def agent_trends(request: HttpRequest, slug: str) -> HttpResponse:
     return _page(request, _filters(request, agent=agent.slug), agent=agent)
 
 
-@may_be_late
 def file_losses_csv(request: HttpRequest) -> HttpResponse:
     """Return the table of files over their limits as CSV."""
     form = _filters(request)
     period = Period.last(form.cleaned_data["days"])
     losses = load_file_losses(principal_of(request), period, **form.scope, ref=form.cleaned_data["file"])
     rows = [_csv_row(row) for row in file_loss_rows(losses, form.asked)]
+    principal = principal_of(request)
+    seen = Team.objects.none() if principal.is_admin else Team.objects.visible_to(principal)
+    export_record(principal, "files-over-limit.csv", rows=len(rows), team_ids=seen.values_list("id", flat=True))
     return csv_response("files-over-limit.csv", CSV_COLUMNS, rows)
 
 

@@ -15,6 +15,8 @@ from memories.archive.sections import ExportScope, entries_of, scope_of_agent, s
 from memories.archive.zip_file import write_zip
 from memories.imports.base import count_phrase
 from teams.access import team_for
+from teams.activity.log import activity_record
+from teams.activity.models import ActivityAction
 from teams.principal import SYSTEM
 
 
@@ -31,7 +33,11 @@ class Command(BaseCommand):
 
     def handle(self, *, target: Path, team: str | None, agent: str | None, **_: Any) -> None:
         try:
-            files = _write(_scope(team, agent), target)
+            scope = _scope(team, agent)
+            files = _write(scope, target)
+            of = [] if scope.organisation else [team.id for team in scope.teams]
+            detail = {"files": files}
+            activity_record(SYSTEM, ActivityAction.EXPORT_DOWNLOADED, target.name, team_ids=of, detail=detail)
         except DossierError as error:
             raise CommandError(error.detail) from error
         except OSError as error:

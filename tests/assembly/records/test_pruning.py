@@ -4,9 +4,11 @@ from uuid import UUID, uuid4
 
 import pytest
 from django.db import DatabaseError, connection, transaction
+from django.test import Client
 from uuid_utils.compat import uuid7
 
 from agents.models import Agent, AgentFile
+from agents.services import agent_create
 from assembly.models import Assembly, Piece, Pruning, Seal, StoredSummary, StoredText, UnusedPiece, text_hash
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
@@ -14,10 +16,13 @@ from assembly.records.pruning import PruneResult, records_prune, unused_prune
 from assembly.records.reader import load_record, replay
 from assembly.records.retention_policies import RetentionRule, assembly_flag, retention_set
 from assembly.records.seals import pruning_seal
-from teams.models import Team
+from privacy.erasure.holds import hold_lift, hold_set
+from privacy.models import HoldKind
+from teams.models import Team, User
 from teams.principal import SYSTEM
 from teams.versioned_text.versioned_file import file_save
 from tests.assembly.records.conftest import Ago, keep
+from tests.pages.conftest import _uncollected_static_files  # noqa: F401 - a fixture
 from tests.refused_statements import refused
 
 pytestmark = pytest.mark.django_db
@@ -182,3 +187,27 @@ def test_the_function_itself_takes_nothing_that_is_young_flagged_or_unsealed(age
     with pytest.raises(DatabaseError, match="for a day at least"), transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT prune_assemblies(%s, %s, NULL, 0, true, 'system')", [uuid7(), ids])
     assert not Pruning.objects.exists()
+
+
+def test_what_a_legal_hold_protects_stays_until_it_is_lifted(
+    agent: Agent, team: Team, admin: User, client: Client, ago: Ago
+) -> None:
+    other = agent_create(slug="other", name="Other", teams=[team], principal=SYSTEM)
+    of_agent, of_team, of_other = ago(agent, 40), ago(other, 40, team), ago(other, 40)
+    keep(30)
+    holds = [
+        hold_set(kind=kind, target=target, reason="A lawsuit.", principal=SYSTEM)
+        for kind, target in ((HoldKind.AGENT, agent.id), (HoldKind.TEAM, team.id))
+    ]
+    assert records_prune() == PruneResult(1, 0, 2)
+    assert left() == {of_agent.id, of_team.id}
+    with connection.cursor() as cursor, transaction.atomic():  # nor by the function itself
+        ids = [of_agent.id, of_team.id]
+        cursor.execute("SELECT prune_assemblies(%s, %s, NULL, 30, true, 'system')", [uuid7(), ids])
+        assert cursor.fetchone() == (0,)
+    client.force_login(admin)
+    assert "2 older contexts are not deleted, because of legal holds." in client.get("/retention/").content.decode()
+    for hold in holds:
+        hold_lift(hold=hold, principal=SYSTEM)
+    assert records_prune().records == 2
+    assert of_other.id not in left()

@@ -1,15 +1,18 @@
 """Administrative acts are recorded with who, what and when, and are read by those who manage."""
 
 import csv
+import datetime
 import io
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from allauth.mfa.models import Authenticator
 from django.db import DatabaseError, transaction
 from django.test import Client
+from django.utils import timezone
 
 from agents.keys import api_key_create
 from agents.models import Agent, ApiKey
@@ -30,6 +33,7 @@ from teams.activity.reading import readable_activities
 from teams.models import Activity, Membership, Role, Team, User
 from teams.people import person_update
 from teams.principal import SYSTEM
+from teams.readings.expired_lines import activities_prune
 from teams.services import membership_set, team_create
 from tests.pages.conftest import SignedIn, text_of
 
@@ -191,6 +195,42 @@ def test_entries_cannot_be_changed_or_deleted(admin: User) -> None:
         Activity.objects.all().delete()
 
 
+def test_entries_go_when_their_time_is_over(settings: Any) -> None:
+    now = timezone.now()
+    for days in (1, 50, 399, 401, 800):
+        with patch("django.utils.timezone.now", return_value=now - datetime.timedelta(days=days)):
+            team_create(slug=f"t{days}", name=f"{days} days", principal=SYSTEM)
+    assert activities_prune() == 2
+    assert set(Activity.objects.values_list("target", flat=True)) == {"1 days", "50 days", "399 days"}
+    settings.ACTIVITIES_DAYS = 1  # less than the database allows
+    with patch("teams.readings.expired_lines.BATCH", 1):
+        assert activities_prune() == 2
+    assert Activity.objects.get().target == "1 days"
+
+
+def test_an_entry_says_from_where_and_why(signed_in: SignedIn, admin: User, team: Team) -> None:
+    Activity.objects.create(actor="system", action="team.created", target="Old")
+    team_create(slug="job", name="By a command", principal=SYSTEM)
+    browser = signed_in(admin)
+    browser.post("/teams/new/", {"name": "Care"}, REMOTE_ADDR="192.0.2.7")
+    _key, secret = api_key_create(agent=None, name="Audit", principal=admin.principal)
+    api = Client(headers={"authorization": f"Bearer {secret}"}, REMOTE_ADDR="192.0.2.8")
+    held = {"kind": "team", "target": str(team.id), "reason": "Case 4711"}
+    assert api.post("/api/v1/legal-holds", held, content_type="application/json").status_code == 201
+    found = api.get("/api/v1/activities").json()["results"]
+    expected = {
+        "Old": (None, ""), "By a command": ("", ""), "Care": ("192.0.2.7", ""),
+        f"team:{team.id}": ("192.0.2.8", "Case 4711"),
+    }  # fmt: skip
+    assert expected.items() <= {one["target"]: (one["address"], one["reason"]) for one in found}.items()
+    page = text_of(browser.get(LOG))
+    for shown in ("192.0.2.7", "192.0.2.8", "Case 4711", "unknown"):
+        assert shown in page
+    assert "Case 4711" not in text_of(browser.get(f"{LOG}?q=192.0.2.7"))
+    rows = list(csv.DictReader(io.StringIO(browser.get("/activity/log.csv?q=192.0.2.8").content.decode())))
+    assert [(row["address"], row["reason"]) for row in rows] == [("192.0.2.8", "Case 4711")]
+
+
 def test_filters_and_the_csv_agree(signed_in: SignedIn, admin: User) -> None:
     for name in ("Care", "=Sum", "Ops"):
         team_create(slug=name.strip("=").lower(), name=name, principal=SYSTEM)
@@ -201,6 +241,21 @@ def test_filters_and_the_csv_agree(signed_in: SignedIn, admin: User) -> None:
     rows = list(csv.DictReader(io.StringIO(browser.get("/activity/log.csv?q=sum").content.decode())))
     assert [row["target"] for row in rows] == ["'=Sum"]
     assert browser.get(f"{LOG}?action=nope").status_code == 422
+
+
+def test_a_file_that_is_cut_says_where_the_rest_is(signed_in: SignedIn, admin: User) -> None:
+    for number in range(5):
+        team_create(slug=f"t{number}", name=f"T {number}", principal=SYSTEM)
+    browser, path, targets = signed_in(admin), "/activity/log.csv?action=team.created", []
+    with patch("teams.activity.log_files.MAX_FILE_ROWS", 2):
+        while path:
+            *rows, last = csv.DictReader(io.StringIO(browser.get(path).content.decode()))
+            told, _, path = last["created_at"].partition("older ones: ")
+            targets += [row["target"] for row in (rows if path else [*rows, last])]
+            assert not path or told == "This file has 2 lines. There are "
+    assert targets == [f"T {number}" for number in reversed(range(5))]
+    entries = Activity.objects.filter(action="export.downloaded", target="activity.csv")
+    assert sorted(entry.detail["rows"] for entry in entries) == [1, 2, 2]
 
 
 def test_the_log_takes_few_queries(signed_in: SignedIn, admin: User, django_assert_num_queries: Any) -> None:

@@ -15,11 +15,12 @@ from privacy.erasure.erasure_job import erasure_run
 from privacy.erasure.holds import hold_lift, hold_set
 from privacy.erasure.live_rows import place_erase
 from privacy.erasure.places import PLACES
-from privacy.erasure.services import HeldByLaw, erasure_plan, erasure_request
+from privacy.erasure.services import erasure_plan, erasure_request
 from privacy.erasure.sought import Sought
 from privacy.erasure.spelling_patterns import SpellingPatterns
 from privacy.models import HoldKind, MentionStatus, Subject, SubjectErasure, SubjectMention
 from privacy.subjects.services import mentions_decide
+from teams.legal_holds import HeldByLaw
 from teams.models import Team, User
 from teams.principal import SYSTEM
 from tests.client import Api, problem
