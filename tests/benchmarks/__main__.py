@@ -10,6 +10,8 @@ import tempfile
 from importlib import import_module
 from pathlib import Path
 
+from tests.benchmarks.figures import DataMissing
+
 BENCHMARKS = [
     "assembly_vs_floor", "turn", "http_assembly", "memory_assemble", "cache", "cache_mix", "preassembly", "deadline",
     "evidence_recall", "document_recall", "passages", "levels", "learned_weights", "search", "write_paths", "growth",
@@ -26,14 +28,21 @@ def main(only: str) -> None:
     folder = tempfile.mkdtemp(prefix="dossier-bench-")
     os.environ.pop("DATABASE_URL", None)
     os.environ |= {"DOSSIER_DATA_DIR": folder, "DJANGO_SETTINGS_MODULE": "config.settings"}
+    missing = []
     try:
         for name in chosen:
-            import_module(f"tests.benchmarks.{name}").run()
+            try:
+                import_module(f"tests.benchmarks.{name}").run()
+            except DataMissing as error:
+                print(error, file=sys.stderr)
+                missing.append(name)
     finally:
         from config.postgres.embedded import EmbeddedPostgres
 
         EmbeddedPostgres(Path(folder)).detach(wait=True)
         shutil.rmtree(folder, ignore_errors=True)
+    if missing:
+        sys.exit(f"Nothing was measured by: {', '.join(missing)}.")
 
 
 if __name__ == "__main__":

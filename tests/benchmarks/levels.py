@@ -19,7 +19,6 @@ of messages in a context, `macro_share` and `micro_share` are the shares of thes
 import json
 import os
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -31,7 +30,7 @@ from uuid import UUID
 
 import django
 
-from tests.benchmarks.figures import figure
+from tests.benchmarks.figures import DataMissing, figure
 from tests.benchmarks.http_assembly import manage
 
 if TYPE_CHECKING:
@@ -75,10 +74,10 @@ class Figures:
 
 
 def run() -> None:
-    """Print what adaptive levels tell compared with whole texts. Without conversations, nothing is measured: exit 1."""
+    """Print what adaptive levels tell compared with whole texts. Raises DataMissing without conversations."""
     files = _files()
     if not files:
-        sys.exit("levels: DATA=folder with conversations is needed; nothing was measured.")
+        raise DataMissing("levels: DATA=folder with conversations is needed.")
     manage("migrate", "--verbosity", "0")
     django.setup()
     found: dict[Way, Figures] = {way: Figures() for way in WAYS}
