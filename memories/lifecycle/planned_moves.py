@@ -2,7 +2,7 @@
 
 import datetime
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
@@ -23,6 +23,7 @@ from memories.lifecycle.tier_decisions import (
     pinned_by_policy,
 )
 from memories.lifecycle.tiers import Tier
+from memories.lifecycle.undone_moves import brought_back
 from memories.lifecycle.use_counts import Uses, uses_of
 
 PAGE_ROWS = 1_000
@@ -114,6 +115,11 @@ class OwnersPolicies:
         """Return the policy that holds for things of this type and owner."""
         return self.book.rebalanced(content_type, self.team_of(owner))
 
+    def is_brought_back(self, thing: OwnedThing, back: Mapping[UUID, datetime.datetime]) -> bool:
+        """Return whether a person brought the thing back, and the policy is what it was at that time."""
+        at = back.get(thing.facts.id)
+        return at is not None and at >= self.book.saved_at(thing.content_type, self.team_of(thing.owner))
+
     def team_of(self, owner: UUID) -> UUID:
         """Return the id of the only team of an agent; of a team, or an agent with several or none, its own."""
         return self._teams.get(owner, owner)
@@ -173,7 +179,7 @@ OF_OWNER = "thing.tier IN ('hot', 'warm') AND {owner} = %(owner)s"
 
 def size_evictions(policies: OwnersPolicies, now: datetime.datetime) -> Iterator[PlannedMove]:
     """Yield the things that become cold, because those of their owner and type take more than their policy allows."""
-    least = min(policies.book.least_size, least_requested_size()) * GB
+    least, back = min(policies.book.least_size, least_requested_size()) * GB, brought_back()
     for table in THING_TABLES:
         sizes = OWNER_SIZES_SQL.format(owner=table.owner, size=table.size, table=table.name)
         for owner, _ in fetch_rows(sizes, {"least": least}):
@@ -183,34 +189,40 @@ def size_evictions(policies: OwnersPolicies, now: datetime.datetime) -> Iterator
                 for thing in page:
                     groups.setdefault(thing.content_type, []).append(thing)
             for content_type, things in groups.items():
-                gone = _over_their_size([thing.facts for thing in things], policies.of_owner(owner, content_type), now)
+                policy, facts = policies.of_owner(owner, content_type), [thing.facts for thing in things]
+                spared = {thing.facts.id for thing in things if policies.is_brought_back(thing, back)}
+                gone = _over_their_size(facts, policy, now, spared)
                 chosen = [thing for thing in things if thing.facts.id in gone]
                 yield PlannedMove(table, chosen, Tier.COLD, Reason.EVICT)
 
 
-def _over_their_size(things: Sequence[ThingFacts], policy: KVPolicy, now: datetime.datetime) -> set[UUID]:
+def _over_their_size(
+    things: Sequence[ThingFacts], policy: KVPolicy, now: datetime.datetime, spared: Container[UUID]
+) -> set[UUID]:
     """Return the ids of things of one owner and type that have no room by the policy, or by what requests allow."""
-    gone = {one.id for one in evictions(things, policy, now.date())}
+    gone = {one.id for one in evictions(things, policy, now.date(), spared=spared)}
     narrowed: dict[float, list[ThingFacts]] = {}
     for thing in things:
         if thing.requested and thing.id not in gone:
             narrowed.setdefault(thing.requested.evict.max_total_size_gb, []).append(thing)
     for limit, some in narrowed.items():
-        gone |= {one.id for one in evictions(some, policy, now.date(), limit_gb=limit)}
+        gone |= {one.id for one in evictions(some, policy, now.date(), limit_gb=limit, spared=spared)}
     return gone
 
 
 LOST_SQL = """
 thing.tier IN ('hot', 'warm') AND {lost} AND coalesce(thing.tier_since, thing.created) <= %(before)s
-    AND (SELECT max(version.created) FROM memory_versions AS version WHERE version.file_id = thing.id) <= %(before)s
+    AND {changed} <= %(before)s
 """
 
 
 def prunings(now: datetime.datetime) -> Iterator[PlannedMove]:
     """Yield the memories that were replaced or archived long ago, which become cold."""
     before = {"before": now - datetime.timedelta(days=PRUNE_AFTER_DAYS)}
-    for page in read_things(MEMORIES, LOST_SQL.format(lost=MEMORIES.lost), before):
-        yield PlannedMove(MEMORIES, page, Tier.COLD, Reason.PRUNE)
+    back = brought_back()
+    for page in read_things(MEMORIES, LOST_SQL.format(lost=MEMORIES.lost, changed=MEMORIES.changed), before):
+        chosen = [thing for thing in page if thing.facts.id not in back]
+        yield PlannedMove(MEMORIES, chosen, Tier.COLD, Reason.PRUNE)
 
 
 def freezings(now: datetime.datetime) -> Iterator[PlannedMove]:
@@ -235,9 +247,14 @@ def searched_bytes() -> int:
 def pressure_evictions(policies: OwnersPolicies, now: datetime.datetime, excess: int) -> Iterator[PlannedMove]:
     """Yield things of all owners with at least `excess` bytes together, the highest score first."""
     found: list[tuple[float, ThingTable, OwnedThing]] = []
+    back = brought_back()
     for table in THING_TABLES:
         for page in read_things(table, "thing.tier IN ('hot', 'warm')", {}, since=now.date()):
-            rules = ((policies.of(thing).evict, thing) for thing in page if not thing.facts.pinned)
+            rules = (
+                (policies.of(thing).evict, thing)
+                for thing in page
+                if not (thing.facts.pinned or thing.facts.id in back)
+            )
             found += [(evict_score(thing.facts, rule, now.date()), table, thing) for rule, thing in rules]
     found.sort(key=lambda one: (-one[0], one[2].facts.since, one[2].facts.id))
     chosen: dict[str, list[OwnedThing]] = {}
