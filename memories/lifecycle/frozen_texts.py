@@ -25,6 +25,11 @@ from memories.lifecycle.packing import pack, unpack
 
 KEY_BYTES, NONCE = 16, bytes(12)  # a key encrypts one text, so the nonce need not differ
 
+CONNECT_SECONDS, READ_SECONDS, TRIES = 2, 10, 2
+"""How long an S3-compatible store may take to answer, and how often it is asked."""
+READERS = 16
+"""How many frozen texts are read at the same time in a process."""
+
 
 class FrozenTextUnreachable(DossierError):
     """Raised where the file or the store with a frozen text cannot be read, or has other bytes than were written."""
@@ -115,8 +120,15 @@ def _s3_settings() -> tuple[str, str, str]:
 @cache
 def _object_store(bucket: str, endpoint: str, region: str) -> ObjectStore:
     import boto3  # type: ignore[import-untyped]  # noqa: PLC0415 - an optional dependency
+    from botocore.config import Config  # type: ignore[import-untyped]  # noqa: PLC0415 - comes with it
 
-    client = boto3.client("s3", endpoint_url=endpoint or None, region_name=region or None)
+    config = Config(
+        connect_timeout=CONNECT_SECONDS,
+        read_timeout=READ_SECONDS,
+        retries={"total_max_attempts": TRIES, "mode": "standard"},
+        max_pool_connections=READERS,
+    )
+    client = boto3.client("s3", endpoint_url=endpoint or None, region_name=region or None, config=config)
     return ObjectStore(client, bucket)
 
 
