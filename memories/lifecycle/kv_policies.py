@@ -75,6 +75,14 @@ class PolicyBook:
         """Return by what rebalancing multiplies the age thresholds of the content type; 1 where it changed nothing."""
         return self._factors.get(content_type, 1.0)
 
+    def pins(self, content_type: str) -> bool:
+        """Return whether a policy of the content type, of whomever, has patterns."""
+        policies = [
+            DEFAULT_POLICIES[content_type],
+            *(one for key, one in self._saved.items() if key[1] == content_type),
+        ]
+        return any(one.pin.patterns for one in policies)
+
     @property
     def longest_pin_hours(self) -> float:
         """The longest time for which a policy pins."""

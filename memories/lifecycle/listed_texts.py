@@ -44,7 +44,7 @@ def listed(rows: QuerySet[RowType]) -> QuerySet[RowType]:
     All rows are read before the first is used, so it is for single pages.
     """
     chosen = rows.all()
-    chosen._iterable_class = _ListedRows  # type: ignore[attr-defined]  # noqa: SLF001 - clones keep it
+    chosen._iterable_class = _ListedRows  # noqa: SLF001 - clones keep it
     return chosen
 
 

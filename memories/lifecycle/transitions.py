@@ -135,11 +135,13 @@ def things_move(
     *,
     seconds: list[float] | None = None,
     most_ms: int = 0,
+    frozen_texts: "FrozenTexts | None" = None,
 ) -> list[UUID]:
     """Move these things to the tier, and return the ids of those that were moved; others were locked, changed or gone.
 
     Documents that were not split yet stay. The seconds for which rows were locked are appended to `seconds`. Outside a
-    transaction of the caller, rows are locked for at most `most_ms`, unless it is 0. Raises LockedTooLong where that is
+    transaction of the caller, rows are locked for at most `most_ms`, unless it is 0. What was written to the frozen
+    store is added to `frozen_texts`, and what is there is not written again. Raises LockedTooLong where that is
     too short, FrozenTextUnreachable and, for the frozen store, its errors.
     """
     further = IS_SPLIT if table is DOCUMENTS else ""
@@ -150,7 +152,8 @@ def things_move(
         return []
     at, whole = now or timezone.now(), [thing.whole(table) for thing in things]
     written = written_texts(table, whole)
-    values = {**_stored_in(things, whole, written, to, at), "to": to.value, "now": at}
+    frozen = _frozen(things, whole, at, {} if frozen_texts is None else frozen_texts) if to is Tier.FROZEN else None
+    values = {**_stored_in(things, whole, written, to, frozen), "to": to.value, "now": at}
     was_searched = all(Tier(thing.tier).is_searched for thing in things)
     space = read_active_model() if table.has_words and to.is_searched and not was_searched else None
     if space:
@@ -269,11 +272,24 @@ def _move_sql(table: ThingTable, changed: str = "", joined: str = "") -> str:
     return MOVE_SQL.format(**names, changed=changed, joined=joined)
 
 
+FrozenTexts = dict[tuple[UUID, int, int], str]
+"""What rows have of their frozen texts, by id, version and sensitivity."""
+
+
+def _frozen(
+    things: Sequence[StoredThing], whole: Sequence[str], at: datetime.datetime, known: FrozenTexts
+) -> list[str]:
+    """Write the texts that are not known to the frozen store, and return what the rows have of each."""
+    texts = {(thing.id, thing.version, thing.sensitivity): text for thing, text in zip(things, whole, strict=True)}
+    new = [key for key in texts if key not in known]
+    known |= dict(zip(new, map(json.dumps, freeze([texts[key] for key in new], at)), strict=True))
+    return [known[key] for key in texts]
+
+
 def _stored_in(
-    things: Sequence[StoredThing], whole: list[str], written: list[str], to: Tier, at: datetime.datetime
+    things: Sequence[StoredThing], whole: list[str], written: list[str], to: Tier, frozen: list[str] | None
 ) -> dict[str, Any]:
     """Return the columns of the things in the tier, as arrays; what is sealed is packed as it is."""
-    frozen = [json.dumps(one) for one in freeze(whole, at)] if to is Tier.FROZEN else [None] * len(things)
     packed = [pack_if_smaller(text) if to in {Tier.WARM, Tier.COLD} else None for text in whole]
     away = [to is Tier.FROZEN or small is not None for small in packed]
     plain = [None if gone else text for text, gone in zip(whole, away, strict=True)]
@@ -283,7 +299,7 @@ def _stored_in(
         "tiers": [thing.tier for thing in things],
         "said": plain,
         "packed": packed,
-        "frozen": frozen,
+        "frozen": frozen or [None] * len(things),
         "bytes": [len(text.encode()) if gone else None for text, gone in zip(written, away, strict=True)],
         "characters": [len(text) if gone else None for text, gone in zip(written, away, strict=True)],
         "asks": [_asks(text, one) if gone else None for text, one, gone in zip(written, whole, away, strict=True)],
