@@ -8,13 +8,14 @@ import base64
 import datetime
 import fcntl
 import hashlib
+import json
 import os
 import secrets
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -153,6 +154,20 @@ def freeze(texts: Sequence[str], now: datetime.datetime) -> list[dict[str, Any]]
         return []
     name, start = store_named(store).append(f"{now:%Y-%m}", bytes(data))
     return [{**one, "store": store, "name": name, "start": start + one["start"]} for one in kept]  # type: ignore[operator]
+
+
+FrozenTexts = dict[tuple[UUID, int, int], str]
+"""What rows keep of frozen texts, as JSON, by id, version and sensitivity."""
+
+
+def freeze_once(
+    keys: Sequence[tuple[UUID, int, int]], texts: Sequence[str], now: datetime.datetime, known: FrozenTexts | None
+) -> list[str]:
+    """Store the texts that are not known, which become known, and return for each what its row keeps."""
+    known = {} if known is None else known
+    new = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+    known |= dict(zip(new, map(json.dumps, freeze([*new.values()], now)), strict=True))
+    return [known[key] for key in keys]
 
 
 def thaw(frozen: Mapping[str, Any]) -> str:

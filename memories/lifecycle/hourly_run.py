@@ -20,6 +20,7 @@ from uuid_utils.compat import uuid7
 from config.db.statements import execute_sql
 from memories.jobs.periodic import periodic
 from memories.jobs.services import UNFINISHED, Advance, JobStopped, job_create, job_kind
+from memories.lifecycle.frozen_texts import FrozenTexts
 from memories.lifecycle.interrupted_runs import report_what_was_interrupted
 from memories.lifecycle.kv_policies import PolicyBook, last_report
 from memories.lifecycle.kv_policy import MB
@@ -35,7 +36,7 @@ from memories.lifecycle.planned_moves import (
 )
 from memories.lifecycle.rebalancing import rebalance
 from memories.lifecycle.thing_tables import THING_TABLES
-from memories.lifecycle.transitions import FrozenTexts, LockedTooLong, things_move
+from memories.lifecycle.transitions import LockedTooLong, things_move
 from memories.models import Job, JobStatus, LifecycleReport, ThingUse
 from teams.principal import SYSTEM
 

@@ -246,7 +246,7 @@ def test_a_step_that_fails_does_not_end_the_others(
     def fail(*_: Any) -> None:
         raise OSError("The store does not answer.")
 
-    monkeypatch.setattr(transitions, "freeze", fail)
+    monkeypatch.setattr(frozen_texts, "freeze", fail)
     settings.MEMORY_BUDGET_MB = searched_bytes() / 1_000_000
     with pytest.raises(StepsFailed, match="freeze: OSError: The store does not answer"):
         lifecycle_run(now=later(days=91))
@@ -281,7 +281,7 @@ def test_texts_are_frozen_once_when_a_batch_is_ended(agent: Agent, monkeypatch: 
         return move(*arguments, **options)
 
     write = frozen_texts.freeze
-    monkeypatch.setattr(transitions, "freeze", freeze)
+    monkeypatch.setattr(frozen_texts, "freeze", freeze)
     monkeypatch.setattr(transitions, "_move", end_twice)
     lifecycle_run(now=later(days=91))
     assert (set(tiers()), len(ended)) == ({"frozen"}, 2)
