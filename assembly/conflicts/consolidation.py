@@ -1,11 +1,15 @@
 """A step of the lifecycle run merges memories that say the same; a person can separate them again."""
 
-from uuid import UUID
+import datetime
+from collections.abc import Iterator
 
+from django.db.models import Exists, F, OuterRef, Subquery
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from assembly.models import Conflict, ConflictKind
 from config.http.errors import DossierError
+from memories.embeddings.active_model import SLOTS
 from memories.lifecycle.hourly_run import LifecycleRun
 from memories.models import Memory, MemoryVersion
 from memories.services import MergeRequest, memories_merge, owner_of
@@ -13,7 +17,9 @@ from teams.principal import SYSTEM
 
 MIN_SIMILARITY = 0.97
 """Duplicates of at least this cosine are merged; those below are left for a person."""
-MAX_PAIRS = 500
+MAX_PAIRS, MAX_TRIED = 500, 5_000
+"""How many pairs a run merges, and how many it tries: some cannot be merged."""
+PAIRS_PER_REPORT = 50
 
 
 def consolidate_duplicates(run: LifecycleRun) -> None:
@@ -22,32 +28,58 @@ def consolidate_duplicates(run: LifecycleRun) -> None:
     The more credible one stays, of equal ones the older. A pair that was merged before, and separated by a person, is
     left alone.
     """
-    started, merged = timezone.now(), dict[str, str]()
-    for left, right in _pairs():
-        kept, other = sorted((left, right), key=lambda one: (-one.credibility, one.created, one.id))
-        if MemoryVersion.objects.filter(file__in=[kept, other], merged__overlap=[kept.id, other.id]).exists():
-            continue
-        versions = {kept.id: kept.version, other.id: other.version}
-        try:
-            memories_merge(owner=owner_of(kept), merging=MergeRequest(kept.id, versions), principal=SYSTEM)
-        except DossierError:
-            continue  # somebody changed one of them meanwhile
-        merged[f"memory:{other.id}"] = f"memory:{kept.id}"
-        run.advance(0)
-    if merged:
-        run.report("consolidate", list(merged), started, {"merged_into": merged})
+    started, merged, total = timezone.now(), dict[str, str](), 0
+    try:
+        for left, right in _pairs():
+            kept, other = sorted((left, right), key=lambda one: (-one.credibility, one.created, one.id))
+            versions = {kept.id: kept.version, other.id: other.version}
+            try:
+                memories_merge(owner=owner_of(kept), merging=MergeRequest(kept.id, versions), principal=SYSTEM)
+            except DossierError:
+                continue  # somebody changed one of them meanwhile, or its text cannot be read now
+            merged[f"memory:{other.id}"] = f"memory:{kept.id}"
+            total += 1
+            run.advance(0)
+            if len(merged) >= PAIRS_PER_REPORT:
+                _report(run, started, merged)
+                merged = {}
+            if total >= MAX_PAIRS:
+                break
+    finally:
+        if merged:
+            _report(run, started, merged)
 
 
-def _pairs() -> list[tuple[Memory, Memory]]:
-    rows = Conflict.objects.waiting().filter(kind=ConflictKind.DUPLICATE, similarity__gte=MIN_SIMILARITY, model="")
-    sides = [row.sides for row in rows.order_by("found", "id")[:MAX_PAIRS]]
-    wanted: list[tuple[UUID, UUID]] = [
-        (left.item, right.item) for left, right in sides if left.kind == right.kind == "memory"
-    ]
-    found = Memory.objects.select_related("agent", "team").in_bulk({id_ for pair in wanted for id_ in pair})
-    pairs = [(found[left], found[right]) for left, right in wanted if left in found and right in found]
-    return [pair for pair in pairs if _same_owner(*pair) and all(memory.stands for memory in pair)]
+def _report(run: LifecycleRun, started: datetime.datetime, merged: dict[str, str]) -> None:
+    run.report("consolidate", list(merged), started, {"merged_into": merged})
 
 
-def _same_owner(left: Memory, right: Memory) -> bool:
-    return (left.agent_id, left.team_id) == (right.agent_id, right.team_id)
+def _pairs() -> Iterator[tuple[Memory, Memory]]:
+    """Yield the pairs that may be merged, the one that was found first first, as they are now."""
+    rows = Conflict.objects.waiting().filter(
+        ~_was_merged("left_item", "right_item"),
+        ~_was_merged("right_item", "left_item"),
+        kind=ConflictKind.DUPLICATE,
+        similarity__gte=MIN_SIMILARITY,
+        model="",
+        left_ref__startswith="memory:",
+        right_ref__startswith="memory:",
+    )
+    same_owner = rows.annotate(left_owner=_owner("left_item"), right_owner=_owner("right_item")).filter(
+        left_owner=F("right_owner")
+    )
+    items = list(same_owner.order_by("found", "id").values_list("left_item", "right_item")[:MAX_TRIED])
+    for left, right in items:
+        pair = Memory.objects.select_related("agent", "team").defer(*SLOTS, "text").in_bulk([left, right])
+        if left in pair and right in pair and all(memory.stands for memory in pair.values()):
+            yield pair[left], pair[right]
+
+
+def _owner(item: str) -> Subquery:
+    """Return the id of the agent or team whose memory is on a side of the conflict."""
+    return Subquery(Memory.objects.filter(id=OuterRef(item)).values(owner=Coalesce("agent_id", "team_id")))
+
+
+def _was_merged(kept: str, other: str) -> Exists:
+    """Return whether a version of the memory on the one side took the place of that on the other."""
+    return Exists(MemoryVersion.objects.filter(file_id=OuterRef(kept), merged__contains=[OuterRef(other)]))

@@ -30,6 +30,7 @@ from assembly.records.warnings import load_outcome_bodies
 from config.http.cursors import next_page_url, page_of
 from memories.access import memory_for
 from memories.embeddings.active_model import SLOTS
+from memories.lifecycle.listed_texts import listed
 from memories.lifecycle.use_counts import thing_opened
 from memories.models import Memory, MemoryVersion
 from memories.search.item_counts import item_counts
@@ -108,7 +109,7 @@ def agent_page(request: HttpRequest, slug: str) -> HttpResponse:
         "teams": Team.objects.visible_to(principal).filter(agent_links__agent=agent).order_by("name"),
         "days": _days(agent),
         "kept": item_counts(agent),
-        "memories": memories_of(agent)
+        "memories": listed(memories_of(agent))
         .defer(*SLOTS)
         .annotate(at=Coalesce("occurred_at", "created"))
         .order_by("-at", "-id")[:AGENT_MEMORIES],
@@ -138,7 +139,7 @@ def team_page(request: HttpRequest, slug: str) -> HttpResponse:
         "cards": file_cards(principal, team.files.all(), TEAM_FILES, "team_file", team),
         "memberships": team.memberships.select_related("user").order_by("user__name", "user__username"),
         "agents": Agent.objects.filter(team_links__team=team).order_by("name"),
-        "memories": memories_of(team)
+        "memories": listed(memories_of(team))
         .defer(*SLOTS)
         .annotate(at=Coalesce("occurred_at", "created"))
         .order_by("-at", "-id")[:TEAM_MEMORIES],
@@ -161,8 +162,8 @@ def memory_page(request: HttpRequest, id_: UUID) -> HttpResponse:
     context = {
         **owner_page_context(request, owner_of(memory)),
         "memory": memory,
-        "successor": Memory.objects.filter(supersedes=memory).defer(*SLOTS, "search").first(),
-        "predecessors": memory.supersedes.defer(*SLOTS, "search").order_by("id")[:PREDECESSORS],
+        "successor": listed(Memory.objects.filter(supersedes=memory)).defer(*SLOTS, "search").first(),
+        "predecessors": listed(memory.supersedes.defer(*SLOTS, "search")).order_by("id")[:PREDECESSORS],
         "merging": last_merge(memory),
         "versions": list(MemoryVersion.objects.filter(file=memory)[:VERSIONS]),
         "more_versions": memory.version > VERSIONS,

@@ -20,6 +20,7 @@ from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, LOCATION, PAGE, A
 from config.http.serializers import NotesField, StrictSerializer
 from memories.api.events import SESSIONS
 from memories.api.item_kinds import ItemEndpoint
+from memories.lifecycle.listed_texts import listed
 from memories.lifecycle.tiers import Tiered
 from memories.lifecycle.use_counts import thing_opened
 from memories.models import Memory
@@ -123,7 +124,7 @@ class ItemList(ApiView):
     def get(self, request: Request, slug: str) -> Response:
         """Return the agent's {name}, newest first."""
         query = self.query(*self.endpoint.filters, "cursor", "limit")
-        things = self.endpoint.filtered_queryset(agent_for(self.principal, slug), query)
+        things = listed(self.endpoint.filtered_queryset(agent_for(self.principal, slug), query))
         return self.page(things, lambda thing: dict(self.endpoint.listed(thing).data), self.endpoint.order, query=query)
 
     @idempotent

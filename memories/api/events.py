@@ -6,9 +6,10 @@ from typing import Any
 from rest_framework import serializers
 
 from config.http.serializers import ExactText, Line, Moment
-from memories.api.fields import ItemId, JsonObject, external_id_field, valid_event_type
+from memories.api.fields import READABLE_HELP, ItemId, JsonObject, external_id_field, valid_event_type
 from memories.api.filters import by_id, by_value, since
 from memories.api.item_kinds import AgentItemSerializer, ItemEndpoint
+from memories.lifecycle.listed_texts import is_readable
 from memories.models import Event, Session
 from memories.services import agent_items_create, events_create
 from teams.api.serializers import LevelledSerializer
@@ -87,6 +88,10 @@ class EventSerializer(AgentItemSerializer):
     tool = serializers.CharField()
     size = serializers.IntegerField(help_text="Characters of the content as compact JSON.")
     occurred_at = serializers.DateTimeField()
+    is_readable = serializers.SerializerMethodField(help_text=READABLE_HELP)
+
+    def get_is_readable(self, event: Event) -> bool:
+        return is_readable(event.content)
 
 
 EVENTS = ItemEndpoint(

@@ -16,6 +16,11 @@ MAX_COUNT = 1_000_000_000
 MAX_LIST_ITEMS = 50
 MAX_PROPERTIES = 50
 
+READABLE_HELP = (
+    "false in lists: the text is archived in a store that cannot be read now, and a notice is in its place. "
+    "Who asks for the item itself gets 503."
+)
+
 valid_event_type = RegexValidator(
     r"\A[a-z0-9_.:-]{1,40}\Z", "Use 1 to 40 lower-case letters, digits and _ . : - as in file_read."
 )

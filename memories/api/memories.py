@@ -29,6 +29,7 @@ from memories.api.serializers import (
 )
 from memories.embeddings.active_model import SLOTS
 from memories.embeddings.vectors import embed_query
+from memories.lifecycle.listed_texts import listed
 from memories.lifecycle.use_counts import thing_opened
 from memories.models import Memory
 from memories.search.memory_search import find_memories
@@ -75,7 +76,7 @@ class MemoryList(ApiView):
         """Return the memories, newest first."""
         query = self.query("cursor", "limit")
         memories = memories_of(self.find(self.principal, slug, Action.READ)).defer(*SLOTS)
-        return self.page(memories, lambda memory: dict(MemorySerializer(memory).data), query=query)
+        return self.page(listed(memories), lambda memory: dict(MemorySerializer(memory).data), query=query)
 
     @extend_schema(parameters=[ETAG, LOCATION], request=MemoryNewSerializer, responses={201: MemorySerializer})
     @idempotent

@@ -6,7 +6,8 @@ from django.core.validators import RegexValidator
 from rest_framework import serializers
 
 from config.http.serializers import ExactText, Flag, Fraction, Line, Moment, NotesField, StrictSerializer, VisibleText
-from memories.api.fields import Count, ItemId, choice_field
+from memories.api.fields import READABLE_HELP, Count, ItemId, choice_field
+from memories.lifecycle.listed_texts import is_readable
 from memories.models import Memory, MemoryVersion
 from memories.models.memory import MAX_REASON_CHARACTERS, MAX_TEXT_CHARACTERS
 from memories.search.languages import LANGUAGES
@@ -101,9 +102,13 @@ class MemorySerializer(serializers.Serializer[Any]):
     origin = OriginField()
     sensitivity = LevelField(help_text=LEVEL_HELP)
     notes = NotesField()
+    is_readable = serializers.SerializerMethodField(help_text=READABLE_HELP)
 
     def get_archived(self, memory: Memory) -> bool:
         return bool(memory.retired_because)
+
+    def get_is_readable(self, memory: Memory) -> bool:
+        return is_readable(memory.text)
 
 
 class FoundMemorySerializer(MemorySerializer):

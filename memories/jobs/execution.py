@@ -18,7 +18,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from structlog.contextvars import bound_contextvars
 
 from config.db.replicas import note_write, replica_aliases
-from memories.jobs.services import KINDS, MAX_ATTEMPTS, JobFunction, RetryLater, lease_duration
+from memories.jobs.services import KINDS, MAX_ATTEMPTS, JobFunction, JobStopped, RetryLater, lease_duration
 from memories.models import Job
 from teams.sensitivity import reading_everything
 
@@ -60,10 +60,6 @@ WORKER_DIED = (
 )
 
 logger = logging.getLogger(__name__)
-
-
-class JobStopped(Exception):
-    """Raised to put a running job back into the queue: its worker is asked to stop, or its row was deleted."""
 
 
 class Lease:

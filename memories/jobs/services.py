@@ -43,6 +43,10 @@ class RetryLater(Exception):
         super().__init__(message)
 
 
+class JobStopped(Exception):
+    """Raised to put a running job back into the queue: its worker is asked to stop, or its row was deleted."""
+
+
 class NotParked(DossierError):
     """Raised where somebody retries a job that was not given up."""
 

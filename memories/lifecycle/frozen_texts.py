@@ -8,13 +8,14 @@ import base64
 import datetime
 import fcntl
 import hashlib
+import json
 import os
 import secrets
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -24,6 +25,11 @@ from config.http.errors import DossierError
 from memories.lifecycle.packing import pack, unpack
 
 KEY_BYTES, NONCE = 16, bytes(12)  # a key encrypts one text, so the nonce need not differ
+
+CONNECT_SECONDS, READ_SECONDS, TRIES = 2, 10, 2
+"""How long an S3-compatible store may take to answer, and how often it is asked."""
+READERS = 16
+"""How many frozen texts are read at the same time in a process."""
 
 
 class FrozenTextUnreachable(DossierError):
@@ -115,8 +121,15 @@ def _s3_settings() -> tuple[str, str, str]:
 @cache
 def _object_store(bucket: str, endpoint: str, region: str) -> ObjectStore:
     import boto3  # type: ignore[import-untyped]  # noqa: PLC0415 - an optional dependency
+    from botocore.config import Config  # type: ignore[import-untyped]  # noqa: PLC0415 - comes with it
 
-    client = boto3.client("s3", endpoint_url=endpoint or None, region_name=region or None)
+    config = Config(
+        connect_timeout=CONNECT_SECONDS,
+        read_timeout=READ_SECONDS,
+        retries={"total_max_attempts": TRIES, "mode": "standard"},
+        max_pool_connections=READERS,
+    )
+    client = boto3.client("s3", endpoint_url=endpoint or None, region_name=region or None, config=config)
     return ObjectStore(client, bucket)
 
 
@@ -141,6 +154,20 @@ def freeze(texts: Sequence[str], now: datetime.datetime) -> list[dict[str, Any]]
         return []
     name, start = store_named(store).append(f"{now:%Y-%m}", bytes(data))
     return [{**one, "store": store, "name": name, "start": start + one["start"]} for one in kept]  # type: ignore[operator]
+
+
+FrozenTexts = dict[tuple[UUID, int, int], str]
+"""What rows keep of frozen texts, as JSON, by id, version and sensitivity."""
+
+
+def freeze_once(
+    keys: Sequence[tuple[UUID, int, int]], texts: Sequence[str], now: datetime.datetime, known: FrozenTexts | None
+) -> list[str]:
+    """Store the texts that are not known, which become known, and return for each what its row keeps."""
+    known = {} if known is None else known
+    new = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+    known |= dict(zip(new, map(json.dumps, freeze([*new.values()], now)), strict=True))
+    return [known[key] for key in keys]
 
 
 def thaw(frozen: Mapping[str, Any]) -> str:

@@ -5,8 +5,10 @@ can only be added, with what it did to which things. Apps that import this one a
 """
 
 import datetime
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -17,7 +19,9 @@ from uuid_utils.compat import uuid7
 
 from config.db.statements import execute_sql
 from memories.jobs.periodic import periodic
-from memories.jobs.services import UNFINISHED, Advance, job_create, job_kind
+from memories.jobs.services import UNFINISHED, Advance, JobStopped, job_create, job_kind
+from memories.lifecycle.frozen_texts import FrozenTexts
+from memories.lifecycle.interrupted_runs import report_what_was_interrupted
 from memories.lifecycle.kv_policies import PolicyBook, last_report
 from memories.lifecycle.kv_policy import MB
 from memories.lifecycle.planned_moves import (
@@ -33,11 +37,14 @@ from memories.lifecycle.planned_moves import (
 from memories.lifecycle.rebalancing import rebalance
 from memories.lifecycle.thing_tables import THING_TABLES
 from memories.lifecycle.transitions import LockedTooLong, things_move
-from memories.models import Job, LifecycleReport, ThingUse
+from memories.models import Job, JobStatus, LifecycleReport, ThingUse
 from teams.principal import SYSTEM
+
+logger = logging.getLogger(__name__)
 
 LIFECYCLE = "lifecycle"
 BUDGET = "budget"
+FAILED = "failed"
 RUN_SECONDS = 3_600
 FIRST_BATCH = 4
 LEAST_BATCH, MOST_BATCH = 1, 64
@@ -84,14 +91,18 @@ class LifecycleRun:
         """Execute the moves, report them, and return their number; what was moved before an interruption is reported
         as well.
         """
-        started, mover, moved = timezone.now(), BatchMover(self), list[str]()
+        started, mover, moved, total = timezone.now(), BatchMover(self), list[str](), 0
         try:
-            moved.extend(mover.execute(moves))
+            for ref in mover.execute(moves):
+                moved.append(ref)
+                total += 1
+                if len(moved) >= THINGS_PER_REPORT:
+                    self.report(step, moved, started, {**(detail or {}), **mover.measured})
+                    moved = []
         finally:
             if moved:
-                measured = {"longest_lock_ms": mover.longest_ms, "given_up": mover.given_up}
-                self.report(step, moved, started, {**(detail or {}), **measured})
-        return len(moved)
+                self.report(step, moved, started, {**(detail or {}), **mover.measured})
+        return total
 
 
 def _parts(things: Sequence[str]) -> list[list[str]]:
@@ -105,6 +116,12 @@ class BatchMover:
     def __init__(self, run: LifecycleRun) -> None:
         self.run = run
         self.sizes, self.longest_ms, self.given_up = dict[str, int](), 0.0, 0
+        self.frozen: FrozenTexts = {}
+
+    @property
+    def measured(self) -> dict[str, Any]:
+        """What a report says about how rows were locked until now."""
+        return {"longest_lock_ms": self.longest_ms, "given_up": self.given_up}
 
     def execute(self, moves: Iterable[PlannedMove]) -> Iterator[str]:
         """Move the things, and yield the refs of those that were moved."""
@@ -115,17 +132,22 @@ class BatchMover:
                 batch, seconds = ids[start : start + size], list[float]()
                 most_ms = MOST_MS if tried < TRIES_OF_ONE - 1 else 0
                 try:
-                    moved = things_move(move.table, batch, move.tier, self.run.at, seconds=seconds, most_ms=most_ms)
+                    limits: Any = {"seconds": seconds, "most_ms": most_ms, "frozen_texts": self.frozen}
+                    moved = things_move(move.table, batch, move.tier, self.run.at, **limits)
                 except LockedTooLong:
                     self.given_up += 1
                     self._measure(seconds)
                     tried += len(batch) == 1
                     self.sizes[move.table.kind] = max(LEAST_BATCH, len(batch) // 2)
                     continue
-                start, tried = start + len(batch), 0
+                start, tried, self.frozen = start + len(batch), 0, self._without(batch)
                 yield from (f"{move.table.kind}:{id_}" for id_ in moved)
                 self._adapt(move.table.kind, self._measure(seconds))
                 self.run.advance(0)
+
+    def _without(self, batch: Sequence[UUID]) -> FrozenTexts:
+        """Return the frozen texts whose things wait for a smaller batch."""
+        return {key: frozen for key, frozen in self.frozen.items() if key[0] not in batch}
 
     def _measure(self, seconds: Sequence[float]) -> float:
         """Return the longest of these times in milliseconds."""
@@ -148,23 +170,54 @@ further_steps: list[Callable[[LifecycleRun], None]] = []
 """Steps of apps that import this one; each writes its own reports."""
 
 
-def lifecycle_run(*, now: datetime.datetime | None = None, advance: Advance = lambda _: None) -> LifecycleRun:
-    """Move what the policies say, and return the run."""
-    run = LifecycleRun(now or timezone.now(), advance)
+class StepsFailed(Exception):
+    """Raised at the end of a run in which steps failed; the others were done."""
+
+
+def lifecycle_run(
+    *, now: datetime.datetime | None = None, advance: Advance = lambda _: None, id_: UUID | None = None
+) -> LifecycleRun:
+    """Move what the policies say, and return the run. A step that fails is reported, and the others are done; then
+    StepsFailed is raised.
+    """
+    run = LifecycleRun(now or timezone.now(), advance, id_ or uuid7())
     policies = OwnersPolicies(PolicyBook())
-    run.move("prune", prunings(run.at))
-    run.move("compress", compressions(policies, run.at))
-    run.move("evict", size_evictions(policies, run.at))
-    run.move("freeze", freezings(run.at))
-    rebalance(run)
-    for step in further_steps:
-        step(run)
-    relieve_pressure(run, policies)
+    steps: list[tuple[str, Callable[[], object]]] = [
+        ("prune", lambda: run.move("prune", prunings(policies, run.at))),
+        ("compress", lambda: run.move("compress", compressions(policies, run.at))),
+        ("evict", lambda: run.move("evict", size_evictions(policies, run.at))),
+        ("freeze", lambda: run.move("freeze", freezings(run.at))),
+        ("rebalance", lambda: rebalance(run)),
+        *((step.__name__, partial(step, run)) for step in further_steps),
+        ("pressure", lambda: relieve_pressure(run, policies)),
+        ("clean_up", lambda: _clean_up(run)),
+    ]
+    failed = {name: error for name, step in steps if (error := _step_error(run, name, step))}
+    if failed:
+        told = "; ".join(f"{name}: {type(error).__name__}: {error}" for name, error in failed.items())
+        raise StepsFailed(told) from next(iter(failed.values()))
+    return run
+
+
+def _step_error(run: LifecycleRun, name: str, step: Callable[[], object]) -> Exception | None:
+    """Execute the step, and return the error that ended it, which is reported; None if it was done."""
+    started = timezone.now()
+    try:
+        step()
+    except JobStopped:
+        raise
+    except Exception as error:
+        logger.exception("the step %s of the lifecycle run failed", name)
+        run.report(FAILED, [], started, {"step": name, "error": type(error).__name__})
+        return error
+    return None
+
+
+def _clean_up(run: LifecycleRun) -> None:
     if (run.at.isoweekday(), run.at.hour) == SUMMARISED_AT:
         for table in THING_TABLES:
             execute_sql("SELECT summarise_tiers(%s)", [table.name])
     ThingUse.objects.filter(day__lt=run.at.date() - datetime.timedelta(days=KEEP_USES_DAYS)).delete()
-    return run
 
 
 def relieve_pressure(run: LifecycleRun, policies: OwnersPolicies) -> None:
@@ -196,9 +249,15 @@ def budget_share() -> float | None:
 
 
 @job_kind(LIFECYCLE)
-def run_lifecycle(_job: Job, advance: Advance) -> None:
-    """Run a job that moves what the policies say."""
-    lifecycle_run(advance=advance)
+def run_lifecycle(job: Job, advance: Advance) -> None:
+    """Run a job that moves what the policies say, after it reported what it moved before it was killed; and
+    what the last job did, if that was given up.
+    """
+    last = Job.objects.filter(kind=LIFECYCLE, created__lt=job.created).order_by("-created").first()
+    given_up = [last] if last and last.status == JobStatus.PARKED else []
+    for one in (*given_up, *([job] if job.attempts > 1 else [])):
+        report_what_was_interrupted(LifecycleRun(one.created, advance, one.id), one.created)
+    lifecycle_run(now=job.created, advance=advance, id_=job.id)
 
 
 @periodic(RUN_SECONDS, "lifecycle")

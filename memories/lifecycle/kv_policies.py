@@ -1,5 +1,6 @@
 """The policies that hold: defaults, what the organisation saved instead, and what a team saved for itself."""
 
+import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -26,6 +27,8 @@ from teams.models import Team
 from teams.principal import Principal
 
 POLICY_LOCK = 7_301_003
+EVER = datetime.datetime.min.replace(tzinfo=datetime.UTC)
+NOT_SAVED_YET = datetime.datetime.max.replace(tzinfo=datetime.UTC)
 
 
 def newest_versions() -> QuerySet[KVPolicyVersion]:
@@ -44,14 +47,23 @@ class PolicyBook:
             (row.team_id, row.content_type): stored_policy(row.policy) for row in rows if row.policy is not None
         }
         self._factors = age_factors(rows)
+        self._saved_at = {(row.team_id, row.content_type): row.created for row in rows}
         for (team_id, content_type), policy in (instead or {}).items():
             self._saved[team_id, content_type] = policy
             self._factors.pop(content_type, None)  # as saving does
+            self._saved_at[team_id, content_type] = NOT_SAVED_YET
 
     def policy(self, content_type: str, team_id: UUID | None = None) -> KVPolicy:
         """Return the team's policy of the content type, else the organisation's, else the default, as it was saved."""
         own = self._saved.get((team_id, content_type)) if team_id else None
         return own or self._saved.get((None, content_type)) or DEFAULT_POLICIES[content_type]
+
+    def saved_at(self, content_type: str, team_id: UUID | None = None) -> datetime.datetime:
+        """Return since when the team's policy of the content type is what it is; the beginning of time for defaults."""
+        own = self._saved_at.get((team_id, content_type), EVER) if team_id else EVER
+        if team_id and (team_id, content_type) in self._saved:
+            return own
+        return max(own, self._saved_at.get((None, content_type), EVER))
 
     def rebalanced(self, content_type: str, team_id: UUID | None = None) -> KVPolicy:
         """Return the policy as it holds: its age threshold is that which was saved, times the factor."""
@@ -62,6 +74,14 @@ class PolicyBook:
     def age_factor(self, content_type: str) -> float:
         """Return by what rebalancing multiplies the age thresholds of the content type; 1 where it changed nothing."""
         return self._factors.get(content_type, 1.0)
+
+    def pins(self, content_type: str) -> bool:
+        """Return whether a policy of the content type, of whomever, has patterns."""
+        policies = [
+            DEFAULT_POLICIES[content_type],
+            *(one for key, one in self._saved.items() if key[1] == content_type),
+        ]
+        return any(one.pin.patterns for one in policies)
 
     @property
     def longest_pin_hours(self) -> float:

@@ -2,8 +2,9 @@
 
 import datetime
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from heapq import heappop, heappush
 from itertools import groupby
 from typing import Any
 from uuid import UUID
@@ -23,6 +24,7 @@ from memories.lifecycle.tier_decisions import (
     pinned_by_policy,
 )
 from memories.lifecycle.tiers import Tier
+from memories.lifecycle.undone_moves import brought_back
 from memories.lifecycle.use_counts import Uses, uses_of
 
 PAGE_ROWS = 1_000
@@ -114,6 +116,11 @@ class OwnersPolicies:
         """Return the policy that holds for things of this type and owner."""
         return self.book.rebalanced(content_type, self.team_of(owner))
 
+    def is_brought_back(self, thing: OwnedThing, back: Mapping[UUID, datetime.datetime]) -> bool:
+        """Return whether a person brought the thing back, and the policy is what it was at that time."""
+        at = back.get(thing.facts.id)
+        return at is not None and at >= self.book.saved_at(thing.content_type, self.team_of(thing.owner))
+
     def team_of(self, owner: UUID) -> UUID:
         """Return the id of the only team of an agent; of a team, or an agent with several or none, its own."""
         return self._teams.get(owner, owner)
@@ -122,7 +129,7 @@ class OwnersPolicies:
 def compressions(policies: OwnersPolicies, now: datetime.datetime) -> Iterator[PlannedMove]:
     """Yield the hot things that become warm."""
     for table in THING_TABLES:
-        pinned = _policy_pins(table, policies, now)
+        pinned = policy_pins(table, policies, now)
         for page in read_things(table, "thing.tier = 'hot'", {}, since=now.date()):
             things = _with_recent_uses(page, policies, now)
             moved = [
@@ -148,14 +155,20 @@ def _with_recent_uses(
             yield replace(thing, facts=replace(thing.facts, recent_uses=recent))
 
 
-def _policy_pins(table: ThingTable, policies: OwnersPolicies, now: datetime.datetime) -> set[UUID]:
-    """Return the ids of the hot things that policies pin now; memories match no patterns of paths."""
+def policy_pins(
+    table: ThingTable, policies: OwnersPolicies, now: datetime.datetime, *, only: UUID | None = None
+) -> set[UUID]:
+    """Return the ids of the hot things that policies pin now: patterns match paths, of memories their kinds. With
+    `only`, of those of one owner.
+    """
     groups: dict[tuple[UUID, str], list[ThingFacts]] = {}
-    if table is MEMORIES:
+    if table is MEMORIES and not policies.book.pins("general"):
         return set()
     young = now - datetime.timedelta(hours=policies.book.longest_pin_hours)
     condition = f"thing.tier = 'hot' AND {table.label} <> '' AND coalesce(thing.tier_since, thing.created) > %(young)s"
-    for page in read_things(table, condition, {"young": young}, since=now.date()):
+    if only:
+        condition += f" AND {table.owner} = %(owner)s"
+    for page in read_things(table, condition, {"young": young, "owner": only}, since=now.date()):
         for thing in page:
             groups.setdefault((thing.owner, thing.content_type), []).append(thing.facts)
     pinned = set[UUID]()
@@ -173,44 +186,52 @@ OF_OWNER = "thing.tier IN ('hot', 'warm') AND {owner} = %(owner)s"
 
 def size_evictions(policies: OwnersPolicies, now: datetime.datetime) -> Iterator[PlannedMove]:
     """Yield the things that become cold, because those of their owner and type take more than their policy allows."""
-    least = min(policies.book.least_size, least_requested_size()) * GB
+    least, back = min(policies.book.least_size, least_requested_size()) * GB, brought_back()
     for table in THING_TABLES:
         sizes = OWNER_SIZES_SQL.format(owner=table.owner, size=table.size, table=table.name)
-        for owner, _ in fetch_rows(sizes, {"least": least}):
+        large = fetch_rows(sizes, {"least": least})
+        pinned = policy_pins(table, policies, now) if large else set()
+        for owner, _ in large:
             groups: dict[str, list[OwnedThing]] = {}
             condition = OF_OWNER.format(owner=table.owner)
             for page in read_things(table, condition, {"owner": owner}, since=now.date()):
                 for thing in page:
                     groups.setdefault(thing.content_type, []).append(thing)
             for content_type, things in groups.items():
-                gone = _over_their_size([thing.facts for thing in things], policies.of_owner(owner, content_type), now)
+                policy, facts = policies.of_owner(owner, content_type), [thing.facts for thing in things]
+                spared = pinned | {thing.facts.id for thing in things if policies.is_brought_back(thing, back)}
+                gone = _over_their_size(facts, policy, now, spared)
                 chosen = [thing for thing in things if thing.facts.id in gone]
                 yield PlannedMove(table, chosen, Tier.COLD, Reason.EVICT)
 
 
-def _over_their_size(things: Sequence[ThingFacts], policy: KVPolicy, now: datetime.datetime) -> set[UUID]:
+def _over_their_size(
+    things: Sequence[ThingFacts], policy: KVPolicy, now: datetime.datetime, spared: Container[UUID]
+) -> set[UUID]:
     """Return the ids of things of one owner and type that have no room by the policy, or by what requests allow."""
-    gone = {one.id for one in evictions(things, policy, now.date())}
+    gone = {one.id for one in evictions(things, policy, now.date(), spared=spared)}
     narrowed: dict[float, list[ThingFacts]] = {}
     for thing in things:
         if thing.requested and thing.id not in gone:
             narrowed.setdefault(thing.requested.evict.max_total_size_gb, []).append(thing)
     for limit, some in narrowed.items():
-        gone |= {one.id for one in evictions(some, policy, now.date(), limit_gb=limit)}
+        gone |= {one.id for one in evictions(some, policy, now.date(), limit_gb=limit, spared=spared)}
     return gone
 
 
 LOST_SQL = """
 thing.tier IN ('hot', 'warm') AND {lost} AND coalesce(thing.tier_since, thing.created) <= %(before)s
-    AND (SELECT max(version.created) FROM memory_versions AS version WHERE version.file_id = thing.id) <= %(before)s
+    AND {changed} <= %(before)s
 """
 
 
-def prunings(now: datetime.datetime) -> Iterator[PlannedMove]:
+def prunings(policies: OwnersPolicies, now: datetime.datetime) -> Iterator[PlannedMove]:
     """Yield the memories that were replaced or archived long ago, which become cold."""
     before = {"before": now - datetime.timedelta(days=PRUNE_AFTER_DAYS)}
-    for page in read_things(MEMORIES, LOST_SQL.format(lost=MEMORIES.lost), before):
-        yield PlannedMove(MEMORIES, page, Tier.COLD, Reason.PRUNE)
+    spared = policy_pins(MEMORIES, policies, now) | set(brought_back())
+    for page in read_things(MEMORIES, LOST_SQL.format(lost=MEMORIES.lost, changed=MEMORIES.changed), before):
+        chosen = [thing for thing in page if thing.facts.id not in spared]
+        yield PlannedMove(MEMORIES, chosen, Tier.COLD, Reason.PRUNE)
 
 
 def freezings(now: datetime.datetime) -> Iterator[PlannedMove]:
@@ -232,20 +253,44 @@ def searched_bytes() -> int:
     return int(sum(size for (size,) in fetch_rows(SIZE_SQL)))
 
 
+MOST_CHOSEN = 20_000
+"""How many things of a round of evictions are held in memory."""
+
+
 def pressure_evictions(policies: OwnersPolicies, now: datetime.datetime, excess: int) -> Iterator[PlannedMove]:
-    """Yield things of all owners with at least `excess` bytes together, the highest score first."""
-    found: list[tuple[float, ThingTable, OwnedThing]] = []
+    """Yield things of all owners with at least `excess` bytes together, the highest score first. What was yielded must
+    be moved before the next is asked for: very many things are chosen in several rounds.
+    """
+    while excess > 0:
+        chosen = _highest_scores(policies, now, excess)
+        taken = sum(thing.facts.size for _, thing in chosen)
+        excess -= taken
+        for table in THING_TABLES:
+            if things := [thing for of, thing in chosen if of is table]:
+                yield PlannedMove(table, things, Tier.COLD, Reason.EVICT)
+        if not taken or len(chosen) < MOST_CHOSEN:
+            return
+
+
+def _highest_scores(
+    policies: OwnersPolicies, now: datetime.datetime, excess: int
+) -> list[tuple[ThingTable, OwnedThing]]:
+    """Return the things with the highest scores, as few as have `excess` bytes together, and at most MOST_CHOSEN.
+
+    What people or policies pinned, and what was brought back, is none of them.
+    """
+    heap: list[tuple[float, float, int, ThingTable, OwnedThing]] = []  # the one that would be evicted last first
+    total, back = 0, brought_back()
     for table in THING_TABLES:
+        spared = policy_pins(table, policies, now) | set(back)
         for page in read_things(table, "thing.tier IN ('hot', 'warm')", {}, since=now.date()):
-            rules = ((policies.of(thing).evict, thing) for thing in page if not thing.facts.pinned)
-            found += [(evict_score(thing.facts, rule, now.date()), table, thing) for rule, thing in rules]
-    found.sort(key=lambda one: (-one[0], one[2].facts.since, one[2].facts.id))
-    chosen: dict[str, list[OwnedThing]] = {}
-    for _, table, thing in found:
-        if excess <= 0:
-            break
-        chosen.setdefault(table.kind, []).append(thing)
-        excess -= thing.facts.size
-    for table in THING_TABLES:
-        if table.kind in chosen:
-            yield PlannedMove(table, chosen[table.kind], Tier.COLD, Reason.EVICT)
+            for thing in page:
+                facts = thing.facts
+                if facts.pinned or facts.id in spared:
+                    continue
+                score = evict_score(facts, policies.of(thing).evict, now.date())
+                heappush(heap, (score, -facts.since.timestamp(), -facts.id.int, table, thing))
+                total += facts.size
+                while len(heap) > MOST_CHOSEN or total - heap[0][-1].facts.size >= excess:
+                    total -= heappop(heap)[-1].facts.size
+    return [(table, thing) for *_, table, thing in sorted(heap, key=lambda one: one[:3], reverse=True)]

@@ -24,6 +24,8 @@ class ThingTable:
     """The mean of what is known about the row's quality, 0 to 1."""
     size: str
     """The size of the text in bytes."""
+    changed: str
+    """When somebody last saved the row; moves between tiers do not count."""
     pinned: str = "false"
     """Whether a person pinned the row."""
     lost: str = "false"
@@ -42,6 +44,7 @@ MEMORIES = ThingTable(
     label="thing.kind",
     quality="(thing.credibility + thing.salience) / 2",
     size="coalesce(octet_length(thing.text), thing.text_bytes)",
+    changed="(SELECT max(version.created) FROM memory_versions AS version WHERE version.file_id = thing.id)",
     pinned="thing.pinned",
     lost="(thing.superseded_by_id IS NOT NULL OR thing.retired_because <> '')",
     has_words=True,
@@ -56,6 +59,7 @@ DOCUMENTS = ThingTable(
     label="thing.path",
     quality="0.5",
     size="coalesce(octet_length(thing.content), thing.text_bytes)",
+    changed="thing.updated",
     pinned="thing.is_open",
 )
 EVENTS = ThingTable(
@@ -68,6 +72,7 @@ EVENTS = ThingTable(
     label="coalesce(thing.content ->> 'path', '')",
     quality="0.5",
     size="thing.size",
+    changed="thing.updated",
 )
 THING_TABLES = (MEMORIES, DOCUMENTS, EVENTS)
 TABLES_BY_KIND: Mapping[str, ThingTable] = {table.kind: table for table in THING_TABLES}

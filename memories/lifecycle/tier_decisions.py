@@ -1,7 +1,7 @@
 """Which tier a thing belongs in: pure decisions from the facts of things, their policy and the time."""
 
 import datetime
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
@@ -133,12 +133,17 @@ def evict_score(thing: ThingFacts, rule: EvictRule, today: datetime.date) -> flo
 
 
 def evictions(
-    things: Sequence[ThingFacts], policy: KVPolicy, today: datetime.date, *, limit_gb: float | None = None
+    things: Sequence[ThingFacts],
+    policy: KVPolicy,
+    today: datetime.date,
+    *,
+    limit_gb: float | None = None,
+    spared: Container[UUID] = (),
 ) -> list[ThingFacts]:
     """Return an owner's things of one content type that become cold, the highest score first.
 
     As many as needed, so that those that stay have at most `limit_gb`, by default `max_total_size_gb`. What a person
-    pinned stays.
+    pinned stays, and what is spared.
     """
     limit = policy.evict.max_total_size_gb if limit_gb is None else limit_gb
     excess = sum(thing.size for thing in things) - limit * GB
@@ -147,7 +152,7 @@ def evictions(
     for thing in scored:
         if excess <= 0:
             break
-        if not thing.pinned:
+        if not thing.pinned and thing.id not in spared:
             chosen.append(thing)
             excess -= thing.size
     return chosen

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
 from memories.lifecycle.kv_policies import PolicyBook
-from memories.lifecycle.planned_moves import OwnersPolicies, read_things
+from memories.lifecycle.planned_moves import OwnersPolicies, policy_pins, read_things
 from memories.lifecycle.thing_tables import TABLES_BY_MODEL
 from memories.lifecycle.tier_decisions import Reason, decide, pinned_by_policy
 from memories.lifecycle.tiers import Tier, Tiered
@@ -53,17 +53,21 @@ class TierDescription:
 
 
 def describe_tier(thing: Tiered) -> TierDescription | None:
-    """Return the description of a stored thing; None where it was deleted meanwhile. Five statements."""
+    """Return the description of a stored thing; None where it was deleted meanwhile. Five statements,
+    and some more where a pattern matches it."""
     table = TABLES_BY_MODEL[type(thing)]
     now = timezone.now()
     [[*found]] = read_things(table, "thing.id = %(id)s", {"id": thing.pk})
     if not found:
         return None
-    policy = OwnersPolicies(PolicyBook(), only=found[0].owner).of(found[0])
+    policies = OwnersPolicies(PolicyBook(), only=found[0].owner)
+    policy = policies.of(found[0])
     since = (now - datetime.timedelta(hours=policy.compress.age_threshold_hours)).date()
     uses = uses_of([thing.pk], since).get(thing.pk, Uses())
     facts = replace(found[0].facts, recent_uses=uses.recent)
-    decided = decide(facts, policy, now, is_pinned=bool(pinned_by_policy([facts], policy, now)))
+    is_pinned = bool(pinned_by_policy([facts], policy, now))  # if there is room for it among those of its owner
+    is_pinned = is_pinned and facts.id in policy_pins(table, policies, now, only=found[0].owner)
+    decided = decide(facts, policy, now, is_pinned=is_pinned)
     words = {
         "due": _moment(decided.due),
         "least": math.ceil(policy.compress.access_threshold),

@@ -10,6 +10,9 @@ import base64
 import json
 import re
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from django.db import models
@@ -18,7 +21,13 @@ from config.db.sealed_columns import written_octets_sql
 from config.keys.sealed_texts import open_text
 from memories.lifecycle.frozen_texts import thaw
 from memories.lifecycle.packing import unpack
-from teams.sealing.fields import SealedJson, SealedText, open_json
+from teams.sealing.fields import (
+    SealedJson,
+    SealedText,
+    UnreadableText,
+    open_json,
+    require_readable,
+)
 
 MARK = f"\x02{secrets.token_hex(8)}"
 """The beginning of texts that are to be unpacked. It is never stored, and each process has its own, so no stored text
@@ -84,8 +93,43 @@ def stored_text(selected: str) -> str:
     return read_text(whole)[int(start) : int(end)]
 
 
+class PutOff(str):
+    """What was selected for a frozen text that is read later, see `put_off_frozen_texts`."""
+
+
+class UnreadableJson(dict[str, Any]):
+    """A notice that lists show instead of a JSON value that cannot be read now, with the error that says why."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(text=UnreadableText.because(error))
+        self.error = error
+
+
+_puts_off: ContextVar[bool] = ContextVar("puts_off_frozen_texts", default=False)
+
+
+@contextmanager
+def put_off_frozen_texts() -> Iterator[None]:
+    """Rows that are read meanwhile have a PutOff in place of a frozen text. The caller must replace each of them."""
+    token = _puts_off.set(True)
+    try:
+        yield
+    finally:
+        _puts_off.reset(token)
+
+
+def _put_off(selected: Any) -> PutOff | None:
+    is_frozen = isinstance(selected, str) and selected.startswith(f"{MARK}{FROZEN}")
+    return PutOff(selected) if is_frozen and _puts_off.get() else None
+
+
 class TieredText(SealedText):
     """A text that is stored in tiers; reading it gives the text as it was written."""
+
+    def pre_save(self, model_instance: Any, add: bool) -> Any:
+        """Return the value as it is stored. Raises FrozenTextUnreachable for a notice that it cannot be read."""
+        require_readable(getattr(model_instance, self.attname))
+        return super().pre_save(model_instance, add)
 
     def select_format(self, compiler: Any, sql: str, params: Any) -> Any:
         found = _COLUMN.fullmatch(sql)
@@ -97,7 +141,7 @@ class TieredText(SealedText):
 
     def from_db_value(self, value: str | None, _expression: Any, _connection: Any) -> str | None:
         """Return the text of what was selected."""
-        return value if value is None else read_text(value)
+        return value if value is None else _put_off(value) or read_text(value)
 
 
 class TieredPassage(TieredText):
@@ -115,15 +159,28 @@ class TieredJson(SealedJson):
         found = _COLUMN.fullmatch(sql)
         return (json_sql(found["row"], found["column"]) if found else sql), params
 
+    def pre_save(self, model_instance: Any, add: bool) -> Any:
+        """Return the value as it is stored. Raises FrozenTextUnreachable for a notice that it cannot be read."""
+        value = getattr(model_instance, self.attname)
+        if isinstance(value, UnreadableJson):
+            raise value.error
+        return super().pre_save(model_instance, add)
+
     def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
         """Return the JSON value of what was selected."""
-        return read_json(models.JSONField.from_db_value(self, value, expression, connection))
+        selected = models.JSONField.from_db_value(self, value, expression, connection)
+        return _put_off(selected) or read_json(selected)
 
 
 def read_json(selected: Any) -> Any:
     """Return the JSON value for what `json_sql` selected."""
     is_packed = isinstance(selected, str) and selected.startswith(MARK)
-    return open_json(json.loads(stored_text(selected)) if is_packed else selected)
+    return written_json(stored_text(selected)) if is_packed else open_json(selected)
+
+
+def written_json(stored: str) -> Any:
+    """Return the JSON value as it was written, for its JSON text as the row has it."""
+    return open_json(json.loads(stored))
 
 
 class _TieredSize(models.Func):

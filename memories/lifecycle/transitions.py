@@ -25,7 +25,7 @@ from memories.embeddings.active_model import EmbeddingModel, lock_active_model, 
 from memories.embeddings.base import EmbedderFailed
 from memories.embeddings.vectors import embed_texts
 from memories.jobs.services import job_create
-from memories.lifecycle.frozen_texts import freeze, thaw
+from memories.lifecycle.frozen_texts import FrozenTexts, freeze_once, thaw
 from memories.lifecycle.packing import pack_if_smaller, unpack
 from memories.lifecycle.thing_tables import DOCUMENTS, EVENTS, ThingTable
 from memories.lifecycle.tiers import Tier
@@ -65,8 +65,7 @@ SAME_ANSWERS_SQL = "SELECT set_config('dossier.same_answers', 'on', true)"
 LIMIT_SQL = "SELECT set_config('statement_timeout', %(ms)s, true)"
 ROWS_LISTED = 32
 EMPTY_WORD_LISTS_SQL = "SELECT empty_word_lists()"
-"""PostgreSQL collects the words of new rows in lists, and emptying a long one takes half a second. It is done after
-every 32 rows, while none is locked."""
+"""Emptying PostgreSQL's list of the words of new rows takes half a second, so it is done while no row is locked."""
 FORGET_WORDS = """, search = NULL, embedding = NULL, embedding_model = '', second_embedding = NULL,
     second_embedding_model = ''"""
 RECALL_WORDS = """, search = memory_words(word_configuration(thing.language), recalled.whole),
@@ -135,12 +134,13 @@ def things_move(
     *,
     seconds: list[float] | None = None,
     most_ms: int = 0,
+    frozen_texts: FrozenTexts | None = None,
 ) -> list[UUID]:
     """Move these things to the tier, and return the ids of those that were moved; others were locked, changed or gone.
 
-    Documents that were not split yet stay. The seconds for which rows were locked are appended to `seconds`. Outside a
-    transaction of the caller, rows are locked for at most `most_ms`, unless it is 0. Raises LockedTooLong where that is
-    too short, FrozenTextUnreachable and, for the frozen store, its errors.
+    Documents that were not split yet stay. The seconds for which rows were locked are appended to `seconds`; outside a
+    transaction of the caller, rows are locked for at most `most_ms`, unless it is 0. What is in `frozen_texts` is not
+    written to the store again. Raises LockedTooLong, FrozenTextUnreachable and, for the frozen store, its errors.
     """
     further = IS_SPLIT if table is DOCUMENTS else ""
     sql = READ_SQL.format(table=table.name, column=table.column, owner=table.owner, further=further)
@@ -150,7 +150,9 @@ def things_move(
         return []
     at, whole = now or timezone.now(), [thing.whole(table) for thing in things]
     written = written_texts(table, whole)
-    values = {**_stored_in(things, whole, written, to, at), "to": to.value, "now": at}
+    keys = [(one.id, one.version, one.sensitivity) for one in things]
+    frozen = freeze_once(keys, whole, at, frozen_texts) if to is Tier.FROZEN else None
+    values = {**_stored_in(things, whole, written, to, frozen), "to": to.value, "now": at}
     was_searched = all(Tier(thing.tier).is_searched for thing in things)
     space = read_active_model() if table.has_words and to.is_searched and not was_searched else None
     if space:
@@ -214,8 +216,7 @@ class _LockLimit:
             raise
 
 
-_listed = {"rows": 0}
-"""How many rows this process has moved since it last emptied the lists of words."""
+_listed = {"rows": 0}  # that this process has moved since it last emptied the lists of words
 
 
 def _empty_word_lists(moved: int) -> None:
@@ -270,10 +271,9 @@ def _move_sql(table: ThingTable, changed: str = "", joined: str = "") -> str:
 
 
 def _stored_in(
-    things: Sequence[StoredThing], whole: list[str], written: list[str], to: Tier, at: datetime.datetime
+    things: Sequence[StoredThing], whole: list[str], written: list[str], to: Tier, frozen: list[str] | None
 ) -> dict[str, Any]:
     """Return the columns of the things in the tier, as arrays; what is sealed is packed as it is."""
-    frozen = [json.dumps(one) for one in freeze(whole, at)] if to is Tier.FROZEN else [None] * len(things)
     packed = [pack_if_smaller(text) if to in {Tier.WARM, Tier.COLD} else None for text in whole]
     away = [to is Tier.FROZEN or small is not None for small in packed]
     plain = [None if gone else text for text, gone in zip(whole, away, strict=True)]
@@ -283,7 +283,7 @@ def _stored_in(
         "tiers": [thing.tier for thing in things],
         "said": plain,
         "packed": packed,
-        "frozen": frozen,
+        "frozen": frozen or [None] * len(things),
         "bytes": [len(text.encode()) if gone else None for text, gone in zip(written, away, strict=True)],
         "characters": [len(text) if gone else None for text, gone in zip(written, away, strict=True)],
         "asks": [_asks(text, one) if gone else None for text, one, gone in zip(written, whole, away, strict=True)],

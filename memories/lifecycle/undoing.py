@@ -1,4 +1,7 @@
-"""A person can undo what a run left out of search or merged: everything that its report names is as before."""
+"""A person can undo what a run left out of search or merged: everything that its report names is as before.
+
+Later runs leave it so, see `undone_moves`.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from uuid import UUID
@@ -12,12 +15,11 @@ from memories.lifecycle.hourly_run import LifecycleRun
 from memories.lifecycle.thing_tables import TABLES_BY_KIND
 from memories.lifecycle.tiers import Tier
 from memories.lifecycle.transitions import things_move
+from memories.lifecycle.undone_moves import BROUGHT_BACK, UNDO, UNDONE
 from memories.models import Job, LifecycleReport, Memory
 from memories.services.memory_merging import last_merge, memories_unmerge
 from teams.principal import SYSTEM, Principal
 
-UNDO = "undo_lifecycle"
-UNDONE = "undo"
 BATCH = 50
 
 
@@ -80,9 +82,7 @@ def _separate(report: LifecycleReport, advance: Advance) -> Iterator[str]:
 
 
 UNDOING: Mapping[str, Callable[[LifecycleReport, Advance], Iterator[str]]] = {
-    "prune": _bring_back,
-    "evict": _bring_back,
-    "pressure": _bring_back,
+    **dict.fromkeys(BROUGHT_BACK, _bring_back),
     "consolidate": _separate,
 }
 """How the steps of a run are undone; others move nothing out of sight."""

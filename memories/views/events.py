@@ -23,6 +23,7 @@ from config.http.cursors import next_page_url, page_of
 from config.http.errors import NotFound
 from config.http.late_reads import may_be_late
 from memories.forms import EventFilter
+from memories.lifecycle.listed_texts import listed
 from memories.lifecycle.use_counts import thing_opened
 from memories.models import Event, EventType, Session
 from memories.views.agent_item import agent_crumbs
@@ -157,7 +158,7 @@ def timeline(request: HttpRequest, slug: str) -> HttpResponse:
     agent = agent_for(principal_of(request), slug)
     form = EventFilter(request.GET, agent=agent)
     rows = form.narrowed(Event.objects.filter(agent=agent)).select_related("session")
-    events, cursor = page_of(rows, request.GET, keys=ORDER)
+    events, cursor = page_of(listed(rows), request.GET, keys=ORDER)
     context = {
         "agent": agent,
         "crumbs": agent_crumbs(agent),
@@ -191,7 +192,7 @@ def session(request: HttpRequest, slug: str, session_id: UUID) -> HttpResponse:
     found = Session.objects.filter(agent=agent, id=session_id).first()
     if found is None:
         raise NotFound(_("This session"))
-    events, cursor = page_of(found.events.select_related("session"), request.GET, keys=ORDER)
+    events, cursor = page_of(listed(found.events.select_related("session")), request.GET, keys=ORDER)
     context = {
         "agent": agent,
         "crumbs": (

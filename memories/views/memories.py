@@ -17,6 +17,7 @@ from config.http.late_reads import may_be_late
 from config.http.shown_once import take_shown_once
 from memories.embeddings.vectors import embed_query
 from memories.forms import MemoryForm, MemoryListForm
+from memories.lifecycle.listed_texts import listed
 from memories.models.memory import MAX_REASON_CHARACTERS
 from memories.search.memory_search import nearest
 from memories.services import Owner, memory_create
@@ -48,7 +49,7 @@ def memory_list(request: HttpRequest, slug: str, find: FindOwner) -> HttpRespons
         vector = embed_query(form.meaning)
         context |= {"found": nearest(form.rows(), vector, MAX_NEAREST), "unknown": vector is None}
     else:
-        found, cursor = page_of(form.rows(), request.GET, keys=form.keys)
+        found, cursor = page_of(listed(form.rows()), request.GET, keys=form.keys)
         context |= {"found": found, "next": next_page_url(request.path, request.GET.dict(), cursor)}
     return render(request, "memories/memory/list.html", context)
 

@@ -6,12 +6,14 @@ import pytest
 from django.utils import timezone
 
 from agents.models import Agent
+from assembly.conflicts import consolidation
 from assembly.conflicts.consolidation import consolidate_duplicates
 from assembly.models import Conflict, ConflictKind
-from memories.lifecycle.hourly_run import LifecycleRun
+from memories.jobs.services import job_create
+from memories.lifecycle.hourly_run import LifecycleRun, run_lifecycle
 from memories.lifecycle.undoing import lifecycle_undo, undo_lifecycle
 from memories.models import LifecycleReport, Memory
-from memories.services import memories_unmerge
+from memories.services import MergeRequest, memories_merge, memories_unmerge
 from teams.models import Team
 from teams.principal import SYSTEM
 from tests.assembly.conflicts.conflict_factories import conflict_between, remember
@@ -63,6 +65,44 @@ def test_memories_of_different_owners_are_not_merged(agent: Agent, team: Team) -
     duplicates(remember(agent, TEXT), remember(team, f"{TEXT} "))
     run()
     assert not Memory.objects.exclude(superseded_by=None).exists()
+
+
+def test_pairs_that_cannot_be_merged_are_in_nobodys_way(
+    agent: Agent, team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(consolidation, "MAX_PAIRS", 1)
+    monkeypatch.setattr(consolidation, "MAX_TRIED", 1)
+    duplicates(remember(agent, TEXT), remember(team, f"{TEXT} "))
+    separated = remember(agent, f"{TEXT}  "), remember(agent, f"{TEXT}   ")
+    duplicates(*separated)
+    run()
+    kept = Memory.objects.get(id=separated[0].id)
+    memories_unmerge(memory=kept, expected_version=kept.version, principal=SYSTEM)
+    left, right = remember(agent, "Tea at four."), remember(agent, "Tea at four. ")
+    duplicates(left, right)
+    run()
+    assert [*Memory.objects.exclude(superseded_by=None).values_list("id", "superseded_by")] == [(right.id, left.id)]
+
+
+def test_what_was_merged_before_an_interruption_is_reported(agent: Agent) -> None:
+    duplicates(remember(agent, TEXT), remember(agent, f"{TEXT} "))
+
+    def stop(_: int) -> None:
+        raise KeyboardInterrupt
+
+    job = job_create(kind="lifecycle", arguments={}, agent=None, principal=SYSTEM)
+    with pytest.raises(KeyboardInterrupt):
+        consolidate_duplicates(LifecycleRun(job.created, stop, job.id))
+    first = LifecycleReport.objects.get(step="consolidate")
+    lost = [remember(agent, "Tea at four."), remember(agent, "Tea at four. ")]
+    merging = MergeRequest(lost[0].id, {one.id: 1 for one in lost})
+    memories_merge(owner=agent, merging=merging, principal=SYSTEM)  # and then the process is killed
+    job.attempts = 2
+    run_lifecycle(job, lambda _: None)
+    found = LifecycleReport.objects.filter(step="consolidate").exclude(id=first.id).get()
+    assert found.detail["merged_into"] == {f"memory:{lost[1].id}": f"memory:{lost[0].id}"}
+    run_lifecycle(job, lambda _: None)
+    assert LifecycleReport.objects.filter(step="consolidate").count() == 2
 
 
 def test_an_undo_separates_what_a_run_merged(agent: Agent) -> None:

@@ -10,14 +10,17 @@ from django.utils import timezone
 
 from agents.models import Agent
 from memories.embeddings.indexing import document_split
-from memories.lifecycle import hourly_run
-from memories.lifecycle.hourly_run import lifecycle_job_create, lifecycle_run
+from memories.jobs.services import JobStopped
+from memories.lifecycle import frozen_texts, hourly_run, planned_moves, transitions
+from memories.lifecycle.hourly_run import StepsFailed, lifecycle_job_create, lifecycle_run
 from memories.lifecycle.kv_policies import kv_policy_save
 from memories.lifecycle.kv_policy import DEFAULT_POLICIES
 from memories.lifecycle.planned_moves import searched_bytes
 from memories.lifecycle.thing_tables import MEMORIES
+from memories.lifecycle.tier_decisions import Reason
+from memories.lifecycle.tier_presentation import describe_tier
 from memories.lifecycle.tiers import Tier
-from memories.lifecycle.transitions import things_move
+from memories.lifecycle.transitions import LockedTooLong, things_move
 from memories.lifecycle.use_counts import UseCount, UseKey, thing_opened, uses_store, warm_up_things
 from memories.models import Document, Event, Job, LifecycleReport, Memory, ThingUse
 from memories.services import MemoryFacts, events_create, facts_of, memories_create, memory_update
@@ -40,7 +43,7 @@ def later(**interval: float) -> datetime.datetime:
 
 
 def remember(agent: Agent, count: int = 1, **facts: Any) -> list[Memory]:
-    made = [MemoryFacts(kind="fact", text=f"{number} {LONG}", **facts) for number in range(count)]
+    made = [MemoryFacts(**{"kind": "fact", "text": f"{number} {LONG}", **facts}) for number in range(count)]
     return memories_create(owner=agent, facts=made, principal=SYSTEM)
 
 
@@ -182,6 +185,108 @@ def test_pressure_evicts_to_70_percent_and_tells_it(agent: Agent, settings: Any)
         assert told[2:] == told[1:2]
     finally:
         hourly_run.memory_pressure_changed.disconnect(listen)
+
+
+def test_pressure_takes_the_same_in_several_rounds(
+    agent: Agent, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memories = remember(agent, 20)
+    Memory.objects.filter(id__in=[one.id for one in memories[::2]]).update(salience=0, credibility=0)
+    monkeypatch.setattr(planned_moves, "MOST_CHOSEN", 3)
+    settings.MEMORY_BUDGET_MB = searched_bytes() / 1_000_000
+    lifecycle_run(now=later(hours=1))
+    assert tiers() == ["cold" if at % 2 == 0 and at < 14 else "hot" for at in range(20)]
+
+
+def small_policy(content_type: str, **pin: Any) -> None:
+    policy = {**DEFAULT_POLICIES[content_type].as_json()}
+    policy |= {"evict": {**policy["evict"], "max_total_size_gb": 0}, "pin": {**policy["pin"], **pin}}
+    kv_policy_save(content_type=content_type, team=None, policy=policy, expected_version=0, principal=SYSTEM)
+
+
+def test_what_a_policy_pins_is_not_evicted(agent: Agent, settings: Any) -> None:
+    facts = [{"path": path, "content": LONG * 4} for path in ("src/a.py", "src/a.rs")]
+    for document in documents_create(agent=agent, facts=facts, principal=SYSTEM):
+        document_split(id_=document.id)
+    small_policy("code_snippets")
+    settings.MEMORY_BUDGET_MB = 0.000001
+    lifecycle_run()
+    assert [Document.objects.get(path=fact["path"]).tier for fact in facts] == ["hot", "cold"]
+    described = describe_tier(Document.objects.get(path="src/a.py"))
+    assert described is not None
+    assert described.reason == Reason.PINNED_BY_POLICY
+    lifecycle_run(now=later(hours=25))
+    assert Document.objects.get(path="src/a.py").tier == "cold"
+
+
+def test_a_pattern_matches_kinds_of_memories(agent: Agent) -> None:
+    fact, other = remember(agent), remember(agent, kind="decision")
+    small_policy("general", patterns=["fact"], ttl_hours=48)
+    lifecycle_run(now=later(hours=13))
+    assert [Memory.objects.get(id=one.id).tier for [one] in (fact, other)] == ["hot", "cold"]
+    lifecycle_run(now=later(hours=49))
+    assert set(tiers()) == {"cold"}
+
+
+def test_a_pin_for_which_there_is_no_room_is_not_promised(agent: Agent) -> None:
+    remember(agent, 3)
+    small_policy("general", patterns=["fact"], ttl_hours=48, max_size_mb=1.5 * len(LONG) / 1_000_000)
+    reasons = [described.reason for one in Memory.objects.all() if (described := describe_tier(one))]
+    assert sorted(reasons) == sorted([Reason.PINNED_BY_POLICY, Reason.YOUNG, Reason.YOUNG])
+    lifecycle_run(now=later(hours=1))
+    assert sorted(tiers()) == ["cold", "cold", "hot"]
+
+
+def test_a_step_that_fails_does_not_end_the_others(
+    agent: Agent, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remember(agent, 10)
+    things_move(MEMORIES, [one.id for one in remember(agent, 2)], Tier.COLD)
+
+    def fail(*_: Any) -> None:
+        raise OSError("The store does not answer.")
+
+    monkeypatch.setattr(frozen_texts, "freeze", fail)
+    settings.MEMORY_BUDGET_MB = searched_bytes() / 1_000_000
+    with pytest.raises(StepsFailed, match="freeze: OSError: The store does not answer"):
+        lifecycle_run(now=later(days=91))
+    failed = LifecycleReport.objects.get(step="failed")
+    assert failed.detail == {"step": "freeze", "error": "OSError"}
+    assert {"compress", "rebalance", "pressure"} <= set(LifecycleReport.objects.values_list("step", flat=True))
+
+
+def test_a_stopped_job_ends_a_run(agent: Agent) -> None:
+    remember(agent, 9)
+
+    def stop(_: int) -> None:
+        raise JobStopped
+
+    with pytest.raises(JobStopped):
+        lifecycle_run(now=later(hours=13), advance=stop)
+    assert [*LifecycleReport.objects.values_list("step", flat=True)] == ["compress"]
+
+
+def test_texts_are_frozen_once_when_a_batch_is_ended(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+    things_move(MEMORIES, [one.id for one in remember(agent, 4)], Tier.COLD)
+    written, ended, move = list[str](), list[bool](), transitions._move
+
+    def freeze(texts: list[str], now: datetime.datetime) -> list[dict[str, Any]]:
+        written.extend(texts)
+        return write(texts, now)
+
+    def end_twice(*arguments: Any, **options: Any) -> Any:
+        if len(ended) < 2:
+            ended.append(True)
+            raise LockedTooLong
+        return move(*arguments, **options)
+
+    write = frozen_texts.freeze
+    monkeypatch.setattr(frozen_texts, "freeze", freeze)
+    monkeypatch.setattr(transitions, "_move", end_twice)
+    lifecycle_run(now=later(days=91))
+    assert (set(tiers()), len(ended)) == ({"frozen"}, 2)
+    assert len(written) == len(set(written)) == 4
+    assert sorted(one.text for one in Memory.objects.all()) == sorted(written)
 
 
 def test_opening_a_hot_thing_costs_no_statement(agent: Agent, django_assert_num_queries: Any) -> None:

@@ -15,11 +15,12 @@ from django.utils import timezone
 from agents.models import Agent
 from assembly.records.change_counters import load_change_counts
 from config.db.statements import execute_sql, fetch_rows
-from memories.lifecycle.hourly_run import TRIES_OF_ONE, lifecycle_run
+from memories.jobs.services import job_create
+from memories.lifecycle.hourly_run import TRIES_OF_ONE, lifecycle_run, run_lifecycle
 from memories.lifecycle.thing_tables import EVENTS, MEMORIES
 from memories.lifecycle.tiers import Tier
 from memories.lifecycle.transitions import things_move
-from memories.models import LifecycleReport, Memory
+from memories.models import Job, LifecycleReport, Memory
 from memories.services import MemoryFacts, events_create, memories_create
 from teams.principal import SYSTEM
 
@@ -33,11 +34,10 @@ from django.conf import settings
 for database in settings.DATABASES.values():
     database["NAME"] = sys.argv[1]
 django.setup()
-import datetime
-from django.utils import timezone
-from memories.lifecycle.hourly_run import lifecycle_run
+from memories.lifecycle.hourly_run import run_lifecycle
+from memories.models import Job
 print("begins", flush=True)
-lifecycle_run(now=timezone.now() + datetime.timedelta(hours=13))
+run_lifecycle(Job.objects.get(id=sys.argv[2]), lambda _: None)
 """
 
 
@@ -51,9 +51,9 @@ def warm() -> int:
     return Memory.objects.filter(tier=Tier.WARM).count()
 
 
-def kill_after(database: str, moved: int) -> None:
+def kill_after(database: str, job: Job, moved: int) -> None:
     """Run it in another process until so many memories are warm, and kill it."""
-    command = [sys.executable, "-c", RUN, database]
+    command = [sys.executable, "-c", RUN, database, str(job.id)]
     root = Path(__file__).parents[3]
     with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=root, env=os.environ) as process:
         assert process.stdout
@@ -69,14 +69,18 @@ def test_a_run_that_is_killed_is_continued(committed_database: str, tmp_path: Pa
     settings.FROZEN_FOLDER = tmp_path
     _, memories = keeper()
     texts = {memory.id: memory.text for memory in memories}
-    for moved in (1, 60):
-        kill_after(committed_database, moved)
+    job = job_create(kind="lifecycle", arguments={}, agent=None, principal=SYSTEM)
+    Job.objects.update(created=timezone.now() + datetime.timedelta(hours=13))
+    for attempts, moved in ((1, 1), (2, 60)):
+        Job.objects.update(attempts=attempts)
+        kill_after(committed_database, job, moved)
         assert {memory.id: memory.text for memory in Memory.objects.all()} == texts
     assert 0 < warm() < COUNT
-    lifecycle_run(now=timezone.now() + datetime.timedelta(hours=13))
+    Job.objects.update(attempts=3)
+    run_lifecycle(Job.objects.get(), lambda _: None)
     assert warm() == COUNT
     assert {memory.id: memory.text for memory in Memory.objects.all()} == texts
-    assert sum(LifecycleReport.objects.filter(step="compress").values_list("changed", flat=True)) <= COUNT
+    assert sum(LifecycleReport.objects.filter(step="compress").values_list("changed", flat=True)) == COUNT
 
 
 def test_storing_a_text_in_another_way_makes_no_answer_invalid(committed_database: str) -> None:
