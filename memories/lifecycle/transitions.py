@@ -154,7 +154,11 @@ def things_move(
     was_searched = all(Tier(thing.tier).is_searched for thing in things)
     space = read_active_model() if table.has_words and to.is_searched and not was_searched else None
     if space:
-        values |= {"whole": whole, "vectors": _vectors(space, written), "model": space.model}
+        values |= {
+            "whole": whole,
+            "vectors": _vectors(space, written, [thing.sensitivity for thing in things]),
+            "model": space.model,
+        }
     limit = _LockLimit(0 if connection.in_atomic_block else most_ms)
     with limit.raising([] if seconds is None else seconds):
         if space or (table is DOCUMENTS and not (to is Tier.WARM and was_searched)):
@@ -295,9 +299,9 @@ def _asks(written: str, stored: str) -> bool:
     return written.endswith("?") and written == stored
 
 
-def _vectors(space: EmbeddingModel, texts: Sequence[str]) -> list[str | None]:
+def _vectors(space: EmbeddingModel, texts: Sequence[str], levels: Sequence[int]) -> list[str | None]:
     try:
-        return [None if one is None else Vector(one).to_text() for one in embed_texts(space, texts)]
+        return [None if one is None else Vector(one).to_text() for one in embed_texts(space, texts, levels)]
     except EmbedderFailed:
         return [None] * len(texts)  # as for new rows: `manage.py reindex` embeds them later
 

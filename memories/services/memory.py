@@ -212,7 +212,7 @@ def memory_update(
 
 @transaction.atomic
 def memory_level_set(*, memory: Memory, level: int, principal: Principal, note: str = "") -> Memory:
-    """Give a memory this level, as `level_set` does; one that search did not read is embedded again.
+    """Give a memory this level, as `level_set` does; one that search did not read, or that is lowered, is embedded.
 
     Raises Forbidden as `require_level` does, and NotFound.
     """
@@ -221,7 +221,7 @@ def memory_level_set(*, memory: Memory, level: int, principal: Principal, note: 
     if level != old_level:
         require_level(principal, current, level)
         current.sensitivity = level
-        store_next_version(current, principal, note)
+        store_next_version(current, principal, note, is_lowered=level < old_level)
         record_level(principal, current, old_level)
     return current
 
@@ -257,12 +257,15 @@ def _next_status(
 def _save_next_version(memory: Memory, facts: MemoryFacts, principal: Principal, note: str) -> Memory:
     """Save the facts as the memory's next version, and return the memory."""
     says_something_else = facts.text != memory.text
+    is_lowered = facts.sensitivity is not None and facts.sensitivity < memory.sensitivity
     memory.kind, memory.text, memory.occurred_at = facts.kind, facts.text, facts.occurred_at
     memory.salience, memory.credibility = facts.salience, facts.credibility
     if facts.sensitivity is not None:
         memory.sensitivity = facts.sensitivity
     by = principal.relaying(facts.origin)
-    store_next_version(memory, by, note, says_something_else=says_something_else, language=facts.language)
+    store_next_version(
+        memory, by, note, says_something_else=says_something_else, is_lowered=is_lowered, language=facts.language
+    )
     return memory
 
 
@@ -272,6 +275,7 @@ def store_next_version(
     note: str = "",
     *,
     says_something_else: bool = False,
+    is_lowered: bool = False,
     language: str = "",
     merged: Sequence[UUID] = (),
     origin: Origin | None = None,
@@ -279,7 +283,9 @@ def store_next_version(
     """Increase the version of a memory, save its changed fields, and store them as a new version.
 
     Where the text changed (`says_something_else`), the memory is embedded again, its language is detected if none
-    is given, and its origin is who changed it. `origin` is that of a text made of several memories.
+    is given, and its origin is who changed it. A memory whose level was lowered (`is_lowered`) is embedded again,
+    because an embedder on a server may not have been given it before. `origin` is that of a text made of several
+    memories.
     """
     memory.version += 1
     author = principal.author
@@ -291,7 +297,7 @@ def store_next_version(
         memory.language = language
     elif says_something_else:
         set_languages([memory], memories_of(owner_of(memory)).exclude(id=memory.id))
-    if says_something_else or not memory.is_searched:
+    if says_something_else or is_lowered or not memory.is_searched:
         embed_rows([memory])
     memory.save()
     memory.as_version(clean_text(note), merged).save(force_insert=True)
