@@ -17,7 +17,6 @@ from django.db.models.functions import Coalesce
 
 from agents.models import Agent
 from config.http.errors import Conflict, Invalid
-from config.invisible_characters import clean_text
 from memories.embeddings.vectors import embed_rows
 from memories.models import Memory, MemoryVersion
 from memories.search.languages import DEFAULT, detected_language
@@ -30,7 +29,7 @@ from teams.level_changes import record_level, require_level
 from teams.models import Team
 from teams.origin import Origin
 from teams.principal import Principal
-from teams.secret_scanning.handling import storable_text
+from teams.secret_scanning.handling import require_no_secret, storable_text
 from teams.sensitivity import DEFAULT_LEVEL
 from teams.services import erase
 from teams.versioned_text.versioned_file import StaleVersion, author_of_text, lock_row
@@ -150,6 +149,7 @@ def _new_memory(owner: Owner, place: int, facts: MemoryFacts, principal: Princip
     """Return the unsaved memory. Raises InvalidBatch, whose error names the position of the facts."""
     try:
         text = storable_text(facts.text, owner)
+        external_id = require_no_secret(facts.external_id, owner, "external_id")
     except Invalid as error:
         raise invalid_at(place, error) from None
     memory = Memory(
@@ -160,7 +160,7 @@ def _new_memory(owner: Owner, place: int, facts: MemoryFacts, principal: Princip
         salience=facts.salience,
         credibility=facts.credibility,
         occurred_at=facts.occurred_at,
-        external_id=facts.external_id,
+        external_id=external_id,
         language=facts.language,
         origin=facts.origin,
         sensitivity=DEFAULT_LEVEL if facts.sensitivity is None else facts.sensitivity,
@@ -194,6 +194,8 @@ def memory_update(
         lock_row(owner_of(memory))  # otherwise two memories could supersede each other at once, or be one pin too many
     current = lock_expected(memory, expected_version)
     _check_successor(current, superseded_by)
+    if retired_because:
+        retired_because = storable_text(retired_because, owner_of(current), "archive_reason")
     told = _next_status(current, superseded_by, pinned, retired_because)
     names_another_language = facts.language not in {"", current.language}
     facts = replace(facts, text=storable_text(facts.text, owner_of(current)))
@@ -300,7 +302,7 @@ def store_next_version(
     if says_something_else or is_lowered or not memory.is_searched:
         embed_rows([memory])
     memory.save()
-    memory.as_version(clean_text(note), merged).save(force_insert=True)
+    memory.as_version(storable_text(note, owner_of(memory), "note"), merged).save(force_insert=True)
     if says_something_else:
         announce_texts([memory])
 
