@@ -69,7 +69,7 @@ class PreviewForm(ContextRequestForm):
         ),
         choices=LEVEL_CHOICES,
         coerce=int,
-        empty_value=int(DEFAULT_LEVEL),
+        empty_value=None,
         initial=int(DEFAULT_LEVEL),
         required=False,
     )
@@ -130,6 +130,8 @@ def preview(request: HttpRequest) -> HttpResponse:
             wishes = form.cleaned_data
             agent, team = wishes.pop("agent"), wishes.pop("team")
             wishes["privacy_mode"] = wishes["privacy_mode"] or "off"
+            if wishes["sensitivity"] is None:
+                wishes["sensitivity"] = DEFAULT_LEVEL
             asked = AssemblyRequest(**wishes, purpose=Purpose.PREVIEW)
             assembly = assemble(agent=agent, team=team, asked=asked, principal=principal).assembly
         except Forbidden as error:  # the sensitivity is above the clearance

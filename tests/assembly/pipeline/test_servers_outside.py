@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -112,7 +113,7 @@ def test_the_embedder_is_sent_no_sensitive_text_in_any_way(cleared: Agent, embed
     assert "ferry" in arrived(embedder)
     assert MARKER not in arrived(embedder)
     assert [Memory.objects.get(id=one.id).embedding is None for one in (secret, plain)] == [True, False]
-    passages = [*Chunk.objects.filter(document=document), *FilePassage.objects.filter(file_id=file.id)]
+    passages: list[Any] = [*Chunk.objects.filter(document=document), *FilePassage.objects.filter(file_id=file.id)]
     assert [one.embedding for one in (*passages, Entity.objects.get(agent=cleared, name=f"{MARKER} Ltd"))] == [None] * 3
     found = told(cleared, topic="When does the ferry leave?")
     assert MARKER in found.content
@@ -176,7 +177,7 @@ def test_levels_of_detail_are_not_asked_for_in_the_background(
     plain = a_memory(cleared, Sensitivity.INTERNAL, f"Plain. {TEXT * 8}")
     for memory in (secret, plain):
         item_levels_derive(kind="memory", id_=memory.id)
-    derivers = {one.item: set() for one in TextLevel.objects.all()}
+    derivers: dict[UUID, set[str]] = {one.item: set() for one in TextLevel.objects.all()}
     for one in TextLevel.objects.all():
         derivers[one.item].add(one.deriver)
     assert derivers == {secret.id: {EXTRACTIVE_LEVELS}, plain.id: {EXTRACTIVE_LEVELS, "tiny-1@1"}}
