@@ -60,6 +60,11 @@ def choice(name: str, default: str, *others: str) -> str:
     raise ImproperlyConfigured(f"{name} is {value!r}. Set it to {', '.join([default, *others[:-1]])} or {others[-1]}.")
 
 
+def level(name: str) -> str:
+    """Return a level of sensitivity, internal by default. Raises ImproperlyConfigured for other values."""
+    return choice(name, "internal", "public", "confidential", "restricted")
+
+
 def web_address(name: str) -> str:
     """Return an http:// or https:// address; "" if it is not set. Raises ImproperlyConfigured for other values."""
     value = text(name)

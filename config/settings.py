@@ -250,7 +250,6 @@ QUOTA_RECORD_BYTES_PER_DAY = environment.number("QUOTA_RECORD_BYTES_PER_DAY", 1_
 ASSEMBLY_TIME_MS = environment.number("ASSEMBLY_TIME_MS", 10_000, minimum=100, maximum=600_000)
 
 # --- What goes out: public addresses alone are connected to, and private networks on purpose ---
-
 EXTERNAL_ALLOWED_NETWORKS = environment.networks("EXTERNAL_ALLOWED_NETWORKS")
 # Webhooks have their own: admins of teams register them, and an answer would tell them what is in there.
 WEBHOOK_ALLOWED_NETWORKS = environment.networks("WEBHOOK_ALLOWED_NETWORKS")
@@ -261,12 +260,14 @@ SUMMARISER_URL = environment.api_address("SUMMARISER_URL")
 SUMMARISER_MODEL = environment.printable("SUMMARISER_MODEL", maximum=120, needed_for="SUMMARISER_URL")
 SUMMARISER_API_KEY = environment.api_key("SUMMARISER_API_KEY")
 SUMMARISER_TIMEOUT_MS = environment.number("SUMMARISER_TIMEOUT_MS", 2_000, minimum=100, maximum=60_000)
+SUMMARISER_SENSITIVITY = environment.level("SUMMARISER_SENSITIVITY")  # the highest
 SUMMARISER_CONCURRENCY = environment.number("SUMMARISER_CONCURRENCY", 8, minimum=1, maximum=100)
 
 # --- Embeddings: which embedder is in use, the database says; `manage.py reembed` changes it ---
 
 EMBEDDER_URL = environment.api_address("EMBEDDER_URL")
 EMBEDDER_API_KEY = environment.api_key("EMBEDDER_API_KEY")
+EMBEDDER_SENSITIVITY = environment.level("EMBEDDER_SENSITIVITY")  # the highest
 EMBEDDER_TIMEOUT_MS = environment.number("EMBEDDER_TIMEOUT_MS", 2_000, minimum=100, maximum=60_000)
 EMBEDDER_BATCH_TIMEOUT_MS = environment.number("EMBEDDER_BATCH_TIMEOUT_MS", 60_000, minimum=100, maximum=600_000)
 EMBEDDER_FOLDER = environment.folder("EMBEDDER_FOLDER", DATA_DIR / "embedders")

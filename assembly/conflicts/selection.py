@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from django.contrib import messages
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
@@ -60,7 +61,11 @@ def selection(request: HttpRequest) -> HttpResponse:
         done = _undo_each(allowed, principal)
         said = str(_("Undone: %(n)s."))
     else:
-        done = _resolve_each(allowed, action, reason, principal)
+        try:
+            done = _resolve_each(allowed, action, reason, principal)
+        except Invalid as refused:  # the reason has a secret
+            messages.error(request, refused.detail)
+            return redirect_to_list(request, "conflict_list")
         said = str(action.done)
         if done:
             show_once(request, UNDO_PAGE, picks=" ".join(str(conflict.id) for conflict in done))
@@ -77,12 +82,14 @@ def _reason(request: HttpRequest) -> str:
     return str(form.cleaned_data["reason"])
 
 
+@transaction.atomic
 def _resolve_each(
     views: Iterable[ConflictView], action: ConflictChoice, reason: str, principal: Principal
 ) -> list[Conflict]:
     """Decide on each of the conflicts that is still open, and return those that were decided.
 
-    A conflict whose memory an earlier one of them superseded or archived waits for nobody any more.
+    A conflict whose memory an earlier one of them superseded or archived waits for nobody any more. Raises Invalid for
+    a reason with a secret; then none is decided.
     """
     decided = []
     for view in views:

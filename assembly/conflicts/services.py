@@ -36,6 +36,7 @@ from memories.services import MAX_PINNED, facts_of, memories_of, memory_update, 
 from teams.activity.log import activity_record
 from teams.activity.models import ActivityAction
 from teams.principal import Principal
+from teams.secret_scanning.handling import RefusingOwner, storable_text
 from teams.versioned_text.versioned_file import lock_row
 
 Choice = Literal["left", "right", "both"]
@@ -53,6 +54,7 @@ def conflict_resolve(*, conflict: Conflict, choice: Choice, reason: str = "", pr
     side has another text than the one that was compared.
     """
     current = _lock_open(conflict, principal)
+    reason = _storable_reason(current, reason)
     effects: list[dict[str, Any]] = []
     if choice != "both":
         left, right = current.sides
@@ -71,6 +73,7 @@ def conflict_edit(
     the side is no memory; otherwise as `conflict_resolve` does.
     """
     current = _lock_open(conflict, principal)
+    reason = _storable_reason(current, reason)
     chosen, other = current.sides if side == "left" else current.sides[::-1]
     memory = _memory_of(chosen)
     if memory is None:
@@ -139,7 +142,7 @@ def conflict_decision_import(
         conflict.explain()
         conflict.save(force_insert=True)
     current = _lock_open(conflict, principal)
-    return _decide(current, resolution, reason, [], principal)
+    return _decide(current, resolution, _storable_reason(current, reason), [], principal)
 
 
 def _is_current(conflict: Conflict) -> bool:
@@ -220,6 +223,11 @@ def _restore(effect: Mapping[str, Any], principal: Principal) -> bool:
     return True
 
 
+def _storable_reason(conflict: Conflict, reason: str) -> str:
+    """Return the reason as it is stored. Raises Invalid for one with a secret."""
+    return storable_text(reason, conflict.agent or conflict.team or RefusingOwner(), "reason")
+
+
 def _decide(
     conflict: Conflict,
     resolution: ConflictResolution,
@@ -228,7 +236,7 @@ def _decide(
     principal: Principal,
 ) -> Conflict:
     """Store the decision on the locked conflict."""
-    conflict.status, conflict.resolution, conflict.reason = ConflictStatus.RESOLVED, resolution, clean_text(reason)
+    conflict.status, conflict.resolution, conflict.reason = ConflictStatus.RESOLVED, resolution, reason
     conflict.resolved_by, conflict.resolver_name = principal.ref, principal.name
     conflict.resolved_at = timezone.now()
     conflict.explain()

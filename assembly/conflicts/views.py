@@ -76,7 +76,8 @@ def resolve(request: HttpRequest, id_: UUID) -> HttpResponse:
         else:
             conflict_resolve(conflict=conflict, choice=decided["choice"], reason=decided["reason"], principal=principal)
     except Invalid as refused:
-        form.add_error(f"{side}_text" if side else "reason", refused.detail)
+        is_text = side and "reason" not in refused.extra["errors"]
+        form.add_error(f"{side}_text" if is_text else "reason", refused.detail)
         return _render_conflict(request, conflict, form, status=422)
     except ConflictError as refused:
         messages.error(request, refused.detail)

@@ -20,7 +20,11 @@ from teams.principal import Principal
 
 BAR_WIDTH = 1000  # width of a bar in the units of its SVG
 MIN_BAR_WIDTH = 6
-TAGS = {SourceCode.SOURCE_TIMEOUT: "late", SourceCode.SOURCE_FAILED: "failed"}
+TAGS = {
+    SourceCode.SOURCE_TIMEOUT: "late",
+    SourceCode.SOURCE_FAILED: "failed",
+    SourceCode.SOURCE_NOT_ASKED: "not asked",
+}
 """Label by error code of a source that returned nothing."""
 COMPLETE_SOURCES = frozenset(
     {"agent_files", "team_files", "daily_logs", "turns", "additional_context", "task_stack", *SERVER_SENTENCES}
@@ -63,7 +67,7 @@ def timeline_length_ms(assembly: Assembly) -> int:
 
 
 def source_status_tag(assembly: Assembly, section: Mapping[str, Any]) -> str:
-    """Return `late` or `failed` for the source of a recorded profile section; empty if the source answered."""
+    """Return `late`, `failed` or `not asked` for the source of a recorded profile section; empty if it answered."""
     source = f"{EXTERNAL}:{section['key']}" if section["source"] == EXTERNAL else section["source"]
     codes = {report["name"]: report.get("code") for report in assembly.sources}
     code = codes.get(source) or codes.get(section["source"])

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.utils.functional import Promise
@@ -11,6 +12,7 @@ from django.utils.translation import gettext_lazy
 from assembly.engine.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 from assembly.engine.types import LEVELS, Decision, Level
 from assembly.pipeline.levels import derivers, levels_of
+from assembly.pipeline.summaries.model_server import ModelServer
 
 LEVEL_NAMES: Mapping[Level, str | Promise] = {
     "macro": gettext_lazy("outline"),
@@ -52,6 +54,13 @@ class LevelledText:
 
     forms: Sequence[LevelForm]
     title: str = ""
+
+
+def highest_sent_word(row: Any) -> str:
+    """Return the level up to which a configured model gets texts, if this item is above it; else ""."""
+    server = ModelServer.configured()
+    is_kept_back = server is not None and not server.may_read(row.sensitivity)
+    return server.highest.label.lower() if server and is_kept_back else ""
 
 
 def levelled_texts(titled: Sequence[tuple[str, str]]) -> list[LevelledText]:

@@ -13,11 +13,12 @@ from assembly.models import Purpose
 from assembly.pipeline.request import MAX_TOKENS, MAX_TOPIC_CHARACTERS, AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.profiles.catalogue import usable_profile_names
-from config.http.errors import Invalid
+from config.http.errors import Forbidden, Invalid
 from teams.access import principal_of
 from teams.forms import validate_storable
 from teams.models import Team
 from teams.principal import Principal
+from teams.sensitivity import DEFAULT_LEVEL, LEVEL_CHOICES
 
 
 class ContextRequestForm(forms.Form):
@@ -58,7 +59,31 @@ class PreviewForm(ContextRequestForm):
     With `chosen`, the slug of an agent, only that agent's teams are offered.
     """
 
-    field_order = ("agent", "team", "profile", "topic", "max_tokens")
+    field_order = ("agent", "team", "profile", "topic", "sensitivity", "max_tokens", "privacy_mode")
+
+    sensitivity = forms.TypedChoiceField(
+        label=_("Sensitivity of the topic"),
+        help_text=_(
+            "The context is at least as sensitive. External sources and servers of models for less sensitive texts are "
+            "not sent it."
+        ),
+        choices=LEVEL_CHOICES,
+        coerce=int,
+        empty_value=None,
+        initial=int(DEFAULT_LEVEL),
+        required=False,
+    )
+    privacy_mode = forms.ChoiceField(
+        label=_("Privacy"),
+        help_text=_("The stricter one of this and of the profile applies."),
+        choices=[
+            ("off", _("As the profile says")),
+            ("mask", _("Mask personal data")),
+            ("strict", _("Mask personal data, and tell nothing above internal")),
+        ],
+        initial="off",
+        required=False,
+    )
 
     agent = forms.ModelChoiceField(
         Agent.objects.none(), to_field_name="slug", label=_("Agent"), empty_label=_("Choose an agent")
@@ -104,8 +129,13 @@ def preview(request: HttpRequest) -> HttpResponse:
         try:
             wishes = form.cleaned_data
             agent, team = wishes.pop("agent"), wishes.pop("team")
+            wishes["privacy_mode"] = wishes["privacy_mode"] or "off"
+            if wishes["sensitivity"] is None:
+                wishes["sensitivity"] = DEFAULT_LEVEL
             asked = AssemblyRequest(**wishes, purpose=Purpose.PREVIEW)
             assembly = assemble(agent=agent, team=team, asked=asked, principal=principal).assembly
+        except Forbidden as error:  # the sensitivity is above the clearance
+            form.add_error("sensitivity", error.detail)
         except Invalid as error:
             for field in error.extra["errors"]:
                 form.add_error(field if field in form.fields else None, error.detail)

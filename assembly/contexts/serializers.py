@@ -242,7 +242,7 @@ class SummariesSerializer(serializers.Serializer[Any]):
     model = serializers.CharField()
     made = serializers.IntegerField(help_text="By the model, for this context.")
     known = serializers.IntegerField(help_text="Created for an earlier one.")
-    fell_back = serializers.IntegerField(help_text="By the extractive summariser, as the model did not answer well.")
+    fell_back = serializers.IntegerField(help_text="Extracts: the model failed, or is not sent such texts.")
 
 
 class SignalsSerializer(serializers.Serializer[Any]):

@@ -54,6 +54,8 @@ class SourceCode(StrEnum):
 
     SOURCE_TIMEOUT = "SOURCE_TIMEOUT"
     SOURCE_FAILED = "SOURCE_FAILED"
+    SOURCE_NOT_ASKED = "SOURCE_NOT_ASKED"
+    """What would have been sent is more sensitive than the server may be told, or the source is above the clearance."""
 
 
 class WarningCode(StrEnum):

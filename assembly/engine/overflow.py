@@ -271,7 +271,7 @@ def wanted_summaries(
         if candidate is not None:
             section = sections[decision.section]
             most = max_summary_tokens(section, candidate, tokenizer)
-            found.append(WantedSummary(decision.section, decision.ref, candidate.text, most))
+            found.append(WantedSummary(decision.section, decision.ref, candidate.text, most, candidate.sensitivity))
     return tuple(found)
 
 

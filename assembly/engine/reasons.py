@@ -161,16 +161,19 @@ _SENTENCES: Mapping[Code, Callable[[Decision, str], str]] = {
 _SOURCE_SENTENCES: Mapping[SourceCode, str] = {
     SourceCode.SOURCE_TIMEOUT: "It timed out, so its items are missing in the context.",
     SourceCode.SOURCE_FAILED: "It failed, so its items are missing in the context.",
+    SourceCode.SOURCE_NOT_ASKED: "It was not asked because of the sensitivity, so its items are missing.",
 }
 
 _SUMMARISER_SENTENCES: Mapping[SourceCode, str] = {
     SourceCode.SOURCE_TIMEOUT: "The summariser timed out, so extracts of the texts are used.",
     SourceCode.SOURCE_FAILED: "The summariser failed, so extracts of the texts are used.",
+    SourceCode.SOURCE_NOT_ASKED: "The summariser was not sent the more sensitive texts, so extracts of these are used.",
 }
 
 _EMBEDDER_SENTENCES: Mapping[SourceCode, str] = {
     SourceCode.SOURCE_TIMEOUT: "The embedder timed out, so items were found by words and dates only.",
     SourceCode.SOURCE_FAILED: "The embedder failed, so items were found by words and dates only.",
+    SourceCode.SOURCE_NOT_ASKED: "The embedder was not sent the topic, so items were found by words and dates only.",
 }
 
 _WARNING_SENTENCES: Mapping[WarningCode, str] = {
@@ -192,6 +195,7 @@ _WARNING_LABELS: Mapping[str, str] = {
     WarningCode.CONFLICT_FLAGGED: "disputed",
     SourceCode.SOURCE_TIMEOUT: "source timed out",
     SourceCode.SOURCE_FAILED: "source failed",
+    SourceCode.SOURCE_NOT_ASKED: "not asked",
 }
 
 

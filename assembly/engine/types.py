@@ -100,6 +100,8 @@ class WantedSummary:
     ref: str
     text: str = field(repr=False)
     max_tokens: int
+    sensitivity: int = 1
+    """The sensitivity of the candidate, by which the text may be sent to a server or not."""
 
 
 class Candidate(Struct, frozen=True, eq=False):  # noqa: PLW1641 - it holds dicts, which have no hash

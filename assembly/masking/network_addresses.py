@@ -57,6 +57,11 @@ def find_ip_addresses(text: str) -> Iterator[Span]:
                 yield Span("ip", found.start(), found.end())
 
 
+def canonical_ip_address(address: str) -> str:
+    """Return the address as RFC 5952 writes it, so that all its spellings are equal."""
+    return str(ipaddress.ip_address(address))
+
+
 def _is_address(text: str) -> bool:
     try:
         ipaddress.ip_address(text)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import phonenumbers
 
-from assembly.masking.spans import Span, follows, names_another_number
+from assembly.masking.spans import SEPARATORS, Span, follows, names_another_number
 
 REGIONS = (
     "US",
@@ -87,6 +87,20 @@ def _is_phone_number(text: str, start: int, number: str) -> bool:
     if follows(WORDS, text, start, WORD_REACH) or SELF_EVIDENT.fullmatch(EXTENSION.sub("", number)):
         return any(_is_valid(number, region) for region in REGIONS)
     return False
+
+
+def canonical_phone_number(number: str) -> str:
+    """Return a number with the prefix of its country as RFC 3966 writes it, so that all its spellings are equal; of any
+    other one, whose country is not known, its digits and letters.
+    """
+    written = number.strip(" ()")
+    if not written.startswith(("+", "00")):
+        return SEPARATORS.sub("", number).upper()
+    try:
+        parsed = phonenumbers.parse("+" + written.lstrip("+0"), None)
+    except phonenumbers.NumberParseException:
+        return SEPARATORS.sub("", number).upper()
+    return phonenumbers.format_number(parsed, phonenumbers.PhoneNumberFormat.RFC3966)
 
 
 def _is_valid(number: str, region: str | None) -> bool:

@@ -7,8 +7,10 @@ from dataclasses import replace
 from msgspec import structs
 
 from assembly.engine.types import Candidate
+from assembly.masking.network_addresses import canonical_ip_address
+from assembly.masking.phone_numbers import canonical_phone_number
 from assembly.masking.recognition import find_personal_data
-from assembly.masking.spans import Kind, Span
+from assembly.masking.spans import SEPARATORS, Kind, Span
 
 NAMES: dict[Kind, str] = {
     "email": "e-mail",
@@ -20,12 +22,20 @@ NAMES: dict[Kind, str] = {
     "tax_id": "tax number",
 }
 PLACEHOLDER = re.compile(rf"\[({'|'.join(NAMES.values())}) (\d{{1,6}})\]")
-SEPARATORS = re.compile(r"[\s.()/-]")
 
 
 def normalised_value(kind: str, value: str) -> str:
-    """Return the value so that all spellings of it are equal: without separators, unless they are a part of it."""
+    """Return the value without separators, unless they are a part of it."""
     return value.lower() if kind in {"email", "ip"} else SEPARATORS.sub("", value).upper()
+
+
+def canonical_value(kind: Kind, value: str) -> str:
+    """Return the value so that all spellings of it are equal; of a phone number without the prefix of a country, those
+    with other separators alone.
+    """
+    if kind == "ip":
+        return canonical_ip_address(value)
+    return canonical_phone_number(value) if kind == "phone" else normalised_value(kind, value)
 
 
 class Masker:
@@ -59,7 +69,7 @@ class Masker:
         return structs.replace(candidate, text=self.masked(candidate.text, spans), summary=summary, levels=levels)
 
     def _placeholder(self, kind: Kind, value: str) -> str:
-        key = kind, normalised_value(kind, value)
+        key = kind, canonical_value(kind, value)
         if key not in self._placeholders:
             name = NAMES[kind]
             self._numbers[name] += 1

@@ -10,6 +10,8 @@ Kind = Literal["email", "phone", "iban", "card", "ip", "national_id", "tax_id"]
 CONTEXT_REACH = 160
 """The number of characters before a number in which a word can say what the number is."""
 NAME_REACH = 40
+SEPARATORS = re.compile(r"[\s.()/-]")
+"""Characters between the digits of a number that are no part of it."""
 OTHER_NUMBERS = re.compile(
     r"\b(?:part|kit|sku|model|article|artikel|art|item|order|bestell|pedido|ordine|invoice|rechnung|ticket|billet|biglietto|boleto|serial|series|"
     r"seri(?:en|al)?|bin|bins|tender|awb|batch|lot|charge|isbn|ean|gtin|replaces|replaced|sn|pn|"

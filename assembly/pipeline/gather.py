@@ -134,7 +134,9 @@ class GatherRun:
     def _embed_topic(self) -> None:
         """Embed the topic if it has changed since it was embedded last."""
         if self.gather_context.topic != self.topic_embedding.topic:
-            self.topic_embedding = embed_topic(self.gather_context.topic, self.time)
+            self.topic_embedding = embed_topic(
+                self.gather_context.topic, self.time, level=self.gather_context.topic_sensitivity
+            )
             self.gather_context = replace(self.gather_context, vector=self.topic_embedding.direction)
 
     def _read_in_one_batch(self) -> bool:

@@ -3,16 +3,18 @@
 Services announce what they saved; the receivers here only note the items, by one statement in the same transaction, so
 that a write takes no longer. Every few seconds, a worker makes one job for all noted items: a log to which an agent
 appends all day has no job per line. The job extracts the levels of all texts of each item and, where a model is
-configured, asks it for better ones. What is stored already is not made again, so a job may run twice, and an item that
-is gone meanwhile has nothing to be done.
+configured that may be sent texts of this sensitivity, asks it for better ones. What is stored already is not made
+again, so a job may run twice, and an item that is gone meanwhile has nothing to be done.
 """
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.dispatch import receiver
 
 from assembly.engine.detail_levels import EXTRACTIVE_LEVELS, level_rooms
@@ -126,8 +128,15 @@ def item_levels_derive(*, kind: str, id_: UUID) -> None:
     _store(kind, id_, [level for key in missing for level in _named(key, extracted_levels(by_hash[key]))])
     if server := ModelServer.configured():
         missing_texts = {key: text for key, text in by_hash.items() if (key, derivers()[0]) not in known}
-        for levels in _model_levels(server, missing_texts):
+        for levels in _model_levels(server, missing_texts, partial(_may_be_sent, server, kind, id_)):
             _store(kind, id_, levels)
+
+
+def _may_be_sent(server: ModelServer, kind: str, id_: UUID) -> bool:
+    """Return whether the server may be sent the texts of the item, which may have been raised since they were read."""
+    levels: QuerySet[Any] = LEVELLED_KINDS[kind].model._default_manager.filter(id=id_)  # noqa: SLF001 - Django's documented name
+    level: int | None = levels.values_list("sensitivity", flat=True).first()
+    return level is not None and server.may_read(level)
 
 
 def _named(sha256: bytes, levels: Mapping[ShorterLevel, Summary]) -> list[NewLevel]:
@@ -150,8 +159,11 @@ def _store(kind: str, id_: UUID, levels: Sequence[NewLevel]) -> None:
         prune_levels(id_, present)
 
 
-def _model_levels(server: ModelServer, texts: Mapping[bytes, str]) -> Iterator[list[NewLevel]]:
-    """Yield the levels that the model makes of the texts, a few texts at a time; it is not asked again after a failure.
+def _model_levels(
+    server: ModelServer, texts: Mapping[bytes, str], may_be_sent: Callable[[], bool]
+) -> Iterator[list[NewLevel]]:
+    """Yield the levels that the model makes of the texts, a few texts at a time; it is not asked again after a failure,
+    nor once the texts may not be sent any more.
 
     An answer that is too long is shortened to the level's limit.
     """
@@ -166,6 +178,8 @@ def _model_levels(server: ModelServer, texts: Mapping[bytes, str]) -> Iterator[l
     for level in sorted({level for _, level, _ in wanted}):
         prompts = [(key, prompt) for key, of, prompt in wanted if of == level]
         for first in range(0, len(prompts), server.concurrency):
+            if not may_be_sent():
+                return
             some = prompts[first : first + server.concurrency]
             result = request_summaries(server, [prompt for _, prompt in some], seconds=server.timeout_ms / 1000)
             answered = [

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from agents.models import Agent
 from agents.services import agent_files_provision
 from assembly.engine.assemble import FAILURE_NOTE
+from assembly.engine.codes import SourceCode
 from assembly.engine.profile import Profile, stricter_mode
 from assembly.engine.query_signals import NO_SIGNALS, parse_signals
 from assembly.engine.tokenizers import Tokenizer, UnknownTokenizer, get_tokenizer
@@ -184,9 +185,10 @@ def failure_note(profile: Profile, reports: Sequence[SourceReport]) -> Candidate
     """Return the line that tells the reader of a context which sources failed or were late.
 
     It is an item of a section of its own, after everything else, so that nothing before it moves. Returns None if no
-    source failed, or only servers of models did.
+    source failed, or only servers of models did, or sources were not asked because of the sensitivity.
     """
-    labels = [label for report in reports if report.code and (label := _source_label(report.name, profile))]
+    failed = [one for one in reports if one.code and one.code is not SourceCode.SOURCE_NOT_ASKED]
+    labels = [label for report in failed if (label := _source_label(report.name, profile))]
     if not labels:
         return None
     text = f"Not available at the moment: {', '.join(labels)}. What is known there may be missing above."

@@ -167,7 +167,8 @@ def enrich_with_task(gather_context: GatherContext) -> GatherContext:
     if task is None or gather_context.topic.strip():
         return replace(gather_context, task=task)
     goal = task.goal
-    return replace(gather_context, task=task, topic=goal, signals=parse_signals(goal))
+    signals = parse_signals(goal)
+    return replace(gather_context, task=task, topic=goal, signals=signals, goal_sensitivity=task.sensitivity)
 
 
 def enrich_with_mentions(gather_context: GatherContext) -> GatherContext:

@@ -65,7 +65,7 @@ def _wider_context(plan: SecondPlan, first: GatherResult, time: TimeBudget) -> G
     wider = replace(wider, topic=plan.query, vector=None, signals=replace(wider.signals, keywords=keywords))
     if any(report.name == EMBEDDER for report in first.reports):  # it failed, and would take the time to fail again
         return wider
-    return replace(wider, vector=embed_topic(plan.query, time).direction)
+    return replace(wider, vector=embed_topic(plan.query, time, level=wider.topic_sensitivity).direction)
 
 
 @dataclass(slots=True)

@@ -39,6 +39,7 @@ from teams.activity.log import activity_record
 from teams.activity.models import ActivityAction
 from teams.models import Team
 from teams.principal import Action, Principal
+from teams.secret_scanning.handling import RefusingOwner, storable_text
 from teams.sensitivity import DEFAULT_LEVEL
 from teams.services import erase
 from teams.versioned_text.versioned_file import StaleVersion, lock_row
@@ -294,13 +295,15 @@ def _values_of(test: RecallTest) -> tuple[Any, ...]:
 
 
 def _set_values(test: RecallTest, facts: RecallFacts) -> None:
-    """Set the values of the test. Raises Invalid for a profile or an item that does not exist."""
+    """Set the values of the test. Raises Invalid for a profile or an item that does not exist, and for a secret."""
     if facts.profile:
         find_profile(facts.profile)
     if len(facts.expectations) > MAX_EXPECTATIONS:
         raise Invalid("expectations", f"A recall test has at most {MAX_EXPECTATIONS} expectations.", "max_length")
     known = {one["ref"]: one["label"] for one in test.expectations if one["ref"]}
-    test.name, test.topic, test.profile, test.budget = facts.name, facts.topic, facts.profile, facts.budget
+    owner = test.agent or test.team or RefusingOwner()
+    test.name, test.topic = storable_text(facts.name, owner, "name"), storable_text(facts.topic, owner, "topic")
+    test.profile, test.budget = facts.profile, facts.budget
     test.expectations = [_checked(one, test.agent, test.team, known).to_dict() for one in facts.expectations]
     refs = [one["ref"] for one in test.expectations if one["ref"]]
     test.sensitivity = max(test.sensitivity, *(_level(ref) for ref in refs), DEFAULT_LEVEL)

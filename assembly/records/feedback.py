@@ -24,6 +24,7 @@ from memories.services.memory import require_changeable, store_next_version
 from teams.access import is_permitted as is_team_permitted
 from teams.models import Team
 from teams.principal import Action, Principal
+from teams.secret_scanning.handling import storable_text
 from teams.versioned_text.versioned_file import lock_row
 
 MAX_FEEDBACK = 20
@@ -81,9 +82,10 @@ def feedback_create(*, assembly: Assembly, facts: FeedbackFacts, principal: Prin
     """Store feedback on a context. A ref without a version names the version that is included.
 
     Raises NotFound if the context's agent or team was deleted, Forbidden for who may not write there, Invalid for refs
-    that are not among the included items, Conflict if the context has all the feedback that it takes.
+    that are not among the included items and for a note with a secret, Conflict if the context has all the feedback
+    that it takes.
     """
-    _require_writer(principal, assembly)
+    agent = _require_writer(principal, assembly)
     if facts.is_empty:
         raise Invalid("satisfaction", "Say something: a measure, used or useless items, or a note.", "required")
     included = _included_refs(load_record(assembly))
@@ -104,13 +106,13 @@ def feedback_create(*, assembly: Assembly, facts: FeedbackFacts, principal: Prin
         satisfaction=facts.satisfaction,
         used=used,
         useless=useless,
-        note=facts.note,
+        note=storable_text(facts.note, agent, "note"),
     )
     return GivenFeedback(feedback, _move_credibilities(assembly, feedback, before, principal))
 
 
-def _require_writer(principal: Principal, assembly: Assembly) -> None:
-    """Check that the principal may write for the context's agent, and in its team. Raises NotFound and Forbidden."""
+def _require_writer(principal: Principal, assembly: Assembly) -> Agent:
+    """Return the context's agent. Raises NotFound, and Forbidden for who may not write for it and in the team."""
     agent = Agent.objects.filter(id=assembly.agent_id).first()
     team = Team.objects.filter(id=assembly.team_id).first() if assembly.team_id else None
     if agent is None or (assembly.team_id and team is None):
@@ -118,6 +120,7 @@ def _require_writer(principal: Principal, assembly: Assembly) -> None:
     may = is_agent_permitted(principal, agent, Action.WRITE)
     if not may or (team is not None and not is_team_permitted(principal, team, Action.WRITE)):
         raise Forbidden("Your role does not allow feedback on this context. Ask an admin of the team.")
+    return agent
 
 
 def may_give_feedback(principal: Principal, assembly: Assembly) -> bool:

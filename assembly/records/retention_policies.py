@@ -17,6 +17,7 @@ from teams.activity.log import activity_record, changed_values
 from teams.activity.models import ActivityAction
 from teams.models import Team
 from teams.principal import Action, Principal
+from teams.secret_scanning.handling import RefusingOwner, storable_text
 from teams.versioned_text.versioned_file import StaleVersion, lock_row
 
 
@@ -154,9 +155,12 @@ def may_flag(principal: Principal, assembly: Assembly) -> bool:
 def assembly_flag(*, assembly: Assembly, note: str = "", principal: Principal) -> AssemblyFlag:
     """Flag a record, so that it is not deleted; an existing flag is returned unchanged.
 
-    Raises Forbidden, and NotFound if the record was just pruned.
+    Raises Forbidden, Invalid for a note with a secret, and NotFound if the record was just pruned.
     """
     _require_may_flag(principal, assembly)
+    if note:
+        agent = Agent.objects.filter(id=assembly.agent_id).first()
+        note = storable_text(note, agent or RefusingOwner(), "note")
     flag = AssemblyFlag(assembly=assembly, by_ref=principal.ref, by_name=principal.name, note=note)
     try:
         with transaction.atomic():

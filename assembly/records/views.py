@@ -26,6 +26,7 @@ from assembly.records.retention_policies import (
     retention_set,
 )
 from assembly.records.seals import newest_seal
+from config.http.errors import Invalid
 from teams.access import principal_of, require_admin, team_for
 from teams.principal import Action, Principal
 from teams.versioned_text.versioned_file import StaleVersion
@@ -169,8 +170,12 @@ def flag(request: HttpRequest, id_: UUID) -> HttpResponse:
     if not form.is_valid():
         messages.error(request, _("The comment is too long or has invalid characters. Use at most 200 characters."))
     elif form.cleaned_data["keep"]:
-        assembly_flag(assembly=assembly, note=form.cleaned_data["note"], principal=principal)
-        messages.success(request, _("Context flagged."))
+        try:
+            assembly_flag(assembly=assembly, note=form.cleaned_data["note"], principal=principal)
+        except Invalid as refused:
+            messages.error(request, refused.detail)
+        else:
+            messages.success(request, _("Context flagged."))
     else:
         assembly_unflag(assembly=assembly, principal=principal)
         messages.success(request, _("Flag removed."))

@@ -96,6 +96,8 @@ class GatherContext:
     """The person or the agent that sent the request: where the additional context comes from."""
     sensitivity: int = DEFAULT_LEVEL
     """The sensitivity of the request's own texts."""
+    goal_sensitivity: int = DEFAULT_LEVEL
+    """The sensitivity of the task whose goal is the topic; internal where the request has a topic."""
     clearances: Clearances = FULL
     """The levels up to which the sources read; nothing above them leaves the database."""
     budget: int | None = None
@@ -119,6 +121,11 @@ class GatherContext:
     """The error of each rule that cannot be parsed any more, by the name of the rule."""
     reuse: SearchReuse | None = field(default=None, compare=False, repr=False)
     """The cache of what searches found; None where nothing may be cached."""
+
+    @property
+    def topic_sensitivity(self) -> int:
+        """The sensitivity of the topic, by which servers outside may be sent it or not."""
+        return max(self.sensitivity, self.goal_sensitivity)
 
     def age(self, moment: datetime.datetime) -> datetime.timedelta:
         """Return the age at `now`; negative for a time in the future."""

@@ -25,6 +25,7 @@ def turns(gather_context: GatherContext, sections: Sequence[Section]) -> SourceR
             kind=turn.role,
             position=place,
             origin=_less_trusted(ORIGINS_OF_ROLES.get(turn.role, "agent"), sender),
+            sensitivity=gather_context.sensitivity,
         )
         for section in sections
         for place, turn in enumerate(gather_context.history)
@@ -54,6 +55,7 @@ def additional_context(gather_context: GatherContext, sections: Sequence[Section
             score=1.0,
             measures=scores,
             origin=gather_context.sender_origin,
+            sensitivity=gather_context.sensitivity,
         )
         for section in sections
     ]

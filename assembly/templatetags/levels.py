@@ -5,7 +5,7 @@ from typing import Any
 from django import template
 from django.utils.translation import gettext as _
 
-from assembly.contexts.level_presentation import levelled_texts
+from assembly.contexts.level_presentation import highest_sent_word, levelled_texts
 from assembly.sources.level_texts import offered_texts
 
 register = template.Library()
@@ -25,4 +25,9 @@ def levels_of_item(row: Any) -> dict[str, Any]:
         (_("Line %(number)s") % {"number": one.line} if len(offered) > 1 else "", one.text)
         for one in offered[:MAX_TEXTS]
     ]
-    return {"texts": levelled_texts(titled), "more": len(offered) > MAX_TEXTS, "most": MAX_TEXTS}
+    return {
+        "texts": levelled_texts(titled),
+        "more": len(offered) > MAX_TEXTS,
+        "most": MAX_TEXTS,
+        "kept_back_above": highest_sent_word(row),
+    }

@@ -39,7 +39,7 @@ from memories.services.memory import owner_of, require_changeable
 from teams.level_changes import record_level, require_level
 from teams.origin import Origin
 from teams.principal import Author, Principal
-from teams.secret_scanning.handling import storable_text
+from teams.secret_scanning.handling import require_no_secret, storable_text
 from teams.versioned_text.versioned_file import StaleVersion, author_of_text, lock_row
 
 IDS_LOCK = 7_301_010
@@ -82,6 +82,8 @@ def _new_memory(
     id_, values, successor = change.item
     memory = Memory(id=ids.get(id_) or uuid7(), **values)
     memory.text = storable_text(memory.text, owner)  # the comment above a bullet may hold it in escaped characters
+    memory.retired_because = storable_text(memory.retired_because, owner, "archive_reason")
+    require_no_secret(memory.external_id, owner, "external_id")
     memory.agent, memory.team = (owner, None) if isinstance(owner, Agent) else (None, owner)
     if id_ and memory.id != id_:
         memory.external_id = memory.external_id or f"memory:{id_}"
@@ -158,7 +160,12 @@ def memory_import(*, change: ImportChange, principal: Principal, note: str) -> N
     require_changeable(principal, current)
     require_level(principal, current, values.get("sensitivity"))
     old_level = current.sensitivity
-    values = {**values, "text": storable_text(values["text"], owner_of(current))}
+    owner = owner_of(current)
+    values = {
+        **values,
+        "text": storable_text(values["text"], owner),
+        "retired_because": storable_text(values["retired_because"], owner, "archive_reason"),
+    }
     says_something_else = values["text"] != current.text
     author = principal.author.limited_to(values.pop("origin", Origin.PERSON))
     if says_something_else:

@@ -54,7 +54,8 @@ def fill_vectors(rows: QuerySet[Any], space: EmbeddingModel, advance: Advance) -
 
 def _fill_batch(batch: list[Any], space: EmbeddingModel) -> None:
     said = [row.said for row in batch]  # read before embedding, which takes a while
-    made = {row.pk: (text, vector) for row, text, vector in zip(batch, said, embed_texts(space, said), strict=True)}
+    embedded = embed_texts(space, said, [row.sensitivity for row in batch])
+    made = {row.pk: (text, vector) for row, text, vector in zip(batch, said, embedded, strict=True)}
     with transaction.atomic():
         kept = lock_active_model()
         if kept.slot == space.slot and kept != space:

@@ -123,7 +123,8 @@ def file_split(*, kind: str, id_: UUID) -> None:
     files: QuerySet[VersionedFile] = FILE_MODELS[kind]._default_manager.filter(id=id_)  # noqa: SLF001
     while file := files.exclude(current_passages()).first():
         space, passages = read_active_model(), _passages(kind, file)
-        set_vectors(passages, space, embed_texts(space, [passage.said for passage in passages]))
+        levels = [getattr(file, "sensitivity", DEFAULT_LEVEL)] * len(passages)
+        set_vectors(passages, space, embed_texts(space, [passage.said for passage in passages], levels))
         if _replace_passages(file, passages, space):
             return
 

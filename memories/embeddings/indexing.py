@@ -39,7 +39,8 @@ def document_split(*, id_: UUID) -> None:
     """
     while (document := Document.objects.filter(id=id_).first()) and document.split_version != document.version:
         space, chunks = read_active_model(), list(_chunks(document))
-        set_vectors(chunks, space, embed_texts(space, [chunk.said for chunk in chunks]))
+        levels = [document.sensitivity] * len(chunks)
+        set_vectors(chunks, space, embed_texts(space, [chunk.said for chunk in chunks], levels))
         if _replace_chunks(document, chunks, space):
             return
 

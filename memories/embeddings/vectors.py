@@ -1,4 +1,7 @@
-"""This module embeds queries and rows with the active embedding model, and compares them."""
+"""This module embeds queries and rows with the active embedding model, and compares them.
+
+A text that is more sensitive than the embedder may be given has no vector, like one without known words.
+"""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -21,8 +24,10 @@ from memories.embeddings.active_model import (
 )
 from memories.embeddings.base import EmbedderFailed, Vector
 from memories.embeddings.registry import find_embedder
+from memories.embeddings.sent_levels import highest_level
 from memories.embeddings.topic_vectors import find_topic_vector, store_topic_vector
 from memories.models.embedding import Embedded
+from teams.sensitivity import DEFAULT_LEVEL
 
 logger = logging.getLogger(__name__)
 
@@ -31,11 +36,12 @@ ResultType = TypeVar("ResultType")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QueryVector:
-    """The unit vector of a query text, and the embedding model that made it."""
+    """The unit vector of a query text, and the embedding model that made it. `level` is the sensitivity of the text."""
 
     text: str
     space: EmbeddingModel
     vector: Vector
+    level: int = DEFAULT_LEVEL
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -68,23 +74,22 @@ def active_model_expression() -> Expression:
     return RawSQL(ACTIVE_MODEL_SQL, ())  # noqa: S611 - a constant
 
 
-def embed_query(text: str) -> QueryVector | None:
-    """Return the vector of a query; None where the text is blank or has no word that the embedder knows.
-
-    Raises EmbedderFailed.
+def embed_query(text: str, level: int = DEFAULT_LEVEL) -> QueryVector | None:
+    """Return the vector of a query of this sensitivity; None where the text is blank, has no word that the embedder
+    knows, or is more sensitive than it may be given. Raises EmbedderFailed.
     """
     if not text.strip():
         return None
     space = last_known_model()
     try:
-        if found := _embed_query(text, space):
+        if found := _embed_query(text, space, level):
             return found
         failed = None
     except EmbedderFailed as error:
         failed = error
     # The model that this process has cached may no longer be in use.
     if (active := read_active_model()) != space:
-        return _embed_query(text, active)
+        return _embed_query(text, active, level)
     if failed:
         raise failed
     return None
@@ -101,31 +106,41 @@ def with_active_model(direction: QueryVector | None, read: Callable[[QueryVector
             return read(direction)
         except EmbeddingModelChanged as left:
             assert direction is not None  # noqa: S101 - without a vector nothing was compared
-            direction = _embed_query_or_log(direction.text, left.space)
+            direction = _embed_query_or_log(direction, left.space)
 
 
-def _embed_query_or_log(text: str, space: EmbeddingModel) -> QueryVector | None:
+def _embed_query_or_log(direction: QueryVector, space: EmbeddingModel) -> QueryVector | None:
     try:
-        return _embed_query(text, space)
+        return _embed_query(direction.text, space, direction.level)
     except EmbedderFailed as error:
         logger.warning("searched without meaning: %s", error)
         return None
 
 
-def _embed_query(text: str, space: EmbeddingModel) -> QueryVector | None:
-    vector = find_topic_vector(space, text)
+def _embed_query(text: str, space: EmbeddingModel, level: int = DEFAULT_LEVEL) -> QueryVector | None:
+    is_stored = level <= DEFAULT_LEVEL  # the vector of a more sensitive text tells roughly what it is about
+    vector = find_topic_vector(space, text) if is_stored else None
     if vector is None:
-        [vector] = embed_texts(space, [text])
-        if vector is not None:
+        [vector] = embed_texts(space, [text], [level])
+        if vector is not None and is_stored:
             store_topic_vector(space, text, vector)
-    return None if vector is None else QueryVector(text, space, vector)
+    return None if vector is None else QueryVector(text, space, vector, level)
 
 
-def embed_texts(space: EmbeddingModel, texts: Sequence[str]) -> list[Vector | None]:
-    """Return the vectors of the texts by the embedding model `space`; None for a text without known words.
+def embed_texts(space: EmbeddingModel, texts: Sequence[str], levels: Sequence[int]) -> list[Vector | None]:
+    """Return the vectors of the texts, of these sensitivities, by the embedding model `space`.
+
+    A text without known words has None, and so has one that is more sensitive than the embedder may be given.
 
     Raises EmbedderFailed, also where the embedder's dimensions changed.
     """
+    highest = highest_level(space.model)
+    given = [text for text, level in zip(texts, levels, strict=True) if level <= highest]
+    made = iter(_embed(space, given) if given else [])
+    return [next(made) if level <= highest else None for level in levels]
+
+
+def _embed(space: EmbeddingModel, texts: Sequence[str]) -> list[Vector | None]:
     vectors = find_embedder(space.model).embed(texts)
     for vector in vectors:
         if vector is not None and len(vector) != space.dimensions:
@@ -145,7 +160,8 @@ def embed_rows(rows: Sequence[Embedded]) -> None:
         return
     space = lock_active_model()
     try:
-        set_vectors(rows, space, embed_texts(space, [row.said for row in rows]))
+        vectors = embed_texts(space, [row.said for row in rows], [row.sensitivity for row in rows])
+        set_vectors(rows, space, vectors)
     except EmbedderFailed as error:
         logger.warning("%d rows are saved without vectors: %s", len(rows), error)
         for row in rows:

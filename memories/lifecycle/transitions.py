@@ -101,9 +101,7 @@ class StoredThing:
         return unpack(bytes(self.packed)) if self.packed is not None else thaw(json.loads(self.frozen or "{}"))
 
     def whole(self, table: ThingTable) -> str:
-        """Return the text, or the JSON text of the value, as its column has to have it: sealed above internal alone,
-        unless it looks like a sealed one by itself.
-        """
+        """Return the text, or the JSON text of the value, as its column has it: sealed if it has to be, or looks so."""
         stored = self.stored
         value = value_in(table, stored)
         if self.sensitivity <= DEFAULT_LEVEL:
@@ -156,7 +154,7 @@ def things_move(
     was_searched = all(Tier(thing.tier).is_searched for thing in things)
     space = read_active_model() if table.has_words and to.is_searched and not was_searched else None
     if space:
-        values |= {"whole": whole, "vectors": _vectors(space, written), "model": space.model}
+        values |= {"whole": whole, "vectors": _vectors(space, written, things), "model": space.model}
     limit = _LockLimit(0 if connection.in_atomic_block else most_ms)
     with limit.raising([] if seconds is None else seconds):
         if space or (table is DOCUMENTS and not (to is Tier.WARM and was_searched)):
@@ -291,13 +289,14 @@ def _stored_in(
 
 
 def _asks(written: str, stored: str) -> bool:
-    """Return the fact that search knows of a text that is not in its column; of a sealed one, it knows no words."""
+    """Return what search knows of a text that is not in its column; of a sealed one, it knows no words."""
     return written.endswith("?") and written == stored
 
 
-def _vectors(space: EmbeddingModel, texts: Sequence[str]) -> list[str | None]:
+def _vectors(space: EmbeddingModel, texts: Sequence[str], things: Sequence[StoredThing]) -> list[str | None]:
+    levels = [thing.sensitivity for thing in things]
     try:
-        return [None if one is None else Vector(one).to_text() for one in embed_texts(space, texts)]
+        return [one if one is None else Vector(one).to_text() for one in embed_texts(space, texts, levels)]
     except EmbedderFailed:
         return [None] * len(texts)  # as for new rows: `manage.py reindex` embeds them later
 

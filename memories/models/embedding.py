@@ -37,8 +37,8 @@ class EmbeddingSpace(models.Model):
 class Embedded(models.Model):
     """The abstract base of rows with vectors, in two slots: each holds a vector and the name of its embedder, or "".
 
-    A vector is NULL, although its embedder is named, where the embedder knows nothing in the text. EmbeddingSpace says
-    which of the two slots is in use.
+    A vector is NULL, although its embedder is named, where the embedder knows nothing in the text, or may not be given
+    it because of its sensitivity. EmbeddingSpace says which of the two slots is in use.
     """
 
     embedding = VectorField(null=True)
@@ -47,6 +47,7 @@ class Embedded(models.Model):
     second_embedding_model = models.CharField(max_length=MAX_NAME_CHARACTERS, blank=True, default="", db_default="")
 
     text: Any  # subclasses without a `text` override `said`
+    sensitivity: Any  # all embedded models have one
 
     class Meta:
         abstract = True

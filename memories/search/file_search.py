@@ -27,6 +27,7 @@ from memories.search.features import Numbers, Weights, scores_of
 from memories.search.languages import languages_by_evidence
 from memories.search.question import SearchQuestion, names_in
 from memories.search.row_format import Columns
+from teams.sensitivity import DEFAULT_LEVEL
 
 CURRENT = """
 file_passages JOIN unnest(%(files)s::uuid[], %(versions)s::integer[]) AS current (file, version)
@@ -137,7 +138,8 @@ def _vectors(texts: Sequence[str], vector: QueryVector | None) -> list[str | Non
     """Return the vectors of texts for SQL; none of an embedder on a server, for which no search waits."""
     if not texts or vector is None or not is_bundled(vector.space.model):
         return [None] * len(texts)
-    return [None if one is None else Vector(one).to_text() for one in embed_texts(vector.space, texts)]
+    levels = [DEFAULT_LEVEL] * len(texts)  # whatever theirs are: the bundled embedder may be given any text
+    return [None if one is None else Vector(one).to_text() for one in embed_texts(vector.space, texts, levels)]
 
 
 def _closeness(rows: Columns, measured: Mapping[str, Numbers]) -> Numbers:

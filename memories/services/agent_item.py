@@ -31,7 +31,7 @@ from teams.legal_holds import require_not_held
 from teams.level_changes import record_level, require_level
 from teams.principal import Principal
 from teams.sealing.names import SealedName, stored_forms
-from teams.secret_scanning.handling import storable_value
+from teams.secret_scanning.handling import require_no_secret, storable_value
 from teams.versioned_text.versioned_file import StaleVersion, lock_row
 
 PrepareFunction = TypeVar("PrepareFunction", bound=Callable[[Mapping[int, Any]], Iterable[BatchError]])
@@ -208,10 +208,12 @@ def agent_item_update(*, thing: ItemType, expected_version: int, changes: Facts,
 
 def storable_facts(facts: Facts, agent: Agent) -> dict[str, Any]:
     """Return the field values as they are stored: without invisible characters, and with secrets only if the agent's
-    teams keep them. Ids of other systems stay as they are. Raises Invalid for the field with a secret.
+    teams keep them. Ids of other systems stay as they are, or are refused. Raises Invalid for the field with a secret.
     """
     return {
-        name: value if name == "external_id" else storable_value(clean_value(value), agent, name)
+        name: require_no_secret(value, agent, name)
+        if name == "external_id"
+        else storable_value(clean_value(value), agent, name)
         for name, value in facts.items()
     }
 

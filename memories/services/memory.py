@@ -17,7 +17,6 @@ from django.db.models.functions import Coalesce
 
 from agents.models import Agent
 from config.http.errors import Conflict, Invalid
-from config.invisible_characters import clean_text
 from memories.embeddings.vectors import embed_rows
 from memories.models import Memory, MemoryVersion
 from memories.search.languages import DEFAULT, detected_language
@@ -30,7 +29,7 @@ from teams.level_changes import record_level, require_level
 from teams.models import Team
 from teams.origin import Origin
 from teams.principal import Principal
-from teams.secret_scanning.handling import storable_text
+from teams.secret_scanning.handling import require_no_secret, storable_text
 from teams.sensitivity import DEFAULT_LEVEL
 from teams.services import erase
 from teams.versioned_text.versioned_file import StaleVersion, author_of_text, lock_row
@@ -150,6 +149,7 @@ def _new_memory(owner: Owner, place: int, facts: MemoryFacts, principal: Princip
     """Return the unsaved memory. Raises InvalidBatch, whose error names the position of the facts."""
     try:
         text = storable_text(facts.text, owner)
+        external_id = require_no_secret(facts.external_id, owner, "external_id")
     except Invalid as error:
         raise invalid_at(place, error) from None
     memory = Memory(
@@ -160,7 +160,7 @@ def _new_memory(owner: Owner, place: int, facts: MemoryFacts, principal: Princip
         salience=facts.salience,
         credibility=facts.credibility,
         occurred_at=facts.occurred_at,
-        external_id=facts.external_id,
+        external_id=external_id,
         language=facts.language,
         origin=facts.origin,
         sensitivity=DEFAULT_LEVEL if facts.sensitivity is None else facts.sensitivity,
@@ -194,6 +194,8 @@ def memory_update(
         lock_row(owner_of(memory))  # otherwise two memories could supersede each other at once, or be one pin too many
     current = lock_expected(memory, expected_version)
     _check_successor(current, superseded_by)
+    if retired_because:
+        retired_because = storable_text(retired_because, owner_of(current), "archive_reason")
     told = _next_status(current, superseded_by, pinned, retired_because)
     names_another_language = facts.language not in {"", current.language}
     facts = replace(facts, text=storable_text(facts.text, owner_of(current)))
@@ -212,7 +214,7 @@ def memory_update(
 
 @transaction.atomic
 def memory_level_set(*, memory: Memory, level: int, principal: Principal, note: str = "") -> Memory:
-    """Give a memory this level, as `level_set` does; one that search did not read is embedded again.
+    """Give a memory this level, as `level_set` does; one that search did not read, or that is lowered, is embedded.
 
     Raises Forbidden as `require_level` does, and NotFound.
     """
@@ -221,7 +223,7 @@ def memory_level_set(*, memory: Memory, level: int, principal: Principal, note: 
     if level != old_level:
         require_level(principal, current, level)
         current.sensitivity = level
-        store_next_version(current, principal, note)
+        store_next_version(current, principal, note, is_lowered=level < old_level)
         record_level(principal, current, old_level)
     return current
 
@@ -257,12 +259,15 @@ def _next_status(
 def _save_next_version(memory: Memory, facts: MemoryFacts, principal: Principal, note: str) -> Memory:
     """Save the facts as the memory's next version, and return the memory."""
     says_something_else = facts.text != memory.text
+    is_lowered = facts.sensitivity is not None and facts.sensitivity < memory.sensitivity
     memory.kind, memory.text, memory.occurred_at = facts.kind, facts.text, facts.occurred_at
     memory.salience, memory.credibility = facts.salience, facts.credibility
     if facts.sensitivity is not None:
         memory.sensitivity = facts.sensitivity
     by = principal.relaying(facts.origin)
-    store_next_version(memory, by, note, says_something_else=says_something_else, language=facts.language)
+    store_next_version(
+        memory, by, note, says_something_else=says_something_else, is_lowered=is_lowered, language=facts.language
+    )
     return memory
 
 
@@ -272,6 +277,7 @@ def store_next_version(
     note: str = "",
     *,
     says_something_else: bool = False,
+    is_lowered: bool = False,
     language: str = "",
     merged: Sequence[UUID] = (),
     origin: Origin | None = None,
@@ -279,7 +285,9 @@ def store_next_version(
     """Increase the version of a memory, save its changed fields, and store them as a new version.
 
     Where the text changed (`says_something_else`), the memory is embedded again, its language is detected if none
-    is given, and its origin is who changed it. `origin` is that of a text made of several memories.
+    is given, and its origin is who changed it. A memory whose level was lowered (`is_lowered`) is embedded again,
+    because an embedder on a server may not have been given it before. `origin` is that of a text made of several
+    memories.
     """
     memory.version += 1
     author = principal.author
@@ -291,10 +299,10 @@ def store_next_version(
         memory.language = language
     elif says_something_else:
         set_languages([memory], memories_of(owner_of(memory)).exclude(id=memory.id))
-    if says_something_else or not memory.is_searched:
+    if says_something_else or is_lowered or not memory.is_searched:
         embed_rows([memory])
     memory.save()
-    memory.as_version(clean_text(note), merged).save(force_insert=True)
+    memory.as_version(storable_text(note, owner_of(memory), "note"), merged).save(force_insert=True)
     if says_something_else:
         announce_texts([memory])
 

@@ -37,7 +37,7 @@ def memory_edit(request: HttpRequest, id_: UUID) -> HttpResponse:
     except StaleVersion as stale:
         return _render_form(request, memory, form.based_on(stale.current), theirs=_newest_version(memory))
     except Invalid as refused:
-        form.add_error("text", refused.detail)
+        form.add_error("note" if "note" in refused.extra["errors"] else "text", refused.detail)
         return _render_form(request, memory, form)
     add_save_message(request, saved.version, based_on)
     return redirect("memory", id_=id_)
@@ -64,9 +64,13 @@ def memory_retire(request: HttpRequest, id_: UUID) -> HttpResponse:
     memory = memory_for(principal_of(request), id_, Action.WRITE)
     form = RetireForm(request.POST if request.method == "POST" else None, initial={"version": memory.version})
     if request.method == "POST" and form.is_valid():
-        save_changes(request, memory, form.cleaned_data["version"], retired_because=form.cleaned_data["reason"])
-        messages.success(request, _("Memory archived."))
-        return redirect("memory", id_=id_)
+        try:
+            save_changes(request, memory, form.cleaned_data["version"], retired_because=form.cleaned_data["reason"])
+        except Invalid as refused:
+            form.add_error("reason", refused.detail)
+        else:
+            messages.success(request, _("Memory archived."))
+            return redirect("memory", id_=id_)
     context = {**_page_context(request, memory), "form": form}
     return render(request, "memories/memory/retire.html", context, status=422 if form.errors else 200)
 

@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy
 from agents.access import agent_for
 from agents.access import is_permitted as may_with_agent
 from agents.models import DailyLog
-from config.http.errors import Forbidden, NotFound
+from config.http.errors import Forbidden, Invalid, NotFound
 from memories.models import Document, Entity, Event, Memory, Pattern, Relation, Session, TaskFrame, Thread, Tool
 from memories.models.file_passage import FILE_MODELS
 from memories.services import memory_level_set
@@ -90,9 +90,13 @@ def sensitivity(request: HttpRequest, kind: str, id_: UUID) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         chosen = form.cleaned_data["sensitivity"]
         said = {"level": chosen, "principal": principal, "note": form.cleaned_data["note"]}
-        saved = memory_level_set(memory=row, **said) if isinstance(row, Memory) else level_set(row=row, **said)
-        messages.success(request, _("Sensitivity: %(level)s.") % {"level": saved.level.label})
-        return redirect("sensitivity", kind=kind, id_=id_)
+        try:
+            saved = memory_level_set(memory=row, **said) if isinstance(row, Memory) else level_set(row=row, **said)
+        except Invalid as refused:  # of the note
+            form.add_error("note", refused.detail)
+        else:
+            messages.success(request, _("Sensitivity: %(level)s.") % {"level": saved.level.label})
+            return redirect("sensitivity", kind=kind, id_=id_)
     facts = {
         "row": row,
         "name": name_of_row(row),

@@ -97,6 +97,8 @@ ENDS = ".,;:?)]}>*_"
 MIN_CHARACTERS: dict[Kind, int] = {"password": 6, "key": 12}
 """The name of a key tells less than that of a password: there are tokens and keys of other kinds."""
 MIN_UNUSUAL, MIN_PHRASE = 8, 15
+MAX_NAME_CHARACTERS = 60
+"""A longer text is a sentence, not a name."""
 
 
 def find_passwords(text: str) -> Iterator[tuple[Kind, int, int]]:
@@ -165,6 +167,13 @@ def _is_secret(value: str, kind: Kind, evidence: Evidence) -> bool:
     if QUANTITY.fullmatch(value) or not _is_mixed(value):
         return False
     return evidence != "nearby" or _is_unusual(value)
+
+
+def names_secret(name: str) -> bool:
+    """Return whether this is, or has in it, the name of a password or key, as `DB_PASSWORD` and `api_key`."""
+    if not any(hint in name.lower() for hint in HINTS):
+        return False
+    return len(name) <= MAX_NAME_CHARACTERS and any(not found["login"] for found in NAME.finditer(name))
 
 
 def stands_for_secret(value: str) -> bool:

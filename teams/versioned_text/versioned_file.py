@@ -152,7 +152,7 @@ def file_create(*, file: FileType, author: Author, note: str = "") -> FileType:
     text with a secret.
     """
     file.content = storable_text(file.content, file, "content")
-    return file_insert(file=file, author=author, note=note)
+    return file_insert(file=file, author=author, note=storable_text(note, file, "note"))
 
 
 @transaction.atomic
@@ -237,7 +237,11 @@ def _store_version(
 
 
 def store_version(file: FileType, author: Author, note: str = "", *, origin: Origin | None = None) -> FileType:
-    """Store the changed state of a locked row as its next version, with the given origin or that of its text."""
+    """Store the changed state of a locked row as its next version, with the given origin or that of its text.
+
+    Raises Invalid for a note with a secret.
+    """
+    note = storable_text(note, file, "note")
     file.version += 1
     if origin is None:
         file.signed_by(author_of_text(author, file.versions.all(), file.content))

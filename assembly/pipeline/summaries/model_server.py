@@ -16,17 +16,22 @@ from assembly.engine.codes import SourceCode
 from assembly.pipeline.summaries.prompt import SummaryPrompt, parse_summary
 from config.http.outbound.client import OutboundClient, OutboundRequestFailed, UnexpectedStatus
 from config.http.outbound.ssrf import FOR_MODEL_SERVERS, AddressRefused
+from teams.sensitivity import DEFAULT_LEVEL, LEVEL_WORDS, Sensitivity
 
 
 @dataclass(frozen=True, slots=True)
 class ModelServer:
-    """A server with OpenAI's chat completions API. `concurrency` is the most requests at once."""
+    """A server with OpenAI's chat completions API.
+
+    `concurrency` is the most requests at once, `highest` the highest level of texts that it may be sent.
+    """
 
     url: str = field(repr=False)
     model: str
     key: str = field(repr=False)
     timeout_ms: int
     concurrency: int
+    highest: Sensitivity = DEFAULT_LEVEL
 
     @classmethod
     def configured(cls) -> Self | None:
@@ -39,7 +44,16 @@ class ModelServer:
             key=settings.SUMMARISER_API_KEY,
             timeout_ms=settings.SUMMARISER_TIMEOUT_MS,
             concurrency=settings.SUMMARISER_CONCURRENCY,
+            highest=LEVEL_WORDS[settings.SUMMARISER_SENSITIVITY],
         )
+
+    def may_read(self, level: int) -> bool:
+        """Return whether the server may be sent a text of this sensitivity."""
+        return level <= self.highest
+
+    def limit_sentence(self, texts: int) -> str:
+        """Return the sentence that so many texts were not sent."""
+        return f"It is sent nothing above {self.highest.word}, which {texts} texts are."
 
 
 REFUSED_STATUSES = {401, 403}

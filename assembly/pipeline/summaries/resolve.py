@@ -7,6 +7,7 @@ from typing import Any
 from msgspec import structs
 
 from assembly.engine import assemble
+from assembly.engine.codes import SourceCode
 from assembly.engine.profile import Profile
 from assembly.engine.tokenizers import Tokenizer
 from assembly.engine.types import Candidate, EngineRequest, EngineResult, Summary
@@ -31,7 +32,8 @@ class SummarisedResult:
     candidates: Sequence[Candidate]
     rounds: tuple[Summaries, ...] = ()
     report: SourceReport | None = None
-    """A report on the summariser, like that of a source, if the server failed and extraction replaced it; else None."""
+    """A report on the summariser, like that of a source, if the server failed, or was not sent sensitive texts,
+    and extraction replaced it; else None."""
 
 
 def assemble_with_summaries(
@@ -72,10 +74,11 @@ def _assemble_in_rounds(
     while assembled.wanted:
         if len(rounds) < MAX_ROUNDS:
             # A server that failed once gets no further requests: remaining summaries are extracted.
-            begun, seconds = time.elapsed_ms, 0.0 if report else time.seconds_for_sources
+            begun, seconds = time.elapsed_ms, 0.0 if _has_failed(report) else time.seconds_for_sources
             allowed = seconds if ask_model else None
             rounds.append(summarise(assembled.wanted, tokenizer=tokenizer, seconds=allowed))
-            report = report or _failure_report(rounds[-1], begun, begun + round(seconds * 1000))
+            if not _has_failed(report):
+                report = _failure_report(rounds[-1], begun, begun + round(seconds * 1000)) or report
             made = rounds[-1].by_item
             candidates = [_with_summary(item, made.get((item.section, item.ref))) for item in candidates]
         else:
@@ -94,6 +97,11 @@ def summaries_document(rounds: Sequence[Summaries]) -> dict[str, Any]:
         return {}
     counts = {name: sum(getattr(one, name) for one in rounds) for name in ("made", "known", "fell_back")}
     return {"summaries": {"model": rounds[0].model, **counts}}
+
+
+def _has_failed(report: SourceReport | None) -> bool:
+    """Return whether the server failed; one that was not sent sensitive texts may be sent others."""
+    return report is not None and report.code is not SourceCode.SOURCE_NOT_ASKED
 
 
 def _failure_report(one: Summaries, begun: int, deadline: int) -> SourceReport | None:

@@ -1,7 +1,10 @@
-"""Summaries come from the database, else from the model server; if the server fails, texts are extracted."""
+"""Summaries come from the database, else from the model server; if the server fails, texts are extracted.
+
+So are texts that are more sensitive than the server may be sent.
+"""
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
@@ -27,14 +30,16 @@ MIN_TOKENS = 16
 class Summaries:
     """Summaries by section and ref of their items (text "" if nothing fits), and how they were made.
 
-    `made`, `known` and `fell_back` add up to all: made by `model` now, made by it earlier, or extracted in its place.
-    `code` and `fault` describe a failure of the server, in plain words and without its address or key.
+    `made`, `known` and `fell_back` add up to all: made by `model` now, made by it earlier, or extracted in its place;
+    `kept_back` of these were not sent because of their sensitivity. `code` and `fault` say so, or describe a failure of
+    the server, in plain words and without its address or key.
     """
 
     by_item: Mapping[tuple[str, str], Summary] = field(repr=False)
     made: int
     known: int
     fell_back: int
+    kept_back: int
     ms: int
     code: SourceCode | None
     fault: str
@@ -52,8 +57,9 @@ def summarise(wants: Sequence[WantedSummary], *, tokenizer: Tokenizer, seconds: 
     with span("summarise", {"wanted": len(wants)}) as current:
         server = ModelServer.configured()
         known = find_summaries({want.text for want in wants}, server.model) if server and wants else {}
+        kept_back = {want.text for want in wants if server and not server.may_read(want.sensitivity)} - known.keys()
         told = (
-            request_summaries(server, _prompts(wants, known), seconds=seconds)
+            request_summaries(server, _prompts(wants, {*known, *kept_back}), seconds=seconds)
             if server and seconds is not None
             else ModelSummaries()
         )
@@ -61,9 +67,10 @@ def summarise(wants: Sequence[WantedSummary], *, tokenizer: Tokenizer, seconds: 
         summaries = Summaries(
             by_item=by_item,
             **_summary_counts(wants, known, told, server),
+            kept_back=sum(want.text in kept_back for want in wants),
             ms=round((perf_counter() - started) * 1000),
-            code=told.code,
-            fault=told.fault,
+            code=told.code or (SourceCode.SOURCE_NOT_ASKED if kept_back else None),
+            fault=told.fault or (server.limit_sentence(len(kept_back)) if server and kept_back else ""),
             model=server.model if server else "extractive",
         )
         current.set_attributes({name: getattr(summaries, name) for name in ("model", "made", "known", "fell_back")})
@@ -71,11 +78,11 @@ def summarise(wants: Sequence[WantedSummary], *, tokenizer: Tokenizer, seconds: 
     return summaries
 
 
-def _prompts(wants: Iterable[WantedSummary], known: Mapping[str, str]) -> list[SummaryPrompt]:
-    """Return a prompt for each distinct text without a known summary, with the largest token limit requested for it."""
+def _prompts(wants: Iterable[WantedSummary], without: Collection[str]) -> list[SummaryPrompt]:
+    """Return a prompt for each distinct text but those of `without`, with the largest token limit requested for it."""
     room: dict[str, int] = {}
     for want in wants:
-        if want.text not in known and want.max_tokens >= MIN_TOKENS:
+        if want.text not in without and want.max_tokens >= MIN_TOKENS:
             room[want.text] = max(want.max_tokens, room.get(want.text, 0))
     return [SummaryPrompt(text, max_tokens) for text, max_tokens in room.items()]
 
@@ -107,7 +114,7 @@ def _log_summaries(summaries: Summaries) -> None:
     for result, number in counts.items():
         SUMMARIES.labels(summaries.model, result).inc(number)
     with bound_contextvars(model=summaries.model, **counts):
-        if summaries.code:
+        if summaries.code and summaries.code is not SourceCode.SOURCE_NOT_ASKED:
             logger.warning("summaries: %s: %s", summaries.code, summaries.fault, extra={"ms": summaries.ms})
         else:
             logger.info("summaries", extra={"ms": summaries.ms})

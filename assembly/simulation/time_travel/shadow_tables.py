@@ -226,7 +226,7 @@ def _restore_word_search() -> None:
 MAX_EMBEDDED = 1_000
 """The maximum number of texts that are embedded per request: about a second."""
 
-CHANGED_MEMORIES_SQL = "SELECT id, text FROM memories WHERE reworded ORDER BY created DESC, id LIMIT %s"
+CHANGED_MEMORIES_SQL = "SELECT id, text, sensitivity FROM memories WHERE reworded ORDER BY created DESC, id LIMIT %s"
 CHANGED_MEMORY_COUNT_SQL = "SELECT count(*) FROM memories WHERE reworded"
 
 logger = logging.getLogger(__name__)
@@ -241,13 +241,14 @@ def restore_embeddings() -> int:
     if not rows:
         return 0
     ((reworded,),) = fetch_rows(CHANGED_MEMORY_COUNT_SQL)
-    return int(reworded) - _embed(read_active_model(), [id_ for id_, _ in rows], open_texts([text for _, text in rows]))
+    ids, texts, levels = zip(*rows, strict=True)
+    return int(reworded) - _embed(read_active_model(), ids, open_texts(texts), levels)
 
 
-def _embed(space: EmbeddingModel, ids: list[str], texts: list[str]) -> int:
-    """Return how many texts could be embedded."""
+def _embed(space: EmbeddingModel, ids: Sequence[str], texts: Sequence[str], levels: Sequence[int]) -> int:
+    """Return how many texts have a vector now."""
     try:
-        vectors = embed_texts(space, texts)
+        vectors = embed_texts(space, texts, levels)
     except EmbedderFailed as error:
         logger.warning("texts of then were not embedded: %s", error)
         return 0
@@ -256,4 +257,4 @@ def _embed(space: EmbeddingModel, ids: list[str], texts: list[str]) -> int:
     update = f"UPDATE memories SET {space.slot} = %s::vector, {space.model_column} = %s WHERE id = %s"  # noqa: S608 - names of columns alone
     with connection.cursor() as cursor:
         cursor.executemany(update, rows)
-    return len(rows)
+    return sum(vector is not None for vector in vectors)

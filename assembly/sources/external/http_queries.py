@@ -63,7 +63,10 @@ async def _query_one(asking: ExternalQuery, seconds: float) -> ExternalAnswer:
     results: list[ExternalResult] = []
     code, fault, left_out = None, "", 0
     try:
-        results, left_out = await _results(asking, min(seconds, asking.timeout_ms / 1000))
+        if asking.fault:
+            code, fault = asking.fault_code, asking.fault
+        else:
+            results, left_out = await _results(asking, min(seconds, asking.timeout_ms / 1000))
     except TimeoutError:
         code, fault = SourceCode.SOURCE_TIMEOUT, "It did not answer in time."
     except UnexpectedStatus as failure:
@@ -80,8 +83,6 @@ async def _query_one(asking: ExternalQuery, seconds: float) -> ExternalAnswer:
 
 
 async def _results(asking: ExternalQuery, seconds: float) -> tuple[list[ExternalResult], int]:
-    if asking.fault:
-        raise OutboundRequestFailed(asking.fault)
     results, left_out = parse_answer(await _fetch_body(asking, seconds), asking.limit)
     if asking.secret and any(result.repeats(asking.secret) for result in results):
         raise OutboundRequestFailed("Its answer repeats the secret that it was sent, so nothing of it is used.")

@@ -40,6 +40,7 @@ class ExternalQuery:
     """The request body without the deadline, which is added when it is sent."""
     request_id: str = ""
     fault: str = ""
+    fault_code: SourceCode = SourceCode.SOURCE_FAILED
     sensitivity: int = DEFAULT_LEVEL
     """The level of the results."""
 
@@ -68,13 +69,11 @@ class ExternalAnswer:
 
 def external_queries(profile: Profile, gather_context: GatherContext) -> list[ExternalQuery]:
     """Return a query for each of the profile's external sections, in their order; one database query, none without such
-    sections. Endpoints above the clearance are not queried.
+    sections. Endpoints above the clearance are not asked, which their reports say.
     """
     keys = [section.key for section in profile.sections if section.source == EXTERNAL_SOURCE]
     rows = ExternalSource.objects.in_bulk(keys, field_name="name") if keys else {}
-    clearance = gather_context.clearances.lowest
-    permitted = [key for key in keys if key not in rows or rows[key].sensitivity <= clearance]
-    return [_section_query(key, rows.get(key), gather_context) for key in permitted]
+    return [_section_query(key, rows.get(key), gather_context) for key in keys]
 
 
 def external_query(
@@ -121,10 +120,8 @@ def _section_query(key: str, row: ExternalSource | None, gather_context: GatherC
         )
     if not row.enabled:
         return ExternalQuery(key, gather_context.now, fault=f"The external source “{key}” is switched off.")
-    if gather_context.sensitivity > max(row.sensitivity, DEFAULT_LEVEL):
-        levels = Sensitivity(gather_context.sensitivity).word, Sensitivity(row.sensitivity).word
-        fault = f"The request is {levels[0]}, and the external source “{key}” is {levels[1]}, so it was not asked."
-        return ExternalQuery(key, gather_context.now, fault=fault)
+    if fault := _why_not_asked(key, row, gather_context):
+        return ExternalQuery(key, gather_context.now, fault=fault, fault_code=SourceCode.SOURCE_NOT_ASKED)
     session = gather_context.session
     question = query_body(
         query=gather_context.topic,
@@ -137,3 +134,14 @@ def _section_query(key: str, row: ExternalSource | None, gather_context: GatherC
     # An admin chose how many results the endpoint is asked for: no round asks for more.
     limit = row.limit + len(gather_context.filters.exclude)
     return external_query(row, limit=limit, now=gather_context.now, question=question)
+
+
+def _why_not_asked(key: str, row: ExternalSource, gather_context: GatherContext) -> str:
+    """Return the sentence that the endpoint is not asked because of its level or the request's; "" if it is asked."""
+    asked, level = gather_context.topic_sensitivity, row.sensitivity
+    if level > gather_context.clearances.lowest:
+        return f"The external source “{key}” is above the clearance of the request, so it was not asked."
+    if asked > max(level, DEFAULT_LEVEL):
+        levels = Sensitivity(asked).word, Sensitivity(level).word
+        return f"The request is {levels[0]}, and the external source “{key}” is {levels[1]}, so it was not asked."
+    return ""

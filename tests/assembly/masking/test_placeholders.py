@@ -11,6 +11,16 @@ def test_a_value_has_one_placeholder_however_it_is_written() -> None:
     assert masker.masked("DE89370400440532013000 of bob@example.org") == "[IBAN 1] of [e-mail 2]"
 
 
+def test_phone_numbers_and_ip_addresses_are_compared_in_their_canonical_forms() -> None:
+    masker = Masker()
+    numbers = ["+49 30 901820", "0049 30 901820", "+49 (0)30 901820", "0049-30-90-18-20"]
+    assert {masker.masked(f"Call {number}.") for number in numbers} == {"Call [phone 1]."}
+    assert masker.masked("Call +49 30 901821, or 030 901821.") == "Call [phone 2], or [phone 3]."
+    addresses = ["2001:db8:0:0:0:0:0:1", "2001:DB8::1", "2001:0db8::0001"]
+    assert {masker.masked(f"host {address} is down") for address in addresses} == {"host [IP address 1] is down"}
+    assert masker.masked("host 2001:db8::2, host 192.0.2.7") == "host [IP address 2], host [IP address 3]"
+
+
 def test_a_text_without_personal_data_stays_as_it_is() -> None:
     text = "Nothing  to\u00a0hide. "
     assert Masker().masked(text) == text

@@ -32,6 +32,22 @@ def test_an_edited_memory_keeps_its_text_in_the_form(signed_in: SignedIn, editor
     assert memory.text == "Before"
 
 
+def test_a_note_is_refused_and_stays_in_the_form(signed_in: SignedIn, editor: User, agent: Agent) -> None:
+    memory = memory_create(owner=agent, facts=MemoryFacts(kind="fact", text="Before"), principal=SYSTEM)
+    data = {"kind": "fact", "text": "After", "salience": "0.5", "credibility": "0.5", "version": "1", "note": TEXT}
+    pages = {"edit": data, "retire": {"version": "1", "reason": TEXT}}
+    for page, sent in pages.items():
+        response = signed_in(editor).post(f"/memories/{memory.id}/{page}/", sent)
+        assert response.status_code == 422
+        assert SAID in text_of(response)
+        assert TEXT in response.content.decode()
+    level = {"sensitivity": "2", "note": TEXT}
+    response = signed_in(editor).post(f"/sensitivity/memory/{memory.id}/", level)
+    assert (response.status_code, SAID in text_of(response)) == (422, True)
+    memory.refresh_from_db()
+    assert (memory.text, memory.version, memory.retired_because) == ("Before", 1, "")
+
+
 def test_a_file_stays_a_draft(signed_in: SignedIn, editor: User, team: Team) -> None:
     response = publish(signed_in(editor), TEXT)
     assert SAID in text_of(response)

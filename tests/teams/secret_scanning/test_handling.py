@@ -7,10 +7,13 @@ import pytest
 
 from agents.models import Agent
 from agents.services import agent_create
-from memories.models import Document, Event, Memory
+from assembly.conflicts.services import _storable_reason
+from assembly.models import Conflict
+from config.http.errors import Invalid
+from memories.models import Document, Event, Memory, MemoryVersion
 from teams.activity.models import Activity
 from teams.models import Team, TeamFile, User
-from teams.secret_scanning.handling import SecretHandling, strictest
+from teams.secret_scanning.handling import RefusingOwner, SecretHandling, storable_value, strictest
 from teams.services import team_create
 from tests.client import Api, errors_of
 
@@ -84,6 +87,88 @@ def test_values_of_events_are_judged_with_their_names(agent: Agent, admin_api: A
     assert answer.status_code == 422
     assert "s3cr3tPass99" not in answer.content.decode()
     assert not Event.objects.exists()
+
+
+RECALL_TEST = {"agent": "ada", "name": "Desk", "expectations": [{"kind": "include", "text": "Nine"}]}
+KEY = "a81Kd72mQp0Zx3Vb"
+HIDDEN = (
+    {"password": [SECRET]},
+    {"password": {"value": SECRET}},
+    {"password": {"now": [{"set": SECRET}]}},
+    {"api_key": {"prod": KEY}},
+    {"name": "api_key", "value": KEY},
+    {"env": [{"name": "DB_PASSWORD", "value": SECRET}]},
+    {"ghp_" + "a1" * 18: 1},
+)
+HARMLESS = (
+    {"password": {"type": "string", "pattern": "^[a-z0-9]{12}$", "owner": "bob42smith99", "url": "db1-4711.example"}},
+    {"name": "port1", "value": "a81Kd72mQp0Zx3Vb"},
+    {"password": {"rules": ["at least twelve characters"]}},
+    {"tokens": {"prompt": "812", "by": "gpt-4o-mini-2024-07-18"}},
+)
+
+
+@pytest.mark.parametrize("value", HIDDEN, ids=str)
+def test_a_name_of_a_secret_counts_for_all_that_is_below_it(value: dict[str, Any]) -> None:
+    with pytest.raises(Invalid) as refused:
+        storable_value(value, RefusingOwner(), "content")
+    assert SECRET not in refused.value.detail
+    assert KEY not in refused.value.detail
+    masked = str(storable_value(value, RefusingOwner(SecretHandling.MASK), "content"))
+    assert "removed]" in masked
+    assert not any(one in masked for one in (SECRET, KEY, "ghp_a1"))
+    assert storable_value(value, RefusingOwner(SecretHandling.KEEP), "content") == value
+
+
+@pytest.mark.parametrize("value", HARMLESS, ids=str)
+def test_what_describes_a_secret_is_none(value: dict[str, Any]) -> None:
+    assert storable_value(value, RefusingOwner(), "content") == value
+
+
+def test_names_that_are_replaced_alike_stay_apart() -> None:
+    value = {"ghp_" + letter + "1" * 36: letter for letter in "ab"}
+    masked = storable_value(value, RefusingOwner(SecretHandling.MASK), "content")
+    assert masked == {"[GitHub token removed]": "a", "[GitHub token removed] 2": "b"}
+
+
+def test_an_event_with_a_hidden_secret_is_not_stored(agent: Agent, admin_api: Api) -> None:
+    answer = admin_api.post("agents/ada/events", {"type": "tool_call", "content": HIDDEN[3]})
+    assert (errors_of(answer), KEY in answer.content.decode()) == ({"content"}, False)
+    assert not Event.objects.exists()
+
+
+def test_notes_reasons_topics_and_ids_are_searched(agent: Agent, team: Team, admin_api: Api) -> None:
+    note = f"The wifi password is {SECRET}"
+    memory = admin_api.post("agents/ada/memories", {"kind": "fact", "text": "The desk opens at nine."}).json()
+    context = admin_api.post("assemblies", {"agent": "ada", "topic": "desk"}).json()["id"]
+    path, etag = f"agents/ada/memories/{memory['id']}", '"1"'
+    refused = {
+        "note": admin_api.patch(path, {"text": "The desk opens at ten.", "note": note}, if_match=etag),
+        "archive_reason": admin_api.patch(path, {"archived": True, "archive_reason": note}, if_match=etag),
+        "note ": admin_api.put("teams/care/files/CONTEXT", {"content": "Desk.", "note": note}, if_match=etag),
+        "note  ": admin_api.post(f"assemblies/{context}/feedback", {"satisfaction": 1, "note": note}),
+        "topic": admin_api.post("recall-tests", {**RECALL_TEST, "topic": note}),
+    }
+    assert {name: (answer.status_code, errors_of(answer)) for name, answer in refused.items()} == {
+        name: (422, {name.strip()}) for name in refused
+    }
+    for handling in ("refuse", "mask"):
+        choose(team, handling)
+        for noun, body in (
+            ("memories", {"kind": "fact", "text": "Nine."}),
+            ("documents", {"path": "a.md", "content": "Nine."}),
+        ):
+            answer = admin_api.post(f"agents/ada/{noun}", {**body, "external_id": "ghp_" + "a1" * 18})
+            assert errors_of(answer) == {"external_id"}
+    answer = admin_api.patch(path, {"text": "The desk opens at ten.", "note": note}, if_match=etag)
+    assert answer.status_code == 200
+    assert MemoryVersion.objects.get(file=memory["id"], version=2).note == "The wifi password is [password removed]"
+
+
+def test_a_reason_of_a_conflict_is_searched(agent: Agent) -> None:
+    with pytest.raises(Invalid):
+        _storable_reason(Conflict(agent=agent), f"password: {SECRET}")
+    assert _storable_reason(Conflict(), "Nine holds.") == "Nine holds."
 
 
 def test_an_error_in_a_batch_names_the_position(agent: Agent, admin_api: Api) -> None:

@@ -9,16 +9,19 @@ import pytest
 from django.test import RequestFactory
 
 from agents.models import Agent
+from assembly.engine.codes import SourceCode
 from assembly.engine.profile import Profile, Section
 from assembly.engine.types import InvalidAssembly
 from assembly.models import ExternalSource
 from assembly.sources import SOURCES
 from assembly.sources.base import RequestFilters
+from assembly.sources.external.http_queries import query_all
 from assembly.sources.external.questions import external_queries
 from assembly.sources.external.services import unregistered_sections
 from config.http.encryption import encrypt
 from config.observability.request_context import CURRENT_REQUEST
 from memories.models import Session
+from teams.sensitivity import Clearances, Sensitivity
 from tests.assembly.conftest import NOW
 from tests.assembly.sources.source_factories import gather_context
 from tests.engine.factories import profile_of
@@ -129,3 +132,13 @@ def test_a_sensitive_question_is_only_sent_to_a_source_of_its_level(
     (asking,) = external_queries(profile("tickets"), replace(gather_context(luna, "Ferry"), sensitivity=asked))
     assert bool(asking.question) == is_sent
     assert ("was not asked" in asking.fault) != is_sent
+
+
+def test_an_endpoint_above_the_clearance_is_not_asked_and_its_report_says_so(luna: Agent) -> None:
+    registered(sensitivity=Sensitivity.RESTRICTED)
+    below = replace(gather_context(luna, "Ferry"), clearances=Clearances().limited_to(Sensitivity.CONFIDENTIAL))
+    (asking,) = external_queries(profile("tickets"), below)
+    assert (asking.url, asking.question, asking.fault_code) == ("", {}, SourceCode.SOURCE_NOT_ASKED)
+    (answer,) = query_all([asking], seconds=1)
+    assert (answer.code, answer.candidates) == (SourceCode.SOURCE_NOT_ASKED, ())
+    assert answer.fault == "The external source “tickets” is above the clearance of the request, so it was not asked."

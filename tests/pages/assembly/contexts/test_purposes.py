@@ -24,6 +24,20 @@ def test_the_page_of_a_preview_says_so(preview: Assembly, signed_in: SignedIn, o
     assert "Preview for Luna:" in text_of(signed_in(owner).get(f"/contexts/{preview.id}/"))
 
 
+def test_a_preview_can_be_sensitive_and_masked(
+    agent: Agent, team: Team, owner: User, editor: User, signed_in: SignedIn
+) -> None:
+    Agent.objects.filter(id=agent.id).update(clearance=3)
+    sent = {"agent": agent.slug, "team": team.slug, "topic": "Tides", "sensitivity": "3", "privacy_mode": "mask"}
+    refused = signed_in(editor).post("/preview/", sent)
+    assert refused.status_code == 422
+    assert "at most confidential for you" in text_of(refused)
+    assert not Assembly.objects.exists()
+    assert signed_in(owner).post("/preview/", sent).status_code == 302
+    made = Assembly.objects.get()
+    assert (made.sensitivity, made.request["privacy_mode"], made.request["sensitivity"]) == (3, "mask", "restricted")
+
+
 def test_the_list_marks_previews_and_can_leave_them_out(
     preview: Assembly, agent: Agent, team: Team, signed_in: SignedIn, owner: User
 ) -> None:
