@@ -8,6 +8,7 @@ from pathlib import Path
 from csp.constants import NONE, SELF
 
 from config import databases, environment
+from config.observability.logging_settings import logging_settings
 from config.postgres.embedded import EmbeddedPostgres
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -249,7 +250,15 @@ QUOTA_RECORD_BYTES_PER_DAY = environment.number("QUOTA_RECORD_BYTES_PER_DAY", 1_
 
 ASSEMBLY_TIME_MS = environment.number("ASSEMBLY_TIME_MS", 10_000, minimum=100, maximum=600_000)
 
+# --- The log of who looked and that of administrative acts: days that entries stay ---
+
+READINGS_DAYS = environment.number("READINGS_DAYS", 400, minimum=30, maximum=36_500)
+# What is at least this sensitive is not shown where no line can be written.
+READINGS_REQUIRED = environment.choice("READINGS_REQUIRED", "restricted", "confidential", "never")
+ACTIVITIES_DAYS = environment.number("ACTIVITIES_DAYS", 400, minimum=30, maximum=36_500)
+
 # --- What goes out: public addresses alone are connected to, and private networks on purpose ---
+
 EXTERNAL_ALLOWED_NETWORKS = environment.networks("EXTERNAL_ALLOWED_NETWORKS")
 # Webhooks have their own: admins of teams register them, and an answer would tell them what is in there.
 WEBHOOK_ALLOWED_NETWORKS = environment.networks("WEBHOOK_ALLOWED_NETWORKS")
@@ -285,10 +294,6 @@ FROZEN_FOLDER = environment.folder("FROZEN_FOLDER", DATA_DIR / "frozen")
 FROZEN_S3_BUCKET = environment.text("FROZEN_S3_BUCKET")
 FROZEN_S3_ENDPOINT = environment.web_address("FROZEN_S3_ENDPOINT")
 FROZEN_S3_REGION = environment.text("FROZEN_S3_REGION")
-READINGS_DAYS = environment.number("READINGS_DAYS", 400, minimum=30, maximum=36_500)  # of the log of who looked
-# From which sensitivity on nothing is shown without a line in it:
-READINGS_REQUIRED = environment.choice("READINGS_REQUIRED", "restricted", "confidential", "never")
-ACTIVITIES_DAYS = environment.number("ACTIVITIES_DAYS", 400, minimum=30, maximum=36_500)  # of administrative acts
 MEMORY_BUDGET_MB = environment.number("MEMORY_BUDGET_MB", 0, minimum=0, maximum=100_000_000)  # 0: no limit
 
 # --- Pages ---
@@ -334,30 +339,10 @@ X_FRAME_OPTIONS = "DENY"
 
 # --- Watching it: log lines, traces, metrics ---
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {
-        "text": {"()": "config.observability.log_lines.readable_lines"},
-        "json": {"()": "config.observability.log_lines.json_lines"},
-    },
-    "filters": {"seldom": {"()": "config.observability.log_lines.TelemetryThrottle"}},
-    "handlers": {
-        "console": {
-            "class": "logging.StreamHandler",
-            "formatter": environment.choice("LOG_FORMAT", "text", "json"),
-            "filters": ["seldom"],
-        }
-    },
-    "loggers": {
-        # Its lines on what a caller did wrong name addresses in full; ours name routes.
-        "django.request": {"level": "ERROR"},
-        # Its lines name the addresses of external sources in full; ours name the sources.
-        "httpx2": {"level": "WARNING"},
-    },
-    # No DEBUG: libraries then log statements and bodies, and so what agents and people wrote.
-    "root": {"handlers": ["console"], "level": environment.choice("LOG_LEVEL", "WARNING", "INFO", "ERROR", "CRITICAL")},
-}
+LOGGING = logging_settings(
+    environment.choice("LOG_FORMAT", "text", "json"),
+    environment.choice("LOG_LEVEL", "WARNING", "INFO", "ERROR", "CRITICAL"),
+)
 TRACES_ENDPOINT = environment.web_address("OTEL_EXPORTER_OTLP_ENDPOINT")
 TRACES_SERVICE_NAME = environment.text("OTEL_SERVICE_NAME", "dossier")
 METRICS_TOKEN = environment.text("METRICS_TOKEN")

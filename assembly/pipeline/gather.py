@@ -134,9 +134,8 @@ class GatherRun:
     def _embed_topic(self) -> None:
         """Embed the topic if it has changed since it was embedded last."""
         if self.gather_context.topic != self.topic_embedding.topic:
-            self.topic_embedding = embed_topic(
-                self.gather_context.topic, self.time, level=self.gather_context.topic_sensitivity
-            )
+            topic, level = self.gather_context.topic, self.gather_context.topic_sensitivity
+            self.topic_embedding = embed_topic(topic, self.time, level=level)
             self.gather_context = replace(self.gather_context, vector=self.topic_embedding.direction)
 
     def _read_in_one_batch(self) -> bool:

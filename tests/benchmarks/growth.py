@@ -94,12 +94,13 @@ def _rows(owners: "list[UUID]", there: int) -> Iterator[tuple[Any, ...]]:
 
     from memories.embeddings.active_model import last_known_model
     from memories.embeddings.vectors import embed_texts
+    from teams.sensitivity import DEFAULT_LEVEL
 
     space = last_known_model()
     for start in range(0, len(owners), BATCH):
         said = [_text(20) for _ in owners[start : start + BATCH]]
         meant = there + start < WITH_VECTORS
-        vectors = embed_texts(space, said) if meant else [None] * len(said)
+        vectors = embed_texts(space, said, [DEFAULT_LEVEL] * len(said)) if meant else [None] * len(said)
         for place, (text, vector) in enumerate(zip(said, vectors, strict=True), start):
             at = NOW - datetime.timedelta(minutes=there + place)
             meaning = (None if vector is None else Vector(vector).to_text(), space.model if meant else "")

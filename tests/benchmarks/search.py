@@ -74,6 +74,7 @@ def memory_rows(agent: "Agent", talk: Talk) -> Iterator[tuple[Any, ...]]:
 
     from memories.embeddings.active_model import last_known_model
     from memories.embeddings.vectors import embed_texts
+    from teams.sensitivity import DEFAULT_LEVEL
 
     space = last_known_model()
     for start in range(0, len(talk.days), DAYS_AT_ONCE):
@@ -82,7 +83,9 @@ def memory_rows(agent: "Agent", talk: Talk) -> Iterator[tuple[Any, ...]]:
             for day, lines in enumerate(talk.days[start : start + DAYS_AT_ONCE])
             for minute, line in enumerate(lines)
         ]
-        for (at, line), vector in zip(said, embed_texts(space, [line for _, line in said]), strict=True):
+        for (at, line), vector in zip(
+            said, embed_texts(space, [line for _, line in said], [DEFAULT_LEVEL] * len(said)), strict=True
+        ):
             vector_text = None if vector is None else Vector(vector).to_text()
             fixed = (space.model, 0.5, 0.5, at, "", 1, at, "system", "", "")
             yield (uuid7(), agent.pk, "message", line, vector_text, *fixed)

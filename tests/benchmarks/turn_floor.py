@@ -145,7 +145,8 @@ def _embedding(text: str) -> str:
 
     from memories.embeddings.active_model import last_known_model
     from memories.embeddings.vectors import embed_texts
+    from teams.sensitivity import DEFAULT_LEVEL
 
-    (vector,) = embed_texts(last_known_model(), [text])
+    (vector,) = embed_texts(last_known_model(), [text], [DEFAULT_LEVEL])
     assert vector is not None, text
     return Vector(vector).to_text()

@@ -14,6 +14,7 @@ from memories.models import Document, Entity, Tool
 from memories.services import MemoryFacts, agent_items_create, memories_create
 from teams.models import Team
 from teams.principal import SYSTEM
+from teams.sensitivity import DEFAULT_LEVEL
 from teams.versioned_text.versioned_file import file_save
 
 TEXTS = ("The ferry leaves at nine.", "Tea is ready in the kitchen.", "The invoice was paid late.", "")
@@ -53,7 +54,7 @@ def assert_all_in(space: EmbeddingModel) -> None:
     assert read_active_model() == space
     rows = all_rows()
     assert {getattr(row, space.model_column) for row in rows} == {space.model}
-    wanted = embed_texts(space, [row.said for row in rows])
+    wanted = embed_texts(space, [row.said for row in rows], [DEFAULT_LEVEL] * len(rows))
     for row, vector in zip(rows, wanted, strict=True):
         has = getattr(row, space.slot)
         assert (has is None) == (vector is None), row.said

@@ -25,6 +25,7 @@ from memories.services import MemoryFacts, agent_item_update, agent_items_create
 from memories.services.document import documents_create
 from teams.models import Team
 from teams.principal import SYSTEM
+from teams.sensitivity import DEFAULT_LEVEL
 from tests.concurrency import at_once
 from tests.memories.embeddings.reembedding.embedded_rows import TEXTS, assert_all_in, kept
 
@@ -103,7 +104,7 @@ def check(found: list[FoundMemory]) -> None:
 
 
 def cosines(space: EmbeddingModel, texts: list[str]) -> list[float]:
-    topic, *rows = embed_texts(space, texts)
+    topic, *rows = embed_texts(space, texts, [DEFAULT_LEVEL] * len(texts))
     return [float(np.dot(topic, row)) for row in rows]  # type: ignore[arg-type]
 
 
