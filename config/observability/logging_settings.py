@@ -4,7 +4,7 @@ from typing import Any
 
 
 def logging_settings(log_format: str, level: str) -> dict[str, Any]:
-    """Return the setting LOGGING: everything from the level on goes to the standard error, as `text` or `json` lines."""
+    """Return the setting LOGGING: everything from the level on goes to standard error, as `text` or `json` lines."""
     return {
         "version": 1,
         "disable_existing_loggers": False,
