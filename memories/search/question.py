@@ -219,8 +219,8 @@ def read_terms(
     }
     searched = IS_SEARCHED_SQL if languages_of == MEMORIES else "true"
     here = within()["within"] if languages_of == MEMORIES else ""
-    apart = stays_on_coordinator(languages_of)
-    may_be_sealed = column == "agent_id" and parameters["clearance"] > DEFAULT_LEVEL and bool(question.names)
+    has_graph, apart = column == "agent_id", stays_on_coordinator(languages_of)
+    may_be_sealed = has_graph and parameters["clearance"] > DEFAULT_LEVEL and bool(question.names)
     sealed = HAS_SEALED if may_be_sealed else "false"
     names = {
         "owner": column,
@@ -229,7 +229,7 @@ def read_terms(
         "within": here,
         "is_divided": is_divided_sql(),
         "partition": partition_sql(column, owner) if languages_of == MEMORIES else UNASKED,
-        "entities": NO_ENTITIES if apart else ENTITIES.format(spoken="spoken"),
+        "entities": ENTITIES.format(spoken="spoken") if has_graph and not apart else NO_ENTITIES,
         "has_sealed": "false" if apart else sealed,
     }
     ((words, entities, languages, more, table, is_divided, partition, has_sealed),) = run_statement(
@@ -237,7 +237,7 @@ def read_terms(
     )
     notice_division(is_divided)
     notice_partition(owner, table, partition)
-    if apart:
+    if has_graph and apart:
         elsewhere = Statement(f"{ENTITIES_ELSEWHERE}, {sealed}", {**parameters, "known": list(languages)})
         ((entities, has_sealed),) = run_statement(elsewhere)
     if has_sealed:

@@ -139,7 +139,7 @@ def test_two_sources_that_sleep_leave_time_for_the_others(press: Pair, monkeypat
             "entities",
             "coding",
             2 * TIME_MS,
-            {"entities", "relations", "patterns", "team_memories", "agent_memories", "semantic_content"},
+            {"entities", "relations", "patterns", "agent_memories", "semantic_content"},
         ),
         ("task_frames", "stack", TIME_MS, {"task_stack"}),
     ],

@@ -96,7 +96,7 @@ def told(agent: Agent, **wishes: Any) -> AssemblyResult:
 def test_the_embedder_is_sent_no_sensitive_text_in_any_way(cleared: Agent, embedder: Endpoint) -> None:
     secret = a_memory(cleared, RESTRICTED, f"The vault: {MARKER}.")
     plain = a_memory(cleared, Sensitivity.INTERNAL, "The ferry leaves at nine.")
-    add(cleared, "entities", name=f"{MARKER} Ltd", type="firm", sensitivity=RESTRICTED)
+    entity = add(cleared, "entities", name=f"{MARKER} Ltd", type="firm", sensitivity=RESTRICTED)
     document = add(cleared, "documents", path="a.md", content=f"# Vault\n\n{MARKER}", sensitivity=RESTRICTED)
     document_split(id_=document.id)
     file = AgentFile.objects.get(agent=cleared, file_key="KNOWLEDGE")
@@ -114,7 +114,7 @@ def test_the_embedder_is_sent_no_sensitive_text_in_any_way(cleared: Agent, embed
     assert MARKER not in arrived(embedder)
     assert [Memory.objects.get(id=one.id).embedding is None for one in (secret, plain)] == [True, False]
     passages: list[Any] = [*Chunk.objects.filter(document=document), *FilePassage.objects.filter(file_id=file.id)]
-    assert [one.embedding for one in (*passages, Entity.objects.get(agent=cleared, name=f"{MARKER} Ltd"))] == [None] * 3
+    assert [one.embedding for one in (*passages, Entity.objects.get(id=entity.id))] == [None] * 3
     found = told(cleared, topic="When does the ferry leave?")
     assert MARKER in found.content
     assert MARKER not in arrived(embedder)
