@@ -25,7 +25,7 @@ LANGUAGES: tuple[Language, ...] = ("english", "german", "spanish")
 FOLDER = Path(__file__).parent / "lexicon"
 STEM_MARK = "~"
 """The mark of entries that match inflected forms, too."""
-CACHED_STEMS = 65_536
+CACHED_STEMS = 16_384
 """A stem takes about 0.1 ms to compute and 100 bytes to keep; the cache holds the vocabulary of an installation."""
 
 _PARTICIPLE = re.compile(r"ge\w{3,}t")

@@ -15,7 +15,7 @@ from assembly.conflicts.detection.typed_values import typed_values
 
 MAX_CHARACTERS = 600
 """The most characters of a statement that are analysed; longer sentences are lists or code."""
-CACHED_STATEMENTS = 4_096
+CACHED_STATEMENTS = 1_024
 """One new text is compared with many others, and each of them with many over a day."""
 NOUN_DISTANCE = 3
 """The most words between a number and the word that it counts."""

@@ -11,7 +11,7 @@ from functools import lru_cache
 from memories.embeddings.base import Vector
 from memories.embeddings.wordllama import embed, vector_length
 
-CACHED_WORDS = 32_768
+CACHED_WORDS = 2_048
 """A vector takes 1 kB."""
 LEAST_SIMILARITY = 0.4
 """The least cosine of aligned words."""
