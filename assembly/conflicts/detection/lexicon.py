@@ -26,7 +26,7 @@ FOLDER = Path(__file__).parent / "lexicon"
 STEM_MARK = "~"
 """The mark of entries that match inflected forms, too."""
 CACHED_STEMS = 16_384
-"""A stem takes about 0.1 ms to compute and 100 bytes to keep; the cache holds the vocabulary of an installation."""
+"""A stem takes about 0.1 ms to compute and 300 bytes to keep."""
 
 _PARTICIPLE = re.compile(r"ge\w{3,}t")
 """The form of German participles, which get the stem of their verb: geraucht, rauchen."""
