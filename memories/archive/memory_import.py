@@ -161,11 +161,9 @@ def memory_import(*, change: ImportChange, principal: Principal, note: str) -> N
     require_level(principal, current, values.get("sensitivity"))
     old_level = current.sensitivity
     owner = owner_of(current)
-    values = {
-        **values,
-        "text": storable_text(values["text"], owner),
-        "retired_because": storable_text(values["retired_because"], owner, "archive_reason"),
-    }
+    values = {**values, "text": storable_text(values["text"], owner)}
+    if "retired_because" in values:
+        values["retired_because"] = storable_text(values["retired_because"], owner, "archive_reason")
     says_something_else = values["text"] != current.text
     author = principal.author.limited_to(values.pop("origin", Origin.PERSON))
     if says_something_else:
