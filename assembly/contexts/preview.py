@@ -62,7 +62,7 @@ class PreviewForm(ContextRequestForm):
     field_order = ("agent", "team", "profile", "topic", "sensitivity", "max_tokens", "privacy_mode")
 
     sensitivity = forms.TypedChoiceField(
-        label=_("Sensitivity of the topic"),
+        label=_("Sensitivity"),
         help_text=_(
             "The context is at least as sensitive. External sources and servers of models for less sensitive texts are "
             "not sent it."

@@ -33,7 +33,7 @@ def test_every_profile_has_a_place_for_it(profile: str, luna: Agent) -> None:
     profile_create(name="brief", content=BRIEF, principal=SYSTEM)
     profile_create(name="blocks", content=BLOCKS, principal=SYSTEM)
     assembly, content = told(luna, profile)
-    heading = '<section name="Additional Context"' if profile == "memory" else "## Additional Context\n"
+    heading = '<section name="Additional Context"' if profile in {"coding", "memory"} else "## Additional Context\n"
     for words in (heading, "It rains.", "Where is the ledger?", "On the quay."):
         assert words in content
     assert content.rindex("On the quay.") > content.rindex("It rains."), "turns come last"

@@ -184,7 +184,7 @@ def test_the_neighbours_of_a_missing_name_are_read(mira: tuple[Agent, Team]) -> 
         for name, level in (("Roller shop", Sensitivity.INTERNAL), ("Vault", Sensitivity.RESTRICTED))
     )
     for place in (shop, vault):
-        Relation.objects.create(agent=agent, source=otto, target=place, type="works_in")
+        Relation.objects.create(agent=agent, source=otto, target=place, type="works_in", sensitivity=place.sensitivity)
     far = Entity.objects.create(agent=agent, type="place", name="Harbour", salience=0.1)
     Relation.objects.create(agent=agent, source=shop, target=far, type="lies_at")
     answer = context(mira, entities=("Brandt",))  # no entity has this very name
