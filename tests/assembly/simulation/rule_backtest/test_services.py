@@ -273,7 +273,7 @@ def test_few_queries_are_made(
         tried(RULES["elsewhere"])
     with django_assert_num_queries(3 + 3):  # and of each its pieces
         tried(RULES["exclude"])
-    with django_assert_num_queries(3 + 3 + 3):  # files of the agent, of the team, documents: once
+    with django_assert_num_queries(3 + 3 + 4):  # files of the agent, of the team, sealed documents, documents: once
         tried("then: {always_include: [{path: GOALS}]}")
 
 
