@@ -9,6 +9,7 @@ from functools import lru_cache
 from uuid import UUID
 
 from django.apps import apps
+from django.db.models import UUIDField
 
 from config.db.statements import fetch_rows
 from config.http.errors import DossierError
@@ -58,7 +59,8 @@ def hold_on(table: str, id_: UUID) -> HoldInForce | None:
     It is a hold on the row itself, on the agent or the team that owns it, or on a subject that it mentions. An agent or
     a team mentions a subject if something does that it owns.
     """
-    for row in fetch_rows(_hold_sql(table), {"id": id_}):
+    statement = _hold_sql(table)
+    for row in fetch_rows(statement, {"id": id_}) if statement else ():
         return HoldInForce(*row)
     return None
 
@@ -77,8 +79,10 @@ def has_holds() -> bool:
 
 @lru_cache
 def _hold_sql(table: str) -> str:
-    """Return the statement for a table of a model. Raises LookupError for any other name."""
+    """Return the statement for a table of a model; empty for any other name, and where ids are numbers."""
     tables = {model._meta.db_table: model for model in apps.get_models()}  # noqa: SLF001 - Django's documented name
+    if table not in tables or not isinstance(tables[table]._meta.pk, UUIDField):  # noqa: SLF001
+        return ""
     columns = {field.column for field in tables[table]._meta.concrete_fields}  # noqa: SLF001
     agent, team = ("doomed." + name if name in columns else "NULL" for name in ("agent_id", "team_id"))
     return HOLD_SQL.format(

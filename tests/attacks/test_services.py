@@ -112,6 +112,7 @@ def assembled(api: Api, **body: Any) -> dict[str, Any]:
 def check(document: dict[str, Any]) -> set[str]:
     """The sources of the sections that a reader found, once nothing else was."""
     source_of = {section["label"]: section["source"] for section in document["strategy"]["sections"]}
+    days = {section["label"] for section in document["strategy"]["sections"] if section["shape"] == "entries"}
     true = [section for section in document["sections"] if section["tokens"]]
     has_tags = document["strategy"].get("delimit") == "tags"
     found = (reading.read_tags if has_tags else reading.read)(document["content"])
@@ -122,9 +123,7 @@ def check(document: dict[str, Any]) -> set[str]:
     for section, read in zip(true, found, strict=True):
         if source_of[section["label"]] not in ALLOWED:
             assert not any(line.startswith(("#", "Human:")) for line in read.lines if not reading.ENTRY.match(line))
-            assert len(read.found(reading.ENTRY)) == (
-                1 if source_of[section["label"]] == "daily_logs" and not has_tags else 0
-            )
+            assert len(read.found(reading.ENTRY)) == (1 if section["label"] in days else 0)
             assert "<|im_start|>" not in "\n".join([*read.lines, *read.fenced])
     return {source_of[section["label"]] for section in true}
 
