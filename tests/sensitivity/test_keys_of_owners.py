@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from agents.models import Agent
 from agents.services import agent_delete
-from assembly.models import Assembly, UnusedKey
+from assembly.models import Alert, Assembly, UnusedKey
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.records.followers import new_assemblies_follow
@@ -83,4 +83,7 @@ def test_a_key_stays_while_anything_is_sealed_under_it(agent: Agent, team: Team)
     records_prune()
     assert not Assembly.objects.exists()
     unused_keys_destroy(timezone.now() + 2 * RETIREMENT)
+    assert destroyed(of_records) == set(), "the alert of the conflict is sealed under it, too"
+    Alert.objects.all().delete()
+    unused_keys_destroy(timezone.now() + 4 * RETIREMENT)
     assert destroyed(agent.id, of_records, team.id) == {agent.id, of_records}
