@@ -64,8 +64,8 @@ class PreviewForm(ContextRequestForm):
     sensitivity = forms.TypedChoiceField(
         label=_("Sensitivity"),
         help_text=_(
-            "The context is at least as sensitive. External sources and servers of models for less sensitive texts are "
-            "not sent it."
+            "The context is at least as sensitive. The topic is not sent to external sources and servers of models "
+            "that are for less sensitive texts."
         ),
         choices=LEVEL_CHOICES,
         coerce=int,
