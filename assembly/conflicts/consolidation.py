@@ -18,7 +18,7 @@ from teams.principal import SYSTEM
 MIN_SIMILARITY = 0.97
 """Duplicates of at least this cosine are merged; those below are left for a person."""
 MAX_PAIRS, MAX_TRIED = 500, 5_000
-"""How many pairs a run merges, and how many it tries: some cannot be merged."""
+"""The number of pairs that a run merges, and of those that it tries: some cannot be merged."""
 PAIRS_PER_REPORT = 50
 
 

@@ -61,6 +61,7 @@ class BlockSection:
         changed = self.ladder.changes_to_fit(sections, by_source, self.cost_of_item, room, Code.OVER_SECTION_BUDGET)
         for item in changed.values():
             self.change(item)
+        cuts_best = cuts_best and self.section.overflow == "cut"
         used = 0
         for place, item in enumerate([self.items[item.candidate.ref] for item in by_source]):
             if cuts_best and place == 0 and item.code is None and room < self.cost_of_item(item) <= 2 * room:

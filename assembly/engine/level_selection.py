@@ -94,11 +94,11 @@ def select_levels(
             selected.append(item)
     may_grow = [item for item in selected if preference == "adaptive" and item.key not in shortest]
     room = _add_details(may_grow, room - used)
-    if priority.knows_whole_documents:
-        repeated = _exclude_repeated_passages(selected, texts)
-        kept = [item for item in may_grow if item.key not in repeated]
-        _add_details(kept, room + sum(repeated.values()))
+    # The room of repeated passages may let another document be told whole, whose passages are then repeated, too.
+    while priority.knows_whole_documents and (repeated := _exclude_repeated_passages(selected, texts)):
         selected = [item for item in selected if item.key not in repeated]
+        may_grow = [item for item in may_grow if item.key not in repeated]
+        room = _add_details(may_grow, room + sum(repeated.values()))
     for item in selected:
         item.select()
 

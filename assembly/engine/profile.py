@@ -164,7 +164,7 @@ class Section:
 
 
 Domain = Literal["general", "code", "documentation", "research"]
-"""What the work is about (seed "Memory Layer": domain weights)."""
+"""The domain of the work (seed "Memory Layer": domain weights)."""
 DOMAINS: tuple[Domain, ...] = get_args(Domain)
 DOMAIN_WEIGHTS: Mapping[Domain, Weights] = {
     "general": Weights(),

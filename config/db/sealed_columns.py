@@ -9,7 +9,7 @@ from django.db import migrations
 
 MARK_SQL = "E'\\x03sealed:'"
 BEHIND_MARK_SQL = "E'\\x03sealed;'"
-"""What is sorted directly behind all texts that begin with the mark, byte by byte."""
+"""The text that is sorted directly behind all texts that begin with the mark, byte by byte."""
 MARK_BYTES = 8
 OVERHEAD_BYTES = 48
 """The bytes that sealing adds to a text before base64."""

@@ -18,7 +18,7 @@ from msgspec import Struct
 KEY_BYTES, NONCE_BYTES, GENERATION_BYTES, FINGERPRINT_BYTES = 32, 12, 4, 4
 HEAD_BYTES = GENERATION_BYTES + NONCE_BYTES
 ALIKE = b"dossier: nonces of values that are sealed alike"
-"""What the key of these nonces is derived for, so that it serves nothing else."""
+"""The purpose for which the key of these nonces is derived, so that it serves nothing else."""
 
 
 class DecryptionFailed(ValueError):

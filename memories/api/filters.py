@@ -27,8 +27,9 @@ class Filter:
     description: str
     schema: dict[str, Any] = field(default_factory=lambda: {"type": "string"})
     sealed_names: Callable[[str], tuple[str, list[str]]] | None = None
-    """For a filter by name, returns the lookup of rows with one of a list of names, and the names: those of rows above
-    internal are sealed, and are found as a whole."""
+    """A function of a filter by name that returns the lookup of rows with one of a list of names, and the names. Names
+    in rows above internal are sealed, and are found as a whole.
+    """
 
     def applied(self, name: str, text: str, rows: QuerySet[Any], owner: UUID) -> Q:
         """Return the database condition for the text, among these rows of the owner. Raises Invalid for an invalid

@@ -27,7 +27,7 @@ from memories.lifecycle.packing import pack, unpack
 KEY_BYTES, NONCE = 16, bytes(12)  # a key encrypts one text, so the nonce need not differ
 
 CONNECT_SECONDS, READ_SECONDS, TRIES = 2, 10, 2
-"""How long an S3-compatible store may take to answer, and how often it is asked."""
+"""The seconds that an S3-compatible store has for a connection and for an answer, and the number of attempts."""
 READERS = 16
 """How many frozen texts are read at the same time in a process."""
 

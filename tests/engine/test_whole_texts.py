@@ -71,3 +71,30 @@ def test_a_block_that_has_room_for_less_than_half_is_left_out() -> None:
     best = block("event:1", "\n\n".join([LINE * 2] * 30), 0.9)
     assembled = run(profile, best, block("event:2", "short", 0.1), budget=1_200)
     assert codes(assembled) == {"event:1": "over_section_budget", "event:2": "fits"}
+
+
+def test_a_section_that_cuts_nothing_has_the_lesser_block() -> None:
+    section = Section("others", "Others", "L6", "recent_events", "blocks", share=10, overflow="drop")
+    profile = Profile("p", 1, (section,), weights=RELEVANCE, cut_at="paragraph")
+    best = block("event:1", "\n\n".join([LINE * 2] * 8), 0.9)
+    assembled = run(profile, best, block("event:2", "short", 0.1), budget=1_200)
+    assert codes(assembled) == {"event:1": "over_section_budget", "event:2": "fits"}
+
+
+def test_the_room_of_repeated_passages_tells_another_document_whole_once() -> None:
+    profile = Profile("p", 1, (OTHERS,), weights=RELEVANCE, lod="adaptive", deduplicate=True)
+    texts = {number: f"{number}.md\n" + f"{LINE}{number} " * 9 for number in (1, 2)}
+    documents = [
+        block(f"document:{number}@1", text, 0.9 / number, levels={"macro": Summary(f"Outline {number}.", "m")})
+        for number, text in texts.items()
+    ]
+    passages = [
+        block(f"chunk:{number}@1#{place}", f"{number}.md:{place}\n{number}{place} {LINE * 4}", 0.3)
+        for number in texts
+        for place in range(2)
+    ]
+    for budget in range(200, 700, 10):
+        told = {decision.ref: decision for decision in run(profile, *documents, *passages, budget=budget).decisions}
+        for number in texts:
+            if told[f"document:{number}@1"].code.value == "fits":
+                assert not told[f"chunk:{number}@1#0"].included
