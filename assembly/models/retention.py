@@ -117,12 +117,13 @@ class UnusedPiece(models.Model):
 
 class UnusedKey(models.Model):
     """The id of a key whose text, record or owner was deleted. Triggers of the database list them, and
-    `assembly.records.unused_keys` destroys the keys.
+    `assembly.records.unused_keys` destroys the keys; those of an erasure are destroyed by `privacy.erasure.record_keys`.
     """
 
     key = models.BinaryField(primary_key=True, max_length=32)
     noted_at = models.DateTimeField(default=timezone.now)
     retired_at = models.DateTimeField(null=True)
+    erasure = models.UUIDField(null=True)
 
     class Meta:
         db_table = "unused_keys"

@@ -9,10 +9,12 @@ interrupted at any moment goes on with the step in which it was.
 | `place:<table>` | replaces the spellings in a table, or deletes its rows |
 | `caches` | empties caches |
 | `records` | erases parts of recorded contexts, each batch with a seal |
+| `retire_keys` | sees to it that nothing is stored under the keys of what was erased any more |
 | `search` | searches everything again: whatever was written meanwhile is erased in another round |
 | `subject` | erases the subject's own rows |
 | `rewrite:<table>` | writes a table anew |
-| `report` | enters the erasure into the ledger, seals the report and forgets the spellings |
+| `keys` | enters the erasure into the ledger, waits until no request can use the keys, and destroys them |
+| `report` | seals the report and forgets the spellings |
 """
 
 import logging
@@ -22,6 +24,7 @@ from functools import partial
 from uuid import UUID
 
 from django.db import transaction
+from django.utils import timezone
 
 from assembly.pipeline.shared_answers import shared_answers
 from config.keys.key_errors import KeyStoreUnavailable
@@ -30,6 +33,7 @@ from memories.jobs.periodic import periodic
 from memories.jobs.services import Advance, RetryLater, job_create, job_kind, job_retry
 from memories.models import Job, JobStatus
 from privacy.erasure.holds import hold_in_force
+from privacy.erasure.ledger import entry_add
 from privacy.erasure.live_rows import (
     packed_things_unpack,
     place_count,
@@ -40,6 +44,13 @@ from privacy.erasure.live_rows import (
     vector_hashes,
 )
 from privacy.erasure.places import PLACES, Treatment, places_of
+from privacy.erasure.record_keys import (
+    destroyed_keys_count,
+    erasure_keys_destroy,
+    erasure_keys_retire,
+    keys_due,
+    texts_stored_again,
+)
 from privacy.erasure.records import record_parts, records_erase
 from privacy.erasure.report import report_seal
 from privacy.erasure.sought import Sought
@@ -74,6 +85,7 @@ def _steps() -> Iterator[tuple[str, Step]]:
         yield f"place:{place.table}", partial(_erase_place, place.table)
     yield "caches", lambda _erasure, _sought: dict(caches_clear())
     yield "records", lambda erasure, sought: dict(records_erase(erasure, sought))
+    yield "retire_keys", lambda erasure, _sought: dict(erasure_keys_retire(erasure))
 
 
 def _remember_vectors(erasure: SubjectErasure, sought: Sought) -> dict[str, int | bool | str]:
@@ -113,7 +125,16 @@ def erasure_run(erasure: SubjectErasure, advance: Callable[[int], object] = lamb
     if erasure.state == ErasureState.BLOCKED:
         erasure.state, erasure.blocked_because = ErasureState.RUNNING, ""
         erasure.save(update_fields=["state", "blocked_because"])
-    sought = Sought.of(erasure)
+    try:
+        while "keys" not in erasure.steps.get("done", []):
+            _destroy(erasure, Sought.of(erasure), advance)
+        report_seal(erasure)
+    except KeyStoreUnavailable as error:
+        raise RetryLater(error.detail, BUSY_PAUSE) from None
+
+
+def _destroy(erasure: SubjectErasure, sought: Sought, advance: Callable[[int], object]) -> None:
+    """Do all steps before the report. A text that a request stored again meanwhile leaves some of them undone."""
     while "search" not in erasure.steps:
         for name, step in _steps():
             _run_step(erasure, sought, name, step)
@@ -123,10 +144,7 @@ def erasure_run(erasure: SubjectErasure, advance: Callable[[int], object] = lamb
     for table in rewritten_tables([*(place.table for place in places_of(*WRITTEN_ANEW)), *FURTHER_TABLES]):
         _rewrite(erasure, table)
         advance(1)
-    try:
-        report_seal(erasure)
-    except KeyStoreUnavailable as error:
-        raise RetryLater(error.detail, BUSY_PAUSE) from None
+    _destroy_keys(erasure)
 
 
 def _run_step(erasure: SubjectErasure, sought: Sought, name: str, step: Step) -> None:
@@ -171,13 +189,13 @@ def _search_again(erasure: SubjectErasure, sought: Sought) -> None:
             "vectors": len(erasure.vectors),
             "found_by_vector": 0,
         }
-    elif rounds >= MAX_ROUNDS:
-        raise RemainsFound(f"After {rounds} rounds, something is still found in: {', '.join(sorted(found))}.")
     else:
         logger.info("the erasure %d begins another round: something was written meanwhile", erasure.number)
         steps["done"] = []
     erasure.steps = steps
     erasure.save(update_fields=["steps"])
+    if found and rounds >= MAX_ROUNDS:  # the next attempt of the job does another round
+        raise RemainsFound(f"After {rounds} rounds, something is still found in: {', '.join(sorted(found))}.")
 
 
 def _rewrite(erasure: SubjectErasure, table: str) -> None:
@@ -192,6 +210,28 @@ def _rewrite(erasure: SubjectErasure, table: str) -> None:
     except MayNotRewrite as refused:
         outcome = refused.sentence
     _note(erasure, name, {"outcome": outcome})
+
+
+def _destroy_keys(erasure: SubjectErasure) -> None:
+    """Destroy the keys of what was erased, and begin another round if a text was stored again meanwhile.
+
+    Raises RetryLater while requests may still use the keys.
+    """
+    entry_add(erasure)  # what a backup brings back is erased again, also while this one waits
+    due = keys_due(erasure)
+    if due and due > timezone.now():
+        erasure.keys_due = due
+        erasure.save(update_fields=["keys_due"])
+        raise RetryLater(f"The keys of recorded texts are destroyed at {due:%H:%M} UTC.", due - timezone.now())
+    erasure_keys_destroy(erasure)
+    again = texts_stored_again(erasure)
+    with transaction.atomic():
+        _note(erasure, "keys", dict(destroyed_keys_count(erasure)))
+        erasure.keys_due = None
+        if again:
+            logger.info("the erasure %d begins another round: texts were stored again", erasure.number)
+            erasure.steps = {name: value for name, value in erasure.steps.items() if name != "search"} | {"done": []}
+        erasure.save(update_fields=["keys_due", "steps"])
 
 
 def _block(erasure: SubjectErasure, because: str) -> None:

@@ -5,7 +5,7 @@ that was sealed. A record with emptied columns is hashed as it is since then. Ea
 own row in `record_erasures` and its own seal: a batch that was interrupted is not there, and is found again.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -16,7 +16,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from assembly.models import Assembly, NewAssembly, Piece, RecordErasure, StoredText, UnusedKey
+from assembly.models import Assembly, NewAssembly, Piece, RecordErasure, StoredText
 from assembly.models.assembly import EMPTIED_BODY, ENCRYPTED_FORMAT, unpacked
 from assembly.models.encryption import ErasedText, RecordErased, load_body_keys, read_texts
 from assembly.records.followers import new_assemblies_follow
@@ -25,6 +25,7 @@ from assembly.records.seals import erasure_seal, lock_chain, record_hashes
 from config.db.statements import fetch_rows
 from config.keys.sealed_texts import MARK
 from memories.jobs.services import RetryLater
+from privacy.erasure.record_keys import body_keys_list, text_keys_claim
 from privacy.erasure.sought import Sought
 from privacy.models import SubjectErasure
 
@@ -144,8 +145,9 @@ def _erase_batch(erasure: SubjectErasure, parts: RecordParts) -> None:
     rows = {row.id: row for row in Piece.objects.filter(id__in=parts.pieces)}
     pieces = [rows[id_] for id_ in parts.pieces if id_ in rows]
     columns = [parts.with_column(name) for name in ("topic", "body", *NAME_COLUMNS)]
-    _list_body_keys(parts.with_column("body"))
+    body_keys_list(erasure, parts.with_column("body"))
     fetch_rows(ERASE_PARTS_SQL, [erasure.id, [piece.id for piece in pieces], *columns])
+    text_keys_claim(erasure, {bytes(piece.text_sha256) for piece in pieces})
     sought = Sought.of(erasure)
     records = sorted(parts.columns)
     hashes = record_hashes(list(Assembly.everything.filter(id__in=records).order_by("id")))
@@ -163,10 +165,3 @@ def _erase_batch(erasure: SubjectErasure, parts: RecordParts) -> None:
     )
     erased.save(force_insert=True)
     erasure_seal(erased)
-
-
-def _list_body_keys(records: Sequence[UUID]) -> None:
-    """List the keys of bodies that will be emptied, as triggers list those of deleted texts, to be destroyed."""
-    bodies = Assembly.everything.filter(id__in=records).values_list("id", "body")
-    keys = [id_.bytes for id_, body in bodies if bytes(body[:1]) == ENCRYPTED_FORMAT]
-    UnusedKey.objects.bulk_create([UnusedKey(key=key) for key in keys], ignore_conflicts=True)

@@ -13,8 +13,8 @@ from django.utils import timezone
 from assembly.models import RecordErasure
 from assembly.records.seal_hashing import canonical_json, timestamp
 from assembly.records.seals import erasure_seal
-from privacy.erasure.ledger import entry_add
 from privacy.erasure.places import EMPTIED_REASON, PLACES, Treatment
+from privacy.erasure.record_keys import BODIES, TEXTS
 from privacy.erasure.table_rewrite import write_ahead
 from privacy.models import ErasureState, SubjectErasure
 
@@ -39,6 +39,7 @@ def report_of(erasure: SubjectErasure) -> dict[str, Any]:
         "unpacked": found.get("unpack", {}).get("unpacked", 0),
         "places": [one for place in PLACES if (one := _place_line(place.table, place.treatment, found))],
         "records": found.get("records", {}),
+        "keys": _keys_line(found.get("keys", {})),
         "subject_rows": found.get("subject", {}),
         "caches": found.get("caches", {}),
         "rewritten": rewritten,
@@ -55,14 +56,20 @@ def _place_line(table: str, treatment: Treatment, found: dict[str, Any]) -> dict
     return {**line, "note": EMPTIED_REASON} if treatment is Treatment.EMPTIED else line
 
 
-def report_seal(erasure: SubjectErasure) -> None:
-    """Add the erasure to the ledger, store the report, add it to the chain of seals, and forget what was looked for.
+def _keys_line(found: dict[str, int]) -> dict[str, Any]:
+    """Return how many keys were destroyed, by the table of what they encrypted; those of bodies also by agent."""
+    agents = {name.partition(":")[2]: number for name, number in found.items() if name.startswith("agent:")}
+    return {
+        "destroyed": found.get(TEXTS, 0) + found.get(BODIES, 0),
+        "places": {TEXTS: found.get(TEXTS, 0), BODIES: found.get(BODIES, 0)},
+        "agents": agents,
+    }
 
-    Raises KeyStoreUnavailable, and nothing is finished then.
-    """
+
+def report_seal(erasure: SubjectErasure) -> None:
+    """Store the report, add it to the chain of seals, and forget what was looked for."""
     if "write_ahead" not in erasure.steps:
         erasure.steps = {**erasure.steps, "write_ahead": write_ahead().document()}
-    entry_add(erasure)  # before the spellings are forgotten
     with transaction.atomic():
         erasure.report = report_of(erasure)
         text = canonical_json(erasure.report)

@@ -36,6 +36,10 @@ class ErasureSerializer(serializers.Serializer[Any]):
     reason = serializers.CharField()
     requested_by = ActorSerializer()
     created_at = serializers.DateTimeField()
+    keys_due_at = serializers.DateTimeField(
+        allow_null=True,
+        help_text="When the keys of deleted recorded texts are destroyed, if the erasure has only to wait for that.",
+    )
     completed_at = serializers.DateTimeField(allow_null=True)
     sha256 = serializers.CharField(allow_blank=True, help_text="Of the report as canonical JSON, which a seal holds.")
     report = serializers.DictField(allow_null=True)
@@ -87,6 +91,7 @@ def erasure_document(erasure: SubjectErasure) -> dict[str, Any]:
         "reason": erasure.reason,
         "requested_by": actor_document(erasure.requested_by, erasure.requester_name),
         "created_at": erasure.created,
+        "keys_due_at": erasure.keys_due,
         "completed_at": erasure.completed_at,
         "sha256": bytes(erasure.sha256 or b"").hex(),
         "report": erasure.report,

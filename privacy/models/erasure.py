@@ -24,7 +24,8 @@ class SubjectErasure(models.Model):
     `whole` are the refs (`memory:<uuid>`) of things that are deleted, `spared` those that are not about the person;
     everywhere else, only the spellings are replaced. `sealed_spellings` is the encrypted JSON list of what is looked
     for; it is emptied at the end. `steps` are the names of the steps that are done, with what each of them found.
-    `vectors` are the hashes of the embeddings that were erased. `report` says place by place what was found and
+    `vectors` are the hashes of the embeddings that were erased. `keys_due` is when the keys of deleted recorded texts
+    are destroyed, if the erasure has only to wait for that. `report` says place by place what was found and
     destroyed, and `sha256` is its hash; see `privacy.erasure.report`. The database refuses to delete an erasure, and
     to change one that is finished.
     """
@@ -45,6 +46,7 @@ class SubjectErasure(models.Model):
     steps: Any = models.JSONField(default=dict)
     vectors: Any = models.JSONField(default=list)
     report: Any = models.JSONField(null=True)
+    keys_due = models.DateTimeField(null=True)
     repeats: Any = models.JSONField(null=True)
     """The `number` and `completed_at` of the erasure that this one repeats in a database that was restored."""
     sha256 = models.BinaryField(max_length=32, null=True)

@@ -1,12 +1,12 @@
 """Everything about a person is erased, everywhere, and the chain of seals proves what."""
 
 import hashlib
+from collections import Counter
 from dataclasses import dataclass
 from uuid import UUID
 
 import pytest
 from django.db import ProgrammingError, transaction
-from django.utils import timezone
 
 from agents.models import Agent
 from assembly.models import Assembly, RecordErasure, Seal, UnusedKey
@@ -16,7 +16,6 @@ from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.records.reader import load_record, replay
 from assembly.records.seal_hashing import canonical_json
-from assembly.records.unused_keys import RETIREMENT, unused_keys_destroy
 from config.keys import store
 from memories.models import Document, Memory
 from memories.services import MemoryFacts, memory_create
@@ -30,6 +29,7 @@ from tests.privacy.erasure.world import (
     MENTIONING,
     Told,
     damage,
+    destroyed_keys,
     erase,
     files_with,
     follow_all,
@@ -61,6 +61,7 @@ class Erased:
     damage: list[str]
     replayed: dict[UUID, str]
     erasure: SubjectErasure
+    destroyed_keys: int
 
 
 @pytest.fixture(scope="module")
@@ -68,10 +69,10 @@ def erased(module_database: str, agent: Agent, team: Team, owner: User, admin_ap
     told = tell(agent, team, owner, admin_api)
     replayed = {one.id: replay(load_record(one)).content for one in told.untouched}
     tables, files, before = tables_with(NAME), files_with(NAME, stored_files()), damage()
-    recorded = recorded_texts_with(NAME)
+    recorded, keys = recorded_texts_with(NAME), destroyed_keys()
     erasure = erase(told.subject)
     run_all_jobs()
-    return Erased(told, tables, recorded, files, before, replayed, erasure)
+    return Erased(told, tables, recorded, files, before, replayed, erasure, destroyed_keys() - keys)
 
 
 def test_the_person_is_nowhere_afterwards(erased: Erased) -> None:
@@ -85,14 +86,17 @@ def test_the_person_is_nowhere_afterwards(erased: Erased) -> None:
 
 def test_the_keys_of_what_is_gone_are_destroyed(erased: Erased) -> None:
     emptied = {one.id.bytes for one in Assembly.everything.filter(body=EMPTIED_BODY)}
-    listed = {bytes(key) for key in UnusedKey.objects.values_list("key", flat=True)}
-    assert emptied, "a context whose request names the person"
-    assert emptied < listed, "and the texts"
-    assert not store.is_destroyed(emptied)
-    now = timezone.now()
-    unused_keys_destroy(now)
-    unused_keys_destroy(now + RETIREMENT)
+    assert emptied, "contexts whose requests name the person"
     assert store.is_destroyed(emptied).keys() == emptied
+    assert not UnusedKey.objects.exists()
+
+
+def test_the_report_says_how_many_keys_were_destroyed(erased: Erased) -> None:
+    bodies = Assembly.everything.filter(body=EMPTIED_BODY)
+    said = erased.erasure.report["keys"]
+    assert said["destroyed"] == erased.destroyed_keys > bodies.count()
+    assert said["places"] == {"assemblies": bodies.count(), "stored_texts": said["destroyed"] - bodies.count()}
+    assert said["agents"] == dict(Counter(str(one.agent_id) for one in bodies))
 
 
 def test_the_bytes_are_gone_from_the_files_of_tables_indexes_and_catalogues(erased: Erased) -> None:

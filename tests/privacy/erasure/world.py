@@ -2,8 +2,11 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
+from unittest import mock
 from uuid import uuid4
 
 from django.conf import settings
@@ -17,8 +20,10 @@ from assembly.models.encryption import read_texts
 from assembly.pipeline.level_derivation import item_levels_derive
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
+from assembly.records import unused_keys
 from assembly.records.followers import new_assemblies_follow
 from assembly.records.seal_verification import VerificationCounts, verify_records
+from config.keys.store_connections import run_in_store
 from memories.jobs.execution import job_run
 from memories.models import Job, Memory
 from memories.services import MemoryFacts, memory_create, memory_update
@@ -129,11 +134,23 @@ def erase(subject: Subject) -> SubjectErasure:
     """Ask for the erasure, run its job and those that follow; return it finished."""
     erasure = begin(subject)
     assert erasure.job_id
-    job_run(job_id=erasure.job_id)
+    with no_other_requests():
+        job_run(job_id=erasure.job_id)
     erasure.refresh_from_db()
     job = Job.objects.get(id=erasure.job_id)
     assert erasure.state == "finished", job.error
     return erasure
+
+
+def no_other_requests() -> AbstractContextManager[object]:
+    """Keys are destroyed at once, because no request runs that could still use them."""
+    return mock.patch.object(unused_keys, "RETIREMENT", timedelta(0))
+
+
+def destroyed_keys() -> int:
+    """The number of keys in the key store that are destroyed."""
+    (rows,) = run_in_store(("SELECT count(*) FROM data_keys WHERE destroyed_at IS NOT NULL", {}))
+    return int(rows[0][0])
 
 
 def damage() -> list[str]:
