@@ -8,7 +8,8 @@ Keys that an erasure listed are retired and destroyed by the erasure, because it
 see `privacy.erasure.record_keys`.
 
 The key of a deleted agent or team, and the one of what is recorded about an agent, are destroyed when nothing
-is sealed under them any more, wherever it is: until then, every run looks again.
+is sealed under them any more, wherever it is: until then, every run looks again. What was derived from contexts goes with
+the last of them.
 """
 
 from collections.abc import Sequence
@@ -19,10 +20,10 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from assembly.models import StoredText, UnusedKey
+from assembly.records.sealed_remnants import owners_needed
 from config.keys import store
 from config.keys.envelope import generation_of
 from config.keys.sealed_texts import owner_of_key
-from teams.sealing.owners import owners_in_use
 
 BATCH = 1_000
 RETIREMENT = timedelta(minutes=10)
@@ -65,7 +66,7 @@ def retired_keys_destroy(ids: Sequence[bytes]) -> int:
 
 def _destroy(rows: Sequence[UnusedKey], now: datetime) -> int:
     owners = {bytes(row.key): owner for row in rows if (owner := owner_of_key(bytes(row.key)))}
-    in_use = owners_in_use(owners.values()) if owners else set[UUID]()
+    in_use = owners_needed(owners.values()) if owners else set[UUID]()
     needed = [key for key, owner in owners.items() if owner in in_use]
     UnusedKey.objects.filter(key__in=needed).update(retired_at=now)
     rows = [row for row in rows if bytes(row.key) not in needed]

@@ -22,6 +22,7 @@ AUDITED_FUNCTIONS = (
     "prune_unused(bigint[])",
     "prune_levels(uuid, bytea[])",
     "prune_recall_results(uuid, uuid, integer)",
+    "prune_sealed_results(uuid)",
     "prune_readings(integer, integer)",
     "prune_activities(integer, integer)",
     "erase_spellings(uuid, text, text[], text, text, text, text[])",

@@ -84,7 +84,7 @@ def _steps() -> Iterator[tuple[str, Step]]:
     for place in places_of(*SEARCHED, Treatment.EMPTIED):
         yield f"place:{place.table}", partial(_erase_place, place.table)
     yield "caches", lambda _erasure, _sought: dict(caches_clear())
-    yield "records", lambda erasure, sought: dict(records_erase(erasure, sought))
+    yield "records", _erase_records
     yield "retire_keys", lambda erasure, _sought: dict(erasure_keys_retire(erasure))
 
 
@@ -104,6 +104,11 @@ def caches_clear() -> dict[str, bool]:
 def _erase_place(table: str, _erasure: SubjectErasure, sought: Sought) -> dict[str, int | bool | str]:
     place = next(one for one in PLACES if one.table == table)
     return {"rows": place_erase(place, sought)}
+
+
+def _erase_records(erasure: SubjectErasure, sought: Sought) -> dict[str, int | bool | str]:
+    records_erase(erasure, sought)
+    return {}
 
 
 @job_kind(ERASE_SUBJECT)

@@ -5,6 +5,7 @@ that was sealed. A record with emptied columns is hashed as it is since then. Ea
 own row in `record_erasures` and its own seal: a batch that was interrupted is not there, and is found again.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -112,21 +113,32 @@ def _columns(sought: Sought) -> Iterator[tuple[UUID, str]]:
                     yield id_, "body"
 
 
-def records_erase(erasure: SubjectErasure, sought: Sought) -> dict[str, int]:
-    """Erase everything that `record_parts` finds; return the numbers of pieces, contexts and bodies.
-
-    Raises RetryLater while a context that is concerned waits for its seal.
+def records_erase(erasure: SubjectErasure, sought: Sought) -> None:
+    """Erase everything that `record_parts` finds. Raises RetryLater while a context that is concerned waits for its
+    seal.
     """
     parts = record_parts(sought)
     _wait_for_seals(parts)
     for batch in parts.batches():
         _erase_batch(erasure, batch)
     stored_pieces.forget()
+
+
+def erased_parts(erasure: SubjectErasure) -> dict[str, int]:
+    """Return how many pieces the batches of an erasure deleted, and of how many contexts they emptied which parts.
+
+    They are counted in the rows that seals hold, whichever process erased them.
+    """
+    pieces, columns = 0, defaultdict[UUID, set[str]](set)
+    for batch in RecordErasure.objects.filter(erasure=erasure.id).order_by("id"):
+        pieces += len(batch.pieces)
+        for id_, emptied in zip(batch.assemblies, batch.columns, strict=True):
+            columns[id_].update(emptied.split())
     return {
-        "pieces": len(parts.pieces),
-        "contexts": len(parts.columns),
-        "topics": len(parts.with_column("topic")),
-        "bodies": len(parts.with_column("body")),
+        "pieces": pieces,
+        "contexts": len(columns),
+        "topics": sum("topic" in emptied for emptied in columns.values()),
+        "bodies": sum("body" in emptied for emptied in columns.values()),
     }
 
 

@@ -15,6 +15,7 @@ from assembly.records.seal_hashing import canonical_json, timestamp
 from assembly.records.seals import erasure_seal
 from privacy.erasure.places import EMPTIED_REASON, PLACES, Treatment
 from privacy.erasure.record_keys import BODIES, TEXTS
+from privacy.erasure.records import erased_parts
 from privacy.erasure.table_rewrite import write_ahead
 from privacy.models import ErasureState, SubjectErasure
 
@@ -38,7 +39,7 @@ def report_of(erasure: SubjectErasure) -> dict[str, Any]:
         "things": found.get("things", {}),
         "unpacked": found.get("unpack", {}).get("unpacked", 0),
         "places": [one for place in PLACES if (one := _place_line(place.table, place.treatment, found))],
-        "records": found.get("records", {}),
+        "records": erased_parts(erasure),
         "keys": _keys_line(found.get("keys", {})),
         "subject_rows": found.get("subject", {}),
         "caches": found.get("caches", {}),

@@ -2,19 +2,21 @@
 
 from datetime import timedelta
 from unittest import mock
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
+from django.db import ProgrammingError, transaction
 from django.utils import timezone
 
 from agents.models import Agent
 from agents.services import agent_delete
-from assembly.models import Alert, Assembly, UnusedKey
+from assembly.models import Alert, Assembly, Proposal, RecallResult, UnusedKey
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.records.followers import new_assemblies_follow
 from assembly.records.pruning import records_prune
 from assembly.records.unused_keys import RETIREMENT, unused_keys_destroy
+from config.db.statements import fetch_rows
 from config.keys import store
 from config.keys.sealed_texts import LIVE, records_owner
 from memories.models import Memory
@@ -73,7 +75,7 @@ def test_a_key_stays_while_anything_is_sealed_under_it(agent: Agent, team: Team)
     with mock.patch("assembly.records.record.timezone.now", return_value=long_ago):
         record = assemble(agent=agent, asked=asked, principal=SYSTEM).assembly
     new_assemblies_follow()
-    of_records = records_owner(agent.id)
+    agent_id, of_records = agent.id, records_owner(agent.id)
     assert owners_in_use([agent.id, team.id, of_records]) == {agent.id, team.id, of_records}
     agent_delete(agent=agent, principal=SYSTEM)
     run_job_twice()
@@ -82,8 +84,38 @@ def test_a_key_stays_while_anything_is_sealed_under_it(agent: Agent, team: Team)
     keep(30)
     records_prune()
     assert not Assembly.objects.exists()
+    assert owners_in_use([of_records]) == {of_records}, "the alert of the conflict is sealed under it, too"
     unused_keys_destroy(timezone.now() + 2 * RETIREMENT)
-    assert destroyed(of_records) == set(), "the alert of the conflict is sealed under it, too"
-    Alert.objects.all().delete()
-    unused_keys_destroy(timezone.now() + 4 * RETIREMENT)
     assert destroyed(agent.id, of_records, team.id) == {agent.id, of_records}
+    assert not Alert.everything.filter(agent_id=agent_id).exists()
+
+
+def test_what_was_derived_from_contexts_of_a_deleted_agent_goes_with_the_last_of_them(agent: Agent) -> None:
+    other = Agent.objects.create(slug="other", name="Other")
+    for one in (agent, other):
+        sealed, plain = (
+            {"agent_id": one.id, "agent_slug": one.slug, "agent_name": one.name, "sensitivity": level}
+            for level in (Sensitivity.RESTRICTED, Sensitivity.INTERNAL)
+        )
+        for number, facts in enumerate((sealed, plain)):
+            Alert.objects.create(
+                **facts, profile_name="default", kind="file_cut", thing=f"memory:{number}", cause="1",
+                name="The vault opens with 4711.", opened=timezone.now(),
+            )  # fmt: skip
+            Proposal.objects.create(
+                **facts, assembly_id=uuid4(), wishes={"note": "4711"}, basis="record", tokens_before=1, tokens_after=1,
+                came_in=0, went=0, proposed_by="system",
+            )  # fmt: skip
+            RecallResult.objects.create(
+                **facts, test_id=uuid4(), test_version=1, trigger="person", passed=False, profile_name="default",
+                profile_version=1, tokens=1, outcomes=[{"passed": False, "reason": "4711"}], requested_by="system",
+            )  # fmt: skip
+    agent_id, keys = agent.id, [records_owner(agent.id), records_owner(other.id)]
+    with pytest.raises(ProgrammingError), transaction.atomic():
+        fetch_rows("SELECT prune_sealed_results(%s)", [other.id])
+    agent_delete(agent=agent, principal=SYSTEM)
+    run_job_twice()
+    assert destroyed(*keys) == {keys[0]}
+    for model in (Alert, Proposal, RecallResult):
+        left = model.everything.values_list("agent_id", "sensitivity")
+        assert sorted(left) == sorted([(agent_id, 1), (other.id, 1), (other.id, 3)]), model

@@ -2,10 +2,15 @@
 
 import hashlib
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from unittest import mock
 from uuid import UUID
 
+import numpy as np
 import pytest
+from django.conf import settings
 from django.db import ProgrammingError, transaction
 
 from agents.models import Agent
@@ -16,14 +21,20 @@ from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.records.reader import load_record, replay
 from assembly.records.seal_hashing import canonical_json
+from config.caching.shared_cache import SharedCache
+from config.caching.sqlite_store import SQLiteStore
+from config.db.statements import fetch_rows
 from config.keys import store
-from memories.models import Document, Memory
+from memories.models import Document, Job, Memory
 from memories.services import MemoryFacts, memory_create
+from privacy.erasure import erasure_job
+from privacy.erasure.places import Treatment, places_of
 from privacy.models import SubjectErasure
 from teams.models import Team, User
 from teams.principal import SYSTEM
 from tests import personas
 from tests.client import Api
+from tests.privacy.erasure.meaning import EMBEDDED, Meaning, alike, meaning, vectors_in
 from tests.privacy.erasure.world import (
     MAIL,
     MENTIONING,
@@ -32,6 +43,7 @@ from tests.privacy.erasure.world import (
     destroyed_keys,
     erase,
     files_with,
+    files_with_vectors,
     follow_all,
     recorded_texts_with,
     reread,
@@ -47,6 +59,9 @@ owner, editor, teammate, team, agent = personas.once_per_module(
     personas.owner, personas.editor, personas.teammate, personas.team, personas.agent
 )
 [admin_api] = personas.once_per_module(personas.admin_api)
+SAID = f"{NAME} likes green tea of Uji, brewed at seventy degrees for two minutes."
+"""Almost what a memory says."""
+TOPIC_VECTOR = [0.03125 * (number % 31 + 1) for number in range(256)]
 SPELLINGS = (NAME, MAIL, "zora  quell", "Quell")
 
 
@@ -62,6 +77,18 @@ class Erased:
     replayed: dict[UUID, str]
     erasure: SubjectErasure
     destroyed_keys: int
+    meaning: Meaning
+    vector_files: list[str]
+
+
+@contextmanager
+def topics_on_disk() -> Iterator[SharedCache]:
+    """The cache of topics' vectors in the data folder, as other embedders than the bundled one use it."""
+    store = SQLiteStore(settings.DATA_DIR / "cache" / "topic_vectors.sqlite3", 1_000_000)
+    cache = SharedCache("disk", "topic_vectors", store)
+    with mock.patch.object(erasure_job, "topic_vectors", lambda: cache):
+        yield cache
+    store.close()
 
 
 @pytest.fixture(scope="module")
@@ -69,10 +96,14 @@ def erased(module_database: str, agent: Agent, team: Team, owner: User, admin_ap
     told = tell(agent, team, owner, admin_api)
     replayed = {one.id: replay(load_record(one)).content for one in told.untouched}
     tables, files, before = tables_with(NAME), files_with(NAME, stored_files()), damage()
-    recorded, keys = recorded_texts_with(NAME), destroyed_keys()
-    erasure = erase(told.subject)
+    recorded, keys, means = recorded_texts_with(NAME), destroyed_keys(), meaning(SAID)
+    vectors = [vector for found in means.vectors.values() for vector in found]
+    with topics_on_disk() as topics:
+        topics.put(b"topic", np.asarray(TOPIC_VECTOR, np.float32).tobytes(), 3_600)
+        vector_files = files_with_vectors([*vectors, TOPIC_VECTOR], stored_files())
+        erasure = erase(told.subject)
     run_all_jobs()
-    return Erased(told, tables, recorded, files, before, replayed, erasure, destroyed_keys() - keys)
+    return Erased(told, tables, recorded, files, before, replayed, erasure, destroyed_keys() - keys, means, vector_files)
 
 
 def test_the_person_is_nowhere_afterwards(erased: Erased) -> None:
@@ -102,6 +133,34 @@ def test_the_report_says_how_many_keys_were_destroyed(erased: Erased) -> None:
 def test_the_bytes_are_gone_from_the_files_of_tables_indexes_and_catalogues(erased: Erased) -> None:
     assert erased.files
     assert files_with("Quell", stored_files()) == []
+
+
+def test_no_search_by_meaning_finds_it(erased: Erased) -> None:
+    before = erased.meaning
+    assert {table for table, _column in before.columns} <= EMBEDDED.keys(), "the erasure knows each table with vectors"
+    assert {"memories", "entities", "chunks"} <= before.vectors.keys()
+    assert any("Quell" in text for text in before.nearest)
+    after = meaning(SAID)
+    assert after.columns == before.columns
+    assert not any("quell" in text.casefold() for text in after.nearest)
+    gone = [vector for vectors in before.vectors.values() for vector in vectors]
+    for table, column in after.columns:
+        assert not any(alike(one, other) for one in vectors_in(table, column) for other in gone), (table, column)
+
+
+def test_no_bytes_of_its_vectors_are_left_in_tables_indexes_and_caches(erased: Erased) -> None:
+    for place in ("memories", "chunks", "topic_vectors"):
+        assert any(place in file for file in erased.vector_files), place
+    gone = [vector for vectors in erased.meaning.vectors.values() for vector in vectors]
+    assert files_with_vectors([*gone, TOPIC_VECTOR], stored_files()) == []
+
+
+def test_what_cannot_be_searched_is_emptied_and_what_was_sent_or_queued_is_clean(erased: Erased) -> None:
+    assert {"import_plans", "webhook_deliveries", "jobs"} <= erased.tables.keys()
+    for place in places_of(Treatment.EMPTIED):
+        [[rows]] = fetch_rows(f"SELECT count(*) FROM {place.table}")  # noqa: S608 - a constant
+        assert rows == 0, place.table
+    assert Job.objects.get(kind="unknown").arguments == {"of": "[erased]"}
 
 
 def test_write_ahead_files_that_still_have_it_are_named(erased: Erased) -> None:

@@ -8,39 +8,27 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from agents.models import Agent
 from assembly.models import Piece, RecordErasure, StoredText, UnusedKey
-from assembly.pipeline.request import AssemblyRequest
-from assembly.pipeline.services import assemble
 from assembly.records import unused_keys
 from config.keys import store
 from memories.jobs.execution import job_run
 from memories.models import Job
-from memories.services import MemoryFacts, memory_create
 from privacy.erasure.ledger import entry_read
-from privacy.models import SubjectErasure
+from privacy.models import Subject, SubjectErasure
 from teams.models import User
-from teams.principal import SYSTEM
 from tests.client import Api
-from tests.privacy.erasure.world import begin, damage, destroyed_keys, follow_all, recorded_texts_with, run_all_jobs
-from tests.privacy.subject_factories import NAME, link_all, scanned_subject
+from tests.privacy.erasure.world import begin, damage, destroyed_keys, recorded_texts_with
+from tests.privacy.subject_factories import NAME
 
 RETIREMENT = timedelta(minutes=10)
 
 
 @pytest.fixture
-def waiting(committed_database: str, agent: Agent) -> tuple[SubjectErasure, StoredText, Piece]:
+def waiting(told_twice: Subject) -> tuple[SubjectErasure, StoredText, Piece]:
     """An erasure that has only to wait for its keys, while a request runs that had one of them: its text and item."""
-    memory_create(owner=agent, facts=MemoryFacts(kind="fact", text=f"{NAME} likes tea."), principal=SYSTEM)
-    run_all_jobs()
-    for topic in ("hot drinks", f"What does {NAME} like?"):
-        assemble(agent=agent, asked=AssemblyRequest(topic=topic, entities=(NAME,)), principal=SYSTEM)
-    follow_all()
     [item] = Piece.objects.filter(ref__startswith="memory:")
     text = StoredText.objects.get(sha256=item.text_sha256)
-    subject = scanned_subject()
-    link_all(subject)
-    erasure = begin(subject)
+    erasure = begin(told_twice)
     assert erasure.job_id
     with mock.patch.object(unused_keys, "RETIREMENT", RETIREMENT):
         job_run(job_id=erasure.job_id)

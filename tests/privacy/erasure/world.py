@@ -1,7 +1,7 @@
 """A person of whom everything says something, another of the same name, and what an erasure leaves."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -9,13 +9,14 @@ from pathlib import Path
 from unittest import mock
 from uuid import uuid4
 
+import numpy as np
 from django.conf import settings
 from django.db import connections
 from django.test import Client
 
 from agents.models import Agent
 from assembly.contexts.exports import context_file_create
-from assembly.models import Assembly, StoredText
+from assembly.models import Assembly, StoredText, Webhook, WebhookDelivery
 from assembly.models.encryption import read_texts
 from assembly.pipeline.level_derivation import item_levels_derive
 from assembly.pipeline.request import AssemblyRequest
@@ -25,7 +26,7 @@ from assembly.records.followers import new_assemblies_follow
 from assembly.records.seal_verification import VerificationCounts, verify_records
 from config.keys.store_connections import run_in_store
 from memories.jobs.execution import job_run
-from memories.models import Job, Memory
+from memories.models import ImportPlan, Job, Memory
 from memories.services import MemoryFacts, memory_create, memory_update
 from memories.services.document import documents_create
 from memories.services.event import events_create
@@ -107,6 +108,10 @@ def tell(agent: Agent, team: Team, person: User, admin_api: Api) -> Told:
     )
     assert asked.status_code == 201, asked.content
     run_all_jobs()
+    ImportPlan.objects.create(requested_by=person.principal.ref, file_name=f"{NAME}.zip", archive=NAME.encode())
+    hook = Webhook.objects.create(label=NAME, url="https://example.org/hook", events=["alert.opened"])
+    WebhookDelivery.objects.create(webhook=hook, event="alert.opened", body=f'{{"name": "{NAME}"}}')
+    Job.objects.create(kind="unknown", arguments={"of": NAME}, status="done", error=f"{NAME} is unknown.")
     subject = scanned_subject()
     link_all(subject)
     return Told(subject, untouched, first)
@@ -187,19 +192,23 @@ def recorded_texts_with(text: str) -> int:
 
 
 def stored_files() -> Iterator[Path]:
-    """The files of this database (tables, indexes, catalogues) and all others of the data folder but write-ahead files.
+    """The files of this database (tables, indexes, catalogues), of its key store, and all others of the data folder but
+    write-ahead files.
 
     The server has written everything to them.
     """
     with connections["owner"].cursor() as cursor:
-        cursor.execute("SELECT oid FROM pg_database WHERE datname = current_database()")
-        ((oid,),) = cursor.fetchall()
+        cursor.execute(
+            "SELECT oid FROM pg_database WHERE datname IN (current_database(), current_database() || '_keys')"
+        )
+        oids = [oid for (oid,) in cursor.fetchall()]
         # Who may create a database can have everything written down by it, as only an administrator can otherwise.
         name = f"written_{uuid4().hex[:12]}"
         cursor.execute(f"CREATE DATABASE {name} TEMPLATE template0 STRATEGY FILE_COPY")
         cursor.execute(f"DROP DATABASE {name}")
     cluster = settings.DATA_DIR / "postgres"
-    yield from (cluster / "base" / str(oid)).iterdir()
+    for oid in oids:
+        yield from (cluster / "base" / str(oid)).iterdir()
     for file in settings.DATA_DIR.rglob("*"):
         if not file.is_relative_to(cluster / "base") and not file.is_relative_to(cluster / "pg_wal"):
             yield file
@@ -212,7 +221,16 @@ def write_ahead_files() -> Iterator[Path]:
 
 def files_with(text: str, files: Iterator[Path]) -> list[str]:
     """The names of the files that have the bytes of the text, in any case of its letters, and of their tables."""
-    sought = re.compile(re.escape(text.encode()), re.IGNORECASE)
+    return _files_with(re.compile(re.escape(text.encode()), re.IGNORECASE), files)
+
+
+def files_with_vectors(vectors: Iterable[Sequence[float]], files: Iterator[Path]) -> list[str]:
+    """The names of the files that have the first numbers of a vector, in single or half precision."""
+    heads = {np.asarray(one, kind).tobytes()[:48] for one in vectors for kind in (np.float32, np.float16)}
+    return _files_with(re.compile(b"|".join(map(re.escape, sorted(heads)))), files)
+
+
+def _files_with(sought: re.Pattern[bytes], files: Iterator[Path]) -> list[str]:
     found = [file.name for file in files if file.is_file() and sought.search(file.read_bytes())]
     with connections["owner"].cursor() as cursor:
         cursor.execute("SELECT pg_relation_filenode(oid)::text, relname FROM pg_class")
