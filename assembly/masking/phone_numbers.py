@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 import phonenumbers
 
-from assembly.masking.spans import SEPARATORS, Span, follows, names_another_number
+from assembly.masking.number_plans import is_international_number, is_national_number
+from assembly.masking.spans import SEPARATORS, ContextWords, Span, names_another_number
 
 REGIONS = (
     "US",
@@ -42,12 +43,11 @@ CANDIDATE = re.compile(
     r"(?<![\w.,/-])(?<![\d] )(?:\+|\(|00)?\(?\d(?:[ \-./()]{0,3}\d){5,14}(?: ?(?:ext\.?|x|Durchwahl|-) ?\d{1,5}(?!\d))?"
     r"(?![\w]|[-/.:,]\d)"
 )
-WORDS = re.compile(
+WORDS = ContextWords(
     r"\b(?:tels?|tél|phone|mobil\w*|móvil|mobiel|handy|cell(?:phone|ular)?|cel|portable|fixe|landline|desk|hotline|fax|fon|telefon\w*"
     r"|téléphone\w*|teléfono|rufnummer|durchwahl|zentrale|call\w*|appel\w*|composez|numéro|ring|text|whatsapp|sms|dial\w*|reach\w*|contact\w*"
     r"|erreich\w*|rückfragen|unter|rappeler|joindre|chiam\w*|llam\w*|bel\w*|contacto|nummer|his|her|number is"
-    r"|(?:direct|desk|main) line|(?:new|neue|nieuwe?) number)\b",
-    re.IGNORECASE,
+    r"|(?:direct|desk|main) line|(?:new|neue|nieuwe?) number)\b"
 )
 """Words with which texts announce a phone number."""
 SELF_EVIDENT = re.compile(
@@ -57,7 +57,8 @@ SELF_EVIDENT = re.compile(
     r"|0\d(?: \d\d){4}"  # France
     r"|\(0\d{1,4}\) ?\d[\d -]{4,}"
 )
-EXTENSION = re.compile(r" ?(?:ext\.?|x) ?\d{1,5}$")
+EXTENSION = re.compile(r" ?(?:ext\.?|x|Durchwahl) ?\d{1,5}$")
+NO_DIGITS = re.compile(r"\D+")
 DATE = re.compile(r"\d{2}([-/.])\d{2}\1\d{4}")
 COUNTED = re.compile(
     r" ?(?:rows|lines|bytes?|records|entries|items|zeilen|tokens|px|ms|kwh|km|kg|eur|€|%)\b", re.IGNORECASE
@@ -77,16 +78,19 @@ def find_phone_numbers(text: str) -> Iterator[Span]:
 
 
 def _is_phone_number(text: str, start: int, number: str) -> bool:
-    digits = sum(letter.isdigit() for letter in EXTENSION.sub("", number))
-    if not LEAST_DIGITS <= digits <= MOST_DIGITS:
+    without_extension = EXTENSION.sub("", number)
+    digits = NO_DIGITS.sub("", without_extension)
+    if not LEAST_DIGITS <= len(digits) <= MOST_DIGITS:
         return False
     if number.startswith(("+", "00")):
-        return _is_valid("+" + number.lstrip("+0"), None)
-    if names_another_number(text, start) or DATE.fullmatch(number) or COUNTED.match(text, start + len(number)):
-        return False
-    if follows(WORDS, text, start, WORD_REACH) or SELF_EVIDENT.fullmatch(EXTENSION.sub("", number)):
-        return any(_is_valid(number, region) for region in REGIONS)
-    return False
+        return is_international_number(digits.lstrip("0"))
+    return (
+        (SELF_EVIDENT.fullmatch(without_extension) is not None or WORDS.stand_before(text, start, WORD_REACH))
+        and is_national_number(digits, REGIONS)
+        and not DATE.fullmatch(number)
+        and not COUNTED.match(text, start + len(number))
+        and not names_another_number(text, start)
+    )
 
 
 def canonical_phone_number(number: str) -> str:
@@ -101,10 +105,3 @@ def canonical_phone_number(number: str) -> str:
     except phonenumbers.NumberParseException:
         return SEPARATORS.sub("", number).upper()
     return phonenumbers.format_number(parsed, phonenumbers.PhoneNumberFormat.RFC3966)
-
-
-def _is_valid(number: str, region: str | None) -> bool:
-    try:
-        return phonenumbers.is_valid_number(phonenumbers.parse(number, region))
-    except phonenumbers.NumberParseException:
-        return False

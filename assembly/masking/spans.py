@@ -12,13 +12,12 @@ CONTEXT_REACH = 160
 NAME_REACH = 40
 SEPARATORS = re.compile(r"[\s.()/-]")
 """Characters between the digits of a number that are no part of it."""
-OTHER_NUMBERS = re.compile(
+OTHER_NUMBERS = ContextWords(
     r"\b(?:part|kit|sku|model|article|artikel|art|item|order|bestell|pedido|ordine|invoice|rechnung|ticket|billet|biglietto|boleto|serial|series|"
     r"seri(?:en|al)?|bin|bins|tender|awb|batch|lot|charge|isbn|ean|gtin|replaces|replaced|sn|pn|"
     r"ref|reference|referenz|tracking|sendung|aktenzeichen|port|row|rows|uuid|barcode|shelf|seal|container|vergabe|"
     r"ausschreibung|haushalts\w*|inventar\w*|kunden\w*|customer|account|konto\w*|zähler\w*|gas|wasser|strom)s?"
-    r"\b[\w ./#:=n°º-]{0,16}$",
-    re.IGNORECASE,
+    r"\b[\w ./#:=n°º-]{0,16}$"
 )
 """Words before a number that name another kind of number."""
 
@@ -32,20 +31,21 @@ class Span:
     end: int
 
 
-def follows(pattern: re.Pattern[str], text: str, start: int, reach: int = CONTEXT_REACH) -> bool:
-    """Return whether the pattern is found in the `reach` characters before the place."""
-    return pattern.search(text, max(0, start - reach), start) is not None
-
-
 def names_another_number(text: str, start: int) -> bool:
     """Return whether a word directly before the place says that the number is no personal data."""
-    return OTHER_NUMBERS.search(text[max(0, start - NAME_REACH) : start]) is not None
+    return OTHER_NUMBERS.stand_before(text, start, NAME_REACH)
 
 
 def without_overlaps(spans: Iterable[Span]) -> list[Span]:
     """Return the spans in the order of the text; of overlapping ones, the first that was given stays."""
-    kept: list[Span] = []
+    kept: list[Span] = []  # in the order of the text
     for span in spans:
-        if all(span.end <= other.start or other.end <= span.start for other in kept):
-            kept.append(span)
-    return sorted(kept, key=lambda span: span.start)
+        place = bisect_left(kept, span.start, key=_start_of)
+        is_free = place == 0 or kept[place - 1].end <= span.start
+        if is_free and (place == len(kept) or span.end <= kept[place].start):
+            kept.insert(place, span)
+    return kept
+
+
+def _start_of(span: Span) -> int:
+    return span.start

@@ -1,5 +1,6 @@
-"""Alerts, suggestions and results of recall tests outlive the agent whose contexts they are about. Those that are sealed
-are deleted when the last sealed context of the deleted agent is, because they would keep its key for ever.
+"""Alerts, suggestions and results of recall tests outlive the agent whose contexts they are about.
+
+Those that are sealed are deleted when the last sealed context of the deleted agent is: they would keep its key.
 """
 
 from collections.abc import Collection

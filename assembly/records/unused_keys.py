@@ -8,8 +8,8 @@ Keys that an erasure listed are retired and destroyed by the erasure, because it
 see `privacy.erasure.record_keys`.
 
 The key of a deleted agent or team, and the one of what is recorded about an agent, are destroyed when nothing
-is sealed under them any more, wherever it is: until then, every run looks again. What was derived from contexts goes with
-the last of them.
+is sealed under them any more, wherever it is: until then, every run looks again. What was derived from contexts goes
+with the last of them.
 """
 
 from collections.abc import Sequence

@@ -113,7 +113,7 @@ def place_count(place: Place, sought: Sought) -> int:
     return int(fetch_rows(COUNT_SQL, _arguments(place, sought))[0][0]) + len(sealed_keys(place, sought))
 
 
-def _keys(place: Place, sought: Sought) -> list[str]:
+def keys_with_spellings(place: Place, sought: Sought) -> list[str]:
     """Return the keys of the rows of a place in which a spelling stands, sealed or not."""
     keys = [key for (key,) in fetch_rows(KEYS_SQL, _arguments(place, sought))]
     return [*keys, *sealed_keys(place, sought)]
@@ -137,7 +137,7 @@ class _Recomputed:
         return self.table == "documents" or self.table in _FILE_TABLES or self.table in _EMBEDDED_TABLES
 
     def _ids(self, place: Place, sought: Sought) -> list[UUID]:
-        return [UUID(key) for key in _keys(place, sought)]
+        return [UUID(key) for key in keys_with_spellings(place, sought)]
 
     def prepare(self) -> None:
         """Delete the passages of the rows, and create the jobs that make passages, vectors and levels of detail.
@@ -184,7 +184,7 @@ def vector_hashes(tables: Sequence[Place], sought: Sought) -> list[str]:
         model = next((one for one in EMBEDDED_MODELS if one._meta.db_table == place.table), None)  # noqa: SLF001
         if model is None:
             continue
-        ids = _keys(place, sought)
+        ids = keys_with_spellings(place, sought)
         chosen = Q(pk__in=ids)
         if place.table in sought.whole_ids:
             chosen |= Q(pk__in=sought.whole_ids[place.table])

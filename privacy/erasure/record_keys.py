@@ -22,6 +22,8 @@ from privacy.models import SubjectErasure
 
 TEXTS, BODIES = "stored_texts", "assemblies"
 """The tables whose rows had the keys."""
+BODY_BYTES = 16
+"""The length of the id of a body's key, which is that of its record; the one of a text is its hash."""
 
 
 def body_keys_list(erasure: SubjectErasure, records: Collection[UUID]) -> None:
@@ -79,7 +81,7 @@ def destroyed_keys_count(erasure: SubjectErasure) -> dict[str, int]:
     if store.is_configured():
         for ids in _batches(erasure):
             gone = _destroyed(ids)
-            bodies = [UUID(bytes=id_) for id_ in gone if len(id_) == 16]
+            bodies = [UUID(bytes=id_) for id_ in gone if len(id_) == BODY_BYTES]
             counts[TEXTS] += len(gone) - len(bodies)
             counts[BODIES] += len(bodies)
             for agent in Assembly.everything.filter(id__in=bodies).values_list("agent_id", flat=True):

@@ -70,10 +70,10 @@ def erasure_plan(subject: Subject, whole: Collection[UUID] | None = None) -> Era
         for row in linked
     )
     unreviewed = sum(row.status == MentionStatus.FOUND for row in rows)
-    return ErasurePlan(planned, unreviewed, hold_in_force(subject.id), len(_spellings(subject)))
+    return ErasurePlan(planned, unreviewed, hold_in_force(subject.id), len(subject_spellings(subject)))
 
 
-def _spellings(subject: Subject) -> set[str]:
+def subject_spellings(subject: Subject) -> set[str]:
     """Return what is looked for: the identifiers, and all that was found to be written of them in linked things."""
     found = {subject.name, *(value for _kind, value in sought_identifiers(subject))}
     for spellings in SubjectMention.objects.filter(subject=subject, status=MentionStatus.LINKED).values_list(
@@ -101,7 +101,7 @@ def erasure_request(
             f"{plan.unreviewed:,} mentions are not reviewed. Link or dismiss each of them first: what is dismissed is "
             "not erased."
         )
-    spellings = _spellings(current)
+    spellings = subject_spellings(current)
     said = clean_text(reason).strip()
     if is_blank(said) or len(said) > MAX_ERASURE_REASON_CHARACTERS:
         raise Invalid("reason", f"Say why, in 1 to {MAX_ERASURE_REASON_CHARACTERS:,} characters.")

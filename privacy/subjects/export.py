@@ -1,27 +1,34 @@
 """Everything that is linked to a subject is written into a ZIP file, to hand over to the person (GDPR, article 15).
 
 `index.html` is for people, `data.json` for programs. Both have each linked thing with all its versions, where it comes
-from, its sensitivity and dates, and the recorded contexts that told any of them. Small files are written at once,
-others by a job. A file is deleted a day after it was requested.
+from, its sensitivity and dates, the recorded contexts that told any of them, and what else is stored about the person
+in other tables: see `privacy.subjects.further_rows`. Small files are written at once, others by a job. A file is
+deleted a day after it was requested.
 """
 
 import datetime
+import zipfile
 from collections import defaultdict
 from collections.abc import Iterator
+from io import BytesIO
 from typing import Any
+from uuid import UUID
 
 import orjson
 from django.db import transaction
 from django.template.loader import render_to_string
 from django.utils import timezone
 
-from assembly.models import Assembly
+from assembly.models import Assembly, Piece, StoredText
+from assembly.models.encryption import ErasedText, read_texts
 from memories.archive.sections import ArchiveEntry
 from memories.archive.zip_file import build_zip
 from memories.jobs.periodic import periodic
 from memories.jobs.services import Advance, job_create, job_kind
 from memories.models import Job
-from privacy.models import MentionStatus, Subject, SubjectFile, SubjectMention
+from privacy.erasure.services import subject_spellings
+from privacy.models import MentionStatus, Subject, SubjectCorrection, SubjectFile, SubjectMention, SubjectVersion
+from privacy.subjects.further_rows import AboutSubject, further_rows, model_of
 from privacy.subjects.linked_things import LinkedThing, linked_things
 from privacy.subjects.stored_texts import THING_KINDS
 from teams.activity.log import activity_record
@@ -74,17 +81,20 @@ def file_name(file: SubjectFile) -> str:
 
 
 def note_download(file: SubjectFile, principal: Principal) -> None:
-    """Record the download in the activity log, and as a reading of what is confidential among the linked things."""
+    """Record the download in the activity log, and as a reading of all that is confidential in the file."""
     target = f"subject:{file.subject_id}"
     activity_record(principal, ActivityAction.EXPORT_DOWNLOADED, target, detail={"file": str(file.id)})
-    things = _linked(file.subject).values_list("ref_kind", "thing")
-    by_kind = defaultdict[str, list[Any]](list)
-    for kind, thing in things:
-        by_kind[kind].append(thing)
-    for kind, ids in by_kind.items():
-        model = THING_KINDS[kind].model
+    by_model = defaultdict[Any, list[Any]](list)
+    for kind, thing in _linked(file.subject).values_list("ref_kind", "thing"):
+        by_model[THING_KINDS[kind].model].append(thing)
+    with zipfile.ZipFile(BytesIO(written_content(file))) as archive:
+        written = orjson.loads(archive.read("data.json"))
+    for row in written["further"]:
+        by_model[model_of(row["table"])].append(row["id"])
+    by_model[Assembly] += [context["id"] for context in written["contexts"]]
+    for model, ids in by_model.items():
         if issubclass(model, Sensitive):
-            columns = [name for name in model.owner_columns.values() if name]
+            columns = [name for name in model.owner_columns.values() if name and "__" not in name]
             confidential = model.objects.filter(id__in=ids, sensitivity__gt=DEFAULT_LEVEL)
             list(confidential.only("sensitivity", *columns))  # loading them notes them as read
 
@@ -96,7 +106,9 @@ def _linked(subject: Subject) -> Any:
 def _write(file: SubjectFile) -> None:
     """Write the content of the file."""
     data = subject_data(file.subject, file.created)
-    page = render_to_string("privacy/subjects/export.html", {**data, "things": list(map(_readable, data["things"]))})
+    further = list(map(_with_plain_texts, data["further"]))
+    facts = {**data, "things": list(map(_readable, data["things"])), "further": further}
+    page = render_to_string("privacy/subjects/export.html", facts)
     entries = [
         ArchiveEntry("index.html", [page]),
         ArchiveEntry("data.json", [_indented(data)]),
@@ -125,6 +137,7 @@ def subject_data(subject: Subject, at: datetime.datetime) -> dict[str, Any]:
     mentions = list(_linked(subject))
     contexts, has_more = _contexts(mentions)
     things = linked_things(mentions)
+    further, incomplete = _further(subject, mentions, [UUID(context["id"]) for context in contexts])
     return {
         "subject": {
             "id": str(subject.id),
@@ -134,12 +147,53 @@ def subject_data(subject: Subject, at: datetime.datetime) -> dict[str, Any]:
             "identifiers": [{"kind": one.kind, "value": one.value} for one in subject.identifiers.order_by("id")],
             "created_at": _moment(subject.created),
             "restricted_at": _moment(subject.restricted_at),
+            "versions": [_subject_version(version) for version in subject.versions.all()],
+            "corrections": [_correction(one) for one in subject.corrections.order_by("-created", "-id")],
         },
         "written_at": _moment(at),
         "things": [_thing_data(thing) for thing in things if thing.row is not None and thing.kind.name != "context"],
         "contexts": contexts,
         "has_more_contexts": has_more,
+        "further": further,
+        "incomplete": incomplete,
     }
+
+
+def _subject_version(version: SubjectVersion) -> dict[str, Any]:
+    return {
+        "version": version.version,
+        "name": version.name,
+        "note": version.note,
+        "identifiers": version.identifiers,
+        "written_by": version.by_name,
+        "created_at": _moment(version.created),
+    }
+
+
+def _correction(correction: SubjectCorrection) -> dict[str, Any]:
+    return {
+        "wrong": correction.wrong,
+        "right": correction.right,
+        "reason": correction.reason,
+        "requested_by": correction.requester_name,
+        "created_at": _moment(correction.created),
+        "told": correction.told,
+    }
+
+
+def _further(
+    subject: Subject, mentions: list[SubjectMention], contexts: list[UUID]
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the rows of other tables, as JSON-safe data, and the tables of which only the newest rows are there."""
+    about = AboutSubject(subject, [mention.about for mention in mentions], contexts)
+    found: list[dict[str, Any]] = []
+    incomplete: list[str] = []
+    for place, rows, has_more in further_rows(about, subject_spellings(subject)):
+        label = str(rows[0]._meta.verbose_name)  # noqa: SLF001 - Django's documented name
+        of_table = {"table": place.table, "label": label}
+        found += [{**of_table, "id": str(row.pk), **_facts(row, place.columns)} for row in rows]
+        incomplete += [place.table] if has_more else []
+    return found, incomplete
 
 
 def _thing_data(thing: LinkedThing) -> dict[str, Any]:
@@ -188,6 +242,7 @@ def _contexts(mentions: list[SubjectMention]) -> tuple[list[dict[str, Any]], boo
     if named:
         found = found | Assembly.everything.filter(told__overlap=[*named])
     rows = list(found.defer("body", "omitted", "codes").order_by("-created", "-id")[: MAX_CONTEXTS + 1])
+    texts = _request_texts(mentions)
     contexts = [
         {
             "id": str(row.id),
@@ -197,11 +252,27 @@ def _contexts(mentions: list[SubjectMention]) -> tuple[list[dict[str, Any]], boo
             "requested_by": row.requester_name,
             "purpose": row.effective_purpose.value,
             "topic": row.topic,
+            "sensitivity": Sensitivity(row.sensitivity).word,
+            "texts": texts.get(row.id, []),
             "told": sorted({named[piece] for piece in row.told if piece in named}),
         }
         for row in rows[:MAX_CONTEXTS]
     ]
     return contexts, len(rows) > MAX_CONTEXTS
+
+
+def _request_texts(mentions: list[SubjectMention]) -> dict[UUID, list[str]]:
+    """Return the texts that stand in requests for contexts alone, such as turns, by context."""
+    of_contexts = [mention for mention in mentions if mention.ref_kind == "context"]
+    wanted = {piece for mention in of_contexts for piece in mention.pieces}
+    hashes = Piece.objects.filter(id__in=wanted).values_list("id", "text_sha256")
+    pieces = {id_: bytes(sha256) for id_, sha256 in hashes}
+    rows = StoredText.objects.filter(sha256__in=pieces.values()).values_list("sha256", "text", "sealed")
+    texts = {sha256: text for sha256, text in read_texts(rows).items() if not isinstance(text, ErasedText)}
+    return {
+        mention.thing: [texts[pieces[piece]] for piece in mention.pieces if pieces.get(piece) in texts]
+        for mention in of_contexts
+    }
 
 
 def _moment(at: datetime.datetime | None) -> str | None:

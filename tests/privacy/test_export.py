@@ -10,18 +10,23 @@ from django.test import Client
 from django.utils import timezone
 
 from agents.models import Agent
+from assembly.models import Alert, AssemblyFeedback, AssemblyFlag
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
+from assembly.sources.base import ConversationTurn
 from memories.models import Event, Job
 from memories.services import MemoryFacts, memory_create, memory_update
+from privacy.erasure.places import PLACES, Treatment
 from privacy.models import MentionStatus, Subject, SubjectFile
 from privacy.subjects import export
 from privacy.subjects.export import FILE_RETENTION, expired_files_delete, subject_file_create, write_subject_file
+from privacy.subjects.further_rows import LINKED_TABLES, NOT_IN_FILE, SUBJECT_TABLES, further_places, model_of
 from privacy.subjects.services import mentions_decide
 from teams.activity.models import Activity
 from teams.models import Reading, Team, User
 from teams.principal import SYSTEM
 from teams.sensitivity import Sensitivity, reading_everything
+from tests.assembly.conflicts.conflict_factories import conflict_between
 from tests.privacy.subject_factories import KINDS_OF_AGENT, NAME, link_all, scanned_subject, tell_everything
 
 pytestmark = pytest.mark.django_db
@@ -72,6 +77,65 @@ def test_every_linked_thing_is_in_it_with_all_versions(agent: Agent, team: Team)
     assert f"{NAME} drinks &lt;tea&gt;" in page
     assert "<tea>" not in page
     assert str(context.id) in page
+
+
+def test_what_else_is_stored_about_them_is_in_it(agent: Agent, team: Team, admin: User) -> None:
+    left, right, *others = (
+        memory_create(owner=agent, facts=MemoryFacts(kind="fact", text=text, sensitivity=level), principal=SYSTEM)
+        for text, level in (
+            (f"{NAME} drinks tea", Sensitivity.RESTRICTED),
+            (f"{NAME} drinks no tea", Sensitivity.INTERNAL),
+            (f"{NAME} the painter", Sensitivity.INTERNAL),
+            (f"{NAME} the painter was born in 1900", Sensitivity.INTERNAL),
+        )
+    )
+    conflict = conflict_between(left, right)
+    spared = conflict_between(*others)
+    asked = AssemblyRequest(topic="What to drink?", history=(ConversationTurn("user", f"Ask {NAME} first."),))
+    context = assemble(agent=agent, team=team, asked=asked, principal=SYSTEM).assembly
+    AssemblyFeedback.objects.create(assembly=context.id, given_by="system", note="Too short.")
+    AssemblyFlag.objects.create(assembly_id=context.id, by_ref="system", note=f"{NAME} complained.")
+    alert = {"agent_id": agent.id, "agent_slug": agent.slug, "agent_name": agent.name, "profile_name": "default"}
+    Alert.objects.create(
+        **alert, kind="file_cut", thing=f"memory:{left.id}", cause="1", name="Tea", sensitivity=3, opened=timezone.now()
+    )
+    Team.objects.filter(id=team.id).update(name=f"{NAME} & Co")
+    job = Job.objects.create(kind="unknown", arguments={"of": "zora quell"}, status="done")
+    subject = scanned_subject()
+    link_all(subject)
+    painter = list(subject.mentions.filter(thing__in=[other.id for other in others]).values_list("id", flat=True))
+    mentions_decide(subject=subject, mentions=painter, status=MentionStatus.DISMISSED, principal=SYSTEM)
+    file = subject_file_create(subject=subject, principal=SYSTEM)
+    page, data = entries(bytes(SubjectFile.objects.get(id=file.id).content))
+    rows = {(row["table"], row["id"]): row for row in data["further"]}
+    tables = {table for table, _id in rows}
+    assert {"conflicts", "alerts", "assembly_feedback", "assembly_flags", "activities", "teams", "jobs"} <= tables
+    assert tables & (LINKED_TABLES | SUBJECT_TABLES | NOT_IN_FILE.keys()) == set()
+    assert rows["conflicts", str(conflict.id)]["sensitivity"] == "restricted"
+    assert ("conflicts", str(spared.id)) not in rows
+    assert rows["assembly_flags", str(context.id)]["texts"] == {"note": f"{NAME} complained."}
+    assert rows["jobs", str(job.id)]["texts"] == {"arguments": {"of": "zora quell"}}
+    assert f"subject:{subject.id}" in {row["texts"].get("target") for row in data["further"]}
+    [told] = [one for one in data["contexts"] if one["id"] == str(context.id)]
+    assert told["texts"] == [f"Ask {NAME} first."]
+    assert f"{NAME} complained." in page
+    assert "painter" not in page
+    browser = Client()
+    browser.force_login(admin)
+    assert browser.get(f"/subjects/{subject.id}/files/{file.id}/").status_code == 200
+    [reading] = Reading.objects.filter(kind="exported", agent_id=agent.id)
+    assert reading.counts == {"memory": 1, "alert": 1, "conflict": 1}
+
+
+def test_every_table_that_can_name_somebody_is_in_it_or_has_a_reason() -> None:
+    searched = {place.table for place in further_places()}
+    known = (searched, LINKED_TABLES, SUBJECT_TABLES, NOT_IN_FILE.keys())
+    for place in PLACES:
+        if place.treatment is not Treatment.UNTOUCHED:
+            assert sum(place.table in tables for tables in known) == 1, place.table
+    for place in further_places():
+        fields = {field.column: field.name for field in model_of(place.table)._meta.concrete_fields}
+        assert all(fields[column] == column for column in place.columns), place.table
 
 
 def test_what_is_not_linked_is_not_in_it(agent: Agent) -> None:

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from agents.models import Agent
 from agents.services import agent_delete
-from assembly.models import Alert, Assembly, Proposal, RecallResult, UnusedKey
+from assembly.models import Alert, Assembly, Proposal, RecallResult, RecallTest, UnusedKey
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.records.followers import new_assemblies_follow
@@ -90,8 +90,9 @@ def test_a_key_stays_while_anything_is_sealed_under_it(agent: Agent, team: Team)
     assert not Alert.everything.filter(agent_id=agent_id).exists()
 
 
-def test_what_was_derived_from_contexts_of_a_deleted_agent_goes_with_the_last_of_them(agent: Agent) -> None:
+def test_what_was_derived_from_contexts_of_a_deleted_agent_goes_with_the_last_of_them(agent: Agent, team: Team) -> None:
     other = Agent.objects.create(slug="other", name="Other")
+    test = RecallTest.objects.create(team=team, name="Vaults", topic="vaults", expectations=[])
     for one in (agent, other):
         sealed, plain = (
             {"agent_id": one.id, "agent_slug": one.slug, "agent_name": one.name, "sensitivity": level}
@@ -107,7 +108,7 @@ def test_what_was_derived_from_contexts_of_a_deleted_agent_goes_with_the_last_of
                 came_in=0, went=0, proposed_by="system",
             )  # fmt: skip
             RecallResult.objects.create(
-                **facts, test_id=uuid4(), test_version=1, trigger="person", passed=False, profile_name="default",
+                **facts, test_id=test.id, test_version=1, trigger="person", passed=False, profile_name="default",
                 profile_version=1, tokens=1, outcomes=[{"passed": False, "reason": "4711"}], requested_by="system",
             )  # fmt: skip
     agent_id, keys = agent.id, [records_owner(agent.id), records_owner(other.id)]

@@ -44,7 +44,7 @@ def meaning(said: str) -> Meaning:
 
 def vectors_in(table: str, column: str) -> list[list[float]]:
     """All vectors of a column, as numbers."""
-    rows = _rows(f"SELECT {column}::text FROM {table} WHERE {column} IS NOT NULL")
+    rows = _rows(f"SELECT {column}::text FROM {table} WHERE {column} IS NOT NULL")  # noqa: S608 - of the catalogue
     return [[float(one) for one in text.strip("[]").split(",")] for (text,) in rows]
 
 
@@ -59,14 +59,11 @@ def _nearest(said: str, columns: list[tuple[str, str]]) -> list[str]:
     assert query
     told: list[str] = []
     for table, column in columns:
-        kind = "halfvec" if column.endswith("_half") else "vector"
-        at = f"[{','.join(map(str, query.vector))}]"
+        kind, at = f"halfvec({len(query.vector)})", f"[{','.join(map(str, query.vector))}]"  # as indexes have it
+        select = f"SELECT id FROM {table} WHERE {column} IS NOT NULL"  # noqa: S608 - names of the catalogue
         with transaction.atomic(using="owner"), connections["owner"].cursor() as cursor:
             cursor.execute("SET LOCAL enable_seqscan = off")
-            cursor.execute(
-                f"SELECT id FROM {table} WHERE {column} IS NOT NULL ORDER BY {column} <=> %s::{kind} LIMIT {NEIGHBOURS}",
-                [at],
-            )
+            cursor.execute(f"{select} ORDER BY ({column}::{kind}) <=> %s::{kind} LIMIT {NEIGHBOURS}", [at])
             ids = [id_ for (id_,) in cursor.fetchall()]
         told += [row.said for row in EMBEDDED[table]._default_manager.filter(pk__in=ids)]
     return told
@@ -75,4 +72,4 @@ def _nearest(said: str, columns: list[tuple[str, str]]) -> list[str]:
 def _rows(statement: str) -> list[Any]:
     with connections["owner"].cursor() as cursor:
         cursor.execute(statement)
-        return cursor.fetchall()
+        return list(cursor.fetchall())

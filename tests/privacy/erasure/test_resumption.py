@@ -117,11 +117,8 @@ def test_an_erasure_that_was_killed_at_any_moment_is_completed(told: Told, momen
     assert files_with("Quell", stored_files()) == []
 
 
-@pytest.mark.parametrize("moment", ["between batches", "report"])
-def test_an_erasure_that_was_killed_among_records_or_before_its_report_is_completed(
-    told_twice: Subject, moment: str
-) -> None:
-    complete(told_twice, moment)
+def test_an_erasure_that_was_killed_between_two_batches_is_completed(told_twice: Subject) -> None:
+    complete(told_twice, "between batches")
 
 
 def test_an_erasure_whose_job_was_given_up_or_lost_is_queued_again(told: Told) -> None:
