@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from stdnum import iban, luhn
 
-from assembly.masking.spans import Span
+from assembly.masking.spans import SEPARATORS, Span
 
 IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?:[ -]?[A-Za-z0-9]){11,30}(?![A-Za-z0-9])")
 CARD = re.compile(r"(?<![\w.,-])\d(?:[ -]?\d){12,18}(?![\w-]|[.,]\d)")
@@ -28,10 +28,16 @@ def find_ibans(text: str) -> Iterator[Span]:
 def _valid_end(text: str, start: int, end: int) -> int | None:
     """Return the end of the longest valid IBAN that begins here and ends before `end`; None if there is none."""
     while end - start >= LEAST_IBAN_CHARACTERS:
-        if iban.is_valid(text[start:end]):
+        if _has_check_digits(text[start:end]) and iban.is_valid(text[start:end]):
             return end
         end = max(text.rfind(" ", start, end), text.rfind("-", start, end))
     return None
+
+
+def _has_check_digits(number: str) -> bool:
+    """Return whether the check digits are right (ISO 7064), which says no to most without the rules of countries."""
+    letters = SEPARATORS.sub("", number).upper()
+    return int("".join(str(int(letter, 36)) for letter in letters[4:] + letters[:4])) % 97 == 1
 
 
 def find_cards(text: str) -> Iterator[Span]:

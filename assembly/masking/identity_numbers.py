@@ -5,10 +5,9 @@ before them has to say what they are.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 
 from stdnum import luhn
 from stdnum.ar import cuit
@@ -51,7 +50,8 @@ from stdnum.tr import tckimlik
 from stdnum.us import ein, ssn
 from stdnum.za import idnr as south_african
 
-from assembly.masking.spans import Kind, Span, follows, names_another_number
+from assembly.masking.context_words import ContextPattern, PartsOfWords, small_letters
+from assembly.masking.spans import CONTEXT_REACH, Kind, OtherNumbers, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +61,16 @@ class NumberForm:
     kind: Kind
     pattern: re.Pattern[str]
     is_valid: Callable[[str], bool]
-    words: re.Pattern[str] | None = None
+    words: ContextPattern | None = None
 
 
 def _form(kind: Kind, pattern: str, is_valid: Callable[[str], bool], words: str = "") -> NumberForm:
     whole = re.compile(rf"(?:{pattern})(?![\w]|[-/.]\d)")
-    return NumberForm(kind, whole, is_valid, re.compile(words, re.IGNORECASE) if words else None)
+    return NumberForm(kind, whole, is_valid, ContextPattern.of(words) if words else None)
 
 
+UNCHECKED = re.compile("[ .]")
+"""Separators that no check of a number expects."""
 DAY_AND_MONTH = re.compile(r"(?:0[1-9]|[12]\d|3[01])(?:0[1-9]|1[0-2])")
 
 
@@ -87,7 +89,8 @@ def _is_vat_number(number: str) -> bool:
 
 
 national, tax = partial(_form, "national_id"), partial(_form, "tax_id")
-SOCIAL = r"\bsocial\b|\bssn|\bsin\b|\bw-?[29]\b|payroll|employee"
+TAXES = r"\bein\b|\bw2\b|\bw-2\b|\bw9\b|\bw-9\b|employer identification|\btax|\birs\b|\btin\b"
+SOCIAL = r"\bsocial\b|\bssn|\bsin\b|\bw2\b|\bw-2\b|\bw9\b|\bw-9\b|payroll|employee"
 
 NATIONAL_FORMS = (
     national(r"\d{3}[ -]?\d{2}[ -]?\d{4}", ssn.is_valid, SOCIAL),
@@ -129,7 +132,7 @@ NATIONAL_FORMS = (
     national(r"[A-Z]{4}\d{6}[HM][A-Z]{5}[A-Z0-9]\d", curp.is_valid),
     national(r"\d{1,2}\.?\d{3}\.?\d{3}-[0-9Kk]", rut.is_valid, r"\brut\b|\brun\b|chile"),
     national(r"\d{2}-?\d{8}-?\d", cuit.is_valid, r"\bcui[tl]\b"),
-    national(r"\d{3} ?\d{3} ?\d{3}", nif.is_valid, r"\bn\.?i\.?f\.?"),
+    national(r"\d{3} ?\d{3} ?\d{3}", nif.is_valid, r"\bnif\b|\bn\.i\.f\b"),
 )
 VAT_COUNTRIES = "AT ?U|BE|BG|CY|CZ|DE|DK|EE|EL|ES|FI|FR|GB|HR|HU|IE|IT|LT|LU|LV|MT|NL|PL|PT|RO|SE|SI|SK|XI"
 TAX_FORMS = (
@@ -138,36 +141,52 @@ TAX_FORMS = (
     tax(r"NO ?\d{3} ?\d{3} ?\d{3} ?MVA", mva.is_valid),
     tax(r"\d{3} ?\d{4} ?\d{2}|\d{9}", british_vat.is_valid, r"\bvat\b"),
     tax(r"CHE[- ]?\d{3}\.?\d{3}\.?\d{3}", uid.is_valid),
-    tax(r"\d{2}-\d{7}", ein.is_valid, r"\bein\b|\bw-?[29]\b|employer identification|\btax|\birs\b|\btin\b"),
+    tax(
+        r"\d{2}-\d{7}",
+        ein.is_valid,
+        TAXES,
+    ),
     tax(r"\d{3}-?\d{3}-?\d{2}-?\d{2}|\d{3}-\d{2}-\d{2}-\d{3}", nip.is_valid, r"\bnip\b"),
     tax(r"[A-HJNP-SUVW]-?\d{7}[0-9A-J]", cif.is_valid),
     tax(r"\d{3} ?\d{3} ?\d{3}", nif.is_valid, r"\bnif\b|contribuinte|portug"),
     tax(r"\d{5} ?\d{5}", utr.is_valid, r"\butr\b|unique taxpayer"),
     tax(r"\d{2}\.?\d{3}\.?\d{3}/?\d{4}-?\d{2}", cnpj.is_valid, r"\bcnpj\b"),
-    tax(r"\d{11}", luhn.is_valid, r"partita iva|p\. ?iva"),
+    tax(r"\d{11}", luhn.is_valid, r"partita iva|\bp\.iva|\bp\. iva|\bp iva|\bpiva"),
 )
-DENSE_DIGITS = re.compile(r"(?:\d[ .\-/+A-Za-z]{0,3}){6,}")
-"""What all numbers of these forms contain; most texts do not, and are not searched further."""
-START = re.compile(r"(?<![\w.,/-])(?=\d|(?:[A-Za-z]{3} )?[A-Za-z]{1,6}[- ]?\d)")
-"""Where a number may begin: at a digit, or at letters before one."""
-MARGIN = 16
-"""The number of characters before dense digits in which a number may begin."""
+START = re.compile(
+    r"(?<![\w.,/-])(?=\d|(?:[A-Za-z]{3} )?[A-Za-z]{1,6}[- ]?\d)"
+    r"(?=[A-Za-z .-]{0,16}+(?:\d[ .\-/+A-Za-z]{0,3}+){6})"
+)
+"""Where a number may begin: at a digit, or at letters before one, if there are as many digits as all forms have."""
+FORMS = (*TAX_FORMS, *NATIONAL_FORMS)
+"""In the order in which they win."""
+UNTOLD = [place for place, form in enumerate(FORMS) if form.words is None]
+WITHOUT_WORDS = re.compile("|".join(FORMS[place].pattern.pattern for place in UNTOLD))
+"""What one of the forms matches that need no words: at most places, none does."""
+WORD_PARTS = PartsOfWords.of({place: form.words.parts for place, form in enumerate(FORMS) if form.words})
 
 
 def find_identity_numbers(text: str) -> Iterator[Span]:
     """Yield the tax numbers and the national identity numbers of a text."""
-    starts = {
-        start.start()
-        for dense in DENSE_DIGITS.finditer(text)
-        for start in START.finditer(text, max(0, dense.start() - MARGIN), dense.end())
-    }
-    for form in chain(TAX_FORMS, NATIONAL_FORMS) if starts else ():
-        for start in starts:
+    starts = [start.start() for start in START.finditer(text)]
+    if not starts:
+        return
+    lowered = small_letters(text)
+    untold = [start for start in starts if WITHOUT_WORDS.match(text, start)]
+    others = OtherNumbers(text)
+    for place in sorted([*WORD_PARTS.found_in(lowered), *(UNTOLD if untold else ())]):
+        form = FORMS[place]
+        for start in untold if form.words is None else _told(form.words, text, lowered, starts):
             found = form.pattern.match(text, start)
-            if found and _is_expected(form, text, start) and form.is_valid(re.sub("[ .]", "", found[0])):
+            if (
+                found
+                and form.is_valid(UNCHECKED.sub("", found[0]))
+                and (form.words or not others.are_named_before(start))
+            ):
                 yield Span(form.kind, *found.span())
 
 
-def _is_expected(form: NumberForm, text: str, start: int) -> bool:
-    """Return whether the words before the place do not speak against this form, and are those that it needs."""
-    return follows(form.words, text, start) if form.words else not names_another_number(text, start)
+def _told(words: ContextPattern, text: str, lowered: str, starts: Sequence[int]) -> Sequence[int]:
+    """Return the places before which the words stand."""
+    places = words.places_in(text, lowered)
+    return [start for start in starts if places.stand_before(start, CONTEXT_REACH)] if places.starts else ()

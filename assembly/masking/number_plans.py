@@ -58,7 +58,7 @@ def is_national_number(digits: str, regions: Sequence[str]) -> bool:
 
 @cache
 def _plan_of_code(code: str) -> NumberPlan | None:
-    regions = () if code.startswith("0") else region_codes_for_country_code(int(code))
+    regions = () if not code or code.startswith("0") else region_codes_for_country_code(int(code))
     return _plan(regions[0], [int(code)]) if regions else None
 
 

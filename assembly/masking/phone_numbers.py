@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Iterator
+from functools import cached_property
 
 import phonenumbers
 
+from assembly.masking.context_words import ContextPattern, ContextWords, FoundWords, WordsInText, small_letters
 from assembly.masking.number_plans import is_international_number, is_national_number
-from assembly.masking.spans import SEPARATORS, ContextWords, Span, names_another_number
+from assembly.masking.spans import SEPARATORS, OtherNumbers, Span
 
 REGIONS = (
     "US",
@@ -43,13 +45,13 @@ CANDIDATE = re.compile(
     r"(?<![\w.,/-])(?<![\d] )(?:\+|\(|00)?\(?\d(?:[ \-./()]{0,3}\d){5,14}(?: ?(?:ext\.?|x|Durchwahl|-) ?\d{1,5}(?!\d))?"
     r"(?![\w]|[-/.:,]\d)"
 )
-WORDS = ContextWords(
-    r"\b(?:tels?|tél|phone|mobil\w*|móvil|mobiel|handy|cell(?:phone|ular)?|cel|portable|fixe|landline|desk|hotline|fax|fon|telefon\w*"
-    r"|téléphone\w*|teléfono|rufnummer|durchwahl|zentrale|call\w*|appel\w*|composez|numéro|ring|text|whatsapp|sms|dial\w*|reach\w*|contact\w*"
-    r"|erreich\w*|rückfragen|unter|rappeler|joindre|chiam\w*|llam\w*|bel\w*|contacto|nummer|his|her|number is"
-    r"|(?:direct|desk|main) line|(?:new|neue|nieuwe?) number)\b"
+WORDS = ContextWords.of(
+    "tel tels tél phone mobil* móvil mobiel handy cell cellphone cellular cel portable fixe landline desk hotline fax "
+    "fon telefon* téléphone* teléfono rufnummer durchwahl zentrale call* appel* composez numéro ring text whatsapp sms "
+    "dial* reach* contact* erreich* rückfragen unter rappeler joindre chiam* llam* bel* contacto nummer his her"
 )
 """Words with which texts announce a phone number."""
+PHRASES = ContextPattern.of(r"\bnumber is\b|\b(?:direct|desk|main) line\b|\b(?:new|neue|nieuwe?) number\b")
 SELF_EVIDENT = re.compile(
     r"\(\d{3}\) \d{3}-\d{4}"  # North America
     r"|\d{3}[-.]\d{3}[-.]\d{4}"
@@ -58,6 +60,7 @@ SELF_EVIDENT = re.compile(
     r"|\(0\d{1,4}\) ?\d[\d -]{4,}"
 )
 EXTENSION = re.compile(r" ?(?:ext\.?|x|Durchwahl) ?\d{1,5}$")
+DIGITS = "0123456789"
 NO_DIGITS = re.compile(r"\D+")
 DATE = re.compile(r"\d{2}([-/.])\d{2}\1\d{4}")
 COUNTED = re.compile(
@@ -69,27 +72,44 @@ LEAST_DIGITS, MOST_DIGITS = 7, 15
 
 def find_phone_numbers(text: str) -> Iterator[Span]:
     """Yield the phone numbers of a text, with their extensions."""
+    around: _Surroundings | None = None
     for found in CANDIDATE.finditer(text):
         start, number = found.start(), found[0]
         if number.startswith("(") and ")" not in number:
             start, number = start + 1, number[1:]
-        if _is_phone_number(text, start, number):
+        around = around or _Surroundings(text)
+        if _is_phone_number(around, start, number):
             yield Span("phone", start, found.end())
 
 
-def _is_phone_number(text: str, start: int, number: str) -> bool:
-    without_extension = EXTENSION.sub("", number)
+class _Surroundings:
+    """A text with the words in it that announce a phone number, or another one."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.others, self._words = text, OtherNumbers(text), WordsInText(WORDS, text)
+
+    def announce(self, start: int) -> bool:
+        """Return whether words announce a phone number at this place."""
+        return self._words.stand_before(start, WORD_REACH) or self._phrases.stand_before(start, WORD_REACH)
+
+    @cached_property
+    def _phrases(self) -> FoundWords:
+        return PHRASES.places_in(self.text, small_letters(self.text))
+
+
+def _is_phone_number(around: _Surroundings, start: int, number: str) -> bool:
+    without_extension = EXTENSION.sub("", number) if number[-6:].strip(DIGITS) else number
     digits = NO_DIGITS.sub("", without_extension)
     if not LEAST_DIGITS <= len(digits) <= MOST_DIGITS:
         return False
     if number.startswith(("+", "00")):
         return is_international_number(digits.lstrip("0"))
     return (
-        (SELF_EVIDENT.fullmatch(without_extension) is not None or WORDS.stand_before(text, start, WORD_REACH))
+        (SELF_EVIDENT.fullmatch(without_extension) is not None or around.announce(start))
         and is_national_number(digits, REGIONS)
         and not DATE.fullmatch(number)
-        and not COUNTED.match(text, start + len(number))
-        and not names_another_number(text, start)
+        and not COUNTED.match(around.text, start + len(number))
+        and not around.others.are_named_before(start)
     )
 
 

@@ -1,9 +1,12 @@
 """A span is a place in a text where personal data stands, with its kind; context words around it help to tell."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
+
+from assembly.masking.context_words import ContextWords, WordsInText
 
 Kind = Literal["email", "phone", "iban", "card", "ip", "national_id", "tax_id"]
 
@@ -12,14 +15,27 @@ CONTEXT_REACH = 160
 NAME_REACH = 40
 SEPARATORS = re.compile(r"[\s.()/-]")
 """Characters between the digits of a number that are no part of it."""
-OTHER_NUMBERS = ContextWords(
-    r"\b(?:part|kit|sku|model|article|artikel|art|item|order|bestell|pedido|ordine|invoice|rechnung|ticket|billet|biglietto|boleto|serial|series|"
-    r"seri(?:en|al)?|bin|bins|tender|awb|batch|lot|charge|isbn|ean|gtin|replaces|replaced|sn|pn|"
-    r"ref|reference|referenz|tracking|sendung|aktenzeichen|port|row|rows|uuid|barcode|shelf|seal|container|vergabe|"
-    r"ausschreibung|haushalts\w*|inventar\w*|kunden\w*|customer|account|konto\w*|zähler\w*|gas|wasser|strom)s?"
-    r"\b[\w ./#:=n°º-]{0,16}$"
+OTHER_WORDS = (
+    "part kit sku model article artikel art item order bestell pedido ordine invoice rechnung ticket billet biglietto "
+    "boleto serial series seri serien bin tender awb batch lot charge isbn ean gtin replaces replaced sn pn ref "
+    "reference referenz tracking sendung aktenzeichen port row uuid barcode shelf seal container vergabe ausschreibung "
+    "customer account gas wasser strom"
 )
-"""Words before a number that name another kind of number."""
+OTHER_BEGINNINGS = "haushalts inventar kunden konto zähler"
+OTHER_NUMBERS = ContextWords.of(
+    " ".join(
+        [
+            *(f"{word} {word}s" for word in OTHER_WORDS.split()),
+            *(f"{word}*" for word in OTHER_BEGINNINGS.split()),
+        ]
+    )
+)
+"""Words directly before a number that name another kind of number."""
+OTHER_NUMBER = re.compile(
+    rf"\b(?:(?:{'|'.join(OTHER_WORDS.split())})s?|(?:{'|'.join(OTHER_BEGINNINGS.split())})\w*)\b"
+    r"[\w ./#:=n°º-]{0,16}$",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +47,17 @@ class Span:
     end: int
 
 
-def names_another_number(text: str, start: int) -> bool:
-    """Return whether a word directly before the place says that the number is no personal data."""
-    return OTHER_NUMBERS.stand_before(text, start, NAME_REACH)
+class OtherNumbers:
+    """Tells of places in a text whether the words directly before say that a number is no personal data."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self._words = text, WordsInText(OTHER_NUMBERS, text)
+
+    def are_named_before(self, start: int) -> bool:
+        """Return whether a word directly before the place names another kind of number."""
+        if not self._words.stand_before(start, NAME_REACH):
+            return False
+        return OTHER_NUMBER.search(self._text[max(0, start - NAME_REACH) : start]) is not None
 
 
 def without_overlaps(spans: Iterable[Span]) -> list[Span]:
