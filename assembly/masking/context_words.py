@@ -1,22 +1,18 @@
 """Words before a number say what it is: a phone number, a tax number, or none of somebody.
 
-A text full of numbers has hundreds of places before which such words are looked for. So they are looked for once in
-the text, and where they stand is compared with the places.
+A text full of numbers has hundreds of places before which such words are looked for. So no part of a text is searched
+twice for them: where they stand is compared with the places.
 """
 
 import re
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 WORD = re.compile(r"\b[^\W\d]\w*")
 ALTERNATIVE = re.compile(r"\|(?![^(]*\))")
 NO_LITERALS = re.compile(r"\(\?:[^)]*\)\??|\[[^\]]*\]\??|\\[bdsSwW][*+?]?")
 LITERALS = re.compile(r"(?:[^\W_]|\\\.|[- ])+(?![?*{])")
 LEAST_CHARACTERS = 2
-LONGEST = 24
-"""No more characters than these belong to words beside a part of them that all have."""
 
 
 @dataclass(frozen=True)
@@ -35,41 +31,33 @@ class ContextWords:
             tuple(word.removesuffix("*") for word in listed if word.endswith("*")),
         )
 
+    def are_in(self, text: str) -> bool:
+        """Return whether one of the words stands in the text."""
+        return any(map(self.has, WORD.findall(text.lower())))
+
     def has(self, word: str) -> bool:
         """Return whether this word, in small letters, is one of them."""
         return word in self.words or word.startswith(self.beginnings)
 
 
 class WordsInText:
-    """Where some words stand in a text; it is searched when somebody asks first."""
+    """Where some words stand in a text, which is searched from place to place: nothing of it twice."""
 
     def __init__(self, words: ContextWords, text: str) -> None:
         self._words, self._text = words, text
+        self._searched_to, self._last = 0, -1
 
     def stand_before(self, start: int, reach: int) -> bool:
-        """Return whether one of the words stands in the `reach` characters before the place."""
-        return self._found.stand_before(start, reach)
+        """Return whether one of the words begins in the `reach` characters before the place.
 
-    @cached_property
-    def _found(self) -> "FoundWords":
-        found = [one for one in WORD.finditer(self._text) if self._words.has(one[0].lower())]
-        return FoundWords([one.start() for one in found], [one.end() for one in found])
-
-
-@dataclass(frozen=True)
-class FoundWords:
-    """Where words stand in a text: their starts and ends, in order."""
-
-    starts: list[int]
-    ends: list[int]
-
-    def stand_before(self, start: int, reach: int) -> bool:
-        """Return whether one of the words stands in the `reach` characters before the place."""
-        last = bisect_right(self.ends, start) - 1
-        return last >= 0 and self.starts[last] >= start - reach
-
-
-NOWHERE = FoundWords([], [])
+        Places have to rise, and the reach has to be the same for all.
+        """
+        begin = max(self._searched_to, start - reach)
+        for found in WORD.finditer(self._text, begin, start):
+            if self._words.has(found[0].lower()):
+                self._last = found.start()
+        self._searched_to = max(self._searched_to, start)
+        return self._last >= 0 and self._last >= start - reach
 
 
 @dataclass(frozen=True)
@@ -90,20 +78,14 @@ class ContextPattern:
             raise ValueError(f"An alternative of {expression} has no literal part but {short}.")
         return cls(re.compile(expression, re.IGNORECASE), parts)
 
-    def places_in(self, text: str, lowered: str) -> FoundWords:
-        """Return where the words stand in a text; `lowered` is the same in small letters, of the same length."""
-        found: set[tuple[int, int]] = set()
-        for part in self.parts:
-            at = lowered.find(part)
-            while at >= 0:
-                end = at + len(part)
-                if there := self.expression.search(text, max(0, at - LONGEST), end + LONGEST):
-                    found.add(there.span())
-                at = lowered.find(part, end)
-        if not found:
-            return NOWHERE
-        places = sorted(found)
-        return FoundWords([start for start, _ in places], [end for _, end in places])
+    def may_be_in(self, lowered: str) -> bool:
+        """Return whether the expression may be found in a text, which is given in small letters."""
+        return any(part in lowered for part in self.parts)
+
+    def stand_before(self, text: str, start: int, reach: int) -> bool:
+        """Return whether the expression is found in the `reach` characters before the place."""
+        before = text[max(0, start - reach) : start]
+        return self.may_be_in(before.lower()) and self.expression.search(before) is not None
 
 
 @dataclass(frozen=True)
@@ -112,14 +94,16 @@ class PartsOfWords:
 
     any_part: re.Pattern[str]
     users: Mapping[str, frozenset[int]]
-    """The numbers of the expressions with this part, or with a part of it."""
+    """The numbers of the expressions with this part, or with one that may stand in it or begin in it, as *versicherung*
+    in *Sozialvers*.
+    """
 
     @classmethod
     def of(cls, parts: Mapping[int, Sequence[str]]) -> "PartsOfWords":
         """Return the parts of the expressions with these numbers."""
         all_parts = sorted({part for some in parts.values() for part in some}, key=len, reverse=True)
         users = {
-            part: frozenset(number for number, some in parts.items() if any(one in part for one in some))
+            part: frozenset(number for number, some in parts.items() if any(_may_begin_in(part, one) for one in some))
             for part in all_parts
         }
         return cls(re.compile("|".join(map(re.escape, all_parts))), users)
@@ -129,12 +113,10 @@ class PartsOfWords:
         return {number for part in set(self.any_part.findall(lowered)) for number in self.users[part]}
 
 
-def small_letters(text: str) -> str:
-    """Return the text in small letters, each in its place."""
-    lowered = text.lower()
-    if len(lowered) == len(text):
-        return lowered
-    return "".join(small if len(small := letter.lower()) == 1 else letter for letter in text)
+def _may_begin_in(part: str, other: str) -> bool:
+    """Return whether the other part can begin where this one stands, within it or at its end."""
+    ends = range(LEAST_CHARACTERS, min(len(part), len(other)))
+    return other in part or any(part.endswith(other[:length]) for length in ends)
 
 
 def _longest_literal(alternative: str) -> str:

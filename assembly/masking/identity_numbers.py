@@ -5,7 +5,7 @@ before them has to say what they are.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -50,8 +50,8 @@ from stdnum.tr import tckimlik
 from stdnum.us import ein, ssn
 from stdnum.za import idnr as south_african
 
-from assembly.masking.context_words import ContextPattern, PartsOfWords, small_letters
-from assembly.masking.spans import CONTEXT_REACH, Kind, OtherNumbers, Span
+from assembly.masking.context_words import ContextPattern, PartsOfWords
+from assembly.masking.spans import CONTEXT_REACH, Kind, Span, names_another_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,22 +171,15 @@ def find_identity_numbers(text: str) -> Iterator[Span]:
     starts = [start.start() for start in START.finditer(text)]
     if not starts:
         return
-    lowered = small_letters(text)
     untold = [start for start in starts if WITHOUT_WORDS.match(text, start)]
-    others = OtherNumbers(text)
-    for place in sorted([*WORD_PARTS.found_in(lowered), *(UNTOLD if untold else ())]):
+    for place in sorted([*WORD_PARTS.found_in(text.lower()), *(UNTOLD if untold else ())]):
         form = FORMS[place]
-        for start in untold if form.words is None else _told(form.words, text, lowered, starts):
+        for start in starts if form.words else untold:
             found = form.pattern.match(text, start)
             if (
                 found
+                and (form.words is None or form.words.stand_before(text, start, CONTEXT_REACH))
                 and form.is_valid(UNCHECKED.sub("", found[0]))
-                and (form.words or not others.are_named_before(start))
+                and (form.words or not names_another_number(text, start))
             ):
                 yield Span(form.kind, *found.span())
-
-
-def _told(words: ContextPattern, text: str, lowered: str, starts: Sequence[int]) -> Sequence[int]:
-    """Return the places before which the words stand."""
-    places = words.places_in(text, lowered)
-    return [start for start in starts if places.stand_before(start, CONTEXT_REACH)] if places.starts else ()

@@ -14,6 +14,7 @@ IPV4 = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?!\w|\.\d{1,3}(?![\d:]))")
 IPV6 = re.compile(
     r"(?<![\w.])(?<![0-9A-Fa-f]:)(?=[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*:)[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?![\w:])"
 )
+IPV4_DOTS = 3
 IPV6_COLONS = 7
 """The colons of an address without an omission."""
 BYTES = re.compile(r"(?:[0-9A-Fa-f]{2}:)+[0-9A-Fa-f]{2}")
@@ -27,6 +28,7 @@ VERSION_WORDS = re.compile(
 """Words before numbers of versions, chapters and object identifiers, which look like addresses."""
 VERSION_REACH = 80
 """The number of characters around a number in which words tell that it is a version."""
+HIGHEST_BYTE = 255
 HIGHEST_OF_VERSIONS = 31
 """If no part is higher, a number counts as an address only near a word of networks."""
 NETWORK_WORDS = re.compile(
@@ -48,8 +50,8 @@ def find_emails(text: str) -> Iterator[Span]:
 
 def find_ip_addresses(text: str) -> Iterator[Span]:
     """Yield the IP addresses of a text, without networks' lengths and ports. Numbers of versions are none."""
-    for found in IPV4.finditer(text):
-        if _is_address(found[0]) and not _is_version(text, found.start(), found.end()):
+    for found in IPV4.finditer(text) if text.count(".") >= IPV4_DOTS else ():
+        if _has_bytes(found[0]) and not _is_version(text, found.start(), found.end()):
             yield Span("ip", found.start(), found.end())
     if "::" in text or text.count(":") >= IPV6_COLONS:
         for found in IPV6.finditer(text):
@@ -60,6 +62,11 @@ def find_ip_addresses(text: str) -> Iterator[Span]:
 def canonical_ip_address(address: str) -> str:
     """Return the address as RFC 5952 writes it, so that all its spellings are equal."""
     return str(ipaddress.ip_address(address))
+
+
+def _has_bytes(address: str) -> bool:
+    """Return whether the four numbers are bytes, without zeros before them."""
+    return all(int(part) <= HIGHEST_BYTE and (part[0] != "0" or part == "0") for part in address.split("."))
 
 
 def _is_address(text: str) -> bool:

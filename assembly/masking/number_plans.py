@@ -7,7 +7,7 @@ is valid if it matches, with or without the prefix of calls inside the country (
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -15,32 +15,39 @@ from phonenumbers import PhoneMetadata, country_code_for_region, region_codes_fo
 
 NOT_GEOGRAPHIC = "001"
 MOST_CODE_DIGITS = 3
+PREFIXES = "01"
+LEAST_REWRITTEN_DIGITS = 12
+"""No number with the code of a carrier is shorter."""
 KINDS = (
     *("fixed_line", "mobile", "toll_free", "premium_rate", "shared_cost", "personal_number", "voip", "pager"),
     *("uan", "voicemail"),
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class NumberPlan:
-    """The expression of all numbers of some countries, and of the prefix that is left out in calls from elsewhere.
+    """The expressions of all numbers of some countries, by length, and of the prefix that calls from elsewhere lack.
 
-    If the prefix has a group that matched, the number is what the last one has (`is_rewritten`).
+    If a group of the prefix matched and the plan `is_rewritten`, the number is what the group has.
     """
 
     prefix: re.Pattern[str] | None
-    numbers: re.Pattern[str]
+    numbers: Mapping[int, re.Pattern[str]]
     is_rewritten: bool = False
 
     def has(self, digits: str) -> bool:
         """Return whether these digits are a number of the plan, with or without the prefix."""
-        if self.numbers.fullmatch(digits):
+        if self._has_whole(digits):
             return True
         found = self.prefix.match(digits) if self.prefix else None
         if found is None:
             return False
         group = found.lastindex if self.is_rewritten else None
-        return self.numbers.fullmatch(found[group] if group else digits[found.end() :]) is not None
+        return self._has_whole(found[group] if group else digits[found.end() :])
+
+    def _has_whole(self, digits: str) -> bool:
+        numbers = self.numbers.get(len(digits))
+        return numbers is not None and numbers.fullmatch(digits) is not None
 
 
 def is_international_number(digits: str) -> bool:
@@ -53,7 +60,11 @@ def is_international_number(digits: str) -> bool:
 
 def is_national_number(digits: str, regions: Sequence[str]) -> bool:
     """Return whether these digits are a number of one of the regions, as it is dialled or written there."""
-    return any(plan.has(digits) for plan in _plans_of_regions(tuple(regions)))
+    of_all, plans = _plans_of_regions(tuple(regions))
+    numbers = of_all.get(len(digits))
+    if numbers is not None and numbers.fullmatch(digits):
+        return True
+    return len(digits) >= LEAST_REWRITTEN_DIGITS and any(plan.has(digits) for plan in plans)
 
 
 @cache
@@ -63,45 +74,50 @@ def _plan_of_code(code: str) -> NumberPlan | None:
 
 
 @cache
-def _plans_of_regions(regions: tuple[str, ...]) -> list[NumberPlan]:
-    """Return the plans of the regions, those with the same prefix as one."""
-    by_prefix = defaultdict[str | None, list[str]](list)
+def _plans_of_regions(regions: tuple[str, ...]) -> tuple[Mapping[int, re.Pattern[str]], list[NumberPlan]]:
+    """Return all numbers of the regions by length, with and without their prefixes of one digit, and those plans whose
+    prefixes have more to them, such as the code of a carrier.
+    """
+    patterns = defaultdict[int, dict[str, None]](dict)
+    rewritten: list[NumberPlan] = []
     for region in regions:
-        by_prefix[PhoneMetadata.metadata_for_region(region).national_prefix_for_parsing].append(region)
-    return [_plan(alike[0], dict.fromkeys(map(country_code_for_region, alike))) for alike in by_prefix.values()]
+        code = country_code_for_region(region)
+        plan = _plan(region, [code])
+        prefix = next((one for one in PREFIXES if plan.prefix and plan.prefix.match(one)), None)
+        for length, numbers in plan.numbers.items():
+            patterns[length][numbers.pattern] = None
+            if prefix:
+                patterns[length + 1][f"{prefix}(?:{numbers.pattern})"] = None
+        if plan.is_rewritten:
+            rewritten.append(plan)
+    return {length: re.compile("|".join(known)) for length, known in patterns.items()}, rewritten
 
 
 def _plan(region: str, codes: Iterable[int]) -> NumberPlan:
-    known = next(iter(_metadata(code, [region]) for code in codes))
-    [metadata] = known
-    prefix = metadata.national_prefix_for_parsing
-    patterns = dict.fromkeys(
-        pattern
-        for code in codes
-        for of in _metadata(code, region_codes_for_country_code(code))
-        for pattern in _patterns(of)
-    )
+    """Return the plan of the countries with these codes; the prefix is that of the region."""
+    patterns = defaultdict[int, dict[str, None]](dict)
+    for code in codes:
+        for one in region_codes_for_country_code(code):
+            for length, pattern in _patterns(_metadata(one, code)):
+                patterns[length][pattern] = None
+    of_region = _metadata(region, next(iter(codes)))
+    prefix = of_region.national_prefix_for_parsing
     return NumberPlan(
         re.compile(prefix) if prefix else None,
-        re.compile("|".join(patterns)),
-        is_rewritten=bool(metadata.national_prefix_transform_rule),
+        {length: re.compile("|".join(f"(?:{one})" for one in known)) for length, known in patterns.items()},
+        is_rewritten=bool(of_region.national_prefix_transform_rule),
     )
 
 
-def _metadata(code: int, regions: Iterable[str]) -> list[PhoneMetadata]:
-    return [
-        PhoneMetadata.metadata_for_nongeo_region(code)
-        if region == NOT_GEOGRAPHIC
-        else PhoneMetadata.metadata_for_region(region)
-        for region in regions
-    ]
+def _metadata(region: str, code: int) -> PhoneMetadata:
+    if region == NOT_GEOGRAPHIC:
+        return PhoneMetadata.metadata_for_nongeo_region(code)
+    return PhoneMetadata.metadata_for_region(region)
 
 
-def _patterns(metadata: PhoneMetadata) -> Iterator[str]:
-    """Yield the patterns of a region's kinds of numbers, each with the lengths that it may have."""
+def _patterns(metadata: PhoneMetadata) -> Iterator[tuple[int, str]]:
+    """Yield the patterns of a region's kinds of numbers, with each length that such a number may have."""
     for kind in KINDS:
         of = getattr(metadata, kind)
-        if of and of.national_number_pattern and of.possible_length:
-            lengths = "|".join(rf"\d{{{length}}}\Z" for length in of.possible_length if length > 0)
-            if lengths:
-                yield rf"(?={lengths})(?:{of.national_number_pattern})"
+        if of and of.national_number_pattern:
+            yield from ((length, of.national_number_pattern) for length in of.possible_length if length > 0)

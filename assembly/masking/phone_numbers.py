@@ -6,9 +6,9 @@ from functools import cached_property
 
 import phonenumbers
 
-from assembly.masking.context_words import ContextPattern, ContextWords, FoundWords, WordsInText, small_letters
+from assembly.masking.context_words import ContextPattern, ContextWords, WordsInText
 from assembly.masking.number_plans import is_international_number, is_national_number
-from assembly.masking.spans import SEPARATORS, OtherNumbers, Span
+from assembly.masking.spans import SEPARATORS, Span, names_another_number
 
 REGIONS = (
     "US",
@@ -42,7 +42,8 @@ REGIONS = (
 )
 """Regions whose national formats are known."""
 CANDIDATE = re.compile(
-    r"(?<![\w.,/-])(?<![\d] )(?:\+|\(|00)?\(?\d(?:[ \-./()]{0,3}\d){5,14}(?: ?(?:ext\.?|x|Durchwahl|-) ?\d{1,5}(?!\d))?"
+    r"(?<![\w.,/-])(?<![\d] )((?:\+|\(|00)?\(?\d(?:[ \-./()]{0,3}\d){5,14}(?: ?- ?\d{1,5}(?!\d))?)"
+    r"(?: ?(?:ext\.?|x|Durchwahl) ?\d{1,5}(?!\d))?"
     r"(?![\w]|[-/.:,]\d)"
 )
 WORDS = ContextWords.of(
@@ -59,9 +60,8 @@ SELF_EVIDENT = re.compile(
     r"|0\d(?: \d\d){4}"  # France
     r"|\(0\d{1,4}\) ?\d[\d -]{4,}"
 )
-EXTENSION = re.compile(r" ?(?:ext\.?|x|Durchwahl) ?\d{1,5}$")
-DIGITS = "0123456789"
-NO_DIGITS = re.compile(r"\D+")
+NO_DIGITS = str.maketrans("", "", "+ -./()")
+"""Removes what may stand between the digits of a number."""
 DATE = re.compile(r"\d{2}([-/.])\d{2}\1\d{4}")
 COUNTED = re.compile(
     r" ?(?:rows|lines|bytes?|records|entries|items|zeilen|tokens|px|ms|kwh|km|kg|eur|€|%)\b", re.IGNORECASE
@@ -74,42 +74,44 @@ def find_phone_numbers(text: str) -> Iterator[Span]:
     """Yield the phone numbers of a text, with their extensions."""
     around: _Surroundings | None = None
     for found in CANDIDATE.finditer(text):
-        start, number = found.start(), found[0]
+        start, number = found.start(), found[1]
         if number.startswith("(") and ")" not in number:
             start, number = start + 1, number[1:]
         around = around or _Surroundings(text)
-        if _is_phone_number(around, start, number):
+        if _is_phone_number(around, start, number, found.end()):
             yield Span("phone", start, found.end())
 
 
 class _Surroundings:
-    """A text with the words in it that announce a phone number, or another one."""
+    """A text with the words in it that announce a phone number."""
 
     def __init__(self, text: str) -> None:
-        self.text, self.others, self._words = text, OtherNumbers(text), WordsInText(WORDS, text)
+        self.text, self._words = text, WordsInText(WORDS, text)
 
     def announce(self, start: int) -> bool:
         """Return whether words announce a phone number at this place."""
-        return self._words.stand_before(start, WORD_REACH) or self._phrases.stand_before(start, WORD_REACH)
+        if self._words.stand_before(start, WORD_REACH):
+            return True
+        return self._may_have_phrases and PHRASES.stand_before(self.text, start, WORD_REACH)
 
     @cached_property
-    def _phrases(self) -> FoundWords:
-        return PHRASES.places_in(self.text, small_letters(self.text))
+    def _may_have_phrases(self) -> bool:
+        return PHRASES.may_be_in(self.text.lower())
 
 
-def _is_phone_number(around: _Surroundings, start: int, number: str) -> bool:
-    without_extension = EXTENSION.sub("", number) if number[-6:].strip(DIGITS) else number
-    digits = NO_DIGITS.sub("", without_extension)
+def _is_phone_number(around: _Surroundings, start: int, number: str, end: int) -> bool:
+    """Return whether this is a phone number; `number` is what stands from `start` to `end`, without an extension."""
+    digits = number.translate(NO_DIGITS)
     if not LEAST_DIGITS <= len(digits) <= MOST_DIGITS:
         return False
     if number.startswith(("+", "00")):
         return is_international_number(digits.lstrip("0"))
     return (
-        (SELF_EVIDENT.fullmatch(without_extension) is not None or around.announce(start))
+        (SELF_EVIDENT.fullmatch(number) is not None or around.announce(start))
         and is_national_number(digits, REGIONS)
         and not DATE.fullmatch(number)
-        and not COUNTED.match(around.text, start + len(number))
-        and not around.others.are_named_before(start)
+        and not COUNTED.match(around.text, end)
+        and not names_another_number(around.text, start)
     )
 
 

@@ -1,7 +1,6 @@
 """Recognition finds the personal data in a text."""
 
 import re
-from itertools import chain
 
 from assembly.masking.account_numbers import find_cards, find_ibans
 from assembly.masking.identity_numbers import find_identity_numbers
@@ -10,7 +9,7 @@ from assembly.masking.phone_numbers import find_phone_numbers
 from assembly.masking.spans import Span, without_overlaps
 
 DIGIT = re.compile(r"\d")
-UNUSUAL_SPACES = "\u00a0\u202f\u2007\u2009"
+USUAL_SPACES = str.maketrans(dict.fromkeys("\u00a0\u202f\u2007\u2009", " "))
 """Spaces at which lines do not break, and narrow ones, stand between the digits of numbers."""
 
 
@@ -20,10 +19,9 @@ def find_personal_data(text: str) -> list[Span]:
     Of readings of the same place, the one with the stronger check wins: an IBAN before a number of a card, and a phone
     number last.
     """
-    for space in UNUSUAL_SPACES:
-        text = text.replace(space, " ")
+    text = text if text.isascii() else text.translate(USUAL_SPACES)
     found = [*find_emails(text)]
     if DIGIT.search(text):
-        numbers = (find_ibans, find_ip_addresses, find_cards, find_identity_numbers, find_phone_numbers)
-        found += chain.from_iterable(find(text) for find in numbers)
-    return without_overlaps(found)
+        for find in (find_ibans, find_ip_addresses, find_cards, find_identity_numbers, find_phone_numbers):
+            found += find(text)
+    return without_overlaps(found) if len(found) > 1 else found

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from assembly.masking.context_words import ContextWords, WordsInText
+from assembly.masking.context_words import ContextWords
 
 Kind = Literal["email", "phone", "iban", "card", "ip", "national_id", "tax_id"]
 
@@ -47,17 +47,10 @@ class Span:
     end: int
 
 
-class OtherNumbers:
-    """Tells of places in a text whether the words directly before say that a number is no personal data."""
-
-    def __init__(self, text: str) -> None:
-        self._text, self._words = text, WordsInText(OTHER_NUMBERS, text)
-
-    def are_named_before(self, start: int) -> bool:
-        """Return whether a word directly before the place names another kind of number."""
-        if not self._words.stand_before(start, NAME_REACH):
-            return False
-        return OTHER_NUMBER.search(self._text[max(0, start - NAME_REACH) : start]) is not None
+def names_another_number(text: str, start: int) -> bool:
+    """Return whether a word directly before the place says that the number is no personal data."""
+    before = text[max(0, start - NAME_REACH) : start]
+    return OTHER_NUMBERS.are_in(before) and OTHER_NUMBER.search(before) is not None
 
 
 def without_overlaps(spans: Iterable[Span]) -> list[Span]:
