@@ -8,7 +8,12 @@ from stdnum import iban, luhn
 from assembly.masking.spans import SEPARATORS, Span
 
 IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?:[ -]?[A-Za-z0-9]){11,30}(?![A-Za-z0-9])")
-CARD = re.compile(r"(?<![\w.,-])\d(?:[ -]?\d){12,18}(?![\w-]|[.,]\d)")
+CARD = re.compile(
+    r"(?<![\w.,-])(?:\d(?:[ -]?\d){12,18}(?![\w-]|[.,]\d)"
+    r"|(?:\d{4}([._/·\u2013\u2014])\d{4}\1\d{4}\1\d{4}|3\d{3}([._/·\u2013\u2014])\d{6}\2\d{5})(?![\w-]|[.,/]\d))"
+)
+"""Spaces and hyphens may stand anywhere in the number; other separators in its usual groups, everywhere the same."""
+NO_DIGITS = re.compile(r"\D")
 CARD_DIGITS = {"3": {14, 15, 16}, "4": {16, 19}, "5": {16, 19}, "6": {16, 18, 19}, "2": {16}}
 """The lengths of numbers of payment cards by their first digit (ISO/IEC 7812 and the ranges of the issuers)."""
 CARD_PREFIX = re.compile(
@@ -43,7 +48,7 @@ def _has_check_digits(number: str) -> bool:
 def find_cards(text: str) -> Iterator[Span]:
     """Yield the numbers of payment cards: of a known issuer, with the right length and check digit."""
     for found in CARD.finditer(text):
-        digits = found[0].replace(" ", "").replace("-", "")
+        digits = NO_DIGITS.sub("", found[0])
         has_length = len(digits) in CARD_DIGITS.get(digits[0], ())
         if has_length and CARD_PREFIX.match(digits) and luhn.is_valid(digits):
             yield Span("card", found.start(), found.end())

@@ -11,7 +11,9 @@ from functools import partial
 
 from stdnum import luhn
 from stdnum.ar import cuit
+from stdnum.ar import dni as argentine
 from stdnum.at import vnr
+from stdnum.au import tfn
 from stdnum.be import nn
 from stdnum.bg import egn
 from stdnum.br import cnpj, cpf
@@ -20,34 +22,49 @@ from stdnum.ch import ssn as ahv
 from stdnum.ch import uid
 from stdnum.cl import rut
 from stdnum.cn import ric
+from stdnum.co import nit
 from stdnum.cz import rc
 from stdnum.de import idnr
 from stdnum.dk import cpr
+from stdnum.do import cedula
+from stdnum.ec import ci
 from stdnum.ee import ik
 from stdnum.es import cif, dni, nie
 from stdnum.eu import vat
 from stdnum.fi import hetu
 from stdnum.fr import nir
-from stdnum.gb import utr
+from stdnum.gb import nhs, utr
 from stdnum.gb import vat as british_vat
 from stdnum.gr import amka
 from stdnum.hr import oib
+from stdnum.id import npwp
 from stdnum.ie import pps
-from stdnum.in_ import aadhaar
+from stdnum.il import idnr as israeli
+from stdnum.in_ import aadhaar, pan
 from stdnum.is_ import kennitala
 from stdnum.it import codicefiscale
 from stdnum.kr import rrn
 from stdnum.lt import asmens
 from stdnum.lv import pvn
-from stdnum.mx import curp
+from stdnum.mx import curp, rfc
+from stdnum.my import nric
 from stdnum.nl import bsn
 from stdnum.no import fodselsnummer, mva
+from stdnum.nz import ird
+from stdnum.pe import cui as peruvian
+from stdnum.pe import ruc
+from stdnum.pk import cnic
 from stdnum.pl import nip, pesel
 from stdnum.pt import nif
 from stdnum.ro import cnp
+from stdnum.ru import inn
 from stdnum.se import personnummer
+from stdnum.si import emso
+from stdnum.th import pin as thai
 from stdnum.tr import tckimlik
+from stdnum.ua import rntrc
 from stdnum.us import ein, ssn
+from stdnum.ve import rif
 from stdnum.za import idnr as south_african
 
 from assembly.masking.context_words import ContextPattern, PartsOfWords
@@ -132,6 +149,16 @@ NATIONAL_FORMS = (
     national(r"[A-Z]{4}\d{6}[HM][A-Z]{5}[A-Z0-9]\d", curp.is_valid),
     national(r"\d{1,2}\.?\d{3}\.?\d{3}-[0-9Kk]", rut.is_valid, r"\brut\b|\brun\b|chile"),
     national(r"\d{2}-?\d{8}-?\d", cuit.is_valid, r"\bcui[tl]\b"),
+    national(r"\d{3}[ -]?\d{3}[ -]?\d{4}", nhs.is_valid, r"\bnhs\b"),
+    national(r"\d{5}[ -]?\d{4}|\d{8}-\d", israeli.is_valid, r"teudat|israeli|זהות"),
+    national(r"\d{6}-?\d{2}-?\d{4}", nric.is_valid, r"\bnric\b|mykad|malaysian"),
+    national(r"\d{5}-?\d{7}-?\d", cnic.is_valid, r"\bcnic\b|pakistan"),
+    national(r"\d-?\d{4}-?\d{5}-?\d{2}-?\d", thai.is_valid, r"\bthai|บัตรประชาชน"),
+    national(r"\d{13}", emso.is_valid, r"\bemšo\b|\bemso\b|\bjmbg\b|матични|slovenian|serbian"),
+    national(r"\d{10}", ci.is_valid, r"c[eé]dula|ecuador"),
+    national(r"\d{3}-?\d{7}-?\d", cedula.is_valid, r"c[eé]dula|dominican"),
+    national(r"\d{8}-?[0-9A-Z]?", peruvian.is_valid, r"\bdni\b|\bcui\b|peru"),
+    national(r"\d{1,2}\.\d{3}\.\d{3}", argentine.is_valid, r"\bdni\b|\bd\.n\.i\b|documento"),
     national(r"\d{3} ?\d{3} ?\d{3}", nif.is_valid, r"\bnif\b|\bn\.i\.f\b"),
 )
 VAT_COUNTRIES = "AT ?U|BE|BG|CY|CZ|DE|DK|EE|EL|ES|FI|FR|GB|HR|HU|IE|IT|LT|LU|LV|MT|NL|PL|PT|RO|SE|SI|SK|XI"
@@ -151,6 +178,15 @@ TAX_FORMS = (
     tax(r"\d{3} ?\d{3} ?\d{3}", nif.is_valid, r"\bnif\b|contribuinte|portug"),
     tax(r"\d{5} ?\d{5}", utr.is_valid, r"\butr\b|unique taxpayer"),
     tax(r"\d{2}\.?\d{3}\.?\d{3}/?\d{4}-?\d{2}", cnpj.is_valid, r"\bcnpj\b"),
+    tax(r"\d{3}[ -]?\d{3}[ -]?\d{3}", tfn.is_valid, r"\btfn\b|tax file"),
+    tax(r"\d{2,3}[ -]?\d{3}[ -]?\d{3}", ird.is_valid, r"\bird\b|inland revenue"),
+    tax(r"[A-ZÑ&]{3,4}[ -]?\d{6}[ -]?[A-Z0-9]{3}", rfc.is_valid, r"\brfc\b|mexican|factura"),
+    tax(r"\d{3}\.?\d{3}\.?\d{3}-?\d", nit.is_valid, r"\bnit\b|colombia"),
+    tax(r"\d{11}", ruc.is_valid, r"\bruc\b"),
+    tax(r"[VEJG]-?\d{8}-?\d", rif.is_valid, r"\brif\b|venezuela"),
+    tax(r"\d{10}(?:\d{2})?", inn.is_valid, r"\binn\b|\bинн\b"),
+    tax(r"\d{10}", rntrc.is_valid, r"ukrainian|ukraine"),
+    tax(r"\d{2}\.\d{3}\.\d{3}\.\d-\d{3}\.\d{3}", npwp.is_valid, r"\bnpwp\b"),
     tax(r"\d{11}", luhn.is_valid, r"partita iva|\bp\.iva|\bp\. iva|\bp iva|\bpiva"),
 )
 START = re.compile(
@@ -158,6 +194,9 @@ START = re.compile(
     r"(?=[A-Za-z .-]{0,16}+(?:\d[ .\-/+A-Za-z]{0,3}+){6})"
 )
 """Where a number may begin: at a digit, or at letters before one, if there are as many digits as all forms have."""
+PAN = re.compile(r"\b[A-Z]{5}\d{4}[A-Z]\b")
+PAN_WORDS = ContextPattern.of(r"\bpan\b|permanent account|india")
+"""The Indian tax number has fewer digits in sequence than all other forms."""
 FORMS = (*TAX_FORMS, *NATIONAL_FORMS)
 """In the order in which they win."""
 UNTOLD = [place for place, form in enumerate(FORMS) if form.words is None]
@@ -168,11 +207,15 @@ WORD_PARTS = PartsOfWords.of({place: form.words.parts for place, form in enumera
 
 def find_identity_numbers(text: str) -> Iterator[Span]:
     """Yield the tax numbers and the national identity numbers of a text."""
+    lowered = text.lower()
+    for short in PAN.finditer(text) if PAN_WORDS.may_be_in(lowered) else ():
+        if PAN_WORDS.stand_before(text, short.start(), CONTEXT_REACH) and pan.is_valid(short[0]):
+            yield Span("tax_id", *short.span())
     starts = [start.start() for start in START.finditer(text)]
     if not starts:
         return
     untold = [start for start in starts if WITHOUT_WORDS.match(text, start)]
-    for place in sorted([*WORD_PARTS.found_in(text.lower()), *(UNTOLD if untold else ())]):
+    for place in sorted([*WORD_PARTS.found_in(lowered), *(UNTOLD if untold else ())]):
         form = FORMS[place]
         for start in starts if form.words else untold:
             found = form.pattern.match(text, start)

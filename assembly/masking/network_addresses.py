@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from assembly.masking.spans import Span
 
 EMAIL = re.compile(
-    r"(?<![\w.+%-])[A-Za-z0-9_][\w.+%'-]{0,63}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,24}"
+    r"(?<![\w.+%-])\w[\w.+%'-]{0,63}@(?:[^\W_](?:[^\W_]|-){0,62}\.)+(?:xn--[A-Za-z0-9-]{2,59}|[^\W\d_]{2,24})"
     r"(?![\w-]|:[\w~./])"
 )
+"""An address, also of a domain with letters of any script (IDN)."""
 IPV4 = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?!\w|\.\d{1,3}(?![\d:]))")
 IPV6 = re.compile(
     r"(?<![\w.])(?<![0-9A-Fa-f]:)(?=[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*:)[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?![\w:])"

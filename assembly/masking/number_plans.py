@@ -111,8 +111,12 @@ def _plan(region: str, codes: Iterable[int]) -> NumberPlan:
 
 def _metadata(region: str, code: int) -> PhoneMetadata:
     if region == NOT_GEOGRAPHIC:
-        return PhoneMetadata.metadata_for_nongeo_region(code)
-    return PhoneMetadata.metadata_for_region(region)
+        found = PhoneMetadata.metadata_for_nongeo_region(code)
+    else:
+        found = PhoneMetadata.metadata_for_region(region)
+    if found is None:
+        raise LookupError(f"There is no numbering plan of {region}.")
+    return found
 
 
 def _patterns(metadata: PhoneMetadata) -> Iterator[tuple[int, str]]:

@@ -47,9 +47,10 @@ CANDIDATE = re.compile(
     r"(?![\w]|[-/.:,]\d)"
 )
 WORDS = ContextWords.of(
-    "tel tels tél phone mobil* móvil mobiel handy cell cellphone cellular cel portable fixe landline desk hotline fax "
-    "fon telefon* téléphone* teléfono rufnummer durchwahl zentrale call* appel* composez numéro ring text whatsapp sms "
-    "dial* reach* contact* erreich* rückfragen unter rappeler joindre chiam* llam* bel* contacto nummer his her"
+    "tel tels tél phone mobil* móvil mobiel handy cell cellphone cellular* celular* cel gsm tlf portable fixe landline "
+    "desk hotline fax fon telefon* téléphone* teléfono rufnummer durchwahl zentrale call* appel* composez numéro ring "
+    "text whatsapp sms dial* reach* contact* erreich* rückfragen unter rappeler joindre chiam* llam* bel* contacto "
+    "nummer his her"
 )
 """Words with which texts announce a phone number."""
 PHRASES = ContextPattern.of(r"\bnumber is\b|\b(?:direct|desk|main) line\b|\b(?:new|neue|nieuwe?) number\b")

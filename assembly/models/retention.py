@@ -117,7 +117,7 @@ class UnusedPiece(models.Model):
 
 class UnusedKey(models.Model):
     """The id of a key whose text, record or owner was deleted. Triggers of the database list them, and
-    `assembly.records.unused_keys` destroys the keys; those of an erasure are destroyed by `privacy.erasure.record_keys`.
+    `assembly.records.unused_keys` destroys the keys. Those of an `erasure` are destroyed by it.
     """
 
     key = models.BinaryField(primary_key=True, max_length=32)

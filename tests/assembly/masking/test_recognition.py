@@ -40,6 +40,17 @@ def test_spans_are_in_order_and_do_not_overlap() -> None:
         ("SSN 315-59-7164", "national_id"),
         ("RSSMRA85T10A562S", "national_id"),
         ("VAT DE136695976", "tax_id"),
+        ("Write to jörg+abo@münchen-post.de", "email"),
+        ("用户@例子.公司", "email"),
+        ("ana@xn--bcher-kva.xn--p1ai", "email"),
+        ("Card 4111.1111.1111.1111", "card"),
+        ("3782/822463/10005", "card"),
+        ("NHS number 943 476 5870", "national_id"),
+        ("PAN ACUPA7085R", "tax_id"),
+        ("TFN 123 456 782", "tax_id"),
+        ("RFC GODE561231GR8", "tax_id"),
+        ("NIT 213.123.432-1", "tax_id"),
+        ("ИНН 7707083893", "tax_id"),
     ],
 )
 def test_one_of_each(text: str, kind: Kind) -> None:
