@@ -261,7 +261,8 @@ class SubjectFileList(ApiView):
     )
     @idempotent
     def post(self, request: Request, id_: UUID) -> Response:
-        """Write a ZIP file with all that is linked to a subject: every version, and the contexts that told any of it.
+        """Write a ZIP file with all that is linked to a subject in every version, the contexts that told any of it, and
+        what else is stored about the person.
 
         A large one is written by a job. It is deleted after a day.
         """
