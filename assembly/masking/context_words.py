@@ -5,6 +5,7 @@ twice for them: where they stand is compared with the places.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -106,11 +107,19 @@ class PartsOfWords:
             part: frozenset(number for number, some in parts.items() if any(_may_begin_in(part, one) for one in some))
             for part in all_parts
         }
-        return cls(re.compile("|".join(map(re.escape, all_parts))), users)
+        return cls(re.compile(_any_of(all_parts)), users)
 
     def found_in(self, lowered: str) -> set[int]:
         """Return the numbers of the expressions that may be found in a text in small letters."""
         return {number for part in set(self.any_part.findall(lowered)) for number in self.users[part]}
+
+
+def _any_of(parts: Sequence[str]) -> str:
+    """Return an expression for these parts, those with the same first letter together, so that few are compared."""
+    by_letter = defaultdict[str, list[str]](list)
+    for part in parts:
+        by_letter[part[0]].append(re.escape(part[1:]))
+    return "|".join(f"{re.escape(letter)}(?:{'|'.join(rest)})" for letter, rest in by_letter.items())
 
 
 def _may_begin_in(part: str, other: str) -> bool:

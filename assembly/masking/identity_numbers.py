@@ -190,7 +190,7 @@ TAX_FORMS = (
     tax(r"\d{11}", luhn.is_valid, r"partita iva|\bp\.iva|\bp\. iva|\bp iva|\bpiva"),
 )
 START = re.compile(
-    r"(?<![\w.,/-])(?=\d|(?:[A-Za-z]{3} )?[A-Za-z]{1,6}[- ]?\d)"
+    r"(?<![\w.,/-])(?=\d|(?:[A-Za-z]{3} )?[A-Za-z]{1,6}+[- ]?\d)"
     r"(?=[A-Za-z .-]{0,16}+(?:\d[ .\-/+A-Za-z]{0,3}+){6})"
 )
 """Where a number may begin: at a digit, or at letters before one, if there are as many digits as all forms have."""

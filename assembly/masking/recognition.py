@@ -9,7 +9,7 @@ from assembly.masking.phone_numbers import find_phone_numbers
 from assembly.masking.spans import Span, without_overlaps
 
 DIGIT = re.compile(r"\d")
-USUAL_SPACES = str.maketrans(dict.fromkeys("\u00a0\u202f\u2007\u2009", " "))
+UNUSUAL_SPACES = "\u00a0\u202f\u2007\u2009"
 """Spaces at which lines do not break, and narrow ones, stand between the digits of numbers."""
 
 
@@ -19,7 +19,9 @@ def find_personal_data(text: str) -> list[Span]:
     Of readings of the same place, the one with the stronger check wins: an IBAN before a number of a card, and a phone
     number last.
     """
-    text = text if text.isascii() else text.translate(USUAL_SPACES)
+    if not text.isascii():
+        for space in UNUSUAL_SPACES:
+            text = text.replace(space, " ")
     found = [*find_emails(text)]
     if DIGIT.search(text):
         for find in (find_ibans, find_ip_addresses, find_cards, find_identity_numbers, find_phone_numbers):

@@ -238,6 +238,7 @@ def erasure_page(request: HttpRequest, id_: UUID) -> HttpResponse:
     facts: dict[str, Any] = {
         "erasure": erasure,
         "report": erasure.report,
+        "keys": report.get("keys"),
         "gone_by": datetime.datetime.fromisoformat(gone_by) if gone_by else None,
         "places": [line for line in report.get("places", ()) if line["found"]],
         "empty": sum(not line["found"] for line in report.get("places", ())),
