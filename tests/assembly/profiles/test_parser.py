@@ -111,6 +111,7 @@ report_failures: false
 conflicts: withhold
 coherence_min: .5
 second_round: true
+summaries_max: 0
 """
 
 
@@ -235,6 +236,7 @@ FAULTS: list[tuple[str, str, int, str]] = [
     ("depth_limit: 1", "conflicts: false", 5, "one of: mark, withhold, tell, off"),
     ("depth_limit: 1", "coherence_min: 2", 5, "from 0 to 1"),
     ("depth_limit: 1", "second_round: maybe", 5, "true or false"),
+    ("depth_limit: 1", "summaries_max: -1", 5, "a whole number from 0 to 1,000"),
     ("overflow: drop", "least_origin: god", 22, "one of: person, agent, tool, external"),
     ("overflow: drop", "relevance_floor: 2", 22, "from 0 to 1"),
     ("required: true", "relevance_floor: .5", 13, "“relevance_floor” is for blocks alone"),
