@@ -122,7 +122,7 @@ def test_a_text_has_the_options_of_the_memory_layer() -> None:
         read(GOOD), lod="adaptive", scope_limits={"noosphere": 15, "experience": 5}, delimit="tags", cut_mark="seed",
         half_life={"library": 90, "workshop": 0.5}, credibility={"noosphere": 0.9, "workshop": 0},
         deduplicate=False, report_failures=False, conflicts="withhold", coherence_min=0.5,
-        second_round=True, sections=read_profile.sections,
+        second_round=True, summaries_max=0, sections=read_profile.sections,
     )  # fmt: skip
     for off in ("off", '"off"'):
         assert read(f"conflicts: {off}\n{GOOD}").conflicts == "off", "YAML takes a bare off for false"
