@@ -1,10 +1,11 @@
-"""What is dear to build and the same for many modules is built once per run; each module gets a clone of its database.
+"""What is dear to build is built once, by the run or by a module, and what tests do to it is rolled back.
 
-The first worker that asks builds it, in a clone of the migrated template, and commits; others wait meanwhile. All get
-what was returned as a copy of their own. It must therefore be possible to pickle it: model instances and texts of keys
-are, signed-in browsers are not. The present moment is that of the run's first module.
+Of what is the same for many modules, each gets a clone. The first worker that asks builds it, in a clone of the
+migrated template, and commits; others wait meanwhile. All get what was returned as a copy of their own. It must
+therefore be possible to pickle it: model instances and keys are, signed-in browsers are not. It is as old as the run.
 """
 
+import copy
 import fcntl
 import os
 import pickle
@@ -13,7 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
+from assembly.pipeline import shared_answers, shared_memos
 from config.keys.store import is_destroyed
+from memories.search import owner_sample
 from tests.postgres import FOLDER, TEMPLATE, cloned_database, connected_to, create_template
 
 Built = TypeVar("Built")
@@ -38,3 +41,15 @@ def built_once(name: str, build: Callable[[], Built]) -> Iterator[Built]:
             returned.write_bytes(built)
     with cloned_database(template, with_keys=True) as clone, connected_to(clone):
         yield pickle.loads(returned.read_bytes())  # noqa: S301 - it was written above
+
+
+def copy_of(built: Built) -> Built:
+    """A copy for one test of what was built for its module: what a test sets on a model instance, no other one sees.
+
+    What this process keeps of the same owners as they were in the test before is forgotten; `tests.conftest` forgets
+    the rest before each test.
+    """
+    shared_answers.assembly_cache._entries.clear()
+    shared_memos.forget_memos()
+    owner_sample._cache.clear()
+    return copy.deepcopy(built)
