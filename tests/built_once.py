@@ -14,7 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from assembly.pipeline import shared_answers, shared_memos
+from assembly.pipeline import shared_memos
+from assembly.pipeline.answer_cache import assembly_cache
 from config.keys.store import is_destroyed
 from memories.search import owner_sample
 from tests.postgres import FOLDER, TEMPLATE, cloned_database, connected_to, create_template
@@ -49,7 +50,7 @@ def copy_of(built: Built) -> Built:
     What this process keeps of the same owners as they were in the test before is forgotten; `tests.conftest` forgets
     the rest before each test.
     """
-    shared_answers.assembly_cache._entries.clear()
+    assembly_cache._entries.clear()
     shared_memos.forget_memos()
     owner_sample._cache.clear()
     return copy.deepcopy(built)
