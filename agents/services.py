@@ -21,7 +21,14 @@ from teams.secret_scanning.handling import storable_text
 from teams.sensitivity import DEFAULT_LEVEL, LEVEL_WORDS, Sensitivity
 from teams.services import erase
 from teams.versioned_text.drafts import drafts_delete
-from teams.versioned_text.versioned_file import StaleVersion, file_append, file_create, file_insert, file_save, lock_row
+from teams.versioned_text.versioned_file import (
+    StaleVersion,
+    file_append,
+    file_create,
+    file_save,
+    files_insert,
+    lock_row,
+)
 
 
 @transaction.atomic
@@ -77,9 +84,11 @@ def agent_files_provision(agents: Sequence[Agent]) -> int:
     )
     present = set(AgentFile.everything.filter(agent__in=held).values_list("agent_id", "file_key"))
     missing = [(agent, key) for agent in held for key in AgentFile.Key if (agent.id, key.value) not in present]
-    for agent, key in missing:
-        content = agent.instructions if key is AgentFile.Key.INSTRUCTIONS else ""
-        file_insert(file=AgentFile(agent=agent, file_key=key, content=content), author=SYSTEM.author)
+    files = [
+        AgentFile(agent=agent, file_key=key, content=agent.instructions if key is AgentFile.Key.INSTRUCTIONS else "")
+        for agent, key in missing
+    ]
+    files_insert(files=files, author=SYSTEM.author)
     return len(missing)
 
 

@@ -14,7 +14,7 @@ from teams.legal_holds import require_not_held
 from teams.models import Membership, Team, TeamFile, User, admins_of, readers_of
 from teams.principal import SYSTEM, Principal, Role
 from teams.versioned_text.drafts import drafts_delete
-from teams.versioned_text.versioned_file import StaleVersion, file_create, lock_row
+from teams.versioned_text.versioned_file import StaleVersion, files_insert, lock_row
 
 
 @transaction.atomic
@@ -46,8 +46,7 @@ def team_files_provision(teams: Sequence[Team]) -> int:
     ]
     present = set(TeamFile.everything.filter(team__in=ids).values_list("team_id", "file_key"))
     missing = [(id_, key) for id_ in ids for key in TeamFile.Key.values if (id_, key) not in present]
-    for id_, key in missing:
-        file_create(file=TeamFile(team_id=id_, file_key=key), author=SYSTEM.author)
+    files_insert(files=[TeamFile(team_id=id_, file_key=key) for id_, key in missing], author=SYSTEM.author)
     return len(missing)
 
 
@@ -117,8 +116,14 @@ def membership_set(*, team: Team, user: User, role: str, principal: Principal = 
     current = lock_row(team)  # two admins who demote each other at once take turns
     if role != Role.ADMIN:
         _require_another_admin(current, user)
-    before = Membership.objects.filter(team=current, user=user).values_list("role", flat=True).first()
-    membership, _ = Membership.objects.update_or_create(team=current, user=user, defaults={"role": role})
+    # The lock on the team's row keeps others from adding or changing the membership meanwhile.
+    membership = Membership.objects.filter(team=current, user=user).first()
+    before = membership.role if membership else None
+    if membership is None:
+        membership = Membership.objects.create(team=current, user=user, role=role)
+    elif before != role:
+        membership.role = role
+        membership.save(update_fields=["role"])
     if before != role:
         detail = {"team": current.name, "role": role, "before": {"role": before}}
         activity_record(principal, ActivityAction.MEMBER_SET, str(user), team_ids=[current.id], detail=detail)

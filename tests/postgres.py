@@ -171,17 +171,30 @@ def _rename(server: EmbeddedPostgres, name: str, other: str) -> None:
 
 
 @contextmanager
-def cloned_database(template: str = TEMPLATE) -> Iterator[str]:
-    """A fresh clone of the template, to which nobody may be connected; dropped at the end. Yields its name."""
+def cloned_database(template: str = TEMPLATE, *, with_keys: bool = False) -> Iterator[str]:
+    """A fresh clone of the template, to which nobody may be connected; dropped at the end. Yields its name.
+
+    Its key store is empty, or a clone of that of the template.
+    """
     name = f"dossier_{uuid4().hex[:12]}"
     server = _server()
     _create(server, name, template)
-    _lend_keys(server, name)
+    if with_keys:
+        _create(server, keys_of(name), keys_of(template))
+    else:
+        _lend_keys(server, name)
     try:
         yield name
     finally:
         _drop(server, name)
         _take_keys_back(server, name)
+
+
+def create_template(name: str) -> None:
+    """Create a clone of the template that stays to the end of the run, to be filled and then cloned with its keys."""
+    server = _server()
+    _create(server, name, TEMPLATE)
+    _lend_keys(server, name)
 
 
 def leave(name: str) -> None:
@@ -191,9 +204,7 @@ def leave(name: str) -> None:
     for wrapper in [connections[alias] for alias in connections]:
         _point(wrapper, wrapper.settings_dict["NAME"])
     _point_broker()
-    for role in get_args(Role):
-        with _connect(_server(), role) as connection:
-            connection.execute(END_OWN_SESSIONS, [name])
+    _end_sessions(_server(), name)
 
 
 def keys_of(name: str) -> str:

@@ -3,6 +3,7 @@
 import datetime
 
 import pytest
+from django.utils import timezone
 
 from agents.models import Agent, AgentFile
 from agents.services import agent_create, daily_log_append
@@ -11,6 +12,7 @@ from teams.models import Team
 from teams.principal import SYSTEM
 from teams.services import team_create
 from teams.versioned_text.versioned_file import file_save
+from tests.built_once import copy_of
 
 NOW = datetime.datetime(2025, 3, 14, 12, tzinfo=datetime.UTC)
 
@@ -38,3 +40,21 @@ def luna(demo_team: Team) -> Agent:
     daily_log_append(agent=agent, date=NOW.date(), text="Met the team.", principal=SYSTEM)
     memory_create(owner=agent, facts=MemoryFacts(kind="preference", text="Bullet points"), principal=SYSTEM)
     return agent
+
+
+@pytest.fixture(scope="module")
+def press_of_module(module_database: str) -> tuple[Agent, Team]:
+    """What `press` is a copy of."""
+    from tests.assembly.one_of_each import everything  # which imports from here
+
+    return everything(timezone.now())
+
+
+@pytest.fixture
+def press(press_of_module: tuple[Agent, Team], db: None) -> tuple[Agent, Team]:
+    """The agent “mira” and its team “press”, which keep one of everything, today.
+
+    They are built once per module. A module that uses this in some of its tests marks all with
+    `usefixtures("press")`, so that no test depends on whether another one ran before.
+    """
+    return copy_of(press_of_module)

@@ -7,7 +7,7 @@ As `mixed` of the cast, with things that belong to the teams. Every team has an 
 import datetime
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.test import Client
@@ -114,6 +114,17 @@ MIXED_ROLES = {LED: Role.ADMIN, HELPED: Role.EDITOR, WATCHED: Role.VIEWER}
 
 def world() -> World:
     """Everything, committed by who calls it."""
+    return signed_in(world_without_browsers())
+
+
+def signed_in(world: World) -> World:
+    """The world with a browser for everybody, signed in just now."""
+    browsers = {name: _signed_in(person) for name, person in world.people.items()} | {"nobody": Client()}
+    return replace(world, browsers=browsers)
+
+
+def world_without_browsers() -> World:
+    """Everything that can be kept in a file, see `built_once`."""
     mixed = _person("mixed")
     teams = {slug: _owned(slug) for slug in (LED, HELPED, WATCHED, FOREIGN)}
     for slug, role in MIXED_ROLES.items():
@@ -127,8 +138,7 @@ def world() -> World:
     for name, role in (("viewer", Role.VIEWER), ("editor", Role.EDITOR)):
         people[name] = _person(name)
         membership_set(team=teams[LED].team, user=people[name], role=role)
-    browsers = {name: _signed_in(person) for name, person in people.items()} | {"nobody": Client()}
-    return World(teams, people, _keys(teams), _ids(mixed, teams[LED]), browsers)
+    return World(teams, people, _keys(teams), _ids(mixed, teams[LED]), browsers={})
 
 
 def _signed_in(person: User) -> Client:

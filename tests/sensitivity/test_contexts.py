@@ -22,7 +22,9 @@ from memories.services import MemoryFacts, memories_create
 from teams.models import Team, User
 from teams.principal import SYSTEM, Principal
 from teams.sensitivity import SETTABLE_LEVELS, Clearances, Sensitivity
+from tests import personas
 from tests.assembly.conflicts.conflict_factories import conflict_between
+from tests.built_once import copy_of
 from tests.client import Api
 from tests.sensitivity.restricted_things import (
     MARKER,
@@ -33,15 +35,18 @@ from tests.sensitivity.restricted_things import (
     raise_level,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.usefixtures("module_database"), pytest.mark.django_db]
+owner, editor, teammate, team, agent = personas.once_per_module(
+    personas.owner, personas.editor, personas.teammate, personas.team, personas.agent
+)
 
 NOW = datetime.datetime(2026, 1, 5, 12, tzinfo=datetime.UTC)
 RULE = "then: {always_include: [{memory_kind: fact}, {path: '*.md'}, {tag: tea}, {path: RULES}]}\n"
 PLAIN = "Plainly"
 
 
-@pytest.fixture
-def stocked(agent: Agent, team: Team) -> Agent:
+@pytest.fixture(scope="module")
+def stocked_of_module(agent: Agent, team: Team) -> Agent:
     """An agent with several things of every kind, none of them above internal."""
     for number in range(3):
         add_items(agent, f"{PLAIN}{number}", Sensitivity.INTERNAL)
@@ -52,6 +57,11 @@ def stocked(agent: Agent, team: Team) -> Agent:
     for row in (agent.files.get(file_key="KNOWLEDGE"), team.files.get(file_key="RULES")):
         raise_level(type(row), row.pk)  # every agent and team has them; they are empty as yet
     return agent
+
+
+@pytest.fixture
+def stocked(stocked_of_module: Agent, db: None) -> Agent:
+    return copy_of(stocked_of_module)
 
 
 def add_restricted(agent: Agent, team: Team) -> None:

@@ -3,20 +3,19 @@
 from typing import Any
 
 import pytest
-from django.utils import timezone
 
 from agents.models import Agent
+from teams.models import Team
 from tests.assembly.contexts.test_deadlines_api import BODY
 from tests.assembly.failing_sources import raising, replaced
-from tests.assembly.one_of_each import everything
 from tests.client import Api, errors_of, problem
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.usefixtures("press"), pytest.mark.django_db]
 
 
 @pytest.fixture
-def mira() -> Agent:
-    return everything(timezone.now())[0]
+def mira(press: tuple[Agent, Team]) -> Agent:
+    return press[0]
 
 
 def codes_of(api: Api, **body: Any) -> list[str]:

@@ -22,11 +22,10 @@ from teams.models import OrganisationFile, Team
 from teams.organisation.services import organisation_file_create
 from teams.principal import SYSTEM
 from teams.versioned_text.versioned_file import file_save
-from tests.assembly.one_of_each import everything
 from tests.assembly.sources.source_factories import document
 from tests.client import Api, errors_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.usefixtures("press"), pytest.mark.django_db]
 
 TOPIC = "How long does the ink dry on the paper?"
 INK = "Black ink dries within a day on newsprint. "
@@ -35,9 +34,9 @@ STATEMENTS = 44
 
 
 @pytest.fixture
-def mira(team: Any) -> tuple[Agent, Team]:
+def mira(team: Any, press: tuple[Agent, Team]) -> tuple[Agent, Team]:
     """An agent that keeps one of everything."""
-    return everything(timezone.now())
+    return press
 
 
 def asked(api: Api, **body: Any) -> dict[str, Any]:

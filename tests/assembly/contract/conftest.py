@@ -1,13 +1,12 @@
 """An agent and a team with one of everything, and the key of the agent."""
 
 import pytest
-from django.utils import timezone
 
 from agents.keys import api_key_create
 from agents.models import Agent
 from assembly.pipeline import shared_answers
 from assembly.pipeline.answer_cache import AssemblyCache
-from tests.assembly.one_of_each import everything
+from teams.models import Team
 from tests.client import Api
 
 
@@ -18,9 +17,9 @@ def _no_older_answers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def mira(db: None) -> Agent:
+def mira(press: tuple[Agent, Team]) -> Agent:
     """The agent “mira”, which works in the team “press” alone."""
-    return everything(timezone.now())[0]
+    return press[0]
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from tests.assembly.contract.contract_checks import ask, codes_of, sent
 from tests.assembly.contract.test_validation import POLICY
 from tests.client import Api, errors_of, problem
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.usefixtures("press"), pytest.mark.django_db]
 LONG = (
     "The ink of the morning edition dries on the upper rack. The harbour master rings the bell at seven. Nobody may "
     "touch a sheet before noon. Three crates of paper stand behind the door of the press room. Ada keeps the keys of "
@@ -51,14 +51,6 @@ def test_without_an_intent_nothing_is_searched_for(mira_api: Api) -> None:
     assert 0 <= metadata["source_coverage"] <= 1
     agent = agent_create(slug="new", name="New", teams=[])
     assert agent.slug == "new"
-
-
-def test_an_agent_that_knows_nothing_gets_an_empty_answer(admin_api: Api, agent: Agent) -> None:
-    document = ask(admin_api, agent="ada", source_scope=["L1"], format="markdown")
-    assert document["fragments"] == []
-    assert document["metadata"]["content"] == ""
-    assert (document["metadata"]["source_coverage"], document["metadata"]["total_tokens"]) == (1, 0)
-    assert ask(admin_api, "two", agent="ada", intent="")["metadata"]["quality_achieved"] is None
 
 
 @pytest.mark.parametrize("budget", [0, 1, 40, 150, 400, 200_000])

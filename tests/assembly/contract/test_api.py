@@ -6,7 +6,7 @@ from assembly.engine.scopes import SCOPES
 from tests.assembly.contract.contract_checks import ask
 from tests.client import Api
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.usefixtures("press"), pytest.mark.django_db]
 
 
 def test_an_agents_key_needs_no_more_than_an_id_and_an_intent(mira_api: Api) -> None:

@@ -11,7 +11,7 @@ from teams.models import Team, User
 from tests.assembly.contract.contract_checks import ask, sent
 from tests.client import Api, errors_of, problem
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.usefixtures("press"), pytest.mark.django_db]
 
 
 def test_a_key_speaks_for_its_own_agent_alone(mira_api: Api, agent: Agent) -> None:

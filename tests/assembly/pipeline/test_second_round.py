@@ -35,10 +35,11 @@ from teams.sensitivity import Sensitivity
 from teams.versioned_text.versioned_file import file_create
 from tests.assembly.failing_sources import Gather, dividing_by_zero, replaced, sleeping
 from tests.assembly.one_of_each import everything
+from tests.built_once import copy_of
 from tests.client import Api
 from tests.sensitivity.restricted_things import raise_level
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.usefixtures("mira"), pytest.mark.django_db]
 
 TOPIC = "How long does the ink dry on the paper?"
 OTTO = "Otto Brandt is reached in the workshop behind the station, on weekdays only."
@@ -61,8 +62,8 @@ def _no_older_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shared_answers, "assembly_cache", AssemblyCache())
 
 
-@pytest.fixture
-def mira(db: None) -> tuple[Agent, Team]:
+@pytest.fixture(scope="module")
+def mira_of_module(module_database: str) -> tuple[Agent, Team]:
     """An agent whose oldest memory is about somebody whom the topic does not name, and forty newer ones about ink."""
     agent, team = everything(timezone.now())
     memories_create(owner=agent, facts=[MemoryFacts(kind="fact", text=OTTO)], principal=SYSTEM)
@@ -72,6 +73,11 @@ def mira(db: None) -> tuple[Agent, Team]:
         content = PROFILE.format(name=name, second=second)
         file_create(file=StoredProfile(name=name, content=content), author=SYSTEM.author)
     return agent, team
+
+
+@pytest.fixture
+def mira(mira_of_module: tuple[Agent, Team], db: None) -> tuple[Agent, Team]:
+    return copy_of(mira_of_module)
 
 
 def context(mira: tuple[Agent, Team], profile: str = "twice", **wishes: Any) -> AssemblyResult:
