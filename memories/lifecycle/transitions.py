@@ -28,6 +28,7 @@ from memories.jobs.services import job_create
 from memories.lifecycle.frozen_texts import FrozenTexts, freeze_once, thaw
 from memories.lifecycle.packing import pack_if_smaller, unpack
 from memories.lifecycle.thing_tables import DOCUMENTS, EVENTS, ThingTable
+from memories.lifecycle.tier_checks import forget_checks, look_again
 from memories.lifecycle.tiers import Tier
 from memories.models import Chunk
 from teams.principal import SYSTEM
@@ -167,6 +168,10 @@ def things_move(
         taken += _hide_chunks({thing.id: thing for thing in things if thing.id in set(moved)}, texts)
     if table is not EVENTS and not connection.in_atomic_block:
         _empty_word_lists(len(moved))
+    if to is Tier.HOT:
+        look_again(table.name, dict.fromkeys(moved, at))
+    else:
+        forget_checks(moved)
     if seconds is not None:
         seconds.extend(taken)
     return moved

@@ -154,6 +154,7 @@ PLACES: tuple[Place, ...] = (
     _replaced("profile_tunings", "changer_name", "profile_name change changed_by"),
     _untouched("tuning_windows", "profile_name"),
     _untouched("thing_uses", "kind"),
+    _untouched("tier_checks", "of_table"),
     _untouched("uncompared_items", "kind"),
     _untouched("unlevelled_items", "kind"),
     # Settings

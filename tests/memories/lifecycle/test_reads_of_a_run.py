@@ -1,0 +1,109 @@
+"""How many rows a run reads: what is new or due, not the tables; what it must not miss; and bounded memory."""
+
+import datetime
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from agents.models import Agent
+from agents.services import agent_create
+from config.db.statements import execute_sql, fetch_rows
+from memories.lifecycle.hourly_run import lifecycle_run
+from memories.lifecycle.last_look import last_look
+from memories.lifecycle.thing_tables import MEMORIES
+from memories.lifecycle.tiers import Tier
+from memories.lifecycle.transitions import things_move
+from memories.lifecycle.use_counts import UseCount, UseKey, uses_store
+from memories.models import LifecycleReport, Memory, TierCheck
+from memories.services import MemoryFacts, facts_of, memories_create, memory_update
+from teams.principal import SYSTEM
+
+LONG = "The kettle in the kitchen of the second floor takes four minutes to boil. " * 6
+THINGS, DUE = 20_000, 100
+MOST_ROWS = 10 * DUE
+"""More than a run may read of all tables that grow with the number of things, whatever that is."""
+
+# Things of the last months, which are warm, and some that are hot for ten hours.
+FILL_SQL = """
+INSERT INTO memories (id, agent_id, owner_id, kind, text, tier, tier_since, created, salience, credibility, version,
+    external_id, updated_by, updated_by_name)
+SELECT uuidv7(-age), %(agent)s, %(agent)s, 'fact', 'The kettle boils ' || number, tier, now() - age, now() - age,
+    .5, .5, 1, '', 'system', ''
+FROM (SELECT number, CASE WHEN number <= %(due)s THEN 'hot' ELSE 'warm' END AS tier,
+        CASE WHEN number <= %(due)s THEN interval '10 hours' ELSE interval '100 days' * random() + interval '1 day' END
+        AS age FROM generate_series(1, %(things)s) AS number) AS made
+"""
+READ_SQL = """
+SELECT coalesce(sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)), 0) FROM pg_stat_user_tables
+WHERE relname = ANY(ARRAY['memories', 'documents', 'events', 'tier_checks', 'thing_uses', 'requested_policies',
+    'memory_versions'])
+"""
+
+
+def rows_read() -> int:
+    """Return how many rows of these tables PostgreSQL has read until now for all sessions that are closed."""
+    connection.close()
+    connection.close_pool()  # type: ignore[attr-defined]  # of the PostgreSQL backend
+    ((count,),) = fetch_rows(READ_SQL)
+    return int(count)
+
+
+def later(**interval: float) -> datetime.datetime:
+    return timezone.now() + datetime.timedelta(**interval)
+
+
+def remember(agent: Agent, count: int = 1) -> list[Memory]:
+    facts = [MemoryFacts(kind="fact", text=f"{number} {LONG}") for number in range(count)]
+    return memories_create(owner=agent, facts=facts, principal=SYSTEM)
+
+
+@pytest.mark.deep
+def test_a_run_reads_what_is_due_and_not_the_tables(
+    committed_database: str,
+) -> None:
+    agent = agent_create(slug="mira", name="Mira")
+    execute_sql(FILL_SQL, {"agent": agent.id, "things": THINGS, "due": DUE})
+    before = rows_read()
+    lifecycle_run()
+    assert rows_read() - before > THINGS, "the first run reads everything"
+    before = rows_read()
+    lifecycle_run(now=later(hours=1))
+    assert rows_read() - before <= MOST_ROWS
+    assert Memory.objects.filter(tier="hot").count() == DUE
+    before = rows_read()
+    lifecycle_run(now=later(hours=3))
+    read = rows_read() - before
+    assert Memory.objects.filter(tier="hot").count() == 0
+    assert LifecycleReport.objects.get(step="compress").changed == DUE
+    print(f"{read} rows were read of {THINGS}, of which {DUE} were due")
+    assert DUE <= read <= MOST_ROWS
+
+
+@pytest.mark.django_db
+def test_what_is_new_used_edited_or_brought_back_is_not_missed(agent: Agent) -> None:
+    first, used, edited = remember(agent, 3)
+    lifecycle_run(now=later(hours=1))
+    assert last_look(later(hours=2)) is not None, "the runs that follow read what is new or due"
+    [second] = remember(agent)
+    uses_store({UseKey("memory", used.id, later(hours=13).date()): UseCount(2, 2)})
+    lifecycle_run(now=later(hours=2))
+    assert set(TierCheck.objects.values_list("thing", flat=True)) == {one.id for one in (first, used, edited, second)}
+    lifecycle_run(now=later(hours=13))
+    assert hot() == {used.id}
+    assert set(TierCheck.objects.values_list("thing", flat=True)) == {used.id}
+    again = Memory.objects.get(id=edited.id)
+    facts = replace(facts_of(again), text="It takes five minutes.")
+    memory_update(memory=again, expected_version=1, facts=facts, superseded_by=None, principal=SYSTEM)
+    things_move(MEMORIES, [second.id], Tier.HOT, later(hours=13))
+    assert hot() == {used.id, edited.id, second.id}
+    lifecycle_run(now=later(hours=14))
+    lifecycle_run(now=later(hours=24))
+    assert hot() == {used.id, second.id}, "ten hours, and eleven"
+    Memory.objects.filter(id=second.id).delete()
+
+
+def hot() -> set[Any]:
+    return set(Memory.objects.filter(tier="hot").values_list("id", flat=True))
