@@ -17,6 +17,7 @@ from django.dispatch import Signal
 from django.utils import timezone
 from uuid_utils.compat import uuid7
 
+from config.db.partitions.divided_tables import is_of_exchange
 from config.db.statements import execute_sql
 from memories.jobs.periodic import periodic
 from memories.jobs.services import UNFINISHED, Advance, JobStopped, job_create, job_kind
@@ -214,16 +215,24 @@ def lifecycle_run(
 
 
 def _step_error(run: LifecycleRun, name: str, step: Callable[[], object]) -> Exception | None:
-    """Execute the step, and return the error that ended it, which is reported; None if it was done."""
+    """Execute the step, and return the error that ended it, which is reported; None if it was done.
+
+    A step that met the exchange of a table for a divided one is executed once more: what it moved stays moved.
+    """
     started = timezone.now()
-    try:
-        step()
-    except JobStopped:
-        raise
-    except Exception as error:
-        logger.exception("the step %s of the lifecycle run failed", name)
-        run.report(FAILED, [], started, {"step": name, "error": type(error).__name__})
-        return error
+    for is_last in (False, True):
+        try:
+            step()
+        except JobStopped:
+            raise
+        except Exception as error:
+            if not is_last and is_of_exchange(error):
+                logger.warning("a table was exchanged during the step %s: it is executed again", name)
+                continue
+            logger.exception("the step %s of the lifecycle run failed", name)
+            run.report(FAILED, [], started, {"step": name, "error": type(error).__name__})
+            return error
+        break
     return None
 
 

@@ -11,14 +11,17 @@ from django.utils import timezone
 from agents.models import Agent
 from agents.services import agent_create
 from config.db.statements import execute_sql, fetch_rows
+from memories.lifecycle import policy_preview, size_evictions
 from memories.lifecycle.hourly_run import lifecycle_run
+from memories.lifecycle.kv_policies import kv_policy_save
+from memories.lifecycle.kv_policy import DEFAULT_POLICIES, GB, stored_policy
 from memories.lifecycle.last_look import last_look
 from memories.lifecycle.thing_tables import MEMORIES
 from memories.lifecycle.tiers import Tier
 from memories.lifecycle.transitions import things_move
 from memories.lifecycle.use_counts import UseCount, UseKey, uses_store
-from memories.models import LifecycleReport, Memory, TierCheck
-from memories.services import MemoryFacts, facts_of, memories_create, memory_update
+from memories.models import Event, LifecycleReport, Memory, TierCheck
+from memories.services import MemoryFacts, events_create, facts_of, memories_create, memory_update
 from teams.principal import SYSTEM
 
 LONG = "The kettle in the kitchen of the second floor takes four minutes to boil. " * 6
@@ -103,6 +106,49 @@ def test_what_is_new_used_edited_or_brought_back_is_not_missed(agent: Agent) -> 
     lifecycle_run(now=later(hours=24))
     assert hot() == {used.id, second.id}, "ten hours, and eleven"
     Memory.objects.filter(id=second.id).delete()
+
+
+@pytest.mark.django_db
+def test_an_owners_things_of_one_type_share_a_limit_by_their_stored_sizes(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memories = remember(agent, 4)
+    facts = [{"type": "message", "content": {"text": f"{number} {LONG}"}} for number in range(4)]
+    events_create(agent=agent, facts=facts, principal=SYSTEM)
+    whole = sum(len(one.text) for one in memories)
+    policy = DEFAULT_POLICIES["general"].as_json()
+    policy["evict"]["max_total_size_gb"] = 1.5 * whole / GB
+    kv_policy_save(content_type="general", team=None, policy=policy, expected_version=0, principal=SYSTEM)
+    monkeypatch.setattr(size_evictions, "MOST_CHOSEN", 1)  # so that it takes several rounds
+    lifecycle_run()
+    cold = Memory.objects.filter(tier="cold").count() + Event.objects.filter(tier="cold").count()
+    assert cold in {2, 3}, "each table alone has less than the limit"
+    left = size_evictions.searched_bytes()
+    assert left <= 1.5 * whole
+    things_move(MEMORIES, [one.id for one in memories], Tier.HOT)
+    before = size_evictions.searched_bytes()
+    things_move(MEMORIES, [one.id for one in memories], Tier.WARM)
+    assert size_evictions.searched_bytes() < before - whole / 2, "what is packed takes less"
+
+
+@pytest.mark.django_db
+def test_a_preview_of_very_many_things_is_an_estimate_and_says_so(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remember(agent, 300)
+    policy = stored_policy({**DEFAULT_POLICIES["general"].as_json(), "compress": NEVER_YOUNG})
+    asked: dict[str, Any] = {"content_type": "general", "team": None, "policy": policy, "now": later(minutes=1)}
+    exact = policy_preview.policy_preview(**asked)
+    assert (exact["then"]["compressed"], exact["is_estimated"]) == (300, False)
+    monkeypatch.setattr(policy_preview, "_share", lambda: 0.5)
+    found = policy_preview.policy_preview(**asked)
+    assert found["is_estimated"]
+    assert found == policy_preview.policy_preview(**asked), "the same part is looked at"
+    assert found["then"]["compressed"] % 2 == 0
+    assert 0 <= found["then"]["compressed"] <= 600
+
+
+NEVER_YOUNG = {"age_threshold_hours": 0, "access_threshold": 2, "compression_ratio": 0.8}
 
 
 def hot() -> set[Any]:
