@@ -140,8 +140,12 @@ def zip_download(scope: ExportScope) -> HttpResponseBase:
     """Return a response that downloads the zip of the scope. Raises FrozenTextUnreachable if texts would be missing."""
     of = [] if scope.organisation else [team.id for team in scope.teams]
     name, file = f"{scope.name}.zip", _temporary_file()
-    with whole_exports(scope):
-        detail = {"files": write_zip(entries_of(scope), file)}
+    try:
+        with whole_exports(scope):
+            detail = {"files": write_zip(entries_of(scope), file)}
+    except BaseException:
+        file.close()
+        raise
     file.seek(0)
     activity_record(scope.principal, ActivityAction.EXPORT_DOWNLOADED, name, team_ids=of, detail=detail)
     return file_response(file, name, ZIP)

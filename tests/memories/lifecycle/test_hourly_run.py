@@ -1,17 +1,14 @@
 """A run of the lifecycle, by a clock of the test's own: what it moves, reports, and leaves alone."""
 
 import datetime
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 from django.db import OperationalError, connection
 from django.utils import timezone
 
 from agents.models import Agent
-from config.db.statements import fetch_rows
 from memories.embeddings.indexing import document_split
 from memories.jobs.services import JobStopped
 from memories.lifecycle import frozen_texts, hourly_run, size_evictions, transitions
@@ -319,27 +316,6 @@ def test_one_job_is_created_each_hour(agent: Agent) -> None:
     Job.objects.update(status="done", created=later(hours=-1))
     lifecycle_job_create()
     assert Job.objects.filter(kind="lifecycle").count() == 2
-
-
-@pytest.mark.deep
-def test_a_step_that_meets_the_exchange_of_a_table_is_executed_again(
-    committed_database: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    found = list[int]()
-
-    def summarise(run: hourly_run.LifecycleRun) -> None:
-        """As the clean-up does: it looks for the index first."""
-        ((index,),) = fetch_rows("SELECT leaf::oid FROM leaves_of('events_hot') AS leaf LIMIT 1")
-        found.append(index)
-        if len(found) == 1:
-            call_command("partition_tables", "--table", "events", stdout=StringIO())
-        fetch_rows("SELECT brin_summarize_new_values(%s::oid)", [index], using="owner")
-
-    monkeypatch.setattr(hourly_run, "further_steps", [summarise])
-    lifecycle_run()
-    assert (len(found), len(set(found))) == (2, 2)
-    assert "a table was exchanged during the step summarise" in caplog.text
-    assert not LifecycleReport.objects.filter(step="failed").exists()
 
 
 def test_another_error_of_the_database_is_not_tried_again(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -88,9 +88,7 @@ def test_admins_are_told_what_failed_and_what_to_do(
 def test_an_estimate_says_that_it_is_one(admin: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(policy_preview, "_share", lambda: 0.01)
     page = " ".join(browser(admin).post(ADDRESS, {**FORM, "action": "preview"}).content.decode().split())
-    assert (
-        "These numbers are estimates: there are more than 10,000 items, so only about as many were looked at." in page
-    )
+    assert "These numbers are estimates: there are more than 10,000 items" in page
 
 
 def test_a_preview_says_what_would_happen_and_saves_nothing(admin: User, agent: Agent) -> None:
