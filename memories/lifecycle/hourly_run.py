@@ -200,7 +200,7 @@ def lifecycle_run(
     ]
     steps: list[tuple[str, Callable[[], object]]] = [
         *(one for one in looking if look is None or one[0] in EVERY_HOUR),
-        ("rebalance", lambda: rebalance(run)),
+        *([("rebalance", lambda: rebalance(run))] if look is None else []),
         *((step.__name__, partial(step, run)) for step in further_steps),
         ("pressure", relieve),
         ("clean_up", lambda: _clean_up(run)),

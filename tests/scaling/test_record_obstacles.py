@@ -14,7 +14,8 @@ RECORDS = ["assemblies", "pieces", "stored_texts"]
 KEYS_WITHOUT_AGENT = {"assemblies_pkey", "pieces_pkey", "stored_texts_pkey"}
 REFERRING = {"assembly_feedback", "assembly_flags", "assembly_quality", "file_losses", "memory_requests"}
 FOR_STATEMENTS = {
-    "assemblies_keeps_all", "pieces_keeps_all", "stored_texts_keeps_all", "assemblies_list_keys", "stored_texts_list_keys",
+    "assemblies_keeps_all", "pieces_keeps_all", "stored_texts_keeps_all", "assemblies_list_keys",
+    "stored_texts_list_keys",
 }  # fmt: skip
 FUNCTIONS = {
     "contexts_below", "erase_record_parts", "pieces_of", "prune_assemblies", "prune_unused", "raise_contexts",
