@@ -42,6 +42,14 @@ def forget_checks(things: Collection[UUID]) -> None:
         execute_sql(FORGET_SQL, {"things": list(things)})
 
 
+def note_moved(table: str, moved: Collection[UUID], hot_since: datetime.datetime | None) -> None:
+    """Note that things of the table became hot at this time, or, if it is None, are not hot any more."""
+    if hot_since:
+        look_again(table, dict.fromkeys(moved, hot_since))
+    else:
+        forget_checks(moved)
+
+
 def due_checks(table: str, now: datetime.datetime) -> Iterator[list[UUID]]:
     """Yield the ids of the table's things that are due, those that are due for the longest time first, page by page."""
     last = (LONG_AGO, FIRST)

@@ -231,7 +231,7 @@ UNTOUCHED_REASONS: Mapping[str, str] = {
             "strategy", "resolution", "action", "purpose", "profile_name", "tokenizer", "warnings", "codes",
             "basis", "trigger", "format", "event", "events", "change", "state", "step", "role", "theme",
             "file_kind", "content_type", "ref_kind", "table_name", "secret_handling", "reading_reasons", "method",
-            "deriver",
+            "deriver", "of_table",
             "model", "type", "slot", "columns", "scopes",
         ],
         _WORDS,

@@ -39,7 +39,6 @@ COUNTED = sorted(OF_TEAMS | OF_ORGANISATION | OF_AGENTS)
 
 NOT_COUNTED = {
     "readings": "who read what; nothing is made of it",
-    "tier_checks": "when a thing is looked at again says nothing about it",
     "requested_policies": "a policy says where a thing is stored, not whether a context includes it",
     "kv_policy_versions": "a policy says where a thing is stored, not whether a context includes it",
     "alerts": "what follows from records, and nothing is made of it",
