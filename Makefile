@@ -8,11 +8,12 @@ PIP := $(BIN)/pip --disable-pip-version-check --quiet
 WORKERS ?= 2
 ONLY ?= all
 DIR ?= var/sheet
+OF_JOBS := -m "deep or not deep" tests/memories/jobs tests/faults/test_worker_kills.py
 
 # Where it is forbidden to keep what was compiled, each of the many processes that tests start compiles all anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-deep lint format bench sheet clean
+.PHONY: run test test-deep test-brokers lint format bench sheet clean
 
 run: $(VENV)/.runtime
 	exec $(BIN)/python manage.py serve --demo --port $(PORT)
@@ -29,8 +30,14 @@ test-deep: $(VENV)/.development
 		tests/assembly/profiles/test_parser.py tests/assembly/comparison/test_diff_sentences.py \
 		tests/assembly/contract/test_round_trip.py tests/assembly/conflicts/detection/test_comparison.py \
 		tests/assembly/conflicts/detection/test_inference.py $(PYTEST_ARGS)
+	$(MAKE) test-brokers
+
+# Debian's pgbouncer, redis-server and rabbitmq-server must be there: without one, it fails.
+test-brokers: $(VENV)/.development
 	$(BIN)/python -m pytest -n $(WORKERS) -p tests.scaling.through_pgbouncer tests/memories/search tests/memories/jobs \
 		tests/assembly/pipeline tests/assembly/contexts $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -p tests.scaling.through_broker --broker redis $(OF_JOBS) $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -p tests.scaling.through_broker --broker rabbitmq $(OF_JOBS) $(PYTEST_ARGS)
 
 lint: $(VENV)/.development
 	$(BIN)/ruff check .

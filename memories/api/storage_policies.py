@@ -17,6 +17,7 @@ from config.http.serializers import StrictSerializer, VisibleText
 from memories.api.jobs import JobSerializer
 from memories.lifecycle.kv_policies import PolicyBook, current_version, kv_policy_save, versions_of
 from memories.lifecycle.kv_policy import CONTENT_TYPES, InvalidPolicy, KVPolicy, parse_policy
+from memories.lifecycle.last_look import LOOKED
 from memories.lifecycle.policy_preview import policy_preview
 from memories.lifecycle.undoing import lifecycle_undo
 from memories.models import LifecycleReport
@@ -73,6 +74,9 @@ class MoveCountsSerializer(serializers.Serializer[Any]):
 class PreviewSerializer(serializers.Serializer[Any]):
     now = MoveCountsSerializer(help_text="With the policy in force.")
     then = MoveCountsSerializer(help_text="With the policy that was sent.")
+    is_estimated = serializers.BooleanField(
+        help_text="Whether the numbers are estimated from a part of the things, because there are very many."
+    )
 
 
 def _state(content_type: str, team: Team | None) -> PolicyState:
@@ -193,7 +197,7 @@ class ReportList(ApiView):
         """Return the reports of lifecycle runs, newest first. For organisation admins and admin keys."""
         query = self.query("cursor", "limit")
         require_admin(self.principal)
-        rows = LifecycleReport.objects.all()
+        rows = LifecycleReport.objects.exclude(step=LOOKED)
         return self.page(rows, lambda row: dict(ReportSerializer(row).data), query=query)
 
 

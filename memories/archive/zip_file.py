@@ -26,6 +26,7 @@ from memories.archive.contents import (
     too_many_files_error,
 )
 from memories.archive.sections import ArchiveEntry, ExportScope, entries_of
+from memories.archive.unreadable_texts import whole_exports
 from memories.imports.base import ImportRefused
 from teams.activity.log import activity_record
 from teams.activity.models import ActivityAction
@@ -136,10 +137,15 @@ ZIP = "application/zip"
 
 
 def zip_download(scope: ExportScope) -> HttpResponseBase:
-    """Return a response that downloads the zip of the scope."""
+    """Return a response that downloads the zip of the scope. Raises FrozenTextUnreachable if texts would be missing."""
     of = [] if scope.organisation else [team.id for team in scope.teams]
     name, file = f"{scope.name}.zip", _temporary_file()
-    detail = {"files": write_zip(entries_of(scope), file)}
+    try:
+        with whole_exports(scope):
+            detail = {"files": write_zip(entries_of(scope), file)}
+    except BaseException:
+        file.close()
+        raise
     file.seek(0)
     activity_record(scope.principal, ActivityAction.EXPORT_DOWNLOADED, name, team_ids=of, detail=detail)
     return file_response(file, name, ZIP)

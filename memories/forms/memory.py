@@ -18,6 +18,7 @@ from django.utils.translation import gettext_lazy as lazy
 from memories.embeddings.active_model import SLOTS
 from memories.forms.agent_item import StoredForm, VersionForm
 from memories.forms.fields import Line, Text
+from memories.lifecycle.listed_texts import is_readable
 from memories.models import Memory
 from memories.models.memory import MAX_REASON_CHARACTERS, MAX_TEXT_CHARACTERS
 from memories.search.languages import LANGUAGES
@@ -242,7 +243,10 @@ def _filter_by_state(rows: QuerySet[Memory], which: str) -> QuerySet[Memory]:
 
 
 class MergeForm(forms.Form):
-    """A form that merges memories: which one remains, and its text. `seen` holds the versions that the person saw."""
+    """A form that merges memories: which one remains, and its text. `seen` holds the versions that the person saw.
+
+    `unreadable` are those whose text cannot be read now: a notice is shown in its place.
+    """
 
     keep = forms.ChoiceField(label=lazy("Memory to keep"), widget=forms.RadioSelect)
     text = Text(
@@ -257,6 +261,7 @@ class MergeForm(forms.Form):
     def __init__(self, *args: Any, memories: Sequence[Memory], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.memories = memories
+        self.unreadable = [memory for memory in memories if not is_readable(memory.text)]
         self.fields["keep"].choices = [  # type: ignore[attr-defined]
             (str(memory.id), Truncator(memory.text).chars(400)) for memory in memories
         ]

@@ -1,4 +1,4 @@
-"""The hourly run compresses, evicts, prunes and freezes what the policies say, in small transactions.
+"""The hourly run compresses what the policies say, in small transactions, and once a day evicts, prunes and freezes.
 
 A run may be interrupted at any moment: what was moved stays, and the next run goes on. Each step leaves reports, which
 can only be added, with what it did to which things. Apps that import this one add steps of their own.
@@ -17,25 +17,27 @@ from django.dispatch import Signal
 from django.utils import timezone
 from uuid_utils.compat import uuid7
 
+from config.db.partitions.divided_tables import is_of_exchange
 from config.db.statements import execute_sql
 from memories.jobs.periodic import periodic
 from memories.jobs.services import UNFINISHED, Advance, JobStopped, job_create, job_kind
+from memories.lifecycle.failed_steps import FAILED
 from memories.lifecycle.frozen_texts import FrozenTexts
 from memories.lifecycle.interrupted_runs import report_what_was_interrupted
 from memories.lifecycle.kv_policies import PolicyBook, last_report
 from memories.lifecycle.kv_policy import MB
+from memories.lifecycle.last_look import last_look, store_look
 from memories.lifecycle.planned_moves import (
     OwnersPolicies,
     PlannedMove,
     compressions,
     freezings,
-    pressure_evictions,
     prunings,
-    searched_bytes,
-    size_evictions,
 )
 from memories.lifecycle.rebalancing import rebalance
+from memories.lifecycle.size_evictions import pressure_evictions, searched_bytes, size_evictions
 from memories.lifecycle.thing_tables import THING_TABLES
+from memories.lifecycle.tier_checks import look_again
 from memories.lifecycle.transitions import LockedTooLong, things_move
 from memories.models import Job, JobStatus, LifecycleReport, ThingUse
 from teams.principal import SYSTEM
@@ -44,7 +46,8 @@ logger = logging.getLogger(__name__)
 
 LIFECYCLE = "lifecycle"
 BUDGET = "budget"
-FAILED = "failed"
+EVERY_HOUR = {"compress"}
+"""The steps of an hourly run that move things; the others read everything, and are done once a day."""
 RUN_SECONDS = 3_600
 FIRST_BATCH = 4
 LEAST_BATCH, MOST_BATCH = 1, 64
@@ -126,6 +129,7 @@ class BatchMover:
     def execute(self, moves: Iterable[PlannedMove]) -> Iterator[str]:
         """Move the things, and yield the refs of those that were moved."""
         for move in moves:
+            look_again(move.table.name, move.dues)
             ids, start, tried = _apart([thing.facts.id for thing in move.things]), 0, 0
             while start < len(ids):
                 size = self.sizes.setdefault(move.table.kind, FIRST_BATCH)
@@ -180,19 +184,30 @@ def lifecycle_run(
     """Move what the policies say, and return the run. A step that fails is reported, and the others are done; then
     StepsFailed is raised.
     """
-    run = LifecycleRun(now or timezone.now(), advance, id_ or uuid7())
-    policies = OwnersPolicies(PolicyBook())
-    steps: list[tuple[str, Callable[[], object]]] = [
+    run, begun = LifecycleRun(now or timezone.now(), advance, id_ or uuid7()), timezone.now()
+    policies, look = OwnersPolicies(PolicyBook()), last_look(run.at)
+    grown, sizes = list[int](), list[int | None]()
+
+    def relieve() -> None:
+        known = None if look is None or look.stored_bytes is None else look.stored_bytes + sum(grown)
+        sizes.append(relieve_pressure(run, policies, known))
+
+    looking: list[tuple[str, Callable[[], object]]] = [
         ("prune", lambda: run.move("prune", prunings(policies, run.at))),
-        ("compress", lambda: run.move("compress", compressions(policies, run.at))),
+        ("compress", lambda: run.move("compress", compressions(policies, run.at, look, grown=grown.append))),
         ("evict", lambda: run.move("evict", size_evictions(policies, run.at))),
         ("freeze", lambda: run.move("freeze", freezings(run.at))),
-        ("rebalance", lambda: rebalance(run)),
+    ]
+    steps: list[tuple[str, Callable[[], object]]] = [
+        *(one for one in looking if look is None or one[0] in EVERY_HOUR),
+        *([("rebalance", lambda: rebalance(run))] if look is None else []),
         *((step.__name__, partial(step, run)) for step in further_steps),
-        ("pressure", lambda: relieve_pressure(run, policies)),
+        ("pressure", relieve),
         ("clean_up", lambda: _clean_up(run)),
     ]
     failed = {name: error for name, step in steps if (error := _step_error(run, name, step))}
+    if not failed.keys() & dict(looking):
+        store_look(run, begun, look, sizes[0] if sizes else None)
     if failed:
         told = "; ".join(f"{name}: {type(error).__name__}: {error}" for name, error in failed.items())
         raise StepsFailed(told) from next(iter(failed.values()))
@@ -200,16 +215,24 @@ def lifecycle_run(
 
 
 def _step_error(run: LifecycleRun, name: str, step: Callable[[], object]) -> Exception | None:
-    """Execute the step, and return the error that ended it, which is reported; None if it was done."""
+    """Execute the step, and return the error that ended it, which is reported; None if it was done.
+
+    A step that met the exchange of a table for a divided one is executed once more: what it moved stays moved.
+    """
     started = timezone.now()
-    try:
-        step()
-    except JobStopped:
-        raise
-    except Exception as error:
-        logger.exception("the step %s of the lifecycle run failed", name)
-        run.report(FAILED, [], started, {"step": name, "error": type(error).__name__})
-        return error
+    for is_last in (False, True):
+        try:
+            step()
+        except JobStopped:
+            raise
+        except Exception as error:
+            if not is_last and is_of_exchange(error):
+                logger.warning("a table was exchanged during the step %s: it is executed again", name)
+                continue
+            logger.exception("the step %s of the lifecycle run failed", name)
+            run.report(FAILED, [], started, {"step": name, "error": type(error).__name__})
+            return error
+        break
     return None
 
 
@@ -220,32 +243,32 @@ def _clean_up(run: LifecycleRun) -> None:
     ThingUse.objects.filter(day__lt=run.at.date() - datetime.timedelta(days=KEEP_USES_DAYS)).delete()
 
 
-def relieve_pressure(run: LifecycleRun, policies: OwnersPolicies) -> None:
-    """Where hot and warm things take too much of the budget, evict the highest scores, and tell who listens."""
-    share = budget_share()
-    if share is None:
-        return
+def relieve_pressure(run: LifecycleRun, policies: OwnersPolicies, known: int | None = None) -> int | None:
+    """Where hot and warm things take too much of the budget, evict the highest scores, and tell who listens.
+
+    Return their size in bytes afterwards; None without a budget. Without a `known` size, or where that is too much, all
+    things are counted.
+    """
+    budget = settings.MEMORY_BUDGET_MB * MB
+    if not budget:
+        return None
+    size = searched_bytes() if known is None or known >= HIGH_SHARE * budget else known
+    share, is_high = size / budget, size >= HIGH_SHARE * budget
     run.report(BUDGET, [], timezone.now(), {"share": round(share, 3)})
-    is_high = share >= HIGH_SHARE
     memory_pressure_changed.send(sender=LifecycleReport, share=share, is_high=is_high)
     if is_high:
-        excess = round((share - LOW_SHARE) * settings.MEMORY_BUDGET_MB * MB)
+        excess = round(size - LOW_SHARE * budget)
         run.move("pressure", pressure_evictions(policies, run.at, excess), {"share": round(share, 3)})
-        after = budget_share() or 0.0
-        if after < HIGH_SHARE:
-            memory_pressure_changed.send(sender=LifecycleReport, share=after, is_high=False)
+        size = searched_bytes()
+        if size < HIGH_SHARE * budget:
+            memory_pressure_changed.send(sender=LifecycleReport, share=size / budget, is_high=False)
+    return size
 
 
 def last_budget_share() -> float | None:
     """Return the share of the budget that the last run found; None if there was none."""
     report = last_report(BUDGET)
     return float(report.detail["share"]) if report else None
-
-
-def budget_share() -> float | None:
-    """Return the share of the budget that hot and warm things take; None without a budget."""
-    budget = settings.MEMORY_BUDGET_MB * MB
-    return searched_bytes() / budget if budget else None
 
 
 @job_kind(LIFECYCLE)

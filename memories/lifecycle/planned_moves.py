@@ -2,9 +2,8 @@
 
 import datetime
 import json
-from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from heapq import heappop, heappush
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 from uuid import UUID
@@ -12,15 +11,16 @@ from uuid import UUID
 from agents.models import AgentTeam
 from config.db.statements import fetch_rows
 from memories.lifecycle.kv_policies import PolicyBook
-from memories.lifecycle.kv_policy import FREEZE_AFTER_DAYS, GB, KVPolicy, content_type_of, narrow, stored_policy
-from memories.lifecycle.requested_policies import least_requested_size
+from memories.lifecycle.kv_policy import FREEZE_AFTER_DAYS, KVPolicy, content_type_of, narrow, stored_policy
+from memories.lifecycle.last_look import Look
 from memories.lifecycle.thing_tables import MEMORIES, THING_TABLES, ThingTable
+from memories.lifecycle.tier_checks import IS_LISTED, due_checks, forget_checks
 from memories.lifecycle.tier_decisions import (
     Reason,
     ThingFacts,
+    could_be_pinned,
     decide,
-    evict_score,
-    evictions,
+    next_look,
     pinned_by_policy,
 )
 from memories.lifecycle.tiers import Tier
@@ -34,7 +34,7 @@ PRUNE_AFTER_DAYS = 30
 FACTS_SQL = """
 SELECT thing.id, {owner}, {label}, thing.tier, coalesce(thing.tier_since, thing.created), coalesce({size}, 0),
     {quality}, {pinned}, (SELECT policy FROM requested_policies AS asked WHERE asked.thing = thing.id)
-FROM {table} AS thing WHERE {condition} ORDER BY thing.id LIMIT %(limit)s
+FROM {table} AS thing {sample} WHERE {condition} ORDER BY thing.id LIMIT %(limit)s
 """
 AFTER = "(%(after)s::uuid IS NULL OR thing.id > %(after)s)"
 
@@ -56,22 +56,40 @@ class PlannedMove:
     things: Sequence[OwnedThing]
     tier: Tier
     reason: Reason
+    dues: Mapping[UUID, datetime.datetime] = field(default_factory=dict)
+    """When things that stay, or cannot be moved now, are to be looked at again, by id."""
 
 
 def read_things(
-    table: ThingTable, condition: str, parameters: Mapping[str, Any], *, since: datetime.date | None = None
+    table: ThingTable,
+    condition: str,
+    parameters: Mapping[str, Any],
+    *,
+    since: datetime.date | None = None,
+    after: UUID | None = None,
+    share: float = 1,
 ) -> Iterator[list[OwnedThing]]:
-    """Yield the things for which the SQL condition holds, page by page; with their uses if a day is given."""
-    after: UUID | None = None
+    """Yield the things for which the SQL condition holds, page by page; with their uses if a day is given.
+
+    `after` leaves out ids up to this one. With a share below 1, things on about this share of the table's pages are
+    read, the same ones each time.
+    """
     while True:
         names = {name: getattr(table, name) for name in ("owner", "label", "size", "quality", "pinned")}
-        sql = FACTS_SQL.format(table=table.name, condition=f"{AFTER} AND {condition}", **names)
+        sql = FACTS_SQL.format(
+            table=table.name, condition=f"{AFTER} AND {condition}", sample=sample_sql(share), **names
+        )
         rows = fetch_rows(sql, {**parameters, "after": after, "limit": PAGE_ROWS})
         uses = uses_of([row[0] for row in rows], since) if since and rows else {}
         yield [_thing(table, row, uses.get(row[0], Uses())) for row in rows]
         if len(rows) < PAGE_ROWS:
             return
         after = rows[-1][0]
+
+
+def sample_sql(share: float) -> str:
+    """Return the SQL by which a table is read in part; empty for a share of 1."""
+    return "" if share >= 1 else f"TABLESAMPLE SYSTEM ({100 * share:.6f}) REPEATABLE (1)"
 
 
 def _thing(table: ThingTable, row: Sequence[Any], uses: Uses) -> OwnedThing:
@@ -126,18 +144,65 @@ class OwnersPolicies:
         return self._teams.get(owner, owner)
 
 
-def compressions(policies: OwnersPolicies, now: datetime.datetime) -> Iterator[PlannedMove]:
-    """Yield the hot things that become warm."""
+LATE_COMMITS = datetime.timedelta(hours=1)
+"""A row may become visible so long after it got its id."""
+
+
+def compressions(
+    policies: OwnersPolicies,
+    now: datetime.datetime,
+    look: Look | None = None,
+    *,
+    grown: Callable[[int], object] = lambda _: None,
+    share: float = 1,
+) -> Iterator[PlannedMove]:
+    """Yield the hot things that become warm, with the moments at which the others are looked at again.
+
+    After an earlier look, what is new since then or due is read, and `grown` is told the bytes of what is new; else
+    everything is read, or about a share of it, see `read_things`.
+    """
     for table in THING_TABLES:
-        pinned = policy_pins(table, policies, now)
-        for page in read_things(table, "thing.tier = 'hot'", {}, since=now.date()):
-            things = _with_recent_uses(page, policies, now)
-            moved = [
-                thing
-                for thing in things
-                if decide(thing.facts, policies.of(thing), now, is_pinned=thing.facts.id in pinned).tier is Tier.WARM
-            ]
-            yield PlannedMove(table, moved, Tier.WARM, Reason.COMPRESS)
+        pins = _PolicyPins(table, policies, now)
+        pages = (
+            _new_or_due(table, look, now, grown)
+            if look
+            else read_things(table, IS_HOT, {}, since=now.date(), share=share)
+        )
+        for page in pages:
+            moved, dues = list[OwnedThing](), dict[UUID, datetime.datetime]()
+            things = [*_with_recent_uses(page, policies, now)]
+            pins.read(things)
+            for thing in things:
+                policy = policies.of(thing)
+                decided = decide(thing.facts, policy, now, is_pinned=thing.facts.id in pins.pinned)
+                dues[thing.facts.id] = now if decided.tier is Tier.WARM else next_look(decided, policy, now)
+                if decided.tier is Tier.WARM:
+                    moved.append(thing)
+            yield PlannedMove(table, moved, Tier.WARM, Reason.COMPRESS, dues)
+
+
+IS_HOT = "thing.tier = 'hot'"
+
+
+def _new_or_due(
+    table: ThingTable, look: Look, now: datetime.datetime, grown: Callable[[int], object]
+) -> Iterator[list[OwnedThing]]:
+    """Yield the hot things that are new since the look, and those that are due."""
+    newest = first_id_of(look.until - LATE_COMMITS)
+    for page in read_things(table, f"{IS_HOT} AND NOT {IS_LISTED}", {}, since=now.date(), after=newest):
+        grown(sum(thing.facts.size for thing in page))
+        yield page
+    for ids in due_checks(table.name, now):
+        gone = set(ids)
+        for page in read_things(table, f"{IS_HOT} AND thing.id = ANY(%(ids)s::uuid[])", {"ids": ids}, since=now.date()):
+            gone -= {thing.facts.id for thing in page}
+            yield page
+        forget_checks(gone)
+
+
+def first_id_of(moment: datetime.datetime) -> UUID:
+    """Return an id that comes before all ids that are made from the moment on; they begin with the time in ms."""
+    return UUID(int=max(0, round(1_000 * moment.timestamp())) << 80)
 
 
 def _with_recent_uses(
@@ -155,68 +220,44 @@ def _with_recent_uses(
             yield replace(thing, facts=replace(thing.facts, recent_uses=recent))
 
 
+class _PolicyPins:
+    """What policies pin, read for the owners of things for which it matters, once for each."""
+
+    def __init__(self, table: ThingTable, policies: OwnersPolicies, now: datetime.datetime) -> None:
+        self._table, self._policies, self._now = table, policies, now
+        self._known, self.pinned = set[UUID](), set[UUID]()
+
+    def read(self, things: Iterable[OwnedThing]) -> None:
+        """Read what is pinned of the owners of these things, as far as one of them could be pinned."""
+        owners = {
+            thing.owner for thing in things if could_be_pinned(thing.facts, self._policies.of(thing), self._now)
+        } - self._known
+        if owners:
+            self._known |= owners
+            self.pinned |= policy_pins(self._table, self._policies, self._now, owners)
+
+
 def policy_pins(
-    table: ThingTable, policies: OwnersPolicies, now: datetime.datetime, *, only: UUID | None = None
+    table: ThingTable, policies: OwnersPolicies, now: datetime.datetime, owners: Collection[UUID] | None = None
 ) -> set[UUID]:
     """Return the ids of the hot things that policies pin now: patterns match paths, of memories their kinds. With
-    `only`, of those of one owner.
+    `owners`, of those of these owners.
     """
     groups: dict[tuple[UUID, str], list[ThingFacts]] = {}
     if table is MEMORIES and not policies.book.pins("general"):
         return set()
     young = now - datetime.timedelta(hours=policies.book.longest_pin_hours)
-    condition = f"thing.tier = 'hot' AND {table.label} <> '' AND coalesce(thing.tier_since, thing.created) > %(young)s"
-    if only:
-        condition += f" AND {table.owner} = %(owner)s"
-    for page in read_things(table, condition, {"young": young, "owner": only}, since=now.date()):
+    condition = f"{IS_HOT} AND {table.label} <> '' AND coalesce(thing.tier_since, thing.created) > %(young)s"
+    if owners is not None:
+        condition += f" AND {table.owner} = ANY(%(owners)s::uuid[])"
+    parameters = {"young": young, "owners": list(owners or ())}
+    for page in read_things(table, condition, parameters, since=now.date()):
         for thing in page:
             groups.setdefault((thing.owner, thing.content_type), []).append(thing.facts)
     pinned = set[UUID]()
     for (owner, content_type), things in groups.items():
         pinned |= pinned_by_policy(things, policies.of_owner(owner, content_type), now)
     return pinned
-
-
-OWNER_SIZES_SQL = """
-SELECT {owner}, sum({size}) FROM {table} AS thing WHERE thing.tier IN ('hot', 'warm')
-GROUP BY 1 HAVING sum({size}) > %(least)s
-"""
-OF_OWNER = "thing.tier IN ('hot', 'warm') AND {owner} = %(owner)s"
-
-
-def size_evictions(policies: OwnersPolicies, now: datetime.datetime) -> Iterator[PlannedMove]:
-    """Yield the things that become cold, because those of their owner and type take more than their policy allows."""
-    least, back = min(policies.book.least_size, least_requested_size()) * GB, brought_back()
-    for table in THING_TABLES:
-        sizes = OWNER_SIZES_SQL.format(owner=table.owner, size=table.size, table=table.name)
-        large = fetch_rows(sizes, {"least": least})
-        pinned = policy_pins(table, policies, now) if large else set()
-        for owner, _ in large:
-            groups: dict[str, list[OwnedThing]] = {}
-            condition = OF_OWNER.format(owner=table.owner)
-            for page in read_things(table, condition, {"owner": owner}, since=now.date()):
-                for thing in page:
-                    groups.setdefault(thing.content_type, []).append(thing)
-            for content_type, things in groups.items():
-                policy, facts = policies.of_owner(owner, content_type), [thing.facts for thing in things]
-                spared = pinned | {thing.facts.id for thing in things if policies.is_brought_back(thing, back)}
-                gone = _over_their_size(facts, policy, now, spared)
-                chosen = [thing for thing in things if thing.facts.id in gone]
-                yield PlannedMove(table, chosen, Tier.COLD, Reason.EVICT)
-
-
-def _over_their_size(
-    things: Sequence[ThingFacts], policy: KVPolicy, now: datetime.datetime, spared: Container[UUID]
-) -> set[UUID]:
-    """Return the ids of things of one owner and type that have no room by the policy, or by what requests allow."""
-    gone = {one.id for one in evictions(things, policy, now.date(), spared=spared)}
-    narrowed: dict[float, list[ThingFacts]] = {}
-    for thing in things:
-        if thing.requested and thing.id not in gone:
-            narrowed.setdefault(thing.requested.evict.max_total_size_gb, []).append(thing)
-    for limit, some in narrowed.items():
-        gone |= {one.id for one in evictions(some, policy, now.date(), limit_gb=limit, spared=spared)}
-    return gone
 
 
 LOST_SQL = """
@@ -240,57 +281,3 @@ def freezings(now: datetime.datetime) -> Iterator[PlannedMove]:
     for table in THING_TABLES:
         for page in read_things(table, "thing.tier = 'cold' AND thing.tier_since <= %(before)s", before):
             yield PlannedMove(table, page, Tier.FROZEN, Reason.FREEZE)
-
-
-SIZE_SQL = " UNION ALL ".join(
-    f"SELECT coalesce(sum({table.size}), 0) FROM {table.name} AS thing WHERE thing.tier IN ('hot', 'warm')"  # noqa: S608
-    for table in THING_TABLES
-)
-
-
-def searched_bytes() -> int:
-    """Return the size in bytes of the texts of all hot and warm things."""
-    return int(sum(size for (size,) in fetch_rows(SIZE_SQL)))
-
-
-MOST_CHOSEN = 20_000
-"""How many things of a round of evictions are held in memory."""
-
-
-def pressure_evictions(policies: OwnersPolicies, now: datetime.datetime, excess: int) -> Iterator[PlannedMove]:
-    """Yield things of all owners with at least `excess` bytes together, the highest score first. What was yielded must
-    be moved before the next is asked for: very many things are chosen in several rounds.
-    """
-    while excess > 0:
-        chosen = _highest_scores(policies, now, excess)
-        taken = sum(thing.facts.size for _, thing in chosen)
-        excess -= taken
-        for table in THING_TABLES:
-            if things := [thing for of, thing in chosen if of is table]:
-                yield PlannedMove(table, things, Tier.COLD, Reason.EVICT)
-        if not taken or len(chosen) < MOST_CHOSEN:
-            return
-
-
-def _highest_scores(
-    policies: OwnersPolicies, now: datetime.datetime, excess: int
-) -> list[tuple[ThingTable, OwnedThing]]:
-    """Return the things with the highest scores, as few as have `excess` bytes together, and at most MOST_CHOSEN.
-
-    What people or policies pinned, and what was brought back, is none of them.
-    """
-    heap: list[tuple[float, float, int, ThingTable, OwnedThing]] = []  # the one that would be evicted last first
-    total, back = 0, brought_back()
-    for table in THING_TABLES:
-        spared = policy_pins(table, policies, now) | set(back)
-        for page in read_things(table, "thing.tier IN ('hot', 'warm')", {}, since=now.date()):
-            for thing in page:
-                facts = thing.facts
-                if facts.pinned or facts.id in spared:
-                    continue
-                score = evict_score(facts, policies.of(thing).evict, now.date())
-                heappush(heap, (score, -facts.since.timestamp(), -facts.id.int, table, thing))
-                total += facts.size
-                while len(heap) > MOST_CHOSEN or total - heap[0][-1].facts.size >= excess:
-                    total -= heappop(heap)[-1].facts.size
-    return [(table, thing) for *_, table, thing in sorted(heap, key=lambda one: one[:3], reverse=True)]

@@ -10,9 +10,11 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 import orjson
+from django.utils import timezone
 
 from config.db.statements import execute_sql, fetch_rows
 from memories.lifecycle.thing_tables import EVENTS, MEMORIES
+from memories.lifecycle.tier_checks import look_again
 
 
 class RequestedFor(NamedTuple):
@@ -45,6 +47,8 @@ def requested_policies_store(requested: Mapping[RequestedFor, Any]) -> None:
     """Store the policy, as the contract validated it, for each item that belongs to the agent itself."""
     if rows := [{**item._asdict(), "policy": policy} for item, policy in requested.items()]:
         execute_sql(STORE_SQL, {"rows": orjson.dumps(rows).decode()})
+        for table in OWN_KINDS:
+            look_again(table.name, {one.thing: timezone.now() for one in requested if one.kind == table.kind})
 
 
 def least_requested_size() -> float:

@@ -23,7 +23,7 @@ class ThingTable:
     quality: str
     """The mean of what is known about the row's quality, 0 to 1."""
     size: str
-    """The size of the text in bytes."""
+    """The size in bytes of the text as it is stored: of a packed one, what it was packed into."""
     changed: str
     """When somebody last saved the row; moves between tiers do not count."""
     pinned: str = "false"
@@ -43,7 +43,7 @@ MEMORIES = ThingTable(
     owner="coalesce(thing.agent_id, thing.team_id)",
     label="thing.kind",
     quality="(thing.credibility + thing.salience) / 2",
-    size="coalesce(octet_length(thing.text), thing.text_bytes)",
+    size="coalesce(octet_length(thing.text), octet_length(thing.packed), 0)",
     changed="(SELECT max(version.created) FROM memory_versions AS version WHERE version.file_id = thing.id)",
     pinned="thing.pinned",
     lost="(thing.superseded_by_id IS NOT NULL OR thing.retired_because <> '')",
@@ -58,7 +58,7 @@ DOCUMENTS = ThingTable(
     owner="thing.agent_id",
     label="thing.path",
     quality="0.5",
-    size="coalesce(octet_length(thing.content), thing.text_bytes)",
+    size="coalesce(octet_length(thing.content), octet_length(thing.packed), 0)",
     changed="thing.updated",
     pinned="thing.is_open",
 )
@@ -71,7 +71,7 @@ EVENTS = ThingTable(
     owner="thing.agent_id",
     label="coalesce(thing.content ->> 'path', '')",
     quality="0.5",
-    size="thing.size",
+    size="coalesce(octet_length(thing.packed), CASE WHEN thing.frozen IS NULL THEN thing.size END, 0)",
     changed="thing.updated",
 )
 THING_TABLES = (MEMORIES, DOCUMENTS, EVENTS)

@@ -1,14 +1,16 @@
 """Which tier a thing belongs in: pure decisions from the facts of things, their policy and the time."""
 
 import datetime
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
+from heapq import heappop, heappush
 from pathlib import PurePosixPath
+from typing import Generic, TypeVar
 from uuid import UUID
 
-from memories.lifecycle.kv_policy import FREEZE_AFTER_DAYS, GB, MB, EvictRule, KVPolicy, PinRule
+from memories.lifecycle.kv_policy import FREEZE_AFTER_DAYS, MB, EvictRule, KVPolicy, PinRule
 from memories.lifecycle.tiers import Tier
 
 USE_HALF_LIFE_DAYS = 30
@@ -66,7 +68,7 @@ class TierDecision:
 def decide(thing: ThingFacts, policy: KVPolicy, now: datetime.datetime, *, is_pinned: bool = False) -> TierDecision:
     """Return the decision on one thing; `is_pinned` says that the policy pins it, see `pinned_by_policy`.
 
-    Warm things become cold by eviction alone, which compares things: see `evictions`.
+    Warm things become cold by eviction alone, which compares things: see `HighestScores`.
     """
     if thing.pinned:
         return TierDecision(Tier.HOT, Reason.PINNED_BY_PERSON)
@@ -91,6 +93,33 @@ def _decide_hot(thing: ThingFacts, policy: KVPolicy, now: datetime.datetime, *, 
     return TierDecision(Tier.WARM, Reason.COMPRESS)
 
 
+LOOK_AGAIN_AFTER = datetime.timedelta(days=1)
+"""A thing is looked at again after this time where the time of the next change is not known."""
+
+
+def next_look(decision: TierDecision, policy: KVPolicy, now: datetime.datetime) -> datetime.datetime:
+    """Return when a thing for which this was decided is to be looked at again if nobody changes it until then.
+
+    Uses are counted by UTC day, so the number that counts does not fall before the first of these days is left behind.
+    """
+    if decision.due is not None:
+        return decision.due
+    if decision.reason is not Reason.USED:
+        return now + LOOK_AGAIN_AFTER
+    hours = datetime.timedelta(hours=policy.compress.age_threshold_hours)
+    following = (now - hours).date() + datetime.timedelta(days=1)
+    return datetime.datetime.combine(following, datetime.time(), datetime.UTC) + hours
+
+
+def could_be_pinned(thing: ThingFacts, policy: KVPolicy, now: datetime.datetime) -> bool:
+    """Return whether the policy keeps the thing hot now if there is room for it, see `pinned_by_policy`."""
+    return all(now < _pinned_until(thing, rule) and _matches(thing.label, rule) for rule in _pin_rules(thing, policy))
+
+
+def _pin_rules(thing: ThingFacts, policy: KVPolicy) -> list[PinRule]:
+    return [policy.pin, thing.requested.pin] if thing.requested else [policy.pin]
+
+
 def pinned_by_policy(things: Iterable[ThingFacts], policy: KVPolicy, now: datetime.datetime) -> set[UUID]:
     """Return the ids of an owner's things of one content type that the policy keeps hot now.
 
@@ -99,10 +128,9 @@ def pinned_by_policy(things: Iterable[ThingFacts], policy: KVPolicy, now: dateti
     """
     free, pinned = dict[float, float](), set[UUID]()
     for thing in sorted(things, key=lambda one: (-one.all_uses, -one.since.timestamp(), one.id)):
-        rules = [policy.pin, thing.requested.pin] if thing.requested else [policy.pin]
-        sizes = {rule.max_size_mb for rule in rules}
+        sizes = {rule.max_size_mb for rule in _pin_rules(thing, policy)}
         has_room = all(thing.size <= free.setdefault(size, size * MB) for size in sizes)
-        if has_room and all(now < _pinned_until(thing, rule) and _matches(thing.label, rule) for rule in rules):
+        if has_room and could_be_pinned(thing, policy, now):
             free |= {size: free[size] - thing.size for size in sizes}
             pinned.add(thing.id)
     return pinned
@@ -132,27 +160,36 @@ def evict_score(thing: ThingFacts, rule: EvictRule, today: datetime.date) -> flo
     return rule.lru_weight * unused + rule.quality_weight * (1 - thing.quality)
 
 
-def evictions(
-    things: Sequence[ThingFacts],
-    policy: KVPolicy,
-    today: datetime.date,
-    *,
-    limit_gb: float | None = None,
-    spared: Container[UUID] = (),
-) -> list[ThingFacts]:
-    """Return an owner's things of one content type that become cold, the highest score first.
+Item = TypeVar("Item")
 
-    As many as needed, so that those that stay have at most `limit_gb`, by default `max_total_size_gb`. What a person
-    pinned stays, and what is spared.
+
+class HighestScores(Generic[Item]):
+    """The things with the highest scores that have at least `excess` bytes together: as few as needed, at most `most`.
+
+    Things are considered one by one, and none is held that is not among them.
     """
-    limit = policy.evict.max_total_size_gb if limit_gb is None else limit_gb
-    excess = sum(thing.size for thing in things) - limit * GB
-    chosen = []
-    scored = sorted(things, key=lambda one: (-evict_score(one, policy.evict, today), one.since, one.id))
-    for thing in scored:
-        if excess <= 0:
-            break
-        if not thing.pinned and thing.id not in spared:
-            chosen.append(thing)
-            excess -= thing.size
-    return chosen
+
+    def __init__(self, excess: float, today: datetime.date, most: int) -> None:
+        self.excess, self.today, self.most = excess, today, most
+        self.size = 0
+        self._heap: list[tuple[float, float, int, int, Item]] = []  # the one that would be evicted last first
+
+    def consider(self, thing: ThingFacts, rule: EvictRule, item: Item) -> None:
+        """Take the thing in as `item`, unless a person pinned it, and let go of what is not needed any more."""
+        if self.excess <= 0 or thing.pinned:
+            return
+        score = evict_score(thing, rule, self.today)
+        heappush(self._heap, (score, -thing.since.timestamp(), -thing.id.int, thing.size, item))
+        self.size += thing.size
+        while len(self._heap) > self.most or self.size - self._heap[0][3] >= self.excess:
+            self.size -= heappop(self._heap)[3]
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there may be more that have to be evicted than are held."""
+        return len(self._heap) >= self.most and self.size < self.excess
+
+    @property
+    def items(self) -> list[Item]:
+        """The things as they were taken in, the highest score first; of equal ones the longest in its tier."""
+        return [item for *_, item in sorted(self._heap, key=lambda one: one[:3], reverse=True)]

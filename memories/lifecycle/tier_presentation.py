@@ -66,7 +66,7 @@ def describe_tier(thing: Tiered) -> TierDescription | None:
     uses = uses_of([thing.pk], since).get(thing.pk, Uses())
     facts = replace(found[0].facts, recent_uses=uses.recent)
     is_pinned = bool(pinned_by_policy([facts], policy, now))  # if there is room for it among those of its owner
-    is_pinned = is_pinned and facts.id in policy_pins(table, policies, now, only=found[0].owner)
+    is_pinned = is_pinned and facts.id in policy_pins(table, policies, now, [found[0].owner])
     decided = decide(facts, policy, now, is_pinned=is_pinned)
     words = {
         "due": _moment(decided.due),

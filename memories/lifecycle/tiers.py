@@ -5,6 +5,8 @@ from typing import Any
 from django.db import models
 from django.utils import timezone
 
+from memories.lifecycle.tier_checks import look_again
+
 
 class Tier(models.TextChoices):
     """Where a thing is stored, the most accessible tier first.
@@ -64,9 +66,12 @@ class Tiered(models.Model):
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         """Save the row; what is written is hot again."""
-        if self.tier != Tier.HOT:
+        is_hot = self.tier == Tier.HOT
+        if not is_hot:
             self.tier, self.tier_since = Tier.HOT, timezone.now()
         super().save(*args, **kwargs)
+        if not is_hot and self.tier_since:
+            look_again(self._meta.db_table, {self.pk: self.tier_since})
 
     @property
     def is_searched(self) -> bool:

@@ -28,6 +28,7 @@ from memories.jobs.services import job_create
 from memories.lifecycle.frozen_texts import FrozenTexts, freeze_once, thaw
 from memories.lifecycle.packing import pack_if_smaller, unpack
 from memories.lifecycle.thing_tables import DOCUMENTS, EVENTS, ThingTable
+from memories.lifecycle.tier_checks import note_moved
 from memories.lifecycle.tiers import Tier
 from memories.models import Chunk
 from teams.principal import SYSTEM
@@ -142,8 +143,7 @@ def things_move(
     """
     further = IS_SPLIT if table is DOCUMENTS else ""
     sql = READ_SQL.format(table=table.name, column=table.column, owner=table.owner, further=further)
-    found = fetch_rows(sql, {"ids": list(ids), "to": to})
-    things = [StoredThing(*row) for row in found]
+    things = [StoredThing(*row) for row in fetch_rows(sql, {"ids": list(ids), "to": to})]
     if not things:
         return []
     at, whole = now or timezone.now(), [thing.whole(table) for thing in things]
@@ -167,6 +167,7 @@ def things_move(
         taken += _hide_chunks({thing.id: thing for thing in things if thing.id in set(moved)}, texts)
     if table is not EVENTS and not connection.in_atomic_block:
         _empty_word_lists(len(moved))
+    note_moved(table.name, moved, at if to is Tier.HOT else None)
     if seconds is not None:
         seconds.extend(taken)
     return moved

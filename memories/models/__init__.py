@@ -7,7 +7,7 @@ from memories.models.file_passage import FilePassage
 from memories.models.graph import Entity, Relation
 from memories.models.import_plan import ImportPlan, ImportStatus
 from memories.models.job import Job, JobStatus
-from memories.models.lifecycle import KVPolicyVersion, LifecycleReport, RequestedPolicy, ThingUse
+from memories.models.lifecycle import KVPolicyVersion, LifecycleReport, RequestedPolicy, ThingUse, TierCheck
 from memories.models.memory import Memory, MemoryVersion
 from memories.models.session import Event, EventType, Session, TaskFrame, TaskStatus
 
@@ -36,6 +36,7 @@ __all__ = [
     "ThingUse",
     "Thread",
     "ThreadStatus",
+    "TierCheck",
     "Tool",
     "chunk_ref",
 ]

@@ -68,6 +68,21 @@ class RequestedPolicy(models.Model):
         db_table = "requested_policies"
 
 
+class TierCheck(models.Model):
+    """When a thing that is hot is to be looked at again, because it may be time to compress it.
+
+    `of_table` is the thing's table. A thing that is not hot any more, or was deleted, is taken off when it is due.
+    """
+
+    thing = models.UUIDField(primary_key=True)
+    of_table = models.CharField(max_length=20)
+    due = models.DateTimeField()
+
+    class Meta:
+        db_table = "tier_checks"
+        indexes = [models.Index(fields=["of_table", "due", "thing"], name="tier_check_due")]
+
+
 class LifecycleReport(models.Model):
     """What one step of a run did to which things.
 

@@ -6,6 +6,7 @@ from typing import Any
 from agents.models import Agent
 from config.db.statements import fetch_rows
 from memories.embeddings.active_model import SLOTS, read_active_model
+from memories.lifecycle.listed_texts import listed
 from memories.models import Memory
 from memories.search.owner_partition import within
 from memories.services import Owner
@@ -53,7 +54,7 @@ def likely_duplicates(owner: Owner) -> list[DuplicatePair]:
         "shown": MAX_PAIRS,
     }
     rows = fetch_rows(PAIRS.format(owner=column, slot=space.slot, here=space.here, **within()), parameters)
-    found = Memory.objects.defer(*SLOTS, "search").in_bulk({id_ for row in rows for id_ in row[:2]})
+    found = listed(Memory.objects.defer(*SLOTS, "search")).in_bulk({id_ for row in rows for id_ in row[:2]})
     return [
         DuplicatePair(found[one], found[other], similarity)
         for one, other, similarity in rows

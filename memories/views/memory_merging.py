@@ -16,6 +16,7 @@ from memories.access import memory_for
 from memories.embeddings.active_model import SLOTS
 from memories.embeddings.vectors import embed_query
 from memories.forms import MergeForm, SearchForm, VersionForm, format_seen_versions
+from memories.lifecycle.listed_texts import listed
 from memories.models import Memory
 from memories.search.duplicates import likely_duplicates
 from memories.search.memory_search import IS_CURRENT, nearest
@@ -36,7 +37,7 @@ def merge(request: HttpRequest, slug: str, find: FindOwner) -> HttpResponse:
     if len(memories) < 2:  # noqa: PLR2004 - one cannot be merged
         return _render_candidates(request, owner, memories)
     form = MergeForm(request.POST if request.method == "POST" else None, memories=memories)
-    if request.method != "POST" or not form.is_valid():
+    if request.method != "POST" or not _is_valid(form):
         return _render_merge_form(request, owner, form)
     try:
         kept = memories_merge(owner=owner, merging=form.merging(), principal=principal_of(request))
@@ -55,6 +56,18 @@ def merge(request: HttpRequest, slug: str, find: FindOwner) -> HttpResponse:
     )
     messages.success(request, said % {"n": others})
     return redirect("memory", id_=kept.id)
+
+
+def _is_valid(form: MergeForm) -> bool:
+    """Return whether the form is valid, and all texts can be read; the form says what is wrong."""
+    if form.is_valid() and (missing := len(form.unreadable)):
+        said = ngettext(
+            "%(n)s of the texts cannot be read now. Nothing was merged. Try again later, or merge the others.",
+            "%(n)s of the texts cannot be read now. Nothing was merged. Try again later, or merge the others.",
+            missing,
+        )
+        form.add_error(None, said % {"n": missing})
+    return form.is_valid()
 
 
 @require_POST
@@ -76,14 +89,14 @@ def unmerge(request: HttpRequest, id_: UUID) -> HttpResponse:
 def _selected_memories(owner: Owner, query: QueryDict) -> list[Memory]:
     """Return the current memories whose ids are in the query string, in its order."""
     ids = parse_ids(query.getlist("memory"))[:MAX_MERGED]
-    found = memories_of(owner).filter(IS_CURRENT, id__in=ids).defer(*SLOTS, "search").in_bulk()
+    found = listed(memories_of(owner).filter(IS_CURRENT, id__in=ids).defer(*SLOTS, "search")).in_bulk()
     return [found[id_] for id_ in ids if id_ in found]
 
 
 def _render_candidates(request: HttpRequest, owner: Owner, memories: list[Memory]) -> HttpResponse:
     form = SearchForm(request.GET)
     query = form.cleaned_data["q"] if form.is_valid() else ""
-    rows = memories_of(owner).filter(IS_CURRENT).defer(*SLOTS, "search")
+    rows = listed(memories_of(owner).filter(IS_CURRENT).defer(*SLOTS, "search"))
     context = {
         **owner_page_context(request, owner),
         "form": form,

@@ -24,6 +24,7 @@ from config.http.selection import FIELD, MAX_SELECTED, chosen_action, parse_ids,
 from config.http.shown_once import show_once
 from memories.embeddings.active_model import SLOTS
 from memories.forms import RetireForm
+from memories.lifecycle.listed_texts import is_readable, listed
 from memories.models import Memory
 from memories.services import Owner, facts_of, memories_of, memory_update
 from memories.views.memories import FindOwner, list_name, undo_page
@@ -63,14 +64,17 @@ def selection(request: HttpRequest, slug: str, find: FindOwner) -> HttpResponse:
     try:
         action = chosen_action(request.POST, ACTIONS)
         found = _selected(owner, request.POST)
+        readable = [(memory, version) for memory, version in found if is_readable(memory.text)]
+        missing = len(found) - len(readable)
         if action is None:
-            return _csv(owner, [memory for memory, _version in found], principal_of(request))
+            return _csv(owner, [memory for memory, _version in found], missing, principal_of(request))
         changes = {**action.changes, **_reason(request.POST)}
-        changed = _change(action, found, changes, principal_of(request))
+        changed = _change(action, readable, changes, principal_of(request))
     except Invalid as refused:
         messages.error(request, refused.detail)
         return redirect_to_list(request, list_name(owner), slug)
-    _tell(request, owner, action, changed, found)
+    _tell_missing(request, missing)
+    _tell(request, owner, action, changed, readable)
     return redirect_to_list(request, list_name(owner), slug)
 
 
@@ -79,7 +83,7 @@ def _selected(owner: Owner, data: QueryDict) -> list[tuple[Memory, str]]:
     versions = dict(value.rpartition(":")[::2] for value in data.getlist(FIELD)[: MAX_SELECTED + 1])
     if not 0 < len(versions) <= MAX_SELECTED:
         raise Invalid(FIELD, _("Select from 1 to %(most)s memories.") % {"most": MAX_SELECTED})
-    rows = memories_of(owner).filter(id__in=parse_ids(list(versions))).defer(*SLOTS, "search").order_by("id")
+    rows = listed(memories_of(owner).filter(id__in=parse_ids(list(versions))).defer(*SLOTS, "search").order_by("id"))
     return [(memory, versions.get(str(memory.id), "")) for memory in rows]
 
 
@@ -117,6 +121,16 @@ def _change(
     return changed
 
 
+def _tell_missing(request: HttpRequest, missing: int) -> None:
+    if missing:
+        said = ngettext(
+            "The text of %(n)s memory cannot be read now, so nothing was done with it. Try again later.",
+            "The texts of %(n)s memories cannot be read now, so nothing was done with them. Try again later.",
+            missing,
+        )
+        messages.error(request, said % {"n": missing})
+
+
 def _tell(
     request: HttpRequest,
     owner: Owner,
@@ -133,6 +147,8 @@ def _tell(
             stale,
         )
         messages.error(request, said % {"n": stale})
+    if not found:
+        return
     if changed:
         messages.success(request, action.done % {"n": len(changed)})
         if action.undo:
@@ -142,7 +158,17 @@ def _tell(
         messages.info(request, _("Nothing to change: the selected memories have this status already."))
 
 
-def _csv(owner: Owner, memories: Sequence[Memory], principal: Principal) -> HttpResponse:
+def _csv(owner: Owner, memories: Sequence[Memory], missing: int, principal: Principal) -> HttpResponse:
+    """Return the file. Raises Invalid where texts would be missing in it."""
+    if missing:
+        said = ngettext(
+            "Nothing was exported: the text of %(n)s of the selected memories cannot be read now. Deselect what is"
+            " marked so, or try again later.",
+            "Nothing was exported: the texts of %(n)s of the selected memories cannot be read now. Deselect what is"
+            " marked so, or try again later.",
+            missing,
+        )
+        raise Invalid(FIELD, said % {"n": missing})
     of = owner.teams.values_list("id", flat=True) if isinstance(owner, Agent) else [owner.id]
     export_record(principal, "memories.csv", rows=len(memories), team_ids=of)
     rows = ([getattr(memory, name) for name in CSV_COLUMNS] for memory in memories)

@@ -17,9 +17,10 @@ from django.views.decorators.http import require_POST
 
 from config.http.errors import Conflict, NotFound
 from memories.forms.storage_policy import StoragePolicyForm
+from memories.lifecycle.failed_steps import Cause, FailedStep, failed_steps
 from memories.lifecycle.kv_policies import PolicyBook, current_version, kv_policy_save, versions_of
 from memories.lifecycle.kv_policy import CONTENT_TYPES, parse_policy, stored_policy
-from memories.lifecycle.policy_preview import policy_preview
+from memories.lifecycle.policy_preview import COUNTED_THINGS, policy_preview
 from memories.lifecycle.undoing import UNDOING, lifecycle_undo, undo_of
 from memories.models import Document, Event, KVPolicyVersion, LifecycleReport, MemoryVersion
 from teams.access import is_permitted, principal_of, require_admin, team_for
@@ -42,6 +43,33 @@ STEP_LABELS = {
     "consolidate": gettext_lazy("Duplicates: merged"),
     "undo": gettext_lazy("Undone by an admin"),
 }
+FAILED_LABELS = {
+    "prune": gettext_lazy("Replaced and archived items could not be left out of search."),
+    "compress": gettext_lazy("Items could not be compressed."),
+    "evict": gettext_lazy("Items over the size of their policy could not be left out of search."),
+    "freeze": gettext_lazy("Unused items could not be archived in files."),
+    "rebalance": gettext_lazy("The hours after which items are compressed could not be adjusted to what is used."),
+    "consolidate_duplicates": gettext_lazy("Duplicates could not be merged."),
+    "pressure": gettext_lazy("The size of all items could not be kept within the budget."),
+    "clean_up": gettext_lazy("Old counts of uses could not be deleted."),
+    "": gettext_lazy("A step of the run could not be done."),
+}
+"""What did not happen, by the step of the run."""
+ADVICE = {
+    Cause.STORE: gettext_lazy(
+        "The folder or store of archived texts did not answer, or has no room. Check that it can be reached and that"
+        " files can be written there."
+    ),
+    Cause.KEYS: gettext_lazy("The store of encryption keys could not be read. Check that its database is running."),
+    Cause.DATABASE: gettext_lazy(
+        "The database was busy or did not answer. If it happens again, look at its load and its free disk."
+    ),
+    Cause.LOST: gettext_lazy(
+        "An archived text could not be read. Check that the folder or store of archived texts can be reached. If texts"
+        " are missing from it, restore it from a backup."
+    ),
+    Cause.OTHER: gettext_lazy("The log of the worker has the details. If it happens again, report it as an error."),
+}
 VERSION_NUMBER = re.compile("[0-9]{1,9}")
 SHOWN_REPORTS = 20
 SHOWN_VERSIONS = 20
@@ -57,7 +85,7 @@ def storage(request: HttpRequest, slug: str | None = None) -> HttpResponse:
         "team": team,
         "policies": [_present_policy(book, name, team) for name in CONTENT_TYPES],
         "may_edit": is_permitted(principal, team, Action.MANAGE) if team else principal.is_admin,
-        "reports": _last_reports() if principal.is_admin and team is None else (),
+        **(_present_runs() if principal.is_admin and team is None else {}),
     }
     return render(request, "memories/lifecycle/storage.html", context)
 
@@ -72,6 +100,15 @@ def _present_policy(book: PolicyBook, name: str, team: Team | None) -> dict[str,
         "is_adjusted": book.age_factor(name) != 1,
         "hours": round(book.rebalanced(name, team_id).compress.age_threshold_hours, 1),
     }
+
+
+def _present_runs() -> dict[str, Any]:
+    return {"reports": _last_reports(), "failed": [(one, *_failure(one)) for one in failed_steps()]}
+
+
+def _failure(one: FailedStep) -> tuple[Any, Any]:
+    """Return what failed and what to do, in plain words."""
+    return FAILED_LABELS.get(one.step, FAILED_LABELS[""]), ADVICE[one.cause]
 
 
 def _last_reports() -> list[tuple[LifecycleReport, Any]]:
@@ -114,6 +151,7 @@ def storage_policy(request: HttpRequest, content_type: str, slug: str | None = N
         "label": CONTENT_TYPE_LABELS[content_type],
         "team": team,
         "preview": preview,
+        "counted": COUNTED_THINGS,
         "shown": shown,
         "versions": versions,
         "is_own": bool(versions) and versions[0].policy is not None,

@@ -154,6 +154,7 @@ PLACES: tuple[Place, ...] = (
     _replaced("profile_tunings", "changer_name", "profile_name change changed_by"),
     _untouched("tuning_windows", "profile_name"),
     _untouched("thing_uses", "kind"),
+    _untouched("tier_checks", "of_table"),
     _untouched("uncompared_items", "kind"),
     _untouched("unlevelled_items", "kind"),
     # Settings
@@ -230,7 +231,7 @@ UNTOUCHED_REASONS: Mapping[str, str] = {
             "strategy", "resolution", "action", "purpose", "profile_name", "tokenizer", "warnings", "codes",
             "basis", "trigger", "format", "event", "events", "change", "state", "step", "role", "theme",
             "file_kind", "content_type", "ref_kind", "table_name", "secret_handling", "reading_reasons", "method",
-            "deriver",
+            "deriver", "of_table",
             "model", "type", "slot", "columns", "scopes",
         ],
         _WORDS,

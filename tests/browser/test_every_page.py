@@ -476,7 +476,7 @@ def _imports(olga: User) -> list[ImportPlan]:
 
 
 def _storage(memory: Memory, olga: User) -> LifecycleReport:
-    """A report of a run that left a memory out of search, after a policy was saved."""
+    """A report of a run that left a memory out of search, after a policy was saved; another step of it failed."""
     policy = DEFAULT_POLICIES["general"].as_json()
     kv_policy_save(
         content_type="general", team=None, policy=policy, expected_version=0, note="Sooner", principal=olga.principal
@@ -485,6 +485,8 @@ def _storage(memory: Memory, olga: User) -> LifecycleReport:
         run=uuid4(), step="evict", started=timezone.now(), changed=1, things=[f"memory:{memory.id}"]
     )
     report.save(force_insert=True)
+    failure = {"step": "freeze", "error": "PermissionError"}
+    LifecycleReport.objects.create(run=uuid4(), step="failed", started=timezone.now(), changed=0, detail=failure)
     return report
 
 

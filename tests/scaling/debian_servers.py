@@ -26,9 +26,20 @@ POOL_SIZE = 4
 """Sessions that PgBouncer opens for one database: far fewer than the application's own pools may hold."""
 
 
+def find_program(name: str) -> str | None:
+    """Return the path of the program; None if there is none."""
+    return shutil.which(name, path=f"{SYSTEM_FOLDERS}:{os.environ['PATH']}")
+
+
+def require_program(name: str) -> None:
+    """End the run with an error if there is no such program: whoever asks for a run with it wants no run without it."""
+    if find_program(name) is None:
+        raise pytest.UsageError(f"There is no {name} on this machine. Install Debian's package.")
+
+
 def program(name: str) -> str:
-    """Return the path of the program. Skips the test without one."""
-    found = shutil.which(name, path=f"{SYSTEM_FOLDERS}:{os.environ['PATH']}")
+    """Return the path of the program. Skips the test without one; in continuous integration, it fails."""
+    found = find_program(name)
     if found is None:
         (pytest.fail if os.environ.get("CI") else pytest.skip)(f"There is no {name} on this machine.")
     return found

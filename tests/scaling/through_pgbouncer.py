@@ -11,7 +11,12 @@ import pytest
 from django.conf import settings
 from django.db import connections
 
-from tests.scaling.debian_servers import pgbouncer
+from tests.scaling.debian_servers import pgbouncer, require_program
+
+
+def pytest_configure() -> None:
+    """End the run with an error where there is no PgBouncer."""
+    require_program("pgbouncer")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from django.db import DatabaseError
+
 from config.db.statements import fetch_rows
 
 PARTITIONS = 8
@@ -70,3 +72,14 @@ def is_moving(table: str) -> bool:
 def leaves(table: str) -> list[str]:
     """Return the names of the tables that hold the rows: the partitions, or the table itself."""
     return [name for (name,) in fetch_rows(LEAVES_SQL, [table], using=OWNER)] or [table]
+
+
+GONE = "could not open relation"
+
+
+def is_of_exchange(error: Exception) -> bool:
+    """Return whether a statement failed because the table, or an index that it had found, was exchanged meanwhile.
+
+    It can be executed again, with all that its transaction did. PostgreSQL has no code of its own for it.
+    """
+    return isinstance(error, DatabaseError) and GONE in str(error)

@@ -28,6 +28,7 @@ from memories.models import Job, JobStatus
 from teams.principal import SYSTEM
 from teams.services import erase
 from tests.concurrency import at_once
+from tests.memories.jobs.waiting_messages import forget_messages, waiting_messages
 from tests.postgres import cloned_database, connected_to
 
 Register = Callable[[Callable[[Job, Advance], None]], None]
@@ -44,8 +45,7 @@ def own_database(django_db_setup: None, django_db_blocker: Any) -> Iterator[None
 def _empty_database(own_database: None) -> Iterator[None]:
     yield
     Job.objects.all().delete()
-    with connection.cursor() as cursor:
-        cursor.execute("DELETE FROM pgmq.q_dossier_jobs")
+    forget_messages()
 
 
 @pytest.fixture
@@ -67,15 +67,6 @@ def changed(job: Job, **facts: Any) -> Job:
     return now_of(job)
 
 
-def messages() -> list[Any]:
-    """The arguments of the messages that wait."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT convert_from(decode(message->>'body', 'base64'), 'UTF8')::json->0 FROM pgmq.q_dossier_jobs"
-        )
-        return [row[0] for row in cursor.fetchall()]
-
-
 def test_a_job_that_knows_when_it_may_succeed_waits_so_long(kind: Register) -> None:
     def later(job: Job, advance: Advance) -> None:
         raise RetryLater("Nobody was there.", timedelta(hours=2))
@@ -94,8 +85,8 @@ def test_a_job_that_knows_when_it_may_succeed_waits_so_long(kind: Register) -> N
 def test_a_job_is_sent_by_its_id_once_it_is_committed() -> None:
     with transaction.atomic():
         job = created(arguments={"secret": "text"}, steps=3)
-        assert messages() == []
-    assert messages() == [[str(job.id)]]
+        assert waiting_messages() == []
+    assert waiting_messages() == [[str(job.id)]]
     assert (job.status, job.attempts, job.steps, job.requested_by) == ("queued", 0, 3, "system")
 
 
@@ -103,7 +94,7 @@ def test_what_is_rolled_back_sends_nothing() -> None:
     with transaction.atomic():
         created()
         transaction.set_rollback(True)
-    assert messages() == []
+    assert waiting_messages() == []
     assert not Job.objects.exists()
 
 
@@ -116,7 +107,7 @@ def test_a_broker_that_is_away_fails_no_request(monkeypatch: pytest.MonkeyPatch)
         job = created()
     changed(job, leased_until=timezone.now())
     assert jobs_resend_overdue() == 1
-    assert messages() == [[str(job.id)]]
+    assert waiting_messages() == [[str(job.id)]]
 
 
 def test_a_job_is_done_once(kind: Register) -> None:
@@ -274,7 +265,7 @@ def test_the_sweep_sends_again_what_was_silent_for_too_long() -> None:
     Job.objects.create(kind="done", status=JobStatus.DONE)
     Job.objects.create(kind="abandoned", status=JobStatus.PARKED)
     assert sum(at_once([jobs_resend_overdue] * 4)) == 3
-    assert sorted(messages()) == sorted([str(job.id)] for job in due)
+    assert sorted(waiting_messages()) == sorted([str(job.id)] for job in due)
     assert jobs_resend_overdue() == 0
 
 
@@ -286,6 +277,6 @@ def test_a_job_that_was_given_up_can_be_started_anew(kind: Register) -> None:
     changed(job, status=JobStatus.PARKED, attempts=MAX_ATTEMPTS, error="bad luck", finished_at=timezone.now())
     again = job_retry(job=job)
     assert (again.status, again.attempts, again.steps_done, again.finished_at) == ("queued", 0, 0, None)
-    assert messages() == [[str(job.id)]] * 2
+    assert waiting_messages() == [[str(job.id)]] * 2
     job_run(job_id=job.id)
     assert now_of(job).status == "done"

@@ -12,16 +12,18 @@ from memories.lifecycle.kv_policy import (
     GB,
     MB,
     InvalidPolicy,
+    KVPolicy,
     content_type_of,
     narrow,
     parse_policy,
 )
 from memories.lifecycle.tier_decisions import (
+    HighestScores,
     Reason,
     ThingFacts,
     decide,
     evict_score,
-    evictions,
+    next_look,
     pinned_by_policy,
     recency_of_use,
 )
@@ -29,6 +31,15 @@ from memories.lifecycle.tiers import Tier
 
 START = datetime.datetime(2026, 5, 1, 9, tzinfo=datetime.UTC)
 TODAY = START.date()
+
+
+def evictions(things: list[ThingFacts], policy: KVPolicy, limit_gb: float, most: int = 1_000) -> list[ThingFacts]:
+    """What has to go, so that the things of one owner and type have at most this size."""
+    excess = sum(one.size for one in things) - limit_gb * GB
+    scores = HighestScores[ThingFacts](excess, TODAY, most)
+    for one in things:
+        scores.consider(one, policy.evict, one)
+    return scores.items
 
 
 def after(**interval: float) -> datetime.datetime:
@@ -131,7 +142,7 @@ def test_a_persons_pin_has_no_end() -> None:
     policy = DEFAULT_POLICIES["general"]
     assert decide(thing(pinned=True), policy, after(days=900)).reason is Reason.PINNED_BY_PERSON
     assert decide(thing(pinned=True, tier=Tier.WARM), policy, START).tier is Tier.HOT
-    assert evictions([thing(pinned=True, size=2 * GB)], policy, TODAY) == []
+    assert evictions([thing(pinned=True, size=2 * GB)], policy, policy.evict.max_total_size_gb) == []
 
 
 def test_what_is_cold_is_frozen_after_90_days_without_use() -> None:
@@ -174,9 +185,11 @@ def test_what_came_lately_is_not_the_first_to_go() -> None:
 def test_the_worst_become_cold_until_the_rest_has_room(name: str, gigabytes: int) -> None:
     policy, half = DEFAULT_POLICIES[name], GB // 2
     things = [thing(place, size=half, quality=place / 100, last_used=TODAY) for place in range(gigabytes * 2 + 2)]
-    assert [one.id.int for one in evictions(things, policy, TODAY)] == [0, 1]
-    assert evictions(things[2:], policy, TODAY) == []
-    assert len(evictions(things, policy, TODAY, limit_gb=0.5)) == len(things) - 1
+    limit = policy.evict.max_total_size_gb
+    assert [one.id.int for one in evictions(things, policy, limit)] == [0, 1]
+    assert [one.id.int for one in evictions(things, policy, limit, most=1)] == [0], "no more are held in memory"
+    assert evictions(things[2:], policy, limit) == []
+    assert len(evictions(things, policy, 0.5)) == len(things) - 1
 
 
 WIDE = parse_policy(
@@ -241,3 +254,14 @@ def test_a_whole_policy_leaves_nothing_out() -> None:
     assert parse_policy(policy.as_json()) == policy
     with pytest.raises(InvalidPolicy):
         parse_policy({"pin": {"patterns": []}})
+
+
+def test_a_thing_is_looked_at_again_when_something_may_change() -> None:
+    policy = DEFAULT_POLICIES["general"]
+    young = decide(thing(), policy, after(hours=1))
+    assert next_look(young, policy, after(hours=1)) == after(hours=12)
+    now = after(hours=13)  # 22:00: the uses of that day count until noon of the next but one
+    used = decide(thing(recent_uses=2), policy, now)
+    assert next_look(used, policy, now) == datetime.datetime(2026, 5, 2, 12, tzinfo=datetime.UTC)
+    assert decide(thing(pinned=True), policy, now).reason is Reason.PINNED_BY_PERSON
+    assert next_look(decide(thing(pinned=True), policy, now), policy, now) == now + datetime.timedelta(days=1)

@@ -9,10 +9,14 @@ from django.utils import timezone
 
 from agents.models import Agent
 from config.http.errors import Conflict
+from memories.lifecycle import last_look
 from memories.lifecycle.hourly_run import lifecycle_run
 from memories.lifecycle.kv_policies import kv_policy_save
 from memories.lifecycle.kv_policy import DEFAULT_POLICIES, stored_policy
 from memories.lifecycle.policy_preview import policy_preview
+from memories.lifecycle.thing_tables import MEMORIES
+from memories.lifecycle.tiers import Tier
+from memories.lifecycle.transitions import things_move
 from memories.lifecycle.undoing import lifecycle_undo, undo_lifecycle, undo_of
 from memories.models import Job, LifecycleReport, Memory
 from memories.services import MemoryFacts, facts_of, memories_create, memory_update
@@ -71,9 +75,12 @@ def test_later_runs_leave_it_in_search(evicted: LifecycleReport) -> None:
     assert set(Memory.objects.filter(id__in=back).values_list("tier", flat=True)) == {"warm"}
 
 
-def test_a_run_before_the_undo_is_done_leaves_it_in_search_too(evicted: LifecycleReport) -> None:
+def test_a_run_before_the_undo_is_done_leaves_it_in_search_too(
+    evicted: LifecycleReport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(last_look, "WHOLE_EVERY", datetime.timedelta(0))
     job = lifecycle_undo(report=evicted, principal=SYSTEM)
-    Memory.objects.update(tier="hot")  # as far as the job has come
+    things_move(MEMORIES, [*Memory.objects.values_list("id", flat=True)], Tier.HOT)  # as far as the job has come
     Memory.objects.exclude(id__in=[ref.removeprefix("memory:") for ref in evicted.things]).update(pinned=True)
     lifecycle_run()
     assert tiers() == "hot hot hot"
@@ -109,7 +116,7 @@ def test_later_runs_do_not_prune_it_again(agent: Agent) -> None:
     assert tiers() == "warm"
     archive["retired_because"] = "Wrong, as the kettle shows"
     memory_update(memory=Memory.objects.get(), expected_version=2, facts=facts_of(memory), **archive)
-    run_later(days=62)
+    run_later(days=63)
     assert tiers() == "cold"
 
 

@@ -1,10 +1,14 @@
 """The pages of storage: what they say to whom, the preview, and saving."""
 
+import datetime
+
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from agents.models import Agent
-from memories.lifecycle.hourly_run import lifecycle_run, memory_pressure_changed
+from memories.lifecycle import frozen_texts, policy_preview
+from memories.lifecycle.hourly_run import StepsFailed, lifecycle_run, memory_pressure_changed
 from memories.lifecycle.kv_policies import PolicyBook
 from memories.lifecycle.kv_policy import DEFAULT_POLICIES
 from memories.lifecycle.thing_tables import MEMORIES
@@ -53,6 +57,38 @@ def test_everybody_reads_the_policies_and_admins_the_reports(admin: User, teamma
     assert "Compressed" in page
     assert 'id="reports"' in page
     assert 'id="reports"' not in browser(teammate).get("/storage/").content.decode()
+
+
+def test_admins_are_told_what_failed_and_what_to_do(
+    admin: User, teammate: User, agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def freeze(*_: object) -> None:
+        raise OSError("No space left on device: /data/frozen")
+
+    monkeypatch.setattr(frozen_texts, "freeze", freeze)
+    things_move(MEMORIES, [remember(agent).id], Tier.COLD)
+    later = timezone.now() + datetime.timedelta(days=91)
+    for _ in range(2):
+        with pytest.raises(StepsFailed):
+            lifecycle_run(now=later)
+    page = " ".join(browser(admin).get("/storage/").content.decode().split())
+    assert "Unused items could not be archived in files." in page
+    assert "not done yet" in page
+    assert "Check that it can be reached and that files can be written there." in page
+    assert "It failed 2 times in the last 30 days, last with OSError." in page
+    assert "/data/frozen" not in page
+    assert 'id="failed"' not in browser(teammate).get("/storage/").content.decode()
+    monkeypatch.undo()
+    lifecycle_run(now=later)
+    page = " ".join(browser(admin).get("/storage/").content.decode().split())
+    assert "A later run did it." in page
+    assert "not done yet" not in page
+
+
+def test_an_estimate_says_that_it_is_one(admin: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(policy_preview, "_share", lambda: 0.01)
+    page = " ".join(browser(admin).post(ADDRESS, {**FORM, "action": "preview"}).content.decode().split())
+    assert "These numbers are estimates: there are more than 10,000 items" in page
 
 
 def test_a_preview_says_what_would_happen_and_saves_nothing(admin: User, agent: Agent) -> None:
