@@ -70,11 +70,14 @@ def decode_readings(encoded: bytes) -> Readings | None:
     """Return the readings that were encoded; None for any other bytes."""
     try:
         shared = _decoder.decode(encoded)
-        searches = {key: tuple(FoundMemory(*one) for one in found) for key, found in shared.searches.items()}
-        rows = {key: [tuple(row) for row in found] for key, found in shared.rows.items()}
+        readings = Readings(shared.changes)
+        for key, found in shared.rows.items():
+            readings.rows[key] = [tuple(row) for row in found]
+        for key, found in shared.searches.items():
+            readings.searches[key] = tuple(FoundMemory(*one) for one in found)
     except (msgspec.MsgspecError, ValueError, TypeError):
         return None
-    return Readings(shared.changes, rows, searches)
+    return readings
 
 
 _encode = msgspec.msgpack.Encoder().encode

@@ -190,11 +190,16 @@ def expected_after(last: UUID) -> Iterator[ExpectedRequest]:
     row = Assembly.objects.filter(id=last).first()
     if row is None:
         return
-    situation = Situation(row)
-    found = (one for predictor in PREDICTORS for one in predictor(situation))
-    known: set[bytes] = set()
-    fresh = (one for one in found if not (one.key in known or known.add(one.key)))
-    yield from islice(fresh, MOST_EXPECTED)
+    yield from islice(_distinct(Situation(row)), MOST_EXPECTED)
+
+
+def _distinct(situation: Situation) -> Iterator[ExpectedRequest]:
+    known = set[bytes]()
+    for predictor in PREDICTORS:
+        for one in predictor(situation):
+            if one.key not in known:
+                known.add(one.key)
+                yield one
 
 
 def records_at_this_time() -> list[UUID]:

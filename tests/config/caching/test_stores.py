@@ -107,7 +107,9 @@ def test_what_expired_makes_room(new_store: NewStore) -> None:
 def test_many_may_use_it_at_once(new_store: NewStore) -> None:
     stores = [new_store() for _ in range(4)]
     for store in stores:
-        stored_value(store, KEY)  # opened one after the other: two that open a new SQLite file at once may find it locked
+        stored_value(
+            store, KEY
+        )  # opened one after the other: of two that open a new SQLite file, one may find it locked
 
     def use(store: CacheStore) -> None:
         chance = Random(id(store))
