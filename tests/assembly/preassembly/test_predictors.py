@@ -1,4 +1,4 @@
-"""Each predictor looks at one thing that an agent's own past tells; their order and the number of questions are fixed."""
+"""Each predictor looks at one thing that an agent's own past tells; their order and number are fixed."""
 
 import datetime
 from typing import Any
@@ -143,7 +143,7 @@ def test_previews_and_requests_with_texts_of_their_own_are_not_expected(owners: 
     ask(owners, C, additional_context="Only today.")
     ask(owners, A)
     assert [topic for topic in predicted(following, owners) if topic != A] == []
-    assert {topic for topic in predicted(of_session, owners)} == {A}
+    assert set(predicted(of_session, owners)) == {A}
 
 
 def test_a_question_of_a_session_is_expected_in_the_present_one(owners: Owners) -> None:
