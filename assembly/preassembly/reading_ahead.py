@@ -5,7 +5,7 @@ processes share (`assembly.pipeline.shared_readings`), where a request finds the
 counter has moved: never a whole answer, because an answer is made for a moment. Nothing is recorded, and no external
 source or summariser is asked, until somebody asks for the context.
 
-How much is done is bounded: at most three questions per agent on an occasion, and of the same agent at most every five
+How much is done is bounded: at most three questions per agent on an occasion, and of the same agent at most every two
 seconds, unless it has asked again; what is known already is not read again; after each reading, the worker rests for
 three times as long; what it shares within five minutes takes at most a quarter of the shared cache. Whether the machine
 is idle is checked before each question. Of several workers, one reads ahead.
@@ -41,7 +41,7 @@ from memories.jobs.periodic import periodic
 
 ROUND_SECONDS = 0.5
 AT_THIS_TIME_EVERY_SECONDS = 60.0
-AGENT_PAUSE_SECONDS = 5.0
+AGENT_PAUSE_SECONDS = 2.0
 REST_FACTOR, MOST_REST_SECONDS = 3, 2.0
 SHARE_OF_CACHE = 1 / 4
 REMEMBERED = 1_000
