@@ -39,7 +39,8 @@ from memories.models import (
     Thread,
     Tool,
 )  # fmt: skip
-from memories.services import MemoryFacts, memories_of, memory_create, memory_update
+from memories.services import MemoryFacts, memories_of, memory_create
+from memories.services.memory import memory_level_set
 from teams.models import OrganisationFile, Team
 from teams.principal import SYSTEM
 from teams.sensitivity import Sensitivity
@@ -55,8 +56,15 @@ Write = Callable[[Agent, Team, str], object]
 """Writes something that holds the word, and is read for a context."""
 
 TOPIC = "Is the ink dry? What does the press say of the ink and the paper?"
-OF_PROFILE = {"profile tuning": "memory", "conflict": "memory", "level of detail": "memory"}
+OF_PROFILE = {
+    "profile tuning": "memory",
+    "conflict": "memory",
+    "level of detail": "memory",
+    "passage of a file": "memory",
+}
 """The profiles in which a kind matters; `stack` for all others."""
+
+TWO_COLOURS = ("The ink of the press is black.", "The ink of the press is blue.")
 
 
 def _memory(owner: Agent | Team, text: str, **facts: Any) -> Memory:
@@ -64,7 +72,8 @@ def _memory(owner: Agent | Team, text: str, **facts: Any) -> Memory:
 
 
 def _newest_memory(agent: Agent) -> Memory:
-    return Memory.objects.filter(agent=agent).latest("created")
+    read = Memory.objects.filter(agent=agent, tier="hot", sensitivity=Sensitivity.INTERNAL)
+    return read.exclude(text__in=[LONG, *TWO_COLOURS]).latest("created")
 
 
 def _save(file: Any, word: str) -> None:
@@ -74,9 +83,7 @@ def _save(file: Any, word: str) -> None:
 
 def _raise(agent: Agent, team: Team, word: str) -> None:
     """The newest memory is above what the agent may read from now on."""
-    memory = _newest_memory(agent)
-    facts = MemoryFacts(kind=memory.kind, text=memory.text, sensitivity=Sensitivity.RESTRICTED)
-    memory_update(memory=memory, expected_version=memory.version, facts=facts, principal=SYSTEM)
+    memory_level_set(memory=_newest_memory(agent), level=Sensitivity.RESTRICTED, principal=SYSTEM)
 
 
 def _tune(agent: Agent, team: Team, word: str) -> None:
@@ -98,7 +105,7 @@ def _profile(agent: Agent, team: Team, word: str) -> None:
 def _level(agent: Agent, team: Team, word: str) -> None:
     """A model has made a better level of the long memory, which has extracted ones."""
     memory = Memory.objects.get(agent=agent, text=LONG)
-    level = text_hash(LONG), "summary" if word == "one" else "sentence", Summary(f"In short: {word}.", derivers()[0])
+    level = text_hash(LONG), "macro" if word == "one" else "micro", Summary(f"In short: {word}.", derivers()[0])
     level_derivation._store("memory", memory.id, [level])  # type: ignore[list-item]
 
 
@@ -108,11 +115,11 @@ def _membership(agent: Agent, team: Team, word: str) -> None:
 
 
 def _resolve(agent: Agent, team: Team, word: str) -> None:
-    """The conflict of two memories is found the first time, and decided the second time."""
+    """The conflict of two memories is found the first time, and gone the second time."""
     if conflict := Conflict.objects.first():
-        Conflict.objects.filter(id=conflict.id).update(status="dismissed")
+        Conflict.objects.filter(id=conflict.id).update(status="gone")
     else:
-        conflict_between(*memories_of(agent).filter(text__startswith="The ink")[:2])
+        conflict_between(*memories_of(agent).filter(text__in=TWO_COLOURS))
 
 
 def _set(model: Any, **columns: Callable[[str], Any]) -> Write:
@@ -183,7 +190,7 @@ WRITES: dict[str, tuple[set[str], Write]] = {
     "daily log": ({"daily_logs", "file_passages"}, _set(DailyLog, content=_said)),
     "event": ({"events"}, _event),
     "session": ({"sessions", "events"}, _session),
-    "entity": ({"entities"}, _set(Entity, description=_said)),
+    "entity": ({"entities"}, _set(Entity, type=lambda word: f"thing_{word}")),
     "relation": ({"relations"}, _set(Relation, type=lambda word: f"dries_{word}_on")),
     "pattern": ({"patterns"}, _set(Pattern, guidance=_said)),
     "document": ({"documents", "chunks"}, _set(Document, path=lambda word: f"{word}.md")),
@@ -213,8 +220,8 @@ def press(django_db_setup: None, django_db_blocker: Any) -> Iterator[Owners]:
     with django_db_blocker.unblock(), cloned_database() as name, connected_to(name):
         agent, team = everything(timezone.now())
         _memory(agent, LONG)
-        for word in ("black", "blue"):
-            _memory(agent, f"The ink is {word}.")
+        for text in TWO_COLOURS:
+            _memory(agent, text)
         yield agent, team
 
 
@@ -263,8 +270,14 @@ def is_stale(answer: AssemblyResult | None, profile: str, settings: Any) -> bool
     if answer is None or fresh is None:
         return answer is not fresh
     assert not is_repeat(fresh)
-    kept, made = (load_record(one.assembly).inputs.profile for one in (answer, fresh))
-    return (answer.content.encode(), answer.decisions, kept) != (fresh.content.encode(), fresh.decisions, made)
+    return _all_of(answer) != _all_of(fresh)
+
+
+def _all_of(answer: AssemblyResult) -> Any:
+    """The text of the answer, the decisions, the profile and the levels of detail of all candidates."""
+    inputs = load_record(answer.assembly).inputs
+    levels = {one.ref: one.levels for one in inputs.candidates}
+    return answer.content.encode(), answer.decisions, inputs.profile, levels
 
 
 def test_every_counted_table_is_written_to() -> None:
