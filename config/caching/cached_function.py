@@ -23,7 +23,7 @@ class _Returned(NamedTuple):
 
 
 def cached_function(
-    name: str, max_bytes: int, size: Callable[Asking, int]
+    name: str, max_bytes: int, size: Callable[..., int]
 ) -> Callable[[Callable[Asking, Value]], Callable[Asking, Value]]:
     """Return a decorator that caches a function of hashable positional arguments, in at most so many bytes of memory.
 

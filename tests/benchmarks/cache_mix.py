@@ -2,17 +2,18 @@
 
 Agents and topics are chosen by Zipf's law: the first of 5,000 agents asks most, and each has three topics of its own.
 RATE requests and writes per second are begun, one in twenty is a write, and one in ten of these is to a team, which has
-250 agents. Writes are of every kind that an agent makes (KINDS). So an answer is lost to a write, to its lifetime of 30 seconds, or to the process that does not have it.
+250 agents. Writes are of every kind that an agent makes (KINDS). So an answer is lost to a write, to its lifetime of 30
+seconds, or to the process that does not have it.
 The same minute is repeated with answers shared by PostgreSQL, by Redis (where the program `redis-server` is), and not
 at all (`not_shared_…`). AGENTS, RATE and SECONDS change the numbers.
 
 `hit_ratio`: of the requests for a question that was answered before in this minute, the share that was answered from a
 cache, the process's or the shared one. `shared_hits`: how many of these came from the shared one.
-`stale`: hits that differ from a fresh assembly. Each hit is followed by the same request for the moment of its answer, in
-this process, in which all caches are switched off (UNCACHED); the texts must be the same byte for byte. Nobody writes to
-the agent or its team in between; where a background job did, so that a change counter moved, the hit is one of
-`not_comparable`. `hit_p50`, `fresh_p50`: milliseconds of both. `shared_mb` and `shared_used`: the memory of the
-shared cache at the end, and its share of the limit.
+`stale`: hits that differ from a fresh assembly. Each hit is followed by the same request for the moment of its answer,
+in this process, in which all caches are switched off (UNCACHED); the texts must be equal byte for byte. Nobody writes
+to the agent or its team in between; where a background job did, so that a change counter moved, the hit is one of
+`not_comparable`. `hit_p50`, `fresh_p50`: milliseconds of both. `shared_mb` and `shared_used`: the memory of the shared
+cache at the end, and its share of the limit.
 """
 
 import datetime

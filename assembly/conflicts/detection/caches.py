@@ -12,7 +12,6 @@ from cachetools import LRUCache
 
 Asking = ParamSpec("Asking")
 Value = TypeVar("Value")
-Decorator = Callable[[Callable[Asking, Value]], Callable[Asking, Value]]
 
 
 class _Returned(NamedTuple):
@@ -32,7 +31,9 @@ class _Counted(NamedTuple):
 _caches: list[_Counted] = []
 
 
-def cached_texts(max_bytes: int, size: Callable[Asking, int]) -> Decorator[Asking, Value]:
+def cached_texts(
+    max_bytes: int, size: Callable[..., int]
+) -> Callable[[Callable[Asking, Value]], Callable[Asking, Value]]:
     """Return a decorator that caches a function of texts, in at most so many bytes of memory.
 
     `size` gets the arguments, which are positional, and returns the approximate bytes that these and the result take.
@@ -59,7 +60,7 @@ def cached_texts(max_bytes: int, size: Callable[Asking, int]) -> Decorator[Askin
     return decorate
 
 
-def cached_words(entries: int, entry_bytes: int) -> Decorator[Asking, Value]:
+def cached_words(entries: int, entry_bytes: int) -> Callable[[Callable[Asking, Value]], Callable[Asking, Value]]:
     """Return a decorator that caches so many results of a function of words, each with about so many bytes of memory
     together with its arguments.
     """

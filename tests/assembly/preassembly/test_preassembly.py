@@ -14,7 +14,7 @@ from assembly.contexts.documents import assembly_document
 from assembly.models import Assembly
 from assembly.pipeline.answer_cache import AssemblyResult
 from assembly.pipeline.shared_answers import shared_answers
-from assembly.pipeline.shared_readings import decode_readings, encode_readings
+from assembly.pipeline.shared_readings import decode_readings, encode_readings, share_readings
 from assembly.preassembly import reading_ahead
 from assembly.preassembly.expected import ExpectedRequest, expected_requests
 from assembly.preassembly.reading_ahead import Preassembly, preassemble, read_ahead
@@ -72,7 +72,7 @@ def test_after_any_change_nothing_that_was_read_ahead_is_used(owners: Owners) ->
         one = expected(owners, B)
         readings = read_ahead(one)
         assert readings
-        assert reading_ahead.share_readings(one.key, readings)
+        assert share_readings(one.key, readings)
         EDITS[edit](*owners, Random(edit))
         for owner in owners:
             owner.refresh_from_db()
