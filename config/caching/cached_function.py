@@ -39,7 +39,7 @@ def cached_function(
                 raise TypeError("a cached function takes positional arguments only")
             known = cache.get(arguments)
             if known is None:
-                known = _Returned(function(*arguments), size(*arguments))
+                known = _Returned(function(*arguments, **named), size(*arguments))
                 cache.put(arguments, known)
             value: Value = known.value
             return value

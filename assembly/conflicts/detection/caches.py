@@ -22,10 +22,11 @@ class _Returned(NamedTuple):
 
 
 class _Counted(NamedTuple):
-    """The bytes that a cache takes now, and the most that it may take."""
+    """The bytes that a cache takes now, the most that it may take, and how it is emptied."""
 
     used: Callable[[], float]
     limit: int
+    clear: Callable[[], None]
 
 
 _caches: list[_Counted] = []
@@ -40,7 +41,7 @@ def cached_texts(
     """
     known: LRUCache[tuple[Any, ...], _Returned] = LRUCache(max_bytes, lambda one: one.size_bytes)
     lock = Lock()
-    _caches.append(_Counted(lambda: known.currsize, max_bytes))
+    _caches.append(_Counted(lambda: known.currsize, max_bytes, known.clear))
 
     def decorate(function: Callable[Asking, Value]) -> Callable[Asking, Value]:
         @wraps(function)
@@ -67,11 +68,18 @@ def cached_words(entries: int, entry_bytes: int) -> Callable[[Callable[Asking, V
 
     def decorate(function: Callable[Asking, Value]) -> Callable[Asking, Value]:
         cached: Any = lru_cache(entries)(function)
-        _caches.append(_Counted(lambda: cached.cache_info().currsize * entry_bytes, entries * entry_bytes))
+        limit = entries * entry_bytes
+        _caches.append(_Counted(lambda: cached.cache_info().currsize * entry_bytes, limit, cached.cache_clear))
         remembering: Callable[Asking, Value] = cached
         return remembering
 
     return decorate
+
+
+def clear_caches() -> None:
+    """Drop all that is cached."""
+    for one in _caches:
+        one.clear()
 
 
 def cache_bytes() -> tuple[float, int]:

@@ -270,7 +270,7 @@ def is_stale(answer: AssemblyResult | None, profile: str, settings: Any) -> bool
     if answer is None or fresh is None:
         return answer is not fresh
     assert not is_repeat(fresh)
-    return _all_of(answer) != _all_of(fresh)
+    return bool(_all_of(answer) != _all_of(fresh))
 
 
 def _all_of(answer: AssemblyResult) -> Any:

@@ -186,9 +186,9 @@ def _lasting(tree: ast.Module) -> set[str]:
 
 def _functions(tree: ast.Module) -> Iterator[tuple[str, str]]:
     for node in ast.walk(tree):
-        for decorator in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
-            if (name := _name_of(decorator)) in DECORATORS | COUNTED:
-                yield node.name, name
+        if isinstance(node, ast.FunctionDef):
+            names = map(_name_of, node.decorator_list)
+            yield from ((node.name, name) for name in names if name in DECORATORS | COUNTED)
 
 
 def _of_module(tree: ast.Module) -> Iterator[tuple[str, str]]:
@@ -240,7 +240,7 @@ def _named_caches() -> list[str]:
 def _cache_names(node: ast.Call) -> list[str]:
     called, given = _name_of(node), [one.value for one in node.args if isinstance(one, ast.Constant)]
     if called == "AssemblyCache":
-        return [one.value.value for one in node.keywords if one.arg == "name" and isinstance(one.value, ast.Constant)]
+        return [str(ast.literal_eval(one.value)) for one in node.keywords if one.arg == "name"]
     if called in {"ProcessCache", "cached_function"}:
         return [str(one) for one in given[:1] if isinstance(one, str)]
     return [str(given[1])] if called == "CacheUsage" and len(given) == 2 else []
