@@ -37,3 +37,4 @@ class AssemblyConfig(AppConfig):
         further[:] = [import_module("assembly.conflicts.consolidation").consolidate_duplicates]
         import_module("assembly.records.raised_levels")  # a periodic task
         import_module("assembly.learned_weights.jobs")  # a kind of job and a periodic task
+        import_module("assembly.preassembly.reading_ahead")  # a periodic task

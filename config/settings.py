@@ -161,8 +161,9 @@ CACHE_URL = environment.redis_address("CACHE_URL")
 SHARED_CACHE_BYTES = environment.number("SHARED_CACHE_BYTES", 64_000_000, minimum=0, maximum=10**12)
 DISK_CACHE_BYTES = environment.number("DISK_CACHE_BYTES", 256_000_000, minimum=0, maximum=10**12)
 
+PROCESS_CACHES = environment.flag("PROCESS_CACHES", default=True)
 PREASSEMBLY = environment.flag("PREASSEMBLY", default=True)
-PREASSEMBLY_IDLE_MS = environment.number("PREASSEMBLY_IDLE_MS", 2_000, minimum=100, maximum=3_600_000)
+PREASSEMBLY_IDLE_MS = environment.number("PREASSEMBLY_IDLE_MS", 250, minimum=0, maximum=3_600_000)
 PREASSEMBLY_LOAD_PERCENT = environment.number("PREASSEMBLY_LOAD_PERCENT", 50, minimum=1, maximum=100_000)
 # Nothing of ours is cached by Django: a cache of each process's own would forget and double what it should count.
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.dummy.DummyCache"}}

@@ -26,9 +26,11 @@ from assembly.conflicts.compared_texts import (
 )
 from assembly.conflicts.counts import recount_for_owners
 from assembly.conflicts.detection import Comparison, InferenceModel, compare_texts
+from assembly.conflicts.detection.caches import cache_bytes
 from assembly.conflicts.language_model.model_in_use import model_in_use
 from assembly.models import Conflict, ConflictKind, ConflictResolution, ConflictSide, ConflictStatus
 from assembly.models.conflict import MAX_MODEL_CHARACTERS, MAX_STATEMENT_CHARACTERS
+from config.caching.cache_metrics import CacheUsage
 from config.db.statements import Statement, fetch_rows, run_statement
 from memories.jobs.periodic import periodic
 from memories.jobs.services import Advance, job_create, job_kind
@@ -45,6 +47,8 @@ STORED_LABELS = frozenset({"conflict", "duplicate"})
 MAX_STORED = 10
 """The most conflicts that are stored of one text with others, and the most duplicates: the surest of each."""
 MAX_CUE_CHARACTERS = 500
+
+_usage = CacheUsage("process", "conflict_detection")
 
 # A row that another transaction notes again is locked until its commit, so it stays until its text can be read.
 NOTE_SQL = """
@@ -104,6 +108,7 @@ def find_conflicts(job: Job, advance: Advance) -> None:
     found: list[Conflict] = []
     for kind, id_ in job.arguments["items"]:
         found += item_conflicts_find(kind=kind, id_=UUID(id_), advance=advance)
+        _usage.use(*cache_bytes())
         advance(1)
     recount_for_owners(found)
 

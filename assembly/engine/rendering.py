@@ -252,7 +252,7 @@ def count_paragraphs(body: str, kept: int) -> tuple[int, int]:
     return bisect_right(ends, kept), len(ends)
 
 
-@lru_cache(8)  # a cut asks for the paragraphs of one body at each length that it tries
+@lru_cache(1)  # a cut asks for the paragraphs of one body at each length that it tries
 def _paragraph_ends(body: str) -> Sequence[int]:
     breaks = [match.start() for match in _BLANK_LINE.finditer(body.rstrip())]
     first = len(body) - len(body.lstrip())

@@ -18,7 +18,7 @@ from assembly.engine.codes import SourceCode
 from assembly.engine.profile import Profile, Section
 from assembly.engine.types import Candidate
 from assembly.pipeline.query_embedding import NO_TOPIC_EMBEDDING, TopicEmbedding, embed_topic
-from assembly.pipeline.read_cache import read_with_cache
+from assembly.pipeline.read_cache import ReadRows, read_with_cache
 from assembly.pipeline.read_plan import (
     BATCH_TIME_SHARE,
     MIN_SECONDS_FOR_RULES,
@@ -47,6 +47,7 @@ from assembly.sources import SOURCES
 from assembly.sources.base import GatherContext, SourceReport, SourceResult
 from assembly.sources.external.pending import PendingExternalSources
 from assembly.sources.external.questions import EXTERNAL_SOURCE, external_queries
+from assembly.sources.readings import Readings
 from assembly.sources.search_reuse import SearchReuse
 from assembly.sources.time_budget import StatementDeadline, TimeBudget
 from config.db.statements import Rows
@@ -58,25 +59,32 @@ logger = logging.getLogger(__name__)
 
 
 def gather(
-    profile: Profile, gather_context: GatherContext, time: TimeBudget, *, trust_cache: bool = False
+    profile: Profile,
+    gather_context: GatherContext,
+    time: TimeBudget,
+    *,
+    trust_cache: bool = False,
+    readings: Readings | None = None,
 ) -> GatherResult:
     """Return the candidates and reports of the profile's sources.
 
     With `trust_cache`, cached rows are used without checking that they are current; the caller checks
-    `expected_counts`. If a rule always includes something, there are candidates for one more section: see
-    `add_inclusion_section`. Raises OperationalError if the rules cannot be read, because they may exclude what the
-    sources return.
+    `expected_counts`. `readings` are those that were made before the request came, and are used if they are still
+    valid. If a rule always includes something, there are candidates for one more section: see `add_inclusion_section`.
+    Raises OperationalError if the rules cannot be read, because they may exclude what the sources return.
     """
     with reading_as(gather_context.clearances):
-        return GatherRun(profile, gather_context, time, trust_cache).done()
+        return GatherRun(profile, gather_context, time, trust_cache, readings).done()
 
 
-def gather_ahead(profile: Profile, gather_context: GatherContext, time: TimeBudget) -> GatherResult | None:
-    """Read the sources for a request that is expected, so that rows and what searches found are cached; return the
-    result, or None if a source failed. No external source is asked.
+def gather_ahead(
+    profile: Profile, gather_context: GatherContext, time: TimeBudget, readings: Readings
+) -> GatherResult | None:
+    """Read the sources for a request that is expected, and keep what was read in `readings`; return the result, or None
+    if a source failed. No external source is asked, and no cache of this process is read or filled.
     """
     with reading_as(gather_context.clearances):
-        return GatherRun(profile, gather_context, time, ahead=True).read_ahead()
+        return GatherRun(profile, gather_context, time, readings=readings, is_ahead=True).read_ahead()
 
 
 @dataclass(slots=True)
@@ -88,7 +96,9 @@ class GatherRun:
     time: TimeBudget
     trust_cache: bool = False
     """Whether cached rows may be used without checking their change counters."""
-    ahead: bool = False
+    readings: Readings | None = None
+    """Readings that were made before the request came; with `is_ahead`, those that this run makes."""
+    is_ahead: bool = False
     was_ahead: bool = False
     expected_counts: ChangeCounts = NO_OWNERS
     preconditions: Preconditions | None = None
@@ -128,7 +138,7 @@ class GatherRun:
         assert self.preconditions  # noqa: S101 - nothing comes before it, and nothing is done without it
         reports = [*filter(None, [self.topic_embedding.report]), *self.reports.values()]
         kept, reuse = (self.candidates, reports, self.gather_context, self.preconditions), self.gather_context.reuse
-        was_ahead = self.was_ahead or (reuse is not None and reuse.was_ahead)
+        was_ahead = self.was_ahead and not (reuse and reuse.made_now)
         return GatherResult(*kept, self.expected_counts, self.conflicts, was_ahead, self.statements.cost)
 
     def _embed_topic(self) -> None:
@@ -149,10 +159,7 @@ class GatherRun:
         asked, gather_context, profile = self.time.elapsed_ms, self.gather_context, self.profile
         try:
             seconds = self.time.seconds_for_sources * BATCH_TIME_SHARE
-            owners = counter_owners(gather_context.agent, gather_context.team)
-            read = read_with_cache(
-                parts, profile, owners, self.statements, seconds, trust_cache=self.trust_cache, ahead=self.ahead
-            )
+            read = self._read_parts_of_batch(parts, seconds)
             for part, mine in zip(parts, read.found, strict=True):
                 part.take(mine, asked)
         except TooCostly:  # this error ends the whole request
@@ -166,6 +173,31 @@ class GatherRun:
         self.candidates, self.reports, self.withheld = [], {}, {}
         self.gather_context, self.profile = gather_context, profile
         return False
+
+    def _read_parts_of_batch(self, parts: Sequence[BatchedQuery], seconds: float) -> ReadRows:
+        """Return what the parts, of which the first reads the preconditions, make of their rows."""
+        read = partial(self._rows_of_first, parts, seconds)
+        if self.is_ahead:
+            rows, _ = read()
+            return ReadRows([part.made(mine) for part, mine in zip(parts, rows, strict=True)], NO_OWNERS)
+        owners = counter_owners(self.gather_context.agent, self.gather_context.team)
+        return read_with_cache(parts, self.profile, owners, read, trust_cache=self.trust_cache)
+
+    def _rows_of_first(self, parts: Sequence[BatchedQuery], seconds: float) -> tuple[Sequence[Rows], bool]:
+        """Return the rows of the parts, of which the first reads the preconditions, and whether they are readings that
+        were made before the request came. Then only the preconditions are read anew.
+        """
+        first, *others = (part.statement for part in parts)
+        known = self.readings.rows_of(others) if self.readings and not self.is_ahead else None
+        if self.readings and known is not None:
+            (rows,) = self.statements.together([first], seconds)
+            if parse_preconditions(rows).changes == self.readings.changes:
+                return [rows, *known], True
+            return [rows, *self.statements.together(others, seconds)], False
+        found = self.statements.together([first, *others], seconds)
+        if self.readings and self.is_ahead:
+            self.readings.keep_rows(parse_preconditions(found[0]).changes, others, found[1:])
+        return found, False
 
     def _read_one_by_one(self) -> None:
         self.parts += [*self._needed_reads(), ReadStep((), self._embed_topic), ReadStep((), self._plan)]
@@ -201,12 +233,18 @@ class GatherRun:
             return
         asked, seconds = self.time.elapsed_ms, self.time.seconds_for_sources * BATCH_TIME_SHARE
         try:
-            found = self.statements.together([part.statement for part in parts], seconds)
+            found = self._rows_of_batch(parts, seconds)
         except DatabaseError as error:  # which part failed is found out one by one
             self.is_unbatched = True
             raise NewSnapshot from error
         for part, rows in zip(parts, found, strict=True):
             self._try(part, partial(part.read, rows, asked))
+
+    def _rows_of_batch(self, parts: Sequence[BatchedQuery], seconds: float) -> Sequence[Rows]:
+        if parts[0].made is not parse_preconditions:  # a later batch of the same snapshot
+            return self.statements.together([part.statement for part in parts], seconds)
+        found, self.was_ahead = self._rows_of_first(parts, seconds)
+        return found
 
     def _read_single(self, part: BatchedQuery) -> None:
         seconds = self._seconds_for(part)
@@ -308,7 +346,8 @@ class GatherRun:
     def _take_preconditions(self, preconditions: Preconditions, _: int) -> None:
         self.preconditions = preconditions
         if self.is_committed:
-            self.gather_context = replace(self.gather_context, reuse=SearchReuse(preconditions.changes, self.ahead))
+            reuse = SearchReuse(preconditions.changes, self.readings, self.is_ahead)
+            self.gather_context = replace(self.gather_context, reuse=reuse)
 
     def _take_rules(self, rows: Rows, _: int) -> None:
         self.gather_context = add_fired_rules(self.profile, self.gather_context, rows)
@@ -325,7 +364,7 @@ class GatherRun:
 
     def _plan_remaining(self) -> None:
         """Add the sources that were not read yet; rules may have added some."""
-        if EXTERNAL_SOURCE in self._sources() and not self.ahead:
+        if EXTERNAL_SOURCE in self._sources() and not self.is_ahead:
             self.parts.append(ReadStep((EXTERNAL_SOURCE,), self._start_external))
         for name, sections in self._sources().items():
             if name != EXTERNAL_SOURCE and name not in self.reports:

@@ -14,7 +14,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 from django.dispatch import receiver
 
 from assembly.engine.detail_levels import EXTRACTIVE_LEVELS, level_rooms
@@ -146,7 +146,8 @@ def _named(sha256: bytes, levels: Mapping[ShorterLevel, Summary]) -> list[NewLev
 def _store(kind: str, id_: UUID, levels: Sequence[NewLevel]) -> None:
     """Store the levels of texts that the item still has, and delete those of its former texts.
 
-    The texts are read again, because they may have changed while the levels were made.
+    The texts are read again, because they may have changed while the levels were made. Levels of a model take the place
+    of extracted ones, so contexts with these are out of date: writing the row counts as a change of it.
     """
     with transaction.atomic():
         try:
@@ -155,8 +156,11 @@ def _store(kind: str, id_: UUID, levels: Sequence[NewLevel]) -> None:
             return
         present = set(map(text_hash, stored_texts_of(kind, id_) or ()))
         sealed_for = key_owner(row) if must_be_sealed(row) else None
-        store_levels(id_, [level for level in levels if level[0] in present], sealed_for=sealed_for)
+        stored = [level for level in levels if level[0] in present]
+        store_levels(id_, stored, sealed_for=sealed_for)
         prune_levels(id_, present)
+        if any(summary.model != EXTRACTIVE_LEVELS for _, _, summary in stored):
+            type(row)._base_manager.filter(id=id_).update(version=F("version"))  # noqa: SLF001 - Django's documented name
 
 
 def _model_levels(

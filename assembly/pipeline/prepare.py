@@ -27,6 +27,7 @@ from assembly.rules.evaluation import add_inclusion_section
 from assembly.sources import SOURCES
 from assembly.sources.base import GatherContext, SourceReport
 from assembly.sources.external.questions import EXTERNAL_SOURCE
+from assembly.sources.readings import Readings
 from assembly.sources.time_budget import TimeBudget
 from config.http.errors import Forbidden, Invalid
 from teams.models import Team
@@ -43,6 +44,8 @@ class PreparedAssembly:
     profile: Profile
     tokenizer: Tokenizer
     gather_context: GatherContext
+    readings: Readings | None = None
+    """Readings that were made before the request came, because it was expected."""
 
     def with_gathered(self, gathered: GatherResult) -> "tuple[PreparedAssembly, Sequence[Candidate]]":
         """Return a copy with the rules that fired, the known conflicts of the candidates, and all candidates, in whose
@@ -116,7 +119,9 @@ def gather_candidates(prepared: PreparedAssembly, time: TimeBudget, *, trust_cac
     Invalid for a team in which the agent does not work.
     """
     agent, team = prepared.gather_context.agent, prepared.gather_context.team
-    gathered = gather(prepared.profile, prepared.gather_context, time, trust_cache=trust_cache)
+    gathered = gather(
+        prepared.profile, prepared.gather_context, time, trust_cache=trust_cache, readings=prepared.readings
+    )
     is_outside_team = team is not None and not gathered.preconditions.in_team
     if gathered.preconditions.has_files and not is_outside_team:
         return gathered

@@ -26,7 +26,6 @@ from assembly.engine.profile import Profile
 from assembly.engine.types import candidate_text_bytes
 from assembly.pipeline.read_plan import BatchedQuery
 from assembly.records.change_counters import NO_OWNERS, ChangeCounts, load_change_counts
-from assembly.sources.time_budget import StatementDeadline
 from config.caching.process_cache import ProcessCache
 from config.db.statements import Rows
 
@@ -45,17 +44,12 @@ class CachedRows:
     size_bytes: int
     was_unchanged: bool = field(default=False, compare=False)
     """Whether the change counters were unchanged at the last check."""
-    is_ahead: bool = field(default=False, compare=False)
-    """Whether the rows were read before anybody asked for them, and nobody has done so yet."""
-
-    def asked_for(self) -> bool:
-        """Note that a request uses the rows, and return whether they were read ahead for it."""
-        was_ahead, self.is_ahead = self.is_ahead, False
-        return was_ahead
 
 
 class ReadRows(NamedTuple):
-    """What each part made of its rows, the counters that remain to be checked, and whether all was read ahead."""
+    """What each part made of its rows, the counters that remain to be checked, and whether the rows are readings that
+    were made before the request came.
+    """
 
     found: Sequence[Any]
     counts: ChangeCounts
@@ -93,31 +87,29 @@ def read_with_cache(
     parts: Sequence[BatchedQuery],
     profile: Profile,
     owners: Sequence[UUID],
-    statements: StatementDeadline,
-    seconds: float,
+    read: Callable[[], tuple[Sequence[Rows], bool]],
     *,
     trust_cache: bool = False,
-    ahead: bool = False,
 ) -> ReadRows:
     """Return what each part makes of its rows, all from one snapshot, and the counters that remain to be checked.
 
-    The first part must read the preconditions. If the owners' change counters are those of the cached rows, only the
-    counters are read. With `trust_cache`, rows that were unchanged at their last check are returned without a check:
-    the result is valid if the returned counters are still current. `ahead` is for a request that is only expected.
-    Raises Django's database errors, also after `seconds`.
+    The first part must read the preconditions. `read` returns the rows of all parts, and whether they were read before
+    the request came. If the owners' change counters are those of the cached rows, only the counters are read. With
+    `trust_cache`, rows that were unchanged at their last check are returned without a check: the result is valid if the
+    returned counters are still current. Raises Django's database errors.
     """
     sent = [part.statement for part in parts]
     asked = hashkey(profile.sections, *((one.sql, *one.parameters.values()) for one in sent))  # hashed once
     kept = row_cache.get(asked)
     if kept and kept.was_unchanged and trust_cache:
-        return ReadRows(kept.found, ChangeCounts(tuple(owners), kept.changes), not ahead and kept.asked_for())
+        return ReadRows(kept.found, ChangeCounts(tuple(owners), kept.changes))
     if kept and kept.changes == load_change_counts(*owners):
         kept.was_unchanged = True
-        return ReadRows(kept.found, NO_OWNERS, not ahead and kept.asked_for())
-    rows = statements.together(sent, seconds)
+        return ReadRows(kept.found, NO_OWNERS)
+    rows, was_ahead = read()
     found = [part.made(mine) for part, mine in zip(parts, rows, strict=True)]
-    row_cache.keep(asked, CachedRows(found[0].changes, found, sum(map(_memory_bytes, rows)), is_ahead=ahead))
-    return ReadRows(found, NO_OWNERS)
+    row_cache.keep(asked, CachedRows(found[0].changes, found, sum(map(_memory_bytes, rows))))
+    return ReadRows(found, NO_OWNERS, was_ahead)
 
 
 def _memory_bytes(rows: Rows) -> int:

@@ -6,7 +6,7 @@ holds the outcome: the candidates, and a report on each source.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, NoReturn
 from uuid import UUID
 
@@ -25,6 +25,7 @@ from assembly.sources.entities import find_mentions
 from assembly.sources.external.questions import EXTERNAL_SOURCE as EXTERNAL
 from assembly.sources.time_budget import ReadCost
 from assembly.sources.withheld import counted_together, withheld_by_source, withheld_statement
+from config.caching.cached_function import cached_function
 from config.db.migration_helpers import ORGANISATION
 from config.db.statements import Rows, Statement, run_together
 from memories.services.task_stack import task_peek
@@ -40,6 +41,8 @@ SELECT {changes} AS changes,
 
 MIN_SECONDS_FOR_RULES = 0.5
 """Seconds that reading the rules may always take: without the rules, no text may be included."""
+MAX_SECTIONS_BYTES, SECTION_BYTES = 2_000_000, 1_500
+"""Bytes of memory for the cached sections of profiles, and approximately for one of them."""
 BATCH_TIME_SHARE = 0.25
 """Share of the sources' time that the batch of statements may take; the rest is for reading them one by one."""
 
@@ -221,7 +224,11 @@ class GatherResult:
         )
 
 
-@lru_cache(maxsize=256)
+def _sections_bytes(sections: tuple[Section, ...]) -> int:
+    return SECTION_BYTES * (1 + len(sections))
+
+
+@cached_function("sections", MAX_SECTIONS_BYTES, _sections_bytes)
 def sections_by_source(sections: tuple[Section, ...]) -> Mapping[str, Sequence[Section]]:
     """Return the sections by source, in their order."""
     grouped: dict[str, list[Section]] = {}

@@ -29,7 +29,8 @@ from assembly.pipeline.prepare import (
 )
 from assembly.pipeline.request import AssemblyRequest, request_document
 from assembly.pipeline.rounds import AssembledRound, with_second_round
-from assembly.pipeline.shared_answers import recall_answer, remember_answer
+from assembly.pipeline.shared_answers import recall, remember_answer
+from assembly.pipeline.shared_readings import decode_readings, readings_key
 from assembly.pipeline.summaries.resolve import assemble_with_summaries, summaries_document
 from assembly.pipeline.telemetry import cache_lookups, count_preassembly, engine_attributes, traced_assembly
 from assembly.pipeline.token_counts import load_token_counts, store_token_counts
@@ -105,7 +106,8 @@ def assemble(
         clearances = request_clearances(agent, team)
     require_clearance(asked, clearances, team)
     wanted = cache_key(agent=agent, team=team, now=asked.now, asked=asked.facts(), clearances=clearances)
-    if known := recall_answer(wanted, agent, team):
+    recalled = recall(wanted, agent, team, readings_key(agent, team, asked) if settings.PREASSEMBLY else None)
+    if known := recalled.answer:
         repeat = partial(record_cache_hit, of=known.assembly, principal=principal, purpose=purpose)
         with _transaction_for(recorded):
             again = repeat(assembly_ms=time.elapsed_ms)
@@ -117,6 +119,8 @@ def assemble(
             return AssemblyResult(again, known.content, known.decisions)
     cache_lookups.count(hit=False)
     prepared = prepare(agent, team, asked, wanted.now, clearances=clearances)
+    if recalled.readings:
+        prepared = replace(prepared, readings=decode_readings(recalled.readings))
     assembled = partial(_assemble_and_record, prepared, wanted, asked, time, principal, recorded=recorded)
     try:
         return assembled(trust_cache=True)

@@ -11,6 +11,7 @@ program never share answers. What is shared is MessagePack, sealed by the cache;
 
 import datetime
 import hashlib
+from dataclasses import dataclass
 from functools import cache, partial
 from types import MappingProxyType
 from typing import Any
@@ -60,26 +61,37 @@ def shared_answers() -> SharedCache:
     return SharedCache("shared", "answers", store if limit else None, background=background_writes)
 
 
-def recall_answer(wanted: CacheKey, agent: Agent, team: Team | None) -> AssemblyResult | None:
-    """Return the cached answer to the request, of this process or of another one; None if none is valid.
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What is known of a request: its answer, or else the encoded readings that a worker made for it, if any."""
 
-    The change counters are read only if there is an answer.
+    answer: AssemblyResult | None = None
+    readings: bytes | None = None
+
+
+def recall(wanted: CacheKey, agent: Agent, team: Team | None, readings_key: bytes | None = None) -> Recalled:
+    """Return the cached answer to the request, of this process or of another one, or the readings under the key.
+
+    The change counters are read only if there is an answer; the readings are not compared with any. Both are looked up
+    in one round trip.
     """
     changes = load_preconditions(agent, team).changes if assembly_cache.knows(wanted) else None
     if changes is not None and (known := assembly_cache.recall(wanted, changes)):
-        return known
+        return Recalled(known)
     if connection.in_atomic_block:  # what is read and written here may never be committed
-        return None
-    stored = shared_answers().get(_key(wanted))
+        return Recalled()
+    key = _key(wanted)
+    values = shared_answers().get_many([key, readings_key] if readings_key else [key])
+    stored, readings = values.get(key), values.get(readings_key) if readings_key else None
     found = decode_answer(stored.value) if stored else None
     if found and changes is None:
         changes = load_preconditions(agent, team).changes
     is_hit = found is not None and found[0] == changes
     shared_answers().count(hit=is_hit)
     if not (found and stored and is_hit):
-        return None
+        return Recalled(readings=readings.value if readings else None)
     assembly_cache.remember(wanted, found[0], found[1], min(stored.seconds, LIFETIME_SECONDS))
-    return found[1]
+    return Recalled(found[1])
 
 
 def remember_answer(wanted: CacheKey, changes: CounterValues, answer: AssemblyResult) -> None:

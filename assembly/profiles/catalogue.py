@@ -1,6 +1,6 @@
 """This module finds profiles: those of the organisation, and unchanged built-in ones."""
 
-from functools import lru_cache, partial
+from functools import partial
 from typing import cast
 
 from agents.models import Agent
@@ -12,8 +12,13 @@ from assembly.profiles.documents import MAX_NAME_CHARACTERS, DocumentEntry, pars
 from assembly.profiles.parser import DescribedProfile, parse_described_profile
 from assembly.profiles.shipped import CONVERSATION, SHIPPED
 from assembly.profiles.yaml_reader import UnreadableDocument
+from config.caching.cached_function import cached_function
 from config.db.statements import find_rows
 from config.http.errors import Invalid, NotFound
+
+MAX_PARSED_BYTES = 4_000_000
+PARSED_BYTES, PARSED_BYTES_PER_CHARACTER = 10_000, 5
+"""Approximate bytes of memory of a parsed text with the text itself: in all, and for each character."""
 
 
 class ProfileEntry(DocumentEntry[StoredProfile, DescribedProfile]):
@@ -132,6 +137,10 @@ def _describe_row(row: StoredProfile) -> DescribedProfile:
     return _parse_profile(row.content, row.name, row.version, known_sources())
 
 
-@lru_cache(maxsize=256)
+def _profile_bytes(text: str, *_: object) -> int:
+    return PARSED_BYTES + PARSED_BYTES_PER_CHARACTER * len(text)
+
+
+@cached_function("parsed_profiles", MAX_PARSED_BYTES, _profile_bytes)
 def _parse_profile(text: str, name: str, version: int, known: tuple[str, ...]) -> DescribedProfile:
     return parse_described_profile(text, name=name, version=version, sources=known)

@@ -7,7 +7,6 @@ computes from these measures.
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence, Set
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import orjson
@@ -19,8 +18,11 @@ from assembly.engine.profile import Profile, Section
 from assembly.engine.refs import without_version
 from assembly.engine.types import Candidate, Decision, ShorterLevel
 from assembly.models import text_hash
+from config.caching.cached_function import cached_function
 
 ID_BYTES = 8
+MAX_PROFILE_PIECES_BYTES, SECTION_BYTES = 2_000_000, 2_000
+"""Bytes of memory for the cached pieces of profiles, and approximately for one of their sections."""
 SUMMARY, PROFILE = "summary", "profile"
 """Kinds of pieces that are no candidates: summaries and levels of texts, and the profile of an assembly."""
 LEVELS_COLUMN = "levels"
@@ -84,7 +86,11 @@ def pieces_of_levels(candidate: Candidate) -> Mapping[ShorterLevel, NewPiece]:
     return known
 
 
-@lru_cache(maxsize=256)
+def _profile_piece_bytes(profile: Profile) -> int:
+    return SECTION_BYTES * (1 + len(profile.sections))
+
+
+@cached_function("profile_pieces", MAX_PROFILE_PIECES_BYTES, _profile_piece_bytes)
 def piece_of_profile(profile: Profile) -> NewPiece:
     """Return the piece of a profile as it was used; its text is JSON."""
     return _new_piece(f"{PROFILE}:{profile.name}@{profile.version}", orjson.dumps(profile.to_dict()).decode(), {})

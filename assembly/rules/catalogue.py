@@ -1,6 +1,6 @@
 """The catalogue parses stored rules, and names the line of an error."""
 
-from functools import lru_cache, partial
+from functools import partial
 
 from assembly.engine.rules import Rule, Scope
 from assembly.models import StoredRule
@@ -8,6 +8,11 @@ from assembly.profiles.catalogue import known_sources
 from assembly.profiles.documents import DocumentEntry, parsed_or_fault
 from assembly.profiles.yaml_reader import UnreadableDocument
 from assembly.rules.parser import DescribedRule, parse_rule
+from config.caching.cached_function import cached_function
+
+MAX_PARSED_BYTES = 4_000_000
+PARSED_BYTES, PARSED_BYTES_PER_CHARACTER = 3_000, 5
+"""Approximate bytes of memory of a parsed text with the text itself: in all, and for each character."""
 
 
 class RuleEntry(DocumentEntry[StoredRule, DescribedRule]):
@@ -37,6 +42,10 @@ def rule_fault(text: str) -> UnreadableDocument | None:
     return parsed_or_fault(lambda: parse_described_rule(text))[1]
 
 
-@lru_cache(maxsize=1_024)
+def _rule_bytes(text: str, *_: object) -> int:
+    return PARSED_BYTES + PARSED_BYTES_PER_CHARACTER * len(text)
+
+
+@cached_function("parsed_rules", MAX_PARSED_BYTES, _rule_bytes)
 def _parse_rule(text: str, name: str, version: int, scope: Scope, known: tuple[str, ...]) -> DescribedRule:
     return parse_rule(text, name=name, version=version, scope=scope, sources=known)

@@ -137,7 +137,7 @@ def _find_memories(owner: Owner, gather_context: GatherContext, best: int, recen
 _NOT_SEARCHED_BY = {
     *("agent", "team", "now", "vector", "ranker", "reuse", "signals", "mentioned", "task", "rules", "unreadable_rules"),
     *("session", "history", "additional_context", "sender_origin", "entities", "filters", "depth_limit"),
-    *("scope_limits", "nearby", "limit_factor"),
+    *("scope_limits", "nearby", "limit_factor", "budget", "tokenizer"),
 }
 
 

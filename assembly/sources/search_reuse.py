@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
+from assembly.sources.readings import Readings
 from config.caching.process_cache import ProcessCache
 from memories.search.memory_search import FoundMemory
 
@@ -28,8 +29,6 @@ class _FoundBefore:
     changes: tuple[int, ...]
     found: Sequence[FoundMemory]
     size_bytes: int
-    is_ahead: bool
-    """Whether it was searched before anybody asked, and nobody has used it yet."""
 
 
 _found = ProcessCache[Hashable, _FoundBefore](
@@ -39,36 +38,34 @@ _found = ProcessCache[Hashable, _FoundBefore](
 
 @dataclass(slots=True)
 class SearchReuse:
-    """The searches of one context: the change counters that were read before them, and how many were made ahead.
+    """The searches of one context: the change counters that were read before them, and how many were made for it.
 
-    `is_ahead` tells that the context is only expected.
+    `readings` are those that were made before the request came; with `is_ahead`, those that are being made for a
+    request that is only expected: then nothing is cached here.
     """
 
     changes: tuple[int, ...]
+    readings: Readings | None = None
     is_ahead: bool = False
-    made_ahead: int = 0
-    others: int = 0
-
-    @property
-    def was_ahead(self) -> bool:
-        """Whether there were searches, and all of them had been made before the request came."""
-        return self.made_ahead > 0 and not self.others
+    made_now: int = 0
 
     def found(self, asked: Hashable, search: Callable[[], Sequence[FoundMemory]]) -> Sequence[FoundMemory]:
         """Return what the search found before, or finds now; `asked` holds all that its result depends on, apart from
         rows.
         """
-        known = _found.get(asked, lambda entry: entry.changes == self.changes)
-        if known is None:
+        if self.readings and self.is_ahead:
             found = tuple(search())
-            _found.put(asked, _FoundBefore(self.changes, found, _memory_bytes(found), self.is_ahead))
-            self.others += 1
+            self.readings.keep_search(asked, found)
             return found
-        if not self.is_ahead:
-            self.made_ahead += known.is_ahead
-            self.others += not known.is_ahead
-            known.is_ahead = False
-        return known.found
+        if known := _found.get(asked, lambda entry: entry.changes == self.changes):
+            self.made_now += 1  # for an earlier request
+            return known.found
+        ahead = self.readings.found_by(asked) if self.readings and self.readings.changes == self.changes else None
+        if ahead is None:
+            self.made_now += 1
+        found = tuple(search()) if ahead is None else tuple(ahead)
+        _found.put(asked, _FoundBefore(self.changes, found, _memory_bytes(found)))
+        return found
 
 
 def forget_searches() -> None:

@@ -8,7 +8,7 @@ Within a transaction nothing is read or written: a failed statement would end th
 value would lock its row until the commit.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from threading import Lock
 from time import monotonic
 
@@ -25,8 +25,8 @@ EVICTION_SECONDS = 30.0
 
 LIMIT_SQL = "SELECT set_config('statement_timeout', %(milliseconds)s, true)"
 GET_SQL = """
-SELECT value, extract(epoch FROM expires - now())::float8 AS seconds
-FROM shared_cache WHERE key = %(key)s AND expires > now()
+SELECT key, value, extract(epoch FROM expires - now())::float8 AS seconds
+FROM shared_cache WHERE key = ANY(%(keys)s::bytea[]) AND expires > now()
 """
 PUT_SQL = """
 INSERT INTO shared_cache (key, value, size, expires)
@@ -60,11 +60,10 @@ class PostgreSQLStore:
         self.max_bytes, self._timer = max_bytes, timer
         self._written, self._evicted_at, self._lock = 0, timer(), Lock()
 
-    def get(self, key: bytes) -> StoredValue | None:
-        """Return the value that was stored under the key and has not expired; None without one."""
-        for value, seconds in self._run(Statement(GET_SQL, {"key": key}), binary=True):
-            return StoredValue(bytes(value), seconds)
-        return None
+    def get_many(self, keys: Sequence[bytes]) -> dict[bytes, StoredValue]:
+        """Return the values that were stored under the keys and have not expired, by key."""
+        rows = self._run(Statement(GET_SQL, {"keys": list(keys)}), binary=True)
+        return {bytes(key): StoredValue(bytes(value), seconds) for key, value, seconds in rows}
 
     def put(self, key: bytes, value: bytes, seconds: float) -> int:
         """Store the value for so many seconds, and return how many others were dropped to make space."""

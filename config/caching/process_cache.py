@@ -1,7 +1,8 @@
 """A process cache holds values in the memory of this process, for all its threads.
 
 It is bounded in bytes: the least recently used entries are dropped to make space. Whoever uses it decides what
-invalidates an entry: a lifetime, change counters, or nothing, where the value follows from the key.
+invalidates an entry: a lifetime, change counters, or nothing, where the value follows from the key. The setting
+PROCESS_CACHES switches all of them off, for comparisons with what nothing was cached for.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -10,6 +11,7 @@ from time import monotonic
 from typing import Generic, TypeVar
 
 from cachetools import LRUCache, TLRUCache
+from django.conf import settings
 
 from config.caching.cache_metrics import CacheUsage
 
@@ -48,13 +50,13 @@ class ProcessCache(Generic[Key, Value]):
                 found = self._entries[key]  # `get` would compare a long key once more
             except KeyError:
                 found = None
-        is_hit = found is not None and is_valid(found)
+        is_hit = found is not None and settings.PROCESS_CACHES and is_valid(found)
         self._usage.count(hits=is_hit, misses=not is_hit)
         return found if is_hit else None
 
     def get_many(self, keys: Iterable[Key]) -> dict[Key, Value]:
         """Return the values that there are, by key."""
-        sought = [*keys]
+        sought = [*keys] if settings.PROCESS_CACHES else []
         with self._lock:
             found = {key: value for key in sought if (value := self._entries.get(key)) is not None}
         self._usage.count(hits=len(found), misses=len(sought) - len(found))
@@ -62,7 +64,7 @@ class ProcessCache(Generic[Key, Value]):
 
     def __contains__(self, key: Key) -> bool:
         with self._lock:
-            return key in self._entries
+            return settings.PROCESS_CACHES and key in self._entries
 
     def put(self, key: Key, value: Value) -> None:
         """Cache the value. One that is larger than the whole cache is not stored."""
@@ -73,7 +75,7 @@ class ProcessCache(Generic[Key, Value]):
         with self._lock:
             before = self._entries.evictions
             for key, value in values.items():
-                if self._size(value) <= self._max_bytes:
+                if settings.PROCESS_CACHES and self._size(value) <= self._max_bytes:
                     self._entries[key] = value
             evictions, used = self._entries.evictions - before, self._entries.currsize
         self._usage.count(evictions=evictions)

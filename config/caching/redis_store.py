@@ -6,6 +6,7 @@ that they are on one node of a cluster, and other keys of the server are left al
 and is not repeated.
 """
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -63,16 +64,20 @@ class RedisStore:
     def __init__(self, url: str, max_bytes: int) -> None:
         self.max_bytes, self._url = max_bytes, url
 
-    def get(self, key: bytes) -> StoredValue | None:
-        """Return the value that was stored under the key and has not expired; None without one."""
-        place = PREFIX + key
+    def get_many(self, keys: Sequence[bytes]) -> dict[bytes, StoredValue]:
+        """Return the values that were stored under the keys and have not expired, by key."""
         try:
-            value, milliseconds = self._server.pipeline(transaction=False).get(place).pttl(place).execute()
+            asked = self._server.pipeline(transaction=False)
+            for key in keys:
+                asked = asked.get(PREFIX + key).pttl(PREFIX + key)
+            told = asked.execute()
         except (RedisError, OSError) as error:
             raise StoreFailed(type(error).__name__) from error
-        if not isinstance(value, bytes) or milliseconds <= 0:
-            return None
-        return StoredValue(value, milliseconds / 1000)
+        return {
+            key: StoredValue(value, milliseconds / 1000)
+            for key, value, milliseconds in zip(keys, told[::2], told[1::2], strict=True)
+            if isinstance(value, bytes) and milliseconds > 0
+        }
 
     def put(self, key: bytes, value: bytes, seconds: float) -> int:
         """Store the value for so many seconds, and return how many others were dropped to make space."""

@@ -8,7 +8,7 @@ gives misses as well.
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
@@ -50,8 +50,8 @@ class CacheStore(Protocol):
     def max_bytes(self) -> int:
         """The most bytes of all values together."""
 
-    def get(self, key: bytes) -> StoredValue | None:
-        """Return the value that was stored under the key and has not expired; None without one."""
+    def get_many(self, keys: Sequence[bytes]) -> Mapping[bytes, StoredValue]:
+        """Return the values that were stored under the keys and have not expired, by key, in one round trip."""
 
     def put(self, key: bytes, value: bytes, seconds: float) -> int:
         """Store the value for so many seconds, and return how many others were dropped to make space."""
@@ -77,22 +77,33 @@ class SharedCache:
         self.tier, self.name, self._store, self._timer, self._background = tier, name, store, timer, background
         self._usage, self._backoff = CacheUsage(tier, name), Backoff(timer)
 
+    @property
+    def max_bytes(self) -> int:
+        """The most bytes of all values together; 0 without a store."""
+        return self._store.max_bytes if self._store else 0
+
     def get(self, key: bytes) -> StoredValue | None:
         """Return the value under the key, and for how long it is valid; None without one."""
-        if self._store is None:
-            return None
-        stored = self._attempt(partial(self._store.get, key))
-        value = unseal(key, stored.value) if stored else None
-        return StoredValue(value, stored.seconds) if stored and value is not None else None
+        return self.get_many([key]).get(key)
 
-    def put(self, key: bytes, value: bytes, seconds: float) -> None:
-        """Store the value for so many seconds; one that is too large is not stored."""
+    def get_many(self, keys: Sequence[bytes]) -> dict[bytes, StoredValue]:
+        """Return the values under the keys, each with how long it is valid, by one round trip to the store."""
         if self._store is None:
-            return
+            return {}
+        stored = self._attempt(partial(self._store.get_many, keys)) or {}
+        opened = {key: unseal(key, one.value) for key, one in stored.items()}
+        return {key: StoredValue(value, stored[key].seconds) for key, value in opened.items() if value is not None}
+
+    def put(self, key: bytes, value: bytes, seconds: float) -> int:
+        """Store the value for so many seconds, and return its bytes in the store; 0 if it is too large, or failed."""
+        if self._store is None:
+            return 0
         sealed = seal(key, value)
-        if len(sealed) <= self._store.max_bytes * LARGEST_SHARE:
-            evictions = self._attempt(partial(self._store.put, key, sealed, seconds))
-            self._usage.count(evictions=evictions or 0)
+        if len(sealed) > self._store.max_bytes * LARGEST_SHARE:
+            return 0
+        evictions = self._attempt(partial(self._store.put, key, sealed, seconds))
+        self._usage.count(evictions=evictions or 0)
+        return 0 if evictions is None else len(sealed)
 
     def put_later(self, key: bytes, encode: Callable[[], bytes | None], seconds: float) -> None:
         """Store what `encode` returns, unless it is None, for so many seconds from now.

@@ -7,7 +7,7 @@ in bytes; a full file drops an eighth of its values, the oldest first. A damaged
 import contextlib
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import TypeVar
@@ -48,11 +48,11 @@ class SQLiteStore:
         self._clock, self._lock = clock, Lock()
         self._file: sqlite3.Connection | None = None
 
-    def get(self, key: bytes) -> StoredValue | None:
-        """Return the value that was stored under the key and has not expired; None without one."""
+    def get_many(self, keys: Sequence[bytes]) -> dict[bytes, StoredValue]:
+        """Return the values that were stored under the keys and have not expired, by key."""
         now = self._clock()
-        found = self._attempt(lambda file: file.execute(GET_SQL, (key, now)).fetchone())
-        return StoredValue(found[0], found[1] - now) if found and isinstance(found[0], bytes) else None
+        rows = self._attempt(lambda file: [(key, file.execute(GET_SQL, (key, now)).fetchone()) for key in keys])
+        return {key: StoredValue(row[0], row[1] - now) for key, row in rows if row and isinstance(row[0], bytes)}
 
     def put(self, key: bytes, value: bytes, seconds: float) -> int:
         """Store the value for so many seconds, and return how many others were dropped to make space."""

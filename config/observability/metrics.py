@@ -100,7 +100,7 @@ class _ProcessesCollector(Collector):
         yield from found.values()
         yield _hit_ratio(families)
         yield _preassembly_ratio(families)
-        yield _utilisation(found[USED_BYTES], found[LIMIT_BYTES])
+        yield from _utilisation(found[USED_BYTES], found[LIMIT_BYTES])
 
 
 def _hit_ratio(families: Iterable[Metric]) -> Metric:
@@ -126,15 +126,23 @@ def _share_of_hits(families: Iterable[Metric], counter: str) -> float:
     return found.get("hit", 0.0) / lookups if lookups else math.nan
 
 
-def _utilisation(used: Metric, limits: Metric) -> Metric:
-    words = "Bytes of memory that caches use, per byte that they may use; below 0.8 there is room."
-    family = GaugeMetricFamily("memory_utilisation_ratio", words, labels=["tier", "cache"])
+def _utilisation(used: Metric, limits: Metric) -> Iterator[Metric]:
+    """Yield what caches use of what they may use: each cache, and all caches of a tier that hold anything together."""
+    words = "Bytes of memory that a cache uses, per byte that it may use; below 0.8 there is room."
+    each = GaugeMetricFamily("memory_utilisation_ratio", words, labels=["tier", "cache"])
+    words = "Bytes of memory that the caches of a tier use together, per byte that they may use."
+    together = GaugeMetricFamily("memory_tier_utilisation_ratio", words, labels=["tier"])
     most = {(one.labels["tier"], one.labels["cache"]): one.value for one in limits.samples}
+    of_tier: dict[str, tuple[float, float]] = {}
     for one in used.samples:
         tier, cache = one.labels["tier"], one.labels["cache"]
         if limit := most.get((tier, cache)):
-            family.add_metric([tier, cache], one.value / limit)
-    return family
+            each.add_metric([tier, cache], one.value / limit)
+            so_far = of_tier.get(tier, (0.0, 0.0))
+            of_tier[tier] = so_far[0] + one.value, so_far[1] + limit
+    for tier, (bytes_, limit) in of_tier.items():
+        together.add_metric([tier], bytes_ / limit)
+    yield from (each, together)
 
 
 class _JobsCollector(Collector):

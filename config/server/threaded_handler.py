@@ -24,7 +24,6 @@ from config.http.cpu_budget import note_arrival
 from config.observability.request_context import caller_fields
 from config.server.limiter import FairLimiter, MovedToHeavyLane
 from config.server.memory_settings import TRIM_SECONDS, release_memory
-from config.server.requests_in_progress import activity
 
 CONCURRENCY = 1
 """The number of concurrent requests of a process.
@@ -95,10 +94,6 @@ class ThreadedHandler(ASGIHandler):
         """
         if scope["type"] != "http":
             raise ValueError(f"Dossier has no pages for {scope['type']}.")
-        with activity.request():
-            await self._serve(scope, receive, send)
-
-    async def _serve(self, scope: Any, receive: Any, send: Any) -> None:
         try:
             body = await self.read_body(receive)
         except RequestAborted:

@@ -8,8 +8,10 @@ children of `serve` each have a session of their own. The group's niceness count
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 
 from django.conf import settings
 
@@ -42,12 +44,20 @@ class WorkerProcess(SupervisedProcess):
     the kernel closes the pipe and the child stops by itself.
     """
 
-    def __init__(self, concurrency: int = 1) -> None:
+    def __init__(self, concurrency: int = 1, variables: Mapping[str, str] = MappingProxyType({})) -> None:
+        """The variables are added to the environment."""
         super().__init__("worker")
+        self._variables = variables
         program = Path(settings.BASE_DIR) / "manage.py"
         # The parent has checked the local files; where they break later, jobs go on without them.
         options = [f"--concurrency={concurrency}", "--skip-checks", UNTIL_INPUT_ENDS]
         self._command = [sys.executable, str(program), "work", *options]
 
     def spawn(self) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True)
+        return subprocess.Popen(
+            self._command,
+            env={**os.environ, **self._variables},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,
+        )

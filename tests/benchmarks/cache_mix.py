@@ -2,19 +2,21 @@
 
 Agents and topics are chosen by Zipf's law: the first of 5,000 agents asks most, and each has three topics of its own.
 RATE requests and writes per second are begun, one in twenty is a write, and one in ten of these is to a team, which has
-250 agents. So an answer is lost to a write, to its lifetime of 30 seconds, or to the process that does not have it.
+250 agents. Writes are of every kind that an agent makes (KINDS). So an answer is lost to a write, to its lifetime of 30
+seconds, or to the process that does not have it.
 The same minute is repeated with answers shared by PostgreSQL, by Redis (where the program `redis-server` is), and not
 at all (`not_shared_…`). AGENTS, RATE and SECONDS change the numbers.
 
 `hit_ratio`: of the requests for a question that was answered before in this minute, the share that was answered from a
 cache, the process's or the shared one. `shared_hits`: how many of these came from the shared one.
 `stale`: hits that differ from a fresh assembly. Each hit is followed by the same request for the moment of its answer,
-with a time limit that nobody gave before, which no cache can answer; the texts must be the same byte for byte. Nobody
-writes to the agent or its team in between; where a background job did, so that a change counter moved, the hit is one
-of `not_comparable`. `hit_p50`, `fresh_p50`: milliseconds of both. `shared_mb` and `shared_used`: the memory of the
-shared cache at the end, and its share of the limit.
+in this process, in which all caches are switched off (UNCACHED); the texts must be equal byte for byte. Nobody writes
+to the agent or its team in between; where a background job did, so that a change counter moved, the hit is one of
+`not_comparable`. `hit_p50`, `fresh_p50`: milliseconds of both. `shared_mb` and `shared_used`: the memory of the shared
+cache at the end, and its share of the limit.
 """
 
+import datetime
 import itertools
 import json
 import os
@@ -23,7 +25,7 @@ import shutil
 import statistics
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -45,9 +47,10 @@ CLIENTS, PROCESSES = 16, 2
 WRITES, WRITES_TO_TEAM = 0.05, 0.1
 BATCH = 250
 TIME_MS = 20_000
+UNCACHED = {"PROCESS_CACHES": "off", "SHARED_CACHE_BYTES": "0", "DISK_CACHE_BYTES": "0", "PREASSEMBLY": "off"}
+KINDS = ("memory", "event", "entity", "pattern", "thread", "tool", "task", "rule", "file", "log")
+"""The kinds of writes to an agent; to a team, memories and files are written."""
 UNLIMITED = {"QUOTA_REQUESTS_PER_MINUTE": "0", "QUOTA_RECORD_BYTES_PER_DAY": "0"}
-
-_fresh = itertools.count(1)
 
 
 def run() -> None:
@@ -55,7 +58,8 @@ def run() -> None:
     os.environ.update(UNLIMITED)
     with served():
         key = manage("create_api_key", "--admin").split()[-1]
-        django.setup()
+        with _environment(UNCACHED):
+            django.setup()
         owners = _fill()
     _measure("", {}, key, owners)
     if shutil.which("redis-server"):
@@ -98,15 +102,21 @@ def _text(chance: random.Random, words: int) -> str:
 
 
 def _measure(name: str, settings: dict[str, str], key: str, owners: list[list[Any]]) -> None:
+    with _environment(settings), served("--processes", str(PROCESSES)) as address:
+        _Mix(address, key, owners, f"warm {name}").run(WARM_SECONDS)
+        at_begin = _metrics(address)
+        mix = _Mix(address, key, owners, name)
+        mix.run(SECONDS)
+        mix.report(name, at_begin, _metrics(address))
+
+
+@contextmanager
+def _environment(settings: dict[str, str]) -> Iterator[None]:
+    """Set the variables within the block."""
     before = {variable: os.environ.get(variable) for variable in settings}
     os.environ.update(settings)
     try:
-        with served("--processes", str(PROCESSES)) as address:
-            _Mix(address, key, owners, f"warm {name}").run(WARM_SECONDS)
-            at_begin = _metrics(address)
-            mix = _Mix(address, key, owners, name)
-            mix.run(SECONDS)
-            mix.report(name, at_begin, _metrics(address))
+        yield
     finally:
         for variable, value in before.items():
             os.environ.pop(variable)
@@ -239,9 +249,13 @@ class _Mix:
     def _write(self, client: httpx.Client, step: _Step) -> None:
         owner = f"teams/team-{step.agent % TEAMS}" if step.writes_to == "team" else f"agents/agent-{step.agent}"
         text = _text(random.Random(), 20)
-        client.post(f"/api/v1/{owner}/memories", json={"kind": "fact", "text": text}).raise_for_status()
         with self._lock:
-            self.counts.writes += 1
+            number, self.counts.writes = self.counts.writes, self.counts.writes + 1
+        kind = KINDS[number % len(KINDS)] if step.writes_to == "agent" else ("memory", "file")[number % 2]
+        if kind == "memory":
+            client.post(f"/api/v1/{owner}/memories", json={"kind": "fact", "text": text}).raise_for_status()
+        else:
+            _write_row(kind, step, text)
 
     def _ask(self, client: httpx.Client, step: _Step) -> None:
         topic = f"{self._name}{WORDS[(step.agent * TOPICS + step.topic) % len(WORDS)]} {WORDS[step.topic]}"
@@ -257,11 +271,9 @@ class _Mix:
             self.counts.repeated_hits += is_repeated and is_hit
             (self.counts.hit_ms if is_hit else self.counts.fresh_ms).append(took)
         if is_hit:
-            limit = {"time_ms": TIME_MS + next(_fresh)}
-            fresh, _ = _assembled(client, {**body, "now": answer["now"], "budgets": limit})
-            assert fresh["repeat_of_id"] is None
+            fresh = _assembled_without_caches(body, answer["now"])
             is_comparable = self._changes(step) == before
-            is_same = fresh["content"].encode() == answer["content"].encode()
+            is_same = fresh.encode() == answer["content"].encode()
             with self._lock:
                 self.counts.stale += is_comparable and not is_same
                 self.counts.not_comparable += not is_comparable
@@ -280,6 +292,63 @@ def _assembled(client: httpx.Client, body: dict[str, Any]) -> tuple[dict[str, An
     took = (time.perf_counter() - started) * 1000
     found: dict[str, Any] = json.loads(answer.raise_for_status().content)
     return found, took
+
+
+def _assembled_without_caches(body: dict[str, Any], now: str) -> str:
+    """Return the text of the context for that moment, assembled by this process, which has no caches."""
+    from django.conf import settings
+
+    from agents.models import Agent
+    from assembly.models import Purpose
+    from assembly.pipeline.request import AssemblyRequest, RequestBudgets
+    from assembly.pipeline.services import assemble
+    from teams.models import Team
+    from teams.principal import SYSTEM
+
+    assert not settings.PROCESS_CACHES
+    assert not settings.SHARED_CACHE_BYTES
+    asked = AssemblyRequest(
+        topic=body["topic"], now=datetime.datetime.fromisoformat(now), budgets=RequestBudgets(time_ms=TIME_MS),
+        purpose=Purpose.TEST,
+    )  # fmt: skip
+    agent, team = Agent.objects.get(slug=body["agent"]), Team.objects.get(slug=body["team"])
+    fresh = assemble(agent=agent, team=team, asked=asked, principal=SYSTEM)
+    assert "repeats" not in fresh.assembly.request
+    return fresh.content
+
+
+def _write_row(kind: str, step: _Step, text: str) -> None:
+    """Write something of this kind that the agent, or its team, has."""
+    from django.utils import timezone
+
+    from agents.models import Agent
+    from agents.services import daily_log_append
+    from assembly.models import StoredRule
+    from memories.models import Entity, Event, Pattern, TaskFrame, Thread, Tool
+    from teams.models import Team
+    from teams.principal import SYSTEM
+    from teams.versioned_text.versioned_file import file_save
+
+    agent, now = Agent.objects.get(slug=f"agent-{step.agent}"), timezone.now()
+    name, words = text[:40], text.lower().strip(".").split()
+    said = {"content": {"role": "user", "text": text}, "size": len(text) + 30}
+    rule = "then: {boost: [{source: agent_memories, weight: 2}]}\n"
+    rows: dict[str, Callable[[], Any]] = {
+        "event": lambda: Event.objects.create(agent=agent, type="message", occurred_at=now, **said),
+        "entity": lambda: Entity.objects.create(agent=agent, type="thing", name=name, names=words[:3]),
+        "pattern": lambda: Pattern.objects.create(agent=agent, name=name, keywords=words[:3], guidance=text),
+        "thread": lambda: Thread.objects.create(agent=agent, title=name, summary=text, touched_at=now),
+        "tool": lambda: Tool.objects.create(agent=agent, name=name, description=text),
+        "task": lambda: TaskFrame.objects.create(agent=agent, goal=text),
+        "rule": lambda: StoredRule.objects.create(name=f"rule-{time.monotonic_ns()}", agent=agent, content=rule),
+        "log": lambda: daily_log_append(agent=agent, date=now.date(), text=text, principal=SYSTEM),
+    }
+    if kind in rows:
+        rows[kind]()
+        return
+    owner: Any = Team.objects.get(slug=f"team-{step.agent % TEAMS}") if step.writes_to == "team" else agent
+    file = owner.files.order_by("file_key").first()
+    file_save(file=file, content=text, expected_version=file.version, author=SYSTEM.author)
 
 
 def _steps(number: int) -> Iterator[_Step]:

@@ -134,11 +134,11 @@ def _print_times() -> None:
 
 
 def _milliseconds(pairs: Sequence[tuple[str, str]], model: "InferenceModel | None") -> float:
-    """Return the mean time of a comparison, without statements that were analysed before."""
+    """Return the mean time of a comparison, without anything that was cached before."""
     from assembly.conflicts.detection import compare_texts
-    from assembly.conflicts.detection.statement_analysis import analyse
+    from assembly.conflicts.detection.caches import clear_caches
 
-    analyse.cache_clear()
+    clear_caches()
     started = time.perf_counter()
     for left, right in pairs:
         compare_texts(left, right, similarity=0.7, model=model)

@@ -8,11 +8,11 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
+from assembly.conflicts.detection.caches import cached_texts
 from assembly.conflicts.detection.lexicon import stem
 from assembly.conflicts.detection.word_alignment import word_weight
 from assembly.engine.query_signals import STOP_WORDS
@@ -24,7 +24,10 @@ LEAST_SIMILARITY, MAX_SHORT, LEAST_SHARED = 0.2, 300, 2
 """The least cosine, the most characters, and the least common words of texts that are compared for their words."""
 MAX_WORDS = 6
 """The most words of a text by which others are searched for."""
-CACHED_TEXTS, MAX_LETTERS = 4_096, 40
+MAX_LETTERS = 40
+MAX_CACHE_BYTES = 4_000_000
+ENTRY_BYTES, BYTES_PER_CHARACTER = 800, 16
+"""Approximate bytes of memory of the stems of a text: in all, and for each character."""
 
 _WORD = re.compile(r"[^\W_]{2,}")
 
@@ -90,7 +93,11 @@ def heaviest_words(text: str) -> list[str]:
     return sorted(words, key=lambda word: (-word_weight(word), word))[:MAX_WORDS]
 
 
-@lru_cache(CACHED_TEXTS)
+def _words_bytes(text: str) -> int:
+    return ENTRY_BYTES + BYTES_PER_CHARACTER * len(text)
+
+
+@cached_texts(MAX_CACHE_BYTES, _words_bytes)
 def _words_of(text: str) -> frozenset[str]:
     """Return the stems of the words with a meaning, and the numbers; the stems are English ones in any language."""
     words = {word for word in _WORD.findall(text.lower()) if word not in STOP_WORDS}

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import lru_cache
 
+from assembly.conflicts.detection.caches import cached_texts
 from assembly.conflicts.detection.date_values import dates_in
 from assembly.conflicts.detection.lexicon import Language, Lexicon, load_lexicon, stem
 from assembly.conflicts.detection.negations import CLAUSE_BREAKS, NEGATION_SCOPE, negations_in
@@ -15,8 +15,9 @@ from assembly.conflicts.detection.typed_values import typed_values
 
 MAX_CHARACTERS = 600
 """The most characters of a statement that are analysed; longer sentences are lists or code."""
-CACHED_STATEMENTS = 1_024
-"""One new text is compared with many others, and each of them with many over a day."""
+MAX_CACHE_BYTES = 8_000_000
+STATEMENT_BYTES, BYTES_PER_CHARACTER = 3_000, 60
+"""Approximate bytes of memory of an analysed statement: in all, and for each character."""
 NOUN_DISTANCE = 3
 """The most words between a number and the word that it counts."""
 BOUND_DISTANCE = 7
@@ -53,7 +54,11 @@ _PRONOUNS = ("it", "they", "he", "she", "this", "that", "these", "er", "sie", "e
 _NOT_PAST = ("need", "feed", "exceed")
 
 
-@lru_cache(CACHED_STATEMENTS)
+def _statement_bytes(text: str, _: Language) -> int:
+    return STATEMENT_BYTES + BYTES_PER_CHARACTER * len(text)
+
+
+@cached_texts(MAX_CACHE_BYTES, _statement_bytes)
 def analyse(text: str, language: Language) -> Statement:
     """Return the analysed statement."""
     return _Analysis(text[:MAX_CHARACTERS], text, load_lexicon(language)).statement()

@@ -6,38 +6,39 @@ not that they mean the same: “landlord” and “tenant” are near, too.
 """
 
 from collections.abc import Iterable
-from functools import lru_cache
 
+from assembly.conflicts.detection.caches import cached_words
 from memories.embeddings.base import Vector
 from memories.embeddings.wordllama import embed, vector_length
 
 CACHED_WORDS = 2_048
-"""A vector takes 1 kB."""
+VECTOR_BYTES, NUMBER_BYTES, SENTENCES_BYTES = 1_300, 300, 1_800
+"""Approximate bytes of memory of a cached vector, of a number of words, and of a number of two sentences."""
 LEAST_SIMILARITY = 0.4
 """The least cosine of aligned words."""
 WEIGHT_LENGTH, MAX_WEIGHT = 16.0, 1.5
 """The length of the vector of a word that weighs 1, and the most that a word weighs."""
 
 
-@lru_cache(CACHED_WORDS)
+@cached_words(CACHED_WORDS, VECTOR_BYTES)
 def _vector(word: str) -> Vector | None:
     return embed([word])[0]
 
 
-@lru_cache(CACHED_WORDS)
+@cached_words(CACHED_WORDS, NUMBER_BYTES)
 def word_similarity(one: str, other: str) -> float:
     """Return the cosine of two words; 0 for a word of which the embedder knows no part."""
     mine, theirs = _vector(one), _vector(other)
     return 0.0 if mine is None or theirs is None else float(mine @ theirs)
 
 
-@lru_cache(CACHED_WORDS)
+@cached_words(CACHED_WORDS, NUMBER_BYTES)
 def word_weight(word: str) -> float:
     """Return how much a word says about its text, 0 to MAX_WEIGHT; about .1 for “the” and 1.1 for “boat”."""
     return min(MAX_WEIGHT, vector_length(word) / WEIGHT_LENGTH)
 
 
-@lru_cache(CACHED_WORDS)
+@cached_words(CACHED_WORDS, SENTENCES_BYTES)
 def text_similarity(one: str, other: str) -> float:
     """Return the cosine of two sentences."""
     return word_similarity(one, other)

@@ -68,7 +68,7 @@ class Command(BaseCommand):
                     heavy = HeavyProcess(heavy_socket(folder), counts)
                     variables = {**counts, SOCKET_VARIABLE: str(heavy_socket(folder))}
                     web = _web_processes(reception, processes, variables, folder)
-                    with _supervised([*web, heavy, *([] if no_worker else [WorkerProcess()])]):
+                    with _supervised([*web, heavy, *([] if no_worker else [WorkerProcess(variables=counts)])]):
                         reception.run()
         finally:
             if settings.EMBEDDED_POSTGRES:

@@ -9,7 +9,6 @@ from django.urls import resolve
 
 from agents.quotas.uses import FlushThread
 from assembly.engine.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
-from assembly.preassembly.idle_thread import start_preassembly
 from config.server.connections import ConnectionLimits
 from config.server.memory_settings import configure_garbage_collector
 from config.server.web_server import WebServer
@@ -29,7 +28,6 @@ class Command(BaseCommand):
         load_everything()
         bounds = ConnectionLimits.within_descriptors(settings.MAX_CONNECTIONS, settings.MAX_CONNECTIONS_PER_CLIENT)
         with FlushThread():
-            start_preassembly()
             WebServer("config.asgi:application", socket.socket(fileno=line), bounds).run()
 
 

@@ -1,102 +1,53 @@
-"""What an agent will probably ask for is read before it asks; its context is the same, and nothing else changes."""
+"""What an agent will probably ask for is read by a worker before it asks; its context is the same, and nothing else
+changes.
+"""
 
-import datetime
 from dataclasses import replace
+from random import Random
 from typing import Any
-from unittest.mock import Mock
-from uuid import uuid4
 
 import pytest
-from django.utils import timezone
-from prometheus_client import REGISTRY
 
 from agents.models import Agent
+from agents.services import agent_create
 from assembly.contexts.documents import assembly_document
-from assembly.models import Assembly, Purpose
-from assembly.models.assembly import packed
-from assembly.pipeline.answer_cache import AssemblyResult, assembly_cache
-from assembly.pipeline.read_cache import row_cache
-from assembly.pipeline.request import AssemblyRequest
-from assembly.pipeline.services import assemble
-from assembly.preassembly import idle_thread
-from assembly.preassembly.idle_thread import Preassembly, is_idle, read_ahead, start_preassembly
-from assembly.preassembly.prediction import expected_requests, recent_agents, records_at_this_time, records_following
-from assembly.sources.base import ConversationTurn
-from assembly.sources.search_reuse import forget_searches
-from config.server.requests_in_progress import Activity
-from memories.models import Session
+from assembly.models import Assembly
+from assembly.pipeline.answer_cache import AssemblyResult
+from assembly.pipeline.shared_answers import shared_answers
+from assembly.pipeline.shared_readings import decode_readings, encode_readings, share_readings
+from assembly.preassembly import reading_ahead
+from assembly.preassembly.expected import ExpectedRequest, expected_requests
+from assembly.preassembly.reading_ahead import Preassembly, preassemble, read_ahead
+from assembly.sources.readings import Readings
 from memories.services import MemoryFacts, memories_create
-from teams.models import Team
 from teams.principal import SYSTEM
 from teams.sensitivity import Sensitivity
-from tests.assembly.one_of_each import everything
+from tests.assembly.pipeline.edits import EDITS
+from tests.assembly.preassembly.scene import A, B, C, Owners, ask, hits_of
 
 LEVELS = (("The porter", Sensitivity.INTERNAL), ("The treasurer", Sensitivity.RESTRICTED))
-A, B, C = "How is the ink mixed?", "Who has the key of the attic?", "When does the ferry leave?"
 
 
-@pytest.fixture(autouse=True)
-def on(settings: Any, committed_database: str) -> None:
-    settings.PREASSEMBLY = True
-    row_cache.forget()
+def expected(owners: Owners, topic: str, **asked: Any) -> ExpectedRequest:
+    [found] = expected_requests([ask(owners, topic, **asked).assembly.id])
+    return found
 
 
-@pytest.fixture
-def owners(on: None) -> tuple[Agent, Team]:
-    return everything(timezone.now())
-
-
-@pytest.fixture
-def idle() -> Preassembly:
-    return Preassembly(idle=lambda: True)
-
-
-def ask(owners: tuple[Agent, Team], topic: str, **asked: Any) -> AssemblyResult:
-    agent, team = owners
-    wished = AssemblyRequest(topic=topic, purpose=asked.pop("purpose", Purpose.AGENT), **asked)
-    return assemble(agent=agent, team=team, asked=wished, principal=SYSTEM)
-
-
-def restarted() -> None:
-    """As after a restart, and after the lifetime of answers."""
-    row_cache.forget()
-    forget_searches()
-    assembly_cache._entries.clear()
-
-
-def lookups() -> dict[str, float]:
-    return {
-        result: REGISTRY.get_sample_value("memory_preassembly_lookups_total", {"result": result}) or 0
-        for result in ("hit", "miss")
-    }
-
-
-def hits_of(call: Any) -> tuple[float, float]:
-    before = lookups()
-    call()
-    after = lookups()
-    return after["hit"] - before["hit"], after["miss"] - before["miss"]
-
-
-def topics(records: list[Any]) -> list[str]:
-    return [one.asked.topic for one in expected_requests(records)]
-
-
+@pytest.mark.parametrize("profile", ["", "stack", "coding"])
 def test_the_next_question_is_read_ahead_and_answered_as_without_it(
-    owners: tuple[Agent, Team], idle: Preassembly
+    profile: str, owners: Owners, worker: Preassembly
 ) -> None:
-    for topic in (A, B, C, A, B, C):
-        ask(owners, topic)
-    restarted()
-    ask(owners, A)
+    for topic in (A, B, A):
+        ask(owners, topic, profile=profile)
     recorded = Assembly.objects.count()
-    assert idle.round() == 1
+    assert worker.round() == 2, "B, and A once more"
     assert Assembly.objects.count() == recorded, "nothing is recorded before anybody asks"
     answers: list[AssemblyResult] = []
-    assert hits_of(lambda: answers.append(ask(owners, B))) == (1, 0)
+    assert hits_of(lambda: answers.append(ask(owners, B, profile=profile))) == (1, 0)
     [answer] = answers
-    restarted()
-    fresh = ask(owners, B, now=answer.assembly.now)
+    shared_answers().clear()
+    assert hits_of(lambda: answers.append(ask(owners, B, profile=profile, now=answer.assembly.now))) == (0, 1)
+    fresh = answers[-1]
     assert fresh.assembly.decided_in is None
     assert fresh.content.encode() == answer.content.encode()
     assert fresh.decisions == answer.decisions
@@ -105,149 +56,159 @@ def test_the_next_question_is_read_ahead_and_answered_as_without_it(
     assert different <= {"id", "created_at", "now", "assembly_ms", "sources", "metadata"}
 
 
-def test_what_changed_since_is_read_anew(owners: tuple[Agent, Team], idle: Preassembly) -> None:
+def test_without_a_topic_too(owners: Owners, worker: Preassembly) -> None:
+    for topic in ("", A, "", A):
+        ask(owners, topic)
+    assert worker.round()
+    answers: list[AssemblyResult] = []
+    assert hits_of(lambda: answers.append(ask(owners, ""))) == (1, 0)
+    shared_answers().clear()
+    assert ask(owners, "", now=answers[0].assembly.now).content.encode() == answers[0].content.encode()
+
+
+def test_after_any_change_nothing_that_was_read_ahead_is_used(owners: Owners) -> None:
+    """Each kind of row that a context is made of; the answer is that of a process without any cache."""
+    for edit in sorted(set(EDITS) - {"nothing", "the agent's team"}):
+        one = expected(owners, B)
+        readings = read_ahead(one)
+        assert readings
+        assert share_readings(one.key, readings)
+        EDITS[edit](*owners, Random(edit))
+        for owner in owners:
+            owner.refresh_from_db()
+        answers: list[AssemblyResult] = []
+        assert hits_of(lambda: answers.append(ask(owners, B))) == (0, 1), edit  # noqa: B023 - called at once
+        shared_answers().clear()
+        fresh = ask(owners, B, now=answers[0].assembly.now)
+        assert fresh.content.encode() == answers[0].content.encode(), edit
+
+
+def test_readings_are_made_again_after_a_change_and_not_while_there_is_none(owners: Owners) -> None:
+    seconds = [1_000.0]
+    worker = Preassembly(idle=lambda: True, timer=lambda: seconds[0], rest=lambda _: None)
     for topic in (A, B, A):
         ask(owners, topic)
-    restarted()
-    assert idle.round() == 1
+    assert [worker.round(), worker.round()] == [2, 0]
     memories_create(owner=owners[0], facts=[MemoryFacts(kind="fact", text=f"{B} The porter.")], principal=SYSTEM)
+    assert worker.round() == 0, "an agent that writes all the time is not read for all the time"
+    seconds[0] += 6
+    assert worker.round() == 2
     answers: list[AssemblyResult] = []
-    assert hits_of(lambda: answers.append(ask(owners, B))) == (0, 1)
+    assert hits_of(lambda: answers.append(ask(owners, B))) == (1, 0)
     assert "The porter." in answers[0].content
+    assert worker.round() == 0, "both are known already, though the agent has asked again"
 
 
-def test_nothing_above_the_clearance_is_read_ahead(owners: tuple[Agent, Team], idle: Preassembly) -> None:
+def test_nothing_above_internal_is_read_ahead(owners: Owners, worker: Preassembly) -> None:
     agent, _ = owners
+    Agent.objects.filter(id=agent.id).update(clearance=Sensitivity.RESTRICTED)
+    agent.refresh_from_db()
     facts = [MemoryFacts(kind="fact", text=f"{B} {word}.", sensitivity=level) for word, level in LEVELS]
     memories_create(owner=agent, facts=facts, principal=SYSTEM)
     for topic in (A, B, A):
         ask(owners, topic)
-    restarted()
-    assert idle.round() == 1
+    worker.round()
+    for row in expected_requests([Assembly.everything.latest("created").id]):
+        readings = read_ahead(replace(row, asked=replace(row.asked, topic=B)))
+        assert readings
+        encoded = encode_readings(readings)
+        assert encoded
+        assert b"The porter." in encoded
+        assert b"The treasurer." not in encoded
     answers: list[AssemblyResult] = []
-    assert hits_of(lambda: answers.append(ask(owners, B))) == (1, 0)
-    assert "The porter." in answers[0].content
-    assert "The treasurer." not in answers[0].content
+    assert hits_of(lambda: answers.append(ask(owners, B))) == (0, 1), "who reads more is not answered with less"
+    assert "The treasurer." in answers[0].content
 
 
-def test_a_hit_counts_once(owners: tuple[Agent, Team], idle: Preassembly) -> None:
+def test_a_hit_counts_once_and_another_budget_of_the_question_is_one_too(owners: Owners, worker: Preassembly) -> None:
     for topic in (A, B, A):
         ask(owners, topic)
-    restarted()
-    idle.round()
-    assert hits_of(lambda: ask(owners, B)) == (1, 0)
-    assert hits_of(lambda: ask(owners, B, max_tokens=900)) == (0, 1)
+    worker.round()
+    assert hits_of(lambda: ask(owners, B, max_tokens=900)) == (1, 0)
+    assert hits_of(lambda: ask(owners, f"{B} Or C?")) == (0, 1)
 
 
-def test_a_process_that_is_busy_reads_nothing(owners: tuple[Agent, Team]) -> None:
+def test_readings_survive_being_shared_exactly(owners: Owners) -> None:
+    for topic, profile in ((B, ""), ("", ""), (B, "stack"), ("", "coding")):
+        readings = read_ahead(expected(owners, topic, profile=profile))
+        assert readings
+        assert readings.rows
+        assert bool(readings.searches) == bool(topic)
+        encoded = encode_readings(readings)
+        assert encoded
+        again = decode_readings(encoded)
+        assert again
+        assert repr(again.rows) == repr({key: [tuple(row) for row in rows] for key, rows in readings.rows.items()})
+        assert again.searches == readings.searches
+        assert again.changes == readings.changes
+        for place in range(0, len(encoded), 101):
+            decode_readings(encoded[:place])
+            decode_readings(encoded[:place] + bytes([encoded[place] ^ 0x55]) + encoded[place + 1 :])
+    assert encode_readings(Readings((1,), {b"key": [(object(),)]})) is None
+
+
+def test_a_process_that_is_busy_reads_nothing(owners: Owners) -> None:
     for topic in (A, B, A):
         ask(owners, topic)
-    restarted()
     assert Preassembly(idle=lambda: False).round() == 0
     answers = iter([True, False])
     assert Preassembly(idle=lambda: next(answers)).round() == 0, "somebody asked meanwhile"
 
 
-def test_the_same_is_read_ahead_once(owners: tuple[Agent, Team], idle: Preassembly) -> None:
+def test_one_of_several_workers_reads_ahead_and_another_when_that_one_is_gone(owners: Owners) -> None:
+    first, second = (Preassembly(idle=lambda: True, rest=lambda _: None) for _ in range(2))
     for topic in (A, B, A):
         ask(owners, topic)
-    restarted()
-    assert [idle.round(), idle.round()] == [1, 0]
+    assert [first.round(), second.round()] == [2, 0]
+    ask(owners, C)  # which drops the lease, too
+    assert second.round()
+    assert first.round() == 0
 
 
-def test_the_most_frequent_followers_come_first_and_none_of_another_agent(owners: tuple[Agent, Team]) -> None:
-    other = Agent.objects.create(slug="other", name="Other")
-    for topic in (A, C, A, B, A, B, A):
+def test_it_rests_after_each_reading_and_takes_a_part_of_the_cache(
+    owners: Owners, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rested: list[float] = []
+    for topic in (A, B, C, A):
         ask(owners, topic)
-    for topic in (A, "A secret of the other one", A):
-        assemble(agent=other, asked=AssemblyRequest(topic=topic, purpose=Purpose.AGENT), principal=SYSTEM)
-    assert topics(records_following(owners[0].id)) == [B, C]
-    assert topics(records_following(other.id)) == ["A secret of the other one"]
-    assert set(recent_agents()) == {owners[0].id, other.id}
+    assert Preassembly(idle=lambda: True, rest=rested.append).round() == 3
+    assert len(rested) == 3
+    assert all(0 < one <= 2 for one in rested)
+    shared_answers().clear()
+    monkeypatch.setattr(reading_ahead, "SHARE_OF_CACHE", 1e-9)
+    assert Preassembly(idle=lambda: True, rest=rested.append).round() == 1, "the first took more than its part"
 
 
-def test_previews_and_requests_with_texts_of_their_own_are_not_expected(owners: tuple[Agent, Team]) -> None:
-    ask(owners, A)
-    ask(owners, B, purpose=Purpose.PREVIEW)
-    ask(owners, A, max_tokens=2_000)
-    ask(owners, B, history=(ConversationTurn("user", "hello"),))
-    ask(owners, A)
-    ask(owners, C, additional_context="Only today.")
-    ask(owners, A)
-    assert [topic for topic in topics(records_following(owners[0].id)) if topic != A] == []
+def test_a_request_that_cannot_be_asked_any_more_is_not_read_ahead(owners: Owners) -> None:
+    one = expected(owners, B)
+    assert read_ahead(one)
+    assert read_ahead(replace(one, asked=replace(one.asked, profile="gone"))) is None
+    assert read_ahead(replace(one, asked=replace(one.asked, session="gone"))) is None
 
 
-def test_a_question_of_a_session_is_expected_in_the_present_one(owners: tuple[Agent, Team]) -> None:
-    agent = owners[0]
-    first, second = (
-        Session.objects.create(agent=agent, external_id=name, started_at=timezone.now())
-        for name in ("monday", "tuesday")
-    )
-    ask(owners, A, session="monday")
-    ask(owners, B, session="monday")
-    last = ask(owners, A, session="tuesday").assembly
-    [expected] = expected_requests(records_following(agent.id), last.id)
-    assert (expected.asked.topic, expected.asked.session) == (B, "tuesday")
-    Session.objects.filter(id=second.id).delete()
-    assert not read_ahead(expected), "its session is gone"
-    assert first.external_id == "monday"
+def test_nothing_is_told_from_one_agent_to_another(owners: Owners, worker: Preassembly) -> None:
+    other = agent_create(slug="other", name="Other", teams=[owners[1]])
+    for topic in (A, B, A):
+        ask(owners, topic)
+    assert worker.round() == 2
+    assert hits_of(lambda: ask((other, owners[1]), B)) == (0, 1)
 
 
-def test_what_is_asked_at_this_time_of_day_is_expected(owners: tuple[Agent, Team], idle: Preassembly) -> None:
-    def stored(topic: str, **ago: float) -> None:
-        row = ask(owners, topic).assembly
-        again = Assembly(**{field.attname: getattr(row, field.attname) for field in Assembly._meta.concrete_fields})
-        again.id, again.created = uuid4(), timezone.now() - datetime.timedelta(**ago)
-        again.body = packed(row.contents)  # an encrypted one belongs to its own record
-        again.save(force_insert=True)
-
-    soon = 60 / 86_400
-    stored(A, days=1 - soon)
-    stored(A, days=7 - soon)
-    stored(B, days=1 - soon)
-    stored(C, days=1.1)
-    stored(C, days=2.1)
-    assert topics(records_at_this_time()) == [A]
-    restarted()
-    idle.round()
-    assert hits_of(lambda: ask(owners, A)) == (1, 0)
-
-
-def test_a_profile_with_an_external_source_is_not_read_ahead(owners: tuple[Agent, Team]) -> None:
-    ask(owners, A)
-    last = ask(owners, B).assembly
-    [expected] = expected_requests([last.id])
-    assert read_ahead(expected)
-    assert not read_ahead(replace(expected, asked=replace(expected.asked, profile="gone")))
-
-
-def test_a_process_is_idle_only_while_the_machine_is(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    activity = Activity()
-    monkeypatch.setattr(idle_thread, "activity", activity)
-    monkeypatch.setattr("os.getloadavg", lambda: (0.0, 0.0, 0.0))
-    monkeypatch.setattr(activity, "_ended", activity._ended - 3)
-    assert is_idle()
-    with activity.request():
-        assert not is_idle()
-    assert not is_idle()
-    settings.PREASSEMBLY_IDLE_MS = 0
-    assert is_idle()
-    monkeypatch.setattr("os.getloadavg", lambda: (64.0, 0.0, 0.0))
-    assert not is_idle()
-
-
-def test_it_can_be_switched_off(settings: Any, owners: tuple[Agent, Team], monkeypatch: pytest.MonkeyPatch) -> None:
-    started: list[object] = []
-
-    def start() -> None:
-        with monkeypatch.context() as patched:  # others start threads, too
-            patched.setattr("threading.Thread", lambda **_: Mock(start=lambda: started.append(1)))
-            start_preassembly()
-
+def test_it_can_be_switched_off(settings: Any, owners: Owners, monkeypatch: pytest.MonkeyPatch) -> None:
+    rounds: list[int] = []
+    monkeypatch.setattr(Preassembly, "round", lambda _: rounds.append(1))
     settings.PREASSEMBLY = False
-    start()
-    assert started == []
+    preassemble()
     assert hits_of(lambda: ask(owners, A)) == (0, 0)
+    assert rounds == []
     settings.PREASSEMBLY = True
-    start()
-    assert len(started) == 1
+    preassemble()
+    assert rounds == [1]
+
+
+def test_without_a_shared_cache_nothing_is_read(owners: Owners, settings: Any, worker: Preassembly) -> None:
+    for topic in (A, B, A):
+        ask(owners, topic)
+    settings.SHARED_CACHE_BYTES = 0
+    shared_answers.cache_clear()
+    assert worker.round() == 0

@@ -1,7 +1,7 @@
 """A shared cache on which nothing depends: a store that fails gives misses, and is left alone for a while."""
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import pytest
@@ -22,9 +22,9 @@ class Store:
     attempts: int = 0
     values: dict[bytes, bytes] = field(default_factory=dict)
 
-    def get(self, key: bytes) -> StoredValue | None:
+    def get_many(self, keys: Sequence[bytes]) -> dict[bytes, StoredValue]:
         self._attempt()
-        return StoredValue(self.values[key], 30) if key in self.values else None
+        return {key: StoredValue(self.values[key], 30) for key in keys if key in self.values}
 
     def put(self, key: bytes, value: bytes, seconds: float) -> int:
         self._attempt()
@@ -87,12 +87,12 @@ def test_one_alone_tries_a_store_that_failed(now: list[float], monkeypatch: pyte
     now[0] += 1.1
     inner: list[StoredValue | None] = []
 
-    def nested(_: bytes) -> StoredValue | None:
+    def nested(_: Sequence[bytes]) -> dict[bytes, StoredValue]:
         store.attempts += 1
         inner.append(cache.get(KEY))
-        return None
+        return {}
 
-    monkeypatch.setattr(store, "get", nested)
+    monkeypatch.setattr(store, "get_many", nested)
     before = store.attempts
     assert cache.get(KEY) is None
     assert inner == [None]

@@ -12,7 +12,7 @@ from redis import Redis
 
 from config.caching.postgresql_store import PostgreSQLStore
 from config.caching.redis_store import PREFIX, RedisStore
-from config.caching.shared_cache import CacheStore, SharedCache, StoreFailed
+from config.caching.shared_cache import CacheStore, SharedCache, StoredValue, StoreFailed
 from config.caching.sqlite_store import SQLiteStore
 from config.db.statements import execute_sql
 from tests.concurrency import at_once
@@ -53,26 +53,32 @@ def new_store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytes
             store.close()
 
 
+def stored_value(store: CacheStore, key: bytes) -> StoredValue | None:
+    return store.get_many([key]).get(key)
+
+
 def test_what_one_process_stores_another_finds(new_store: NewStore) -> None:
     one, another = new_store(), new_store()
-    assert another.get(KEY) is None
+    assert stored_value(another, KEY) is None
     one.put(KEY, b"first", 30)
     one.put(OTHER, bytes(range(256)), 20)
-    found = another.get(KEY)
+    found = stored_value(another, KEY)
     assert found
     assert found.value == b"first"
     assert 25 < found.seconds <= 30
-    assert another.get(OTHER).value == bytes(range(256))  # type: ignore[union-attr]
+    assert stored_value(another, OTHER).value == bytes(range(256))  # type: ignore[union-attr]
     another.put(KEY, b"second", 30)
-    assert one.get(KEY).value == b"second"  # type: ignore[union-attr]
-    assert one.get(b"") is None
+    assert stored_value(one, KEY).value == b"second"  # type: ignore[union-attr]
+    assert stored_value(one, b"") is None
+    both = one.get_many([OTHER, b"none", KEY])
+    assert {key: found.value for key, found in both.items()} == {KEY: b"second", OTHER: bytes(range(256))}
 
 
 def test_what_has_expired_is_not_found(new_store: NewStore) -> None:
     store = new_store()
     store.put(KEY, b"value", 0.05)
     time.sleep(0.1)
-    assert store.get(KEY) is None
+    assert stored_value(store, KEY) is None
 
 
 def test_however_much_is_stored_the_bound_holds(new_store: NewStore) -> None:
@@ -80,13 +86,13 @@ def test_however_much_is_stored_the_bound_holds(new_store: NewStore) -> None:
     for number in range(400):
         evictions += stores[number % 2].put(number.to_bytes(32), chance.randbytes(chance.randrange(1, 8_000)), 30)
         assert stores[0].used_bytes() <= LIMIT
-    kept = [number for number in range(400) if stores[0].get(number.to_bytes(32))]
+    kept = [number for number in range(400) if stored_value(stores[0], number.to_bytes(32))]
     assert kept[-1] == 399, "the newest"
     assert evictions >= 400 - len(kept) > 200
     assert len(kept) >= 40, "it is not emptied for one of them"
     for _ in range(100):  # the same one again and again takes its room once
         stores[0].put(KEY, bytes(8_000), 30)
-    assert stores[0].get((399).to_bytes(32))
+    assert stored_value(stores[0], (399).to_bytes(32))
 
 
 def test_what_expired_makes_room(new_store: NewStore) -> None:
@@ -101,14 +107,16 @@ def test_what_expired_makes_room(new_store: NewStore) -> None:
 def test_many_may_use_it_at_once(new_store: NewStore) -> None:
     stores = [new_store() for _ in range(4)]
     for store in stores:
-        store.get(KEY)  # opened one after the other: two that open a new SQLite file at once may find it locked
+        stored_value(
+            store, KEY
+        )  # opened one after the other: of two that open a new SQLite file, one may find it locked
 
     def use(store: CacheStore) -> None:
         chance = Random(id(store))
         for _ in range(40):
             key = chance.randrange(20).to_bytes(32)
             store.put(key, key * chance.randrange(1, 300), 30)
-            found = store.get(key)
+            found = stored_value(store, key)
             assert found is None or found.value.startswith(key)
 
     at_once([lambda store=store: use(store) for store in stores])  # type: ignore[misc]
@@ -118,7 +126,7 @@ def test_many_may_use_it_at_once(new_store: NewStore) -> None:
 def test_what_others_wrote_there_is_a_miss(new_store: NewStore) -> None:
     cache, store = SharedCache("shared", "trial", new_store()), new_store()
     cache.put(KEY, b"value", 30)
-    sealed = store.get(KEY)
+    sealed = stored_value(store, KEY)
     assert cache.get(KEY).value == b"value"  # type: ignore[union-attr]
     assert sealed
     assert b"value" not in sealed.value
@@ -145,9 +153,9 @@ def test_within_a_transaction_postgresql_is_left_alone(committed_database: str) 
     store.put(KEY, b"before", 30)
     with transaction.atomic():
         assert store.put(KEY, b"within", 30) == 0
-        assert store.get(KEY) is None
+        assert stored_value(store, KEY) is None
         execute_sql("SELECT 1")
-    assert store.get(KEY).value == b"before"  # type: ignore[union-attr]
+    assert stored_value(store, KEY).value == b"before"  # type: ignore[union-attr]
 
 
 def test_a_locked_row_of_postgresql_is_waited_for_shortly(committed_database: str) -> None:
@@ -157,7 +165,7 @@ def test_a_locked_row_of_postgresql_is_waited_for_shortly(committed_database: st
         cursor.execute("UPDATE shared_cache SET size = size")
         with pytest.raises(StoreFailed, match="OperationalError"):
             store.put(KEY, b"other", 30)
-        assert store.get(KEY).value == b"value"  # type: ignore[union-attr]
+        assert stored_value(store, KEY).value == b"value"  # type: ignore[union-attr]
     assert not connection.in_atomic_block
 
 
@@ -197,7 +205,7 @@ def test_a_full_redis_is_a_failure_and_no_error() -> None:
 
 def test_a_redis_that_is_not_there_fails() -> None:
     store = RedisStore(f"redis://127.0.0.1:{free_port()}/0", LIMIT)
-    for attempt in (lambda: store.get(KEY), lambda: store.put(KEY, b"", 1), store.used_bytes):
+    for attempt in (lambda: stored_value(store, KEY), lambda: store.put(KEY, b"", 1), store.used_bytes):
         with pytest.raises(StoreFailed):
             attempt()
 
@@ -210,9 +218,9 @@ def test_a_damaged_file_is_replaced(tmp_path: Path) -> None:
     path.write_bytes(b"no database at all" * 1_000)
     store = SQLiteStore(path, LIMIT)
     with pytest.raises(StoreFailed, match="DatabaseError"):
-        store.get(KEY)
+        stored_value(store, KEY)
     store.put(KEY, b"value", 30)
-    assert store.get(KEY).value == b"value"  # type: ignore[union-attr]
+    assert stored_value(store, KEY).value == b"value"  # type: ignore[union-attr]
     store.close()
 
 

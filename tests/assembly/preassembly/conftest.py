@@ -1,0 +1,3 @@
+from tests.assembly.preassembly.scene import on, owners, worker
+
+__all__ = ["on", "owners", "worker"]
