@@ -151,8 +151,9 @@ class GatherRun:
             seconds = self.time.seconds_for_sources * BATCH_TIME_SHARE
             owners = counter_owners(gather_context.agent, gather_context.team)
             read = read_with_cache(
-                parts, profile, owners, self.statements, seconds, trust_cache=self.trust_cache, ahead=self.ahead
-            )
+                parts, profile, owners, self.statements, seconds, clearances=gather_context.clearances,
+                trust_cache=self.trust_cache, ahead=self.ahead,
+            )  # fmt: skip
             for part, mine in zip(parts, read.found, strict=True):
                 part.take(mine, asked)
         except TooCostly:  # this error ends the whole request

@@ -8,6 +8,9 @@ in the key by value. Rows read within a transaction are not cached, because the 
 committed. If a database is restored to an earlier state while this process runs, so that its counters reach the same
 numbers again, stale rows end with their lifetime of five minutes.
 
+Rows above the level that CACHE_SENSITIVITY permits are not cached, nor are others that were read with them. Conflicts
+say nothing of their level, so they are cached only if all that the request may read is at most of this level.
+
 A caller that records a context may leave the check of the counters to the statement that writes the record, and
 assemble again if they have moved: that saves a round trip. It is done only for rows that were unchanged at their last
 check, so that rows that change each time are not assembled twice each time.
@@ -25,10 +28,13 @@ from cachetools.keys import hashkey
 from assembly.engine.profile import Profile
 from assembly.engine.types import candidate_text_bytes
 from assembly.pipeline.read_plan import BatchedQuery
+from assembly.pipeline.reconciliations import KnownConflict
 from assembly.records.change_counters import NO_OWNERS, ChangeCounts, load_change_counts
+from assembly.sources.base import SourceResult
 from assembly.sources.time_budget import StatementDeadline
 from config.caching.process_cache import ProcessCache
 from config.db.statements import Rows
+from teams.sensitivity import Clearances, may_cache
 
 LIFETIME_SECONDS = 300
 MAX_BYTES = 24_000_000
@@ -96,6 +102,7 @@ def read_with_cache(
     statements: StatementDeadline,
     seconds: float,
     *,
+    clearances: Clearances,
     trust_cache: bool = False,
     ahead: bool = False,
 ) -> ReadRows:
@@ -103,8 +110,8 @@ def read_with_cache(
 
     The first part must read the preconditions. If the owners' change counters are those of the cached rows, only the
     counters are read. With `trust_cache`, rows that were unchanged at their last check are returned without a check:
-    the result is valid if the returned counters are still current. `ahead` is for a request that is only expected.
-    Raises Django's database errors, also after `seconds`.
+    the result is valid if the returned counters are still current. `clearances` are those of the statements. `ahead` is
+    for a request that is only expected. Raises Django's database errors, also after `seconds`.
     """
     sent = [part.statement for part in parts]
     asked = hashkey(profile.sections, *((one.sql, *one.parameters.values()) for one in sent))  # hashed once
@@ -116,8 +123,16 @@ def read_with_cache(
         return ReadRows(kept.found, NO_OWNERS, not ahead and kept.asked_for())
     rows = statements.together(sent, seconds)
     found = [part.made(mine) for part, mine in zip(parts, rows, strict=True)]
-    row_cache.keep(asked, CachedRows(found[0].changes, found, sum(map(_memory_bytes, rows)), is_ahead=ahead))
+    if may_cache(clearances.highest) or all(map(_may_cache, found)):
+        row_cache.keep(asked, CachedRows(found[0].changes, found, sum(map(_memory_bytes, rows)), is_ahead=ahead))
     return ReadRows(found, NO_OWNERS)
+
+
+def _may_cache(found: Any) -> bool:
+    """Return whether the level of what a part made of its rows permits to cache it."""
+    if isinstance(found, SourceResult):
+        return all(may_cache(one.sensitivity) for one in found.candidates)
+    return not (isinstance(found, tuple) and found and isinstance(found[0], KnownConflict))
 
 
 def _memory_bytes(rows: Rows) -> int:

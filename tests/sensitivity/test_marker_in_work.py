@@ -24,7 +24,6 @@ from assembly.models import Alert, Webhook, WebhookDelivery, WebhookEvent
 from assembly.monitoring.webhooks.delivery import DELIVERY, alert_announce
 from assembly.monitoring.webhooks.http_post import secret_new
 from assembly.notifications.services import MAIL, alert_notify
-from assembly.pipeline.level_derivation import levels_derive_all
 from assembly.records.raised_levels import raise_recorded_levels
 from config.http.encrypted_fields import MARK, TEXT_MARK
 from config.http.encryption import encrypt
@@ -157,11 +156,16 @@ def _mail(world: World) -> None:
     job_create(kind=MAIL, arguments={"user": str(person.id)}, agent=None, principal=SYSTEM)
 
 
+def _derive_levels(_world: World) -> None:
+    items = [str(id_) for id_ in Memory.everything.filter(sensitivity=3).values_list("id", flat=True)]
+    job_create(kind="derive_levels", arguments={"kind": "memory", "items": items}, agent=None, principal=SYSTEM)
+
+
 QUEUED: Mapping[str, Callable[[World], object]] = {
     "plan_import": _plan_import,
     "import_archive": _import_archive,
     "find_conflicts": lambda _world: list(conflicts_find_all()),
-    "derive_levels": lambda _world: list(levels_derive_all()),
+    "derive_levels": _derive_levels,
     "embed_missing": lambda _world: reindex(agent=None, principal=SYSTEM),
     "run_recall_tests": lambda _world: job_create(
         kind="run_recall_tests", arguments={"embedder": "other"}, agent=None, principal=SYSTEM
@@ -184,7 +188,7 @@ def test_no_job_tells_of_it(world: World, restricted: Mapping[str, Restricted]) 
         for queue in dict.fromkeys(QUEUED.values()):
             queue(world)
         Job.objects.filter(status="parked", kind=DELIVERY).update(status="queued")
-        done = set()
+        done = set[str]()
         while jobs := list(Job.objects.filter(status="queued").exclude(kind__in=ELSEWHERE).select_related("agent")):
             for job in jobs:
                 run(job)

@@ -76,7 +76,7 @@ def is_near(text: str, other: str, cosine: float) -> bool:
         return True
     if cosine < LEAST_SIMILARITY or not (is_short(text) and is_short(other)):
         return False
-    return len(_words_of(text) & _words_of(other)) >= LEAST_SHARED
+    return len(words_of(text) & words_of(other)) >= LEAST_SHARED
 
 
 def is_short(text: str) -> bool:
@@ -91,7 +91,7 @@ def heaviest_words(text: str) -> list[str]:
 
 
 @lru_cache(CACHED_TEXTS)
-def _words_of(text: str) -> frozenset[str]:
+def words_of(text: str) -> frozenset[str]:
     """Return the stems of the words with a meaning, and the numbers; the stems are English ones in any language."""
     words = {word for word in _WORD.findall(text.lower()) if word not in STOP_WORDS}
     return frozenset(stem(word, "english") for word in words if len(word) <= MAX_LETTERS)

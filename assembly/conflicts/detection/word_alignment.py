@@ -20,14 +20,14 @@ WEIGHT_LENGTH, MAX_WEIGHT = 16.0, 1.5
 
 
 @lru_cache(CACHED_WORDS)
-def _vector(word: str) -> Vector | None:
+def vector_of(word: str) -> Vector | None:
     return embed([word])[0]
 
 
 @lru_cache(CACHED_WORDS)
 def word_similarity(one: str, other: str) -> float:
     """Return the cosine of two words; 0 for a word of which the embedder knows no part."""
-    mine, theirs = _vector(one), _vector(other)
+    mine, theirs = vector_of(one), vector_of(other)
     return 0.0 if mine is None or theirs is None else float(mine @ theirs)
 
 
