@@ -25,7 +25,7 @@ TEXT_MARK = MARK.decode()
 NONCE_BYTES = 12
 
 
-class EncryptedBytesField(models.BinaryField):
+class EncryptedBytesField(models.BinaryField):  # type: ignore[type-arg]  # Django itself takes no arguments
     """Bytes that are encrypted in their column. Reading raises UndecryptableSecret after a change of SECRET_KEY."""
 
     def get_prep_value(self, value: Any) -> Any:
