@@ -6,6 +6,7 @@ The routes are those of the tables of tests/rights, which have every route of th
 
 import logging
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import pytest
@@ -94,7 +95,7 @@ def test_no_page_has_it_after_a_form(route: str, world: World, restricted: Mappi
         body = pages_table.BODIES[route](owned, world) if route in pages_table.BODIES else {}
         path = f"{address(route, owned, world)}?{query}"
         with observed() as observation:
-            answer = observation.undone(lambda path=path, body=body: browser.post(path, body, follow=True))
+            answer = observation.undone(partial(browser.post, path, body, follow=True))
             wrong += leaks("editor", answer, observation)
     assert not wrong, "\n".join(wrong)
 
