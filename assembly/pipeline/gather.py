@@ -150,10 +150,9 @@ class GatherRun:
         try:
             seconds = self.time.seconds_for_sources * BATCH_TIME_SHARE
             owners = counter_owners(gather_context.agent, gather_context.team)
-            read = read_with_cache(
-                parts, profile, owners, self.statements, seconds, clearances=gather_context.clearances,
-                trust_cache=self.trust_cache, ahead=self.ahead,
-            )  # fmt: skip
+            options = {"trust_cache": self.trust_cache, "ahead": self.ahead}
+            sent = parts, profile, owners, self.statements, seconds
+            read = read_with_cache(*sent, clearances=gather_context.clearances, **options)
             for part, mine in zip(parts, read.found, strict=True):
                 part.take(mine, asked)
         except TooCostly:  # this error ends the whole request

@@ -29,7 +29,8 @@ UNUSABLE: list[Any] = [
     )),
     *({**FINE, "kind": kind} for kind in (5, "k" * 61, "a\nb")),
     *({**FINE, "path": path} for path in (5, "p" * 501, "a\x00b")),
-    *({**FINE, "sensitivity": level} for level in ("secret", "", "Restricted", "withheld", 3, True, [2])),
+    {**FINE, "sensitivity": 3}, {**FINE, "sensitivity": True}, {**FINE, "sensitivity": [2]},
+    *({**FINE, "sensitivity": word} for word in ("secret", "", "Restricted", "withheld")),
     *({**FINE, "tags": tags} for tags in ("rail", [5], [""], ["t" * 101], ["t"] * 21, {"a": 1})),
 ]  # fmt: skip
 
