@@ -149,10 +149,10 @@ class GatherRun:
         asked, gather_context, profile = self.time.elapsed_ms, self.gather_context, self.profile
         try:
             seconds = self.time.seconds_for_sources * BATCH_TIME_SHARE
-            owners = counter_owners(gather_context.agent, gather_context.team)
-            options = {"trust_cache": self.trust_cache, "ahead": self.ahead}
-            sent = parts, profile, owners, self.statements, seconds
-            read = read_with_cache(*sent, clearances=gather_context.clearances, **options)
+            read = read_with_cache(
+                parts, profile, counter_owners(gather_context.agent, gather_context.team), self.statements, seconds,
+                clearances=gather_context.clearances, trust_cache=self.trust_cache, ahead=self.ahead,
+            )  # fmt: skip
             for part, mine in zip(parts, read.found, strict=True):
                 part.take(mine, asked)
         except TooCostly:  # this error ends the whole request
