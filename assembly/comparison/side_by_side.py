@@ -97,7 +97,7 @@ PARAMETER_NAMES: tuple[ParameterName, ...] = get_args(ParameterName)
 PROFILE_FACTS = (
     *("similarity_threshold", "weights", "depth_limit", "over_budget", "fill", "cut_at", "quality_min"),
     *("lod", "scope_limits", "half_life", "credibility", "delimit", "cut_mark", "deduplicate", "report_failures"),
-    *("conflicts", "conflict_sensitivity", "coherence_min", "second_round"),
+    *("conflicts", "conflict_sensitivity", "coherence_min", "second_round", "summaries_max"),
 )
 """The profile's settings for the context as a whole, beside its budget."""
 

@@ -21,6 +21,7 @@ from assembly.engine.rendering import SECTION_SEPARATOR
 from assembly.engine.types import ESCAPED_SINCE, Candidate, Decision
 from assembly.models import Assembly
 from assembly.pipeline.answer_cache import AssemblyResult
+from assembly.pipeline.cost import cost_document
 from assembly.records.warnings import load_warning_bodies, warnings_of
 from assembly.sources import SOURCES
 from assembly.sources.base import Component
@@ -197,6 +198,7 @@ def assembly_document(answer: AssemblyResult) -> dict[str, Any]:
             "quality": asked.get("quality"),
             "summaries": asked.get("summaries"),
             "second_round": second_round_document(assembly),
+            "cost": cost_document(assembly),
             "rules": [_fired_rule_document(rule) for rule in asked.get("rules", ())],
             "unreadable_rules": [
                 {"name": rule["name"], "error": rule["fault"]} for rule in asked.get("unreadable_rules", ())

@@ -26,6 +26,7 @@ from assembly.contexts.second_round_account import second_round_row
 from assembly.models import AssemblyFlag
 from assembly.models.encryption import RecordErased
 from assembly.pipeline.answer_cache import AssemblyResult
+from assembly.pipeline.cost import cost_document
 from assembly.records.feedback import feedback_create, may_give_feedback
 from assembly.records.reader import StoredAssembly, content_of
 from assembly.records.reader import replay as replay_of
@@ -112,6 +113,7 @@ def rules_and_sources(request: HttpRequest, id_: UUID) -> HttpResponse:
         "sources": source_rows(page.assembly),
         "longest_ms": timeline_length_ms(page.assembly),
         "withheld": withheld_count(page.assembly.sources),
+        "cost": cost_document(page.assembly),
         "second_round": second_round_row(page.assembly),
     }
     return render(request, "assembly/contexts/rules_and_sources.html", facts)

@@ -252,6 +252,14 @@ class SignalsSerializer(serializers.Serializer[Any]):
     mentioned = serializers.ListField(child=serializers.DictField(), help_text="Entities that the query names.")
 
 
+class CostSerializer(serializers.Serializer[Any]):
+    statements = serializers.IntegerField(help_text="Statements that read the sources; 0 if all came from a cache.")
+    rows = serializers.IntegerField(help_text="Rows that they returned.")
+    texts_sent = serializers.IntegerField(help_text="Texts that were sent to the model server for summaries.")
+    tokens_sent = serializers.IntegerField(help_text="Tokens of these texts, as the tokenizer of the context counts.")
+    tokens_received = serializers.IntegerField(help_text="Tokens of the summaries that came back.")
+
+
 class MetadataSerializer(serializers.Serializer[Any]):
     query = serializers.CharField(allow_blank=True, help_text="What was searched for: the topic, or the task's goal.")
     signals = SignalsSerializer(allow_null=True)
@@ -273,6 +281,7 @@ class MetadataSerializer(serializers.Serializer[Any]):
     second_round = SecondRoundSerializer(
         allow_null=True, help_text="What was read a second time, for a profile that does so; null if nothing was."
     )
+    cost = CostSerializer(allow_null=True, help_text="What gathering and summaries took; null in older records.")
     assembly_ms = serializers.IntegerField()
 
 

@@ -21,6 +21,7 @@ from assembly.engine.reconciliation import CONFIDENCES, Reconciliation, Strategy
 from assembly.engine.scopes import SCOPE_LAYERS, SCOPES, SOURCE_SCOPES, MemoryScope
 from assembly.engine.types import Candidate, Decision, Level, field_values
 from assembly.models import Assembly
+from assembly.pipeline.cost import cost_document
 from assembly.records.recorded_quality import context_quality
 from assembly.records.warnings import warnings_of
 
@@ -70,6 +71,7 @@ def assembled_context(memory_request: Mapping[str, Any], answered: AnsweredAssem
             "coverage": coverage,
             "sources": [_source_document(report) for report in assembly.sources],
             **_second_round(assembly),
+            **_cost(assembly),
             **_whole_text(memory_request.get("format", "fragments"), answered),
         },
     }
@@ -229,6 +231,12 @@ def _second_round(assembly: Assembly) -> dict[str, Any]:
     """Return the member with the account of a second round, if one was needed."""
     account = second_round_document(assembly)
     return {} if account is None else {"second_round": account}
+
+
+def _cost(assembly: Assembly) -> dict[str, Any]:
+    """Return the member with the cost, which older records do not have."""
+    cost = cost_document(assembly)
+    return {} if cost is None else {"cost": cost}
 
 
 def _warning_documents(assembly: Assembly, trims: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -242,6 +242,8 @@ class Profile:
     """The least mean coherence of the blocks; below it, the context has the warning COHERENCE_FAILURE."""
     second_round: bool = False
     """Whether the sources are read a second time for a context that the first time left incomplete."""
+    summaries_max: int | None = None
+    """The most texts that a context sends to the model server for summaries; None: no limit of its own."""
 
     def __hash__(self) -> int:
         """Return a hash of name, version and budget, which suffice; hashing every field takes longer."""
@@ -326,6 +328,7 @@ PROFILE_DEFAULTS: Mapping[str, Any] = {
     "coherence_min": 0.0,
     "privacy_mode": "off",
     "second_round": False,
+    "summaries_max": None,
 }
 """Fields that a recorded profile omits if they have these values, as all records before engine version 6 do."""
 SECTION_DEFAULTS: Mapping[str, Any] = {

@@ -129,7 +129,7 @@ class GatherRun:
         reports = [*filter(None, [self.topic_embedding.report]), *self.reports.values()]
         kept, reuse = (self.candidates, reports, self.gather_context, self.preconditions), self.gather_context.reuse
         was_ahead = self.was_ahead or (reuse is not None and reuse.was_ahead)
-        return GatherResult(*kept, self.expected_counts, self.conflicts, was_ahead)
+        return GatherResult(*kept, self.expected_counts, self.conflicts, was_ahead, self.statements.cost)
 
     def _embed_topic(self) -> None:
         """Embed the topic if it has changed since it was embedded last."""

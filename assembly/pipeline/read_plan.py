@@ -5,7 +5,7 @@ holds the outcome: the candidates, and a report on each source.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Any, NoReturn
 from uuid import UUID
@@ -23,6 +23,7 @@ from assembly.records.change_counters import NO_OWNERS, ChangeCounts, counts_sql
 from assembly.sources.base import GatherContext, Need, SourceReport
 from assembly.sources.entities import find_mentions
 from assembly.sources.external.questions import EXTERNAL_SOURCE as EXTERNAL
+from assembly.sources.time_budget import ReadCost
 from assembly.sources.withheld import counted_together, withheld_by_source, withheld_statement
 from config.db.migration_helpers import ORGANISATION
 from config.db.statements import Rows, Statement, run_together
@@ -202,6 +203,7 @@ class GatherResult:
     """The known conflicts of the owners; None if they could not be read in time."""
     was_ahead: bool = False
     """Whether everything had been read before the request came, because it was expected."""
+    cost: ReadCost = field(default_factory=ReadCost)
     second_round: SecondRound | None = None
     """The second round, which widened the candidates; None if none was needed."""
 

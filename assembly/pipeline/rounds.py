@@ -102,8 +102,9 @@ def _assembled(
     ruled, candidates = prepared.with_gathered(found)
     candidates = _with_summaries(candidates, first.settled.candidates)
     uncounted = load_token_counts(ruled.profile, candidates, ruled.tokenizer)
+    sent = sum(one.sent for one in first.settled.rounds)
     settled = assemble_with_summaries(
-        ruled.request, ruled.profile, candidates, ruled.tokenizer, time, ask_model=ask_model
+        ruled.request, ruled.profile, candidates, ruled.tokenizer, time, ask_model=ask_model, sent=sent
     )
     settled = replace(
         settled,

@@ -50,7 +50,8 @@ def read_second_round(profile: Profile, plan: SecondPlan, first: GatherResult, t
         added=_by_report(plan, added),
         reports=tuple(run.reports.values()),
     )
-    return replace(first, candidates=[*first.candidates, *added], second_round=account)
+    cost = first.cost + run.statements.cost
+    return replace(first, candidates=[*first.candidates, *added], cost=cost, second_round=account)
 
 
 def _wider_context(plan: SecondPlan, first: GatherResult, time: TimeBudget) -> GatherContext:

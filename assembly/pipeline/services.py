@@ -19,6 +19,7 @@ from agents.models import Agent
 from assembly.engine.codes import WarningCode
 from assembly.models import Assembly, Purpose
 from assembly.pipeline.answer_cache import AssemblyResult, CacheKey, cache_key
+from assembly.pipeline.cost import count_cost
 from assembly.pipeline.prepare import (
     PreparedAssembly,
     gather_candidates,
@@ -169,6 +170,7 @@ def _assemble_and_record(
                 **summaries_document(settled.rounds),
                 **({"second_round": gathered.second_round.to_dict()} if gathered.second_round else {}),
                 "quality": assembled.quality,
+                "cost": count_cost(gathered.cost, settled.rounds),
             },
             assembly_ms=time.elapsed_ms,
             owners=RecordOwners.of(ruled.gather_context.agent, ruled.gather_context.team),

@@ -148,7 +148,8 @@ PRECAUTIONS = ("conflicts", "coherence_min", "privacy_mode")
 PROFILE_FIELDS = (
     *("name", "description", "budget", "similarity_threshold", "depth_limit", "weights", "domain"),
     *("over_budget", "fill", "cut_at", "quality_min", "ranker", "lod", *SCOPE_MAPS),
-    *("delimit", "cut_mark", "deduplicate", "report_failures", *PRECAUTIONS, "second_round", "sections"),
+    *("delimit", "cut_mark", "deduplicate", "report_failures", *PRECAUTIONS, "second_round", "summaries_max"),
+    "sections",
 )
 WEIGHTS = tuple(field.name for field in fields(Weights))
 MAX_DESCRIPTION_CHARACTERS = 300
@@ -156,6 +157,7 @@ MAX_BUDGET = 200_000  # tokens
 MAX_DEPTH_LIMIT = 5
 MAX_WEIGHT = 10
 MAX_SECTIONS = 40
+MAX_SUMMARIES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +206,7 @@ def parse_described_profile(text: str, *, name: str | None, version: int, source
         "coherence_min": root.number("coherence_min", 1),
         "privacy_mode": root.word("privacy_mode", get_args(PrivacyMode), default="off"),
         "second_round": root.flag("second_round"),
+        "summaries_max": root.whole("summaries_max", 0, MAX_SUMMARIES),
     }
     given = {option: value for option, value in options.items() if value is not None}
     sections = [parse_section(node, sources) for node in root.nodes_of("sections", MAX_SECTIONS)]
@@ -235,11 +238,13 @@ def _overflow_document(profile: Profile) -> dict[str, Any]:
         "quality_min": profile.quality_min,
     }
     facts |= {name: dict(getattr(profile, name)) for name in SCOPE_MAPS}
-    plain = ("lod", "delimit", "cut_mark", "deduplicate", "report_failures", *PRECAUTIONS, "second_round")
+    plain = ("lod", "delimit", "cut_mark", "deduplicate", "report_failures", *PRECAUTIONS)
+    plain += ("second_round", "summaries_max")
     facts |= {name: getattr(profile, name) for name in plain}
     left_out: dict[str, Any] = {"over_budget": [], "fill": False, "cut_at": "anywhere", "quality_min": 0}
     left_out |= {"lod": None, "delimit": "headings", "cut_mark": "source", "deduplicate": True, "report_failures": True}
-    left_out |= {"conflicts": "mark", "coherence_min": 0, "privacy_mode": "off", "second_round": False}
+    left_out |= {"conflicts": "mark", "coherence_min": 0, "privacy_mode": "off"}
+    left_out |= {"second_round": False, "summaries_max": None}
     return {key: value for key, value in facts.items() if value != left_out.get(key, {})}
 
 

@@ -260,6 +260,10 @@ PROFILE_GUIDANCE = Guidance(
             "second_round: true reads the sources again, with wider searches, for a context that names too few of the "
             "entities that its request names, or has nothing of a memory scope."
         ),
+        _(
+            "summaries_max is the most texts of a context that are sent to the model server for summaries; others are "
+            "shortened by extraction. 0 sends none."
+        ),
         _("Explain numbers by comments after #."),
     ),
     example=(

@@ -139,6 +139,11 @@ class ProfileSerializer(ProfileSummarySerializer):
         allow_null=True,
         help_text="A context that names too few of the named entities, or has nothing of a scope, is read for again.",
     )
+    summaries_max = serializers.IntegerField(
+        allow_null=True,
+        help_text="The most texts of a context that are sent to the model server for summaries; others are shortened "
+        "by extraction. null: no limit.",
+    )
     sections = ProfileSectionSerializer(many=True)
 
 
@@ -169,7 +174,7 @@ def check_document(fault: UnreadableDocument | None) -> dict[str, Any]:
 PLAIN_FIELDS = (
     *("budget", "similarity_threshold", "depth_limit", "domain", "over_budget", "fill", "cut_at", "quality_min", "lod"),
     *("scope_limits", "half_life", "credibility", "delimit", "cut_mark", "deduplicate", "report_failures"),
-    *("conflicts", "coherence_min", "privacy_mode", "second_round"),
+    *("conflicts", "coherence_min", "privacy_mode", "second_round", "summaries_max"),
 )
 """The fields of a profile that its document contains unchanged."""
 

@@ -124,13 +124,25 @@ SELECT set_config('statement_timeout', %(milliseconds)s, true),
 """
 
 
+@dataclass(frozen=True, slots=True)
+class ReadCost:
+    """The number of statements that read the sources, and of rows that these returned."""
+
+    statements: int = 0
+    rows: int = 0
+
+    def __add__(self, other: "ReadCost") -> "ReadCost":
+        return ReadCost(self.statements + other.statements, self.rows + other.rows)
+
+
 class StatementDeadline:
-    """A wrapper of the execution of statements.
+    """A wrapper of the execution of statements, which counts them and their rows.
 
     A late statement raises OperationalError, caused by psycopg's QueryCanceled.
     """
 
     def __init__(self) -> None:
+        self.cost = ReadCost()
         self._until = self._limit = 0.0
         self._begin: tuple[str, ...] = ()
 
@@ -149,11 +161,15 @@ class StatementDeadline:
             with connection.wrap_database_errors:
                 connection.connection.execute("; ".join([*self._begin, _limit_statement(left)]))
             self._begin = ()
-        return execute(sql, params, many, context)
+        result = execute(sql, params, many, context)
+        self.cost += ReadCost(1, max(0, context["cursor"].rowcount))
+        return result
 
     def together(self, statements: Sequence[Statement], seconds: float) -> list[Rows]:
         """Return the rows of each statement. Together they may take this many seconds."""
-        return run_together(statements, self._before(seconds))
+        found = run_together(statements, self._before(seconds))
+        self.cost += ReadCost(1, sum(map(len, found)))
+        return found
 
     def _before(self, seconds: float) -> list[Statement]:
         before = [

@@ -9,6 +9,9 @@ promise nothing for other texts: what is measured without the pairs of a writer 
 `without_the_writer`. `sealed.jsonl` is a third of the pairs of two more writers, chosen by a hash of the texts:
 nobody has looked at it, and no weight or rule was made with it. The other two thirds, `opened.jsonl`, have been read,
 but no rule that was made with them is in use. So the figures of both are the ones to expect of pairs like these.
+Six further writers were asked for natural texts, most of whose contradictions have no cue: `everyday.jsonl`,
+`companies.jsonl`, `institutions.jsonl`, `remembered.jsonl` (what assistants remember), `rules.jsonl` and
+`reports.jsonl`. Nothing was made or chosen with them.
 `held_out.jsonl`, `fresh.jsonl` (other styles) and `notes.jsonl` (short notes and German) are not trained with, but
 the false alarms of `held_out` and `fresh` were read, a guard was made for one of `fresh`, and variants were chosen by
 the figures of all three. The cosines are those of the bundled embedder.
@@ -49,7 +52,10 @@ if TYPE_CHECKING:
 
 NAME = "conflicts"
 PAIRS = Path(__file__).parents[1] / "assembly" / "conflicts" / "pairs"
-_OTHERS = ("sealed", "opened", "train", "fresh", "notes", "wide", "varied", "strangers", "third", "voices")
+_OTHERS = (
+    *("sealed", "opened", "train", "fresh", "notes", "wide", "varied", "strangers", "third", "voices"),
+    *("everyday", "companies", "institutions", "remembered", "rules", "reports"),
+)
 FILES = {
     "held_out": "",
     **{name: f"_{name}" for name in _OTHERS},

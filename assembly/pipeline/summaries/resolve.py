@@ -44,19 +44,21 @@ def assemble_with_summaries(
     time: TimeBudget,
     *,
     ask_model: bool = True,
+    sent: int = 0,
 ) -> SummarisedResult:
     """Return the engine's result, with levels of detail and summaries where the profile uses them.
 
     A summary frees tokens for other items, which may need summaries in turn; after three rounds, no more are made.
-    Without `ask_model`, the server is not used: stored summaries are, and the rest is extracted. Raises TookTooLong if
-    a busy processor needs more time than a context may take, and TooCostly.
+    Without `ask_model`, the server is not used: stored summaries are, and the rest is extracted. `sent` texts of
+    this context were sent to the server before, which counts for the profile's limit. Raises TookTooLong if a busy
+    processor needs more time than a context may take, and TooCostly.
     """
     with wall_limit(time.hard_limit):
         if profile.lod:
             candidates = with_levels(profile, candidates)
         if profile.lod or request.topic:  # otherwise rows come from their cache, with their memos
             share_memos(candidates)
-        return _assemble_in_rounds(request, profile, candidates, tokenizer, time, ask_model=ask_model)
+        return _assemble_in_rounds(request, profile, candidates, tokenizer, time, ask_model=ask_model, sent=sent)
 
 
 def _assemble_in_rounds(
@@ -67,6 +69,7 @@ def _assemble_in_rounds(
     time: TimeBudget,
     *,
     ask_model: bool,
+    sent: int,
 ) -> SummarisedResult:
     rounds: list[Summaries] = []
     report = None
@@ -76,7 +79,9 @@ def _assemble_in_rounds(
             # A server that failed once gets no further requests: remaining summaries are extracted.
             begun, seconds = time.elapsed_ms, 0.0 if _has_failed(report) else time.seconds_for_sources
             allowed = seconds if ask_model else None
-            rounds.append(summarise(assembled.wanted, tokenizer=tokenizer, seconds=allowed))
+            most = None if profile.summaries_max is None else max(0, profile.summaries_max - sent)
+            rounds.append(summarise(assembled.wanted, tokenizer=tokenizer, seconds=allowed, most=most))
+            sent += rounds[-1].sent
             if not _has_failed(report):
                 report = _failure_report(rounds[-1], begun, begun + round(seconds * 1000)) or report
             made = rounds[-1].by_item

@@ -31,8 +31,9 @@ class Summaries:
     """Summaries by section and ref of their items (text "" if nothing fits), and how they were made.
 
     `made`, `known` and `fell_back` add up to all: made by `model` now, made by it earlier, or extracted in its place;
-    `kept_back` of these were not sent because of their sensitivity. `code` and `fault` say so, or describe a failure of
-    the server, in plain words and without its address or key.
+    `kept_back` of these were not sent because of their sensitivity. The server was `sent` so many texts. `code` and
+    `fault` say why some were not sent, or describe a failure of the server, in plain words and without its address or
+    key.
     """
 
     by_item: Mapping[tuple[str, str], Summary] = field(repr=False)
@@ -40,6 +41,9 @@ class Summaries:
     known: int
     fell_back: int
     kept_back: int
+    sent: int
+    tokens_sent: int
+    tokens_received: int
     ms: int
     code: SourceCode | None
     fault: str
@@ -47,8 +51,11 @@ class Summaries:
     """Name of the configured model, or "extractive"."""
 
 
-def summarise(wants: Sequence[WantedSummary], *, tokenizer: Tokenizer, seconds: float | None) -> Summaries:
-    """Return a summary of at most `max_tokens` for each of `wants`; the server, if configured, has `seconds`.
+def summarise(
+    wants: Sequence[WantedSummary], *, tokenizer: Tokenizer, seconds: float | None, most: int | None = None
+) -> Summaries:
+    """Return a summary of at most `max_tokens` for each of `wants`; the server, if configured, has `seconds`, and is
+    sent at most so many texts, the first ones.
 
     With `seconds` None, the server is not used: stored summaries are, and the rest is extracted. The database is only
     read: `store_summaries` stores new summaries later. For threads without an event loop.
@@ -58,16 +65,18 @@ def summarise(wants: Sequence[WantedSummary], *, tokenizer: Tokenizer, seconds: 
         server = ModelServer.configured()
         known = find_summaries({want.text for want in wants}, server.model) if server and wants else {}
         kept_back = {want.text for want in wants if server and not server.may_read(want.sensitivity)} - known.keys()
-        told = (
-            request_summaries(server, _prompts(wants, {*known, *kept_back}), seconds=seconds)
-            if server and seconds is not None
-            else ModelSummaries()
-        )
+        prompts, told = list[SummaryPrompt](), ModelSummaries()
+        if server and seconds is not None:
+            prompts = _prompts(wants, {*known, *kept_back})[:most]
+            told = request_summaries(server, prompts, seconds=seconds)
         by_item = _fit_summaries(wants, {**told.summaries, **known}, server.model if server else EXTRACTIVE, tokenizer)
         summaries = Summaries(
             by_item=by_item,
             **_summary_counts(wants, known, told, server),
             kept_back=sum(want.text in kept_back for want in wants),
+            sent=len(prompts),
+            tokens_sent=sum(tokenizer.count(prompt.text) for prompt in prompts),
+            tokens_received=sum(map(tokenizer.count, told.summaries.values())),
             ms=round((perf_counter() - started) * 1000),
             code=told.code or (SourceCode.SOURCE_NOT_ASKED if kept_back else None),
             fault=told.fault or (server.limit_sentence(len(kept_back)) if server and kept_back else ""),

@@ -3,6 +3,8 @@
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from agents.models import Agent
 from agents.services import agent_create
@@ -175,6 +177,18 @@ def test_an_answer_from_the_cache_is_the_same_but_for_its_record(mira_api: Api, 
             del document["metadata"][name]
         del document["request_id"]
     assert first == second
+
+
+def test_what_an_assembly_took_is_told(mira: Agent, mira_api: Api) -> None:
+    memories_create(owner=mira, facts=[MemoryFacts(kind="fact", text="The ink is dry.")], principal=SYSTEM)
+    with CaptureQueriesContext(connection) as sent_statements:
+        metadata = ask(mira_api, "one")["metadata"]
+    cost = metadata["cost"]
+    assert 0 < cost["statements"] < len(sent_statements)
+    assert cost["rows"] > 0
+    assert cost.items() >= {"texts_sent": 0, "tokens_sent": 0, "tokens_received": 0}.items()
+    record = mira_api.get(f"assemblies/{metadata['assembly']}").json()
+    assert record["metadata"]["cost"] == cost
 
 
 def test_what_was_read_a_second_time_is_told(mira: Agent, mira_api: Api) -> None:

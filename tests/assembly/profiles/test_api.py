@@ -36,7 +36,7 @@ def test_the_story_of_a_profile(admin_api: Api) -> None:
         "over_budget": [], "fill": False, "cut_at": "anywhere", "quality_min": 0,
         "domain": None, "lod": None, "scope_limits": {}, "half_life": {}, "credibility": {},
         "delimit": "headings", "cut_mark": "source", "deduplicate": True, "report_failures": True,
-        "conflicts": "mark", "coherence_min": 0, "second_round": False,
+        "conflicts": "mark", "coherence_min": 0, "second_round": False, "summaries_max": None,
     }.items()  # fmt: skip
     assert made.json()["sections"] == [
         {

@@ -111,6 +111,7 @@ report_failures: false
 conflicts: withhold
 coherence_min: .5
 second_round: true
+summaries_max: 0
 """
 
 
@@ -121,7 +122,7 @@ def test_a_text_has_the_options_of_the_memory_layer() -> None:
         read(GOOD), lod="adaptive", scope_limits={"noosphere": 15, "experience": 5}, delimit="tags", cut_mark="seed",
         half_life={"library": 90, "workshop": 0.5}, credibility={"noosphere": 0.9, "workshop": 0},
         deduplicate=False, report_failures=False, conflicts="withhold", coherence_min=0.5,
-        second_round=True, sections=read_profile.sections,
+        second_round=True, summaries_max=0, sections=read_profile.sections,
     )  # fmt: skip
     for off in ("off", '"off"'):
         assert read(f"conflicts: {off}\n{GOOD}").conflicts == "off", "YAML takes a bare off for false"
@@ -235,6 +236,7 @@ FAULTS: list[tuple[str, str, int, str]] = [
     ("depth_limit: 1", "conflicts: false", 5, "one of: mark, withhold, tell, off"),
     ("depth_limit: 1", "coherence_min: 2", 5, "from 0 to 1"),
     ("depth_limit: 1", "second_round: maybe", 5, "true or false"),
+    ("depth_limit: 1", "summaries_max: -1", 5, "a whole number from 0 to 1,000"),
     ("overflow: drop", "least_origin: god", 22, "one of: person, agent, tool, external"),
     ("overflow: drop", "relevance_floor: 2", 22, "from 0 to 1"),
     ("required: true", "relevance_floor: .5", 13, "“relevance_floor” is for blocks alone"),

@@ -49,8 +49,8 @@ def walker(luna: Agent) -> Agent:
 TIME_MS = 3_000
 
 
-def told(walker: Agent, time_ms: int = 5_000) -> AssemblyResult:
-    asked = AssemblyRequest(topic="The harbour walk", profile="short", now=NOW, budgets=RequestBudgets(time_ms=time_ms))
+def told(walker: Agent, time_ms: int = 5_000, profile: str = "short") -> AssemblyResult:
+    asked = AssemblyRequest(topic="The harbour walk", profile=profile, now=NOW, budgets=RequestBudgets(time_ms=time_ms))
     with leaving_no_thread_behind():
         return assemble(agent=walker, asked=asked, principal=SYSTEM)
 
@@ -72,6 +72,20 @@ def test_what_a_model_says_is_told_and_kept(walker: Agent, server_of: ServerOf, 
     assert StoredSummary.objects.filter(model=MODEL).count() == asked
     settings.SUMMARISER_URL = ""
     assert replay(load_record(Assembly.objects.get(id=first.assembly.id))).content == first.content
+
+
+@pytest.mark.parametrize("most", [0, 1])
+def test_a_profile_limits_the_texts_that_are_sent(walker: Agent, server_of: ServerOf, most: int) -> None:
+    content = PROFILE.replace("sections:", f"summaries_max: {most}\nsections:")
+    file_create(file=StoredProfile(name="sparing", content=content), author=SYSTEM.author)
+    with server_of(saying(SAID)) as endpoint:
+        answer = told(walker, profile="sparing")
+        assert len(endpoint.seen) == most
+    cost, summaries = answer.assembly.request["cost"], answer.assembly.request["summaries"]
+    assert (cost["texts_sent"], summaries["made"], summaries["fell_back"] > 0) == (most, most, True)
+    assert (cost["tokens_sent"] > 0, cost["tokens_received"] > 0) == (most > 0, most > 0)
+    assert summariser(answer) is None
+    assert (SAID in answer.content) == (most > 0)
 
 
 @pytest.mark.parametrize(
