@@ -2,7 +2,8 @@
 
 A prepared list of contexts and the plan of an import contain texts of agents and teams for a day. Roles may change in
 the meantime: the copy is only shown while its requester still sees every agent and team that they saw when it was
-created.
+created, up to the level that they could read then. When a text is raised, all copies are checked anew
+(`assembly.records.stored_copies`).
 """
 
 from typing import Any
@@ -12,33 +13,52 @@ from django.db.models import QuerySet
 from agents.models import Agent, AgentTeam
 from config.db.statements import find_rows
 from config.http.errors import Forbidden, NotFound
-from teams.models import Team
-from teams.principal import EDIT_AGENT_FILES, Action, Principal, key_permits
+from teams.models import Membership, Team
+from teams.principal import EDIT_AGENT_FILES, Action, Principal, Role, key_permits
+from teams.sensitivity import CLEARANCE_OF_ROLE, fixed_clearances
 
 EVERYTHING = {"everything": True}
 
 
 def visibility_of(principal: Principal) -> dict[str, Any]:
-    """Return the ids of the agents and teams that the principal sees now, as JSON to be stored with the copy."""
+    """Return the ids of the agents and teams that the principal sees now, and the levels up to which it reads them, as
+    JSON to be stored with the copy.
+    """
     if principal.is_admin:
         return dict(EVERYTHING)
     return {
         "agents": [str(id_) for id_ in Agent.objects.visible_to(principal).order_by("id").values_list("id", flat=True)],
         "teams": [str(id_) for id_ in Team.objects.visible_to(principal).order_by("id").values_list("id", flat=True)],
+        "levels": _levels_of(principal),
     }
 
 
-def still_sees(principal: Principal, visibility: dict[str, Any]) -> bool:
-    """Whether the principal sees at least what the stored visibility names.
+def _levels_of(principal: Principal) -> dict[str, int]:
+    """Return the level up to which the principal reads, by the team whose role decides; of a key, one under its agent.
 
-    A copy from before visibilities were stored has an empty one; only admins of the organisation may still have it.
+    Of a person, the roles in an agent's teams decide for the agent, too.
+    """
+    fixed = fixed_clearances(principal)
+    if fixed is not None:
+        return {str(principal.agent_id): fixed.agent}
+    roles = Membership.objects.filter(user_id=principal.id).values_list("team_id", "role")
+    return {str(team): int(CLEARANCE_OF_ROLE[Role(role)]) for team, role in roles}
+
+
+def still_sees(principal: Principal, visibility: dict[str, Any]) -> bool:
+    """Whether the principal sees at least what the stored visibility names, up to the same levels.
+
+    A copy without one, or from before levels were stored, is for admins of the organisation alone.
     """
     if principal.is_admin:
         return True
-    if not visibility or visibility == EVERYTHING:
+    if "levels" not in visibility:
         return False
     now = visibility_of(principal)
-    return all(set(visibility[kind]) <= set(now[kind]) for kind in ("agents", "teams"))
+    levels = now["levels"]
+    return all(set(visibility[kind]) <= set(now[kind]) for kind in ("agents", "teams")) and all(
+        level <= levels.get(owner, -1) for owner, level in visibility["levels"].items()
+    )
 
 
 def agent_for(principal: Principal, slug: str, action: Action = Action.READ) -> Agent:

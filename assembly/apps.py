@@ -4,6 +4,7 @@ from importlib import import_module
 
 from django.apps import AppConfig
 
+from assembly.engine.rendering import set_cache_check
 from assembly.engine.tokenizers import set_count_check
 from config.http.cpu_budget import check_cpu
 
@@ -14,6 +15,7 @@ class AssemblyConfig(AppConfig):
 
     def ready(self) -> None:
         set_count_check(check_cpu)
+        set_cache_check(import_module("teams.sensitivity").may_cache)
         for room in ("profiles", "rules", "recall_tests", "conflicts"):
             import_module(f"assembly.{room}.archive")
         followers = import_module("assembly.records.followers").followers

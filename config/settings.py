@@ -282,6 +282,10 @@ EMBEDDER_TIMEOUT_MS = environment.number("EMBEDDER_TIMEOUT_MS", 2_000, minimum=1
 EMBEDDER_BATCH_TIMEOUT_MS = environment.number("EMBEDDER_BATCH_TIMEOUT_MS", 60_000, minimum=100, maximum=600_000)
 EMBEDDER_FOLDER = environment.folder("EMBEDDER_FOLDER", DATA_DIR / "embedders")
 
+# --- Caches in the memory of processes: texts above this level are read anew for each request ---
+
+CACHE_SENSITIVITY = environment.level("CACHE_SENSITIVITY")  # the highest
+
 # --- Conflicts: a language model that helps to find them, from a folder ---
 
 CONFLICT_MODEL_FOLDER = environment.optional_folder("CONFLICT_MODEL_FOLDER")

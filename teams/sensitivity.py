@@ -23,6 +23,7 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 from uuid import UUID
 
 from django.apps import apps
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
@@ -68,6 +69,12 @@ DEFAULT_LEVEL = Sensitivity.INTERNAL
 READABLE_SQL = "sensitivity <= %(clearance)s"
 """SQL condition that a row is not above the reader's clearance, whose parameter is `owner_clearance`."""
 
+
+def may_cache(level: int) -> bool:
+    """Return whether a process may keep what was made of a text of this level in its memory, for later requests."""
+    return level <= LEVEL_WORDS[settings.CACHE_SENSITIVITY]
+
+
 CLEARANCE_OF_ROLE: Mapping[Role, Sensitivity] = {
     Role.VIEWER: Sensitivity.INTERNAL,
     Role.EDITOR: Sensitivity.CONFIDENTIAL,
@@ -103,6 +110,11 @@ class Clearances:
     def covers(self, level: int, *, team: bool) -> bool:
         """Return whether texts of this level of the agent, and with `team` of the team, may be read."""
         return self.agent >= level and (not team or self.team >= level)
+
+    @property
+    def highest(self) -> int:
+        """The highest of the levels."""
+        return max(self.agent, self.team, self.organisation)
 
     @property
     def lowest(self) -> int:

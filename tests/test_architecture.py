@@ -33,7 +33,7 @@ STANDARD = {
 }  # fmt: skip
 """Module names that Django and DRF projects repeat in every feature."""
 MOST_REPEATED = 12
-SMALL, MOST_SMALL, LARGEST, LEAST_MEDIAN = 40, 0.05, 400, 100
+SMALL, MOST_SMALL, LARGEST, LEAST_MEDIAN = 40, 0.05, 360, 100
 REGISTRY_ENTRIES = ("assembly/sources/", "memories/embeddings/")
 """Where a module may be as small as the one thing that it registers."""
 

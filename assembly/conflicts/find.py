@@ -26,7 +26,7 @@ from assembly.conflicts.compared_texts import (
 )
 from assembly.conflicts.counts import recount_for_owners
 from assembly.conflicts.detection import Comparison, InferenceModel, compare_texts
-from assembly.conflicts.detection.caches import cache_bytes
+from assembly.conflicts.detection.caches import cache_bytes, clear_caches
 from assembly.conflicts.language_model.model_in_use import model_in_use
 from assembly.models import Conflict, ConflictKind, ConflictResolution, ConflictSide, ConflictStatus
 from assembly.models.conflict import MAX_MODEL_CHARACTERS, MAX_STATEMENT_CHARACTERS
@@ -37,6 +37,7 @@ from memories.jobs.services import Advance, job_create, job_kind
 from memories.models import Job, JobStatus, Memory
 from memories.services.announcements import texts_saved
 from teams.principal import SYSTEM
+from teams.sensitivity import Sensitivity, may_cache
 from teams.versioned_text.versioned_file import file_saved
 
 FIND_CONFLICTS = "find_conflicts"
@@ -106,10 +107,14 @@ def _create_job(items: Sequence[tuple[str, UUID]]) -> Job:
 def find_conflicts(job: Job, advance: Advance) -> None:
     """Run a job that compares items; deleted items count as done."""
     found: list[Conflict] = []
-    for kind, id_ in job.arguments["items"]:
-        found += item_conflicts_find(kind=kind, id_=UUID(id_), advance=advance)
-        _usage.use(*cache_bytes())
-        advance(1)
+    try:
+        for kind, id_ in job.arguments["items"]:
+            found += item_conflicts_find(kind=kind, id_=UUID(id_), advance=advance)
+            _usage.use(*cache_bytes())
+            advance(1)
+    finally:
+        if not may_cache(Sensitivity.RESTRICTED):
+            clear_caches()
     recount_for_owners(found)
 
 

@@ -213,8 +213,8 @@ def require_same_access(file: ContextFile, principal: Principal) -> None:
     if not still_sees(principal, file.visibility):
         raise AccessChanged(
             _(
-                "Your permissions changed since this export was created. Create it again: the new export "
-                "contains what you may see now."
+                "Your permissions, or the sensitivity of a text, changed since this export was created. Create it "
+                "again: the new export contains what you may see now."
             )
         )
 

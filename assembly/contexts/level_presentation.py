@@ -65,7 +65,8 @@ def highest_sent_word(row: Any) -> str:
 
 def levelled_texts(titled: Sequence[tuple[str, str]]) -> list[LevelledText]:
     """Return the forms of each text, which comes after its title, with tokens of the default tokenizer."""
-    tokenizer, levels = get_tokenizer(DEFAULT_TOKENIZER), levels_of({text for _title, text in titled}, derivers())
+    texts = {text for _title, text in titled}
+    tokenizer, levels = get_tokenizer(DEFAULT_TOKENIZER), levels_of(texts, derivers(), private=texts)
     found = []
     for title, text in titled:
         short = {level: summary.text for level, summary in levels[text].items()}

@@ -9,7 +9,7 @@ Specification"; details that the seeds leave open are decisions of this project.
 import re
 import sys
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from html import escape
 
@@ -68,6 +68,8 @@ class RenderedItem(Struct, frozen=True):
     delimit: Delimiter = "headings"
     whole: tuple[str, str, str] | None = None
     """The ref, the path and the day of the whole text for the mark of a cut; None for the seed's mark."""
+    is_private: bool = False
+    """Whether nothing of the text may be cached for later requests."""
 
     @property
     def body(self) -> str:
@@ -88,7 +90,7 @@ class RenderedItem(Struct, frozen=True):
         if not self.whole:
             return TRUNCATION_MARKER
         name = _cut_name(*self.whole)
-        whole, total = count_paragraphs(self.body, length)
+        whole, total = self.count_paragraphs(length)
         if not whole:
             return f"{SOURCE_MARK_BEGINNING}{length:,} of {len(self.body):,} characters, {name}]"
         return f"{SOURCE_MARK_BEGINNING}{whole:,} of {total:,} paragraphs, {name}]"
@@ -104,7 +106,25 @@ class RenderedItem(Struct, frozen=True):
             start = max((found.end() for found in _LINE_END.finditer(self.body, 0, length)), default=0)
         line = self.body[start:length] + self._mark(length)
         begins_line = start > 0 or _begins_line(self.lead)
-        return _edited_text(line, self.treatment, self.delimit, begins_line=begins_line).text == line
+        edited = _edited_text(line, self.treatment, self.delimit, begins_line=begins_line, is_private=self.is_private)
+        return edited.text == line
+
+    def count_paragraphs(self, kept: int) -> tuple[int, int]:
+        """Return how many paragraphs are whole in the first `kept` characters of the body, and how many it has.
+
+        Paragraphs are separated by blank lines.
+        """
+        ends = _compute_paragraph_ends(self.body) if self.is_private else _paragraph_ends(self.body)
+        return bisect_right(ends, kept), len(ends)
+
+
+_may_cache: Callable[[int], bool] = lambda _: True  # noqa: E731 - until there is another one
+
+
+def set_cache_check(check: Callable[[int], bool]) -> None:
+    """Register the function that says whether what is made of a text of this sensitivity may be cached."""
+    global _may_cache  # noqa: PLW0603 - set once, when the process begins
+    _may_cache = check
 
 
 def render_item(section: Section, candidate: Candidate) -> RenderedItem:
@@ -125,9 +145,10 @@ def _render_item(section: Section, candidate: Candidate) -> RenderedItem:
             lead, is_quoted = lead + QUOTE, False
         elif not candidate.kind and treatment == "seen" and body.startswith("["):
             lead += "\\"  # otherwise the body would look like the label of a kind
-    edited = _edited_text(body, treatment, delimit, begins_line=_begins_line(lead), is_quoted=is_quoted)
+    is_private, begins_line = not _may_cache(candidate.sensitivity), _begins_line(lead)
+    edited = _edited_text(body, treatment, delimit, begins_line=begins_line, is_quoted=is_quoted, is_private=is_private)
     whole = _facts_for_cut(candidate) if section.cut_mark == "source" else None
-    return RenderedItem(lead, edited, treatment, delimit, whole)
+    return RenderedItem(lead, edited, treatment, delimit, whole, is_private)
 
 
 def _lead(section: Section, candidate: Candidate) -> str:
@@ -167,11 +188,18 @@ def _cut_name(ref_text: str, path: str, day: str) -> str:
 
 
 def _edited_text(
-    text: str, treatment: TextTreatment, delimit: Delimiter, *, begins_line: bool, is_quoted: bool = False
+    text: str,
+    treatment: TextTreatment,
+    delimit: Delimiter,
+    *,
+    begins_line: bool,
+    is_private: bool,
+    is_quoted: bool = False,
 ) -> EditedText:
     if treatment == "as_written":
         return EditedText(text)
-    edited = _cached_edited_text if sys.getsizeof(text) <= _MAX_CACHED_CHARACTERS else _compute_edited_text
+    is_cached = not is_private and sys.getsizeof(text) <= _MAX_CACHED_CHARACTERS
+    edited = _cached_edited_text if is_cached else _compute_edited_text
     return edited(text, treatment, delimit, begins_line, is_quoted)
 
 
@@ -243,20 +271,14 @@ def closing_text(section: Section) -> str:
     return CLOSING_TAG if section.delimit == "tags" and section.shape != "note" else ""
 
 
-def count_paragraphs(body: str, kept: int) -> tuple[int, int]:
-    """Return how many paragraphs are whole in the first `kept` characters, and how many paragraphs the body has.
-
-    Paragraphs are separated by blank lines.
-    """
-    ends = _paragraph_ends(body)
-    return bisect_right(ends, kept), len(ends)
-
-
-@lru_cache(1)  # a cut asks for the paragraphs of one body at each length that it tries
-def _paragraph_ends(body: str) -> Sequence[int]:
+def _compute_paragraph_ends(body: str) -> Sequence[int]:
     breaks = [match.start() for match in _BLANK_LINE.finditer(body.rstrip())]
     first = len(body) - len(body.lstrip())
     return [*(end for end in breaks if end > first), len(body.rstrip())]
+
+
+# A cut asks for the paragraphs of one body at each length that it tries.
+_paragraph_ends = lru_cache(1)(_compute_paragraph_ends)
 
 
 def _one_line(text: str) -> str:

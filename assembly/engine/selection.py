@@ -10,7 +10,6 @@ from assembly.engine.rendering import (
     RenderedItem,
     closing_text,
     count_item_tokens,
-    count_paragraphs,
     render_item,
     separator_before,
 )
@@ -168,7 +167,7 @@ def cut_item(
     if longest is None:
         return ledger, left_out
     kept, grown = longest
-    whole, total = count_paragraphs(rendered.body, kept)
+    whole, total = rendered.count_paragraphs(kept)
     after = ledger.tokenizer.count(rendered.lead + rendered.body[:kept] + rendered.ending(kept))
     return grown, decision_on(
         replace(item, steps=(OverflowStep("truncate", left_out.tokens_full, after),)),

@@ -150,21 +150,25 @@ class _CountCache:
 
     The cache has a young and an old generation. When the young one reaches its limit, it replaces the old one, which
     is discarded; an entry read from the old one moves to the young one. Threads may use the cache at once: at worst, a
-    text is counted again. A long text is cached by its hash: otherwise the files of one large agent would evict each
-    other.
+    text is counted again.
+
+    Texts are no keys, because these may be confidential, and the files of one large agent would evict each other. A
+    short text is cached under its length and Python's hash of it, which is keyed anew in each process and is known
+    already where the text was looked up before; a long one under its BLAKE2b hash.
     """
 
     MAX_BYTES = 6_000_000
     """The most bytes of memory of the young generation, and again of the old one."""
     LONG_CHARACTERS = 2_000
     DIGEST_BYTES = 20
+    HASH_BITS = 64
     ENTRY_BYTES = 100
     """The approximate bytes of memory of an entry in addition to its key."""
 
     def __init__(self, count: Callable[[str], int]) -> None:
         self._count = count
-        self._young: dict[str | bytes, int] = {}
-        self._old: dict[str | bytes, int] = {}
+        self._young: dict[int | bytes, int] = {}
+        self._old: dict[int | bytes, int] = {}
         self._bytes = self._old_bytes = 0
 
     @property
@@ -190,12 +194,12 @@ class _CountCache:
         """Cache the tokens of the text."""
         self._remember(self._key(text), tokens)
 
-    def _key(self, text: str) -> str | bytes:
+    def _key(self, text: str) -> int | bytes:
         if len(text) < self.LONG_CHARACTERS:
-            return text
+            return (len(text) << self.HASH_BITS) + hash(text)
         return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=self.DIGEST_BYTES).digest()
 
-    def _remember(self, key: str | bytes, tokens: int) -> int:
+    def _remember(self, key: int | bytes, tokens: int) -> int:
         size = sys.getsizeof(key) + self.ENTRY_BYTES
         if self._bytes + size > self.MAX_BYTES:
             self._young, self._old, self._bytes, self._old_bytes = {}, self._young, 0, self._bytes

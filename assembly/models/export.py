@@ -4,6 +4,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 from uuid_utils.compat import uuid7
 
+from config.http.encrypted_fields import EncryptedBytesField
 from memories.models import Job
 
 
@@ -35,11 +36,14 @@ class ContextFile(models.Model):
 
 
 class ContextFilePart(models.Model):
-    """Some rows of a ContextFile, stored so that an interrupted job can resume; the next part begins after `place`."""
+    """Some rows of a ContextFile, stored so that an interrupted job can resume; the next part begins after `place`.
+
+    The content is encrypted.
+    """
 
     file = models.ForeignKey(ContextFile, models.CASCADE, related_name="parts", db_index=False)
     number = models.PositiveIntegerField()
-    content = models.BinaryField()
+    content = EncryptedBytesField()
     rows = models.PositiveIntegerField()
     place = models.CharField(max_length=200, blank=True)
 

@@ -6,6 +6,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from assembly.models import Alert, AlertKind, Notification, NotificationKind, Proposal
+from teams.sensitivity import DEFAULT_LEVEL, Sensitivity
 
 
 def notification_sentence(notification: Notification) -> str:
@@ -13,6 +14,19 @@ def notification_sentence(notification: Notification) -> str:
     if notification.proposal is not None:
         return _of_suggestion(NotificationKind(notification.kind), notification.proposal)
     return alert_title(cast("Alert", notification.alert))
+
+
+def mailed_sentence(notification: Notification) -> str:
+    """Return the sentence as an e-mail has it: without the name of what an alert above internal is about, because
+    e-mails leave the installation.
+    """
+    alert = notification.alert
+    if alert is None or alert.sensitivity <= DEFAULT_LEVEL:
+        return notification_sentence(notification)
+    return _("%(agent)s: there is an alert about something %(level)s") % {
+        "agent": alert.agent_name,
+        "level": Sensitivity(alert.sensitivity).word,
+    }
 
 
 def _of_suggestion(kind: NotificationKind, proposal: Proposal) -> str:

@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 
 from agents.models import Agent
 from assembly.models import Alert, Notification, NotificationKind, Proposal
-from assembly.notifications.sentences import notification_sentence
+from assembly.notifications.sentences import mailed_sentence
 from memories.jobs.services import Advance, RetryLater, job_create, job_kind
 from memories.models import Job
 from teams.models import User
@@ -123,7 +123,7 @@ def mail_run(job: Job, advance: Advance) -> None:
 
 
 def _mail(person: User, found: Sequence[Notification]) -> None:
-    sentences = [notification_sentence(one) for one in found]
+    sentences = [mailed_sentence(one) for one in found]
     listed = [
         f"{sentence}.\n{settings.SITE_URL}{reverse('notification', args=[one.id])}"
         for sentence, one in zip(sentences, found, strict=True)

@@ -18,7 +18,7 @@ from assembly.engine.codes import SourceCode
 from assembly.engine.profile import Profile, Section
 from assembly.engine.types import Candidate
 from assembly.pipeline.query_embedding import NO_TOPIC_EMBEDDING, TopicEmbedding, embed_topic
-from assembly.pipeline.read_cache import ReadRows, read_with_cache
+from assembly.pipeline.read_cache import ReadRows, read_with_cache, read_without_cache
 from assembly.pipeline.read_plan import (
     BATCH_TIME_SHARE,
     MIN_SECONDS_FOR_RULES,
@@ -33,14 +33,20 @@ from assembly.pipeline.read_plan import (
     first_read_error,
     leading_batch,
     min_seconds_for,
-    parse_preconditions,
-    preconditions_statement,
+    preconditions_query,
     raise_timeout,
     sections_by_source,
     withheld_queries,
 )
+from assembly.pipeline.reading_rows import rows_with_readings
 from assembly.pipeline.reconciliations import KnownConflict
-from assembly.pipeline.telemetry import count_external_answer, count_source_failure, error_code, read_traced
+from assembly.pipeline.telemetry import (
+    count_external_answer,
+    count_source_failure,
+    error_code,
+    log_late_sources,
+    read_traced,
+)
 from assembly.records.change_counters import NO_OWNERS, ChangeCounts
 from assembly.rules.evaluation import add_fired_rules, add_inclusion_section, rules_statement
 from assembly.sources import SOURCES
@@ -77,16 +83,6 @@ def gather(
         return GatherRun(profile, gather_context, time, trust_cache, readings).done()
 
 
-def gather_ahead(
-    profile: Profile, gather_context: GatherContext, time: TimeBudget, readings: Readings
-) -> GatherResult | None:
-    """Read the sources for a request that is expected, and keep what was read in `readings`; return the result, or None
-    if a source failed. No external source is asked, and no cache of this process is read or filled.
-    """
-    with reading_as(gather_context.clearances):
-        return GatherRun(profile, gather_context, time, readings=readings, is_ahead=True).read_ahead()
-
-
 @dataclass(slots=True)
 class GatherRun:
     """The state of one call of `gather`; of a second round, see `assembly.pipeline.second_reading`."""
@@ -119,15 +115,8 @@ class GatherRun:
         self._embed_topic()
         self._read()
         self._collect_external()
-        self._report_late()
+        log_late_sources(self.reports.values(), self.time.elapsed_ms)
         return self._result()
-
-    def read_ahead(self) -> GatherResult | None:
-        self._embed_topic()
-        if self.topic_embedding.report:
-            return None
-        self._read()
-        return None if any(report.code for report in self.reports.values()) else self._result()
 
     def _read(self) -> None:
         if not self._read_in_one_batch():
@@ -158,8 +147,7 @@ class GatherRun:
             return False
         asked, gather_context, profile = self.time.elapsed_ms, self.gather_context, self.profile
         try:
-            seconds = self.time.seconds_for_sources * BATCH_TIME_SHARE
-            read = self._read_parts_of_batch(parts, seconds)
+            read = self._read_made(parts, self.time.seconds_for_sources * BATCH_TIME_SHARE)
             for part, mine in zip(parts, read.found, strict=True):
                 part.take(mine, asked)
         except TooCostly:  # this error ends the whole request
@@ -174,30 +162,13 @@ class GatherRun:
         self.gather_context, self.profile = gather_context, profile
         return False
 
-    def _read_parts_of_batch(self, parts: Sequence[BatchedQuery], seconds: float) -> ReadRows:
+    def _read_made(self, parts: Sequence[BatchedQuery], seconds: float) -> ReadRows:
         """Return what the parts, of which the first reads the preconditions, make of their rows."""
-        read = partial(self._rows_of_first, parts, seconds)
+        read, clearances = partial(self._rows_of, parts, seconds), self.gather_context.clearances
         if self.is_ahead:
-            rows, _ = read()
-            return ReadRows([part.made(mine) for part, mine in zip(parts, rows, strict=True)], NO_OWNERS)
+            return read_without_cache(parts, read)
         owners = counter_owners(self.gather_context.agent, self.gather_context.team)
-        return read_with_cache(parts, self.profile, owners, read, trust_cache=self.trust_cache)
-
-    def _rows_of_first(self, parts: Sequence[BatchedQuery], seconds: float) -> tuple[Sequence[Rows], bool]:
-        """Return the rows of the parts, of which the first reads the preconditions, and whether they are readings that
-        were made before the request came. Then only the preconditions are read anew.
-        """
-        first, *others = (part.statement for part in parts)
-        known = self.readings.rows_of(others) if self.readings and not self.is_ahead else None
-        if self.readings and known is not None:
-            (rows,) = self.statements.together([first], seconds)
-            if parse_preconditions(rows).changes == self.readings.changes:
-                return [rows, *known], True
-            return [rows, *self.statements.together(others, seconds)], False
-        found = self.statements.together([first, *others], seconds)
-        if self.readings and self.is_ahead:
-            self.readings.keep_rows(parse_preconditions(found[0]).changes, others, found[1:])
-        return found, False
+        return read_with_cache(parts, self.profile, owners, read, clearances=clearances, trust_cache=self.trust_cache)
 
     def _read_one_by_one(self) -> None:
         self.parts += [*self._needed_reads(), ReadStep((), self._embed_topic), ReadStep((), self._plan)]
@@ -233,18 +204,17 @@ class GatherRun:
             return
         asked, seconds = self.time.elapsed_ms, self.time.seconds_for_sources * BATCH_TIME_SHARE
         try:
-            found = self._rows_of_batch(parts, seconds)
+            found, was_ahead = self._rows_of(parts, seconds)
         except DatabaseError as error:  # which part failed is found out one by one
             self.is_unbatched = True
             raise NewSnapshot from error
+        self.was_ahead |= was_ahead
         for part, rows in zip(parts, found, strict=True):
             self._try(part, partial(part.read, rows, asked))
 
-    def _rows_of_batch(self, parts: Sequence[BatchedQuery], seconds: float) -> Sequence[Rows]:
-        if parts[0].made is not parse_preconditions:  # a later batch of the same snapshot
-            return self.statements.together([part.statement for part in parts], seconds)
-        found, self.was_ahead = self._rows_of_first(parts, seconds)
-        return found
+    def _rows_of(self, parts: Sequence[BatchedQuery], seconds: float) -> tuple[Sequence[Rows], bool]:
+        read = partial(self.statements.together, seconds=seconds)
+        return rows_with_readings(parts, self.readings, read, is_ahead=self.is_ahead)
 
     def _read_single(self, part: BatchedQuery) -> None:
         seconds = self._seconds_for(part)
@@ -253,11 +223,7 @@ class GatherRun:
             return
         asked = self.time.elapsed_ms
 
-        def read() -> None:
-            (rows,) = self.statements.together([part.statement], seconds)
-            part.read(rows, asked)
-
-        self._try(part, read)
+        self._try(part, lambda: part.read(*self.statements.together([part.statement], seconds), asked))
 
     def _try(self, part: ReadStep | BatchedQuery, read: Callable[[], None]) -> None:
         """Read the next part and remove it from the queue, whether it succeeds or fails."""
@@ -301,12 +267,6 @@ class GatherRun:
             count_source_failure(name, code)
             self.reports[name] = SourceReport(name, 0, 0, ms, begun, deadline, code, type(error).__name__)
 
-    def _report_late(self) -> None:
-        # One line for all sources, because writing a line for each takes time from the next source.
-        late = [name for name, report in self.reports.items() if report.code is SourceCode.SOURCE_TIMEOUT]
-        if late:
-            logger.warning("late after %d ms: %s", self.time.elapsed_ms, ", ".join(late))
-
     def _needed_reads(self) -> list[ReadStep]:
         """Return the reads that several sources depend on, each only if the profile has such a source."""
         return [
@@ -325,10 +285,9 @@ class GatherRun:
     def _first(self) -> list[BatchedQuery]:
         """Return the queries that come first: preconditions, rules, conflicts if reconciled, withheld items."""
         agent, team, clearances = self.gather_context.agent, self.gather_context.team, self.gather_context.clearances
-        first, rules = preconditions_statement(agent, team), rules_statement(agent, team)
         queries = [
-            BatchedQuery((), first, parse_preconditions, self._take_preconditions, MIN_SECONDS_FOR_RULES),
-            BatchedQuery((), rules, tuple, self._take_rules, MIN_SECONDS_FOR_RULES),
+            preconditions_query(agent, team, self._take_preconditions),
+            BatchedQuery((), rules_statement(agent, team), tuple, self._take_rules, MIN_SECONDS_FOR_RULES),
         ]
         if self.profile.conflicts != "off":
             queries.append(conflicts_query(agent, team, clearances, self._take_conflicts))
@@ -380,9 +339,9 @@ class GatherRun:
         begun, deadline = self.time.elapsed_ms if asked is None else asked, self.time.source_deadline_ms
         found = read_traced(name, read, (self.time.elapsed_ms - begun) / 1000)
         self.candidates += found.candidates
-        counts, more = (len(found.candidates), found.limit), found.may_have_more
-        times, withheld = (self.time.elapsed_ms - begun, begun, deadline), self.withheld.get(name, 0)
-        self.reports[name] = SourceReport(name, *counts, *times, withheld=withheld, may_have_more=more)
+        facts = len(found.candidates), found.limit, self.time.elapsed_ms - begun, begun, deadline
+        withheld, more = self.withheld.get(name, 0), found.may_have_more
+        self.reports[name] = SourceReport(name, *facts, withheld=withheld, may_have_more=more)
 
     def _start_external(self) -> None:
         """Send the requests to the external sources, which run in a thread."""

@@ -25,6 +25,7 @@ from assembly.records.stored_levels import Levels, find_levels
 from assembly.sources.level_texts import STORED_CHARACTERS
 from config.caching.process_cache import ProcessCache
 from config.observability.tracing import span
+from teams.sensitivity import may_cache
 
 PROMPT_VERSION = 1
 """The version of the request to a model, part of the name of its levels; it rises when the request changes."""
@@ -62,19 +63,28 @@ def with_levels(profile: Profile, candidates: Sequence[Candidate]) -> Sequence[C
     offered = [one for one in candidates if one.section in blocks and not one.levels]
     unknown = {one.text for one in offered if key not in one.own_memo and _may_have_levels(one.text)}
     with span("levels", {"texts": len(unknown)}):
-        found = levels_of(unknown, names)
+        found = levels_of(unknown, names, private={one.text for one in offered if not may_cache(one.sensitivity)})
     return [_levelled(one, found.get(one.text), names) if one.section in blocks else one for one in candidates]
 
 
-def levels_of(texts: Collection[str], names: Derivers) -> dict[str, Levels]:
-    """Return the levels of each text, stored or extracted; without any where a text has one level alone."""
+def levels_of(texts: Collection[str], names: Derivers, *, private: Collection[str]) -> dict[str, Levels]:
+    """Return the levels of each text, stored or extracted; without any where a text has one level alone.
+
+    Those of `private` texts are not cached.
+    """
     hashes = {text: text_hash(text) for text in texts}
     known = _cache.get_many([(key, names) for key in hashes.values()])
     found: dict[str, Levels] = {text: known[key, names] for text, key in hashes.items() if (key, names) in known}
     missing = [text for text in texts if text not in found]
     stored = find_levels([hashes[text] for text in missing if len(text) >= STORED_CHARACTERS], names)
     made = {text: stored.get(hashes[text]) or extracted_levels(text) for text in missing}
-    _cache.put_many({(hashes[text], names): levels for text, levels in made.items() if _is_final(levels, names)})
+    _cache.put_many(
+        {
+            (hashes[text], names): levels
+            for text, levels in made.items()
+            if text not in private and _is_final(levels, names)
+        }
+    )
     return found | made
 
 

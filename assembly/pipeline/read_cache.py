@@ -8,6 +8,9 @@ in the key by value. Rows read within a transaction are not cached, because the 
 committed. If a database is restored to an earlier state while this process runs, so that its counters reach the same
 numbers again, stale rows end with their lifetime of five minutes.
 
+Rows above the level that CACHE_SENSITIVITY permits are not cached, nor are others that were read with them. Conflicts
+say nothing of their level, so they are cached only if all that the request may read is at most of this level.
+
 A caller that records a context may leave the check of the counters to the statement that writes the record, and
 assemble again if they have moved: that saves a round trip. It is done only for rows that were unchanged at their last
 check, so that rows that change each time are not assembled twice each time.
@@ -25,9 +28,12 @@ from cachetools.keys import hashkey
 from assembly.engine.profile import Profile
 from assembly.engine.types import candidate_text_bytes
 from assembly.pipeline.read_plan import BatchedQuery
+from assembly.pipeline.reconciliations import KnownConflict
 from assembly.records.change_counters import NO_OWNERS, ChangeCounts, load_change_counts
+from assembly.sources.base import SourceResult
 from config.caching.process_cache import ProcessCache
 from config.db.statements import Rows
+from teams.sensitivity import Clearances, may_cache
 
 LIFETIME_SECONDS = 300
 MAX_BYTES = 24_000_000
@@ -89,6 +95,7 @@ def read_with_cache(
     owners: Sequence[UUID],
     read: Callable[[], tuple[Sequence[Rows], bool]],
     *,
+    clearances: Clearances,
     trust_cache: bool = False,
 ) -> ReadRows:
     """Return what each part makes of its rows, all from one snapshot, and the counters that remain to be checked.
@@ -96,7 +103,7 @@ def read_with_cache(
     The first part must read the preconditions. `read` returns the rows of all parts, and whether they were read before
     the request came. If the owners' change counters are those of the cached rows, only the counters are read. With
     `trust_cache`, rows that were unchanged at their last check are returned without a check: the result is valid if the
-    returned counters are still current. Raises Django's database errors.
+    returned counters are still current. `clearances` are those of the statements. Raises Django's database errors.
     """
     sent = [part.statement for part in parts]
     asked = hashkey(profile.sections, *((one.sql, *one.parameters.values()) for one in sent))  # hashed once
@@ -108,8 +115,22 @@ def read_with_cache(
         return ReadRows(kept.found, NO_OWNERS)
     rows, was_ahead = read()
     found = [part.made(mine) for part, mine in zip(parts, rows, strict=True)]
-    row_cache.keep(asked, CachedRows(found[0].changes, found, sum(map(_memory_bytes, rows))))
+    if may_cache(clearances.highest) or all(map(_may_cache, found)):
+        row_cache.keep(asked, CachedRows(found[0].changes, found, sum(map(_memory_bytes, rows))))
     return ReadRows(found, NO_OWNERS, was_ahead)
+
+
+def read_without_cache(parts: Sequence[BatchedQuery], read: Callable[[], tuple[Sequence[Rows], bool]]) -> ReadRows:
+    """Return what each part makes of its rows; `read` is that of `read_with_cache`. Nothing is cached."""
+    rows, was_ahead = read()
+    return ReadRows([part.made(mine) for part, mine in zip(parts, rows, strict=True)], NO_OWNERS, was_ahead)
+
+
+def _may_cache(found: Any) -> bool:
+    """Return whether the level of what a part made of its rows permits to cache it."""
+    if isinstance(found, SourceResult):
+        return all(may_cache(one.sensitivity) for one in found.candidates)
+    return not (isinstance(found, tuple) and found and isinstance(found[0], KnownConflict))
 
 
 def _memory_bytes(rows: Rows) -> int:

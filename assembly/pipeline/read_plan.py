@@ -119,6 +119,11 @@ class BatchedQuery(Struct, frozen=True, eq=False):
         self.take(self.made(rows), asked)
 
 
+def preconditions_query(agent: Agent, team: Team | None, take: Callable[[Preconditions, int], None]) -> BatchedQuery:
+    """Return the query of the preconditions, which is the first one."""
+    return BatchedQuery((), preconditions_statement(agent, team), parse_preconditions, take, MIN_SECONDS_FOR_RULES)
+
+
 def conflicts_query(
     agent: Agent,
     team: Team | None,

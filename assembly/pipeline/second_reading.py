@@ -17,6 +17,7 @@ from assembly.pipeline.gather import GatherRun
 from assembly.pipeline.query_embedding import embed_topic
 from assembly.pipeline.read_plan import GatherResult, ReadStep
 from assembly.pipeline.second_round import AROUND_ENTITIES, SecondPlan, SecondRound
+from assembly.pipeline.telemetry import log_late_sources
 from assembly.sources.base import EMBEDDER, GatherContext
 from assembly.sources.entities import find_nearby
 from assembly.sources.external.questions import EXTERNAL_SOURCE
@@ -82,7 +83,7 @@ class _SecondRun(GatherRun):
         with embedder_deadline(self.time.seconds_for_sources):
             self._read_parts()
         self._collect_external()
-        self._report_late()
+        log_late_sources(self.reports.values(), self.time.elapsed_ms)
 
     def _find_nearby(self, names: Sequence[str]) -> None:
         forms = [form for name in names for form in name_forms(" ".join(name.lower().split()))]

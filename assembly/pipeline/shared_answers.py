@@ -31,7 +31,7 @@ from config.caching.postgresql_store import PostgreSQLStore
 from config.caching.redis_store import RedisStore
 from config.caching.shared_cache import SharedCache
 from teams.models import Team
-from teams.sensitivity import DEFAULT_LEVEL
+from teams.sensitivity import DEFAULT_LEVEL, may_cache
 
 FORMAT = 1
 """The version of `_Shared`; it rises when the fields change."""
@@ -95,7 +95,11 @@ def recall(wanted: CacheKey, agent: Agent, team: Team | None, readings_key: byte
 
 
 def remember_answer(wanted: CacheKey, changes: CounterValues, answer: AssemblyResult) -> None:
-    """Cache the answer to a request in this process, and soon for the others, unless it has texts above internal."""
+    """Cache the answer to a request in this process, if its level permits that, and soon for the others, unless it has
+    texts above internal.
+    """
+    if not may_cache(answer.assembly.sensitivity):
+        return
     assembly_cache.remember(wanted, changes, answer)
     if not connection.in_atomic_block and answer.assembly.sensitivity <= DEFAULT_LEVEL:
         shared_answers().put_later(_key(wanted), partial(encode_answer, changes, answer), LIFETIME_SECONDS)

@@ -13,6 +13,7 @@ from msgspec import structs
 
 from assembly.engine.types import Candidate, candidate_text_bytes
 from config.caching.process_cache import ProcessCache
+from teams.sensitivity import may_cache
 
 MAX_BYTES = 24_000_000
 MAX_CHARACTERS = 4_000
@@ -34,9 +35,14 @@ _memos = ProcessCache[Hashable, _SharedMemo]("shared_memos", MAX_BYTES, attrgett
 def share_memos(candidates: Sequence[Candidate]) -> None:
     """Let each candidate use the memo of an earlier one with the same text and lasting facts.
 
-    Candidates with a memo of their own, like those of cached rows, keep it.
+    Candidates with a memo of their own, like those of cached rows, keep it. Nothing is shared of a text above the level
+    that CACHE_SENSITIVITY permits.
     """
-    fresh = [(one.lasting_key(), one) for one in candidates if not one.memo and len(one.text) <= MAX_CHARACTERS]
+    fresh = [
+        (one.lasting_key(), one)
+        for one in candidates
+        if not one.memo and len(one.text) <= MAX_CHARACTERS and may_cache(one.sensitivity)
+    ]
     known = _memos.get_many([key for key, _ in fresh])
     new = dict[Hashable, _SharedMemo]()
     for key, candidate in fresh:

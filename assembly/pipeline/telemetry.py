@@ -4,9 +4,10 @@ The names are those of the seed "Memory Layer" ("Resilience & Observability"). L
 admins: layers, sources, profiles, codes; never an agent or a text.
 """
 
+import logging
 import math
 from collections import Counter as Tally
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, wraps
 from threading import Lock
 from time import perf_counter
@@ -27,11 +28,13 @@ from assembly.engine.types import Decision, EngineResult
 from assembly.models import Assembly
 from assembly.pipeline.answer_cache import AssemblyResult
 from assembly.records.recorded_quality import context_quality
-from assembly.sources.base import SourceResult
+from assembly.sources.base import SourceReport, SourceResult
 from assembly.sources.external.questions import EXTERNAL_SOURCE as EXTERNAL
 from assembly.sources.external.questions import ExternalAnswer
 from config.caching.cache_metrics import CacheUsage
 from config.observability.tracing import Attributes, span
+
+logger = logging.getLogger(__name__)
 
 Metric = TypeVar("Metric", bound=MetricWrapperBase)
 
@@ -224,6 +227,13 @@ def read_traced(name: str, read: Callable[[], SourceResult], waited: float = 0.0
 def count_source_failure(name: str, code: SourceCode) -> None:
     """Count a failure of a source, its own or that of a read on which it depends."""
     with_labels(ERRORS, SOURCE_SCOPES[name], name, code.value).inc()
+
+
+def log_late_sources(reports: Iterable[SourceReport], elapsed_ms: int) -> None:
+    """Log the names of late sources in one line: a line for each would take time from the next source."""
+    late = [report.name for report in reports if report.code is SourceCode.SOURCE_TIMEOUT]
+    if late:
+        logger.warning("late after %d ms: %s", elapsed_ms, ", ".join(late))
 
 
 def count_external_answer(told: ExternalAnswer) -> None:

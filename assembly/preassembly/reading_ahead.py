@@ -23,7 +23,7 @@ from django.conf import settings
 from django.utils import timezone
 from uuid_utils.compat import uuid7
 
-from assembly.pipeline.gather import gather_ahead
+from assembly.pipeline.gather import GatherRun
 from assembly.pipeline.prepare import prepare
 from assembly.pipeline.read_plan import counter_owners
 from assembly.pipeline.shared_answers import shared_answers
@@ -38,6 +38,7 @@ from assembly.sources.readings import Readings
 from assembly.sources.time_budget import TimeBudget
 from config.http.errors import DossierError
 from memories.jobs.periodic import periodic
+from teams.sensitivity import reading_as
 
 ROUND_SECONDS = 0.5
 AT_THIS_TIME_EVERY_SECONDS = 60.0
@@ -143,8 +144,22 @@ def read_ahead(expected: ExpectedRequest) -> Readings | None:
         prepared = prepare(agent, team, expected.asked, timezone.now(), clearances=readings_clearances(agent))
     except DossierError:  # its profile, tokenizer or session does not exist any more
         return None
-    gathered = gather_ahead(prepared.profile, prepared.gather_context, TimeBudget.starting_now(), readings)
-    return readings if gathered and readings.rows else None
+    profile, context, time = prepared.profile, prepared.gather_context, TimeBudget.starting_now()
+    with reading_as(context.clearances):
+        is_whole = _RunAhead(profile, context, time, readings=readings, is_ahead=True).read_all()
+    return readings if is_whole and readings.rows else None
+
+
+class _RunAhead(GatherRun):
+    """The state of a reading for a request that is only expected: what is read is kept in its readings."""
+
+    def read_all(self) -> bool:
+        """Read the sources, except external ones, and return whether none failed. No cache of this process is used."""
+        self._embed_topic()
+        if self.topic_embedding.report:
+            return False
+        self._read()
+        return not any(report.code for report in self.reports.values())
 
 
 @cache

@@ -238,9 +238,8 @@ def _overflow_document(profile: Profile) -> dict[str, Any]:
         "quality_min": profile.quality_min,
     }
     facts |= {name: dict(getattr(profile, name)) for name in SCOPE_MAPS}
-    plain = ("lod", "delimit", "cut_mark", "deduplicate", "report_failures", *PRECAUTIONS)
-    plain += ("second_round", "summaries_max")
-    facts |= {name: getattr(profile, name) for name in plain}
+    plain = ("lod", "delimit", "cut_mark", "deduplicate", "report_failures", "second_round", "summaries_max")
+    facts |= {name: getattr(profile, name) for name in (*plain, *PRECAUTIONS)}
     left_out: dict[str, Any] = {"over_budget": [], "fill": False, "cut_at": "anywhere", "quality_min": 0}
     left_out |= {"lod": None, "delimit": "headings", "cut_mark": "source", "deduplicate": True, "report_failures": True}
     left_out |= {"conflicts": "mark", "coherence_min": 0, "privacy_mode": "off"}

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from assembly.models import Alert, Proposal
 from assembly.records.sealed_pieces import pieces_seal
+from assembly.records.stored_copies import alert_messages_delete, copies_check_again
 from config.db.statements import execute_sql, fetch_rows
 from config.keys.key_errors import KeysUnavailable
 from memories.jobs.periodic import periodic
@@ -59,6 +60,7 @@ def raise_recorded_levels() -> None:
 def _raise_contexts_of(item: UUID, level: int) -> None:
     if level > DEFAULT_LEVEL:
         pieces_seal(item)
+        copies_check_again()
     raised = MAX_CONTEXTS
     while raised == MAX_CONTEXTS:
         raised = _raise_some(item, level)
@@ -71,8 +73,10 @@ def _raise_some(item: UUID, level: int) -> int:
     if level > DEFAULT_LEVEL:
         proposals = Proposal.everything.filter(assembly_id__in=ids, sensitivity__lte=DEFAULT_LEVEL)
         alerts = Alert.everything.filter(context__in=ids, sensitivity__lte=DEFAULT_LEVEL)
+        raised_alerts = [*alerts.values_list("id", flat=True)]
         rows_seal("assemblies", ids)
-        rows_seal("alerts", [*alerts.values_list("id", flat=True)])
+        rows_seal("alerts", raised_alerts)
+        alert_messages_delete(raised_alerts)
         rows_seal("proposals", [*proposals.values_list("id", flat=True)])
     fetch_rows(RAISE_SQL, {"ids": ids, "level": level})
     return len(ids)

@@ -39,6 +39,7 @@ from config.caching.process_cache import ProcessCache
 from config.db.statements import Rows
 from config.http.cpu_budget import unlimited_cpu
 from teams.sealing.fields import require_readable
+from teams.sensitivity import may_cache
 
 NO_COLUMNS: Columns = {"piece": []}
 MAX_CACHE_BYTES = 24_000_000
@@ -134,7 +135,9 @@ def load_record(assembly: Assembly) -> StoredAssembly:
             if isinstance(parsed, RecordErased):
                 raise parsed
             told = parsed
-            if told.erased is None:  # what is erased may be more tomorrow, from rows that the hash does not know
+            if told.erased is None and may_cache(
+                assembly.sensitivity
+            ):  # what is erased may be more tomorrow, from rows that the hash does not know
                 _record_cache.put(sha256, told)
         assembly.contents = told.assembly.contents
         return replace(told, assembly=assembly)
@@ -214,7 +217,7 @@ def record_from_pieces(assembly: Assembly, pieces: "Mapping[int, StoredPiece]") 
     ids = [*assembly.told, *assembly.omitted]
     candidates, decisions = [], []
     for place, piece_at in enumerate(columns["piece"]):
-        candidate = _candidate_at(columns, place, profile, pieces[ids[piece_at]])
+        candidate = _candidate_at(columns, place, profile, pieces[ids[piece_at]], assembly.sensitivity)
         summary, levels = _summary_at(columns, place, ids, pieces), _levels_at(columns, place, ids, pieces)
         if summary or levels:
             candidate = structs.replace(candidate, summary=summary, levels=levels)
@@ -298,8 +301,8 @@ def _levels_at(
     return {level: Summary(piece.text, piece.facts["model"]) for level, piece in stored.items()}
 
 
-def _candidate_at(columns: Columns, place: int, profile: Profile, piece: StoredPiece) -> Candidate:
-    facts = {**piece.facts, "ref": piece.ref, **candidate_facts(columns, place, profile)}
+def _candidate_at(columns: Columns, place: int, profile: Profile, piece: StoredPiece, level: int) -> Candidate:
+    facts = {**piece.facts, "ref": piece.ref, **candidate_facts(columns, place, profile), "sensitivity": level}
     return Candidate.from_dict(facts, piece.text)
 
 

@@ -4,7 +4,7 @@ It is the costly part of a context that does not depend on its moment: a search 
 the rows of the owners. Why it is never stale: the change counters of the agent, its team and the organisation were read
 before the search, in the same snapshot or an earlier one; they grow in the very commit that changes something, and only
 a search with the same counters uses the entry. What is read within a caller's transaction, which may see rows that are
-never committed, is not cached.
+never committed, is not cached, nor is a search that found a memory above the level that CACHE_SENSITIVITY permits.
 """
 
 import sys
@@ -15,6 +15,7 @@ from operator import attrgetter
 from assembly.sources.readings import Readings
 from config.caching.process_cache import ProcessCache
 from memories.search.memory_search import FoundMemory
+from teams.sensitivity import may_cache
 
 LIFETIME_SECONDS = 300
 MAX_BYTES = 16_000_000
@@ -64,7 +65,8 @@ class SearchReuse:
         if ahead is None:
             self.made_now += 1
         found = tuple(search()) if ahead is None else tuple(ahead)
-        _found.put(asked, _FoundBefore(self.changes, found, _memory_bytes(found)))
+        if all(may_cache(memory.sensitivity) for memory in found):
+            _found.put(asked, _FoundBefore(self.changes, found, _memory_bytes(found)))
         return found
 
 

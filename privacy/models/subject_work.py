@@ -5,6 +5,7 @@ from typing import Any
 from django.db import models
 from uuid_utils.compat import uuid7
 
+from config.http.encrypted_fields import EncryptedBytesField
 from memories.models import Job
 from privacy.models.subject import Subject
 
@@ -33,14 +34,15 @@ class SubjectScan(models.Model):
 
 
 class SubjectFile(models.Model):
-    """A ZIP file with everything that is linked to a subject. It is stored for a day after it was requested."""
+    """A ZIP file with everything that is linked to a subject. It is stored, encrypted, for a day after it
+    was requested."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     subject = models.ForeignKey(Subject, models.DO_NOTHING, db_constraint=False, db_index=False, related_name="files")
     job = models.ForeignKey(Job, models.SET_NULL, null=True, related_name="+")
     requested_by = models.CharField(max_length=80)
     requester_name = models.CharField(max_length=200, blank=True, default="")
-    content = models.BinaryField(default=b"")
+    content = EncryptedBytesField(default=b"")
     created = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True)
 

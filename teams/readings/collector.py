@@ -100,6 +100,12 @@ def collected_things(request: HttpRequest) -> list[Thing]:
     return list(highest.values())
 
 
+def highest_read() -> int:
+    """Return the level of the most sensitive thing that the current request has read so far, at least internal."""
+    request = CURRENT_REQUEST.get()
+    return max((thing.level for thing in _collected(request)), default=NOT_RECORDED) if request else NOT_RECORDED
+
+
 def _collected(request: HttpRequest) -> list[Thing]:
     things: list[Thing] = request.__dict__.setdefault("things_read", [])
     return things

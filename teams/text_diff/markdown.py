@@ -21,6 +21,8 @@ from markdown_it.token import Token
 
 from config.caching.process_cache import ProcessCache
 from config.http.cpu_budget import TooCostly, check_cpu, cpu_budget
+from teams.readings.collector import highest_read
+from teams.sensitivity import may_cache
 
 # Controls but for tab and line ends, overrides and isolates of writing direction, spaces of no width, and the tags that
 # spell hidden words. Marks that writing needs (joiners, left-to-right marks) stay.
@@ -119,7 +121,8 @@ def render_markdown(text: str) -> SafeString:
     known = _html.get(key)
     if known is None:
         known = _formatted_or_plain(text)
-        _html.put(key, known)
+        if may_cache(highest_read()):
+            _html.put(key, known)
     return known
 
 

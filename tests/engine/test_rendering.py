@@ -4,7 +4,8 @@ import datetime as dt
 
 import pytest
 
-from assembly.engine.rendering import count_paragraphs
+from assembly.engine.escaping import EditedText
+from assembly.engine.rendering import RenderedItem
 from tests.engine.factories import NOW, candidate, codes, decision_on, profile_of, run, section
 
 TEXT = profile_of(section())
@@ -92,4 +93,4 @@ def test_the_offsets_of_an_item_leave_out_its_heading() -> None:
     ],
 )
 def test_paragraphs_count_as_kept_when_they_are_whole(body: str, kept: int, expected: tuple[int, int]) -> None:
-    assert count_paragraphs(body, kept) == expected
+    assert RenderedItem("", EditedText(body)).count_paragraphs(kept) == expected

@@ -303,7 +303,7 @@ def test_the_files_of_one_large_agent_do_not_displace_each_others_counts() -> No
 
 def test_only_so_many_counts_are_known() -> None:
     counts = _CountCache(len)
-    texts = [f"{number}".ljust(1_000) for number in range(3 * _CountCache.MAX_BYTES // 1_000)]
+    texts = [f"{number}" for number in range(3 * _CountCache.MAX_BYTES // _CountCache.ENTRY_BYTES)]
     for text in texts:
         counts.of(text)
     assert not counts.know(texts[0])

@@ -53,10 +53,12 @@ def test_a_prepared_list_is_refused_once_a_role_is_gone(slug: str, world: World)
     assert not any(owned.secret in text for owned in world.teams.values())
 
 
-def test_a_weaker_role_that_still_reads_keeps_its_list(world: World) -> None:
+def test_a_role_with_less_clearance_loses_its_list_and_one_with_more_keeps_it(world: World) -> None:
     address = prepared(world)
-    membership_set(team=world.teams[LED].team, user=world.people["mixed"], role=Role.VIEWER)
+    membership_set(team=world.teams[WATCHED].team, user=world.people["mixed"], role=Role.EDITOR)
     assert page(world, f"{address}file/").status_code == 200
+    membership_set(team=world.teams[LED].team, user=world.people["mixed"], role=Role.VIEWER)
+    assert page(world, f"{address}file/").status_code == 403
 
 
 def test_a_list_whose_preparation_went_on_after_a_role_was_lost_begins_anew(world: World) -> None:

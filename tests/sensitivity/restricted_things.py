@@ -86,6 +86,8 @@ def add_organisation_file() -> None:
     title, content = f"{HOUSE_MARKER} style", f"# {HOUSE_MARKER}\n\n{HOUSE_MARKER} words about tea"
     file = organisation_file_create(key="secret-style", title=title, content=content, principal=WRITER, note=title)
     raise_level(OrganisationFile, file.pk)
+    stored = OrganisationFile.objects.get(pk=file.pk)
+    file_save(file=stored, content=f"{content} and cake", expected_version=1, author=WRITER.author, note=title)
     file_split(kind="organisation_file", id_=file.pk)
 
 
@@ -150,6 +152,7 @@ def add_files(agent: Agent, team: Team, marker: str) -> dict[str, Any]:
         file_split(kind=file.ref.partition(":")[0], id_=file.pk)
     log = daily_log_append(agent=agent, date=SECRET_DAY, text=f"{marker} day of tea", principal=WRITER)
     raise_level(DailyLog, log.pk)
+    daily_log_append(agent=agent, date=SECRET_DAY, text=f"{marker} night of tea", principal=WRITER)
     return {"logs": SECRET_DAY, "daily-logs": SECRET_DAY}
 
 

@@ -23,6 +23,7 @@ from config.http.errors import Invalid
 from config.invisible_characters import remove_invisible
 from config.observability.tracing import span
 from teams.models import OrganisationFile, Team, TeamFile
+from teams.sensitivity import may_cache
 
 MAX_BYTES = 8_000_000
 MAX_AGENTS = 20
@@ -56,7 +57,8 @@ def preview_drafts(
         gathered = gather_in_rounds(prepared, time)
         basis = SimulationBasis.of(prepared, gathered, time)
         found = SideBySide.of(simulate(basis), simulate(basis, Overrides(texts=texts)))
-    if gathered.is_cacheable:
+    level = max((one.sensitivity for one in found.before.inputs.candidates), default=asked.sensitivity)
+    if gathered.is_cacheable and may_cache(max(level, asked.sensitivity)):
         kept.remember(wanted, gathered.preconditions.changes, found)
     return found
 

@@ -111,6 +111,7 @@ class ExternalResultSerializer(serializers.Serializer[Any]):
     score = serializers.FloatField()
     occurred_at = serializers.DateTimeField(allow_null=True)
     labels = serializers.DictField(child=serializers.ListField(child=serializers.CharField()))
+    sensitivity = LevelField(help_text="The higher of the source's and the result's own.")
 
 
 class ExternalAnswerSerializer(serializers.Serializer[Any]):
@@ -152,6 +153,7 @@ def answer_document(told: ExternalAnswer) -> dict[str, Any]:
             "score": candidate.score,
             "occurred_at": candidate.occurred_at,
             "labels": {name: list(values) for name, values in candidate.labels.items()},
+            "sensitivity": candidate.sensitivity,
         }
         for candidate in told.candidates
     ]

@@ -75,11 +75,15 @@ async def _query_one(asking: ExternalQuery, seconds: float) -> ExternalAnswer:
         code, fault = SourceCode.SOURCE_FAILED, str(failure)
     except Exception as error:  # noqa: BLE001 - whatever one endpoint brings about, the others and the context go on
         code, fault = SourceCode.SOURCE_FAILED, f"It could not be reached ({type(error).__name__})."
-    candidates = tuple(_candidate(asking, place, result) for place, result in enumerate(results))
+    # Before the positions are counted, so that what is withheld changes no score.
+    told = [result for result in results if result.level(asking.sensitivity) <= asking.clearance]
+    candidates = tuple(_candidate(asking, place, result) for place, result in enumerate(told))
     ms = round((perf_counter() - started) * 1000)
-    told = ExternalAnswer(asking.section, asking.name, candidates, asking.limit, ms, code, fault, left_out)
-    _log_answer(asking, told)
-    return told
+    answer = ExternalAnswer(
+        asking.section, asking.name, candidates, asking.limit, ms, code, fault, left_out, len(results) - len(told)
+    )
+    _log_answer(asking, answer)
+    return answer
 
 
 async def _results(asking: ExternalQuery, seconds: float) -> tuple[list[ExternalResult], int]:
@@ -141,7 +145,7 @@ def _candidate(asking: ExternalQuery, place: int, result: ExternalResult) -> Can
         measures=candidate_measures(recency=recency_score(asking.now - happened) if happened else 0.0, relevance=score),
         labels=_labels(result),
         origin="external",
-        sensitivity=asking.sensitivity,
+        sensitivity=result.level(asking.sensitivity),
     )
 
 

@@ -55,7 +55,7 @@ class PendingExternalSources:
         """Return the report of one of the answers."""
         return SourceReport(
             answer.name, len(answer.candidates), answer.limit, answer.ms, self.started_ms, self.deadline_ms,
-            answer.code, answer.fault, answer.left_out,
+            answer.code, answer.fault, answer.left_out, answer.withheld,
         )  # fmt: skip
 
     def _nothing_else(self, time: TimeBudget, code: SourceCode, fault: str) -> list[ExternalAnswer]:

@@ -2,7 +2,7 @@
 
 import datetime
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from uuid_utils.compat import uuid7
@@ -42,7 +42,9 @@ class ExternalQuery:
     fault: str = ""
     fault_code: SourceCode = SourceCode.SOURCE_FAILED
     sensitivity: int = DEFAULT_LEVEL
-    """The level of the results."""
+    """The level of the results that do not name a higher one."""
+    clearance: int = Sensitivity.WITHHELD
+    """The level above which results are withheld."""
 
     @property
     def name(self) -> str:
@@ -54,7 +56,7 @@ class ExternalQuery:
 class ExternalAnswer:
     """The answer of an endpoint. Without a `code` it succeeded; `fault` is the error in plain words, else "".
 
-    `left_out` is the number of results that could not be used.
+    `left_out` is the number of results that could not be used, `withheld` that of those above the clearance.
     """
 
     section: str
@@ -65,6 +67,7 @@ class ExternalAnswer:
     code: SourceCode | None = None
     fault: str = ""
     left_out: int = 0
+    withheld: int = 0
 
 
 def external_queries(profile: Profile, gather_context: GatherContext) -> list[ExternalQuery]:
@@ -133,7 +136,8 @@ def _section_query(key: str, row: ExternalSource | None, gather_context: GatherC
     )
     # An admin chose how many results the endpoint is asked for: no round asks for more.
     limit = row.limit + len(gather_context.filters.exclude)
-    return external_query(row, limit=limit, now=gather_context.now, question=question)
+    asking = external_query(row, limit=limit, now=gather_context.now, question=question)
+    return replace(asking, clearance=gather_context.clearances.lowest)
 
 
 def _why_not_asked(key: str, row: ExternalSource, gather_context: GatherContext) -> str:

@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import logging
 import math
 import re
 from collections.abc import Mapping
@@ -11,6 +12,9 @@ from typing import Any, NoReturn
 from config.http.outbound.client import OutboundRequestFailed
 from config.http.serializers import EARLIEST_YEAR, LATEST_YEAR
 from config.invisible_characters import remove_invisible
+from teams.sensitivity import LEVEL_WORDS
+
+logger = logging.getLogger(__name__)
 
 MAX_ID_CHARACTERS = 100
 MAX_TEXT_CHARACTERS = 100_000
@@ -26,9 +30,16 @@ class InvalidResult(ValueError):
     """A result with a member that is missing, of the wrong type or too long."""
 
 
+class UnknownSensitivity(InvalidResult):
+    """A result whose sensitivity is not a known level, so that nobody can say who may read it."""
+
+
 @dataclass(frozen=True, slots=True)
 class ExternalResult:
-    """A result of an endpoint. `score` is from 0 to 1, None if there is none; `occurred_at` has a time zone."""
+    """A result of an endpoint. `score` is from 0 to 1, None if there is none; `occurred_at` has a time zone.
+
+    `sensitivity` is the level that the endpoint gives the result; None: that of the source.
+    """
 
     id: str
     text: str = field(repr=False)
@@ -37,6 +48,11 @@ class ExternalResult:
     occurred_at: datetime.datetime | None = None
     tags: tuple[str, ...] = ()
     path: str = ""
+    sensitivity: int | None = None
+
+    def level(self, source: int) -> int:
+        """Return the level of the result of a source of this level, which a result can raise and not lower."""
+        return source if self.sensitivity is None else max(source, self.sensitivity)
 
     def repeats(self, secret: str) -> bool:
         """Return whether any text of the result contains the secret."""
@@ -50,6 +66,9 @@ def parse_answer(body: bytes, limit: int) -> tuple[list[ExternalResult], int]:
     for entry in entries[:limit]:
         try:
             result = _parse_result(entry)
+        except UnknownSensitivity:
+            logger.warning("a result has an unknown sensitivity, so it is not used")
+            continue
         except InvalidResult:
             continue
         found.setdefault(result.id, result)
@@ -83,6 +102,7 @@ def _parse_result(entry: Any) -> ExternalResult:
         occurred_at=_parse_time(given["occurred_at"]) if "occurred_at" in given else None,
         tags=_parse_tags(given.get("tags", [])),
         path=_parse_optional_line(given, "path", MAX_PATH_CHARACTERS),
+        sensitivity=_parse_level(given["sensitivity"]) if "sensitivity" in given else None,
     )
 
 
@@ -113,6 +133,12 @@ def _parse_score(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1 or math.isnan(value):
         raise InvalidResult
     return float(value)
+
+
+def _parse_level(value: Any) -> int:
+    if not isinstance(value, str) or value not in LEVEL_WORDS:
+        raise UnknownSensitivity
+    return int(LEVEL_WORDS[value])
 
 
 def _parse_time(value: Any) -> datetime.datetime:

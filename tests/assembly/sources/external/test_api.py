@@ -159,11 +159,11 @@ def test_asking_it_now_shows_what_comes_back(source: ExternalSource, admin_api: 
     assert told["results"] == [
         {
             "ref": "external:tickets:7", "text": "The ferry is cancelled.", "kind": "notice", "score": 0.9,
-            "occurred_at": "2025-03-14T11:00:00Z", "labels": {},
+            "occurred_at": "2025-03-14T11:00:00Z", "labels": {}, "sensitivity": "internal",
         },
         {
             "ref": "external:tickets:8", "text": "Trains run.", "kind": "external", "score": 0.5, "occurred_at": None,
-            "labels": {"path": ["travel/today.md"], "tag": ["rail"]},
+            "labels": {"path": ["travel/today.md"], "tag": ["rail"]}, "sensitivity": "internal",
         },
     ]  # fmt: skip
 

@@ -55,6 +55,19 @@ def test_a_good_answer_becomes_candidates() -> None:
     assert (second.kind, second.occurred_at, second.measures["recency"]) == ("external", None, 0.0)
 
 
+def test_what_is_above_the_clearance_is_withheld_and_changes_no_score() -> None:
+    entries = [{"id": str(place), "text": "Trains run."} for place in range(3)]
+    entries[0]["sensitivity"] = "restricted"
+    with serving(giving({"results": entries})) as endpoint:
+        above = told_by(endpoint, clearance=2)
+        whole = told_by(endpoint, clearance=3)
+    assert [(one.ref, one.score, one.sensitivity) for one in above.candidates] == [
+        ("external:tickets:1", 1.0, 1), ("external:tickets:2", 0.5, 1),
+    ]  # fmt: skip
+    assert (above.withheld, above.left_out, whole.withheld) == (1, 0, 0)
+    assert [one.sensitivity for one in whole.candidates] == [3, 1, 1]
+
+
 def test_it_is_asked_as_the_contract_says() -> None:
     with serving(giving(GOOD)) as endpoint:
         told_by(endpoint, seconds=3.0)

@@ -47,6 +47,27 @@ def test_it_stands_in_the_context_and_replays_when_the_endpoint_is_gone(luna: Ag
 
 
 @pytest.mark.usefixtures("local")
+def test_a_result_above_the_clearance_is_not_told_and_counted_as_withheld(luna: Agent, profile: str) -> None:
+    secret = {"id": "9", "text": "Only for admins.", "sensitivity": "restricted"}
+    with serving(giving({"results": [*GOOD["results"], secret]})) as endpoint:
+        facts = ExternalSourceConfig("Tickets", endpoint.url)
+        external_source_create(name="tickets", facts=facts, secret="", principal=SYSTEM)
+        asked = AssemblyRequest(topic="ferry", profile=profile)
+        told = assemble(agent=luna, asked=asked, principal=SYSTEM)
+        Agent.objects.filter(id=luna.id).update(clearance=3)
+        luna.refresh_from_db()
+        whole = assemble(agent=luna, asked=asked, principal=SYSTEM)
+    assert "Only for admins." not in told.content
+    assert "Only for admins." in whole.content
+    withheld = [
+        next(one for one in record.assembly.sources if one["name"] == "external:tickets").get("withheld", 0)
+        for record in (told, whole)
+    ]
+    assert withheld == [1, 0]
+    assert (told.assembly.sensitivity, whole.assembly.sensitivity) == (1, 3)
+
+
+@pytest.mark.usefixtures("local")
 def test_what_could_not_be_used_is_counted_in_the_record(luna: Agent, profile: str) -> None:
     with serving(giving({"results": [*GOOD["results"], {"id": "9"}, 5]})) as endpoint:
         facts = ExternalSourceConfig("Tickets", endpoint.url)

@@ -29,6 +29,8 @@ UNUSABLE: list[Any] = [
     )),
     *({**FINE, "kind": kind} for kind in (5, "k" * 61, "a\nb")),
     *({**FINE, "path": path} for path in (5, "p" * 501, "a\x00b")),
+    {**FINE, "sensitivity": 3}, {**FINE, "sensitivity": True}, {**FINE, "sensitivity": [2]},
+    *({**FINE, "sensitivity": word} for word in ("secret", "", "Restricted", "withheld")),
     *({**FINE, "tags": tags} for tags in ("rail", [5], [""], ["t" * 101], ["t"] * 21, {"a": 1})),
 ]  # fmt: skip
 
@@ -52,6 +54,17 @@ def test_everything_that_there_is_is_read() -> None:
     given = {"kind": "ticket", "score": 1, "occurred_at": "2025-03-14T11:00:00+02:00", "tags": ["a b"], "path": "a/b"}
     (result,), _ = read({**FINE, **given, "shelf": "members that are not known are passed over"})
     assert result == ExternalResult("1", "x", "ticket", 1.0, moment, ("a b",), "a/b")
+
+
+def test_a_result_raises_the_level_of_its_source_and_never_lowers_it() -> None:
+    results, _ = read({**FINE, "sensitivity": "confidential"}, {"id": "2", "text": "x"})
+    assert [[result.level(source) for source in (0, 1, 2, 3)] for result in results] == [[2, 2, 2, 3], [0, 1, 2, 3]]
+
+
+def test_an_unknown_level_is_told_to_the_log_and_nothing_else_of_the_result(caplog: pytest.LogCaptureFixture) -> None:
+    assert read({**FINE, "text": "Do not tell", "sensitivity": "secret"}) == ([], 1)
+    assert "unknown sensitivity" in caplog.text
+    assert "Do not tell" not in caplog.text
 
 
 def test_texts_may_have_lines_and_be_as_long_as_a_hundred_thousand_characters() -> None:
