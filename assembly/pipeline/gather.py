@@ -223,7 +223,7 @@ class GatherRun:
             return
         asked = self.time.elapsed_ms
 
-        self._try(part, lambda: part.read(*self.statements.together([part.statement], seconds), asked))
+        self._try(part, lambda: part.read(self.statements.together([part.statement], seconds)[0], asked))
 
     def _try(self, part: ReadStep | BatchedQuery, read: Callable[[], None]) -> None:
         """Read the next part and remove it from the queue, whether it succeeds or fails."""
