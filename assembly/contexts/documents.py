@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypedDict
 
+from assembly.contexts.recorded_cost import cost_document
 from assembly.contexts.second_round_account import second_round_document
 from assembly.engine.profile import TRUSTED_SOURCES, Section
 from assembly.engine.ranking import decision_relevance
@@ -21,7 +22,6 @@ from assembly.engine.rendering import SECTION_SEPARATOR
 from assembly.engine.types import ESCAPED_SINCE, Candidate, Decision
 from assembly.models import Assembly
 from assembly.pipeline.answer_cache import AssemblyResult
-from assembly.pipeline.cost import cost_document
 from assembly.records.warnings import load_warning_bodies, warnings_of
 from assembly.sources import SOURCES
 from assembly.sources.base import Component

@@ -22,11 +22,11 @@ from assembly.contexts.items import empty_positions, included_positions, left_ou
 from assembly.contexts.layers import fired_rule_rows, source_rows, timeline_length_ms
 from assembly.contexts.page import OUT_SHOWN, head_facts, load_context_page, record_for
 from assembly.contexts.quality_rows import quality_rows
+from assembly.contexts.recorded_cost import cost_document
 from assembly.contexts.second_round_account import second_round_row
 from assembly.models import AssemblyFlag
 from assembly.models.encryption import RecordErased
 from assembly.pipeline.answer_cache import AssemblyResult
-from assembly.pipeline.cost import cost_document
 from assembly.records.feedback import feedback_create, may_give_feedback
 from assembly.records.reader import StoredAssembly, content_of
 from assembly.records.reader import replay as replay_of

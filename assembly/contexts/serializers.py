@@ -5,6 +5,7 @@ from typing import Any, get_args
 from django.core.validators import RegexValidator
 from rest_framework import serializers
 
+from assembly.contexts.recorded_cost import CostSerializer
 from assembly.contexts.request_serializers import BudgetsSerializer, StrategySerializer
 from assembly.contexts.second_round_account import SecondRoundSerializer
 from assembly.engine.codes import DECISION_CODES, SourceCode
@@ -250,14 +251,6 @@ class SignalsSerializer(serializers.Serializer[Any]):
     intent = serializers.ChoiceField(choices=list(get_args(Intent)))
     event_types = serializers.ListField(child=serializers.CharField())
     mentioned = serializers.ListField(child=serializers.DictField(), help_text="Entities that the query names.")
-
-
-class CostSerializer(serializers.Serializer[Any]):
-    statements = serializers.IntegerField(help_text="Statements that read the sources; 0 if all came from a cache.")
-    rows = serializers.IntegerField(help_text="Rows that they returned.")
-    texts_sent = serializers.IntegerField(help_text="Texts that were sent to the model server for summaries.")
-    tokens_sent = serializers.IntegerField(help_text="Tokens of these texts, as the tokenizer of the context counts.")
-    tokens_received = serializers.IntegerField(help_text="Tokens of the summaries that came back.")
 
 
 class MetadataSerializer(serializers.Serializer[Any]):

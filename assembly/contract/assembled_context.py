@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import structs
 
 from assembly.contexts.documents import build_messages, source_document
+from assembly.contexts.recorded_cost import cost_document
 from assembly.contexts.second_round_account import second_round_document
 from assembly.contract.translation import requested_scopes
 from assembly.engine.codes import Code, SourceCode, WarningCode
@@ -21,7 +22,6 @@ from assembly.engine.reconciliation import CONFIDENCES, Reconciliation, Strategy
 from assembly.engine.scopes import SCOPE_LAYERS, SCOPES, SOURCE_SCOPES, MemoryScope
 from assembly.engine.types import Candidate, Decision, Level, field_values
 from assembly.models import Assembly
-from assembly.pipeline.cost import cost_document
 from assembly.records.recorded_quality import context_quality
 from assembly.records.warnings import warnings_of
 

@@ -5,11 +5,9 @@ what costs money by `summaries_max`.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 from prometheus_client import Counter
 
-from assembly.models import Assembly
 from assembly.pipeline.summaries.services import Summaries
 from assembly.sources.time_budget import ReadCost
 
@@ -39,8 +37,3 @@ def count_cost(read: ReadCost, rounds: Sequence[Summaries]) -> dict[str, int]:
     SUMMARY_TOKENS.labels("sent").inc(cost["tokens_sent"])
     SUMMARY_TOKENS.labels("received").inc(cost["tokens_received"])
     return cost
-
-
-def cost_document(assembly: Assembly) -> dict[str, Any] | None:
-    """Return the recorded cost as JSON values; None in older records. A repeated answer has that of the first."""
-    return assembly.request.get("cost")
