@@ -268,9 +268,7 @@ class MetadataSerializer(serializers.Serializer[Any]):
     quality = serializers.FloatField(
         allow_null=True, help_text="Mean relevance of what was searched for and is in, 0 to 1; null without a topic."
     )
-    summaries = SummariesSerializer(
-        allow_null=True, help_text="How the summaries in it were created; null if there are none."
-    )
+    summaries = SummariesSerializer(allow_null=True, help_text="How summaries in it were made; null if there are none.")
     second_round = SecondRoundSerializer(
         allow_null=True, help_text="What was read a second time, for a profile that does so; null if nothing was."
     )

@@ -80,7 +80,10 @@ def cleared(agent: Agent) -> Agent:
     return agent
 
 
-def test_a_topic_and_what_is_made_of_it_lie_sealed_and_read_as_written(cleared: Agent, admin_api: Api) -> None:
+def test_a_topic_and_what_is_made_of_it_lie_sealed_and_read_as_written(
+    cleared: Agent, admin_api: Api, settings: Any
+) -> None:
+    settings.CACHE_SENSITIVITY = "confidential"
     record, again = context(cleared), context(cleared)
     assert again.decided_in == record.id
     proposal, _ = proposal_create(

@@ -104,8 +104,8 @@ SMALL_VALUES = {
     "assembly/engine/priority.py:_weights_and_sum": 100_000,
     "assembly/engine/refs.py:document_of": 2_000_000,  # 4,096 pairs of refs
     "assembly/engine/rendering.py:_paragraph_ends": 5_000_000,  # the paragraphs of one text
-    "assembly/masking/number_plans.py:_plan_of_code": 5_000_000,  # the numbering plans of all country codes
-    "assembly/masking/number_plans.py:_plans_of_regions": 2_000_000,  # those of the regions of the settings
+    "assembly/masking/number_plans.py:_plan_of_code": 1_500_000,  # the numbering plans of all country codes
+    "assembly/masking/number_plans.py:_plans_of_regions": 500_000,  # those of the regions of the settings
     "assembly/pipeline/telemetry.py:with_labels": 500_000,
     "assembly/preassembly/reading_ahead.py:Preassembly._made": 300_000,
     "assembly/preassembly/reading_ahead.py:Preassembly._seen": 500_000,
