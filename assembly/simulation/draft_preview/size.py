@@ -25,6 +25,7 @@ from assembly.engine.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 from assembly.engine.types import Candidate
 from assembly.profiles.shipped import CONVERSATION
 from config.http.cpu_budget import TooCostly, check_cpu, cpu_budget
+from teams.sensitivity import Sensitivity
 from teams.text_diff.markdown import MAX_SECONDS, format_markdown, render_plain
 
 _BEFORE = "## Identity\nSomebody."  # another section comes first; line breaks count, too
@@ -92,7 +93,9 @@ def measure_text(text: str, key: str, profile: Profile = CONVERSATION) -> TextSi
     """
     section = section_of(key, profile)
     before = TokenLedger(get_tokenizer(DEFAULT_TOKENIZER)).append(_BEFORE)
-    candidate = Candidate(ref="draft", section=section.key, text=text, date=_SOME_DAY)
+    # The text may be restricted, so no cache of the engine keeps it; the sizes are cached here.
+    level = Sensitivity.RESTRICTED
+    candidate = Candidate(ref="draft", section=section.key, text=text, date=_SOME_DAY, sensitivity=level)
     words, room = len(text.split()), limit_of(section, profile)
     if not words:
         return TextSize(section, words, 0, room)
