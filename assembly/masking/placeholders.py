@@ -1,9 +1,10 @@
 """Placeholders stand for personal data in a context: `[e-mail 1]`, the same for the same value wherever it occurs."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from django.utils.crypto import salted_hmac
 from msgspec import structs
 
 from assembly.engine.types import Candidate
@@ -21,6 +22,7 @@ NAMES: dict[Kind, str] = {
     "national_id": "identity number",
     "tax_id": "tax number",
 }
+FINGERPRINT_DIGITS = 24
 PLACEHOLDER = re.compile(rf"\[({'|'.join(NAMES.values())}) (\d{{1,6}})\]")
 
 
@@ -38,14 +40,24 @@ def canonical_value(kind: Kind, value: str) -> str:
     return canonical_phone_number(value) if kind == "phone" else normalised_value(kind, value)
 
 
+def fingerprint_of(kind: Kind, canonical: str) -> str:
+    """Return the beginning of a keyed hash of a value: whoever does not have SECRET_KEY cannot try values."""
+    return salted_hmac("assembly.masking", f"{kind} {canonical}", algorithm="sha256").hexdigest()[:FINGERPRINT_DIGITS]
+
+
 class Masker:
     """The placeholders of one context. Numbers rise in the order in which values are seen, from 1 for each kind."""
 
-    def __init__(self, masked_texts: Iterable[str] = ()) -> None:
-        """`masked_texts` have placeholders already; theirs are not used again, since their values are not known."""
+    def __init__(self, masked_texts: Iterable[str] = (), fingerprints: Mapping[str, str] | None = None) -> None:
+        """`masked_texts` have placeholders already. `fingerprints` tell their values apart: a value that has one gets
+        the same placeholder again. Other placeholders of these texts are not used again.
+        """
+        self.fingerprints = dict(fingerprints or {})
+        """Keyed hashes of the values, by placeholder."""
         self._placeholders: dict[tuple[Kind, str], str] = {}
+        self._known = {fingerprint: placeholder for placeholder, fingerprint in self.fingerprints.items()}
         self._numbers = dict.fromkeys(NAMES.values(), 0)
-        for text in masked_texts:
+        for text in (*masked_texts, *self.fingerprints):
             for name, number in PLACEHOLDER.findall(text):
                 self._numbers[name] = max(self._numbers[name], int(number))
 
@@ -71,7 +83,11 @@ class Masker:
     def _placeholder(self, kind: Kind, value: str) -> str:
         key = kind, canonical_value(kind, value)
         if key not in self._placeholders:
-            name = NAMES[kind]
-            self._numbers[name] += 1
-            self._placeholders[key] = f"[{name} {self._numbers[name]}]"
+            fingerprint = fingerprint_of(*key)
+            placeholder = self._known.get(fingerprint) or self._next_placeholder(NAMES[kind])
+            self._placeholders[key], self.fingerprints[placeholder] = placeholder, fingerprint
         return self._placeholders[key]
+
+    def _next_placeholder(self, name: str) -> str:
+        self._numbers[name] += 1
+        return f"[{name} {self._numbers[name]}]"

@@ -48,8 +48,9 @@ def append_event(*, assembly: Assembly, event: Event, principal: Principal) -> A
     profile = _with_latest_section(fixed_profile)
     kept = _included_candidates(told, profile)
     newest = _event_candidate(event)
+    masker = Masker((candidate.text for candidate in kept), assembly.request.get("placeholders"))
     if profile.privacy_mode != "off":
-        newest = Masker(candidate.text for candidate in kept).masked_candidate(newest)
+        newest = masker.masked_candidate(newest)
     candidates = [newest, *(_moved_down(candidate) for candidate in kept if candidate.ref != newest.ref)]
     request = EngineRequest(
         assembly.budget,
@@ -67,7 +68,7 @@ def append_event(*, assembly: Assembly, event: Event, principal: Principal) -> A
         reports=[SourceReport("recent_events", 1, 1, 0)],
         assembled=assembled,
         warnings=assembled.warnings,
-        wishes={**_request_details(assembly), "appended": newest.ref},
+        wishes={**_request_details(assembly), **_placeholders_of(masker), "appended": newest.ref},
         assembly_ms=round((perf_counter() - started) * 1000),
         owners=RecordOwners.recorded(assembly),
         principal=principal,
@@ -148,6 +149,11 @@ def _moved_down(candidate: Candidate) -> Candidate:
     if candidate.section != LATEST_SECTION.key:
         return candidate
     return structs.replace(candidate, position=(candidate.position or 0) + 1)
+
+
+def _placeholders_of(masker: Masker) -> dict[str, object]:
+    """Return what a next event needs to get the same placeholders for the same values."""
+    return {"placeholders": masker.fingerprints} if masker.fingerprints else {}
 
 
 def _request_details(assembly: Assembly) -> dict[str, object]:

@@ -1,8 +1,8 @@
 """Preparation turns a request into the input of the engine and the sources."""
 
 import datetime
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from agents.models import Agent
 from agents.services import agent_files_provision
@@ -46,6 +46,8 @@ class PreparedAssembly:
     gather_context: GatherContext
     readings: Readings | None = None
     """Readings that were made before the request came, because it was expected."""
+    fingerprints: Mapping[str, str] = field(default_factory=dict)
+    """Keyed hashes of the values that are masked, by placeholder: see `Masker`."""
 
     def with_gathered(self, gathered: GatherResult) -> "tuple[PreparedAssembly, Sequence[Candidate]]":
         """Return a copy with the rules that fired, the known conflicts of the candidates, and all candidates, in whose
@@ -53,9 +55,8 @@ class PreparedAssembly:
 
         Rules add a section for what they always include, failed sources one for a line at the end of the context.
         """
-        request, profile, candidates = self.request, self.profile, gathered.candidates
+        request, profile, candidates, masker = self.request, self.profile, gathered.candidates, Masker()
         if profile.privacy_mode != "off":
-            masker = Masker()
             candidates = [masker.masked_candidate(candidate) for candidate in candidates]
         if rules := gathered.gather_context.rules:
             request, profile = replace(request, rules=rules), add_inclusion_section(profile, rules)
@@ -64,7 +65,14 @@ class PreparedAssembly:
             candidates = [*candidates, note]
         if gathered.conflicts:
             request = replace(request, reconciliations=match_conflicts(gathered.conflicts, candidates))
-        return PreparedAssembly(request, profile, self.tokenizer, gathered.gather_context), candidates
+        ruled = replace(
+            self,
+            request=request,
+            profile=profile,
+            gather_context=gathered.gather_context,
+            fingerprints=masker.fingerprints,
+        )
+        return ruled, candidates
 
 
 def prepare(

@@ -173,6 +173,7 @@ def _assemble_and_record(
                 **rules_document(ruled.gather_context, assembled.decisions),
                 **summaries_document(settled.rounds),
                 **({"second_round": gathered.second_round.to_dict()} if gathered.second_round else {}),
+                **({"placeholders": ruled.fingerprints} if ruled.fingerprints else {}),
                 "quality": assembled.quality,
                 "cost": count_cost(gathered.cost, settled.rounds),
             },

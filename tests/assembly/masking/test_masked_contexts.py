@@ -3,10 +3,17 @@
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from agents.models import Agent
-from memories.services import MemoryFacts, memories_create
+from agents.services import daily_log_append
+from assembly.models import Assembly
+from memories.jobs.execution import job_run
+from memories.models import Job
+from memories.services import MemoryFacts, events_create, memories_create
+from memories.services.document import documents_create
 from teams.principal import SYSTEM
+from teams.versioned_text.versioned_file import file_save
 from tests.assembly.pipeline.stored_texts import recorded_texts
 from tests.client import Api, errors_of
 
@@ -76,6 +83,47 @@ def test_an_appended_event_is_masked_too(informed: Agent, agent_api: Api) -> Non
     assert answer.status_code == 201, answer.content
     assert "bob@example.org" not in answer.json()["content"]
     assert "[e-mail 2]" in answer.json()["content"]
+
+
+def test_a_value_keeps_its_placeholder_in_what_is_appended(informed: Agent, agent_api: Api) -> None:
+    found = asked(agent_api, informed, privacy_mode="mask")
+    for text in (f"{ADDRESS.upper()} and new@example.org called.", "New@example.org called from (030) 901820 again."):
+        answer = agent_api.post(
+            f"assemblies/{found['id']}/append", {"event": {"type": "note", "content": {"text": text}}}
+        )
+        assert answer.status_code == 201, answer.content
+        found = answer.json()
+    assert "[e-mail 1] and [e-mail 2] called." in found["content"]
+    assert "[e-mail 2] called" in found["content"].partition("again")[0]
+    assert "[e-mail 3]" not in found["content"]
+    assert not any(value in agent_api.get(f"assemblies/{found['id']}").content.decode() for value in (ADDRESS, PHONE))
+
+
+@pytest.mark.parametrize("profile", ["conversation", "memory", "coding"])
+def test_one_value_has_one_placeholder_wherever_it_stands(
+    informed: Agent, agent_api: Api, admin_api: Api, profile: str
+) -> None:
+    """Files, logs, events, documents, turns, texts of the request, long memories with levels of detail."""
+    said = f"Write to {ADDRESS} about the lamp."
+    file = informed.files.get(file_key="KNOWLEDGE")
+    file_save(file=file, content=f"# Lamps\n\n{said}", expected_version=file.version, author=SYSTEM.author)
+    daily_log_append(agent=informed, date=timezone.localdate(), text=said, principal=SYSTEM)
+    events_create(agent=informed, facts=[{"type": "message", "content": {"text": said}}], principal=SYSTEM)
+    documents_create(agent=informed, facts=[{"path": "lamps.md", "content": said}], principal=SYSTEM)
+    long = MemoryFacts(kind="fact", text=f"{said} " + "A lamp has a base and a bulb, and some have a shade. " * 60)
+    memories_create(owner=informed, facts=[long], principal=SYSTEM)
+    for job in Job.objects.order_by("created"):
+        job_run(job_id=job.id)
+    found = asked(
+        agent_api, informed, topic="Who knows about the lamp?", profile=profile, privacy_mode="mask", max_tokens=2_000,
+        history=[{"role": "user", "content": said}], additional_context=said,
+    )  # fmt: skip
+    assert found["content"].count("[e-mail 1]") >= 4
+    assert "[e-mail 2]" not in found["content"]
+    decisions = agent_api.get(f"assemblies/{found['id']}/decisions").content.decode()
+    everything = [str(found), decisions, str(Assembly.objects.get(id=found["id"]).request), *recorded_texts()]
+    assert not [text for text in everything if ADDRESS in text]
+    assert agent_api.post(f"assemblies/{found['id']}/replay").json()["identical"] is True
 
 
 def test_an_unknown_mode_is_refused(informed: Agent, agent_api: Api) -> None:
