@@ -174,8 +174,9 @@ def _values(said: Mapping[str, Any], where: str) -> dict[str, Any]:
         if name == "sensitivity":
             if not isinstance(value, str) or value not in LEVEL_WORDS:
                 raise ImportRefused(f"{where}: the sensitivity is none of {', '.join(LEVEL_WORDS)}. Correct it.")
-            value = int(LEVEL_WORDS[value])  # noqa: PLW2901 - the word stands for it
-        values[name] = _value(known[name], value, f"{where}, {name}")
+            values[name] = int(LEVEL_WORDS[value])
+        else:
+            values[name] = _value(known[name], value, f"{where}, {name}")
     return values
 
 

@@ -1,10 +1,11 @@
-"""Exports name the levels of texts. Imports never lower one, nor go beyond the clearance of who imports."""
+"""Exports name the levels of texts, and imports bring them back: they never lower one, nor go beyond who imports."""
 
 from typing import Any
 
 import pytest
 
 from agents.models import Agent, AgentFile, DailyLog
+from agents.services import agent_delete
 from assembly.models import RecallTest
 from assembly.recall_tests.expectations import Expectation
 from assembly.recall_tests.services import RecallFacts, recall_test_create
@@ -13,8 +14,11 @@ from memories.archive.services import import_begin, import_create
 from memories.models import ImportPlan, Memory
 from memories.services import MemoryFacts, memory_create
 from teams.models import OrganisationFile, Team, TeamFile, User
+from teams.organisation.services import organisation_file_delete
 from teams.principal import SYSTEM, Principal
 from teams.sensitivity import Sensitivity, reading_as
+from teams.services import team_delete
+from teams.versioned_text.versioned_file import file_save
 from tests.archives import packed, texts_in, zipped
 from tests.sensitivity.restricted_things import (
     MARKER,
@@ -34,7 +38,9 @@ def stocked(agent: Agent, team: Team) -> Agent:
     add_files(agent, team, MARKER)
     add_memories(agent, team, MARKER)
     add_organisation_file()
-    raise_level(TeamFile, team.files.get(file_key="GOALS").pk, Sensitivity.CONFIDENTIAL)
+    goals = team.files.get(file_key="GOALS")
+    file_save(file=goals, content="Sell tea.", expected_version=goals.version, author=SYSTEM.author)
+    raise_level(TeamFile, goals.pk, Sensitivity.CONFIDENTIAL)
     raise_level(AgentFile, agent.files.get(file_key="IDENTITY").pk, Sensitivity.PUBLIC)
     for level in (Sensitivity.PUBLIC, Sensitivity.CONFIDENTIAL):
         facts = MemoryFacts(kind="fact", text=f"Tea is {level.word}", sensitivity=level)
@@ -63,6 +69,22 @@ def imported(archive: bytes, principal: Principal) -> ImportPlan:
 def left(plan: ImportPlan) -> dict[str, str]:
     """What an import did not store, with the reasons."""
     return {name: reason for outcome in plan.outcome.values() for name, reason in outcome["left"]}
+
+
+def test_every_level_comes_back(stocked: Agent, team: Team) -> None:
+    raise_level(
+        AgentFile, stocked.files.get(file_key="IDENTITY").pk, Sensitivity.INTERNAL
+    )  # a new file is never public
+    archive, before = zipped(scope_of_everything(SYSTEM)), levels()
+    assert set(before.values()) == {0, 1, 2, 3}
+    agent_delete(agent=stocked, principal=SYSTEM)
+    team_delete(team=team, principal=SYSTEM)
+    for file in OrganisationFile.objects.all():
+        organisation_file_delete(file=file, principal=SYSTEM)
+    assert not levels().keys() & before.keys()
+    assert left(imported(archive, SYSTEM)) == {}
+    assert levels() == before
+    assert zipped(scope_of_everything(SYSTEM)) == archive
 
 
 def test_an_import_lowers_nothing_and_raises_what_the_archive_says(stocked: Agent) -> None:
