@@ -73,8 +73,10 @@ def selection(request: HttpRequest, slug: str, find: FindOwner) -> HttpResponse:
     except Invalid as refused:
         messages.error(request, refused.detail)
         return redirect_to_list(request, list_name(owner), slug)
-    _tell_missing(request, missing)
-    _tell(request, owner, action, changed, readable)
+    if missing:
+        _tell_missing(request, missing)
+    if readable or not missing:
+        _tell(request, owner, action, changed, readable)
     return redirect_to_list(request, list_name(owner), slug)
 
 
@@ -122,13 +124,12 @@ def _change(
 
 
 def _tell_missing(request: HttpRequest, missing: int) -> None:
-    if missing:
-        said = ngettext(
-            "The text of %(n)s memory cannot be read now, so nothing was done with it. Try again later.",
-            "The texts of %(n)s memories cannot be read now, so nothing was done with them. Try again later.",
-            missing,
-        )
-        messages.error(request, said % {"n": missing})
+    said = ngettext(
+        "The text of %(n)s memory cannot be read now, so nothing was done with it. Try again later.",
+        "The texts of %(n)s memories cannot be read now, so nothing was done with them. Try again later.",
+        missing,
+    )
+    messages.error(request, said % {"n": missing})
 
 
 def _tell(
@@ -147,8 +148,6 @@ def _tell(
             stale,
         )
         messages.error(request, said % {"n": stale})
-    if not found:
-        return
     if changed:
         messages.success(request, action.done % {"n": len(changed)})
         if action.undo:
