@@ -18,7 +18,7 @@ from assembly.engine.codes import SourceCode
 from assembly.engine.profile import Profile, Section
 from assembly.engine.types import Candidate
 from assembly.pipeline.query_embedding import NO_TOPIC_EMBEDDING, TopicEmbedding, embed_topic
-from assembly.pipeline.read_cache import ReadRows, read_with_cache, read_without_cache
+from assembly.pipeline.read_cache import ReadRows, read_with_cache, read_without_cache, rows_with_readings
 from assembly.pipeline.read_plan import (
     BATCH_TIME_SHARE,
     MIN_SECONDS_FOR_RULES,
@@ -38,7 +38,6 @@ from assembly.pipeline.read_plan import (
     sections_by_source,
     withheld_queries,
 )
-from assembly.pipeline.reading_rows import rows_with_readings
 from assembly.pipeline.reconciliations import KnownConflict
 from assembly.pipeline.telemetry import (
     count_external_answer,

@@ -55,9 +55,12 @@ class PreparedAssembly:
 
         Rules add a section for what they always include, failed sources one for a line at the end of the context.
         """
-        request, profile, candidates, masker = self.request, self.profile, gathered.candidates, Masker()
+        request, profile, candidates = self.request, self.profile, gathered.candidates
+        fingerprints: Mapping[str, str] = {}
         if profile.privacy_mode != "off":
+            masker = Masker()
             candidates = [masker.masked_candidate(candidate) for candidate in candidates]
+            fingerprints = masker.fingerprints
         if rules := gathered.gather_context.rules:
             request, profile = replace(request, rules=rules), add_inclusion_section(profile, rules)
         if profile.report_failures and (note := failure_note(profile, gathered.reports)):
@@ -70,7 +73,7 @@ class PreparedAssembly:
             request=request,
             profile=profile,
             gather_context=gathered.gather_context,
-            fingerprints=masker.fingerprints,
+            fingerprints=fingerprints,
         )
         return ruled, candidates
 

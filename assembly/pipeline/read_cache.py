@@ -27,18 +27,22 @@ from cachetools.keys import hashkey
 
 from assembly.engine.profile import Profile
 from assembly.engine.types import candidate_text_bytes
-from assembly.pipeline.read_plan import BatchedQuery
+from assembly.pipeline.read_plan import BatchedQuery, parse_preconditions
 from assembly.pipeline.reconciliations import KnownConflict
 from assembly.records.change_counters import NO_OWNERS, ChangeCounts, load_change_counts
 from assembly.sources.base import SourceResult
+from assembly.sources.readings import Readings
 from config.caching.process_cache import ProcessCache
-from config.db.statements import Rows
+from config.db.statements import Rows, Statement
 from teams.sensitivity import Clearances, may_cache
 
 LIFETIME_SECONDS = 300
 MAX_BYTES = 24_000_000
 ROW_BYTES = 2_500
 """Approximate bytes of memory of a row without its texts."""
+
+Together = Callable[[Sequence[Statement]], Sequence[Rows]]
+"""Reads statements in one snapshot, and returns the rows of each. Raises Django's database errors."""
 
 
 @dataclass(slots=True)
@@ -124,6 +128,30 @@ def read_without_cache(parts: Sequence[BatchedQuery], read: Callable[[], tuple[S
     """Return what each part makes of its rows; `read` is that of `read_with_cache`. Nothing is cached."""
     rows, was_ahead = read()
     return ReadRows([part.made(mine) for part, mine in zip(parts, rows, strict=True)], NO_OWNERS, was_ahead)
+
+
+def rows_with_readings(
+    parts: Sequence[BatchedQuery], readings: Readings | None, together: Together, *, is_ahead: bool
+) -> tuple[Sequence[Rows], bool]:
+    """Return the rows of the parts, and whether they are readings; then only the preconditions were read anew.
+
+    With `is_ahead`, the readings are being made: the rows are kept in them. A batch without the preconditions is one of
+    several of a snapshot, and is read anew.
+    """
+    first, *others = statements = [part.statement for part in parts]
+    if readings is None or parts[0].made is not parse_preconditions:
+        return together(statements), False
+    if is_ahead:
+        found = together(statements)
+        readings.keep_rows(parse_preconditions(found[0]).changes, others, found[1:])
+        return found, False
+    known = readings.rows_of(others)
+    if known is None:
+        return together(statements), False
+    (rows,) = together([first])
+    if parse_preconditions(rows).changes == readings.changes:
+        return [rows, *known], True
+    return [rows, *together(others)], False
 
 
 def _may_cache(found: Any) -> bool:

@@ -19,7 +19,6 @@ from agents.models import Agent
 from assembly.engine.codes import WarningCode
 from assembly.models import Assembly, Purpose
 from assembly.pipeline.answer_cache import AssemblyResult, CacheKey, cache_key
-from assembly.pipeline.cost import count_cost
 from assembly.pipeline.prepare import (
     PreparedAssembly,
     gather_candidates,
@@ -31,8 +30,8 @@ from assembly.pipeline.request import AssemblyRequest, request_document
 from assembly.pipeline.rounds import AssembledRound, with_second_round
 from assembly.pipeline.shared_answers import recall, remember_answer
 from assembly.pipeline.shared_readings import decode_readings, readings_key
-from assembly.pipeline.summaries.resolve import assemble_with_summaries, summaries_document
-from assembly.pipeline.telemetry import cache_lookups, count_preassembly, engine_attributes, traced_assembly
+from assembly.pipeline.summaries.resolve import assemble_with_summaries, summaries_cost, summaries_document
+from assembly.pipeline.telemetry import cache_lookups, count_cost, count_preassembly, engine_attributes, traced_assembly
 from assembly.pipeline.token_counts import load_token_counts, store_token_counts
 from assembly.records.change_counters import StaleRead
 from assembly.records.record import RecordOwners, record, warning_codes
@@ -175,7 +174,7 @@ def _assemble_and_record(
                 **({"second_round": gathered.second_round.to_dict()} if gathered.second_round else {}),
                 **({"placeholders": ruled.fingerprints} if ruled.fingerprints else {}),
                 "quality": assembled.quality,
-                "cost": count_cost(gathered.cost, settled.rounds),
+                "cost": count_cost(gathered.cost, summaries_cost(settled.rounds)),
             },
             assembly_ms=time.elapsed_ms,
             owners=RecordOwners.of(ruled.gather_context.agent, ruled.gather_context.team),

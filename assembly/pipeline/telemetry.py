@@ -7,7 +7,7 @@ admins: layers, sources, profiles, codes; never an agent or a text.
 import logging
 import math
 from collections import Counter as Tally
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, wraps
 from threading import Lock
 from time import perf_counter
@@ -31,6 +31,7 @@ from assembly.records.recorded_quality import context_quality
 from assembly.sources.base import SourceReport, SourceResult
 from assembly.sources.external.questions import EXTERNAL_SOURCE as EXTERNAL
 from assembly.sources.external.questions import ExternalAnswer
+from assembly.sources.time_budget import ReadCost
 from config.caching.cache_metrics import CacheUsage
 from config.observability.tracing import Attributes, span
 
@@ -110,6 +111,28 @@ SECOND_ROUNDS = Counter(
     "Contexts that the first round left incomplete, by the outcome of the second.",
     ["outcome"],
 )
+
+
+STATEMENTS = Counter("memory_source_statements_total", "Statements that read sources for contexts.")
+ROWS = Counter("memory_source_rows_total", "Rows that such statements returned.")
+SUMMARY_TOKENS = Counter(
+    "memory_summary_tokens_total",
+    "Tokens of texts for summaries: sent to the model server, or received from it.",
+    ["direction"],
+)
+
+
+def count_cost(read: ReadCost, summaries: Mapping[str, int]) -> dict[str, int]:
+    """Return what the record stores about the cost of a new context, and count it. `summaries` are those of
+    `summaries_cost`.
+
+    Source: the "cost budget" of the seed "Memory Layer", which has no number. A report takes its place.
+    """
+    STATEMENTS.inc(read.statements)
+    ROWS.inc(read.rows)
+    with_labels(SUMMARY_TOKENS, "sent").inc(summaries["tokens_sent"])
+    with_labels(SUMMARY_TOKENS, "received").inc(summaries["tokens_received"])
+    return {"statements": read.statements, "rows": read.rows, **summaries}
 
 
 def count_second_round(outcome: str) -> None:

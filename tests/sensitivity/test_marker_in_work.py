@@ -15,6 +15,7 @@ import pytest
 from django.apps import apps
 from django.core import mail
 from django.core.management import call_command, get_commands
+from django.core.management.base import CommandError
 from django.db import connection, models
 from django.utils import timezone
 
@@ -248,7 +249,10 @@ def test_no_command_tells_of_it(world: World, restricted: Mapping[str, Restricte
     with unseen():
         for name, options in REPORTS.items():
             said = io.StringIO()
-            call_command(name, stdout=said, stderr=said, **options)
+            try:
+                call_command(name, stdout=said, stderr=said, **options)
+            except CommandError as error:  # what it finds wrong is no matter of this test, but what it says of it is
+                said.write(str(error))
             assert MARKER not in said.getvalue(), name
 
 

@@ -104,6 +104,14 @@ def summaries_document(rounds: Sequence[Summaries]) -> dict[str, Any]:
     return {"summaries": {"model": rounds[0].model, **counts}}
 
 
+def summaries_cost(rounds: Sequence[Summaries]) -> dict[str, int]:
+    """Return how many texts the model server was sent, their tokens and those of its summaries, as the context's
+    tokenizer counts; the server may count otherwise.
+    """
+    names = {"texts_sent": "sent", "tokens_sent": "tokens_sent", "tokens_received": "tokens_received"}
+    return {name: sum(getattr(one, member) for one in rounds) for name, member in names.items()}
+
+
 def _has_failed(report: SourceReport | None) -> bool:
     """Return whether the server failed; one that was not sent sensitive texts may be sent others."""
     return report is not None and report.code is not SourceCode.SOURCE_NOT_ASKED
