@@ -16,5 +16,8 @@ class CostSerializer(serializers.Serializer[Any]):
 
 
 def cost_document(assembly: Assembly) -> dict[str, Any] | None:
-    """Return the recorded cost as JSON values; None in older records. A repeated answer has that of the first."""
+    """Return the recorded cost as JSON values; None where no source was read, and in older records.
+
+    A repeated answer has that of the first.
+    """
     return assembly.request.get("cost")

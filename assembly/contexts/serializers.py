@@ -272,7 +272,7 @@ class MetadataSerializer(serializers.Serializer[Any]):
     second_round = SecondRoundSerializer(
         allow_null=True, help_text="What was read a second time, for a profile that does so; null if nothing was."
     )
-    cost = CostSerializer(allow_null=True, help_text="What gathering and summaries took; null in older records.")
+    cost = CostSerializer(allow_null=True, help_text="What gathering and summaries took; null if nothing was read.")
     assembly_ms = serializers.IntegerField()
 
 

@@ -83,6 +83,8 @@ def test_an_appended_event_is_masked_too(informed: Agent, agent_api: Api) -> Non
     assert answer.status_code == 201, answer.content
     assert "bob@example.org" not in answer.json()["content"]
     assert "[e-mail 2]" in answer.json()["content"]
+    costs = [one["metadata"]["cost"] for one in (found, answer.json())]
+    assert (costs[0]["rows"] > 0, costs[1]) == (True, None), "what is appended reads no source"
 
 
 def test_a_value_keeps_its_placeholder_in_what_is_appended(informed: Agent, agent_api: Api) -> None:
