@@ -75,15 +75,25 @@ def _remember_at_length(worker: "Worker") -> None:
 
 
 def run_workers() -> None:
-    """Do what workers do after every write: split files into passages, and derive levels of detail."""
-    from assembly.pipeline.level_derivation import levels_derive_all
+    """Do what workers do after every write and in every hour, until nothing is left to do: a worker that catches up
+    with what was filled in would be measured, too.
+    """
+    from assembly.conflicts.find import noted_conflicts_find
+    from assembly.pipeline.level_derivation import levels_derive_all, noted_levels_derive
     from memories.embeddings.file_splitting import split_missing
     from memories.jobs.execution import job_run
+    from memories.lifecycle.hourly_run import lifecycle_job_create
+    from memories.models import Job
     from teams.principal import SYSTEM
 
-    split = split_missing(agent=None, principal=SYSTEM)
-    for job in [*([split] if split else []), *levels_derive_all()]:
-        job_run(job_id=job.id)
+    waiting = [*filter(None, [split_missing(agent=None, principal=SYSTEM)]), *levels_derive_all()]
+    lifecycle_job_create()
+    while waiting:
+        for job in waiting:
+            job_run(job_id=job.id)
+        noted_levels_derive()
+        noted_conflicts_find()
+        waiting = list(Job.objects.filter(status="queued").order_by("created"))
 
 
 def _asks(worker: "Worker") -> Iterator[Ask]:
