@@ -14,6 +14,8 @@ from tests.assembly.contexts.context_rows import MINUTE, NOON, context
 def test_slices_lie_between_moments_that_postgresql_keeps(
     team: Team, agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    with connections["owner"].cursor() as cursor:
+        cursor.execute("ALTER TABLE assemblies SET (autovacuum_enabled = false)")
     for number in range(300):
         context(agent, team, age=number)
     whole = SearchRange(None, None, None)
