@@ -106,12 +106,12 @@ class RecallTestArchiveSection(JsonSection):
             _require_writable(here, incoming, unit, principal)
         except DossierError as fault:
             return self.refused(unit, within, fault.detail)
-        said, level = incoming.sensitivity, here.sensitivity if here else incoming.sensitivity
-        incoming = replace(incoming, sensitivity=max(said, level))
+        wanted, level = incoming.sensitivity, here.sensitivity if here else incoming.sensitivity
+        incoming = replace(incoming, sensitivity=max(wanted, level))
         before, after = _archived(here).text if here else "", incoming.text
         mark = text_digest(before) if here else None
         state = state_of(exported=exported, incoming=text_digest(after), here=mark)
-        if here and state is ImportState.NEWER and replace(_archived(here), sensitivity=said).text == after:
+        if here and state is ImportState.NEWER and replace(_archived(here), sensitivity=wanted).text == after:
             state = ImportState.CHANGED  # it was lowered here, and nothing else differs
         change = ImportChange(
             name=unit.path(within),
@@ -122,7 +122,7 @@ class RecallTestArchiveSection(JsonSection):
             after=after,
             item=(id_, incoming),
         )
-        return with_kept_level(change, said, level) if said < level else change
+        return with_kept_level(change, wanted, level) if wanted < level else change
 
     def save(self, name: str, change: ImportChange, import_context: ImportContext) -> None:
         id_, incoming = change.item

@@ -25,7 +25,7 @@ from teams.models import Team
 from teams.origin import Origin
 from teams.principal import Author
 from teams.sensitivity import DEFAULT_LEVEL, Sensitive, Sensitivity
-from teams.versioned_text.versioned_file import VersionedFile, file_save
+from teams.versioned_text.versioned_file import FileType, VersionedFile, file_save
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +106,8 @@ def with_kept_level(change: ImportChange, said: int, level: int) -> ImportChange
 
 
 def text_save(
-    *, file: VersionedFile, change: ImportChange, facts: TextFacts, author: Author, context: ImportContext
-) -> VersionedFile:
+    *, file: FileType, change: ImportChange, facts: TextFacts, author: Author, context: ImportContext
+) -> FileType:
     """Save a changed text as the next version of a file, with its sensitivity. Raises DossierError."""
     require_level(context.principal, file, facts.sensitivity)
     saved = file_save(

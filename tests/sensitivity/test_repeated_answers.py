@@ -25,7 +25,7 @@ from tests.sensitivity.restricted_things import raise_level
 pytestmark = pytest.mark.django_db
 
 TEXT = "Vyqxmarker pays late."
-MEMORY = {"kind": "fact", "text": TEXT}
+MEMORY: dict[str, Any] = {"kind": "fact", "text": TEXT}
 TOPIC: dict[str, Any] = {"agent": "ada", "team": "care", "topic": "Who pays late?"}
 
 

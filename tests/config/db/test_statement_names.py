@@ -17,7 +17,7 @@ def names() -> StatementNames:
     return found
 
 
-def ask(sql: str, *values: object) -> None:
+def ask(sql: str, *values: str) -> None:
     with connection.cursor() as cursor:
         cursor.execute(sql, values)
 
