@@ -8,7 +8,7 @@ from django.db.backends.postgresql import base
 from psycopg import Connection, OperationalError
 from psycopg_pool import PoolTimeout
 
-from config.db.backend.statement_names import StatementNames
+from config.db.statements import StatementNames
 
 MAX_PREPARED = 200
 """The most statements that a connection keeps prepared. Where memories are divided, the dozen of a search are prepared

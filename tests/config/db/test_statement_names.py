@@ -3,8 +3,7 @@
 import pytest
 from django.db import DatabaseError, connection, transaction
 
-from config.db.backend.statement_names import StatementNames
-from config.db.statements import Statement, run_statement
+from config.db.statements import Statement, StatementNames, run_statement
 
 pytestmark = pytest.mark.django_db
 
