@@ -9,6 +9,7 @@ from agents.keys import api_key_create
 from agents.models import Agent, ApiKey
 from assembly.models import Assembly, ContextFile, RecallTest
 from assembly.recall_tests.services import RecallFacts, recall_test_create
+from assembly.records.raised_levels import raise_recorded_levels
 from config.http.models import IdempotentRequest
 from memories.api import memories as memories_api
 from memories.models import Memory
@@ -18,6 +19,7 @@ from teams.level_changes import level_set
 from teams.models import Team
 from teams.principal import SYSTEM
 from teams.sensitivity import READ_RESTRICTED, Sensitivity
+from tests.assembly.contract.contract_checks import sent
 from tests.client import Answer, Api, problem
 from tests.privacy.subject_factories import NAME, link_all, scanned_subject
 from tests.sensitivity.restricted_things import raise_level
@@ -156,3 +158,16 @@ def test_what_is_raised_while_a_request_runs_counts(
     first = agent_api.post("agents/ada/memories", MEMORY, idempotency_key="k")
     assert TEXT in first.content.decode()
     assert_not_told(agent_api.post("agents/ada/memories", MEMORY, idempotency_key="k"), first)
+
+
+def test_a_request_id_whose_context_was_raised_is_not_told_again(agent: Agent, team: Team, agent_api: Api) -> None:
+    """Its answer is built again from the record, which follows the text."""
+    memory = memory_create(owner=team, facts=MemoryFacts(**MEMORY, salience=1.0), principal=SYSTEM)
+    first = sent(agent_api)
+    assert TEXT in first.content.decode(), first.content
+    raise_level(Memory, memory.id, Sensitivity.RESTRICTED)
+    raise_recorded_levels()
+    again = sent(agent_api)
+    assert problem(again) == (404, "not_found")
+    assert "Vyqx" not in again.content.decode()
+    assert Assembly.everything.count() == 1
