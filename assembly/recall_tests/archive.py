@@ -5,7 +5,7 @@ ids, so both hold in another installation, too.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -28,9 +28,10 @@ from assembly.recall_tests.services import (
 )
 from config.http.errors import DossierError, Invalid, NotFound
 from config.http.serializers import Flag
-from memories.archive.digests import state_of, text_digest
+from memories.archive.digests import ImportState, state_of, text_digest
 from memories.archive.item_names import name_of_item, ref_of_item
 from memories.archive.json_section import JsonSection, json_text
+from memories.archive.owner_entries import with_kept_level
 from memories.archive.sections import ArchiveEntry, ExportScope, ImportChange, ImportContext, ImportUnit, register
 from memories.archive.text_section import text_entries
 from memories.models.file_passage import FILE_MODELS
@@ -105,17 +106,23 @@ class RecallTestArchiveSection(JsonSection):
             _require_writable(here, incoming, unit, principal)
         except DossierError as fault:
             return self.refused(unit, within, fault.detail)
+        wanted, level = incoming.sensitivity, here.sensitivity if here else incoming.sensitivity
+        incoming = replace(incoming, sensitivity=max(wanted, level))
         before, after = _archived(here).text if here else "", incoming.text
         mark = text_digest(before) if here else None
-        return ImportChange(
+        state = state_of(exported=exported, incoming=text_digest(after), here=mark)
+        if here and state is ImportState.NEWER and replace(_archived(here), sensitivity=wanted).text == after:
+            state = ImportState.CHANGED  # it was lowered here, and nothing else differs
+        change = ImportChange(
             name=unit.path(within),
             what=self.what,
-            state=state_of(exported=exported, incoming=text_digest(after), here=mark),
+            state=state,
             version=here.version if here else 0,
             before=before,
             after=after,
             item=(id_, incoming),
         )
+        return with_kept_level(change, wanted, level) if wanted < level else change
 
     def save(self, name: str, change: ImportChange, import_context: ImportContext) -> None:
         id_, incoming = change.item
@@ -129,7 +136,7 @@ class RecallTestArchiveSection(JsonSection):
                 agent=agent, team=team, facts=facts, principal=principal, id_=id_, sensitivity=level
             )
         else:
-            level = max(test.sensitivity, incoming.sensitivity)  # an import never lowers it
+            level = incoming.sensitivity
             require_level(principal, test, level)
             test = recall_test_save(
                 test=test, facts=facts, expected_version=change.version, principal=principal, sensitivity=level

@@ -45,6 +45,8 @@ ORGANISATION = UUID(int=0)
 """The owner under which changes are counted that belong to no single agent or team."""
 ACCESS = UUID(int=1)
 """The owner under which changes are counted of who belongs to which team, and which agents work where."""
+RAISED = UUID(int=2)
+"""The owner under which is counted how often texts became more sensitive: confidential, restricted or withheld."""
 
 _ERASABLE = ", ".join(f"'{table}'" for table in ERASABLE_TABLES)
 
@@ -132,6 +134,28 @@ BEGIN
         UPDATE change_counters SET value = value + 1 WHERE owner = '{ACCESS}' AND shard = free;
     ELSE
         INSERT INTO change_counters VALUES ('{ACCESS}', nextval('change_counter_shards'), 1);
+    END IF;
+    RETURN NULL;
+END $$;
+"""  # noqa: S608 - only the constant above is put in
+# Once for each statement, however many rows it raises.
+CREATE_RAISED_COUNTING = f"""
+CREATE FUNCTION count_raised() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+    free integer;
+    told text := statement_timestamp();
+BEGIN
+    IF current_setting('dossier.raised_counted', true) = told THEN
+        RETURN NULL;
+    END IF;
+    PERFORM set_config('dossier.raised_counted', told, true);
+    SELECT shard INTO free FROM change_counters
+        WHERE owner = '{RAISED}' ORDER BY shard LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
+    IF FOUND THEN
+        UPDATE change_counters SET value = value + 1 WHERE owner = '{RAISED}' AND shard = free;
+    ELSE
+        INSERT INTO change_counters VALUES ('{RAISED}', nextval('change_counter_shards'), 1);
     END IF;
     RETURN NULL;
 END $$;

@@ -25,6 +25,8 @@ from django.db import DEFAULT_DB_ALIAS, connections, models
 from django.db.backends.base.base import BaseDatabaseWrapper
 from msgspec import Struct
 from psycopg import Connection, Cursor
+from psycopg._preparing import Key, Prepare, PrepareManager
+from psycopg.pq.abc import PGresult
 from psycopg.types.datetime import TimestamptzLoader
 from psycopg.types.json import set_json_loads
 
@@ -250,3 +252,23 @@ def _log(database: BaseDatabaseWrapper, statement: Statement, begun: float) -> N
     """Add the statement to Django's log of queries."""
     if database.queries_logged:
         database.queries_log.append({"sql": statement.sql, "time": f"{perf_counter() - begun:.3f}"})
+
+
+class StatementNames(PrepareManager):
+    """What a connection knows of the statements that it has prepared, and of no others.
+
+    psycopg counts all statements, to prepare those that are repeated, and so keeps the newest ones. Django's have their
+    values in them, which may become confidential later. They are never prepared, and `run_statement` prepares its own
+    at once, so nothing has to be counted.
+    """
+
+    def validate(self, key: Key, prep: Prepare, name: bytes, results: Sequence[PGresult]) -> None:
+        super().validate(key, prep, name, results)
+        self._counts.clear()
+
+    @classmethod
+    def of(cls, connection: Any, most: int) -> "StatementNames":
+        """Return the names for a connection of psycopg that has prepared nothing yet, at most so many."""
+        names = cls()
+        names.prepare_threshold, names.prepared_max = connection.prepare_threshold, most
+        return names

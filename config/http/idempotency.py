@@ -3,6 +3,9 @@
 The row is inserted in the transaction of the effect, so that both are stored or neither. A repeated request that
 arrives while the first is in progress waits for it at the row's unique index. Responses are stored encrypted, because
 they may have confidential texts.
+
+A response is not told again to a caller that may read less than then, nor after a text became more sensitive, whatever
+text that was: what a response tells is not known. It can be read where the request stored it, as far as the caller may.
 """
 
 import hashlib
@@ -18,7 +21,8 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.db.statements import execute_sql
+from config.db.migration_helpers import RAISED
+from config.db.statements import execute_sql, fetch_rows
 from config.http.encryption import UndecryptableSecret, decrypt, encrypt
 from config.http.errors import DossierError, Invalid
 from config.http.models import IdempotentRequest
@@ -30,6 +34,8 @@ MAX_KEY_CHARACTERS = 200
 REPEATED_HEADERS = ("ETag", "Location")
 ENCRYPTED_START = "gAAAA"
 """The beginning of every Fernet token, and of no JSON."""
+ADMIN = "admin"
+"""The word in a principal's reach that says that it reads everything."""
 
 
 class KeyReused(DossierError):
@@ -47,9 +53,19 @@ class RepeatableResponse(Response):
 
 
 class AnswerNotVisible(DossierError):
+    """The request was processed, and its response may not be told again. `location` is the address of what it made."""
+
     status = 403
     code = "answer_out_of_reach"
-    title = "Your permissions changed"
+    title = "The response is not told again"
+
+    def __init__(self, first: IdempotentRequest, reason: str) -> None:
+        location = first.headers.get("Location")
+        where = f"Read {location}" if location else "Read what you asked for"
+        super().__init__(
+            f"The request was processed before, and nothing was done now. {reason} {where}, as far as you may read it.",
+            **({"location": location} if location else {}),
+        )
 
 
 def idempotent(handler: Callable[..., Response]) -> Callable[..., HttpResponse]:
@@ -94,24 +110,25 @@ def _answer_once(request: Request, key: str, handle: Callable[[], Response]) -> 
     return response
 
 
-CLAIM_SQL = """
-INSERT INTO idempotent_requests (principal, method, path, key, body_sha256, reach, headers, body, created)
-    VALUES (%s, %s, %s, %s, %s, %s, '{}', '', now()) ON CONFLICT DO NOTHING
-"""
+RAISED_SQL = "SELECT coalesce(sum(value), 0)::bigint FROM change_counters WHERE owner = %s"
+# Counted before the handler reads anything, so that what is raised meanwhile makes a difference.
+CLAIM_SQL = f"""
+INSERT INTO idempotent_requests (principal, method, path, key, body_sha256, reach, headers, body, created, raised)
+    VALUES (%s, %s, %s, %s, %s, %s, '{{}}', '', now(), ({RAISED_SQL})) ON CONFLICT DO NOTHING
+"""  # noqa: S608 - only the constant above is put in
 
 
 def _claim_key(address: dict[str, Any], body: str, reach: list[str]) -> bool:
-    return bool(execute_sql(CLAIM_SQL, [*address.values(), body, json.dumps(reach)]))
+    return bool(execute_sql(CLAIM_SQL, [*address.values(), body, json.dumps(reach), RAISED]))
 
 
 def _repeat(first: IdempotentRequest, body: str, reach: list[str]) -> HttpResponse:
     if first.body_sha256 != body:
         raise KeyReused("Use a new key for a new request. Nothing was changed by this one.")
     if not set(first.reach) <= set(reach):
-        raise AnswerNotVisible(
-            "The request was processed before and is not repeated. Its response contains data that "
-            "you may no longer see: read what you may see now."
-        )
+        raise AnswerNotVisible(first, "Its response contains data that you may no longer see.")
+    if ADMIN not in reach and fetch_rows(RAISED_SQL, [RAISED]) != [(first.raised,)]:
+        raise AnswerNotVisible(first, "Texts became more sensitive since, and its response may tell one of them.")
     response = HttpResponse(
         _stored_body(first), status=first.status, content_type="application/json", headers=first.headers
     )
@@ -126,10 +143,7 @@ def _stored_body(first: IdempotentRequest) -> str:
     try:
         return decrypt(first.body)
     except UndecryptableSecret:
-        raise AnswerNotVisible(
-            "The request was processed before and is not repeated. Its response can no longer be decrypted: read what "
-            "the request made."
-        ) from None
+        raise AnswerNotVisible(first, "Its response can no longer be decrypted.") from None
 
 
 def _delete_expired() -> None:

@@ -7,7 +7,8 @@ class IdempotentRequest(models.Model):
     """The response to the first request with a key, of a principal at an address, which repeated requests get again.
 
     `body` is encrypted. `reach` is what the principal had access to, such as the ids of its teams: after losing some of
-    it, the principal does not get the response again.
+    it, the principal does not get the response again. Nor does it if texts became more sensitive since: `raised` is how
+    often that had been counted when the request began.
     """
 
     principal = models.CharField(max_length=80)
@@ -19,6 +20,7 @@ class IdempotentRequest(models.Model):
     headers = models.JSONField(default=dict)
     body = models.TextField(default="")
     reach = models.JSONField(default=list)
+    raised = models.BigIntegerField(default=0, db_default=0)
     created = models.DateTimeField(auto_now_add=True)
 
     class Meta:

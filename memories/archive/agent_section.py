@@ -15,16 +15,16 @@ from agents.models import Agent, AgentFile, AgentTeam, DailyLog
 from agents.services import agent_create, agent_files_ensure, agent_update, daily_log_create
 from config.http.serializers import parse_date
 from memories.archive.digests import ImportState
-from memories.archive.owner_entries import OwnerSettings, iterate_in_order, owner_entries, readable
+from memories.archive.owner_entries import OwnerSettings, iterate_in_order, owner_entries, readable, text_save
 from memories.archive.owner_section import TEXTS_AT_A_TIME, OwnerSection
-from memories.archive.sections import ArchiveEntry, ExportScope, ImportChange, ImportUnit, register
+from memories.archive.sections import ArchiveEntry, ExportScope, ImportChange, ImportContext, ImportUnit, register
 from memories.archive.text_section import text_change
 from memories.imports.base import readable_name
 from memories.imports.workspace import AGENT_FILES, LOG_FILE, LOG_FOLDER
 from teams.models import Team
 from teams.principal import Principal
 from teams.sensitivity import DEFAULT_LEVEL
-from teams.versioned_text.versioned_file import VersionedFile, file_save
+from teams.versioned_text.versioned_file import VersionedFile
 
 
 class AgentSection(OwnerSection[Agent]):
@@ -110,29 +110,27 @@ class AgentSection(OwnerSection[Agent]):
             principal=principal,
         )
 
-    def take(self, owner: Agent, change: ImportChange, principal: Principal, note: str) -> None:
+    def take(self, owner: Agent, change: ImportChange, context: ImportContext) -> None:
         within = change.name.rpartition("/")[2]
-        principal = principal.relaying(change.item.origin)
+        principal = context.principal.relaying(change.item.origin)
         file: VersionedFile
         if change.what == "log":
             date = datetime.date.fromisoformat(within.removesuffix(".md"))
             if change.state is ImportState.NEW:
                 level = DEFAULT_LEVEL if change.item.sensitivity is None else change.item.sensitivity
                 daily_log_create(
-                    agent=owner, date=date, content=change.after, principal=principal, note=note, sensitivity=level
+                    agent=owner,
+                    date=date,
+                    content=change.after,
+                    principal=principal,
+                    note=context.note,
+                    sensitivity=level,
                 )
                 return
             file = readable(DailyLog.objects.filter(agent=owner, date=date))
         else:
             file = readable(AgentFile.objects.filter(agent=owner, file_key=self.texts[within]))
-        file_save(
-            file=file,
-            content=change.after,
-            expected_version=change.version or file.version,
-            author=principal.author,
-            note=note,
-            sensitivity=change.item.level_for(file, principal),
-        )
+        text_save(file=file, change=change, facts=change.item, author=principal.author, context=context)
 
     def _written_changes(
         self, unit: ImportUnit, owner: Agent | None, settings: OwnerSettings
@@ -145,7 +143,8 @@ class AgentSection(OwnerSection[Agent]):
                 ahead = next(logs, None)
             here = ahead if ahead and ahead.date == date else None
             change = text_change(unit, dates[date], "log", here, settings.marks.get(dates[date], ""))
-            yield replace(change, item=settings.facts_of(dates[date]))
+            change, facts = settings.facts_of(dates[date]).planned(change, here)
+            yield replace(change, item=facts)
         yield from super()._written_changes(unit, owner, settings)
 
 

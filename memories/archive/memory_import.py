@@ -3,6 +3,7 @@
 import datetime
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
@@ -26,7 +27,7 @@ from memories.archive.memory_markdown import (
     memory_summary,
     memory_values_digest,
 )
-from memories.archive.owner_entries import ROWS_PER_STATEMENT
+from memories.archive.owner_entries import ROWS_PER_STATEMENT, with_kept_level
 from memories.archive.sections import ImportChange, ImportContext, ImportUnit
 from memories.embeddings.active_model import SLOTS
 from memories.embeddings.vectors import embed_rows
@@ -40,6 +41,7 @@ from teams.level_changes import record_level, require_level
 from teams.origin import Origin
 from teams.principal import Author, Principal
 from teams.secret_scanning.handling import require_no_secret, storable_text
+from teams.sensitivity import Sensitivity
 from teams.versioned_text.versioned_file import StaleVersion, author_of_text, lock_row
 
 IDS_LOCK = 7_301_010
@@ -314,9 +316,12 @@ def _change(unit: ImportUnit, wanted: IncomingMemory, successor: UUID | None) ->
     here, values = wanted.here, wanted.values
     exported = wanted.kept.mark if here and here.id == wanted.kept.id else ""
     mark = memory_digest(here) if here else None
-    state = state_of(exported=exported, incoming=memory_values_digest(values, successor), here=mark)
+    incoming = memory_values_digest(values, successor)
+    state = state_of(exported=exported, incoming=incoming, here=mark)
+    if here and state is ImportState.NEWER and _raised_digest(here, values["sensitivity"]) == incoming:
+        state = ImportState.CHANGED  # it was lowered here, and nothing else differs
     after = Memory(**values, superseded_by_id=successor)
-    return ImportChange(
+    change = ImportChange(
         name=unit.path(f"{MEMORY_FILE}/{wanted.key}"),
         what="memory",
         state=state,
@@ -325,3 +330,13 @@ def _change(unit: ImportUnit, wanted: IncomingMemory, successor: UUID | None) ->
         after=memory_summary(after),
         item=(here.id if here else wanted.kept.id, values, successor),
     )
+    said = wanted.kept.values["sensitivity"]
+    is_kept = here is not None and said < min(here.sensitivity, Sensitivity.RESTRICTED)
+    return with_kept_level(change, said, here.sensitivity) if here and is_kept else change
+
+
+def _raised_digest(memory: Memory, level: int) -> str:
+    """Return the digest that the memory would have with this sensitivity."""
+    raised = copy(memory)
+    raised.sensitivity = level
+    return memory_digest(raised)

@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from config.http.serializers import Line
 from memories.archive.digests import ImportState, state_of, text_digest
-from memories.archive.owner_entries import NO_FACTS, TextFacts
+from memories.archive.owner_entries import NO_FACTS, TextFacts, text_save
 from memories.archive.sections import ArchiveEntry, ExportScope, ImportChange, ImportContext, ImportUnit, register
 from memories.archive.text_section import DocumentSection, load_metadata, text_change, text_entries, with_refusal
 from memories.imports.base import readable_name
@@ -19,7 +19,6 @@ from teams.organisation.services import clean_title, organisation_file_create, o
 from teams.principal import Principal
 from teams.sensitivity import DEFAULT_LEVEL, LEVEL_WORDS
 from teams.slugs import MAX_SLUG_CHARACTERS, valid_slug
-from teams.versioned_text.versioned_file import file_save
 
 FILES = "files"
 """The name of the titles in organisation.json."""
@@ -79,14 +78,8 @@ class OrganisationSection(DocumentSection):
                 sensitivity=DEFAULT_LEVEL if level is None else level,
             )
             return
-        saved = file_save(
-            file=file,
-            content=change.after,
-            expected_version=change.version,
-            author=principal.author,
-            note=note,
-            sensitivity=change.item.facts.level_for(file, principal),
-        )
+        facts, author = change.item.facts, principal.author
+        saved = text_save(file=file, change=change, facts=facts, author=author, context=import_context)
         if title:
             organisation_file_rename(
                 file=saved, title=title, expected_version=saved.version, principal=principal, note=note
@@ -105,6 +98,12 @@ def _import_change(
         return with_refusal(change, f"Its key or title cannot be used. {_sentence(fault)}")
     if here is None and len(within) > MAX_SLUG_CHARACTERS + len(OrganisationSection.ending):
         return with_refusal(change, f"Its key is too long; use at most {MAX_SLUG_CHARACTERS} characters.")
+    change, facts = title.facts.planned(_with_title(change, here, title), here)
+    return change if change.state is ImportState.REFUSED else replace(change, item=replace(change.item, facts=facts))
+
+
+def _with_title(change: ImportChange, here: OrganisationFile | None, title: ExportedTitle) -> ImportChange:
+    """Return the change with the title, which may be changed in the archive, here, or on both sides."""
     change = replace(change, item=title)
     if here is None or title.title in {"", here.title}:
         return change
@@ -126,7 +125,8 @@ def _parse_title(metadata: Any) -> ExportedTitle:
     title, mark, word = known.get("title", ""), known.get("mark", ""), known.get("sensitivity")
     if word is not None and (not isinstance(word, str) or word not in LEVEL_WORDS):
         raise ValidationError(f"Its sensitivity is none of {', '.join(LEVEL_WORDS)}.")
-    level = None if word is None else int(LEVEL_WORDS[word])
+    exported = DEFAULT_LEVEL if mark else None  # an export names what is not internal
+    level = exported if word is None else int(LEVEL_WORDS[word])
     return ExportedTitle(
         clean_title(_TITLE.run_validation(title)) if title else "",
         mark if isinstance(mark, str) else "",

@@ -5,7 +5,7 @@ A settings file holds the values that Markdown cannot hold, and the digests of a
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -14,18 +14,18 @@ from config.http.errors import Forbidden
 from config.http.serializers import StrictSerializer
 from memories.archive.digests import ImportState, state_of, text_digest, value_digest
 from memories.archive.memory_markdown import format_memory
-from memories.archive.sections import ArchiveEntry, ImportChange, ImportUnit
+from memories.archive.sections import ArchiveEntry, ImportChange, ImportContext, ImportUnit
 from memories.embeddings.active_model import SLOTS
-from memories.imports.base import ImportRefused
+from memories.imports.base import ImportRefused, parse_levels
 from memories.imports.record_folder import validate_record
 from memories.imports.workspace import MEMORY_FILE
 from memories.services import Owner, memories_of
-from teams.level_changes import require_level
+from teams.level_changes import record_level, require_level
 from teams.models import Team
 from teams.origin import Origin
-from teams.principal import Principal
-from teams.sensitivity import DEFAULT_LEVEL, LEVEL_WORDS, Sensitive
-from teams.versioned_text.versioned_file import VersionedFile
+from teams.principal import Author
+from teams.sensitivity import DEFAULT_LEVEL, Sensitive, Sensitivity
+from teams.versioned_text.versioned_file import FileType, VersionedFile, file_save
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,26 +45,82 @@ class OwnerSettings:
     """The reason why the file cannot be used; then its other values are empty."""
 
     def facts_of(self, within: str) -> "TextFacts":
-        """Return the origin and the sensitivity of a text by its name."""
-        return TextFacts(self.origins.get(within, Origin.PERSON), self.levels.get(within))
+        """Return the origin and the sensitivity of a text by its name; an export names what is not internal."""
+        exported = DEFAULT_LEVEL if within in self.marks else None
+        return TextFacts(self.origins.get(within, Origin.PERSON), self.levels.get(within, exported))
 
 
 @dataclass(frozen=True, slots=True)
 class TextFacts:
-    """Where an exported text comes from, and its sensitivity; None for an internal one, or if the archive has none."""
+    """Where an exported text comes from, and its sensitivity; None if the archive says nothing about it.
+
+    In the plan of an import, None leaves the sensitivity as it is.
+    """
 
     origin: Origin = Origin.PERSON
     sensitivity: int | None = None
 
-    def level_for(self, file: VersionedFile, principal: Principal) -> int | None:
-        """Return the level that an import gives the file: an import raises, and never lowers. Raises Forbidden."""
-        if self.sensitivity is None or not isinstance(file, Sensitive) or self.sensitivity <= file.sensitivity:
-            return None
-        require_level(principal, file, self.sensitivity)
-        return self.sensitivity
+    def planned(
+        self, change: ImportChange, here: Any, *, is_untouched: bool = False
+    ) -> "tuple[ImportChange, TextFacts]":
+        """Return the change, which says what becomes of the sensitivity, and the facts to be stored.
+
+        A text that is new here gets the sensitivity that the archive says, also one that nobody has written into yet
+        (`is_untouched`). That of all others is raised, also if the text is the same, and never lowered.
+        """
+        said, left = self.sensitivity, replace(self, sensitivity=None)
+        if said is None or change.state is ImportState.REFUSED:
+            return change, left
+        if here is None:  # an empty file of a new owner is there once the owner is
+            is_empty = change.state is ImportState.SAME and said != DEFAULT_LEVEL
+            return replace(change, state=ImportState.NEW) if is_empty else change, self
+        level = min(here.sensitivity, Sensitivity.RESTRICTED)  # as it would be exported
+        if said == level:
+            return change, left
+        if said < level and not (is_untouched and level == DEFAULT_LEVEL):
+            return with_kept_level(change, said, here.sensitivity), left
+        state = ImportState.CHANGED if change.state is ImportState.SAME else change.state
+        becomes = f"It is {Sensitivity(level).word} here, and becomes {Sensitivity(said).word}."
+        return replace(change, state=state, reason=f"{change.reason} {becomes}".strip()), self
 
 
 NO_FACTS = TextFacts()
+
+
+def with_kept_level(change: ImportChange, said: int, level: int) -> ImportChange:
+    """Return the change of a text whose sensitivity in the archive (`said`) is lower than the one here.
+
+    If nothing else differs, the text is listed as not possible. An export does not name internal texts, so for these
+    it is not: perhaps they were raised here.
+    """
+    stays = (
+        f"It stays {Sensitivity(level).word}, although it is {Sensitivity(said).word} in the archive: an import never "
+        "makes a text less sensitive."
+    )
+    if change.state is not ImportState.SAME:
+        return replace(change, reason=f"{change.reason} {stays}".strip())
+    if said == DEFAULT_LEVEL:
+        return change
+    name, what, version = change.name, change.what, change.version
+    return ImportChange(name=name, what=what, state=ImportState.REFUSED, version=version, reason=stays)
+
+
+def text_save(
+    *, file: FileType, change: ImportChange, facts: TextFacts, author: Author, context: ImportContext
+) -> FileType:
+    """Save a changed text as the next version of a file, with its sensitivity. Raises DossierError."""
+    require_level(context.principal, file, facts.sensitivity)
+    saved = file_save(
+        file=file,
+        content=change.after,
+        expected_version=change.version or file.version,
+        author=author,
+        note=context.note,
+        sensitivity=facts.sensitivity,
+    )
+    if facts.sensitivity is not None and isinstance(file, Sensitive):
+        record_level(context.principal, saved, file.sensitivity)
+    return saved
 
 
 def readable(files: Any) -> Any:
@@ -112,7 +168,7 @@ def _parse_settings(text: str, serializer: type[StrictSerializer], name: str) ->
     if not isinstance(said, dict):
         raise ImportRefused(f"{name}: this is no JSON object. Export it again, or remove the file.")
     mark, marks, origins = said.pop("mark", ""), said.pop("marks", {}), said.pop("origins", {})
-    levels = _parse_levels(said.pop("sensitivity", {}), name)
+    levels = parse_levels(said.pop("sensitivity", {}), name)
     values = validate_record(serializer(), said, name)
     own = marks.items() if isinstance(marks, dict) else ()
     texts = {key: value for key, value in own if isinstance(value, str)}
@@ -126,15 +182,6 @@ def _parse_origins(stored: Any, name: str) -> dict[str, Origin]:
         known = ", ".join(Origin.values)
         raise ImportRefused(f"{name}: the origin of {unknown[0][:80]} is none of {known}. Correct it.")
     return {within: Origin(origin) for within, origin in own}
-
-
-def _parse_levels(stored: Any, name: str) -> dict[str, int]:
-    """Return the sensitivities of texts by their names. Raises ImportRefused for an unknown one."""
-    own = stored.items() if isinstance(stored, dict) else ()
-    if unknown := [within for within, word in own if not isinstance(word, str) or word not in LEVEL_WORDS]:
-        known = ", ".join(LEVEL_WORDS)
-        raise ImportRefused(f"{name}: the sensitivity of {unknown[0][:80]} is none of {known}. Correct it.")
-    return {within: LEVEL_WORDS[word] for within, word in own}
 
 
 ROWS_PER_STATEMENT = 500

@@ -126,7 +126,7 @@ class OwnerSection(Generic[OwnerType]):
         """Save the changed settings of the owner. Raises DossierError."""
         raise NotImplementedError
 
-    def take(self, owner: OwnerType, change: ImportChange, principal: Principal, note: str) -> None:
+    def take(self, owner: OwnerType, change: ImportChange, context: ImportContext) -> None:
         """Save a changed text of the owner. Raises DossierError."""
         raise NotImplementedError
 
@@ -218,8 +218,7 @@ class OwnerSection(Generic[OwnerType]):
     ) -> Iterator[ImportChange]:
         for within, key in self.texts.items():
             if within in unit.files:
-                change = owner_text_change(unit, within, here.get(key), settings.marks.get(within, ""))
-                yield replace(change, item=settings.facts_of(within))
+                yield owner_text_change(unit, within, here.get(key), settings)
 
     def _written_changes(
         self, unit: ImportUnit, owner: OwnerType | None, settings: OwnerSettings
@@ -261,7 +260,7 @@ class OwnerSection(Generic[OwnerType]):
             return partial(self.change_facts, owner, change, import_context.principal)
         if change.what == "memory":
             return partial(memory_import, change=change, principal=import_context.principal, note=import_context.note)
-        return partial(self.take, owner, change, import_context.principal, import_context.note)
+        return partial(self.take, owner, change, import_context)
 
 
 def slug_of(unit: ImportUnit) -> str:
@@ -277,10 +276,13 @@ def _refuse_forbidden(
     return changes if permitted else (with_refusal(change, NOT_ALLOWED) for change in changes)
 
 
-def owner_text_change(unit: ImportUnit, within: str, here: VersionedFile | None, exported: str) -> ImportChange:
+def owner_text_change(
+    unit: ImportUnit, within: str, here: VersionedFile | None, settings: OwnerSettings
+) -> ImportChange:
     """Return the change of a file that each owner has from the start; an empty first version counts as missing."""
     untouched = here is None or (here.version == 1 and not here.content)
-    change = text_change(unit, within, "file", here, "" if untouched else exported)
+    change = text_change(unit, within, "file", here, "" if untouched else settings.marks.get(within, ""))
     if untouched and change.state in {ImportState.NEW, ImportState.CHANGED}:
-        return replace(change, state=ImportState.NEW if change.after else ImportState.SAME)
-    return change
+        change = replace(change, state=ImportState.NEW if change.after else ImportState.SAME)
+    change, facts = settings.facts_of(within).planned(change, here, is_untouched=untouched)
+    return replace(change, item=facts)

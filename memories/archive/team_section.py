@@ -7,9 +7,9 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from config.http.serializers import Line, StrictSerializer
-from memories.archive.owner_entries import owner_entries, readable
+from memories.archive.owner_entries import owner_entries, readable, text_save
 from memories.archive.owner_section import OwnerSection
-from memories.archive.sections import ArchiveEntry, ExportScope, ImportChange, register
+from memories.archive.sections import ArchiveEntry, ExportScope, ImportChange, ImportContext, register
 from memories.imports.base import readable_name
 from memories.imports.workspace import TEAM_FILES
 from teams.access import require_change_allowed
@@ -17,7 +17,6 @@ from teams.api.serializers import MAX_NAME_CHARACTERS
 from teams.models import Team, TeamFile
 from teams.principal import Principal
 from teams.services import team_create, team_files_provision, team_update
-from teams.versioned_text.versioned_file import file_save
 
 
 class TeamSettingsSerializer(StrictSerializer):
@@ -57,17 +56,11 @@ class TeamSection(OwnerSection[Team]):
     def change_facts(self, owner: Team, change: ImportChange, principal: Principal) -> None:
         team_update(team=owner, expected_version=change.version, name=change.item["name"], principal=principal)
 
-    def take(self, owner: Team, change: ImportChange, principal: Principal, note: str) -> None:
+    def take(self, owner: Team, change: ImportChange, context: ImportContext) -> None:
         file = readable(TeamFile.objects.filter(team=owner, file_key=self.texts[change.name.rpartition("/")[2]]))
-        require_change_allowed(principal, owner, file.versions.all())
-        file_save(
-            file=file,
-            content=change.after,
-            expected_version=change.version or file.version,
-            author=principal.author.limited_to(change.item.origin),
-            note=note,
-            sensitivity=change.item.level_for(file, principal),
-        )
+        require_change_allowed(context.principal, owner, file.versions.all())
+        author = context.principal.author.limited_to(change.item.origin)
+        text_save(file=file, change=change, facts=change.item, author=author, context=context)
 
 
 register(TeamSection())

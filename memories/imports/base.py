@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from rich.console import Console
@@ -16,6 +17,7 @@ from config.invisible_characters import clean_text
 from memories.services import BATCH_ROWS, MemoryFacts, Owner, memories_create
 from teams.models import Team, valid_slug
 from teams.principal import Principal
+from teams.sensitivity import LEVEL_WORDS
 from teams.services import team_create, team_files_provision
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 
@@ -103,6 +105,18 @@ def _read_bytes(path: Path, name: str, most: int) -> bytes:
 
 def _too_large_error(name: str, most: int) -> UnreadableText:
     return UnreadableText(f"{name} has more than {most:,} characters; split it or shorten it and import again.")
+
+
+def parse_levels(stored: Any, name: str) -> dict[str, int]:
+    """Return the sensitivities of texts by their names, as the JSON file with this name has them.
+
+    Raises ImportRefused for an unknown one.
+    """
+    own = stored.items() if isinstance(stored, dict) else ()
+    if unknown := [within for within, word in own if not isinstance(word, str) or word not in LEVEL_WORDS]:
+        known = ", ".join(LEVEL_WORDS)
+        raise ImportRefused(f"{name}: the sensitivity of {unknown[0][:80]} is none of {known}. Correct it.")
+    return {within: LEVEL_WORDS[word] for within, word in own}
 
 
 def get_or_create_agent(slug: str) -> Agent:

@@ -116,6 +116,7 @@ def _store_log(agent: Agent, date: datetime.date, entries: list[str], principal:
 
 MAX_CHARACTERS = 50_000_000
 MAX_ID_CHARACTERS = 100
+LEVEL = "sensitivity"
 SESSION = re.compile(r"session_([0-9]{1,6})")
 DATE_FORMAT = "%I:%M %p on %d %B, %Y"
 
@@ -132,6 +133,7 @@ def load_conversation(path: Path) -> list[ConversationSession]:
         raise ImportRefused(f"{name} is JSON that no conversation needs; check that it is the right file.") from None
     if not isinstance(data, dict):
         raise ImportRefused(f"{name} is not an object with session_1, session_2 …; check that it is the right file.")
+    _refuse_level(data, name)
     numbers = sorted(int(match[1]) for key in data if (match := SESSION.fullmatch(key)))
     sessions = [_parse_session(data, number, name) for number in numbers if data[f"session_{number}"]]
     _check_ids(sessions, name)
@@ -159,6 +161,7 @@ def _parse_session(data: Mapping[str, Any], number: int, name: str) -> Conversat
 def _parse_turn(turn: Any, where: str) -> Turn:
     if not isinstance(turn, dict):
         raise ImportRefused(f"{where} is not an object; correct it and import again.")
+    _refuse_level(turn, where)
     words = {key: _text_field(turn, key, where) for key in ("dia_id", "speaker", "text")}
     caption = _text_field(turn, "blip_caption", where) if turn.get("blip_caption") else ""
     made = Turn(words["dia_id"], words["speaker"], words["text"], caption)
@@ -167,6 +170,15 @@ def _parse_turn(turn: Any, where: str) -> Turn:
     if len(made.speaker) + len(made.said) + 2 > MAX_TEXT_CHARACTERS:
         raise ImportRefused(f"{where} has more than {MAX_TEXT_CHARACTERS:,} characters; split it in two.")
     return made
+
+
+def _refuse_level(said: Mapping[str, Any], where: str) -> None:
+    """Raise ImportRefused where the file says how sensitive it is, rather than store it as internal."""
+    if LEVEL in said:
+        raise ImportRefused(
+            f"{where} has a {LEVEL}, and conversations are imported as internal. Nothing was stored. Remove it, and "
+            "raise what is confidential on its page afterwards; or import records, whose lines can have one."
+        )
 
 
 def _text_field(turn: Mapping[str, Any], key: str, where: str) -> str:

@@ -6,12 +6,14 @@ IDENTITY.md INSTRUCTIONS.md KNOWLEDGE.md    the agent's files
 GOALS.md CONTEXT.md RULES.md                the team's files
 MEMORY.md                                   memories, one per bullet (see `memories.archive.memory_markdown`)
 memory/2026-03-14.md                        the daily log of that day
+agent.json team.json                        of an export: the sensitivities of files and logs, and nothing else
 """
 
 import datetime
+import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from django.db import transaction
@@ -24,17 +26,22 @@ from memories.imports.base import (
     MAX_LINES_CHARACTERS,
     Advance,
     ImportRefused,
+    UnreadableText,
     get_or_create_agent,
     get_or_create_team,
     memories_store,
+    parse_levels,
     read_text_within,
 )
-from memories.services import MemoryFacts, Owner, memories_of
+from memories.services import MemoryFacts, Owner, memories_of, memory_level_set
+from teams.level_changes import level_set
 from teams.models import TeamFile
 from teams.principal import Author, Principal
+from teams.sensitivity import DEFAULT_LEVEL
 from teams.versioned_text.versioned_file import file_save, lock_row
 
 MEMORY_FILE = "MEMORY.md"
+SETTINGS_FILES = ("agent.json", "team.json")
 LOG_FOLDER = "memory"
 LOG_FILE = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})\.md")
 AGENT_FILES = {f"{key}.md": key for key in AgentFile.Key.values}
@@ -43,13 +50,17 @@ TEAM_FILES = {f"{key}.md": key for key in TeamFile.Key.values}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workspace:
-    """The content of a folder: files by key, daily logs by date, memories, and the names of ignored files."""
+    """The content of a folder: files by key, daily logs by date, memories, and the names of ignored files.
+
+    `levels` are the sensitivities that an export says, by the names of files and logs.
+    """
 
     agent_files: Mapping[str, str]
     team_files: Mapping[str, str]
     logs: Mapping[datetime.date, str]
     lines: MemoryFile
     ignored_names: tuple[str, ...] = ()
+    levels: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def size(self) -> int:
@@ -62,7 +73,7 @@ def load_workspace(folder: Path) -> Workspace:
     if not folder.is_dir():
         raise ImportRefused(f"{folder} is not a folder; name the folder with IDENTITY.md and the other files.")
     agent_files, team_files, logs, aside = {}, {}, {}, []
-    lines = MemoryFile()
+    lines, levels = MemoryFile(), dict[str, int]()
     for path, name in _paths(folder):
         if name in AGENT_FILES:
             agent_files[AGENT_FILES[name]] = read_text_within(folder, path, name)
@@ -72,9 +83,27 @@ def load_workspace(folder: Path) -> Workspace:
             lines = parse_memory_file(read_text_within(folder, path, name, MAX_LINES_CHARACTERS), name)
         elif path.parent != folder and LOG_FILE.fullmatch(path.name):
             logs[_date(path, name)] = read_text_within(folder, path, name)
+        elif name in SETTINGS_FILES and (found := _exported_levels(folder, path, name)):
+            levels |= found
         else:
             aside.append(name)
-    return Workspace(agent_files=agent_files, team_files=team_files, logs=logs, lines=lines, ignored_names=tuple(aside))
+    return Workspace(
+        agent_files=agent_files,
+        team_files=team_files,
+        logs=logs,
+        lines=lines,
+        ignored_names=tuple(aside),
+        levels=levels,
+    )
+
+
+def _exported_levels(folder: Path, path: Path, name: str) -> dict[str, int]:
+    """Return the sensitivities in a settings file of an export; none in a file that is something else."""
+    try:
+        said = json.loads(read_text_within(folder, path, name))
+    except (UnreadableText, ValueError, RecursionError):
+        return {}
+    return parse_levels(said.get("sensitivity"), name) if isinstance(said, dict) else {}
 
 
 def _paths(folder: Path) -> Iterator[tuple[Path, str]]:
@@ -113,20 +142,26 @@ def workspace_import(
 ) -> WorkspaceImport:
     """Store a workspace for the agent, and its team files for the team. Both are slugs, and created if necessary.
 
-    The agent joins the team. Without a team, team files are not stored. All or nothing. Raises ImportRefused.
+    The agent joins the team. Without a team, team files are not stored. What is new gets the sensitivity that the
+    folder says, what exists is raised to it. All or nothing. Raises ImportRefused, and Forbidden for a sensitivity that
+    the principal may not set.
     """
     if not workspace.size - (0 if team else len(workspace.team_files)):
         hint = "name a team with --team" if workspace.team_files else "name a folder with IDENTITY.md or MEMORY.md"
         raise ImportRefused(f"There is nothing to import for {agent}; {hint}.")
     owner = get_or_create_agent(agent)
-    files = store_files(AgentFile.objects.filter(agent=owner), workspace.agent_files, principal.author, advance)
+    own_files = AgentFile.objects.filter(agent=owner)
+    _set_levels(own_files.filter(file_key__in=workspace.agent_files), workspace.levels, principal)
+    files = store_files(own_files, workspace.agent_files, principal.author, advance)
     if team:
         joined = get_or_create_team(team)
         owner.teams.add(joined)
         team_files = TeamFile.objects.filter(team=joined)
+        _set_levels(team_files.filter(file_key__in=workspace.team_files), workspace.levels, principal)
         files += store_files(team_files, workspace.team_files, principal.author, advance)
-    logs = store_logs(owner, workspace.logs, principal, advance)
+    logs = store_logs(owner, workspace.logs, principal, advance, workspace.levels)
     facts = new_facts(owner, workspace.lines)
+    _raise_memories(owner, workspace.lines, principal)
     advance(len(workspace.lines.memories) - len(facts))
     memories = memories_store(owner=owner, facts=facts, principal=principal, advance=advance)
     return WorkspaceImport(files=files, logs=logs, memories=memories)
@@ -136,6 +171,25 @@ def new_facts(owner: Owner, lines: MemoryFile) -> list[MemoryFacts]:
     """Return the memories that the owner does not have under the ids in the file's comments."""
     there = set(memories_of(owner).filter(id__in=set(lines.ids.values())).values_list("id", flat=True))
     return [facts for facts in lines.memories if lines.ids.get(facts.external_id) not in there]
+
+
+def _set_levels(
+    files: Iterable[AgentFile] | Iterable[TeamFile], levels: Mapping[str, int], principal: Principal
+) -> None:
+    """Raise the files to their levels; one that nobody has written into yet gets any level. Raises Forbidden."""
+    for file in files:
+        level = levels.get(f"{file.file_key}.md", file.sensitivity)
+        if level > file.sensitivity or (file.version == 1 and not file.content):
+            level_set(row=file, level=level, principal=principal)
+
+
+def _raise_memories(owner: Owner, lines: MemoryFile, principal: Principal) -> None:
+    """Raise the owner's memories that the file names by their ids to the levels in it. Raises Forbidden."""
+    levels = {lines.ids[one.external_id]: one.sensitivity for one in lines.memories if one.external_id in lines.ids}
+    above = {id_: level for id_, level in levels.items() if level and level > DEFAULT_LEVEL}
+    for memory in memories_of(owner).filter(id__in=above):
+        if memory.sensitivity < above[memory.id]:
+            memory_level_set(memory=memory, level=above[memory.id], principal=principal)
 
 
 def store_files(
@@ -160,15 +214,29 @@ def store_files(
     return changed
 
 
-def store_logs(agent: Agent, logs: Mapping[datetime.date, str], principal: Principal, advance: Advance) -> int:
-    """Save the contents, by date, as the agent's daily logs; return how many are new or got a new version."""
+def store_logs(
+    agent: Agent,
+    logs: Mapping[datetime.date, str],
+    principal: Principal,
+    advance: Advance,
+    levels: Mapping[str, int] | None = None,
+) -> int:
+    """Save the contents, by date, as the agent's daily logs; return how many are new or got a new version.
+
+    `levels`, by the names of logs, are the sensitivities of new ones, and those to which others are raised.
+    """
     changed = 0
     for date, content in logs.items():
+        level = (levels or {}).get(f"{LOG_FOLDER}/{date:%Y-%m-%d}.md")
         log = DailyLog.objects.filter(agent=agent, date=date).first()
-        changed += log is None or log.content != content
+        higher = level if log and level and level > log.sensitivity else None
+        changed += log is None or log.content != content or higher is not None
         if log is None:
-            daily_log_create(agent=agent, date=date, content=content, principal=principal)
-        elif log.content != content:
-            daily_log_replace(log=log, content=content, expected_version=log.version, principal=principal)
+            sensitivity = DEFAULT_LEVEL if level is None else level
+            daily_log_create(agent=agent, date=date, content=content, principal=principal, sensitivity=sensitivity)
+        elif log.content != content or higher is not None:
+            daily_log_replace(
+                log=log, content=content, expected_version=log.version, principal=principal, sensitivity=higher
+            )
         advance(1)
     return changed

@@ -75,7 +75,7 @@ class FolderStore:
                 file.seek(start)
                 return file.read(length)
         except OSError as error:
-            raise _unreachable(name) from error
+            raise _unreachable("files", name) from error
 
 
 def _private(path: str, flags: int) -> int:
@@ -101,12 +101,16 @@ class ObjectStore:
             body = self.client.get_object(Bucket=self.bucket, Key=name, Range=part)["Body"]
             data: bytes = body.read()
         except Exception as error:  # boto3's errors are made at run time, and it is optional
-            raise _unreachable(name) from error
+            raise _unreachable("s3", name) from error
         return data
 
 
-def _unreachable(name: str) -> FrozenTextUnreachable:
-    return FrozenTextUnreachable(f"The text is stored in “{name}”, which cannot be read now. Try again later.")
+PLACES = {"files": "the folder of frozen texts", "s3": "the bucket of frozen texts"}
+
+
+def _unreachable(store: str, name: str) -> FrozenTextUnreachable:
+    where = f"“{name}” in {PLACES[store]}"
+    return FrozenTextUnreachable(f"The text is stored in {where}, which cannot be read now. Try again later.")
 
 
 def store_named(name: str) -> FrozenStore:
@@ -176,7 +180,7 @@ def thaw(frozen: Mapping[str, Any]) -> str:
     try:
         text = unpack(AESGCM(base64.b64decode(frozen["key"])).decrypt(NONCE, sealed, None))
     except InvalidTag as error:
-        raise _unreachable(frozen["name"]) from error
+        raise _unreachable(frozen["store"], frozen["name"]) from error
     if hashlib.sha256(text.encode()).hexdigest() != frozen["sha256"]:
-        raise _unreachable(frozen["name"])
+        raise _unreachable(frozen["store"], frozen["name"])
     return text

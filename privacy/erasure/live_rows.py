@@ -54,12 +54,11 @@ SLOTS = ("embedding", "second_embedding")
 def things_erase(sought: Sought) -> dict[str, int]:
     """Delete the things that go as a whole, with their versions and parts; return how many, by table.
 
-    The passages and levels of a deleted file are deleted by triggers; relations go with their entities.
+    The passages and levels of a deleted file are deleted by triggers; relations would go with their entities, so they
+    are deleted and counted first.
     """
-    return {
-        table: int(fetch_rows(ERASE_THINGS_SQL, [sought.erasure, table, ids])[0][0])
-        for table, ids in sought.whole_ids.items()
-    }
+    by_table = sorted(sought.whole_ids.items(), key=lambda one: one[0] != "relations")
+    return {table: int(fetch_rows(ERASE_THINGS_SQL, [sought.erasure, table, ids])[0][0]) for table, ids in by_table}
 
 
 def packed_things_unpack(sought: Sought) -> int:

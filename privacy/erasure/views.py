@@ -117,7 +117,7 @@ def _chosen(request: HttpRequest) -> set[UUID]:
 
 
 def _rows(plan: ErasurePlan) -> list[PlannedRow]:
-    things = {thing.mention.id: thing for thing in linked_things(one.mention for one in plan.mentions)}
+    things = {thing.mention.id: thing for thing in linked_things((one.mention for one in plan.mentions), notices=True)}
     return [
         PlannedRow(things[one.mention.id], one.is_whole, one.may_be_whole)
         for one in plan.mentions

@@ -24,7 +24,8 @@ from assembly.models.encryption import ErasedText, read_texts
 from memories.archive.sections import ArchiveEntry
 from memories.archive.zip_file import build_zip
 from memories.jobs.periodic import periodic
-from memories.jobs.services import Advance, job_create, job_kind
+from memories.jobs.services import Advance, RetryLater, job_create, job_kind
+from memories.lifecycle.frozen_texts import FrozenTextUnreachable
 from memories.models import Job
 from privacy.erasure.services import subject_spellings
 from privacy.models import MentionStatus, Subject, SubjectCorrection, SubjectFile, SubjectMention, SubjectVersion
@@ -43,11 +44,16 @@ MAX_IMMEDIATE_MENTIONS = 100
 MAX_CONTEXTS = 10_000
 """The most contexts in a file, the newest."""
 HOUR_SECONDS = 3_600
+STORE_PAUSE = datetime.timedelta(minutes=5)
+"""After this time, a job tries again to read texts from a store that could not be read."""
 
 
 @transaction.atomic
 def subject_file_create(*, subject: Subject, principal: Principal) -> SubjectFile:
-    """Create a file with everything about the subject, and return it; a large one is written by a job."""
+    """Create a file with everything about the subject, and return it; a large one is written by a job.
+
+    Raises FrozenTextUnreachable where a text cannot be read now: no file lacks one.
+    """
     expired_files_delete()
     file = SubjectFile.objects.create(subject=subject, requested_by=principal.ref, requester_name=principal.name)
     if _linked(subject).count() <= MAX_IMMEDIATE_MENTIONS:
@@ -71,7 +77,10 @@ def write_subject_file(job: Job, advance: Advance) -> None:
     """Write the file that the job names; nothing happens if it was deleted, or is written."""
     file = SubjectFile.objects.select_related("subject").filter(id=job.arguments["file"], finished_at=None).first()
     if file is not None:
-        _write(file)
+        try:
+            _write(file)
+        except FrozenTextUnreachable as error:
+            raise RetryLater(error.detail, STORE_PAUSE) from error
         advance(0)
 
 
@@ -104,8 +113,14 @@ def _linked(subject: Subject) -> Any:
 
 
 def _write(file: SubjectFile) -> None:
-    """Write the content of the file."""
-    data = subject_data(file.subject, file.created)
+    """Write the content of the file. Raises FrozenTextUnreachable, which says that nothing was written, and why."""
+    try:
+        data = subject_data(file.subject, file.created)
+    except FrozenTextUnreachable as error:
+        raise FrozenTextUnreachable(
+            f"The file was not written, because it would lack a text about the person. {error.detail} If it stays so, "
+            "the operator of Dossier looks at the store of frozen texts, see docs/lifecycle.md."
+        ) from error
     further = list(map(_with_plain_texts, data["further"]))
     facts = {**data, "things": list(map(_readable, data["things"])), "further": further}
     page = render_to_string("privacy/subjects/export.html", facts)

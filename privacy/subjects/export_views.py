@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from config.http.errors import Conflict
 from memories.archive.zip_file import ZIP, file_response
+from memories.lifecycle.frozen_texts import FrozenTextUnreachable
 from privacy.access import subject_file_for, subject_for
 from privacy.models import MentionStatus
 from privacy.subjects.export import FILE_RETENTION, file_name, note_download, subject_file_create, written_content
@@ -27,7 +28,7 @@ def files(request: HttpRequest, id_: UUID) -> HttpResponse:
     if request.method == "POST":
         try:
             file = subject_file_create(subject=subject, principal=principal)
-        except Conflict as refused:
+        except (Conflict, FrozenTextUnreachable) as refused:
             messages.error(request, refused.detail)
         else:
             messages.success(request, _("The file is ready.") if file.finished_at else _("The file is being written."))

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from assembly.models import Assembly
 from memories.embeddings.active_model import SLOTS
+from memories.lifecycle.listed_texts import listed
 from memories.models import Entity, Relation
 from memories.views.sensitivity import name_of_row, page_of_row
 from privacy.models import SubjectMention
@@ -67,22 +68,26 @@ class LinkedThing:
         return [text for column in self.kind.columns for text in texts_in(getattr(self.row, column))]
 
 
-def linked_things(mentions: Iterable[SubjectMention]) -> list[LinkedThing]:
-    """Return the mentions with their rows, one query per kind of things; rows of other readers are None."""
+def linked_things(mentions: Iterable[SubjectMention], *, notices: bool = False) -> list[LinkedThing]:
+    """Return the mentions with their rows, one query per kind of things; rows of other readers are None.
+
+    With `notices`, for lists, rows have notices for texts that cannot be read now. Else raises FrozenTextUnreachable.
+    """
     known = list(mentions)
     ids = defaultdict[str, list[UUID]](list)
     for mention in known:
         ids[mention.ref_kind].append(mention.thing)
-    rows = {kind: _rows(THING_KINDS[kind], things) for kind, things in ids.items()}
+    rows = {kind: _rows(THING_KINDS[kind], things, notices=notices) for kind, things in ids.items()}
     return [
         LinkedThing(mention, THING_KINDS[mention.ref_kind], rows[mention.ref_kind].get(mention.thing))
         for mention in known
     ]
 
 
-def _rows(kind: ThingKind, ids: Iterable[UUID]) -> Mapping[UUID, Any]:
+def _rows(kind: ThingKind, ids: Iterable[UUID], *, notices: bool) -> Mapping[UUID, Any]:
     names = {field.name for field in kind.model._meta.concrete_fields}  # noqa: SLF001 - Django's documented name
     related = [name for name in ("agent", "team", "person", "source", "target") if name in names]
     found = kind.model._default_manager.defer(*UNREAD & names)  # noqa: SLF001 - as above
-    rows: Mapping[UUID, Any] = (found.select_related(*related) if related else found).in_bulk(list(ids))
+    found = found.select_related(*related) if related else found
+    rows: Mapping[UUID, Any] = (listed(found) if notices else found).in_bulk(list(ids))
     return rows

@@ -64,7 +64,7 @@ def mention_groups(mentions: Iterable[SubjectMention]) -> list[MentionGroup]:
     """Return the mentions, which are in the order of their kinds, by kind; one query per kind."""
     views = [
         MentionView(thing, list(sentences_with(thing.mention.spellings, thing.texts))[:SENTENCES])
-        for thing in linked_things(mentions)
+        for thing in linked_things(mentions, notices=True)
     ]
     by_kind = groupby(views, key=lambda view: view.thing.kind)
     return [MentionGroup(kind.label, list(of_kind)) for kind, of_kind in by_kind]

@@ -12,6 +12,7 @@ from uuid import UUID
 
 from django.db import transaction
 
+from assembly.records.stored_copies import copies_check_again
 from config.db.statements import execute_sql, fetch_rows
 from memories.lifecycle.thing_tables import THING_TABLES
 from memories.lifecycle.tiers import Tier
@@ -111,7 +112,8 @@ def withheld_things_sync(subject: Subject) -> None:
         "withheld": int(Sensitivity.WITHHELD),
         "default": int(DEFAULT_LEVEL),
     }
-    execute_sql(REMEMBER_SQL, facts)
+    if execute_sql(REMEMBER_SQL, facts):
+        copies_check_again()
     for table in sorted(set(TABLES.values())):
         _seal(table, facts)
         execute_sql(WITHHOLD_SQL.format(table=table), facts)

@@ -99,6 +99,7 @@ def reading_log(request: HttpRequest) -> HttpResponse:
         "rows": reading_rows(shown),
         "next": next_page_url(request.path, request.GET.dict(), cursor),
         "days": settings.READINGS_DAYS,
+        "sees_all": principal_of(request).is_admin,
     }
     return render(request, "teams/readings/log.html", facts, status=200 if form.is_valid() else 422)
 

@@ -67,14 +67,16 @@ def origin(name: str | None) -> SafeString:
 
 
 @register.simple_tag(takes_context=True)
-def nav_link(context: dict[str, Any], name: str, label: str, new: int = 0) -> SafeString:
+def nav_link(context: dict[str, Any], name: str, label: str, new: int = 0, also: str = "") -> SafeString:
     """Return a link of the main navigation, which is marked as current on all pages below its address.
 
-    `new` is a number that stands behind the label, unless it is 0.
+    `new` is a number that stands behind the label, unless it is 0. `also` names a page without a link of its own, which
+    belongs to this one.
     """
     address = _page_address(name, get_script_prefix())
     path = context["request"].path if "request" in context else ""
-    current = path == address or (address != "/" and path.startswith(address))
+    own = (address, *([_page_address(also, get_script_prefix())] if also else ()))
+    current = path == address or any(one != "/" and path.startswith(one) for one in own)
     return _navigation_link(address, str(label), intcomma(new) if new else "", current)
 
 

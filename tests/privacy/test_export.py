@@ -3,6 +3,7 @@
 import io
 import json
 import zipfile
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,8 +15,12 @@ from assembly.models import Alert, AssemblyFeedback, AssemblyFlag
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.sources.base import ConversationTurn
+from memories.jobs.services import RetryLater
+from memories.lifecycle.thing_tables import MEMORIES
+from memories.lifecycle.tiers import Tier
+from memories.lifecycle.transitions import things_move
 from memories.models import Event, Job
-from memories.services import MemoryFacts, memory_create, memory_update
+from memories.services import MemoryFacts, memories_create, memory_create, memory_update
 from privacy.erasure.places import PLACES, Treatment
 from privacy.models import MentionStatus, Subject, SubjectFile
 from privacy.subjects import export
@@ -25,8 +30,11 @@ from privacy.subjects.services import mentions_decide
 from teams.activity.models import Activity
 from teams.models import Reading, Team, User
 from teams.principal import SYSTEM
+from teams.sealing.fields import UNREADABLE_NOTICE
 from teams.sensitivity import Sensitivity, reading_everything
 from tests.assembly.conflicts.conflict_factories import conflict_between
+from tests.client import Api, problem
+from tests.pages.conftest import _uncollected_static_files  # noqa: F401 - a fixture
 from tests.privacy.subject_factories import KINDS_OF_AGENT, NAME, link_all, scanned_subject, tell_everything
 
 pytestmark = pytest.mark.django_db
@@ -194,3 +202,75 @@ def test_a_download_is_recorded_as_a_reading_of_what_is_confidential(agent: Agen
     assert (reading.things, reading.counts, reading.actor) == ([secret.id], {"memory": 1}, admin.principal.ref)
     act = Activity.objects.get(action="export.downloaded")
     assert (act.target, act.detail) == (f"subject:{subject.id}", {"file": str(file.id)})
+
+
+@pytest.fixture
+def unreadable(agent: Agent, settings: Any, tmp_path: Path) -> Subject:
+    """A subject named by a memory, and by a frozen one whose file is away."""
+    settings.FROZEN_FOLDER = tmp_path
+    facts = [MemoryFacts(kind="fact", text=f"{NAME} drinks {what}") for what in ("tea", "milk")]
+    frozen, _ = memories_create(owner=agent, facts=facts, principal=SYSTEM)
+    assert things_move(MEMORIES, [frozen.id], Tier.FROZEN) == [frozen.id]
+    subject = scanned_subject()
+    link_all(subject)
+    for file in tmp_path.iterdir():
+        file.rename(tmp_path / f"away-{file.name}")
+    return subject
+
+
+def stored_again(folder: Path) -> None:
+    for file in folder.iterdir():
+        file.rename(folder / file.name.removeprefix("away-"))
+
+
+SENTENCES = ("was not written", f"“{timezone.now():%Y-%m}.texts” in the folder of frozen texts", "Try again later")
+
+
+def test_without_a_frozen_text_rest_writes_no_file_and_says_why(unreadable: Subject, admin_api: Api) -> None:
+    refused = admin_api.post(f"subjects/{unreadable.id}/files")
+    assert problem(refused) == (503, "frozen_text_unreachable")
+    assert all(sentence in refused.json()["detail"] for sentence in SENTENCES)
+    assert not SubjectFile.objects.exists()
+
+
+@pytest.mark.usefixtures("_uncollected_static_files")
+def test_without_a_frozen_text_the_page_says_why_and_works_again(
+    unreadable: Subject, admin: User, tmp_path: Path
+) -> None:
+    client = Client()
+    client.force_login(admin)
+    address = f"/subjects/{unreadable.id}/files/"
+    page = client.post(address, follow=True)
+    assert page.status_code == 200
+    assert all(sentence in page.content.decode() for sentence in SENTENCES)
+    assert not SubjectFile.objects.exists()
+    review = client.get(f"/subjects/{unreadable.id}/?status=linked").content.decode()
+    assert f"<mark>{NAME}</mark> drinks milk" in review
+    assert UNREADABLE_NOTICE in review
+    assert client.get(f"/subjects/{unreadable.id}/erase/").status_code == 200
+    stored_again(tmp_path)
+    client.post(address)
+    assert SubjectFile.objects.get().finished_at
+
+
+@pytest.mark.usefixtures("_uncollected_static_files")
+def test_a_job_waits_for_the_frozen_text(
+    unreadable: Subject, admin: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(export, "MAX_IMMEDIATE_MENTIONS", 0)
+    file = subject_file_create(subject=unreadable, principal=SYSTEM)
+    job = Job.objects.get(kind="write_subject_file")
+    with reading_everything(), pytest.raises(RetryLater) as failed:
+        write_subject_file(job, lambda _steps: None)
+    assert all(sentence in str(failed.value) for sentence in SENTENCES)
+    Job.objects.filter(id=job.id).update(error=str(failed.value))
+    client = Client()
+    client.force_login(admin)
+    assert "was not written" in client.get(f"/subjects/{unreadable.id}/files/").content.decode()
+    file.refresh_from_db()
+    assert (file.finished_at, bytes(file.content or b"")) == (None, b"")
+    stored_again(tmp_path)
+    with reading_everything():
+        write_subject_file(job, lambda _steps: None)
+    file.refresh_from_db()
+    assert file.finished_at

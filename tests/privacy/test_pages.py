@@ -7,6 +7,7 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from agents.models import Agent
 from memories.models import Memory
@@ -176,3 +177,17 @@ def test_sentences_are_cut_at_their_ends() -> None:
     [short, other] = sentences_with(["Ada", "Ada Okafor"], ["Hi! Ada Okafor came.\nThen Ada left. Bye."])
     assert (short.before, short.spelling, short.after) == ("", "Ada Okafor", " came.")
     assert (other.before, other.spelling, other.after) == ("Then ", "Ada", " left.")
+
+
+def test_the_page_of_an_erased_subject_says_so_and_offers_nothing_that_is_refused(staff: Client, agent: Agent) -> None:
+    subject = scanned_subject()
+    Subject.objects.filter(id=subject.id).update(name="[erased]", note="", erased_at=timezone.now())
+    subject.identifiers.all().delete()
+    page = text_of(staff, f"/subjects/{subject.id}/")
+    assert "was erased" in page
+    assert 'href="/erasures/"' in page
+    for refused in ("Search again", "Show everything", "Searched for", "/edit/", "/restriction/", "/erase/"):
+        assert refused not in page
+    assert f"/subjects/{subject.id}/delete/" in page
+    nav = text_of(staff, "/erasures/")
+    assert re.search(r'<a href="/subjects/" aria-current="page">', nav)

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from psycopg._preparing import PrepareManager
 
 from agents.models import Agent
 from assembly.conflicts.find import item_conflicts_find
@@ -36,8 +35,6 @@ from tests.sensitivity.restricted_things import WRITER, add_files, add_items, ad
 )
 OWN = ("agents", "assembly", "config", "memories", "privacy", "teams")
 CODE = (ModuleType, type, FunctionType, BuiltinFunctionType, MethodType)
-STATEMENTS = (PrepareManager,)
-"""A connection has the statements of late, in which a text that was raised since then may stand."""
 MARKER = "Vyqxkept"
 """Not the marker of other tests, whose fixtures pytest keeps."""
 PLAIN = "Plainly"
@@ -63,7 +60,7 @@ def kept_in_memory() -> Iterator[tuple[str, Any]]:
         waiting += [
             (place, member)
             for member in (*gc.get_referents(one), *members)
-            if not issubclass(type(member), CODE + STATEMENTS)  # isinstance would evaluate what is lazy
+            if not issubclass(type(member), CODE)  # isinstance would evaluate what is lazy
         ]
 
 

@@ -8,6 +8,8 @@ from django.db.backends.postgresql import base
 from psycopg import Connection, OperationalError
 from psycopg_pool import PoolTimeout
 
+from config.db.statements import StatementNames
+
 MAX_PREPARED = 200
 """The most statements that a connection keeps prepared. Where memories are divided, the dozen of a search are prepared
 once for each partition; psycopg would keep 100, and prepare some again and again.
@@ -44,7 +46,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
             if not self.pool:
                 raise OperationalError("The connection was closed immediately.")
             self.pool.putconn(connection)  # which makes another in its place
-        connection.prepared_max = MAX_PREPARED
+        if not isinstance(connection._prepared, StatementNames):  # noqa: SLF001 - psycopg offers no other way
+            connection._prepared = StatementNames.of(connection, MAX_PREPARED)  # noqa: SLF001 - as above
         return connection
 
 
