@@ -52,7 +52,7 @@ from assembly.sources import SOURCES
 from assembly.sources.base import GatherContext, SourceReport, SourceResult
 from assembly.sources.external.pending import PendingExternalSources
 from assembly.sources.external.questions import EXTERNAL_SOURCE, external_queries
-from assembly.sources.readings import Readings
+from assembly.sources.readings import Readings, ReadWhen
 from assembly.sources.search_reuse import SearchReuse
 from assembly.sources.time_budget import StatementDeadline, TimeBudget
 from config.db.statements import Rows
@@ -94,7 +94,7 @@ class GatherRun:
     readings: Readings | None = None
     """Readings that were made before the request came; with `is_ahead`, those that this run makes."""
     is_ahead: bool = False
-    was_ahead: bool = False
+    rows_read: ReadWhen = "now"
     expected_counts: ChangeCounts = NO_OWNERS
     preconditions: Preconditions | None = None
     candidates: list[Candidate] = field(default_factory=list)
@@ -126,8 +126,8 @@ class GatherRun:
         assert self.preconditions  # noqa: S101 - nothing comes before it, and nothing is done without it
         reports = [*filter(None, [self.topic_embedding.report]), *self.reports.values()]
         kept, reuse = (self.candidates, reports, self.gather_context, self.preconditions), self.gather_context.reuse
-        was_ahead = self.was_ahead and not (reuse and reuse.made_now)
-        return GatherResult(*kept, self.expected_counts, self.conflicts, was_ahead, self.statements.cost)
+        when = reuse.read_when(self.rows_read) if reuse else self.rows_read
+        return GatherResult(*kept, self.expected_counts, self.conflicts, when, self.statements.cost)
 
     def _embed_topic(self) -> None:
         """Embed the topic if it has changed since it was embedded last."""
@@ -155,7 +155,7 @@ class GatherRun:
             self.is_unbatched = True
         else:
             if self.reports.keys() == self._sources().keys():  # no rule needs a further source
-                self.expected_counts, self.was_ahead = read.counts, read.was_ahead
+                self.expected_counts, self.rows_read = read.counts, read.when
                 return True
         self.candidates, self.reports, self.withheld = [], {}, {}
         self.gather_context, self.profile = gather_context, profile
@@ -203,15 +203,15 @@ class GatherRun:
             return
         asked, seconds = self.time.elapsed_ms, self.time.seconds_for_sources * BATCH_TIME_SHARE
         try:
-            found, was_ahead = self._rows_of(parts, seconds)
+            found, when = self._rows_of(parts, seconds)
         except DatabaseError as error:  # which part failed is found out one by one
             self.is_unbatched = True
             raise NewSnapshot from error
-        self.was_ahead |= was_ahead
+        self.rows_read = when if self.rows_read == "now" else self.rows_read
         for part, rows in zip(parts, found, strict=True):
             self._try(part, partial(part.read, rows, asked))
 
-    def _rows_of(self, parts: Sequence[BatchedQuery], seconds: float) -> tuple[Sequence[Rows], bool]:
+    def _rows_of(self, parts: Sequence[BatchedQuery], seconds: float) -> tuple[Sequence[Rows], ReadWhen]:
         read = partial(self.statements.together, seconds=seconds)
         return rows_with_readings(parts, self.readings, read, is_ahead=self.is_ahead)
 

@@ -31,7 +31,7 @@ from assembly.pipeline.read_plan import BatchedQuery, parse_preconditions
 from assembly.pipeline.reconciliations import KnownConflict
 from assembly.records.change_counters import NO_OWNERS, ChangeCounts, load_change_counts
 from assembly.sources.base import SourceResult
-from assembly.sources.readings import Readings
+from assembly.sources.readings import Readings, ReadWhen
 from config.caching.process_cache import ProcessCache
 from config.db.statements import Rows, Statement
 from teams.sensitivity import Clearances, may_cache
@@ -57,13 +57,11 @@ class CachedRows:
 
 
 class ReadRows(NamedTuple):
-    """What each part made of its rows, the counters that remain to be checked, and whether the rows are readings that
-    were made before the request came.
-    """
+    """What each part made of its rows, the counters that remain to be checked, and when the rows were read."""
 
     found: Sequence[Any]
     counts: ChangeCounts
-    was_ahead: bool = False
+    when: ReadWhen = "now"
 
 
 class RowCache:
@@ -97,61 +95,61 @@ def read_with_cache(
     parts: Sequence[BatchedQuery],
     profile: Profile,
     owners: Sequence[UUID],
-    read: Callable[[], tuple[Sequence[Rows], bool]],
+    read: Callable[[], tuple[Sequence[Rows], ReadWhen]],
     *,
     clearances: Clearances,
     trust_cache: bool = False,
 ) -> ReadRows:
     """Return what each part makes of its rows, all from one snapshot, and the counters that remain to be checked.
 
-    The first part must read the preconditions. `read` returns the rows of all parts, and whether they were read before
-    the request came. If the owners' change counters are those of the cached rows, only the counters are read. With
-    `trust_cache`, rows that were unchanged at their last check are returned without a check: the result is valid if the
-    returned counters are still current. `clearances` are those of the statements. Raises Django's database errors.
+    The first part must read the preconditions. `read` returns the rows of all parts, and when they were read. If the
+    owners' change counters are those of the cached rows, only the counters are read. With `trust_cache`, rows that were
+    unchanged at their last check are returned without a check: the result is valid if the returned counters are still
+    current. `clearances` are those of the statements. Raises Django's database errors.
     """
     sent = [part.statement for part in parts]
     asked = hashkey(profile.sections, *((one.sql, *one.parameters.values()) for one in sent))  # hashed once
     kept = row_cache.get(asked)
     if kept and kept.was_unchanged and trust_cache:
-        return ReadRows(kept.found, ChangeCounts(tuple(owners), kept.changes))
+        return ReadRows(kept.found, ChangeCounts(tuple(owners), kept.changes), "earlier")
     if kept and kept.changes == load_change_counts(*owners):
         kept.was_unchanged = True
-        return ReadRows(kept.found, NO_OWNERS)
-    rows, was_ahead = read()
+        return ReadRows(kept.found, NO_OWNERS, "earlier")
+    rows, when = read()
     found = [part.made(mine) for part, mine in zip(parts, rows, strict=True)]
     if may_cache(clearances.highest) or all(map(_may_cache, found)):
         row_cache.keep(asked, CachedRows(found[0].changes, found, sum(map(_memory_bytes, rows))))
-    return ReadRows(found, NO_OWNERS, was_ahead)
+    return ReadRows(found, NO_OWNERS, when)
 
 
-def read_without_cache(parts: Sequence[BatchedQuery], read: Callable[[], tuple[Sequence[Rows], bool]]) -> ReadRows:
+def read_without_cache(parts: Sequence[BatchedQuery], read: Callable[[], tuple[Sequence[Rows], ReadWhen]]) -> ReadRows:
     """Return what each part makes of its rows; `read` is that of `read_with_cache`. Nothing is cached."""
-    rows, was_ahead = read()
-    return ReadRows([part.made(mine) for part, mine in zip(parts, rows, strict=True)], NO_OWNERS, was_ahead)
+    rows, when = read()
+    return ReadRows([part.made(mine) for part, mine in zip(parts, rows, strict=True)], NO_OWNERS, when)
 
 
 def rows_with_readings(
     parts: Sequence[BatchedQuery], readings: Readings | None, together: Together, *, is_ahead: bool
-) -> tuple[Sequence[Rows], bool]:
-    """Return the rows of the parts, and whether they are readings; then only the preconditions were read anew.
+) -> tuple[Sequence[Rows], ReadWhen]:
+    """Return the rows of the parts, and when they were read; of readings, only the preconditions are read anew.
 
     With `is_ahead`, the readings are being made: the rows are kept in them. A batch without the preconditions is one of
     several of a snapshot, and is read anew.
     """
     first, *others = statements = [part.statement for part in parts]
     if readings is None or parts[0].made is not parse_preconditions:
-        return together(statements), False
+        return together(statements), "now"
     if is_ahead:
         found = together(statements)
         readings.keep_rows(parse_preconditions(found[0]).changes, others, found[1:])
-        return found, False
+        return found, "now"
     known = readings.rows_of(others)
     if known is None:
-        return together(statements), False
+        return together(statements), "now"
     (rows,) = together([first])
     if parse_preconditions(rows).changes == readings.changes:
-        return [rows, *known], True
-    return [rows, *together(others)], False
+        return [rows, *known], "ahead"
+    return [rows, *together(others)], "now"
 
 
 def _may_cache(found: Any) -> bool:

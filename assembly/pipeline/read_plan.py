@@ -23,6 +23,7 @@ from assembly.records.change_counters import NO_OWNERS, ChangeCounts, counts_sql
 from assembly.sources.base import GatherContext, Need, SourceReport
 from assembly.sources.entities import find_mentions
 from assembly.sources.external.questions import EXTERNAL_SOURCE as EXTERNAL
+from assembly.sources.readings import ReadWhen
 from assembly.sources.time_budget import ReadCost
 from assembly.sources.withheld import counted_together, withheld_by_source, withheld_statement
 from config.caching.cached_function import cached_function
@@ -209,8 +210,7 @@ class GatherResult:
     """Counters that the result depends on; writing the record fails if they have moved."""
     conflicts: tuple[KnownConflict, ...] | None = ()
     """The known conflicts of the owners; None if they could not be read in time."""
-    was_ahead: bool = False
-    """Whether everything had been read before the request came, because it was expected."""
+    read_when: ReadWhen = "now"
     cost: ReadCost = field(default_factory=ReadCost)
     second_round: SecondRound | None = None
     """The second round, which widened the candidates; None if none was needed."""

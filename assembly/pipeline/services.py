@@ -186,7 +186,7 @@ def _assemble_and_record(
         if recorded:
             recorded(assembly)
     if settings.PREASSEMBLY:
-        count_preassembly(hit=gathered.was_ahead)
+        count_preassembly(gathered.read_when)
     note_written(assembly)
     store_token_counts(uncounted, ruled.tokenizer)
     answer = AssemblyResult(assembly, assembled.content, assembled.decisions)

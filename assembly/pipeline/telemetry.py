@@ -31,6 +31,7 @@ from assembly.records.recorded_quality import context_quality
 from assembly.sources.base import SourceReport, SourceResult
 from assembly.sources.external.questions import EXTERNAL_SOURCE as EXTERNAL
 from assembly.sources.external.questions import ExternalAnswer
+from assembly.sources.readings import ReadWhen
 from assembly.sources.time_budget import ReadCost
 from config.caching.cache_metrics import CacheUsage
 from config.observability.tracing import Attributes, span
@@ -101,7 +102,7 @@ PREASSEMBLIES = Counter(
 )
 PREASSEMBLY = Counter(
     "memory_preassembly_lookups_total",
-    "New contexts, by whether their sources had been read before they were asked for: hit or miss.",
+    "New contexts, by when their sources were read: before, as expected (hit), for another one (known), now (miss).",
     ["result"],
 )
 
@@ -140,9 +141,12 @@ def count_second_round(outcome: str) -> None:
     with_labels(SECOND_ROUNDS, outcome).inc()
 
 
-def count_preassembly(*, hit: bool) -> None:
-    """Count a new context: whether its sources had been read before it was asked for."""
-    with_labels(PREASSEMBLY, "hit" if hit else "miss").inc()
+_PREASSEMBLY_RESULTS: Mapping[ReadWhen, str] = {"ahead": "hit", "earlier": "known", "now": "miss"}
+
+
+def count_preassembly(when: ReadWhen) -> None:
+    """Count a new context by when its sources were read."""
+    with_labels(PREASSEMBLY, _PREASSEMBLY_RESULTS[when]).inc()
 
 
 _token_counts, _rendered_texts = CacheUsage("process", "token_counts"), CacheUsage("process", "rendered_texts")

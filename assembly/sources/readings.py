@@ -10,9 +10,13 @@ uses readings compares the counters of the present snapshot first.
 import hashlib
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from config.db.statements import Rows, Statement
 from memories.search.memory_search import FoundMemory
+
+ReadWhen = Literal["now", "ahead", "earlier"]
+"""When what a request needs was read: for it, before it because it was expected, or for an earlier request."""
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
-from assembly.sources.readings import Readings
+from assembly.sources.readings import Readings, ReadWhen
 from config.caching.process_cache import ProcessCache
 from memories.search.memory_search import FoundMemory
 from teams.sensitivity import may_cache
@@ -39,7 +39,8 @@ _found = ProcessCache[Hashable, _FoundBefore](
 
 @dataclass(slots=True)
 class SearchReuse:
-    """The searches of one context: the change counters that were read before them, and how many were made for it.
+    """The searches of one context: the change counters that were read before them, how many were made for it, and how
+    many for earlier ones.
 
     `readings` are those that were made before the request came; with `is_ahead`, those that are being made for a
     request that is only expected: then nothing is cached here.
@@ -49,6 +50,7 @@ class SearchReuse:
     readings: Readings | None = None
     is_ahead: bool = False
     made_now: int = 0
+    made_earlier: int = 0
 
     def found(self, asked: Hashable, search: Callable[[], Sequence[FoundMemory]]) -> Sequence[FoundMemory]:
         """Return what the search found before, or finds now; `asked` holds all that its result depends on, apart from
@@ -59,7 +61,7 @@ class SearchReuse:
             self.readings.keep_search(asked, found)
             return found
         if known := _found.get(asked, lambda entry: entry.changes == self.changes):
-            self.made_now += 1  # for an earlier request
+            self.made_earlier += 1
             return known.found
         ahead = self.readings.found_by(asked) if self.readings and self.readings.changes == self.changes else None
         if ahead is None:
@@ -68,6 +70,12 @@ class SearchReuse:
         if all(may_cache(memory.sensitivity) for memory in found):
             _found.put(asked, _FoundBefore(self.changes, found, _memory_bytes(found)))
         return found
+
+    def read_when(self, rows: ReadWhen) -> ReadWhen:
+        """Return when all was read that takes long: the searches, and the rows, which were read at that time."""
+        if self.made_now:
+            return "now"
+        return "earlier" if rows == "now" and self.made_earlier else rows
 
 
 def forget_searches() -> None:

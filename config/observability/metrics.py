@@ -109,7 +109,7 @@ def _hit_ratio(families: Iterable[Metric]) -> Metric:
 
 
 def _preassembly_ratio(families: Iterable[Metric]) -> Metric:
-    words = "New contexts whose sources had been read before they were asked for, per new context; NaN without any."
+    words = "Contexts whose sources had been read ahead, per context that no earlier one had read for; NaN without any."
     return GaugeMetricFamily(
         PREASSEMBLY_RATIO, words, value=_share_of_hits(families, "memory_preassembly_lookups_total")
     )
@@ -122,7 +122,7 @@ def _share_of_hits(families: Iterable[Metric], counter: str) -> float:
         for sample in family.samples
         if sample.name == counter
     }
-    lookups = sum(found.values())
+    lookups = found.get("hit", 0.0) + found.get("miss", 0.0)
     return found.get("hit", 0.0) / lookups if lookups else math.nan
 
 

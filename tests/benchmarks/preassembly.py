@@ -12,7 +12,8 @@ order of the two changes from day to day, so that a machine that does something 
 number of plays (3). Others ask at the same time, about OTHERS (3) times per second at random moments, for contexts that
 nobody can expect. ONLY_DAY plays one of the two.
 
-`<day>_hits_<n>`: the share of the questions of the n-th play whose sources had been read before, as `/metrics` tells.
+`<day>_hits_<n>`: of the questions of the n-th play that no earlier question of the play had read for, the share whose
+sources had been read ahead, as `/metrics` tells; `<day>_known_<n>`: the share that an earlier one had read for.
 `<day>_asked_before_<n>`: the share that was asked in the same words before, which is the most that can be expected.
 `recorded_differing`: contexts that are not those of the same question, for the same moment, without pre-assembly.
 `<day>_read_ahead`: how many contexts the worker has read for. `<day>_asked_p50_<on|off>`: milliseconds of the
@@ -103,9 +104,11 @@ class _Played:
                     told = self._play(client, address, steps, way)
                     after = _counted(address)
                     if way == "on":
-                        answers, gain = told, after["hit"] - before["hit"]
-                        read += int(after["read"] - before["read"])
-                        self._figure(f"hits_{number}", gain / len(steps), "ratio", len(steps))
+                        answers, gain = told, {name: after[name] - before[name] for name in after}
+                        read += int(gain["read"])
+                        new = len(steps) - int(gain["known"])
+                        self._figure(f"hits_{number}", gain["hit"] / new, "ratio", new)
+                        self._figure(f"known_{number}", gain["known"] / len(steps), "ratio", len(steps))
                     elif answers and not any(step.event for step in steps):  # nothing has changed since
                         differing += self._differing(client, steps, answers)
                         compared += len(answers)
@@ -189,8 +192,10 @@ def _forget_over_night() -> None:
 
 
 def _counted(address: str) -> dict[str, float]:
-    """Return how many new contexts were read ahead (`hit`), and how many contexts the worker has read for (`read`)."""
-    found = {"hit": 0.0, "read": 0.0}
+    """Return how many new contexts were read ahead (`hit`) or for an earlier one (`known`), and how many contexts the
+    worker has read for (`read`).
+    """
+    found = {"hit": 0.0, "known": 0.0, "miss": 0.0, "read": 0.0}
     for family in text_string_to_metric_families(httpx.get(f"{address}/metrics").raise_for_status().text):
         for sample in family.samples:
             if sample.name == "memory_preassembly_lookups_total":

@@ -69,16 +69,21 @@ def restarted() -> None:
 
 def hits_of(call: Callable[[], object]) -> tuple[float, float]:
     """How many hits and misses of pre-assembly the call counts."""
+    counted = lookups_of(call)
+    return counted["hit"], counted["miss"]
+
+
+def lookups_of(call: Callable[[], object]) -> dict[str, float]:
+    """How many contexts of each result the call counts."""
     before = _lookups()
     call()
-    after = _lookups()
-    return after["hit"] - before["hit"], after["miss"] - before["miss"]
+    return {result: count - before[result] for result, count in _lookups().items()}
 
 
 def _lookups() -> dict[str, float]:
     return {
         result: REGISTRY.get_sample_value("memory_preassembly_lookups_total", {"result": result}) or 0
-        for result in ("hit", "miss")
+        for result in ("hit", "known", "miss")
     }
 
 

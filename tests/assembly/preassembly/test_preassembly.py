@@ -13,6 +13,8 @@ from agents.services import agent_create
 from assembly.contexts.documents import assembly_document
 from assembly.models import Assembly
 from assembly.pipeline.answer_cache import AssemblyResult
+from assembly.pipeline.request import AssemblyRequest
+from assembly.pipeline.services import assemble
 from assembly.pipeline.shared_answers import shared_answers
 from assembly.pipeline.shared_readings import decode_readings, encode_readings, share_readings
 from assembly.preassembly import reading_ahead
@@ -23,7 +25,7 @@ from memories.services import MemoryFacts, memories_create
 from teams.principal import SYSTEM
 from teams.sensitivity import Sensitivity
 from tests.assembly.pipeline.edits import EDITS
-from tests.assembly.preassembly.scene import A, B, C, Owners, ask, hits_of
+from tests.assembly.preassembly.scene import A, B, C, Owners, ask, hits_of, lookups_of
 
 LEVELS = (("The porter", Sensitivity.INTERNAL), ("The treasurer", Sensitivity.RESTRICTED))
 
@@ -126,6 +128,14 @@ def test_a_hit_counts_once_and_another_budget_of_the_question_is_one_too(owners:
     worker.round()
     assert hits_of(lambda: ask(owners, B, max_tokens=900)) == (1, 0)
     assert hits_of(lambda: ask(owners, f"{B} Or C?")) == (0, 1)
+
+
+def test_what_was_read_for_an_earlier_context_is_neither_hit_nor_miss(owners: Owners) -> None:
+    ask(owners, B)
+    shorter = AssemblyRequest(topic=B, max_tokens=900)
+    agent, team = owners
+    counted = lookups_of(lambda: assemble(agent=agent, team=team, asked=shorter, principal=SYSTEM))
+    assert counted == {"hit": 0, "known": 1, "miss": 0}
 
 
 def test_readings_survive_being_shared_exactly(owners: Owners) -> None:
