@@ -96,10 +96,28 @@ def test_what_is_about_two_things_is_not_asked(left: str, right: str) -> None:
     assert model.asked == []
 
 
-def test_what_is_far_in_meaning_is_not_asked() -> None:
+def test_sentences_of_longer_texts_are_asked_only_if_they_are_near_in_meaning() -> None:
+    far = "Beef is what Lena bought."
     model = Model(CONTRADICTS)
-    assert compare_texts(VEGAN, BEEF, similarity=0.49, model=model).label != "conflict"
-    assert model.asked == []
+    assert compare_texts(VEGAN, far, similarity=0.49, model=model).kind == "meaning"
+    assert len(model.asked) == 2
+    assert compare_texts(VEGAN, f"{far} Otto stayed at home.", similarity=0.49, model=model).label != "conflict"
+    assert len(model.asked) == 2
+
+
+REFUTED = ("The support team never works on Sundays.", "On Sundays the support team works from home.")
+
+
+def test_a_conflict_by_cues_is_none_if_the_model_is_sure_of_it() -> None:
+    assert compare_texts(*REFUTED, similarity=0.8).label == "conflict"
+    surely = Model(lambda *_: (0.05, 0.2))
+    found = compare_texts(*REFUTED, similarity=0.8, model=surely)
+    assert (found.label, found.kind, found.severity, found.cue) == ("similar", "", 0.0, "")
+    assert found.probability == pytest.approx(0.95)
+    hardly = Model(lambda *_: (0.15, 0.2))
+    assert compare_texts(*REFUTED, similarity=0.8, model=hardly) == compare_texts(*REFUTED, similarity=0.8)
+    failing = Failing(ENTAILS)
+    assert compare_texts(*REFUTED, similarity=0.8, model=failing) == compare_texts(*REFUTED, similarity=0.8)
 
 
 def test_on_other_days_a_contradiction_is_a_change() -> None:
