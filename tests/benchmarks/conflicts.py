@@ -24,7 +24,7 @@ figures of the held-out pairs have these names; those of other files end with th
 `ms_per_long_pair` that of texts of 2,000 characters. DATA=folder prints the same figures for its files NAME.jsonl, with
 left, right and label in each line.
 
-If CONFLICT_MODEL_FOLDER names the folder of a language model, all figures of pairs, of corpora and of times are also
+Unless CONFLICT_MODEL_FOLDER is off, all figures of pairs, of corpora and of times are also
 printed with the model, with names that end with `_with_model`.
 
 `conflicts_per_1000_texts_NAME` is how many pairs are called conflicts when all texts of a corpus are compared as

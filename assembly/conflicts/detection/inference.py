@@ -3,7 +3,7 @@
 The task is called natural-language inference. A model tells the probabilities that a first sentence, the premise,
 contradicts or entails a second one, the hypothesis. Both directions are asked, so that swapped texts give equal
 answers. A model is asked last, about few pairs, because it needs some ten times the time of a comparison: about a
-conflict that the cues found, and where they found no conflict, change or duplicate. Which model there is, the caller
+conflict that the cues found, and where they found neither a conflict nor a duplicate. Which model there is, the caller
 says: this module knows none.
 """
 
