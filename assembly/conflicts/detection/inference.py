@@ -7,6 +7,7 @@ conflict that the cues found, and where they found neither a conflict nor a dupl
 says: this module knows none.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 
@@ -19,9 +20,12 @@ from assembly.conflicts.detection.classifier import (
 from assembly.conflicts.detection.duplicate_guards import is_possible_paraphrase
 from assembly.conflicts.detection.features import Pair, has_other_qualifier
 from assembly.conflicts.detection.polarity import compare_polarity
+from assembly.conflicts.detection.statement import Statement
 
 MAX_INFERRED_PAIRS = 4
 """The most pairs of statements of two texts about which a model is asked, those nearest in meaning first."""
+_LISTED = re.compile(r"\n[^\n:]{1,40}: ")
+"""This is in lists of properties, such as those of entities, which are no sentences."""
 INFERRED_STRENGTH = 0.8
 """The strength of a contradiction that a model finds, which names no values: that of opposite states."""
 
@@ -105,13 +109,17 @@ def _is_asked(pair: Pair) -> bool:
     left, right, cues = pair.left, pair.right, pair.cues
     return (
         (_is_near(pair) or not pair.is_in_long_text)
-        and states_one_thing(left)
-        and states_one_thing(right)
+        and _is_sentence(left)
+        and _is_sentence(right)
         and not cues.has_other_event
         and not cues.has_other_number
         and not has_other_qualifier(pair)
         and not compare_polarity(left, right, cues.common).has_other_subject
     )
+
+
+def _is_sentence(statement: Statement) -> bool:
+    return states_one_thing(statement) and not _LISTED.search(statement.text)
 
 
 def _is_near(pair: Pair) -> bool:

@@ -87,6 +87,7 @@ def test_what_the_cues_find_stays(left: str, right: str, label: str, judge: Judg
         ("Ward 3 has a view of the garden.", "Ward 4 looks onto the car park."),
         ("The shop opens early in summer.", "The shop closes late in summer."),
         ("load(vegan, canteen)", "load(beef, canteen)"),
+        (VEGAN, "School canteen (Place)\ncooks: beef\nopen: at noon"),
     ],
 )
 def test_what_is_about_two_things_is_not_asked(left: str, right: str) -> None:

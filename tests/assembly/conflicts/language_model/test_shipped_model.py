@@ -23,22 +23,22 @@ ROOT = Path(__file__).parents[4]
 PAIRS = Path(__file__).parents[1] / "pairs"
 MOST_BYTES = 25_000_000
 CONTRADICTIONS = [
-    ("Simon can't swim a stroke.", "Simon worked as a lifeguard all summer."),
-    ("Nobody has ever complained about the noise.", "The neighbours complain about the noise every week."),
-    ("The lease runs out at the end of June.", "The lease has been extended indefinitely."),
+    ("The museum is free for children under twelve.", "Children pay the full price at the museum."),
+    ("Nadia works alone on the garden project.", "Four people work with Nadia on the garden project."),
+    ("The lab notebook is kept on paper.", "The lab notebook exists only as a digital file."),
 ]
 AGREEING = [
-    ("The shop is open on Sundays.", "On Sundays you can shop there as well."),
     ("Marta leads the design team.", "The head of the design team is Marta."),
     ("The contract ends in March.", "The contract ends on 31 March 2026."),
     ("The bike costs 900 euros.", "The bike weighs 12 kg."),
-    ("Refunds are paid within a week.", "Customers get refunds in at most seven days."),
+    ("Priya likes short answers.", "Priya prefers replies that are brief."),
+    ("The north wing has new windows.", "The north wing is heated by a gas boiler."),
     ("The office is in Lisbon.", "The office has a roof terrace with a view of the river."),
 ]
 
 
 @pytest.fixture
-def model(settings: Any) -> InferenceModel:
+def model(settings: Any, db: None) -> InferenceModel:
     in_use._model_of.cache_clear()
     settings.CONFLICT_MODEL_FOLDER = settings.SHIPPED_CONFLICT_MODEL
     model = model_in_use()
@@ -81,9 +81,9 @@ def test_texts_that_agree_are_no_conflict(model: InferenceModel, left: str, righ
     assert compare_texts(left, right, similarity=0.7, model=model).label != "conflict"
 
 
-def test_a_worker_finds_what_contradicts_without_a_cue(model: InferenceModel, db: None) -> None:
+def test_a_worker_finds_what_contradicts_without_a_cue(model: InferenceModel) -> None:
     agent = agent_create(slug="ada", name="Ada", teams=[])
-    for text in (*CONTRADICTIONS[1], "The noise comes from the workshop."):
+    for text in (*CONTRADICTIONS[1], "The museum has a garden."):
         remember(agent, text)
     run_jobs()
     conflict = Conflict.objects.get()
@@ -96,7 +96,7 @@ def test_a_worker_finds_what_contradicts_without_a_cue(model: InferenceModel, db
     ("file", "precision", "recall", "false_alarms"),
     [
         ("sealed", 0.8, 0.6, 0.1),
-        pytest.param("institutions", 0.8, 0.4, 0.06, marks=pytest.mark.deep),
+        pytest.param("institutions", 0.8, 0.35, 0.05, marks=pytest.mark.deep),
     ],
 )
 def test_pairs_of_writers_that_it_has_not_seen_are_told_apart(
