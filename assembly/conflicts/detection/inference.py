@@ -24,6 +24,7 @@ from assembly.conflicts.detection.statement import Statement
 
 MAX_INFERRED_PAIRS = 4
 """The most pairs of statements of two texts about which a model is asked, those nearest in meaning first."""
+_GOES_ON = re.compile(r"\b(?:still|immer noch|todavía|aún)\b", re.IGNORECASE)
 _LISTED = re.compile(r"\n[^\n:]{1,40}: ")
 """This is in lists of properties, such as those of entities, which are no sentences."""
 INFERRED_STRENGTH = 0.8
@@ -86,7 +87,9 @@ def infer_labels(
     for place, there, back in zip(places, answers[::2], answers[1::2], strict=True):
         pair, before = compared[place]
         contradiction, equal = _of_both(there, back)
-        if contradiction >= model.threshold:
+        # The more pairs are compared, the likelier one of them is called a contradiction by chance.
+        least = (1 + model.threshold) / 2 if pair.is_in_long_text else model.threshold
+        if contradiction >= least:
             # Statements about different things do not contradict each other, so the model is as sure of one subject.
             subject = max(before.subject, contradiction)
             found[place] = Classification("conflict", contradiction, subject, contradiction)
@@ -123,8 +126,10 @@ def _is_sentence(statement: Statement) -> bool:
 
 
 def _is_near(pair: Pair) -> bool:
-    """Return whether the statements are near in meaning, and none tells of a change."""
-    return pair.cosine >= LEAST_COSINE and not (pair.left.has_change or pair.right.has_change)
+    """Return whether the statements are near in meaning, and none tells that something has changed or goes on."""
+    return pair.cosine >= LEAST_COSINE and not any(
+        statement.has_change or _GOES_ON.search(statement.text) for statement in (pair.left, pair.right)
+    )
 
 
 def _may_be_equal(pair: Pair) -> bool:

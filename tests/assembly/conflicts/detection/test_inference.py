@@ -112,6 +112,17 @@ def test_a_change_by_cues_is_a_conflict_if_the_model_finds_a_contradiction() -> 
     assert compare_texts(*both, similarity=0.9, model=Model(CONTRADICTS)).kind == "meaning"
 
 
+def test_a_contradiction_of_longer_texts_needs_a_higher_probability() -> None:
+    longer = f"{BEEF} Lena likes it."
+    halfway = Model(lambda *_: (0.94, 0.0))
+    assert compare_texts(VEGAN, BEEF, similarity=0.58, model=halfway).kind == "meaning"
+    assert compare_texts(VEGAN, longer, similarity=0.58, model=halfway).label != "conflict"
+    assert compare_texts(VEGAN, longer, similarity=0.58, model=Model(CONTRADICTS)).kind == "meaning"
+    asked = Model(CONTRADICTS)
+    assert compare_texts(VEGAN, longer.replace("Beef", "Still, beef"), similarity=0.58, model=asked).label != "conflict"
+    assert asked.asked == []
+
+
 REFUTED = ("The support team never works on Sundays.", "On Sundays the support team works from home.")
 
 
