@@ -191,9 +191,9 @@ def folder(name: str, default: Path) -> Path:
     return Path(text(name) or default).expanduser().absolute()
 
 
-def optional_folder(name: str) -> Path | None:
-    """Return an absolute path; None if it is not set."""
-    return folder(name, Path()) if text(name) else None
+def folder_or_off(name: str, default: Path) -> Path | None:
+    """Return an absolute path; None for the word “off”."""
+    return None if text(name).lower() == "off" else folder(name, default)
 
 
 def database(name: str) -> dict[str, Any] | None:

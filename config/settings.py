@@ -286,9 +286,10 @@ EMBEDDER_FOLDER = environment.folder("EMBEDDER_FOLDER", DATA_DIR / "embedders")
 
 CACHE_SENSITIVITY = environment.level("CACHE_SENSITIVITY")  # the highest
 
-# --- Conflicts: a language model that helps to find them, from a folder ---
+# --- Conflicts: a language model that helps to find them, the shipped one or that of a folder ---
 
-CONFLICT_MODEL_FOLDER = environment.optional_folder("CONFLICT_MODEL_FOLDER")
+SHIPPED_CONFLICT_MODEL = BASE_DIR / "assembly" / "conflicts" / "language_model" / "contradiction-minilm"
+CONFLICT_MODEL_FOLDER = environment.folder_or_off("CONFLICT_MODEL_FOLDER", SHIPPED_CONFLICT_MODEL)
 CONFLICT_MODEL_LABELS = environment.words("CONFLICT_MODEL_LABELS")
 CONFLICT_MODEL_PERCENT = environment.number("CONFLICT_MODEL_PERCENT", 90, minimum=50, maximum=100)
 CONFLICT_MODEL_THREADS = environment.number("CONFLICT_MODEL_THREADS", 1, minimum=1, maximum=64)

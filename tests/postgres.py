@@ -41,8 +41,9 @@ def pytest_load_initial_conftests() -> None:
     os.environ.pop("DATABASE_URL", None)
     os.environ[FOLDER] = os.environ["DOSSIER_DATA_DIR"] = folder
     # Of two tests, neither is to find what the other one has made. Those of the caches have caches of their own.
-    # The same holds for what a server reads while it is idle.
+    # The same holds for what a server reads while it is idle. The language model has tests of its own, too.
     os.environ |= {"SHARED_CACHE_BYTES": "0", "DISK_CACHE_BYTES": "0", "PREASSEMBLY": "off"}
+    os.environ["CONFLICT_MODEL_FOLDER"] = "off"
     (Path(folder) / "static").mkdir()  # or WhiteNoise warns that nothing was collected
     server = EmbeddedPostgres(Path(folder))
     _start(folder)

@@ -11,7 +11,7 @@ nobody has looked at it, and no weight or rule was made with it. The other two t
 but no rule that was made with them is in use. So the figures of both are the ones to expect of pairs like these.
 Six further writers were asked for natural texts, most of whose contradictions have no cue: `everyday.jsonl`,
 `companies.jsonl`, `institutions.jsonl`, `remembered.jsonl` (what assistants remember), `rules.jsonl` and
-`reports.jsonl`. Nothing was made or chosen with them.
+`reports.jsonl`. No weight or rule was made or chosen with them; the shipped language model was trained with them.
 `held_out.jsonl`, `fresh.jsonl` (other styles) and `notes.jsonl` (short notes and German) are not trained with, but
 the false alarms of `held_out` and `fresh` were read, a guard was made for one of `fresh`, and variants were chosen by
 the figures of all three. The cosines are those of the bundled embedder.
@@ -24,8 +24,9 @@ figures of the held-out pairs have these names; those of other files end with th
 `ms_per_long_pair` that of texts of 2,000 characters. DATA=folder prints the same figures for its files NAME.jsonl, with
 left, right and label in each line.
 
-If CONFLICT_MODEL_FOLDER names the folder of a language model, all figures of pairs, of corpora and of times are also
-printed with the model, with names that end with `_with_model`.
+Unless CONFLICT_MODEL_FOLDER is off, all figures of pairs, of corpora and of times are also printed with the language
+model, with names that end with `_with_model`. The shipped model was trained with all files but `institutions`, `sealed`
+and `fresh`, so only its figures of these are the ones to expect.
 
 `conflicts_per_1000_texts_NAME` is how many pairs are called conflicts when all texts of a corpus are compared as
 workers do: see `conflict_corpora`, which says what detection was trained with, and reads more corpora from the folder

@@ -103,12 +103,14 @@ def test_what_is_no_network_is_refused(nonsense: str, monkeypatch: pytest.Monkey
         environment.networks("EXTERNAL_ALLOWED_NETWORKS")
 
 
-def test_a_folder_that_may_be_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert environment.optional_folder("HERE") is None
+def test_a_folder_that_may_be_switched_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert environment.folder_or_off("HERE", tmp_path) == tmp_path
     monkeypatch.setenv("HERE", " ")
-    assert environment.optional_folder("HERE") is None
+    assert environment.folder_or_off("HERE", tmp_path) == tmp_path
+    monkeypatch.setenv("HERE", "Off")
+    assert environment.folder_or_off("HERE", tmp_path) is None
     monkeypatch.setenv("HERE", "~/models/nli")
-    assert environment.optional_folder("HERE") == Path.home() / "models" / "nli"
+    assert environment.folder_or_off("HERE", tmp_path) == Path.home() / "models" / "nli"
 
 
 def test_the_address_of_the_installation_is_needed_for_mail(monkeypatch: pytest.MonkeyPatch) -> None:

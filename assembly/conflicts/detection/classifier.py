@@ -157,6 +157,11 @@ def is_possible_conflict(pair: Pair) -> bool:
     return cosine >= LEAST_COSINE or (cosine >= LEAST_WORDY_COSINE and shares_words(pair))
 
 
+def differs_in_a_value(pair: Pair) -> bool:
+    """Return whether nothing but a number or date differs between statements that may be in a conflict."""
+    return is_possible_conflict(pair) and _differs_in_a_value(contradiction_features(pair))
+
+
 def _differs_in_a_value(features: Features) -> bool:
     """Return whether nothing but a number or date differs: one statement has all words of the other one."""
     apart = ("loose", "rest_of_both", "other_subject", "other_event", "other_slot", "exception", "change", "tense")

@@ -15,7 +15,7 @@ from assembly.conflicts.detection.clauses import clauses_of
 from assembly.conflicts.detection.cues import find_cues
 from assembly.conflicts.detection.differences import Difference, Kind
 from assembly.conflicts.detection.features import Pair
-from assembly.conflicts.detection.inference import INFERRED_STRENGTH, InferenceModel, infer_labels
+from assembly.conflicts.detection.inference import INFERRED_STRENGTH, InferenceModel, infer_labels, refute
 from assembly.conflicts.detection.statement import Statement
 from assembly.conflicts.detection.statement_analysis import analyse
 from assembly.conflicts.detection.text_statements import statements_of_both
@@ -28,7 +28,7 @@ MAX_SPLIT, MAX_CLAUSE_PAIRS = 3, 10
 MOST_OF_SHORT = 1
 """The most pairs of statements of two short texts, such as notes: the more pairs, the likelier is a cue by chance."""
 DECIDED: tuple[Label, ...] = ("conflict", "evolving", "duplicate")
-"""The labels that nothing further is asked about."""
+"""The labels after which clauses are not compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def compare_texts(
 
     `similarity` is the cosine of the embeddings of both texts. The dates are the days that the texts speak of, not
     those on which they were stored: different values on different days are not a conflict but a change. The model, if
-    there is one, is asked where the cues find no conflict, change or duplicate.
+    there is one, may refute a conflict that the cues find, and is asked where they find neither that nor a duplicate.
     """
     return compare_texts_by(
         load_classifier(), left, right, similarity=similarity, left_date=left_date, right_date=right_date, model=model
@@ -103,7 +103,10 @@ def compare_texts_by(
     chosen, label = _decide(compared, len(mine), len(theirs))
     if label not in DECIDED:
         chosen, label = _compare_clauses(mine, theirs, similarity, classifier) or (chosen, label)
-    if model and label not in DECIDED and (inferred := _infer(compared, model)):
+    if model and label == "conflict":
+        if refuted := refute(chosen.pair, chosen.found, model):
+            chosen, label = chosen._replace(found=refuted), refuted.label
+    elif model and label != "duplicate" and (inferred := _infer(compared, model)):
         chosen, label = _decide(inferred, len(mine), len(theirs))
         if label == "duplicate":  # what made it one
             chosen = max((one for one in inferred if one.model), key=lambda one: one.found.probability)

@@ -2,20 +2,31 @@
 
 The task is called natural-language inference. A model tells the probabilities that a first sentence, the premise,
 contradicts or entails a second one, the hypothesis. Both directions are asked, so that swapped texts give equal
-answers. A model is asked last, where the cues found no contradiction, change or duplicate, and about few pairs, because
-it needs some hundred times the time of a comparison. Which model there is, the caller says: this module knows none.
+answers. A model is asked last, about few pairs, because it needs some ten times the time of a comparison: about a
+conflict that the cues found, and where they found neither a conflict nor a duplicate. Which model there is, the caller
+says: this module knows none.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 
-from assembly.conflicts.detection.classifier import LEAST_COSINE, Classification, states_one_thing
+from assembly.conflicts.detection.classifier import (
+    LEAST_COSINE,
+    Classification,
+    differs_in_a_value,
+    states_one_thing,
+)
 from assembly.conflicts.detection.duplicate_guards import is_possible_paraphrase
 from assembly.conflicts.detection.features import Pair, has_other_qualifier
 from assembly.conflicts.detection.polarity import compare_polarity
+from assembly.conflicts.detection.statement import Statement
 
 MAX_INFERRED_PAIRS = 4
 """The most pairs of statements of two texts about which a model is asked, those nearest in meaning first."""
+_GOES_ON = re.compile(r"\b(?:still|immer noch|todavía|aún)\b", re.IGNORECASE)
+_LISTED = re.compile(r"\n[^\n:]{1,40}: ")
+"""This is in lists of properties, such as those of entities, which are no sentences."""
 INFERRED_STRENGTH = 0.8
 """The strength of a contradiction that a model finds, which names no values: that of opposite states."""
 
@@ -42,6 +53,19 @@ class InferenceModel(Protocol):
         """Return an inference per pair of premise and hypothesis; None where the model fails, which it tells itself."""
 
 
+def refute(pair: Pair, before: Classification, model: InferenceModel) -> Classification | None:
+    """Return what a conflict found by cues is if the model is sure that it is none; None otherwise.
+
+    Models overlook single numbers and dates, so a conflict of statements that differ in nothing else stays.
+    """
+    if differs_in_a_value(pair) or not (answers := model.infer(list(_directions(pair)))):
+        return None
+    contradiction = _of_both(*answers).contradiction
+    if contradiction > 1 - model.threshold:
+        return None
+    return Classification("similar", 1 - contradiction, before.subject, contradiction)
+
+
 def infer_labels(
     compared: Sequence[tuple[Pair, Classification]], model: InferenceModel
 ) -> dict[int, Classification] | None:
@@ -62,33 +86,54 @@ def infer_labels(
     found = {}
     for place, there, back in zip(places, answers[::2], answers[1::2], strict=True):
         pair, before = compared[place]
-        contradiction = (there.contradiction + back.contradiction) / 2
-        equal = min(there.entailment, back.entailment)
-        if contradiction >= model.threshold:
+        contradiction, equal = _of_both(there, back)
+        # The more pairs are compared, the likelier one of them is called a contradiction by chance.
+        least = (1 + model.threshold) / 2 if pair.is_in_long_text else model.threshold
+        if contradiction >= least:
             # Statements about different things do not contradict each other, so the model is as sure of one subject.
             subject = max(before.subject, contradiction)
             found[place] = Classification("conflict", contradiction, subject, contradiction)
-        elif equal >= model.threshold and before.likeliest == "duplicate" and is_possible_paraphrase(pair):
+        elif equal >= model.threshold and before.likeliest == "duplicate" and _may_be_equal(pair):
             found[place] = Classification("duplicate", equal, max(before.subject, equal), before.conflict_probability)
     return found
+
+
+def _of_both(there: Inference, back: Inference) -> Inference:
+    return Inference((there.contradiction + back.contradiction) / 2, min(there.entailment, back.entailment))
 
 
 def _is_asked(pair: Pair) -> bool:
     """Return whether a contradiction of the statements would be a conflict.
 
-    Models call nearly all statements about two things of one kind contradictions. So what tells two things apart is
-    left to the lists of words: ward 3 and ward 4, staging and production, opening and closing.
+    Models call many statements about two things of one kind contradictions. So what tells two things apart is left to
+    the lists of words: ward 3 and ward 4, staging and production, opening and closing. Texts of one sentence are
+    compared because they are near; sentences of longer texts have to be near themselves.
     """
     left, right, cues = pair.left, pair.right, pair.cues
     return (
-        pair.cosine >= LEAST_COSINE
-        and states_one_thing(left)
-        and states_one_thing(right)
-        and not (left.has_change or right.has_change)
+        (_is_near(pair) or not pair.is_in_long_text)
+        and _is_sentence(left)
+        and _is_sentence(right)
         and not cues.has_other_event
+        and not cues.has_other_number
         and not has_other_qualifier(pair)
         and not compare_polarity(left, right, cues.common).has_other_subject
     )
+
+
+def _is_sentence(statement: Statement) -> bool:
+    return states_one_thing(statement) and not _LISTED.search(statement.text)
+
+
+def _is_near(pair: Pair) -> bool:
+    """Return whether the statements are near in meaning, and none tells that something has changed or goes on."""
+    return pair.cosine >= LEAST_COSINE and not any(
+        statement.has_change or _GOES_ON.search(statement.text) for statement in (pair.left, pair.right)
+    )
+
+
+def _may_be_equal(pair: Pair) -> bool:
+    return _is_near(pair) and is_possible_paraphrase(pair)
 
 
 def _order(pair: Pair) -> tuple[float, list[str]]:

@@ -1,1 +1,1 @@
-"""A language model from a folder of the operator's helps to find contradictions, if a setting names the folder."""
+"""A language model from a folder, the shipped one or that of the operator, helps to find contradictions."""

@@ -1,4 +1,4 @@
-"""A language model in ONNX format is run by the optional package `onnxruntime`, on processors alone.
+"""A language model in ONNX format is run by the package `onnxruntime`, on processors alone.
 
 Nothing is downloaded: graph and tokenizer are files of the folder.
 """
@@ -40,7 +40,7 @@ class OnnxInference:
     def load(cls, folder: ModelFolder, *, threads: int) -> Self:
         """Return the loaded model, which uses so many threads. Raises UnusableModel, and what onnxruntime raises."""
         try:
-            import onnxruntime  # noqa: PLC0415 - an optional extra, and slow to import
+            import onnxruntime  # noqa: PLC0415 - slow to import, and not needed if the model is off
         except ImportError:
             raise UnusableModel(NOT_INSTALLED) from None
         from tokenizers import Tokenizer  # noqa: PLC0415 - slow to import

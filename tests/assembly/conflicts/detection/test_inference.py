@@ -69,7 +69,6 @@ def test_both_directions_count_the_same() -> None:
     [
         ("The line opens at 8.", "The line opens at 9.", "conflict"),
         ("Invoices are due within 30 days.", "Invoices are due within 14 days.", "conflict"),
-        ("Ravi worked at Siemens.", "Ravi now works at Bosch.", "evolving"),
         ("Use British spelling in all letters.", "All letters use British spelling.", "duplicate"),
     ],
 )
@@ -88,6 +87,7 @@ def test_what_the_cues_find_stays(left: str, right: str, label: str, judge: Judg
         ("Ward 3 has a view of the garden.", "Ward 4 looks onto the car park."),
         ("The shop opens early in summer.", "The shop closes late in summer."),
         ("load(vegan, canteen)", "load(beef, canteen)"),
+        (VEGAN, "School canteen (Place)\ncooks: beef\nopen: at noon"),
     ],
 )
 def test_what_is_about_two_things_is_not_asked(left: str, right: str) -> None:
@@ -96,10 +96,46 @@ def test_what_is_about_two_things_is_not_asked(left: str, right: str) -> None:
     assert model.asked == []
 
 
-def test_what_is_far_in_meaning_is_not_asked() -> None:
+def test_sentences_of_longer_texts_are_asked_only_if_they_are_near_in_meaning() -> None:
+    far = "Beef is what Lena bought."
     model = Model(CONTRADICTS)
-    assert compare_texts(VEGAN, BEEF, similarity=0.49, model=model).label != "conflict"
-    assert model.asked == []
+    assert compare_texts(VEGAN, far, similarity=0.49, model=model).kind == "meaning"
+    assert len(model.asked) == 2
+    assert compare_texts(VEGAN, f"{far} Otto stayed at home.", similarity=0.49, model=model).label != "conflict"
+    assert len(model.asked) == 2
+
+
+def test_a_change_by_cues_is_a_conflict_if_the_model_finds_a_contradiction() -> None:
+    both = ("Ravi worked at Siemens.", "Ravi now works at Bosch.")
+    assert compare_texts(*both, similarity=0.9, model=Model(ENTAILS)) == compare_texts(*both, similarity=0.9)
+    assert compare_texts(*both, similarity=0.9).label == "evolving"
+    assert compare_texts(*both, similarity=0.9, model=Model(CONTRADICTS)).kind == "meaning"
+
+
+def test_a_contradiction_of_longer_texts_needs_a_higher_probability() -> None:
+    longer = f"{BEEF} Lena likes it."
+    halfway = Model(lambda *_: (0.94, 0.0))
+    assert compare_texts(VEGAN, BEEF, similarity=0.58, model=halfway).kind == "meaning"
+    assert compare_texts(VEGAN, longer, similarity=0.58, model=halfway).label != "conflict"
+    assert compare_texts(VEGAN, longer, similarity=0.58, model=Model(CONTRADICTS)).kind == "meaning"
+    asked = Model(CONTRADICTS)
+    assert compare_texts(VEGAN, longer.replace("Beef", "Still, beef"), similarity=0.58, model=asked).label != "conflict"
+    assert asked.asked == []
+
+
+REFUTED = ("The support team never works on Sundays.", "On Sundays the support team works from home.")
+
+
+def test_a_conflict_by_cues_is_none_if_the_model_is_sure_of_it() -> None:
+    assert compare_texts(*REFUTED, similarity=0.8).label == "conflict"
+    surely = Model(lambda *_: (0.05, 0.2))
+    found = compare_texts(*REFUTED, similarity=0.8, model=surely)
+    assert (found.label, found.kind, found.severity, found.cue) == ("similar", "", 0.0, "")
+    assert found.probability == pytest.approx(0.95)
+    hardly = Model(lambda *_: (0.15, 0.2))
+    assert compare_texts(*REFUTED, similarity=0.8, model=hardly) == compare_texts(*REFUTED, similarity=0.8)
+    failing = Failing(ENTAILS)
+    assert compare_texts(*REFUTED, similarity=0.8, model=failing) == compare_texts(*REFUTED, similarity=0.8)
 
 
 def test_on_other_days_a_contradiction_is_a_change() -> None:
