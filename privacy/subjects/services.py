@@ -117,9 +117,10 @@ def mentions_decide(*, subject: Subject, mentions: Iterable[UUID], status: Menti
 def subject_restrict(*, subject: Subject, restricted: bool, principal: Principal) -> Subject:
     """Withhold what is linked to the subject from all contexts and searches, or lift the restriction; return it.
 
-    The same state creates no version. Raises Conflict for an erased subject.
+    The same state creates no version. Raises Conflict for an erased subject, whose restriction may be lifted, though:
+    only then can it be deleted.
     """
-    current = lock_subject(subject)
+    current = lock_subject(subject) if restricted else lock_row(subject)
     if current.is_restricted == restricted:
         return current
     if not restricted:

@@ -191,3 +191,17 @@ def test_the_page_of_an_erased_subject_says_so_and_offers_nothing_that_is_refuse
     assert f"/subjects/{subject.id}/delete/" in page
     nav = text_of(staff, "/erasures/")
     assert re.search(r'<a href="/subjects/" aria-current="page">', nav)
+
+
+def test_the_restriction_of_an_erased_subject_is_lifted_and_it_is_deleted(staff: Client, agent: Agent) -> None:
+    subject = scanned_subject()
+    page = f"/subjects/{subject.id}/"
+    staff.post(f"{page}restriction/", {"restricted": "yes"})
+    Subject.objects.filter(id=subject.id).update(erased_at=timezone.now())
+    assert f'href="{page}restriction/"' in text_of(staff, page)
+    staff.post(f"{page}delete/")
+    assert Subject.objects.filter(id=subject.id).exists(), "it is restricted"
+    staff.post(f"{page}restriction/", {"restricted": ""})
+    assert f'href="{page}restriction/"' not in text_of(staff, page)
+    staff.post(f"{page}delete/")
+    assert not Subject.objects.filter(id=subject.id).exists()
