@@ -46,6 +46,7 @@ import django
 from assembly.conflicts.detection.neighbours import CorpusText, find_neighbours, is_near
 from tests.benchmarks.conflict_corpora import corpus_names, load_corpora
 from tests.benchmarks.figures import figure
+from tests.benchmarks.http_assembly import manage
 
 if TYPE_CHECKING:
     from assembly.conflicts.detection import InferenceModel
@@ -67,6 +68,7 @@ LONG_CHARACTERS, LONG_PAIRS = 2_000, 60
 
 def run() -> None:
     """Print the figures of the pairs of this repository and of the folder DATA, and those of whole corpora."""
+    manage("migrate", "--verbosity", "0")  # a model that is in use says so in the database
     django.setup()
     for name, ending in FILES.items():
         _print_figures(PAIRS / f"{name}.jsonl", ending)
