@@ -35,6 +35,7 @@ from assembly.pipeline.read_plan import (
     min_seconds_for,
     preconditions_query,
     raise_timeout,
+    read_when,
     sections_by_source,
     withheld_queries,
 )
@@ -126,7 +127,7 @@ class GatherRun:
         assert self.preconditions  # noqa: S101 - nothing comes before it, and nothing is done without it
         reports = [*filter(None, [self.topic_embedding.report]), *self.reports.values()]
         kept, reuse = (self.candidates, reports, self.gather_context, self.preconditions), self.gather_context.reuse
-        when = reuse.read_when(self.rows_read) if reuse else self.rows_read
+        when = read_when(self.rows_read, reuse)
         return GatherResult(*kept, self.expected_counts, self.conflicts, when, self.statements.cost)
 
     def _embed_topic(self) -> None:

@@ -24,6 +24,7 @@ from assembly.sources.base import GatherContext, Need, SourceReport
 from assembly.sources.entities import find_mentions
 from assembly.sources.external.questions import EXTERNAL_SOURCE as EXTERNAL
 from assembly.sources.readings import ReadWhen
+from assembly.sources.search_reuse import SearchReuse
 from assembly.sources.time_budget import ReadCost
 from assembly.sources.withheld import counted_together, withheld_by_source, withheld_statement
 from config.caching.cached_function import cached_function
@@ -159,6 +160,13 @@ def leading_batch(parts: Iterable[ReadStep | BatchedQuery]) -> Iterator[BatchedQ
 
 def raise_timeout() -> NoReturn:
     raise TimeoutError
+
+
+def read_when(rows: ReadWhen, searches: SearchReuse | None) -> ReadWhen:
+    """Return when all was read that takes long: the searches, and the rows, which were read at that time."""
+    if searches and searches.made_now:
+        return "now"
+    return "earlier" if rows == "now" and searches and searches.made_earlier else rows
 
 
 def first_read_error(error: Exception) -> Exception:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
-from assembly.sources.readings import Readings, ReadWhen
+from assembly.sources.readings import Readings
 from config.caching.process_cache import ProcessCache
 from memories.search.memory_search import FoundMemory
 from teams.sensitivity import may_cache
@@ -70,12 +70,6 @@ class SearchReuse:
         if all(may_cache(memory.sensitivity) for memory in found):
             _found.put(asked, _FoundBefore(self.changes, found, _memory_bytes(found)))
         return found
-
-    def read_when(self, rows: ReadWhen) -> ReadWhen:
-        """Return when all was read that takes long: the searches, and the rows, which were read at that time."""
-        if self.made_now:
-            return "now"
-        return "earlier" if rows == "now" and self.made_earlier else rows
 
 
 def forget_searches() -> None:
