@@ -15,7 +15,7 @@ from time import sleep
 from typing import Any
 
 from django.conf import settings
-from django.db import OperationalError, connections
+from django.db import InternalError, OperationalError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.utils import timezone
 
@@ -38,6 +38,8 @@ WHERE schemaname = 'public' AND to_regclass(quote_ident(tablename)) IN
 """
 CAN_CLEAR_SQL = "SELECT to_regproc('pg_clear_attribute_stats') IS NOT NULL"
 """From PostgreSQL 18 on."""
+DATA_CORRUPTED = "XX001"
+"""The SQLSTATE of a long value that is missing, which may be that of a deleted row."""
 STILL_NEEDED = re.compile(r"(\d+) dead row versions cannot be removed yet")
 
 
@@ -72,6 +74,10 @@ def table_rewrite(table: str) -> None:
                 return
         except OperationalError as error:
             if getattr(error.__cause__, "sqlstate", "") not in {"55P03", "40P01"}:  # lock_not_available, deadlock
+                raise
+        except InternalError as error:
+            # It copies rows that were deleted of late, too, whose long values VACUUM may have removed already.
+            if getattr(error.__cause__, "sqlstate", "") != DATA_CORRUPTED or attempt == ATTEMPTS - 1:
                 raise
     raise TableBusy(table)
 

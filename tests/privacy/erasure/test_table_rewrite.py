@@ -1,10 +1,12 @@
 """Tables are written anew by their owner; what stands in the way is waited for, or said."""
 
 from collections.abc import Iterator
+from unittest import mock
 
 import psycopg
 import pytest
-from django.db import connection, connections
+from django.db import InternalError, connection, connections
+from psycopg.errors import DataCorrupted
 
 from agents.models import Agent
 from memories.services import MemoryFacts, memory_create
@@ -79,3 +81,16 @@ def test_a_locked_table_is_waited_for(session: psycopg.Connection, monkeypatch: 
 def test_a_table_of_somebody_else_is_passed_over_and_said(committed_database: str) -> None:
     with pytest.raises(MayNotRewrite):
         table_rewrite("pg_authid")
+
+
+def test_a_long_value_of_a_deleted_row_that_is_gone_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rewriting, "PAUSE_SECONDS", 0)
+    missing = InternalError("missing chunk number 0 for toast value 7 in pg_toast_1")
+    missing.__cause__ = DataCorrupted()
+    answers = mock.Mock(side_effect=[missing, 0])
+    monkeypatch.setattr(rewriting, "_rewrite", answers)
+    table_rewrite("memories")
+    assert answers.call_count == 2
+    monkeypatch.setattr(rewriting, "_rewrite", mock.Mock(side_effect=missing))
+    with pytest.raises(InternalError):
+        table_rewrite("memories")
