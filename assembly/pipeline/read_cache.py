@@ -57,7 +57,7 @@ class CachedRows:
 
 
 class ReadRows(NamedTuple):
-    """What each part made of its rows, the counters that remain to be checked, and when the rows were read."""
+    """This is what each part made of its rows, the counters that remain to be checked, and when the rows were read."""
 
     found: Sequence[Any]
     counts: ChangeCounts

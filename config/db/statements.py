@@ -255,7 +255,7 @@ def _log(database: BaseDatabaseWrapper, statement: Statement, begun: float) -> N
 
 
 class StatementNames(PrepareManager):
-    """What a connection knows of the statements that it has prepared, and of no others.
+    """This manager knows the statements that a connection has prepared, and no others.
 
     psycopg counts all statements, to prepare those that are repeated, and so keeps the newest ones. Django's have their
     values in them, which may become confidential later. They are never prepared, and `run_statement` prepares its own

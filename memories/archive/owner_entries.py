@@ -52,7 +52,7 @@ class OwnerSettings:
 
 @dataclass(frozen=True, slots=True)
 class TextFacts:
-    """Where an exported text comes from, and its sensitivity; None if the archive says nothing about it.
+    """These facts of an exported text are its origin and its sensitivity; None if the archive says nothing about it.
 
     In the plan of an import, None leaves the sensitivity as it is.
     """

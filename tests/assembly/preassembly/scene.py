@@ -74,7 +74,7 @@ def hits_of(call: Callable[[], object]) -> tuple[float, float]:
 
 
 def lookups_of(call: Callable[[], object]) -> dict[str, float]:
-    """How many contexts of each result the call counts."""
+    """Return how many contexts of each result the call counts."""
     before = _lookups()
     call()
     return {result: count - before[result] for result, count in _lookups().items()}
