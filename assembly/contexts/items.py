@@ -15,9 +15,10 @@ from assembly.contexts.links import ItemLinks
 from assembly.contexts.near_misses import near_misses
 from assembly.contexts.scores import ScorePart, score_parts
 from assembly.engine.codes import Code, WarningCode
+from assembly.engine.priority import PRIORITY
 from assembly.engine.reasons import decision_sentence
 from assembly.engine.refs import without_version
-from assembly.engine.types import Decision
+from assembly.engine.types import MEMORY_LAYER_SINCE, Decision
 from assembly.models import Assembly, Purpose
 from assembly.records.item_titles import short_title, title_of
 from assembly.records.reader import StoredAssembly
@@ -137,8 +138,10 @@ class ItemView:
     standing: str
     """The section, the rank in it and the score of an item; empty for an item without others in its section."""
     score: str
+    priority: str
+    """The priority of an item that has one apart from its score; empty for others."""
     parts: Sequence[ScorePart]
-    """Features of the score."""
+    """Features of the score, and of such a priority."""
     level: str
     """The level of detail at which the item is included, with the tokens of all; empty in profiles without levels."""
     origin: str
@@ -189,7 +192,12 @@ class ItemViews:
             rank=_rank(decision),
             standing=_rank_sentence(decision, name) if is_one_of_many else "",
             score=floatformat(decision.score, 2),
-            parts=score_parts(decision, self.told.inputs.profile.weights),
+            priority=floatformat(dict(decision.signals).get(PRIORITY), 2),
+            parts=score_parts(
+                decision,
+                self.told.inputs.profile.weights,
+                is_mean=self.told.inputs.request.engine_version >= MEMORY_LAYER_SINCE,
+            ),
             level=level_sentence(decision),
             origin=candidate.origin or "",
             address=self.whereabouts.address_of(candidate),

@@ -10,6 +10,7 @@ from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
 from assembly.engine.linear_ranker import DECIMALS, SHARE_PREFIX, SOURCE_SHARE_PREFIX
+from assembly.engine.priority import PRIORITY, PRIORITY_PREFIX
 from assembly.engine.profile import Weights
 from assembly.engine.types import Decision, field_values
 
@@ -59,7 +60,10 @@ FEATURE_LABELS: Mapping[str, str | Promise] = {
     "applications": gettext_lazy("Applications"),
     "intent_match": gettext_lazy("Matches the intent"),
     "type_matches": gettext_lazy("Matches the current entities"),
+    PRIORITY: gettext_lazy("Priority beside items of other sections"),
 }
+_APART = (SHARE_PREFIX, SOURCE_SHARE_PREFIX, PRIORITY)
+"""Prefixes of signals that are no features of the score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +72,7 @@ class ScorePart:
 
     `share` is its summand of the score; None for a feature that only explains. `width` is the share as part of a bar,
     in the units of its SVG; the largest share fills the bar. `source_share` is its summand of the score by which the
-    item's source ranked it, if that is another score.
+    item's source ranked it, if that is another score, and `priority_share` that of its priority, if the score is none.
     """
 
     label: str
@@ -76,6 +80,7 @@ class ScorePart:
     share: float | None
     width: int = 0
     source_share: float | None = None
+    priority_share: float | None = None
 
     @property
     def against(self) -> bool:
@@ -92,25 +97,27 @@ class ScorePart:
         """The feature's share with two decimals, as text; template filters are too slow for hundreds of these."""
         if self.source_share is not None:
             return _("%(share)s at source") % {"share": _signed_number(self.source_share)}
+        if self.priority_share is not None:
+            share = _signed_number(self.priority_share)
+            return share if self.value is None else _("%(share)s of priority") % {"share": share}
         return _("no weight") if self.share is None else _signed_number(self.share)
 
 
-def score_parts(decision: Decision, weights: Weights) -> list[ScorePart]:
-    """Return the features of the item's score, the largest share first, then features that only explain.
+def score_parts(decision: Decision, weights: Weights, *, is_mean: bool = True) -> list[ScorePart]:
+    """Return the features of the item's score, the largest share first, then features that only explain, then those of
+    its priority, if that is not its score.
 
-    The list is empty without a score. The shares add up to the score. `weights` are those of the profile, used if the
-    record holds no shares.
+    The shares add up to the score. `weights` are those of the profile, used if the record holds no shares. `is_mean`
+    says whether the score of a block is the mean of its measures, or their sum as in old records.
     """
-    if decision.score is None:
-        return []
     signals = dict(decision.signals)
-    measured = {
-        name: value for name, value in signals.items() if not name.startswith((SHARE_PREFIX, SOURCE_SHARE_PREFIX))
-    }
+    if decision.score is None:
+        return _priority_parts(signals, weights)
+    measured = {name: value for name, value in signals.items() if not name.startswith(_APART)}
     at_source = {
         name.removeprefix(SOURCE_SHARE_PREFIX): share for name, share in signals.items() if SOURCE_SHARE_PREFIX in name
     }
-    shares = _shares(decision.score, signals, measured, weights)
+    shares = _shares(decision.score, signals, measured, weights, is_mean=is_mean)
     largest = max((abs(share) for share in shares.values()), default=0) or 1.0
     order = sorted(shares, key=lambda name: -abs(shares[name]))
     counted = [
@@ -123,7 +130,25 @@ def score_parts(decision: Decision, weights: Weights) -> list[ScorePart]:
     ]
     named = shares.keys() | at_source.keys()
     explains = [name for name in measured if name not in named and f"{name}{STANDARD_SCORE}" not in named]
-    return counted + [ScorePart(feature_label(name), measured[name], None) for name in explains]
+    counted += [ScorePart(feature_label(name), measured[name], None) for name in explains]
+    return counted + _priority_parts(signals, weights)
+
+
+def _priority_parts(signals: Mapping[str, float], weights: Weights) -> list[ScorePart]:
+    """Return the measures of a priority that is not the score, each with its share of it; none without one."""
+    if PRIORITY not in signals:
+        return []
+    measured = {
+        name.removeprefix(PRIORITY_PREFIX): value for name, value in signals.items() if name.startswith(PRIORITY_PREFIX)
+    }
+    by_measure = {name: weight for name, weight in field_values(weights).items() if name in measured}
+    total = sum(by_measure.values()) or 1.0
+    parts = [
+        ScorePart(feature_label(name), measured[name], None, priority_share=weight * measured[name] / total)
+        for name, weight in by_measure.items()
+    ]
+    parts.sort(key=lambda part: -(part.priority_share or 0.0))
+    return [ScorePart(feature_label(PRIORITY), None, None, priority_share=signals[PRIORITY]), *parts]
 
 
 def _signed_number(share: float) -> str:
@@ -141,7 +166,7 @@ def _localized_label(_language: str | None, feature: str) -> str:
 
 
 def _shares(
-    score: float, signals: Mapping[str, Any], measured: Mapping[str, float], weights: Weights
+    score: float, signals: Mapping[str, Any], measured: Mapping[str, float], weights: Weights, *, is_mean: bool
 ) -> dict[str, float]:
     """Return the shares of the score by feature: recorded by the ranker, else from weights or the similarity alone."""
     if recorded := {
@@ -151,7 +176,9 @@ def _shares(
     if set(measured) <= {SIMILARITY, BOOST_LABEL}:
         shares = {SIMILARITY: measured[SIMILARITY]} if SIMILARITY in measured else {}
     else:
-        counted = {name: weight * measured.get(name, 0.0) for name, weight in field_values(weights).items()}
+        by_measure = field_values(weights)
+        total = (sum(by_measure.values()) or 1.0) if is_mean else 1.0
+        counted = {name: weight * measured.get(name, 0.0) / total for name, weight in by_measure.items()}
         shares = {name: share for name, share in counted.items() if share}
     if BOOST_LABEL in measured:
         # A rule multiplies the sum of the other shares.

@@ -15,6 +15,7 @@ from assembly.contexts.recorded_cost import cost_document
 from assembly.contexts.second_round_account import second_round_document
 from assembly.contract.translation import requested_scopes
 from assembly.engine.codes import Code, SourceCode, WarningCode
+from assembly.engine.priority import PRIORITY, PRIORITY_PREFIX
 from assembly.engine.profile import Profile, Section
 from assembly.engine.quality import ScopeOutcome, source_coverage
 from assembly.engine.ranking import decision_relevance
@@ -93,12 +94,12 @@ def _fragment(content: str, decision: Decision, candidate: Candidate, section: S
         "source_layer": scope,
         "layer": SCOPE_LAYERS[scope] if scope else None,
         "lod": level_of(decision),
-        "priority_score": _priority(decision, section),
+        "priority_score": _priority(decision, section, signals),
         "token_cost": decision.tokens,
         "metadata": {
             # As the quality of the whole takes it: of what was searched for, the similarity.
-            "relevance": _clamped(signals.get("similarity", signals.get("relevance"))),
-            **{name: _clamped(signals.get(name)) for name in MEASURES},
+            "relevance": _clamped(signals.get("similarity", _measure(signals, "relevance"))),
+            **{name: _clamped(_measure(signals, name)) for name in MEASURES},
             "created_at": _moment_of(candidate),
             "origin": candidate.origin,
             "section": section.key,
@@ -117,9 +118,14 @@ def level_of(decision: Decision) -> Level:
     return level
 
 
-def _priority(decision: Decision, section: Section) -> float:
-    score = decision.score if section.shape == "blocks" else None
-    return _clamped(decision_relevance(decision, section.shape) if score is None else score) or 0.0
+def _measure(signals: Mapping[str, float], name: str) -> float | None:
+    """Return a measure of a block, or of an item with an order of its own; None if it was not measured."""
+    return signals.get(f"{PRIORITY_PREFIX}{name}", signals.get(name))
+
+
+def _priority(decision: Decision, section: Section, signals: Mapping[str, float]) -> float:
+    known = decision.score if section.shape == "blocks" else signals.get(PRIORITY)
+    return _clamped(decision_relevance(decision, section.shape) if known is None else known) or 0.0
 
 
 def _clamped(measure: float | None) -> float | None:

@@ -1,7 +1,8 @@
-"""The priority of a block is the weighted mean of its measures, by which all blocks of a context compete.
+"""The priority of an item is the weighted mean of its measures. All blocks of a context compete by it.
 
-Source: "Priority Scoring Algorithm" of the seed "Memory Layer", which has the weights and names domains. Half-lives,
-credibilities by scope and the order of ties are decisions of this project.
+Lines, entries, sequences and turns are included in an order of their own; their priority says how much they count
+beside items of other shapes. Source: "Priority Scoring Algorithm" of the seed "Memory Layer", which has the weights and
+names domains. Half-lives, credibilities by scope and the order of ties are decisions of this project.
 """
 
 import datetime as dt
@@ -15,15 +16,28 @@ from msgspec import structs
 
 from assembly.engine.codes import Code
 from assembly.engine.distinct_texts import DistinctTexts
-from assembly.engine.linear_ranker import source_share_signals
-from assembly.engine.profile import Profile, Section, Weights
+from assembly.engine.linear_ranker import DECIMALS, block_shares, relevance_of, score_of, source_share_signals
+from assembly.engine.profile import Profile, Section, Shape, Weights
 from assembly.engine.ranking import RankedCandidate, as_pinned, with_boosted_score
 from assembly.engine.scopes import SCOPES, MemoryScope
-from assembly.engine.scoring import DEFAULT_CREDIBILITY, words_of
-from assembly.engine.types import MEMORY_LAYER_SINCE, WHOLE_TEXTS_SINCE, Candidate, EngineRequest, field_values
+from assembly.engine.scoring import DEFAULT_CREDIBILITY, DEFAULT_SALIENCE, recency_score, words_of
+from assembly.engine.types import (
+    MEMORY_LAYER_SINCE,
+    WHOLE_TEXTS_SINCE,
+    Candidate,
+    EngineRequest,
+    field_values,
+)
 
 TIE_DECIMALS = 4
 """Priorities that are equal to this many decimals count as a tie, which the scopes decide."""
+
+PRIORITY = "priority"
+"""The signal of the priority of an item that is no block; the priority of a block is its score."""
+PRIORITY_PREFIX = "priority:"
+"""Prefix of the signals of the measures of which that priority is the weighted mean."""
+ORDERED_SHAPES: frozenset[Shape] = frozenset({"lines", "entries", "sequence", "turns"})
+"""The shapes whose items are included in an order of their own, whatever their priority."""
 
 WORDS = "words"
 """The key under which a candidate's memo caches the words of its text."""
@@ -56,11 +70,19 @@ def coherence(words: frozenset[str], surroundings: frozenset[str]) -> float:
     return len(words & surroundings) / len(words) if words else 0.0
 
 
-def _words_in(candidate: Candidate) -> frozenset[str]:
+def words_in(candidate: Candidate) -> frozenset[str]:
+    """Return the distinct words of four letters or more of the candidate's text, which its memo caches."""
     words: frozenset[str] | None = candidate.memo.get(WORDS)
     if words is None:
         words = candidate.memo[WORDS] = words_of(candidate.text)
     return words
+
+
+def _moment_of(candidate: Candidate) -> dt.datetime | None:
+    """Return when the candidate is from: a day counts from its end."""
+    if candidate.occurred_at or not candidate.date:
+        return candidate.occurred_at
+    return dt.datetime.combine(candidate.date, dt.time.max, dt.UTC)
 
 
 def half_life_recency(age: dt.timedelta, half_life: float) -> float:
@@ -125,15 +147,60 @@ class Priority:
     def _measures(self, section: Section, candidate: Candidate) -> dict[str, float]:
         measures = dict(candidate.measures)
         if self.has_scopes and (scope := self.scope_of[section.key]):
-            half_life, trust = self.profile.half_life.get(scope), self.profile.credibility.get(scope)
-            if half_life and candidate.occurred_at:
-                measures["recency"] = half_life_recency(self.request.now - candidate.occurred_at, half_life)
-            if trust is not None:
-                rated = measures.get("credibility", DEFAULT_CREDIBILITY)
-                measures["credibility"] = scope_credibility(rated, trust)
+            measures |= self._scope_measures(scope, measures, candidate.occurred_at)
         if self.profile.weights.coherence:
-            measures.setdefault("coherence", coherence(_words_in(candidate), self.surroundings))
+            measures.setdefault("coherence", coherence(words_in(candidate), self.surroundings))
         return measures
+
+    def _scope_measures(
+        self, scope: MemoryScope, measures: Mapping[str, float], moment: dt.datetime | None
+    ) -> dict[str, float]:
+        """Return the recency and the credibility of an item by the settings of the profile for its scope, if any."""
+        half_life, trust = self.profile.half_life.get(scope), self.profile.credibility.get(scope)
+        found = {}
+        if half_life and moment:
+            found["recency"] = half_life_recency(self.request.now - moment, half_life)
+        if trust is not None:
+            found["credibility"] = scope_credibility(measures.get("credibility", DEFAULT_CREDIBILITY), trust)
+        return found
+
+    def prioritised(self, section: Section, item: RankedCandidate) -> RankedCandidate:
+        """Return an item of one of ORDERED_SHAPES with its priority, and its measures, as signals.
+
+        The priority is the mean, 0 to 1, of the measures that the item has and the profile weights: a line without any
+        sign of its relevance, or a turn without a time, is weighed by its other measures. Rules multiply it by their
+        boost.
+        """
+        by_measure, _ = _weights_and_sum(self.profile.weights)
+        measured = self._ordered_measures(section, item.candidate)
+        counted = [(name, weight, round(measured[name], DECIMALS)) for name, weight in by_measure if name in measured]
+        total = math.fsum([weight for _, weight, _ in counted])
+        mean = math.fsum([weight * measure for _, weight, measure in counted]) / total if total else 0.0
+        measures = sorted((f"{PRIORITY_PREFIX}{name}", measure) for name, weight, measure in counted if weight)
+        signals = (*item.signals, *measures, (PRIORITY, round(item.ruling.boosted(mean), DECIMALS)))
+        return structs.replace(item, signals=signals)
+
+    def _ordered_measures(self, section: Section, candidate: Candidate) -> dict[str, float]:
+        known, moment = candidate.measures, _moment_of(candidate)
+        measures = {"salience": DEFAULT_SALIENCE, "credibility": DEFAULT_CREDIBILITY}
+        measures |= {name: known[name] for name in field_values(self.profile.weights) if name in known}
+        relevance = self._ordered_relevance(candidate)
+        if relevance is not None:
+            measures.setdefault("relevance", relevance)
+        if moment:
+            measures.setdefault("recency", recency_score(self.request.now - moment))
+        if scope := self.scope_of[section.key]:
+            measures |= self._scope_measures(scope, measures, moment)
+        if self.profile.weights.coherence:
+            measures.setdefault("coherence", coherence(words_in(candidate), self.surroundings))
+        return measures
+
+    def _ordered_relevance(self, candidate: Candidate) -> float | None:
+        """Return the relevance by the profile's ranker, else the similarity, 0 to 1; None if neither is known."""
+        if self.profile.ranker and candidate.measures:
+            shares = block_shares(self.profile.ranker, candidate)
+            return relevance_of(score_of(shares)) if shares else None
+        return None if candidate.similarity is None else min(1.0, max(0.0, candidate.similarity))
 
     def sort_key(self, item: RankedCandidate) -> SortKey:
         """Return the key that sorts blocks, the best first, pinned ones before all others.

@@ -17,14 +17,21 @@ from types import MappingProxyType
 from msgspec import structs
 
 from assembly.engine.codes import Code
-from assembly.engine.priority import Priority
+from assembly.engine.priority import ORDERED_SHAPES, PRIORITY, Priority
 from assembly.engine.profile import Profile, Section
 from assembly.engine.ranking import RankedCandidate
 from assembly.engine.reconciliation import CONFIDENCES, Reconciliation, Strategy
 from assembly.engine.rule_effects import ALWAYS_INCLUDED, rule_effect
 from assembly.engine.scopes import SCOPES
 from assembly.engine.scoring import DEFAULT_CREDIBILITY
-from assembly.engine.types import Candidate, Decision, Detail, EngineRequest, is_trusted_origin
+from assembly.engine.types import (
+    ALL_PRIORITIES_SINCE,
+    Candidate,
+    Decision,
+    Detail,
+    EngineRequest,
+    is_trusted_origin,
+)
 
 MARKS: Mapping[str, str] = MappingProxyType(
     {
@@ -278,14 +285,18 @@ class _Contest:
 
     def _quality(self, ref: str) -> tuple[object, ...]:
         """Return the key by which the better of two equal statements is chosen: pinned, then by its priority."""
-        item = self.items[ref]
-        candidate = item.candidate
-        if item.section.shape == "blocks":
-            priority = Priority(self.request, self.profile, {item.section.key: item.section.scope}, frozenset())
-            score = priority.scored(item.section, RankedCandidate(candidate)).score
-        else:
-            score = candidate.similarity
-        return not candidate.pinned, -round(score or 0.0, 4)
+        candidate = self.items[ref].candidate
+        return not candidate.pinned, -round(self._priority_of(self.items[ref]) or 0.0, 4)
+
+    def _priority_of(self, item: _Item) -> float | None:
+        """Return the priority of a block, and since ALL_PRIORITIES_SINCE of other items, too; else the similarity."""
+        section, ranked = item.section, RankedCandidate(item.candidate)
+        priority = Priority(self.request, self.profile, {section.key: section.scope}, frozenset())
+        if section.shape == "blocks":
+            return priority.scored(section, ranked).score
+        if section.shape in ORDERED_SHAPES and self.request.engine_version >= ALL_PRIORITIES_SINCE:
+            return dict(priority.prioritised(section, ranked).signals)[PRIORITY]
+        return item.candidate.similarity
 
 
 def absent_winners(

@@ -12,16 +12,18 @@ from assembly.engine.codes import INCLUDED_CODES, Code
 from assembly.engine.conversation_turns import fill_turns, tokens_for_turns
 from assembly.engine.distinct_texts import DistinctTexts
 from assembly.engine.overflow import DecisionKey, OverflowPolicy
-from assembly.engine.priority import Priority
+from assembly.engine.priority import ORDERED_SHAPES, Priority, words_in
 from assembly.engine.profile import Profile, Section
 from assembly.engine.ranking import RankedCandidate, rank
 from assembly.engine.reconcile import NOTHING, Reconciled
 from assembly.engine.refs import document_of
 from assembly.engine.rendering import SECTION_SEPARATOR
 from assembly.engine.rule_effects import ALWAYS_INCLUDED, NO_EFFECT, RuleEffect, RuleEffectOf, rule_effect
+from assembly.engine.scoring import words_of
 from assembly.engine.selection import TokenLimit, fill_section
 from assembly.engine.token_ledger import TokenLedger
 from assembly.engine.types import (
+    ALL_PRIORITIES_SINCE,
     MEMORY_LAYER_SINCE,
     Candidate,
     Decision,
@@ -35,6 +37,8 @@ MAX_NOTE_SHARE = 0.1
 """The most of the budget for which the note at the end displaces other items."""
 WHOLE_CODES = {Code.REQUIRED, Code.RULE_INCLUDED, Code.PINNED, Code.FITS}
 NEVER_CUT_CODES = {Code.REQUIRED, Code.RULE_INCLUDED}
+WEIGHED_CODES = {None, Code.OUTRANKED, Code.BELOW_RELEVANCE}
+"""The codes of ranked items that have a priority: rules and filters decide about the others, whatever it is."""
 NO_ROOM_CODES = {Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET}
 
 
@@ -66,6 +70,9 @@ class SectionFiller:
     reconciled: Reconciled = NOTHING
     """Which items lost a conflict."""
     filled: list[FilledSection] = field(default_factory=list)
+    _words: set[str] = field(default_factory=set)
+    """The words of the topic and of the first sections, as far as they were read."""
+    _sections_read: int = 0
     _reserved: int = 0
     """Tokens reserved for the turns."""
     _reserved_for_note: int = 0
@@ -119,7 +126,30 @@ class SectionFiller:
             self.profile.ranker,
             deduplicate=self._deduplicates and section.shape != "turns",
         )
-        return self.ladder.within(section, ranked, limit.tokens - self.ledger.tokens, limit.code)
+        weighed = self._with_priorities(section, ranked)
+        return self.ladder.within(section, weighed, limit.tokens - self.ledger.tokens, limit.code)
+
+    def _with_priorities(self, section: Section, ranked: list[RankedCandidate]) -> list[RankedCandidate]:
+        if section.shape not in ORDERED_SHAPES or self.request.engine_version < ALL_PRIORITIES_SINCE:
+            return ranked
+        priority = Priority(self.request, self.profile, {section.key: section.scope}, self._surroundings())
+        return [priority.prioritised(section, item) if item.code in WEIGHED_CODES else item for item in ranked]
+
+    def _surroundings(self) -> frozenset[str]:
+        """Return the words of the topic and of the items that are included so far; none if coherence has no weight."""
+        if not self.profile.weights.coherence:
+            return frozenset()
+        if not self._words:
+            self._words |= words_of(self.request.topic)
+        for filled in self.filled[self._sections_read :]:
+            by_ref = {candidate.ref: candidate for candidate in self.candidates[filled.section.key]}
+            for one in filled.decisions:
+                if one.code in WHOLE_CODES:
+                    self._words |= words_in(by_ref[one.ref])
+                elif one.included:
+                    self._words |= words_of(self.ledger.text[one.start : one.end])
+        self._sections_read = len(self.filled)
+        return frozenset(self._words)
 
     @property
     def _rule_effects(self) -> RuleEffectOf | None:

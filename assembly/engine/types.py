@@ -16,7 +16,7 @@ from assembly.engine.reconciliation import Reconciliation
 from assembly.engine.refs import exclusion_names
 from assembly.engine.rules import Rule
 
-ENGINE_VERSION = 7
+ENGINE_VERSION = 8
 """The version of the engine, recorded with each assembly; a replay uses the recorded version.
 
 The version is raised whenever equal input would give other bytes. Changes:
@@ -26,6 +26,7 @@ The version is raised whenever equal input would give other bytes. Changes:
 5: long lines that do not fit are compacted to the passage that matches the topic, if the profile compacts.
 6: see MEMORY_LAYER_SINCE.
 7: see WHOLE_TEXTS_SINCE.
+8: see ALL_PRIORITIES_SINCE.
 """
 ESCAPED_SINCE = 4
 """The first version that escapes untrusted text which could pass for structure."""
@@ -38,6 +39,8 @@ WHOLE_TEXTS_SINCE = 7
 included whole stands for its passages at levels of detail, too, and the best block of a section is cut rather than
 replaced.
 """
+ALL_PRIORITIES_SINCE = 8
+"""The first version in which items that are no blocks have a priority, by which the better of two duplicates stays."""
 
 Origin = Literal["person", "agent", "tool", "external"]
 """Where a text comes from. person: somebody wrote it; agent: an agent inferred it; tool: a program returned it;

@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from assembly.engine.linear_ranker import SHARE_PREFIX, SOURCE_SHARE_PREFIX
+from assembly.engine.priority import PRIORITY_PREFIX
 from assembly.engine.types import Candidate, Decision
 from assembly.records.item_titles import reason_sentence, title_of
 from assembly.records.reader import StoredAssembly
@@ -159,6 +160,8 @@ def _score_part_row(name: str) -> str:
     if name.startswith(SOURCE_SHARE_PREFIX):
         words = name.removeprefix(SOURCE_SHARE_PREFIX).replace("_", " ")
         return _("share of %(name)s in the source score") % {"name": words}
+    if name.startswith(PRIORITY_PREFIX):
+        return _("%(name)s in the priority") % {"name": name.removeprefix(PRIORITY_PREFIX)}
     words = name.removeprefix(SHARE_PREFIX).replace("_", " ")
     return _("share of %(name)s") % {"name": words} if name.startswith(SHARE_PREFIX) else words
 

@@ -9,11 +9,12 @@ import pytest
 
 from assembly.engine.assemble import assemble
 from assembly.engine.linear_ranker import Ranker, relevance_of
+from assembly.engine.priority import PRIORITY
 from assembly.engine.profile import Profile
 from assembly.engine.ranking import decision_relevance
 from assembly.engine.rules import Actions, Boost, Condition, Rule, Selector
 from assembly.engine.tokenizers import get_tokenizer
-from assembly.engine.types import Candidate, EngineRequest, EngineResult, InvalidAssembly
+from assembly.engine.types import Candidate, Decision, EngineRequest, EngineResult, InvalidAssembly
 from tests.engine.factories import NOW, candidate, codes, decision_on, profile_of, section
 
 RANKER = Ranker("test", 3, (("asks", -1.0), ("similarity", 4.0), ("words", 5.0)), least_words=0.3, reach=3.0)
@@ -34,9 +35,14 @@ def run(*memories: Candidate, ranker: Ranker | None = RANKER, rules: tuple[Rule,
     return assemble(request, profile(ranker), memories, get_tokenizer("chars4"))
 
 
+def of_the_score(decision: Decision) -> dict[str, float]:
+    """The signals without those of the priority."""
+    return {name: value for name, value in decision.signals if not name.startswith(PRIORITY)}
+
+
 def test_the_score_is_the_sum_of_the_shares_and_all_are_on_record() -> None:
     decision = decision_on(run(memory("a", 0.5, words=0.4, asks=1.0, length=0.7)), "a")
-    assert dict(decision.signals) == {
+    assert of_the_score(decision) == {
         "similarity": 0.5,
         "words": 0.4,
         "asks": 1.0,
@@ -54,7 +60,7 @@ def test_words_may_put_something_before_what_is_nearer_in_meaning() -> None:
 def test_without_a_ranker_it_is_similarity_that_ranks() -> None:
     found = run(memory("near", 0.5), memory("worded", 0.3, words=0.8), ranker=None)
     assert list(codes(found)) == ["near", "worded"]
-    assert dict(decision_on(found, "worded").signals) == {"similarity": 0.3}
+    assert of_the_score(decision_on(found, "worded")) == {"similarity": 0.3}
 
 
 def test_what_is_far_behind_the_best_is_left_out_unless_it_is_found_by_itself() -> None:

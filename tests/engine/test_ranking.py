@@ -112,10 +112,10 @@ def test_a_superseded_one_does_not_make_the_search_find_something() -> None:
 def test_signals_and_score_tell_how_it_was_ranked() -> None:
     assembled = run(profile_of(section(shape="lines")), memory("a", 0.5), memory("b", 0.1))
     near, far = assembled.decisions
-    assert (near.score, near.signals) == (0.5, (("similarity", 0.5),))
+    assert (near.score, near.signals[0]) == (0.5, ("similarity", 0.5))
     assert (far.score, far.rank, dict(far.detail)) == (0.1, None, {"threshold": 0.2})
     by_time = run(profile_of(section(shape="lines")), memory("b", 0.1)).decisions[0]
-    assert (by_time.score, by_time.rank, by_time.signals) == (None, 1, (("similarity", 0.1),))
+    assert (by_time.score, by_time.rank, by_time.signals[0]) == (None, 1, ("similarity", 0.1))
 
 
 def test_an_entry_needs_a_date_and_a_time_its_zone() -> None:

@@ -5,6 +5,7 @@ import pytest
 from agents.models import Agent
 from assembly.contexts.scores import FEATURE_LABELS, feature_label, score_parts
 from assembly.engine.codes import Code
+from assembly.engine.priority import PRIORITY_PREFIX
 from assembly.engine.profile import Weights
 from assembly.engine.types import Decision
 from assembly.models import Assembly
@@ -55,6 +56,33 @@ def test_what_has_no_score_has_no_parts() -> None:
     assert score_parts(decided(None, ("similarity", 0.4)), WEIGHTS) == []
 
 
+def test_shares_add_up_to_the_mean_whatever_the_sum_of_the_weights_and_in_old_records_to_the_sum() -> None:
+    weights, measures = (
+        Weights(recency=1, relevance=3, credibility=0, coherence=0),
+        (("recency", 0.4), ("relevance", 0.8)),
+    )
+    mean = score_parts(decided(0.7, *measures), weights)
+    assert [part.share for part in mean] == [pytest.approx(0.6), pytest.approx(0.1)]
+    total = score_parts(decided(2.8, *measures), weights, is_mean=False)
+    assert [part.share for part in total] == [pytest.approx(2.4), pytest.approx(0.4)]
+
+
+def test_a_priority_beside_the_score_is_told_with_its_measures() -> None:
+    weights = Weights(recency=0.2, relevance=0.4, credibility=0.2, coherence=0)
+    weighed = (("priority:recency", 1.0), ("priority:credibility", 0.5), ("priority", 0.75))
+    of_entry = score_parts(decided(None, *weighed), weights)
+    told = [(part.label, part.measured, part.counted) for part in of_entry]
+    assert told == [
+        (FEATURE_LABELS["priority"], "", "0.75"),
+        (FEATURE_LABELS["recency"], "1.00", "0.50 of priority"),
+        (FEATURE_LABELS["credibility"], "0.50", "0.25 of priority"),
+    ]
+    of_line = score_parts(decided(0.4, ("similarity", 0.4), *weighed), weights)
+    assert [(part.label, part.share) for part in of_line] == [(FEATURE_LABELS["similarity"], 0.4)] + [
+        (part.label, None) for part in of_entry
+    ]
+
+
 def test_what_nobody_named_is_called_by_its_own_name() -> None:
     assert feature_label("times_sung") == "Times sung"
 
@@ -88,7 +116,8 @@ def test_shares_add_up_to_the_score_in_every_kind_of_context(team: Team, agent: 
         answer = assemble(agent=agent, team=team, principal=owner.principal, asked=asked)
         measured |= _assert_they_add_up(answer.assembly)
     assert "boost" in measured
-    assert measured <= set(FEATURE_LABELS), "everything that is measured has a name in plain words"
+    named = {name.removeprefix(PRIORITY_PREFIX) for name in measured}
+    assert named <= set(FEATURE_LABELS), "everything that is measured has a name in plain words"
 
 
 def test_all_that_the_ranker_weighs_has_a_name() -> None:
