@@ -14,11 +14,13 @@ from assembly.pipeline.services import assemble
 from assembly.profiles.shipped import CONVERSATION
 from assembly.records.reader import load_record
 from assembly.rules.services import rule_create
+from assembly.sources.base import ConversationTurn
 from memories.services import MemoryFacts, memories_create
 from teams.models import Team, User
 from teams.principal import SYSTEM
 from tests.assembly.large_agent import ONE_OF_EACH, TOPIC, fill
 from tests.assembly.large_record import NOW, context_of_many
+from tests.pages.conftest import SignedIn, text_of
 
 WEIGHTS = Weights()
 
@@ -123,3 +125,17 @@ def test_shares_add_up_to_the_score_in_every_kind_of_context(team: Team, agent: 
 def test_all_that_the_ranker_weighs_has_a_name() -> None:
     assert CONVERSATION.ranker
     assert {name for name, _ in CONVERSATION.ranker.weights} <= set(FEATURE_LABELS)
+
+
+def test_the_page_of_an_item_tells_the_priority_of_a_turn_which_has_no_score(
+    signed_in: SignedIn, team: Team, agent: Agent, owner: User
+) -> None:
+    turns = (ConversationTurn("user", "Is the stage free?"),)
+    asked = AssemblyRequest(topic="stage", profile="coding", history=turns, now=NOW)
+    assembly = assemble(agent=agent, team=team, principal=owner.principal, asked=asked).assembly
+    decided = load_record(assembly).decisions
+    position = next(place for place, one in enumerate(decided) if one.section == "turns")
+    page = " ".join(text_of(signed_in(owner).get(f"/contexts/{assembly.id}/items/?item={position}")).split())
+    priority = dict(decided[position].signals)["priority"]
+    assert f"Priority {priority:.2f}" in page
+    assert "Score <" not in page[page.index("item-details") :]
