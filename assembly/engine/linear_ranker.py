@@ -75,14 +75,20 @@ class Ranker:
         return blended
 
     def shares(self, candidate: Candidate) -> SignalValues:
-        """Return what each feature of the candidate adds to its score, in the order of the weights, without zeros."""
-        measures = candidate.measures
-        shares = [
-            (name, share)
-            for name, weight in self.weights_for(candidate)
-            if (measure := measures.get(name)) and (share := round(weight * measure, DECIMALS))
-        ]
-        return tuple(shares)
+        """Return what each feature of the candidate adds to its score, in the order of the weights, without zeros.
+
+        The candidate's memo caches them, because ranking, the priority and the record all need them.
+        """
+        known: tuple[Ranker, SignalValues] | None = candidate.own_memo.get(SHARE_PREFIX)
+        if known is None or known[0] is not self:
+            measures = candidate.measures
+            shares = [
+                (name, share)
+                for name, weight in self.weights_for(candidate)
+                if (measure := measures.get(name)) and (share := round(weight * measure, DECIMALS))
+            ]
+            known = candidate.own_memo[SHARE_PREFIX] = self, tuple(shares)
+        return known[1]
 
     def is_near_topic(self, candidate: Candidate, threshold: float) -> bool:
         """Return whether the candidate is near the topic by itself: by its similarity, or by its words."""

@@ -9,7 +9,7 @@ import datetime as dt
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 
 from msgspec import structs
@@ -36,6 +36,8 @@ PRIORITY = "priority"
 """The signal of the priority of an item that is no block; the priority of a block is its score."""
 PRIORITY_PREFIX = "priority:"
 """Prefix of the signals of the measures of which that priority is the weighted mean."""
+PRIORITY_SIGNALS = frozenset({PRIORITY, *(f"{PRIORITY_PREFIX}{one.name}" for one in fields(Weights))})
+"""All signals of a priority."""
 ORDERED_SHAPES: frozenset[Shape] = frozenset({"lines", "entries", "sequence", "turns"})
 """The shapes whose items are included in an order of their own, whatever their priority."""
 
@@ -76,6 +78,12 @@ def words_in(candidate: Candidate) -> frozenset[str]:
     if words is None:
         words = candidate.memo[WORDS] = words_of(candidate.text)
     return words
+
+
+@lru_cache(16)
+def _prefixed(measure: str) -> str:
+    # All decisions share one string per measure, because thousands of decisions are cached.
+    return f"{PRIORITY_PREFIX}{measure}"
 
 
 def _moment_of(candidate: Candidate) -> dt.datetime | None:
@@ -173,30 +181,35 @@ class Priority:
         """
         by_measure, _ = _weights_and_sum(self.profile.weights)
         measured = self._ordered_measures(section, item.candidate)
-        counted = [(name, weight, round(measured[name], DECIMALS)) for name, weight in by_measure if name in measured]
+        counted = [(name, weight, measured[name]) for name, weight in by_measure if weight and name in measured]
         total = math.fsum([weight for _, weight, _ in counted])
         mean = math.fsum([weight * measure for _, weight, measure in counted]) / total if total else 0.0
-        measures = sorted((f"{PRIORITY_PREFIX}{name}", measure) for name, weight, measure in counted if weight)
+        measures = [(_prefixed(name), measure) for name, _, measure in counted]
         signals = (*item.signals, *measures, (PRIORITY, round(item.ruling.boosted(mean), DECIMALS)))
         return structs.replace(item, signals=signals)
 
     def _ordered_measures(self, section: Section, candidate: Candidate) -> dict[str, float]:
+        """Return the measures of the candidate, rounded; relevance and recency are missing where they are unknown."""
         known, moment = candidate.measures, _moment_of(candidate)
-        measures = {"salience": DEFAULT_SALIENCE, "credibility": DEFAULT_CREDIBILITY}
-        measures |= {name: known[name] for name in field_values(self.profile.weights) if name in known}
+        measures = {
+            "salience": known.get("salience", DEFAULT_SALIENCE),
+            "credibility": known.get("credibility", DEFAULT_CREDIBILITY),
+        }
         relevance = self._ordered_relevance(candidate)
         if relevance is not None:
-            measures.setdefault("relevance", relevance)
+            measures["relevance"] = relevance
         if moment:
-            measures.setdefault("recency", recency_score(self.request.now - moment))
+            measures["recency"] = recency_score(self.request.now - moment)
         if scope := self.scope_of[section.key]:
             measures |= self._scope_measures(scope, measures, moment)
         if self.profile.weights.coherence:
-            measures.setdefault("coherence", coherence(words_in(candidate), self.surroundings))
-        return measures
+            measures["coherence"] = coherence(words_in(candidate), self.surroundings)
+        return {name: round(measure, DECIMALS) for name, measure in measures.items()}
 
     def _ordered_relevance(self, candidate: Candidate) -> float | None:
-        """Return the relevance by the profile's ranker, else the similarity, 0 to 1; None if neither is known."""
+        """Return the relevance by the source or the profile's ranker, else the similarity; None if none is known."""
+        if "relevance" in candidate.measures:
+            return candidate.measures["relevance"]
         if self.profile.ranker and candidate.measures:
             shares = block_shares(self.profile.ranker, candidate)
             return relevance_of(score_of(shares)) if shares else None

@@ -37,8 +37,6 @@ MAX_NOTE_SHARE = 0.1
 """The most of the budget for which the note at the end displaces other items."""
 WHOLE_CODES = {Code.REQUIRED, Code.RULE_INCLUDED, Code.PINNED, Code.FITS}
 NEVER_CUT_CODES = {Code.REQUIRED, Code.RULE_INCLUDED}
-WEIGHED_CODES = {None, Code.OUTRANKED, Code.BELOW_RELEVANCE}
-"""The codes of ranked items that have a priority: rules and filters decide about the others, whatever it is."""
 NO_ROOM_CODES = {Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET}
 
 
@@ -130,10 +128,11 @@ class SectionFiller:
         return self.ladder.within(section, weighed, limit.tokens - self.ledger.tokens, limit.code)
 
     def _with_priorities(self, section: Section, ranked: list[RankedCandidate]) -> list[RankedCandidate]:
+        """Return the items with their priorities; those that are excluded already meet no others, so they have none."""
         if section.shape not in ORDERED_SHAPES or self.request.engine_version < ALL_PRIORITIES_SINCE:
             return ranked
         priority = Priority(self.request, self.profile, {section.key: section.scope}, self._surroundings())
-        return [priority.prioritised(section, item) if item.code in WEIGHED_CODES else item for item in ranked]
+        return [item if item.code else priority.prioritised(section, item) for item in ranked]
 
     def _surroundings(self) -> frozenset[str]:
         """Return the words of the topic and of the items that are included so far; none if coherence has no weight."""

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from assembly.engine.codes import Code
 from assembly.engine.linear_ranker import SHARE_PREFIX, Ranker, SignalValues, share_signals, source_share_signals
-from assembly.engine.priority import PRIORITY, PRIORITY_PREFIX
+from assembly.engine.priority import PRIORITY_SIGNALS
 from assembly.engine.profile import Profile, Section
 from assembly.engine.refs import without_version
 from assembly.engine.types import Candidate, Decision, ShorterLevel
@@ -116,10 +116,8 @@ BARE, RANKED, CONTESTED, VERBATIM = range(4)
 COHERENCE = "coherence"
 REPLACED_MEASURES = {COHERENCE, "recency", "credibility"}
 """Measures for which the engine may use another value than the candidate's."""
-ADDED_SIGNALS = {COHERENCE, "boost", f"{SHARE_PREFIX}boost", PRIORITY}
-"""Signals that the engine or a rule adds to those of the candidate; they are stored as they are, and so are the
-measures of a priority.
-"""
+ADDED_SIGNALS = {COHERENCE, "boost", f"{SHARE_PREFIX}boost"} | PRIORITY_SIGNALS
+"""Signals that the engine or a rule adds to those of the candidate; they are stored as they are."""
 NO_SIGNALS: tuple[Any, ...] = ({}, [])
 
 
@@ -230,16 +228,12 @@ def _signal_encoding(decision: Decision, candidate: Candidate, ranker: Ranker | 
         [name, value]
         for name, value in decision.signals
         # What is not one of the candidate's measures, or has another value.
-        if _is_added(name) or (name in REPLACED_MEASURES and measures.get(name) != value)
+        if name in ADDED_SIGNALS or (name in REPLACED_MEASURES and measures.get(name) != value)
     ]
     for way in _possible_encodings(signals, len(more), candidate):
         if _decoded(way, more, candidate, ranker) == signals:
             return way, more
     return VERBATIM, [list(signal) for signal in decision.signals]
-
-
-def _is_added(name: str) -> bool:
-    return name in ADDED_SIGNALS or name.startswith(PRIORITY_PREFIX)
 
 
 def _possible_encodings(signals: Mapping[str, Any], added: int, candidate: Candidate) -> Iterator[int]:

@@ -119,11 +119,17 @@ def test_a_rule_multiplies_the_priority() -> None:
     assert signals(boosted, "a")["priority"] == pytest.approx(1.5 * signals(plain, "a")["priority"], abs=1e-4)
 
 
-def test_what_is_ranked_but_not_included_has_a_priority_and_what_is_filtered_has_none() -> None:
-    found = run(weighing(replace(LINES, top_k=1)), *(line(ref, similarity=0.5) for ref in "abc"), exclude=("c",))
-    assert decision_on(found, "b").code is Code.OUTRANKED
-    assert "priority" in signals(found, "b")
-    assert "priority" not in signals(found, "c")
+def test_what_finds_no_room_has_a_priority_and_what_meets_no_others_has_none() -> None:
+    lines = [line(ref, similarity=0.5, text="whale " * 40) for ref in "abcd"]
+    found = run(weighing(replace(LINES, top_k=3, cap=70)), *lines, exclude=("d",))
+    told = {one.ref: (one.code, "priority" in dict(one.signals)) for one in found.decisions}
+    assert told == {
+        "a": (Code.FITS, True),
+        "b": (Code.OVER_SECTION_BUDGET, True),
+        "c": (Code.OVER_SECTION_BUDGET, True),
+        "d": (Code.FILTERED, False),
+    }
+    assert "priority" not in signals(run(weighing(replace(LINES, top_k=1)), *lines[:2]), "b")
 
 
 def test_without_any_weight_the_priority_is_0() -> None:
