@@ -37,7 +37,8 @@ MAX_PIECES = 200
 
 HEADINGS: Mapping[str, str | Promise] = {
     ConflictKind.NUMBER: gettext_lazy("Two texts name different numbers"),
-    ConflictKind.DATE: gettext_lazy("Two texts name different dates or times"),
+    ConflictKind.DATE: gettext_lazy("Two texts name different dates"),
+    ConflictKind.TIME: gettext_lazy("Two texts name different times"),
     ConflictKind.NEGATION: gettext_lazy("One text denies what the other one says"),
     ConflictKind.STATE: gettext_lazy("Two texts name opposite states"),
     ConflictKind.PROPERTY: gettext_lazy("Two texts name different values"),

@@ -21,7 +21,7 @@ from tests.browser.conftest import sign_in
 from tests.browser.page_checks import narrow_or_wide, violations_in_both_schemes
 
 pytestmark = pytest.mark.browser
-MARK = "(disputed: another text has another date)"
+MARK = "(disputed: another text has another time)"
 TOPIC = "When does the support line open?"
 
 
@@ -43,8 +43,8 @@ def open_conflict(page: Page, server: str) -> None:
     page.get_by_role("link", name="to decide").click()
     photograph(page, "found")
     line = page.locator(".conflicts > li").filter(has_text=EIGHTY)
-    line.get_by_role("link", name="Two texts name different dates or times").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Two texts name different dates or times")
+    line.get_by_role("link", name="Two texts name different times").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Two texts name different times")
 
 
 def side(page: Page, text: str) -> Any:
@@ -150,7 +150,7 @@ def test_a_file_contradicts_a_memory(page: Page, server: str, team: Team, compla
     side(page, NINETY).get_by_role("link", name="Edit").click()
     page.get_by_label("Text of Background").wait_for()
     page.get_by_role("link", name="Compare both").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Two texts name different dates or times")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Two texts name different times")
 
 
 @pytest.mark.deep

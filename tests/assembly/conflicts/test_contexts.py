@@ -31,7 +31,7 @@ from teams.versioned_text.versioned_file import file_save
 from tests.assembly.conflicts.conflict_factories import EIGHTY, NINETY, remember, run_jobs
 
 pytestmark = pytest.mark.django_db
-MARK = "(disputed: another text has another date)"
+MARK = "(disputed: another text has another time)"
 TOPIC = "When does the support line open?"
 
 
