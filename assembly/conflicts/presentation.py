@@ -22,6 +22,7 @@ from assembly.models import (
     ConflictKind,
     ConflictResolution,
     ConflictSide,
+    GoneReason,
     Piece,
     StoredText,
 )
@@ -112,6 +113,18 @@ class ConflictView:
     def may_undo(self) -> bool:
         """This tells whether the person may undo the decision."""
         return self.may_resolve and bool(self.conflict.resolution)
+
+    @property
+    def why_gone(self) -> str:
+        """This sentence says why there is nothing to decide any more."""
+        if self.conflict.gone_because == GoneReason.NOT_FOUND:
+            return _(
+                "Detection no longer finds it when it compares the texts, so there is nothing to decide. "
+                "If it is found again, the conflict opens again."
+            )
+        return _(
+            "One of the texts was changed or deleted since, so there is nothing to decide. New texts are compared anew."
+        )
 
     @property
     def until_decided(self) -> str:

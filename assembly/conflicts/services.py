@@ -142,6 +142,9 @@ def conflict_decision_import(
     if conflict._state.adding:  # noqa: SLF001 - Django's documented attribute
         conflict.explain()
         conflict.save(force_insert=True)
+    elif conflict.gone_because == GoneReason.NOT_FOUND:
+        conflict.reopen()  # what a person decided counts, whatever detection finds
+        conflict.save(update_fields=["status", "gone_because", "closed"])
     current = _lock_open(conflict, principal)
     return _decide(current, resolution, _storable_reason(current, reason), [], principal)
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeVar
 
 from assembly.conflicts.detection.date_values import DateValue
@@ -34,7 +34,7 @@ class Difference:
     strength: float
     left: str
     right: str
-    is_of_times: bool = False
+    is_of_times: bool = field(default=False, kw_only=True)
     """This tells whether both values are times of day."""
 
     @property
@@ -132,7 +132,8 @@ def _compare_values(
             if distance and row not in equal_left and column not in equal_right:
                 mine, theirs = left[row], right[column]
                 is_of_times = isinstance(mine, DateValue) and mine.kind == "clock"
-                found.append(Difference(kind, strength(mine, distance), mine.text, theirs.text, is_of_times))
+                size = strength(mine, distance)
+                found.append(Difference(kind, size, mine.text, theirs.text, is_of_times=is_of_times))
                 compared_left.add(row)
                 compared_right.add(column)
     extra = len(left) - len(compared_left), len(right) - len(compared_right)
