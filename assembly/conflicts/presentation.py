@@ -147,7 +147,7 @@ class ConflictView:
             return _("The second text holds: %(name)s.") % {"name": self.right.name}
         if self.conflict.resolution == ConflictResolution.BOTH:
             return _("Both texts hold.")
-        return _("One of the texts was edited, so that both agree.") if self.conflict.resolution else ""
+        return _("One of the texts was edited to agree with the other one.") if self.conflict.resolution else ""
 
     @property
     def if_left(self) -> str:

@@ -116,7 +116,7 @@ def test_a_memory_is_edited_so_that_both_agree(page: Page, server: str, team: Te
     page.get_by_label("Reason").fill("The new hours began in May.")
     first.get_by_role("button", name="Save this text").click()
     expect(page.locator("[data-message]")).to_contain_text("Decided.")
-    expect(page.get_by_text("One of the texts was edited, so that both agree.")).to_be_visible()
+    expect(page.get_by_text("One of the texts was edited to agree with the other one.")).to_be_visible()
     photograph(page, "edited")
     assert EIGHTY not in included(team)
     page.get_by_role("button", name="Undo decision").click()
