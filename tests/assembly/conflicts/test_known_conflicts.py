@@ -182,6 +182,7 @@ def test_texts_that_are_nearer_hide_no_other_side(
 @pytest.mark.parametrize("kind", ["team_file", "document"])
 def test_a_passage_is_compared_again(agent: Agent, team: Team, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     memory = remember(agent, TEA)
+    item: Any
     if kind == "document":
         [item] = documents_create(agent=agent, facts=[{"path": "tea.md", "content": ROOM}], principal=SYSTEM)
         document_split(id_=item.id)
