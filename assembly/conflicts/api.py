@@ -10,10 +10,19 @@ from rest_framework.response import Response
 
 from agents.access import agent_for
 from assembly.conflicts.access import conflict_for, conflict_to_resolve
+from assembly.conflicts.edit_check import EditCheck, edit_check
 from assembly.conflicts.presentation import IncludingContext, including_contexts
 from assembly.conflicts.services import CHOICES, EDITS, conflict_edit, conflict_resolve, conflict_undo
 from assembly.conflicts.sides import SideText, side_texts
-from assembly.models import Conflict, ConflictKind, ConflictResolution, ConflictSide, ConflictStatus, ConflictStrategy
+from assembly.models import (
+    Conflict,
+    ConflictKind,
+    ConflictResolution,
+    ConflictSide,
+    ConflictStatus,
+    ConflictStrategy,
+    GoneReason,
+)
 from assembly.models.conflict import MAX_REASON_CHARACTERS
 from config.http.errors import Invalid
 from config.http.idempotency import idempotent
@@ -50,7 +59,12 @@ class ConflictSideTextSerializer(ConflictSideSerializer):
 class ConflictSerializer(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     kind = serializers.ChoiceField(choices=ConflictKind.values, help_text="What differs; duplicate: nothing does.")
-    status = serializers.ChoiceField(choices=ConflictStatus.values, help_text="gone: a side has another text.")
+    status = serializers.ChoiceField(choices=ConflictStatus.values, help_text="gone: it is outdated.")
+    gone_because = serializers.ChoiceField(
+        choices=GoneReason.values,
+        allow_null=True,
+        help_text="text_changed: a side has another text; not_found: detection no longer finds it. null: not gone.",
+    )
     agent = serializers.CharField(allow_null=True, help_text="The agent of a side; null: none has one.")
     team = serializers.CharField(allow_null=True)
     cue = serializers.CharField(help_text="The difference, in a sentence.")
@@ -84,9 +98,19 @@ class IncludingContextSerializer(serializers.Serializer[Any]):
     right = serializers.BooleanField()
 
 
+class EditCheckSerializer(serializers.Serializer[Any]):
+    pending = serializers.BooleanField(help_text="Whether a worker has still to compare the new text.")
+    conflict = serializers.UUIDField(
+        allow_null=True, help_text="The open conflict of the new text with the other side; null: none was found."
+    )
+
+
 class ConflictDetailSerializer(ConflictSerializer):
     left = ConflictSideTextSerializer()
     right = ConflictSideTextSerializer()
+    edit_check = EditCheckSerializer(
+        allow_null=True, help_text="What the closer comparison found after an edit; null: no edit resolved it."
+    )
     contexts = IncludingContextSerializer(
         many=True, help_text="The newest 10 for agents that included a side and that you may see."
     )
@@ -117,6 +141,7 @@ def conflict_document(conflict: Conflict) -> dict[str, Any]:
         **{name: getattr(conflict, name) for name in (*names, "confidence", "reasoning", "reason", "resolved_at")},
         "agent": conflict.agent.slug if conflict.agent else None,
         "team": conflict.team.slug if conflict.team else None,
+        "gone_because": conflict.gone_because or None,
         "resolution": conflict.resolution or None,
         "resolved_by": actor_document(conflict.resolved_by, conflict.resolver_name) if conflict.resolved_at else None,
         "found_at": conflict.found,
@@ -161,6 +186,13 @@ def _context_document(including: IncludingContext) -> dict[str, Any]:
     return dict(IncludingContextSerializer(facts).data)
 
 
+def _edit_check_document(check: EditCheck | None) -> dict[str, Any] | None:
+    if check is None:
+        return None
+    facts = {"pending": check.is_pending, "conflict": check.remaining.id if check.remaining else None}
+    return dict(EditCheckSerializer(facts).data)
+
+
 def conflict_detail_document(conflict: Conflict, principal: Principal) -> dict[str, Any]:
     """Return a conflict as JSON, with both texts as they are now, and the contexts that included one of them."""
     left, right = side_texts([conflict])[conflict.id]
@@ -168,6 +200,7 @@ def conflict_detail_document(conflict: Conflict, principal: Principal) -> dict[s
         **conflict_document(conflict),
         "left": _text_document(left),
         "right": _text_document(right),
+        "edit_check": _edit_check_document(edit_check(conflict, principal)),
         "contexts": [_context_document(one) for one in including_contexts(conflict, principal)],
     }
 
@@ -227,7 +260,8 @@ class ConflictResolve(ApiView):
 
         The other side is superseded or archived if it is a memory; a text of a file, document or entity stays, and no
         context includes the passage. Both sides may hold. Or rewrite the memory of a side with `text`, so that it no
-        longer contradicts the other one; a text that still does is refused. The decision can be undone.
+        longer contradicts the other one; a text that still does by its values and words is refused. A worker compares
+        it more closely within seconds: `edit_check` tells what it found. The decision can be undone.
         """
         self.query()
         asked = self.validated(ConflictDecisionSerializer)

@@ -4,16 +4,15 @@ Services announce what they saved; the receivers here only note the items, by on
 that a write takes no longer. Every few seconds, a worker makes a job for some of the noted items, one job at a time:
 comparing the passages of a document takes about a second, and other jobs must not wait for all documents of an import.
 A job may run twice: a pair of texts has one row, which keeps what a person decided. A conflict is gone when either side
-has another text.
+has another text, or when its texts are compared again and it is not found.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db import transaction
 from django.dispatch import receiver
-from django.utils import timezone
 
 from assembly.conflicts.compared_texts import (
     KINDS,
@@ -27,9 +26,19 @@ from assembly.conflicts.compared_texts import (
 from assembly.conflicts.counts import recount_for_owners
 from assembly.conflicts.detection import Comparison, InferenceModel, compare_texts
 from assembly.conflicts.detection.caches import cache_bytes, clear_caches
+from assembly.conflicts.detection.neighbours import is_near
+from assembly.conflicts.known_conflicts import (
+    TextPair,
+    close_outdated,
+    close_unfound,
+    disputed_texts,
+    pair_of,
+    undecided_conflicts,
+)
 from assembly.conflicts.language_model.model_in_use import model_in_use
-from assembly.models import Conflict, ConflictKind, ConflictResolution, ConflictSide, ConflictStatus
+from assembly.models import Conflict, ConflictKind, ConflictSide, ConflictStatus
 from assembly.models.conflict import MAX_MODEL_CHARACTERS, MAX_STATEMENT_CHARACTERS
+from assembly.monitoring.alerts.conflict_alerts import conflict_alerts_close
 from config.caching.cache_metrics import CacheUsage
 from config.db.statements import Statement, fetch_rows, run_statement
 from memories.jobs.periodic import periodic
@@ -106,43 +115,61 @@ def _create_job(items: Sequence[tuple[str, UUID]]) -> Job:
 @job_kind(FIND_CONFLICTS)
 def find_conflicts(job: Job, advance: Advance) -> None:
     """Run a job that compares items; deleted items count as done."""
-    found: list[Conflict] = []
+    changed: list[Conflict] = []
     try:
         for kind, id_ in job.arguments["items"]:
-            found += item_conflicts_find(kind=kind, id_=UUID(id_), advance=advance)
+            changed += item_conflicts_find(kind=kind, id_=UUID(id_), advance=advance)
             _usage.use(*cache_bytes())
             advance(1)
     finally:
         if not may_cache(Sensitivity.RESTRICTED):
             clear_caches()
-    recount_for_owners(found)
+    recount_for_owners(changed)
+
+
+class _Relation(NamedTuple):
+    """How two texts relate that were compared; the left one has the lower id."""
+
+    left: ComparedText
+    right: ComparedText
+    comparison: Comparison
+    similarity: float
 
 
 def item_conflicts_find(*, kind: str, id_: UUID, advance: Advance | None = None) -> list[Conflict]:
-    """Compare the item's texts with those near them, store what is found, and return the conflicts that are new.
+    """Compare the item's texts with those near them, store what is found, and return the conflicts whose state changed.
 
-    Conflicts with texts that the item no longer has are gone afterwards. If a language model is asked, `advance` is
-    told after each text that the job goes on: those of a long document may take longer than a job may be silent.
+    Conflicts with texts that the item no longer has are gone afterwards, and so are those that are not found again if
+    nobody has ever decided on them. If a language model is asked, `advance` is told after each text that the job goes
+    on: those of a long document may take longer than a job may be silent.
     """
     texts = texts_of(kind, id_)
     if texts is None:
         return []
-    _close_outdated(id_, texts)
+    changed = close_outdated(id_, texts)
+    undecided, compared, found = undecided_conflicts(id_), set[TextPair](), list[_Relation]()
     model = model_in_use()
-    found: list[tuple[ComparedText, ComparedText, Comparison, float]] = []
     for text in texts:
-        found += _found(text, nearest_texts(text), model)
+        near = nearest_texts(text)
+        near += disputed_texts(text, undecided, near)
+        relations = _compare(text, near, model)
+        compared |= {pair_of(text, other) for other in near}
+        compared -= {pair_of(one.left, one.right) for one in relations if one.comparison.label in STORED_LABELS}
+        found += _surest(relations)
         if model and advance:
             advance(0)
-    return [conflict for pair in found if (conflict := _store(*pair))]
+    changed += [conflict for one in found if (conflict := _store(*one))]
+    if model is None or not model.is_failing:  # cues alone do not find what the model has found
+        changed += close_unfound(conflict for pair, conflict in undecided.items() if pair in compared)
+    return changed
 
 
-def _found(
-    text: ComparedText, near: Sequence[ComparedText], model: InferenceModel | None
-) -> Iterator[tuple[ComparedText, ComparedText, Comparison, float]]:
-    """Yield the surest conflicts and duplicates of the text: the left and the right text, and how they relate."""
-    compared = []
-    for other in filter(text.shares_subject, near):
+def _compare(text: ComparedText, near: Iterable[ComparedText], model: InferenceModel | None) -> list[_Relation]:
+    """Return how the text relates to each of these texts that is near and may be about the same."""
+    relations = []
+    for other in near:
+        if not text.shares_subject(other) or not is_near(text.text, other.text, other.similarity):
+            continue
         left, right = sorted((text, other), key=lambda one: (one.item, one.ref))
         comparison = compare_texts(
             left.text,
@@ -152,10 +179,15 @@ def _found(
             right_date=right.date,
             model=model,
         )
-        compared.append((left, right, comparison, other.similarity))
+        relations.append(_Relation(left, right, comparison, other.similarity))
+    return relations
+
+
+def _surest(relations: Sequence[_Relation]) -> Iterator[_Relation]:
+    """Yield the surest conflicts and duplicates of a text."""
     for label in STORED_LABELS:
-        mine = [pair for pair in compared if pair[2].label == label]
-        yield from sorted(mine, key=lambda pair: -pair[2].probability)[:MAX_STORED]
+        mine = [one for one in relations if one.comparison.label == label]
+        yield from sorted(mine, key=lambda one: -one.comparison.probability)[:MAX_STORED]
 
 
 def remaining_contradiction(memory: Memory, other: ConflictSide) -> str:
@@ -164,36 +196,18 @@ def remaining_contradiction(memory: Memory, other: ConflictSide) -> str:
     The caller is a request, which has no time for a language model: a worker asks one afterwards.
     """
     for text in texts_of("memory", memory.id) or ():
-        near = [one for one in nearest_texts(text) if (one.item, one.sha256) == (other.item, other.sha256)]
-        for *_texts, comparison, _similarity in _found(text, near, None):
-            if comparison.label == "conflict":
-                return comparison.cue
+        near = (one for one in nearest_texts(text) if (one.item, one.sha256) == (other.item, other.sha256))
+        for one in _compare(text, near, None):
+            if one.comparison.label == "conflict":
+                return one.comparison.cue
     return ""
 
 
 @transaction.atomic
-def _close_outdated(id_: UUID, texts: Sequence[ComparedText]) -> None:
-    """Close the item's conflicts with texts that it no longer has, and name those that it has by their new refs."""
-    current = {text.sha256: text.ref for text in texts}
-    # After an edit on its page, a conflict stays decided, with who edited and when, so that it can be undone.
-    rows = Conflict.objects.about([id_]).exclude(status=ConflictStatus.GONE)
-    for conflict in rows.exclude(resolution=ConflictResolution.EDITED).select_for_update(no_key=True):
-        is_left = conflict.left_item == id_
-        side = conflict.sides[0 if is_left else 1]
-        ref = current.get(side.sha256)
-        if ref is None and side.kind == "memory" and not texts:
-            continue  # an archived memory still has its text, and may be restored
-        if ref is None:
-            conflict.status, conflict.closed = ConflictStatus.GONE, timezone.now()
-            conflict.save(update_fields=["status", "closed"])
-        elif ref != side.ref:
-            setattr(conflict, "left_ref" if is_left else "right_ref", ref)
-            conflict.save(update_fields=["left_ref", "right_ref"])
-
-
-@transaction.atomic
 def _store(left: ComparedText, right: ComparedText, comparison: Comparison, similarity: float) -> Conflict | None:
-    """Store the conflict of the two texts, and return it if it is new or open again."""
+    """Store the conflict of the two texts, and return it if it is new, open again, or has become a duplicate or been
+    one.
+    """
     conflict = conflicts_between(left, right).select_for_update(no_key=True).first()
     values = {
         "kind": ConflictKind.DUPLICATE if comparison.label == "duplicate" else comparison.kind,
@@ -215,15 +229,17 @@ def _store(left: ComparedText, right: ComparedText, comparison: Comparison, simi
     values |= {"left_ref": left.ref, "right_ref": right.ref}
     if conflict.status != ConflictStatus.GONE and all(getattr(conflict, name) == was for name, was in values.items()):
         return None
-    is_reopened = conflict.status == ConflictStatus.GONE
+    is_reopened, was_duplicate = conflict.status == ConflictStatus.GONE, conflict.is_duplicate
     for name, value in values.items():
         setattr(conflict, name, value)
     if is_reopened:
-        conflict.status = ConflictStatus.RESOLVED if conflict.resolution else ConflictStatus.OPEN
-        conflict.closed = None
+        conflict.reopen()
     conflict.explain()
     conflict.save(force_update=True)
-    return conflict if is_reopened and conflict.is_open else None
+    is_other = is_reopened or conflict.is_duplicate != was_duplicate
+    if conflict.is_duplicate:
+        conflict_alerts_close(conflict)
+    return conflict if is_other and conflict.is_open else None
 
 
 def count_open_conflicts() -> int:

@@ -22,6 +22,7 @@ from assembly.models import (
     ConflictKind,
     ConflictResolution,
     ConflictSide,
+    GoneReason,
     Piece,
     StoredText,
 )
@@ -37,7 +38,8 @@ MAX_PIECES = 200
 
 HEADINGS: Mapping[str, str | Promise] = {
     ConflictKind.NUMBER: gettext_lazy("Two texts name different numbers"),
-    ConflictKind.DATE: gettext_lazy("Two texts name different dates or times"),
+    ConflictKind.DATE: gettext_lazy("Two texts name different dates"),
+    ConflictKind.TIME: gettext_lazy("Two texts name different times"),
     ConflictKind.NEGATION: gettext_lazy("One text denies what the other one says"),
     ConflictKind.STATE: gettext_lazy("Two texts name opposite states"),
     ConflictKind.PROPERTY: gettext_lazy("Two texts name different values"),
@@ -113,6 +115,18 @@ class ConflictView:
         return self.may_resolve and bool(self.conflict.resolution)
 
     @property
+    def why_gone(self) -> str:
+        """This sentence says why there is nothing to decide any more."""
+        if self.conflict.gone_because == GoneReason.NOT_FOUND:
+            return _(
+                "Detection no longer finds it when it compares the texts, so there is nothing to decide. "
+                "If it is found again, the conflict opens again."
+            )
+        return _(
+            "One of the texts was changed or deleted since, so there is nothing to decide. New texts are compared anew."
+        )
+
+    @property
     def until_decided(self) -> str:
         """This sentence says what contexts do with the sides as long as nobody decides."""
         if self.conflict.is_duplicate:
@@ -133,7 +147,7 @@ class ConflictView:
             return _("The second text holds: %(name)s.") % {"name": self.right.name}
         if self.conflict.resolution == ConflictResolution.BOTH:
             return _("Both texts hold.")
-        return _("One of the texts was edited, so that both agree.") if self.conflict.resolution else ""
+        return _("One of the texts was edited to agree with the other one.") if self.conflict.resolution else ""
 
     @property
     def if_left(self) -> str:

@@ -24,6 +24,7 @@ from assembly.models import (
     ConflictResolution,
     ConflictSide,
     ConflictStatus,
+    GoneReason,
     text_hash,
 )
 from assembly.monitoring.alerts.conflict_alerts import conflict_alerts_close
@@ -122,7 +123,7 @@ def conflict_undo(*, conflict: Conflict, principal: Principal) -> Conflict:
     if current.status == ConflictStatus.RESOLVED:
         current.status = ConflictStatus.OPEN
         if decision.resolution == ConflictResolution.EDITED and not _is_current(current):
-            current.status, current.closed = ConflictStatus.GONE, timezone.now()
+            current.close(GoneReason.TEXT_CHANGED)
     current.explain()
     current.save(force_update=True)
     _record(principal, ActivityAction.CONFLICT_REOPENED, current)
@@ -141,6 +142,9 @@ def conflict_decision_import(
     if conflict._state.adding:  # noqa: SLF001 - Django's documented attribute
         conflict.explain()
         conflict.save(force_insert=True)
+    elif conflict.gone_because == GoneReason.NOT_FOUND:
+        conflict.reopen()  # what a person decided counts, whatever detection finds
+        conflict.save(update_fields=["status", "gone_because", "closed"])
     current = _lock_open(conflict, principal)
     return _decide(current, resolution, _storable_reason(current, reason), [], principal)
 
@@ -154,6 +158,8 @@ def _lock_open(conflict: Conflict, principal: Principal) -> Conflict:
     """Lock the conflict and return its newest state. Raises Forbidden, and Conflict where it is not open."""
     require_resolvable(principal, conflict)
     current = lock_row(conflict)
+    if current.gone_because == GoneReason.NOT_FOUND:
+        raise ConflictError("Detection no longer finds this conflict. Reload the page.")
     if current.status == ConflictStatus.GONE:
         raise ConflictError("One of the texts was changed since. Reload the page.")
     if not current.is_open:

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST
 
 from assembly.conflicts.access import conflict_for, conflict_to_resolve
 from assembly.conflicts.counts import recount_open_conflicts
+from assembly.conflicts.edit_check import edit_check
 from assembly.conflicts.forms import ConflictFilterForm, DecisionForm
 from assembly.conflicts.presentation import conflict_views, including_contexts
 from assembly.conflicts.services import conflict_edit, conflict_resolve, conflict_undo
@@ -110,6 +111,7 @@ def _render_conflict(
     context = {
         "crumbs": [Crumb(_("Conflicts"), reverse("conflict_list"))],
         "view": view,
+        "check": edit_check(conflict, principal),
         "form": form or DecisionForm(initial=texts),
         "decisions": conflict.decisions.order_by("-created", "-id")[:20],
         "contexts": including_contexts(conflict, principal),

@@ -37,6 +37,7 @@ MARKS: Mapping[str, str] = MappingProxyType(
     {
         "number": "disputed: another text has another number",
         "date": "disputed: another text has another date",
+        "time": "disputed: another text has another time",
         "negation": "disputed: another text denies this",
         "state": "disputed: another text says the opposite",
         "property": "disputed: another text has another value",
@@ -44,7 +45,8 @@ MARKS: Mapping[str, str] = MappingProxyType(
 )
 """What is put before the text of an item in an unresolved major conflict, by the kind of the conflict.
 
-The words are fixed, because the other text is data and must not be quoted outside of its own item.
+The words are fixed, because the other text is data and must not be quoted outside of its own item. They do not change,
+so that recorded contexts replay: those from before there was `time` have `date` for times of day.
 """
 OTHER_MARK = "disputed: another text contradicts this"
 DECIDED_MARK = "decided: this holds against another text"

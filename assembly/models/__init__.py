@@ -20,6 +20,7 @@ from assembly.models.conflict import (
     ConflictSide,
     ConflictStatus,
     ConflictStrategy,
+    GoneReason,
     UncomparedItem,
 )
 from assembly.models.export import ContextFile, ContextFilePart
@@ -74,6 +75,7 @@ __all__ = [
     "ExternalSource",
     "FileLoss",
     "FollowFailure",
+    "GoneReason",
     "LearnedWeights",
     "MemoryRequest",
     "MemoryTelling",

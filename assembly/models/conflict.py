@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from uuid_utils.compat import uuid7
 
@@ -36,6 +37,7 @@ class ConflictKind(models.TextChoices):
 
     NUMBER = "number", _("Number")
     DATE = "date", _("Date")
+    TIME = "time", _("Time")
     NEGATION = "negation", _("Negation")
     STATE = "state", _("State")
     PROPERTY = "property", _("Property")
@@ -44,11 +46,20 @@ class ConflictKind(models.TextChoices):
 
 
 class ConflictStatus(models.TextChoices):
-    """A conflict waits for a person, or is decided. It is gone when either side has another text."""
+    """A conflict waits for a person, or is decided. It is gone when either side has another text, or when it is not
+    found again.
+    """
 
     OPEN = "open", _("Open")
     RESOLVED = "resolved", _("Resolved")
     GONE = "gone", _("Gone")
+
+
+class GoneReason(models.TextChoices):
+    """A conflict is gone because a side has another text, or because a later comparison calls the pair none."""
+
+    TEXT_CHANGED = "text_changed", _("A text was changed")
+    NOT_FOUND = "not_found", _("Not found again")
 
 
 class ConflictResolution(models.TextChoices):
@@ -131,7 +142,7 @@ class Conflict(Sensitive):
     `similarity` is the cosine of the texts, `subject`, `severity` and `probability` are 0 to 1. `model` names the
     language model that found the conflict; it is empty where the cues did. `strategy`, `confidence` and `reasoning` say
     how a context handles the conflict as it is now. A pair of texts has one row, so what a person decided holds when
-    the pair is found again.
+    the pair is found again. `gone_because` says why a conflict is gone, and is empty if it is not.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -164,6 +175,7 @@ class Conflict(Sensitive):
     resolved_at = models.DateTimeField(null=True)
     found = models.DateTimeField(auto_now_add=True)
     closed = models.DateTimeField(null=True)
+    gone_because = models.CharField(max_length=12, choices=GoneReason.choices, blank=True, default="", db_default="")
 
     owner_columns: ClassVar = {"agent": "agent_id", "team": "team_id", "organisation": ""}
     owners_together = True
@@ -180,6 +192,9 @@ class Conflict(Sensitive):
             ),
             models.CheckConstraint(condition=Q(status__in=ConflictStatus.values), name="conflict_status_known"),
             models.CheckConstraint(condition=Q(kind__in=ConflictKind.values), name="conflict_kind_known"),
+            models.CheckConstraint(
+                condition=Q(gone_because__in=["", *GoneReason.values]), name="conflict_gone_reason_known"
+            ),
             models.CheckConstraint(
                 condition=Q(resolution="", resolved_at=None) | (~Q(resolution="") & Q(resolved_at__isnull=False)),
                 name="conflict_resolved_by_somebody",
@@ -214,6 +229,15 @@ class Conflict(Sensitive):
     def is_duplicate(self) -> bool:
         """This tells whether the sides say the same."""
         return self.kind == ConflictKind.DUPLICATE
+
+    def close(self, because: GoneReason) -> None:
+        """Mark the conflict as gone for this reason; the caller saves it."""
+        self.status, self.gone_because, self.closed = ConflictStatus.GONE, because, timezone.now()
+
+    def reopen(self) -> None:
+        """Mark a conflict that was gone as it was before: decided, or open; the caller saves it."""
+        self.status = ConflictStatus.RESOLVED if self.resolution else ConflictStatus.OPEN
+        self.gone_because, self.closed = "", None
 
     def as_reconciliation(self) -> Reconciliation:
         """Return the conflict as contexts take it, between the texts that were compared."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 NAME = "conflict_cost"
 SIZE = "10k"
 CONFLICTS = 200
-WRITES, ROUNDS, CONTEXTS = 300, 10, 30
+WRITES, ROUNDS, CONTEXTS = 300, 60, 5
 
 
 def run() -> None:

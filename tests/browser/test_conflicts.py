@@ -5,11 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.utils import timezone
 from playwright.sync_api import Browser, Page, expect
 
 from agents.models import Agent
 from assembly.conflicts.find import noted_conflicts_find
+from assembly.conflicts.language_model import model_in_use
 from assembly.models import Purpose
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
@@ -17,11 +19,12 @@ from teams.models import Team
 from teams.principal import SYSTEM
 from teams.versioned_text.versioned_file import file_save
 from tests.assembly.conflicts.conflict_factories import EIGHTY, NINETY, conflict_between, remember, run_jobs
+from tests.assembly.conflicts.language_model.onnx_models import BEEF, VEGAN, write_model
 from tests.browser.conftest import sign_in
 from tests.browser.page_checks import narrow_or_wide, violations_in_both_schemes
 
 pytestmark = pytest.mark.browser
-MARK = "(disputed: another text has another date)"
+MARK = "(disputed: another text has another time)"
 TOPIC = "When does the support line open?"
 
 
@@ -43,8 +46,8 @@ def open_conflict(page: Page, server: str) -> None:
     page.get_by_role("link", name="to decide").click()
     photograph(page, "found")
     line = page.locator(".conflicts > li").filter(has_text=EIGHTY)
-    line.get_by_role("link", name="Two texts name different dates or times").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Two texts name different dates or times")
+    line.get_by_role("link", name="Two texts name different times").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Two texts name different times")
 
 
 def side(page: Page, text: str) -> Any:
@@ -116,12 +119,49 @@ def test_a_memory_is_edited_so_that_both_agree(page: Page, server: str, team: Te
     page.get_by_label("Reason").fill("The new hours began in May.")
     first.get_by_role("button", name="Save this text").click()
     expect(page.locator("[data-message]")).to_contain_text("Decided.")
-    expect(page.get_by_text("One of the texts was edited, so that both agree.")).to_be_visible()
+    expect(page.get_by_text("One of the texts was edited to agree with the other one.")).to_be_visible()
     photograph(page, "edited")
     assert EIGHTY not in included(team)
     page.get_by_role("button", name="Undo decision").click()
     expect(page.locator("[data-message]")).to_contain_text("The conflict is open again")
     assert is_disputed(included(team))
+
+
+@pytest.mark.deep
+def test_a_person_sees_that_an_edited_text_still_contradicts_the_other_one(
+    page: Page, server: str, team: Team, tmp_path: Path, settings: Any
+) -> None:
+    model_in_use._model_of.cache_clear()
+    settings.CONFLICT_MODEL_FOLDER = write_model(tmp_path / "tiny-nli")
+    agent, no_beef = Agent.objects.get(slug="luna"), "The school canteen never cooks beef stew."
+    conflict = conflict_between(remember(agent, BEEF), remember(agent, no_beef), kind="negation", cue="“never” in one")
+    sign_in(page, server)
+    page.goto(f"{server}/conflicts/{conflict.id}/")
+    denying = side(page, no_beef)
+    denying.get_by_text("Edit", exact=False).first.click()
+    denying.get_by_label("New text").fill(VEGAN)
+    denying.get_by_role("button", name="Save this text").click()
+    expect(page.get_by_text("The edited text is being compared more closely")).to_be_visible()
+    photograph(page, "edit-pending")
+    run_jobs()
+    page.reload()
+    expect(page.get_by_text("The edited text still contradicts the other one")).to_be_visible()
+    photograph(page, "edit-contradicts")
+    assert violations_in_both_schemes(page) == []
+    assert narrow_or_wide(page) == []
+    page.get_by_role("link", name="Decide on the edited text").click()
+    expect(side(page, VEGAN).get_by_role("button", name="This one holds")).to_be_visible()
+    settings.CONFLICT_MODEL_FOLDER = None
+    call_command("find_conflicts", verbosity=0)
+    run_jobs()
+    page.reload()
+    expect(page.get_by_text("Detection no longer finds it")).to_be_visible()
+    photograph(page, "not-found")
+    assert violations_in_both_schemes(page) == []
+    assert narrow_or_wide(page) == []
+    page.goto(f"{server}/conflicts/?status=gone")
+    expect(page.locator(".conflicts").get_by_text("not found again")).to_be_visible()
+    photograph(page, "not-found-list")
 
 
 @pytest.mark.deep
@@ -150,7 +190,7 @@ def test_a_file_contradicts_a_memory(page: Page, server: str, team: Team, compla
     side(page, NINETY).get_by_role("link", name="Edit").click()
     page.get_by_label("Text of Background").wait_for()
     page.get_by_role("link", name="Compare both").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Two texts name different dates or times")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Two texts name different times")
 
 
 @pytest.mark.deep

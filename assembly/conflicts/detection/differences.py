@@ -2,14 +2,14 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeVar
 
 from assembly.conflicts.detection.date_values import DateValue
 from assembly.conflicts.detection.quantities import COUNT, Quantity
 from assembly.conflicts.detection.statement import Statement
 
-Kind = Literal["number", "date", "negation", "state", "property", "meaning", "duplicate", ""]
+Kind = Literal["number", "date", "time", "negation", "state", "property", "meaning", "duplicate", ""]
 Value = TypeVar("Value", Quantity, DateValue)
 
 CURRENCIES = ("EUR", "USD", "GBP", "CHF")
@@ -25,12 +25,22 @@ CLOCK_SPAN, WEEKDAY_SPAN = 0.25, 3.0
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A cue: its kind, its strength 0 to 1, and both values as they were written."""
+    """A cue: its kind, its strength 0 to 1, and both values as they were written.
+
+    The weights know one kind, `date`, for days, weekdays and times of day; people are told which of them differs.
+    """
 
     kind: Kind
     strength: float
     left: str
     right: str
+    is_of_times: bool = field(default=False, kw_only=True)
+    """This tells whether both values are times of day."""
+
+    @property
+    def told_kind(self) -> Kind:
+        """The kind that people are told: that of the weights, or `time`."""
+        return "time" if self.is_of_times else self.kind
 
     @property
     def sentence(self) -> str:
@@ -121,7 +131,9 @@ def _compare_values(
         for column, distance in enumerate(line):
             if distance and row not in equal_left and column not in equal_right:
                 mine, theirs = left[row], right[column]
-                found.append(Difference(kind, strength(mine, distance), mine.text, theirs.text))
+                is_of_times = isinstance(mine, DateValue) and mine.kind == "clock"
+                size = strength(mine, distance)
+                found.append(Difference(kind, size, mine.text, theirs.text, is_of_times=is_of_times))
                 compared_left.add(row)
                 compared_right.add(column)
     extra = len(left) - len(compared_left), len(right) - len(compared_right)

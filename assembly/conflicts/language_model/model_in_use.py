@@ -41,6 +41,11 @@ class LanguageModel:
         self._is_known_to_work = False  # the first answer closes an alert that another process has opened
         self._lock = Lock()
 
+    @property
+    def is_failing(self) -> bool:
+        """Whether the model gave no answer when it was asked last."""
+        return self._failures > 0
+
     def infer(self, pairs: Sequence[tuple[str, str]]) -> list[Inference] | None:
         """Return an inference per pair of premise and hypothesis; None where the model cannot be loaded or fails."""
         with self._lock:

@@ -26,7 +26,7 @@ def test_a_conflict_is_listed_read_decided_and_reopened(agent: Agent, team: Team
     api = Api(person=editor.principal)
     (listed,) = api.get("conflicts").json()["results"]
     assert (listed["id"], listed["agent"], listed["team"]) == (str(conflict.id), "ada", "care")
-    assert (listed["kind"], listed["status"], listed["resolution"]) == ("date", "open", None)
+    assert (listed["kind"], listed["status"], listed["resolution"]) == ("time", "open", None)
     assert {listed["left"]["statement"], listed["right"]["statement"]} == {EIGHTY, NINETY}
     for item, found in ((conflict.left_item, 1), (conflict.right_item, 1), (uuid.uuid4(), 0)):
         assert len(api.get(f"conflicts?item={item}").json()["results"]) == found
@@ -81,9 +81,9 @@ def test_a_memory_is_rewritten_and_restored(agent: Agent, editor: User) -> None:
 
 @pytest.mark.parametrize(
     ("query", "kinds"),
-    [("", ["date", "duplicate", "date"]), ("kind=date", ["date", "date"]), ("kind=duplicate", ["duplicate"]),
-     ("agent=ada", ["date", "duplicate", "date"]), ("team=care", ["date", "duplicate"]), ("status=gone", []),
-     ("status=all&team=care&kind=date", ["date"]), ("status=all&limit=1", ["date"])],
+    [("", ["duplicate", "time", "time"]), ("kind=time", ["time", "time"]), ("kind=duplicate", ["duplicate"]),
+     ("agent=ada", ["duplicate", "time", "time"]), ("team=care", ["duplicate", "time"]), ("status=gone", []),
+     ("status=all&team=care&kind=time", ["time"]), ("status=all&limit=1", ["time"])],
 )  # fmt: skip
 def test_lists_are_filtered(agent: Agent, team: Team, editor: User, query: str, kinds: list[str]) -> None:
     found_conflict(agent, agent)

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from django.utils import timezone
 
 from agents.models import Agent
 from agents.services import agent_create, agent_delete
@@ -103,6 +104,21 @@ def test_an_open_conflict_is_decided_by_the_archive_and_a_decision_here_stays(
     assert set(shown(packed(files)).values()) == set()
     Conflict.objects.update(resolution="left")
     assert set(shown(packed(files)).values()) == {"refused"}
+
+
+def test_a_decision_counts_though_detection_no_longer_finds_the_conflict(
+    agent: Agent, team: Team, editor: User
+) -> None:
+    conflict = found_conflict(agent, team)
+    conflict_resolve(conflict=conflict, choice="both", principal=editor.principal)
+    files = decisions_in(zipped(scope_of_everything(SYSTEM)))
+    undecided = {"resolution": "", "resolved_at": None, "resolved_by": "", "resolver_name": ""}
+    Conflict.objects.update(status="gone", gone_because="not_found", closed=timezone.now(), **undecided)
+    assert done(packed(files), editor.principal) == []
+    conflict.refresh_from_db()
+    assert (conflict.status, conflict.resolution, conflict.gone_because, conflict.closed) == (
+        "resolved", "both", "", None,
+    )  # fmt: skip
 
 
 def test_nobody_decides_on_texts_that_they_may_not_change(

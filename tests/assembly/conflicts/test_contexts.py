@@ -28,10 +28,10 @@ from teams.models import Team, User
 from teams.organisation.services import organisation_file_create
 from teams.principal import SYSTEM
 from teams.versioned_text.versioned_file import file_save
-from tests.assembly.conflicts.conflict_factories import EIGHTY, NINETY, remember, run_jobs
+from tests.assembly.conflicts.conflict_factories import EIGHTY, NINETY, conflict_between, remember, run_jobs
 
 pytestmark = pytest.mark.django_db
-MARK = "(disputed: another text has another date)"
+MARK = "(disputed: another text has another time)"
 TOPIC = "When does the support line open?"
 
 
@@ -72,6 +72,18 @@ def test_two_memories(agent: Agent, team: Team, editor: User) -> None:
     for answer in (before, disputed, decided):
         again = replay(load_record(answer.assembly))
         assert (again.identical, again.content) == (True, answer.content)
+
+
+def test_a_record_keeps_the_words_of_its_kind(agent: Agent, team: Team) -> None:
+    """Times of day were conflicts of a date before they had a kind of their own."""
+    conflict = conflict_between(remember(agent, EIGHTY), remember(agent, NINETY), kind="date")
+    before = context(agent, team)
+    assert "(disputed: another text has another date)" in before.content
+    run_jobs()
+    assert Conflict.objects.get(id=conflict.id).kind == "time"
+    assert MARK in context(agent, team).content
+    again = replay(load_record(before.assembly))
+    assert (again.identical, again.content) == (True, before.content)
 
 
 @pytest.mark.parametrize("of", ["team", "organisation", "agent"])

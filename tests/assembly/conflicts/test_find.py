@@ -64,7 +64,7 @@ def test_a_write_only_notes_the_item_by_one_statement(agent: Agent) -> None:
     assert run_jobs() == 1, "one job for all of them"
     assert not UncomparedItem.objects.exists()
     conflict = Conflict.objects.get()
-    assert (conflict.kind, conflict.status, conflict.agent, conflict.team) == ("date", "open", agent, None)
+    assert (conflict.kind, conflict.status, conflict.agent, conflict.team) == ("time", "open", agent, None)
     assert (conflict.strategy, conflict.confidence) == ("flag", 0.6)
     assert conflict.reasoning == "Major conflicts require human review"
     assert {conflict.left_statement, conflict.right_statement} == {EIGHTY, NINETY}

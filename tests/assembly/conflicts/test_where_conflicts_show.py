@@ -26,7 +26,7 @@ from tests.client import Api
 
 pytestmark = pytest.mark.django_db
 TOPIC = "When does the support line open?"
-MARK = "(disputed: another text has another date)"
+MARK = "(disputed: another text has another time)"
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_the_memory_contract_names_conflicts(conflict: Conflict, agent_api: Api)
     }  # fmt: skip
     (told,) = metadata["conflicts"]
     assert (told["id"], told["kind"], told["strategy"], told["cue"]) == (
-        str(conflict.id), "date", "flag", conflict.cue,
+        str(conflict.id), "time", "flag", conflict.cue,
     )  # fmt: skip
     assert len(told["included"]) == 1
     assert {told["left"], told["right"]} == {conflict.left_ref, conflict.right_ref}

@@ -45,6 +45,26 @@ def test_any_two_texts_are_compared_the_same_from_both_sides(left: str, right: s
     )
 
 
+@pytest.mark.parametrize(
+    ("left", "right", "kind"),
+    [
+        ("The shop opens at 8 in the morning.", "The shop opens at 9 in the morning.", "time"),
+        ("The meeting starts at 14:00.", "The meeting starts at noon.", "time"),
+        ("The meeting is on 3 May at 14:00.", "The meeting is on 3 May at 16:00.", "time"),
+        ("The meeting is on 3 May at 14:00.", "The meeting is on 9 May at 14:00.", "date"),
+        ("The meeting is on Monday.", "The meeting is on Thursday.", "date"),
+        ("Der Laden öffnet um 8 Uhr.", "Der Laden öffnet um 10 Uhr.", "time"),
+        ("Der Laden öffnet am Montag.", "Der Laden öffnet am Freitag.", "date"),
+        ("La tienda abre a las 8.", "La tienda abre a las 10.", "time"),
+        ("La tienda abre el lunes.", "La tienda abre el viernes.", "date"),
+    ],
+)
+def test_times_of_day_are_told_apart_from_dates(left: str, right: str, kind: str) -> None:
+    for pair in ((left, right), (right, left)):
+        found = compare_texts(*pair, similarity=0.9)
+        assert (found.label, found.kind) == ("conflict", kind)
+
+
 @settings(deadline=None)
 @given(text=texts)
 def test_a_text_is_the_duplicate_of_itself(text: str) -> None:

@@ -63,7 +63,7 @@ def test_what_the_cues_find_is_not_asked_about(agent: Agent, folder: Path, monke
     remember(agent, NINETY)
     run_jobs()
     conflict = Conflict.objects.get()
-    assert (conflict.kind, conflict.model) == ("date", "")
+    assert (conflict.kind, conflict.model) == ("time", "")
 
 
 def test_a_contradiction_in_one_direction_alone_is_none(agent: Agent, folder: Path) -> None:
@@ -102,7 +102,7 @@ def test_a_broken_graph_loses_no_job_and_is_tried_again_later(
         assert run_jobs() == 1
         remember(agent, "Beef stew is cooked by the school canteen.")
         assert run_jobs() == 1
-    assert [conflict.kind for conflict in Conflict.objects.all()] == ["date"], "cues find what they find"
+    assert [conflict.kind for conflict in Conflict.objects.all()] == ["time"], "cues find what they find"
     [told] = caplog.messages
     assert told.startswith("conflicts are found by cues alone for 300 seconds, because the language model failed: ")
     write_model(folder)
@@ -148,7 +148,7 @@ def test_a_failure_while_it_answers_loses_no_job(
         remember(agent, text)
     with caplog.at_level(logging.WARNING, logger=in_use.__name__):
         assert run_jobs() == 1
-    assert [conflict.kind for conflict in Conflict.objects.all()] == ["date"]
+    assert [conflict.kind for conflict in Conflict.objects.all()] == ["time"]
     assert "MemoryError" in caplog.text
     model = model_in_use()
     assert model is not None

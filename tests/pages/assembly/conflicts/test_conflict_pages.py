@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
@@ -116,6 +117,24 @@ def test_a_text_that_was_changed_since_cannot_be_decided(browser: Client, confli
     assert "changed since" in page
     assert "This one holds" not in page
     assert "changed since" in text_of(browser.post(f"{page_of(conflict)}resolve/", {"choice": "both"}, follow=True))
+
+
+def test_a_conflict_that_is_not_found_again_says_so(browser: Client, agent: Agent) -> None:
+    first, second = remember(agent, "Tea is served at noon."), remember(agent, "Tea is served in the hall.")
+    run_jobs()
+    conflict = conflict_between(first, second)
+    assert "This one holds" in text_of(browser.get(page_of(conflict)))
+    call_command("find_conflicts", verbosity=0)
+    run_jobs()
+    page = text_of(browser.get(page_of(conflict)))
+    assert "Detection no longer finds it" in page
+    assert "One of the texts was changed" not in page
+    assert "This one holds" not in page
+    listed = text_of(browser.get(f"{LIST}?status=gone"))
+    assert "not found again" in listed
+    assert "Detection no longer finds this conflict." in text_of(
+        browser.post(f"{page_of(conflict)}resolve/", {"choice": "both"}, follow=True)
+    )
 
 
 def test_a_file_against_a_memory(browser: Client, agent: Agent, team: Team) -> None:
