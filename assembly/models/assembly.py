@@ -68,8 +68,8 @@ def compressed_body(body: bytes, id_: UUID, key: DataKey | None = None) -> bytes
 def unpacked(body: bytes, id_: UUID, key: DataKey | None = None) -> dict[str, Any]:
     """Return the contents of bytes made by `packed` for this id. Raises what `compressed_body` raises."""
     try:
-        contents = msgspec.json.decode(zlib.decompress(compressed_body(body, id_, key)))
-    except (zlib.error, msgspec.DecodeError):
+        contents = msgspec.json.decode(isal_zlib.decompress(compressed_body(body, id_, key)))
+    except (isal_zlib.error, msgspec.DecodeError):
         raise ValueError("The body of this record cannot be read.") from None
     if not isinstance(contents, dict):
         raise ValueError("The body of this record has another content.")  # noqa: TRY004 - one error for all
