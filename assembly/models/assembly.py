@@ -69,7 +69,7 @@ def unpacked(body: bytes, id_: UUID, key: DataKey | None = None) -> dict[str, An
     """Return the contents of bytes made by `packed` for this id. Raises what `compressed_body` raises."""
     try:
         contents = msgspec.json.decode(isal_zlib.decompress(compressed_body(body, id_, key)))
-    except (isal_zlib.IsalError, msgspec.DecodeError, UnicodeDecodeError):
+    except (isal_zlib.IsalError, msgspec.DecodeError, UnicodeDecodeError):  # type: ignore[misc]  # its stub names an instance
         raise ValueError("The body of this record cannot be read.") from None
     if not isinstance(contents, dict):
         raise ValueError("The body of this record has another content.")  # noqa: TRY004 - one error for all
