@@ -16,6 +16,7 @@ from assembly.engine.caller_texts import SHORTENED_CODES, assemble_with_room
 from assembly.engine.codes import Code, WarningCode
 from assembly.engine.distinct_texts import DistinctTexts
 from assembly.engine.overflow import OverflowPolicy, wanted_summaries
+from assembly.engine.priority import Priority
 from assembly.engine.profile import Profile, Section
 from assembly.engine.quality import quality_of
 from assembly.engine.ranking import decision_relevance
@@ -210,7 +211,7 @@ def _reconciled_sections(
     If a side won and found no room where the other one might, the sections are filled again with that side as the
     winner; that counts if it then is included. If reconciliation fails, nothing is reconciled.
     """
-    fill = partial(_filled_sections, request, profile, candidates, TokenLedger(tokenizer), budget=budget)
+    fill = partial(_filled_sections, request, profile, candidates, TokenLedger(tokenizer), {}, budget=budget)
     if not request.reconciliations:
         return fill(reconciled=NOTHING), NOTHING, True
     try:
@@ -233,13 +234,14 @@ def _filled_sections(
     profile: Profile,
     candidates: Sequence[Candidate],
     ledger: TokenLedger,
+    priorities: dict[str, Priority],
     *,
     budget: int,
     reconciled: Reconciled,
 ) -> SectionFiller:
     ladder = OverflowPolicy.of(profile, request, ledger.tokenizer)
     offered = _candidates_by_section(profile, _with_marks(candidates, reconciled))
-    filling = SectionFiller(request, profile, offered, ledger, budget, ladder, DistinctTexts(), reconciled)
+    filling = SectionFiller(request, profile, offered, ledger, budget, ladder, DistinctTexts(), reconciled, priorities)
     for section in profile.sections:
         filling.add(section)
     return filling

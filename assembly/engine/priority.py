@@ -9,7 +9,7 @@ import datetime as dt
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 
 from msgspec import structs
@@ -113,6 +113,9 @@ class Priority:
     """The memory scope of each section by its key."""
     surroundings: frozenset[str]
     """The words of the topic and of the text that precedes the blocks."""
+    known: dict[tuple[str, str], tuple[RankedCandidate, RankedCandidate]] = field(default_factory=dict)
+    """The items that were scored last, without and with their priority, by section and ref: the sections may be filled
+    twice."""
 
     @classmethod
     def of(cls, request: EngineRequest, profile: Profile, sections: Iterable[Section], text: str) -> "Priority":
@@ -143,6 +146,14 @@ class Priority:
 
     def scored(self, section: Section, item: RankedCandidate) -> RankedCandidate:
         """Return the item with its priority, boosted by rules, and with the measures as signals."""
+        key = section.key, item.candidate.ref
+        before, scored = self.known.get(key, (None, item))
+        if before is None or before.candidate is not item.candidate or before.ruling != item.ruling:
+            scored = self._scored(section, item)
+            self.known[key] = item, scored
+        return scored
+
+    def _scored(self, section: Section, item: RankedCandidate) -> RankedCandidate:
         candidate = item.candidate
         measures = self._measures(section, candidate)
         own = () if candidate.score is None else (("source_score", candidate.score),)

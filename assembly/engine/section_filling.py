@@ -67,6 +67,8 @@ class SectionFiller:
     """The texts that are included so far."""
     reconciled: Reconciled = NOTHING
     """Which items lost a conflict."""
+    priorities: dict[str, Priority] = field(default_factory=dict)
+    """The priorities of blocks by the text that precedes them, which another filling of the same sections may share."""
     filled: list[FilledSection] = field(default_factory=list)
     _words: set[str] = field(default_factory=set)
     """The words of the topic and of the first sections, as far as they were read."""
@@ -212,7 +214,10 @@ class SectionFiller:
         """Let the blocks compete and render the result, repeatedly, until all selected blocks fit by an exact count."""
         budget, before, excluded = self._budget_of(sections[0]), self.ledger, ExcludedItems()
         texts, shortest = self.texts.copy(), set[DecisionKey]()
-        priority = Priority.of(self.request, self.profile, sections, before.text)
+        priority = self.priorities.get(before.text)
+        if priority is None:
+            priority = Priority.of(self.request, self.profile, sections, before.text)
+            self.priorities[before.text] = priority
         while True:
             outcomes = select_blocks(
                 sections,

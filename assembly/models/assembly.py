@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Self, TypeVar
 from uuid import UUID
 
+import msgspec
 import orjson
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import BrinIndex, GinIndex
@@ -67,8 +68,8 @@ def compressed_body(body: bytes, id_: UUID, key: DataKey | None = None) -> bytes
 def unpacked(body: bytes, id_: UUID, key: DataKey | None = None) -> dict[str, Any]:
     """Return the contents of bytes made by `packed` for this id. Raises what `compressed_body` raises."""
     try:
-        contents = json.loads(zlib.decompress(compressed_body(body, id_, key)))
-    except zlib.error:
+        contents = msgspec.json.decode(isal_zlib.decompress(compressed_body(body, id_, key)))
+    except (isal_zlib.IsalError, msgspec.DecodeError, UnicodeDecodeError):  # type: ignore[misc]  # its stub names an instance
         raise ValueError("The body of this record cannot be read.") from None
     if not isinstance(contents, dict):
         raise ValueError("The body of this record has another content.")  # noqa: TRY004 - one error for all

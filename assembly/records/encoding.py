@@ -196,15 +196,17 @@ def decision_at(
 ) -> Decision:
     """Return the decision at this index, as the engine made it on this candidate; without signals if not wanted."""
     start, key = columns["start"][place], str(place)
-    ranker = _ranker_of(profile.sections[columns["section"][place]], profile)
-    more = columns.get("more", {}).get(key, [])
+    told: SignalValues = ()
+    if signals:
+        ranker = _ranker_of(profile.sections[columns["section"][place]], profile)
+        told = _decode_signals(columns["signals"][place], columns.get("more", {}).get(key, []), candidate, ranker)
     return Decision(
         ref=candidate.ref,
         section=candidate.section,
         code=Code(columns["code"][place]),
         rank=columns["rank"][place],
         score=columns["score"][place],
-        signals=_decode_signals(columns["signals"][place], more, candidate, ranker) if signals else (),
+        signals=told,
         tokens=columns["tokens"][place],
         tokens_full=columns["full"][place],
         start=start,

@@ -14,6 +14,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from config.db.distribution.distributed_tables import setting_mismatch
+from config.server.memory_settings import configure_garbage_collector
 from memories.embeddings.wordllama import warm_up
 from memories.jobs.periodic import start_periodic_tasks
 from memories.jobs.worker_process import UNTIL_INPUT_ENDS, WorkerProcess, lower_priority
@@ -53,6 +54,7 @@ def _work() -> None:
     warnings.simplefilter("ignore", SecurityWarning)  # about running as root: messages are JSON and hold an id only
     setup_logging.connect(_keep_logging_setup)
     warm_up()
+    configure_garbage_collector()
     lower_priority()  # once it is ready, so that a busy machine does not delay its start
     start_periodic_tasks()
     worker = current_app.Worker(
