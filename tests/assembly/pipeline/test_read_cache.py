@@ -157,17 +157,21 @@ def test_who_left_a_team_is_told_so_and_who_joined_it_is_told_of_it(press: Pair)
 
 
 def test_many_at_once_are_never_told_what_was_before(press: Pair) -> None:
-    """Writers and readers of one agent at the same time: whoever asks after a change was made is told of it."""
+    """Writers and readers of one agent at the same time: whoever asks after a change was made is told of it.
+
+    There is time enough for every source, because what a source could not read in time is missing, too.
+    """
     agent, team = press
     _made_steady(agent, team)
-    stale: list[str] = []
+    stale: list[tuple[str, Any]] = []
 
     def ask_after_writing(number: int) -> None:
         for turn in range(12):
             text = f"Said by {number} as number {turn}."
             _change(agent, text)
-            if text not in told(agent, team, max_tokens=14_000 + 100 * number + turn).content:
-                stale.append(text)
+            answer = told(agent, team, max_tokens=14_000 + 100 * number + turn, time_ms=60_000)
+            if text not in answer.content:
+                stale.append((text, [one for one in answer.assembly.sources if one.get("code")]))
             told(agent, team, max_tokens=13_000 + 100 * number + turn)
 
     at_once([partial(ask_after_writing, number) for number in range(3)])
