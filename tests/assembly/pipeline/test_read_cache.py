@@ -26,6 +26,7 @@ from config.http.errors import Invalid
 from memories.services import MemoryFacts, memory_create
 from teams.models import Team
 from teams.principal import SYSTEM
+from teams.versioned_text.versioned_file import file_save
 from tests.assembly.conftest import NOW
 from tests.assembly.one_of_each import everything
 from tests.assembly.pipeline.edits import EDITS
@@ -157,24 +158,25 @@ def test_who_left_a_team_is_told_so_and_who_joined_it_is_told_of_it(press: Pair)
 
 
 def test_many_at_once_are_never_told_what_was_before(press: Pair) -> None:
-    """Writers and readers of one agent at the same time: whoever asks after a change was made is told of it.
+    """Writers and readers of one team at the same time: whoever asks after a change was made is told of it.
 
-    There is time enough for every source, because what a source could not read in time is missing, too.
+    Each writes a file of its own, which is included whole, however many others write meanwhile.
     """
     agent, team = press
     _made_steady(agent, team)
     stale: list[tuple[str, Any]] = []
 
-    def ask_after_writing(number: int) -> None:
+    def ask_after_writing(number: int, key: str) -> None:
         for turn in range(12):
             text = f"Said by {number} as number {turn}."
-            _change(agent, text)
-            answer = told(agent, team, max_tokens=14_000 + 100 * number + turn, time_ms=60_000)
+            file = team.files.get(file_key=key)
+            file_save(file=file, content=text, expected_version=file.version, author=SYSTEM.author)
+            answer = told(agent, team, max_tokens=14_000 + 100 * number + turn)
             if text not in answer.content:
                 stale.append((text, [one for one in answer.assembly.sources if one.get("code")]))
             told(agent, team, max_tokens=13_000 + 100 * number + turn)
 
-    at_once([partial(ask_after_writing, number) for number in range(3)])
+    at_once([partial(ask_after_writing, *one) for one in enumerate(("GOALS", "CONTEXT", "RULES"))])
     assert not stale
 
 
