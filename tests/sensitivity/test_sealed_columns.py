@@ -26,7 +26,7 @@ PLAIN: Mapping[str, str] = {
     **dict.fromkeys(
         ["status", "language", "intents", "tier", "origin", "embedding_model", "second_embedding_model", "file_key",
          "file_kind", "strategy", "resolution", "model", "purpose", "profile", "profile_name", "tokenizer", "warnings",
-         "codes", "trigger", "fault", "cause", "agent_slug", "team_slug", "basis"], WORDS),
+         "codes", "trigger", "fault", "cause", "gone_because", "agent_slug", "team_slug", "basis"], WORDS),
     **dict.fromkeys(
         ["updated_by", "editor_ref", "editor_name", "left_ref", "right_ref", "resolved_by", "resolver_name",
          "requested_by", "requester_name", "seen_by", "seen_by_ref", "settled_by", "settled_by_ref", "proposed_by",
