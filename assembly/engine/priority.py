@@ -36,7 +36,8 @@ PRIORITY = "priority"
 """The signal of the priority of an item that is no block; the priority of a block is its score."""
 PRIORITY_PREFIX = "priority:"
 """Prefix of the signals of the measures of which that priority is the weighted mean."""
-PRIORITY_SIGNALS = frozenset({PRIORITY, *(f"{PRIORITY_PREFIX}{one.name}" for one in fields(Weights))})
+_SIGNALS_OF_MEASURES = {one.name: f"{PRIORITY_PREFIX}{one.name}" for one in fields(Weights)}
+PRIORITY_SIGNALS = frozenset({PRIORITY, *_SIGNALS_OF_MEASURES.values()})
 """All signals of a priority."""
 ORDERED_SHAPES: frozenset[Shape] = frozenset({"lines", "entries", "sequence", "turns"})
 """The shapes whose items are included in an order of their own, whatever their priority."""
@@ -78,12 +79,6 @@ def words_in(candidate: Candidate) -> frozenset[str]:
     if words is None:
         words = candidate.memo[WORDS] = words_of(candidate.text)
     return words
-
-
-@lru_cache(16)
-def _prefixed(measure: str) -> str:
-    # All decisions share one string per measure, because thousands of decisions are cached.
-    return f"{PRIORITY_PREFIX}{measure}"
 
 
 def _moment_of(candidate: Candidate) -> dt.datetime | None:
@@ -195,7 +190,7 @@ class Priority:
         counted = [(name, weight, measured[name]) for name, weight in by_measure if weight and name in measured]
         total = math.fsum([weight for _, weight, _ in counted])
         mean = math.fsum([weight * measure for _, weight, measure in counted]) / total if total else 0.0
-        measures = [(_prefixed(name), measure) for name, _, measure in counted]
+        measures = [(_SIGNALS_OF_MEASURES[name], measure) for name, _, measure in counted]
         signals = (*item.signals, *measures, (PRIORITY, round(item.ruling.boosted(mean), DECIMALS)))
         return structs.replace(item, signals=signals)
 
