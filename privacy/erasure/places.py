@@ -109,7 +109,7 @@ PLACES: tuple[Place, ...] = (
     _replaced(
         "conflicts",
         "cue left_statement right_statement reasoning reason resolver_name",
-        "kind left_ref left_sha256 right_ref right_sha256 strategy status resolution resolved_by model",
+        "kind left_ref left_sha256 right_ref right_sha256 strategy status gone_because resolution resolved_by model",
     ),
     _replaced("conflict_decisions", "reason effects by_name", "action resolution by_ref", "conflict_id"),
     # Recorded contexts
