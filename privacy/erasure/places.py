@@ -229,7 +229,7 @@ UNTOUCHED_REASONS: Mapping[str, str] = {
         [
             "updated_by", "origin", "file_key", "tier", "language", "intents", "status", "kind", "level",
             "strategy", "resolution", "action", "purpose", "profile_name", "tokenizer", "warnings", "codes",
-            "basis", "trigger", "format", "event", "events", "change", "state", "step", "role", "theme",
+            "basis", "gone_because", "trigger", "format", "event", "events", "change", "state", "step", "role", "theme",
             "file_kind", "content_type", "ref_kind", "table_name", "secret_handling", "reading_reasons", "method",
             "deriver", "of_table",
             "model", "type", "slot", "columns", "scopes",
