@@ -288,7 +288,7 @@ CACHE_SENSITIVITY = environment.level("CACHE_SENSITIVITY")  # the highest
 
 # --- Conflicts: a language model that helps to find them, the shipped one or that of a folder ---
 
-SHIPPED_CONFLICT_MODEL = BASE_DIR / "assembly" / "conflicts" / "language_model" / "contradiction-minilm"
+SHIPPED_CONFLICT_MODEL = BASE_DIR / "assembly" / "conflicts" / "language_model" / "contradiction-mpnet"
 CONFLICT_MODEL_FOLDER = environment.folder_or_off("CONFLICT_MODEL_FOLDER", SHIPPED_CONFLICT_MODEL)
 CONFLICT_MODEL_LABELS = environment.words("CONFLICT_MODEL_LABELS")
 CONFLICT_MODEL_PERCENT = environment.number("CONFLICT_MODEL_PERCENT", 90, minimum=50, maximum=100)

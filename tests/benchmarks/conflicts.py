@@ -11,7 +11,10 @@ nobody has looked at it, and no weight or rule was made with it. The other two t
 but no rule that was made with them is in use. So the figures of both are the ones to expect of pairs like these.
 Six further writers were asked for natural texts, most of whose contradictions have no cue: `everyday.jsonl`,
 `companies.jsonl`, `institutions.jsonl`, `remembered.jsonl` (what assistants remember), `rules.jsonl` and
-`reports.jsonl`. No weight or rule was made or chosen with them; the shipped language model was trained with them.
+`reports.jsonl`. No weight or rule was made or chosen with them. The shipped language model was trained with
+`everyday`, `companies`, `remembered` and `rules`, with `contrasts.jsonl`, which a developer wrote, and with
+`writers.jsonl` of four more writers. `writers_held.jsonl` is a sixth of the pairs of these four, and `newcomers.jsonl`
+is of a writer who saw neither the code nor other pairs: nothing was made or chosen with the latter.
 `held_out.jsonl`, `fresh.jsonl` (other styles) and `notes.jsonl` (short notes and German) are not trained with, but
 the false alarms of `held_out` and `fresh` were read, a guard was made for one of `fresh`, and variants were chosen by
 the figures of all three. The cosines are those of the bundled embedder.
@@ -25,8 +28,9 @@ figures of the held-out pairs have these names; those of other files end with th
 left, right and label in each line.
 
 Unless CONFLICT_MODEL_FOLDER is off, all figures of pairs, of corpora and of times are also printed with the language
-model, with names that end with `_with_model`. The shipped model was trained with all files but `institutions`, `sealed`
-and `fresh`, so only its figures of these are the ones to expect.
+model, with names that end with `_with_model`. The shipped model was trained with all files but `institutions`,
+`sealed`, `fresh`, `newcomers`, `reports` and `writers_held`, and its thresholds were chosen with the last two, so
+only its figures of the first four are the ones to expect.
 
 `conflicts_per_1000_texts_NAME` is how many pairs are called conflicts when all texts of a corpus are compared as
 workers do: see `conflict_corpora`, which says what detection was trained with, and reads more corpora from the folder
@@ -56,7 +60,7 @@ NAME = "conflicts"
 PAIRS = Path(__file__).parents[1] / "assembly" / "conflicts" / "pairs"
 _OTHERS = (
     *("sealed", "opened", "train", "fresh", "notes", "wide", "varied", "strangers", "third", "voices"),
-    *("everyday", "companies", "institutions", "remembered", "rules", "reports"),
+    *("everyday", "companies", "institutions", "remembered", "rules", "reports", "writers_held", "newcomers"),
 )
 FILES = {
     "held_out": "",

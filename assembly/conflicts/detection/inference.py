@@ -2,11 +2,12 @@
 
 The task is called natural-language inference. A model tells the probabilities that a first sentence, the premise,
 contradicts or entails a second one, the hypothesis. Both directions are asked, so that swapped texts give equal
-answers. A model is asked last, about few pairs, because it needs some ten times the time of a comparison: about a
+answers. A model is asked last, about few pairs, because it needs some fifty times the time of a comparison: about a
 conflict that the cues found, and where they found neither a conflict nor a duplicate. Which model there is, the caller
 says: this module knows none.
 """
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
@@ -24,9 +25,15 @@ from assembly.conflicts.detection.statement import Statement
 
 MAX_INFERRED_PAIRS = 4
 """The most pairs of statements of two texts about which a model is asked, those nearest in meaning first."""
+LEAST_OF_VALUES = 0.5
+"""The least probability of a contradiction of statements that differ in nothing but a number or date."""
+LEAST_WORDS = 4
+"""The least words of a sentence of a longer text about which a model is asked: not *Thanks, Ada!*"""
 _GOES_ON = re.compile(r"\b(?:still|immer noch|todavía|aún)\b", re.IGNORECASE)
 _LISTED = re.compile(r"\n[^\n:]{1,40}: ")
 """This is in lists of properties, such as those of entities, which are no sentences."""
+SMALLEST_PROBABILITY = 1e-6
+"""The least probability of which log-odds are taken."""
 INFERRED_STRENGTH = 0.8
 """The strength of a contradiction that a model finds, which names no values: that of opposite states."""
 
@@ -54,14 +61,15 @@ class InferenceModel(Protocol):
 
 
 def refute(pair: Pair, before: Classification, model: InferenceModel) -> Classification | None:
-    """Return what a conflict found by cues is if the model is sure that it is none; None otherwise.
+    """Return what a conflict found by cues is if the model does not find it likely, too; None otherwise.
 
-    Models overlook single numbers and dates, so a conflict of statements that differ in nothing else stays.
+    It needs less than a conflict without a cue: with a threshold of 90 %, 80 %, and half where nothing but a number or
+    date differs.
     """
-    if differs_in_a_value(pair) or not (answers := model.infer(list(_directions(pair)))):
+    if not (answers := model.infer(list(_directions(pair)))):
         return None
     contradiction = _of_both(*answers).contradiction
-    if contradiction > 1 - model.threshold:
+    if contradiction >= (LEAST_OF_VALUES if differs_in_a_value(pair) else 2 * model.threshold - 1):
         return None
     return Classification("similar", 1 - contradiction, before.subject, contradiction)
 
@@ -75,7 +83,7 @@ def infer_labels(
     It only takes the place of the guard of words.
     """
     places = sorted(
-        (place for place, (pair, _) in enumerate(compared) if _is_asked(pair)),
+        (place for place, (pair, before) in enumerate(compared) if before.label != "duplicate" and _is_asked(pair)),
         key=lambda place: _order(compared[place][0]),
     )[:MAX_INFERRED_PAIRS]
     if not places:
@@ -88,7 +96,7 @@ def infer_labels(
         pair, before = compared[place]
         contradiction, equal = _of_both(there, back)
         # The more pairs are compared, the likelier one of them is called a contradiction by chance.
-        least = (1 + model.threshold) / 2 if pair.is_in_long_text else model.threshold
+        least = (3 + model.threshold) / 4 if pair.is_in_long_text else model.threshold
         if contradiction >= least:
             # Statements about different things do not contradict each other, so the model is as sure of one subject.
             subject = max(before.subject, contradiction)
@@ -99,7 +107,14 @@ def infer_labels(
 
 
 def _of_both(there: Inference, back: Inference) -> Inference:
-    return Inference((there.contradiction + back.contradiction) / 2, min(there.entailment, back.entailment))
+    """Return the inference of both directions: that of the mean log-odds of a contradiction, the lower entailment."""
+    log_odds = (_log_odds(there.contradiction) + _log_odds(back.contradiction)) / 2
+    return Inference(1 / (1 + math.exp(-log_odds)), min(there.entailment, back.entailment))
+
+
+def _log_odds(probability: float) -> float:
+    kept = min(max(probability, SMALLEST_PROBABILITY), 1 - SMALLEST_PROBABILITY)
+    return math.log(kept / (1 - kept))
 
 
 def _is_asked(pair: Pair) -> bool:
@@ -111,7 +126,7 @@ def _is_asked(pair: Pair) -> bool:
     """
     left, right, cues = pair.left, pair.right, pair.cues
     return (
-        (_is_near(pair) or not pair.is_in_long_text)
+        (not pair.is_in_long_text or (_is_near(pair) and not _is_short(left) and not _is_short(right)))
         and _is_sentence(left)
         and _is_sentence(right)
         and not cues.has_other_event
@@ -123,6 +138,10 @@ def _is_asked(pair: Pair) -> bool:
 
 def _is_sentence(statement: Statement) -> bool:
     return states_one_thing(statement) and not _LISTED.search(statement.text)
+
+
+def _is_short(statement: Statement) -> bool:
+    return len(statement.text.split()) < LEAST_WORDS
 
 
 def _is_near(pair: Pair) -> bool:
