@@ -57,10 +57,17 @@ def test_without_a_model_it_is_not_found(agent: Agent) -> None:
     assert not Conflict.objects.exists()
 
 
-def test_what_the_cues_find_is_not_asked_about(agent: Agent, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(OnnxInference, "load", lambda *_, **__: pytest.fail("the model was loaded"))
+def test_what_the_cues_find_stays_only_if_the_model_finds_it_likely(agent: Agent, folder: Path) -> None:
     remember(agent, EIGHTY)
     remember(agent, NINETY)
+    run_jobs()
+    assert not Conflict.objects.exists(), "the tiny model knows of vegans alone"
+
+
+def test_other_times_in_german_are_not_asked_about(agent: Agent, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(OnnxInference, "load", lambda *_, **__: pytest.fail("the model was loaded"))
+    remember(agent, "Der Laden in der Altstadt öffnet um 8 Uhr.")
+    remember(agent, "Der Laden in der Altstadt öffnet um 9 Uhr.")
     run_jobs()
     conflict = Conflict.objects.get()
     assert (conflict.kind, conflict.model) == ("time", "")
