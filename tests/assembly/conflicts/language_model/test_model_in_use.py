@@ -57,13 +57,13 @@ def test_without_a_model_it_is_not_found(agent: Agent) -> None:
     assert not Conflict.objects.exists()
 
 
-def test_what_the_cues_find_is_not_asked_about(agent: Agent, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_duplicate_by_cues_is_not_asked_about(agent: Agent, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(OnnxInference, "load", lambda *_, **__: pytest.fail("the model was loaded"))
-    remember(agent, EIGHTY)
-    remember(agent, NINETY)
+    remember(agent, "Use British spelling in all letters.")
+    remember(agent, "All letters use British spelling.")
     run_jobs()
     conflict = Conflict.objects.get()
-    assert (conflict.kind, conflict.model) == ("date", "")
+    assert (conflict.kind, conflict.model) == ("duplicate", "")
 
 
 def test_a_contradiction_in_one_direction_alone_is_none(agent: Agent, folder: Path) -> None:
