@@ -73,6 +73,15 @@ def test_other_times_in_german_are_not_asked_about(agent: Agent, folder: Path, m
     assert (conflict.kind, conflict.model) == ("time", "")
 
 
+def test_a_duplicate_by_cues_is_not_asked_about(agent: Agent, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(OnnxInference, "load", lambda *_, **__: pytest.fail("the model was loaded"))
+    remember(agent, "Use British spelling in all letters.")
+    remember(agent, "All letters use British spelling.")
+    run_jobs()
+    conflict = Conflict.objects.get()
+    assert (conflict.kind, conflict.model) == ("duplicate", "")
+
+
 def test_a_contradiction_in_one_direction_alone_is_none(agent: Agent, folder: Path) -> None:
     write_model(folder, is_one_sided=True)
     remember(agent, VEGAN)
