@@ -1,6 +1,6 @@
 """After a memory was edited on the page of its conflict, a worker compares the new text with all that is near to it.
 
-The request itself compared it by cues alone, because a language model would take 85 MB of each web process and a
+The request itself compared it by cues alone, because a language model would take 150 MB of each web process and a
 second to load. What the worker finds between the new text and the other side is a conflict of its own, which is looked
 up here.
 """

@@ -128,7 +128,7 @@ def find_conflicts(job: Job, advance: Advance) -> None:
 
 
 class _Relation(NamedTuple):
-    """How two texts relate that were compared; the left one has the lower id."""
+    """The relation of two texts that were compared says how they relate; the left one has the lower id."""
 
     left: ComparedText
     right: ComparedText

@@ -264,7 +264,7 @@ def _comparison(chosen: _Compared, label: Label) -> Comparison:
     difference: Difference | None = cues.strongest() if label in ("conflict", "evolving") else None
     if chosen.model and label in DECIDED:
         return _inferred_comparison(chosen, label)
-    kind: Kind = "duplicate" if label == "duplicate" else difference.told_kind if difference else ""
+    kind: Kind = "duplicate" if label == "duplicate" else difference.shown_kind if difference else ""
     strength = difference.strength if difference and label == "conflict" else 0.0
     probability = found.probability if found.label == label else max(found.conflict_probability, found.probability)
     return Comparison(

@@ -38,7 +38,7 @@ class Difference:
     """This tells whether both values are times of day."""
 
     @property
-    def told_kind(self) -> Kind:
+    def shown_kind(self) -> Kind:
         """The kind that people are told: that of the weights, or `time`."""
         return "time" if self.is_of_times else self.kind
 

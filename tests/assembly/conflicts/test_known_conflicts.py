@@ -36,7 +36,7 @@ TEA, ROOM = "Tea is served at noon.", "Tea is served in the hall."
 
 @pytest.fixture
 def conflict(agent: Agent) -> Conflict:
-    """What an earlier version took for a conflict."""
+    """This returns what an earlier version took for a conflict."""
     first, second = remember(agent, TEA), remember(agent, ROOM)
     run_jobs()
     return conflict_between(first, second)

@@ -64,22 +64,22 @@ def test_what_the_cues_find_stays_only_if_the_model_finds_it_likely(agent: Agent
     assert not Conflict.objects.exists(), "the tiny model knows of vegans alone"
 
 
-def test_other_times_in_german_are_not_asked_about(agent: Agent, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("texts", "kind"),
+    [
+        (("Use British spelling in all letters.", "All letters use British spelling."), "duplicate"),
+        (("Der Laden in der Altstadt öffnet um 8 Uhr.", "Der Laden in der Altstadt öffnet um 9 Uhr."), "time"),
+    ],
+)
+def test_duplicates_by_cues_and_values_in_other_languages_are_not_asked_about(
+    agent: Agent, folder: Path, monkeypatch: pytest.MonkeyPatch, texts: tuple[str, str], kind: str
+) -> None:
     monkeypatch.setattr(OnnxInference, "load", lambda *_, **__: pytest.fail("the model was loaded"))
-    remember(agent, "Der Laden in der Altstadt öffnet um 8 Uhr.")
-    remember(agent, "Der Laden in der Altstadt öffnet um 9 Uhr.")
+    for text in texts:
+        remember(agent, text)
     run_jobs()
     conflict = Conflict.objects.get()
-    assert (conflict.kind, conflict.model) == ("time", "")
-
-
-def test_a_duplicate_by_cues_is_not_asked_about(agent: Agent, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(OnnxInference, "load", lambda *_, **__: pytest.fail("the model was loaded"))
-    remember(agent, "Use British spelling in all letters.")
-    remember(agent, "All letters use British spelling.")
-    run_jobs()
-    conflict = Conflict.objects.get()
-    assert (conflict.kind, conflict.model) == ("duplicate", "")
+    assert (conflict.kind, conflict.model) == (kind, "")
 
 
 def test_a_contradiction_in_one_direction_alone_is_none(agent: Agent, folder: Path) -> None:

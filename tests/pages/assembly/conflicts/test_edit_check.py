@@ -42,7 +42,7 @@ def edit(agent: Agent, editor: User, text: str) -> Conflict:
 
 
 def edit_check(conflict: Conflict, editor: User) -> Any:
-    """What REST tells of the edit."""
+    """This returns what REST says about the edit."""
     return Api(person=editor.principal).get(f"conflicts/{conflict.id}").json()["edit_check"]
 
 
