@@ -23,7 +23,7 @@ from django.urls import set_script_prefix
 from config.http.cpu_budget import note_arrival
 from config.observability.request_context import caller_fields
 from config.server.limiter import FairLimiter, MovedToHeavyLane
-from config.server.memory_settings import TRIM_SECONDS, release_memory
+from config.server.memory_settings import TRIM_SECONDS, GarbageSchedule, release_memory
 
 CONCURRENCY = 1
 """The number of concurrent requests of a process.
@@ -80,6 +80,7 @@ class ThreadedHandler(ASGIHandler):
         super().__init__()
         self.load_middleware(is_async=False)
         self._threads = _started_pool(threads)
+        self._garbage = GarbageSchedule()
         self._turns = turns or FairLimiter(
             CONCURRENCY, COUNTED_SECONDS, max_per_caller=max(1, int(CALLER_THREADS_SHARE * threads))
         )
@@ -118,6 +119,8 @@ class ThreadedHandler(ASGIHandler):
             del body, answering, answer
             if (seconds := scope["facts"]["seconds"]) > TRIM_SECONDS:
                 self._threads.submit(release_memory, seconds)
+            else:
+                self._threads.submit(self._garbage.after_request, seconds)
 
     @asynccontextmanager
     async def _turn(self, scope: Any, body: IO[bytes]) -> AsyncIterator[None]:

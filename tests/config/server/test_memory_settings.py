@@ -8,7 +8,10 @@ import pytest
 
 from config.server.memory_settings import (
     COLLECT_SECONDS,
+    COLLECTIONS_PER_OLDER,
+    SECONDS_PER_COLLECTION,
     SETTINGS,
+    GarbageSchedule,
     child_environment,
     configure_garbage_collector,
     release_memory,
@@ -43,6 +46,25 @@ def test_what_refers_to_itself_goes_with_the_request(seldom: None, seconds: floa
     assert gone() is not None
     release_memory(seconds)
     assert gone() is None
+
+
+def test_garbage_of_small_requests_goes_once_they_took_as_long_as_a_context(seldom: None) -> None:
+    response, schedule = Response(), GarbageSchedule()
+    gone = ref(response)
+    del response
+    schedule.after_request(SECONDS_PER_COLLECTION * 0.6)
+    assert gone() is not None
+    schedule.after_request(SECONDS_PER_COLLECTION * 0.6)
+    assert gone() is None
+
+
+def test_older_generations_are_collected_less_often(seldom: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    collected: list[int] = []
+    monkeypatch.setattr(gc, "collect", collected.append)
+    schedule, (young, middle) = GarbageSchedule(), COLLECTIONS_PER_OLDER
+    for _ in range(young * middle):
+        schedule.after_request(SECONDS_PER_COLLECTION)
+    assert [collected.count(generation) for generation in range(3)] == [(young - 1) * middle, middle - 1, 1]
 
 
 def test_an_operator_may_set_the_allocator_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:

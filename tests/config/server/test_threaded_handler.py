@@ -144,12 +144,13 @@ def test_memory_goes_back_after_a_request_that_computed_for_long(
 ) -> None:
     is_refunded: list[str] = []
     monkeypatch.setattr(threaded_handler, "release_memory", lambda _: is_refunded.append("all"))
+    monkeypatch.setattr(handler._garbage, "after_request", lambda _: is_refunded.append("garbage"))
     monkeypatch.setattr(threaded_handler, "TRIM_SECONDS", 60)
     ask(handler, "/told")
     monkeypatch.setattr(threaded_handler, "TRIM_SECONDS", 0)
     ask(handler, "/told")
     handler._threads.shutdown(wait=True)
-    assert is_refunded == ["all"]
+    assert is_refunded == ["garbage", "all"]
 
 
 def test_a_client_that_goes_before_all_is_said_gets_nothing(handler: ThreadedHandler) -> None:
