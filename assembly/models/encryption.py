@@ -6,6 +6,7 @@ a text is an `ErasedText`, and reading a body raises RecordErased.
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from uuid import UUID
 
 from django.conf import settings
@@ -22,6 +23,8 @@ PLAIN, DEFLATED = b"\x00", b"\x01"
 """The first byte of what is encrypted of a text: UTF-8, or the same packed by zlib."""
 LEAST_DEFLATED_BYTES = 200
 COMPRESSION_LEVEL = 1
+
+NO_KEYS: Mapping[bytes, DataKey] = {}
 
 ERASED_NOTICE = "[This text was erased.]"
 
@@ -75,10 +78,18 @@ def _day(moment: datetime) -> str:
     return f"{moment.astimezone(UTC):%Y-%m-%d at %H:%M} UTC"
 
 
-def seal_texts(texts: Mapping[bytes, str]) -> dict[bytes, bytes]:
-    """Return the texts encrypted, by hash, with keys that are stored by now. Raises KeyStoreUnavailable."""
-    keys = store.obtain(texts.keys(), also=[*indexing_statements(texts)])
+def seal_texts(texts: Mapping[bytes, str], obtained: Mapping[bytes, DataKey] = NO_KEYS) -> dict[bytes, bytes]:
+    """Return the texts encrypted, by hash, with keys that are stored by now: those that were `obtained`, and others.
+
+    Raises KeyStoreUnavailable.
+    """
+    missing = {sha256: text for sha256, text in texts.items() if sha256 not in obtained}
+    keys = {**obtained, **(_obtain_keys(missing.keys(), missing) if missing else {})}
     return {sha256: seal(keys[sha256], TEXT + sha256, _packed(text)) for sha256, text in texts.items()}
+
+
+def _obtain_keys(ids: Collection[bytes], texts: Mapping[bytes, str]) -> dict[bytes, DataKey]:
+    return store.obtain(ids, also=[*indexing_statements(texts)])
 
 
 def read_texts(rows: Iterable[StoredForm]) -> dict[bytes, str]:
@@ -127,15 +138,14 @@ def _unpacked(packed: bytes) -> str:
         raise DecryptionFailed("This is no text.") from None
 
 
-def begin_body_key(id_: UUID) -> Callable[[], DataKey | None]:
-    """Begin to make a key for the body of a new assembly, and return a function that waits for the key.
+def begin_record_keys(id_: UUID, texts: Mapping[bytes, str]) -> Callable[[], dict[bytes, DataKey]]:
+    """Begin to obtain the keys of a new assembly: of its body, by the bytes of its id, and of these texts by hash.
 
-    It returns None if records are not encrypted, and raises KeyStoreUnavailable.
+    The returned function waits for them. It returns none if records are not encrypted, and raises KeyStoreUnavailable.
     """
     if not settings.ENCRYPT_RECORDS:
-        return lambda: None
-    keys = store.begin_obtaining([id_.bytes])
-    return lambda: keys()[id_.bytes]
+        return dict
+    return store.begin(partial(_obtain_keys, [id_.bytes, *texts], texts))
 
 
 def seal_body(key: DataKey, id_: UUID, body: bytes) -> bytes:

@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from functools import cache
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import orjson
@@ -17,13 +17,13 @@ from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connection, models
 
 from assembly.models import Assembly, Piece
-from assembly.models.encryption import seal_texts
+from assembly.models.encryption import NO_KEYS, seal_texts
 from assembly.records.change_counters import ChangeCounts, StaleRead, is_unchanged_sql
 from assembly.records.encoding import ID_BYTES, NewPiece
 from assembly.records.sealed_pieces import sealed_facts
 from config.caching.cache_metrics import CacheUsage
 from config.db.statements import Statement, fetch_rows, run_statement
-from config.keys.envelope import generation_of
+from config.keys.envelope import DataKey, generation_of
 from config.keys.sealed_texts import is_sealed
 from config.keys.store import on_destruction
 from teams.sensitivity import DEFAULT_LEVEL
@@ -83,9 +83,11 @@ def insert_assembly(
     omitted: Sequence[NewPiece],
     expected_counts: ChangeCounts,
     above_internal: Set[bytes] = frozenset(),
+    *,
+    keys: Mapping[bytes, DataKey] = NO_KEYS,
 ) -> int:
     """Store the assembly, with its pieces and their texts if they are not stored yet. The facts of the pieces with the
-    hashes `above_internal` are sealed.
+    hashes `above_internal` are sealed. `keys` are those that were obtained for texts, by hash.
 
     Returns the bytes of its body plus the characters of the new texts. Raises StaleRead, and stores no assembly, if the
     expected change counters have moved.
@@ -97,7 +99,8 @@ def insert_assembly(
         # The second attempt sends all pieces; the third one sees pieces that another process stored during the second.
         known = (stored_pieces.among(pieces), frozenset[int](), frozenset[int]())
         if len(pieces) == len(ids) and any(
-            _insert_with_pieces(assembly, pieces, those, expected_counts, above_internal) for those in known
+            _insert_with_pieces(assembly, pieces, those, expected_counts, _Sealing(above_internal, keys))
+            for those in known
         ):
             new = pieces.keys() - known[0]
             if new:
@@ -107,18 +110,32 @@ def insert_assembly(
     raise PieceIdsTaken
 
 
+def new_texts(pieces: Iterable[NewPiece]) -> dict[bytes, str]:
+    """Return the texts, by hash, of the pieces that this process does not know to be stored."""
+    by_id = {piece.id_from(ID_OFFSETS[0]): piece for piece in pieces}
+    known = stored_pieces.among(by_id)
+    return {piece.text_sha256: piece.text for id_, piece in by_id.items() if id_ not in known}
+
+
+class _Sealing(NamedTuple):
+    """What the encryption of pieces needs: which are above internal, by hash, and the keys that texts have already."""
+
+    above_internal: Set[bytes]
+    keys: Mapping[bytes, DataKey]
+
+
 def _insert_with_pieces(
     assembly: Assembly,
     pieces: Mapping[int, NewPiece],
     known: Set[int],
     expected_counts: ChangeCounts,
-    above_internal: Set[bytes],
+    sealing: _Sealing,
 ) -> bool:
     """Return whether the assembly was written; it is not if a piece in `known` is missing. Raises StaleRead."""
     new = {id_: piece for id_, piece in pieces.items() if id_ not in known}
     parameters = {
         "assembly": _to_json(_stored_values(assembly)),
-        **(_piece_parameters(new, assembly.agent_id, above_internal) if new else {}),
+        **(_piece_parameters(new, assembly.agent_id, sealing) if new else {}),
         # An array literal as text, because psycopg takes longer to adapt a list than PostgreSQL to look up the ids.
         "known": f"{{{','.join(map(str, known))}}}",
         "count": len(pieces),
@@ -137,24 +154,24 @@ def _stored_values(assembly: Assembly) -> dict[str | None, Any]:
     return values
 
 
-def _piece_parameters(pieces: Mapping[int, NewPiece], agent: UUID, above_internal: Set[bytes]) -> dict[str, str]:
+def _piece_parameters(pieces: Mapping[int, NewPiece], agent: UUID, sealing: _Sealing) -> dict[str, str]:
     texts = {piece.text_sha256: piece.text for piece in pieces.values()}
     rows = (
-        [{"sha256": key, "sealed": sealed} for key, sealed in _sealed(texts).items()]
+        [{"sha256": key, "sealed": sealed} for key, sealed in _sealed(texts, sealing.keys).items()]
         if settings.ENCRYPT_RECORDS
         else [{"sha256": key, "text": text} for key, text in texts.items()]
     )
     stored = [piece.row(id_) for id_, piece in pieces.items()]
-    if above_internal:
+    if sealing.above_internal:
         for row in stored:
-            if row["sha256"] in above_internal:
+            if row["sha256"] in sealing.above_internal:
                 row["facts"] = sealed_facts(row["facts"], agent)
     return {"pieces": _to_json(stored), "texts": _to_json(rows)}
 
 
-def _sealed(texts: Mapping[bytes, str]) -> dict[bytes, bytes]:
+def _sealed(texts: Mapping[bytes, str], keys: Mapping[bytes, DataKey]) -> dict[bytes, bytes]:
     """Return the texts encrypted. Those whose former key was destroyed are stored again in this form."""
-    sealed = seal_texts(texts)
+    sealed = seal_texts(texts, keys)
     renewed = {key: value for key, value in sealed.items() if generation_of(value) > 1}
     if renewed:
         fetch_rows(RENEW_SQL, [list(renewed), list(renewed.values())])

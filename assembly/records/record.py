@@ -19,8 +19,8 @@ from assembly.engine.profile import Profile
 from assembly.engine.quality import completeness, named_entities
 from assembly.engine.types import Candidate, EngineRequest, EngineResult, ShorterLevel, field_values
 from assembly.models import Assembly, Purpose, text_hash
-from assembly.models.assembly import cache_profile, packed
-from assembly.models.encryption import begin_body_key
+from assembly.models.assembly import cache_profile, encrypted, packed
+from assembly.models.encryption import begin_record_keys
 from assembly.records.change_counters import NO_OWNERS, ChangeCounts
 from assembly.records.encoding import (
     Columns,
@@ -31,7 +31,7 @@ from assembly.records.encoding import (
     piece_of_summary,
     pieces_of_levels,
 )
-from assembly.records.insert_sql import insert_assembly
+from assembly.records.insert_sql import insert_assembly, new_texts
 from assembly.records.summaries import EXTRACTIVE, store_summaries
 from assembly.sources.base import SourceReport
 from assembly.sources.time_budget import TimeBudget
@@ -87,8 +87,8 @@ def record(
     page tells all of them. Raises StaleRead, and stores no assembly, if the expected change counters have moved.
     """
     id_ = uuid7()
-    key = begin_body_key(id_)
     composed = _compose_pieces(profile, candidates, assembled)
+    obtained = begin_record_keys(id_, new_texts((*composed.told, *composed.omitted)))
     assembly = Assembly(
         id=id_,
         **field_values(owners),
@@ -122,10 +122,15 @@ def record(
         "sources": [_report_document(report) for report in reports],
         "decisions": composed.columns,
     }
-    assembly.body, assembly.contents = packed(contents, id_, key()), contents
+    assembly.body, assembly.contents = packed(contents), contents
+    keys = obtained()
+    if key := keys.get(id_.bytes):
+        assembly.body = encrypted(assembly.body, id_, key)
     summaries = _summary_rows(candidates)
     with transaction.atomic() if summaries else nullcontext():
-        size = insert_assembly(assembly, composed.told, composed.omitted, expected_counts, _above_internal(candidates))
+        size = insert_assembly(
+            assembly, composed.told, composed.omitted, expected_counts, _above_internal(candidates), keys=keys
+        )
         store_summaries(summaries)
     uses.add(subjects_of(principal), record_bytes=size)
     return assembly

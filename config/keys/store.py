@@ -127,11 +127,11 @@ def obtain(ids: Collection[bytes], also: Sequence[Asked] = ()) -> dict[bytes, Da
     raise KeyStoreUnavailable
 
 
-def begin_obtaining(ids: Collection[bytes]) -> Callable[[], dict[bytes, DataKey]]:
-    """Begin to obtain keys in a thread, while the caller makes what is to be encrypted, and return a function that
-    waits for them as `obtain` returns them.
+def begin(work: Callable[[], Outcome]) -> Callable[[], Outcome]:
+    """Begin work with the store in a thread, while the caller makes what is to be encrypted, and return a function that
+    waits for its result.
     """
-    return _threads.submit(obtain, ids).result
+    return _threads.submit(work).result
 
 
 def _obtained(rows: Rows) -> dict[bytes, DataKey]:
@@ -254,8 +254,8 @@ class _Threads:
         """Forget the threads, which a forked child does not have."""
         self._executor = ThreadPoolExecutor(MAX_CONNECTIONS, thread_name_prefix="keys")
 
-    def submit(self, call: Callable[[Collection[bytes]], Outcome], ids: Collection[bytes]) -> Future[Outcome]:
-        return self._executor.submit(call, ids)
+    def submit(self, work: Callable[[], Outcome]) -> Future[Outcome]:
+        return self._executor.submit(work)
 
 
 _threads = _Threads()
