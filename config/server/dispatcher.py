@@ -2,6 +2,9 @@
 
 If the processes accepted connections themselves, one might take seven of eight clients. Distributed in turn, each
 process gets its share; none gets a connection before it is ready, and a dead one is skipped until it is replaced.
+
+Clients keep their connections for long, so whoever is ready first must not get them all: the dispatcher listens when
+all processes are ready, or the first one has waited long enough for the others.
 """
 
 import contextlib
@@ -13,6 +16,7 @@ import socket
 import time
 from collections import deque
 from collections.abc import Callable
+from math import inf
 from queue import SimpleQueue
 from typing import cast
 
@@ -22,6 +26,8 @@ CONNECTION = b"c"
 """The byte that comes with the file descriptor of a connection."""
 
 BACKLOG = 2_048
+PATIENCE_SECONDS = 3.0
+"""The longest time that the first process which is ready waits for the others."""
 ACCEPT_PAUSE_SECONDS = 0.1
 OUT_OF_RESOURCES = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 
@@ -29,12 +35,23 @@ logger = logging.getLogger(__name__)
 
 
 class Dispatcher:
-    """A socket that is bound to an address, and sockets to web processes. It listens once a web process is ready."""
+    """A socket that is bound to an address, and sockets to web processes. It listens once they are ready."""
 
-    def __init__(self, door: socket.socket, *, opened: Callable[[], None]) -> None:
-        """`opened` is called when the first connection can be answered."""
+    def __init__(
+        self,
+        door: socket.socket,
+        *,
+        opened: Callable[[], None],
+        processes: int = 1,
+        patience_seconds: float = PATIENCE_SECONDS,
+    ) -> None:
+        """`opened` is called when the first connection can be answered; `processes` is how many are started at first,
+        and the last ones are waited for at most `patience_seconds`.
+        """
         self._door = door
         self._opened = opened
+        self._processes, self._patience_seconds = processes, patience_seconds
+        self._opens_at = inf
         self._listening = False
         self._is_full = False
         self._closed = False
@@ -62,8 +79,9 @@ class Dispatcher:
         """Accept connections until closed. Afterwards the address is free. Raises OSError if it cannot be used."""
         try:
             while not self._closed:
-                for key, events in self._selector.select():
+                for key, events in self._selector.select(self._seconds_until_opening()):
                     key.data(key.fileobj, events)
+                self._open_if_due()
         finally:
             self._leave()
 
@@ -100,17 +118,26 @@ class Dispatcher:
             said = b""
         if said == READY:
             self._ready.append(line)
-            self._open()
+            self._opens_at = min(self._opens_at, time.monotonic() + self._patience_seconds)
+            self._open_if_due()
             self._set_full(full=False)
             self._hand_over_waiting()
         else:
             self._forget(line)
 
-    def _open(self) -> None:
-        if not self._listening:
+    def _seconds_until_opening(self) -> float | None:
+        """Return the seconds until the others were waited for long enough; None if nothing is waited for."""
+        is_waiting = self._ready and not self._listening
+        return max(0.0, self._opens_at - time.monotonic()) if is_waiting else None
+
+    def _open_if_due(self) -> None:
+        if self._listening or not self._ready:
+            return
+        if len(self._ready) >= self._processes or time.monotonic() >= self._opens_at:
             self._door.listen(BACKLOG)
-            self._opened()
             self._listening = True
+            self._watch_door()
+            self._opened()
 
     def _forget(self, line: socket.socket) -> None:
         self._selector.unregister(line)
@@ -158,7 +185,8 @@ class Dispatcher:
 
     def _watch_door(self) -> None:
         """Accept connections while a process may have a free place."""
-        is_wanted, is_watched = bool(self._ready) and not self._is_full, self._door in self._selector.get_map()
+        is_wanted = self._listening and bool(self._ready) and not self._is_full
+        is_watched = self._door in self._selector.get_map()
         if is_wanted and not is_watched:
             self._selector.register(self._door, selectors.EVENT_READ, self._welcome)
         elif is_watched and not is_wanted:

@@ -26,6 +26,10 @@ MIN_BODY_RATE = 10_000
 """The lowest mean rate of a body in bytes per second, after the first PAUSE_SECONDS."""
 MIN_ANSWER_BYTES = 20_000
 """If a client reads fewer bytes of a response than this, it counts as a pause."""
+MAX_REQUESTS = 200
+"""The number of requests after which a connection ends, so that long-lived ones are distributed anew among the web
+processes: those of a process that died have all gone to the others.
+"""
 LINGER_SECONDS, LINGER_BYTES = 2.0, 1_000_000
 """How long, and how much of it, the data of a refused client is read and dropped.
 
@@ -54,6 +58,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._unsent_bytes, self._unsent_since = 0, 0.0
         self._refused_at: float | None = None
         self._dropped_bytes = 0
+        self._requests = 0
 
     # --- What comes in ---
 
@@ -107,6 +112,9 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._body_since, self._body_bytes = self._last_read, 0
         self._open_connections.await_answer(self)
         super().on_headers_complete()
+        self._requests += 1
+        if self._requests >= MAX_REQUESTS and self.cycle is not None:
+            self.cycle.keep_alive = False  # its response says that the connection ends
 
     def on_body(self, body: bytes) -> None:
         self._body_bytes += len(body)

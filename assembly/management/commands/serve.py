@@ -59,7 +59,8 @@ class Command(BaseCommand):
         try:
             with _bind_socket(host, port) as door:
                 self._prepare(demo=demo)
-                reception = Dispatcher(door, opened=partial(self._say_where, host, door.getsockname()[1]))
+                opened = partial(self._say_where, host, door.getsockname()[1])
+                reception = Dispatcher(door, opened=opened, processes=processes)
                 with (
                     _closed_by_signals(reception),
                     multiprocess_metrics(processes + 1) as counts,

@@ -4,7 +4,7 @@ import itertools
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 import pytest
 
@@ -31,12 +31,13 @@ class WebProcess:
 class Running:
     """A reception in a thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, processes: int = 1, patience_seconds: float = 60) -> None:
         door = socket.socket()
         door.bind(("127.0.0.1", 0))
         self.address = door.getsockname()
         self.is_open = threading.Event()
-        self.reception = Dispatcher(door, opened=self.is_open.set)
+        opened = self.is_open.set
+        self.reception = Dispatcher(door, opened=opened, processes=processes, patience_seconds=patience_seconds)
         self.thread = threading.Thread(target=self.reception.run)
         self.thread.start()
 
@@ -84,6 +85,33 @@ def test_nobody_is_let_in_before_a_process_is_ready(running: Running) -> None:
         client.send(b"hello")
         assert greeted(process) == b"hello"
     process.line.close()
+
+
+def test_those_who_are_ready_first_wait_for_the_others() -> None:
+    with closing(Running(processes=2)) as running:
+        first, second = WebProcess(running.reception), WebProcess(running.reception)
+        first.say_ready()
+        assert not running.is_open.wait(0.2)
+        with pytest.raises(ConnectionRefusedError):
+            running.connect()
+        second.say_ready()
+        assert running.is_open.wait(10)
+        clients = [running.connect() for _ in range(4)]
+        for process in (first, second, first, second):
+            process.take().close()
+        for closed in (*clients, first.line, second.line):
+            closed.close()
+
+
+def test_a_process_that_does_not_start_is_not_waited_for_long() -> None:
+    with closing(Running(processes=2, patience_seconds=0.2)) as running:
+        process = WebProcess(running.reception)
+        process.say_ready()
+        assert running.is_open.wait(10)
+        with running.connect() as client:
+            client.send(b"hello")
+            assert greeted(process) == b"hello"
+        process.line.close()
 
 
 def test_each_process_gets_its_share(running: Running) -> None:

@@ -94,6 +94,17 @@ def test_an_idle_connection_stays(monkeypatch: pytest.MonkeyPatch) -> None:
         assert answer(connection).startswith(b"HTTP/1.1 200")
 
 
+def test_a_connection_ends_after_many_requests_and_its_last_response_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_protocol, "MAX_REQUESTS", 3)
+    with bounded_server() as server, server.connect() as connection:
+        for _ in range(2):
+            connection.sendall(GET + b"\r\n")
+            assert b"connection: close" not in answer(connection).lower()
+        connection.sendall(GET + b"\r\n")
+        assert b"connection: close" in received(connection).lower()
+        assert server.ask(GET + LAST).startswith(b"HTTP/1.1 200"), "another connection begins anew"
+
+
 @pytest.mark.finding("2c")
 def test_a_body_that_pauses_is_refused() -> None:
     with bounded_server() as server, server.connect(POST + b"x" * 10) as connection:
