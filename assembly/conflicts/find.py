@@ -124,7 +124,7 @@ def find_conflicts(job: Job, advance: Advance) -> None:
     finally:
         if not may_cache(Sensitivity.RESTRICTED):
             clear_caches()
-    recount_for_owners(changed)
+        recount_for_owners(changed)  # another attempt finds them unchanged
 
 
 class _Relation(NamedTuple):
@@ -153,14 +153,14 @@ def item_conflicts_find(*, kind: str, id_: UUID, advance: Advance | None = None)
         near = nearest_texts(text)
         near += disputed_texts(text, undecided, near)
         relations = _compare(text, near, model)
-        compared |= {pair_of(text, other) for other in near}
+        if model is None or not model.is_failing:  # cues alone do not find what the model has found
+            compared |= {pair_of(text, other) for other in near}
         compared -= {pair_of(one.left, one.right) for one in relations if one.comparison.label in STORED_LABELS}
         found += _surest(relations)
         if model and advance:
             advance(0)
     changed += [conflict for one in found if (conflict := _store(*one))]
-    if model is None or not model.is_failing:  # cues alone do not find what the model has found
-        changed += close_unfound(conflict for pair, conflict in undecided.items() if pair in compared)
+    changed += close_unfound(conflict for pair, conflict in undecided.items() if pair in compared)
     return changed
 
 

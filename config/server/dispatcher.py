@@ -35,7 +35,9 @@ logger = logging.getLogger(__name__)
 
 
 class Dispatcher:
-    """A socket that is bound to an address, and sockets to web processes. It listens once they are ready."""
+    """A socket that is bound to an address, and sockets to web processes. It listens once they are ready, or the first
+    one has waited long enough.
+    """
 
     def __init__(
         self,
@@ -145,6 +147,8 @@ class Dispatcher:
         if line in self._ready:
             self._ready.remove(line)
             self._watch_door()
+        if not self._ready:
+            self._opens_at = inf
 
     def _welcome(self, door: socket.socket, _: int) -> None:
         try:

@@ -112,9 +112,6 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._body_since, self._body_bytes = self._last_read, 0
         self._open_connections.await_answer(self)
         super().on_headers_complete()
-        self._requests += 1
-        if self._requests >= MAX_REQUESTS and self.cycle is not None:
-            self.cycle.keep_alive = False  # its response says that the connection ends
 
     def on_body(self, body: bytes) -> None:
         self._body_bytes += len(body)
@@ -124,6 +121,10 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._body_since = None
         self._head_bytes = 0
         super().on_message_complete()
+        self._requests += 1
+        # Its response says so; one that was begun before the whole body came cannot any more.
+        if self._requests >= MAX_REQUESTS and self.cycle is not None and not self.cycle.response_started:
+            self.cycle.keep_alive = False
 
     def on_response_complete(self) -> None:
         super().on_response_complete()

@@ -49,9 +49,9 @@ def release_memory(seconds: float = inf) -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-THRESHOLDS = 50_000, 20, 50
+THRESHOLDS = 50_000, 1_000, 1_000
 """The thresholds of Python's garbage collector: new objects (less freed ones) before a collection of the youngest
-generation, and how many collections precede one of each older generation.
+generation, and how many collections precede one of each older generation. Those of `GarbageSchedule` count, too.
 """
 
 
@@ -79,20 +79,20 @@ A collection of generation 1 takes tens of milliseconds, because it visits what 
 class GarbageSchedule:
     """Collects garbage between the requests of a process, a little at a time.
 
-    By itself, Python collects within a request. As it counts new objects less freed ones, caches that replace their
-    entries delay it, until one request in a hundred takes three times as long as others, and counts as a costly one.
+    By itself, Python collects when so many more objects were made than freed (`THRESHOLDS`): after about a hundred
+    contexts, within one that then takes three times as long, and counts as a costly one.
     """
 
     def __init__(self) -> None:
         self._due_seconds = 0.0
         self._collections = 0
 
-    def after_request(self, seconds: float) -> None:
-        """Collect garbage if it is time, after a request of this many CPU seconds."""
+    def due_after(self, seconds: float) -> int | None:
+        """Return the generation to collect after a request of this many CPU seconds; None if it is not time yet."""
         self._due_seconds += seconds
         if self._due_seconds < SECONDS_PER_COLLECTION:
-            return
+            return None
         self._due_seconds = 0.0
         self._collections += 1
         young, middle = COLLECTIONS_PER_OLDER
-        gc.collect(2 if self._collections % (young * middle) == 0 else 1 if self._collections % young == 0 else 0)
+        return 2 if self._collections % (young * middle) == 0 else 1 if self._collections % young == 0 else 0

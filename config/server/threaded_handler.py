@@ -6,6 +6,7 @@ request changes once to an existing thread and once back, and waits in a fair qu
 
 import asyncio
 import contextvars
+import gc
 from collections.abc import AsyncIterator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -119,8 +120,8 @@ class ThreadedHandler(ASGIHandler):
             del body, answering, answer
             if (seconds := scope["facts"]["seconds"]) > TRIM_SECONDS:
                 self._threads.submit(release_memory, seconds)
-            else:
-                self._threads.submit(self._garbage.after_request, seconds)
+            elif (generation := self._garbage.due_after(seconds)) is not None:
+                self._threads.submit(gc.collect, generation)
 
     @asynccontextmanager
     async def _turn(self, scope: Any, body: IO[bytes]) -> AsyncIterator[None]:

@@ -74,7 +74,7 @@ def compare_texts(
 
     `similarity` is the cosine of the embeddings of both texts. The dates are the days that the texts speak of, not
     those on which they were stored: different values on different days are not a conflict but a change. The model, if
-    there is one, may refute a conflict that the cues find, and is asked where they find neither that nor a duplicate.
+    there is one, may refute each conflict that the cues find, and is asked where neither one is left nor a duplicate.
     """
     return compare_texts_by(
         load_classifier(), left, right, similarity=similarity, left_date=left_date, right_date=right_date, model=model
@@ -103,10 +103,12 @@ def compare_texts_by(
     chosen, label = _decide(compared, len(mine), len(theirs))
     if label not in DECIDED:
         chosen, label = _compare_clauses(mine, theirs, similarity, classifier) or (chosen, label)
-    if model and label == "conflict":
-        if refuted := refute(chosen.pair, chosen.found, model):
-            chosen, label = chosen._replace(found=refuted), refuted.label
-    elif model and label != "duplicate" and (inferred := _infer(compared, model)):
+    while model and label == "conflict" and (refuted := refute(chosen.pair, chosen.found, model)):
+        refuted_pair = chosen._replace(found=refuted)
+        is_clause = not any(one is chosen for one in compared)
+        compared = [refuted_pair if one is chosen else one for one in compared]
+        chosen, label = (refuted_pair, refuted.label) if is_clause else _decide(compared, len(mine), len(theirs))
+    if model and label not in ("conflict", "duplicate") and (inferred := _infer(compared, model)):
         chosen, label = _decide(inferred, len(mine), len(theirs))
         if label == "duplicate":  # what made it one
             chosen = max((one for one in inferred if one.model), key=lambda one: one.found.probability)

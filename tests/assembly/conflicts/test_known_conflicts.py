@@ -8,9 +8,9 @@ import pytest
 from django.core.management import call_command
 
 from agents.models import Agent
-from assembly.conflicts import compared_texts
+from assembly.conflicts import compared_texts, find
 from assembly.conflicts.counts import recount_open_conflicts
-from assembly.conflicts.find import item_conflicts_find
+from assembly.conflicts.find import item_conflicts_find, noted_conflicts_find
 from assembly.conflicts.known_conflicts import close_unfound
 from assembly.conflicts.language_model import model_in_use as in_use
 from assembly.conflicts.services import conflict_resolve, conflict_undo
@@ -18,6 +18,7 @@ from assembly.models import Alert, AlertKind, Conflict, Webhook, WebhookDelivery
 from assembly.monitoring.new_contexts import follow_assemblies
 from config.http.errors import Conflict as ConflictError
 from memories.embeddings.indexing import document_split
+from memories.models import Job
 from memories.services import facts_of, memory_update
 from memories.services.document import documents_create
 from memories.services.memory import MemoryFacts
@@ -229,3 +230,53 @@ def test_rest_tells_why_it_is_gone(conflict: Conflict, editor: User) -> None:
     assert (refused.status_code, refused.json()["detail"]) == (
         409, "Detection no longer finds this conflict. Reload the page.",
     )  # fmt: skip
+
+
+def test_what_was_compared_while_the_model_rested_stays(
+    agent: Agent, tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.CONFLICT_MODEL_FOLDER = write_model(tmp_path / "tiny-nli")
+    in_use._model_of.cache_clear()
+    now = [1_000.0]
+    monkeypatch.setattr(in_use, "monotonic", lambda: now[0])
+    filler = "\n\n".join(f"Paragraph {n} is long and says nothing of interest about topic {n}." for n in range(90))
+    content = f"# One\n\n{BEEF}\n\n# Two\n\n{filler}\n\n# Three\n\nThe library cooks beef stew for the readers.\n"
+    for text in (VEGAN, "The library cooks vegan food for the readers."):
+        remember(agent, text)
+    [item] = documents_create(agent=agent, facts=[{"path": "tea.md", "content": content}], principal=SYSTEM)
+    document_split(id_=item.id)
+    run_jobs()
+    found = list(Conflict.objects.filter(kind="meaning"))
+    assert len(found) == 2
+    model = in_use.model_in_use()
+    assert model
+    monkeypatch.setattr(model, "_failures", 1)
+    monkeypatch.setattr(model, "_rests_until", now[0] + 1)
+
+    def advance(_: int) -> None:
+        now[0] += 2  # its rest ends between the first passage and the last one
+
+    item_conflicts_find(kind="document", id_=item.id, advance=advance)
+    assert not model.is_failing
+    assert {state(conflict)[0] for conflict in found} == {"open"}
+
+
+def test_the_menu_counts_what_a_job_found_before_it_failed(
+    agent: Agent, editor: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for text in (EIGHTY, NINETY, "Something else."):
+        remember(agent, text)
+    noted_conflicts_find()
+    job, compared = Job.objects.get(kind="find_conflicts", status="queued"), list[Any]()
+
+    def failing(**item: Any) -> list[Conflict]:
+        compared.append(item)
+        if len(compared) == 3:
+            raise RuntimeError("the database restarts")
+        return item_conflicts_find(**item)
+
+    monkeypatch.setattr(find, "item_conflicts_find", failing)
+    with pytest.raises(RuntimeError, match="restarts"):
+        find.find_conflicts(job, lambda _: None)
+    editor.refresh_from_db()
+    assert editor.open_conflicts == 1

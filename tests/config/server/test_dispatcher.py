@@ -114,6 +114,19 @@ def test_a_process_that_does_not_start_is_not_waited_for_long() -> None:
         process.line.close()
 
 
+def test_others_are_waited_for_anew_after_the_first_one_has_died() -> None:
+    with closing(Running(processes=3, patience_seconds=0.4)) as running:
+        first = WebProcess(running.reception)
+        first.say_ready()
+        first.line.close()
+        assert not running.is_open.wait(0.6)
+        another = WebProcess(running.reception)
+        another.say_ready()
+        assert not running.is_open.wait(0.2)
+        assert running.is_open.wait(10)
+        another.line.close()
+
+
 def test_each_process_gets_its_share(running: Running) -> None:
     with ready(running, 2) as processes:
         # One of the two may have been ready for the first connections before the other one was.

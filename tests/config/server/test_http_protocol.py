@@ -3,6 +3,7 @@
 import resource
 import socket
 import time
+from typing import Any
 
 import pytest
 
@@ -103,6 +104,20 @@ def test_a_connection_ends_after_many_requests_and_its_last_response_says_so(mon
         connection.sendall(GET + b"\r\n")
         assert b"connection: close" in received(connection).lower()
         assert server.ask(GET + LAST).startswith(b"HTTP/1.1 200"), "another connection begins anew"
+
+
+def test_the_last_request_of_a_connection_is_refused_in_words_even_before_its_body_has_come(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def refusing(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 429, "headers": [(b"content-length", b"2")]})
+        await send({"type": "http.response.body", "body": b"no"})
+
+    monkeypatch.setattr(http_protocol, "MAX_REQUESTS", 1)
+    with bounded_server(refusing) as server, server.connect(POST + b"x" * 10) as connection:
+        assert answer(connection).startswith(b"HTTP/1.1 429")
+        connection.sendall(b"x" * 990 + GET + b"\r\n")
+        assert b"connection: close" in received(connection).lower()
 
 
 @pytest.mark.finding("2c")

@@ -11,6 +11,7 @@ from config.server.memory_settings import (
     COLLECTIONS_PER_OLDER,
     SECONDS_PER_COLLECTION,
     SETTINGS,
+    THRESHOLDS,
     GarbageSchedule,
     child_environment,
     configure_garbage_collector,
@@ -48,23 +49,32 @@ def test_what_refers_to_itself_goes_with_the_request(seldom: None, seconds: floa
     assert gone() is None
 
 
-def test_garbage_of_small_requests_goes_once_they_took_as_long_as_a_context(seldom: None) -> None:
-    response, schedule = Response(), GarbageSchedule()
-    gone = ref(response)
-    del response
-    schedule.after_request(SECONDS_PER_COLLECTION * 0.6)
-    assert gone() is not None
-    schedule.after_request(SECONDS_PER_COLLECTION * 0.6)
-    assert gone() is None
+def test_garbage_is_collected_once_small_requests_took_as_long_as_a_context() -> None:
+    schedule = GarbageSchedule()
+    due = [schedule.due_after(SECONDS_PER_COLLECTION * 0.6) for _ in range(4)]
+    assert due == [None, 0, None, 0]
 
 
-def test_older_generations_are_collected_less_often(seldom: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    collected: list[int] = []
-    monkeypatch.setattr(gc, "collect", collected.append)
+def test_older_generations_are_collected_less_often() -> None:
     schedule, (young, middle) = GarbageSchedule(), COLLECTIONS_PER_OLDER
-    for _ in range(young * middle):
-        schedule.after_request(SECONDS_PER_COLLECTION)
-    assert [collected.count(generation) for generation in range(3)] == [(young - 1) * middle, middle - 1, 1]
+    due = [schedule.due_after(SECONDS_PER_COLLECTION) for _ in range(young * middle)]
+    assert [due.count(generation) for generation in range(3)] == [(young - 1) * middle, middle - 1, 1]
+
+
+def test_what_is_collected_between_requests_makes_no_collection_within_them_costlier(seldom: None) -> None:
+    schedule, collected = GarbageSchedule(), list[int]()
+    for _ in range(COLLECTIONS_PER_OLDER[0] - 1):
+        gc.collect(schedule.due_after(SECONDS_PER_COLLECTION) or 0)
+
+    def note(phase: str, info: dict[str, int]) -> None:
+        if phase == "stop":
+            collected.append(info["generation"])
+
+    gc.callbacks.append(note)
+    kept = [[number] for number in range(THRESHOLDS[0] + 1_000)]
+    gc.callbacks.remove(note)
+    assert collected == [0]
+    assert kept
 
 
 def test_an_operator_may_set_the_allocator_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,6 +54,23 @@ def test_a_contradiction_without_a_cue_is_a_conflict() -> None:
     assert model.asked == [(BEEF, VEGAN), (VEGAN, BEEF)]
 
 
+def test_a_refuted_conflict_hides_no_other_one_of_the_same_texts() -> None:
+    office, line = "The office is {} on Fridays.", " The support line opens at {} in the morning."
+    texts = office.format("closed") + line.format("8"), office.format("open") + line.format("9")
+    model = Model(lambda premise, _: (0.98, 0.0) if "support" in premise else (0.01, 0.0))
+    found = compare_texts(*texts, similarity=0.85, model=model)
+    assert (found.label, found.kind) == ("conflict", "time")
+    refuting = Model(lambda _premise, _hypothesis: (0.01, 0.0))
+    assert compare_texts(*texts, similarity=0.85, model=refuting).label not in {"conflict", "evolving"}
+
+
+def test_after_a_refuted_conflict_the_model_is_asked_about_the_other_statements() -> None:
+    texts = f"The office is closed on Fridays. {VEGAN}", f"The office is open on Fridays. {BEEF}"
+    model = Model(lambda premise, _: (0.01, 0.0) if "office" in premise else (0.98, 0.0))
+    found = compare_texts(*texts, similarity=0.85, model=model)
+    assert (found.label, found.kind) == ("conflict", "meaning")
+
+
 def test_both_directions_count_the_same() -> None:
     # The mean of the log-odds counts: with odds of 27 and 3, they are 9, which is 90 %.
     leaning = Model(lambda premise, _: (27 / 28, 0.0) if premise == VEGAN else (0.74, 0.0))
