@@ -33,7 +33,7 @@ TRIM_CODES = {
     *(Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET),
 }
 """Codes of items that were cut, shortened or left out for want of room."""
-MEASURES = ("recency", "credibility", "coherence")
+MEASURES = ("relevance", "recency", "credibility", "coherence")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +97,8 @@ def _fragment(content: str, decision: Decision, candidate: Candidate, section: S
         "priority_score": _priority(decision, section, signals),
         "token_cost": decision.tokens,
         "metadata": {
-            # As the quality of the whole takes it: of what was searched for, the similarity.
-            "relevance": _clamped(signals.get("similarity", _measure(signals, "relevance"))),
             **{name: _clamped(_measure(signals, name)) for name in MEASURES},
+            "similarity": _clamped(signals.get("similarity")),  # which the quality of the whole is made of
             "created_at": _moment_of(candidate),
             "origin": candidate.origin,
             "section": section.key,

@@ -46,6 +46,15 @@ def test_everything_of_a_fragment_is_there(mira_api: Api) -> None:
     assert {one["metadata"]["section"] for one in fragments} >= {"agent_memories", "goals", "organisation"}
 
 
+def test_the_priority_is_the_weighted_mean_of_the_measures_of_the_fragment(mira_api: Api) -> None:
+    fragments = ask(mira_api)["fragments"]
+    memory = next(one for one in fragments if one["id"].startswith("memory:"))
+    weights = {"relevance": 0.4, "recency": 0.2, "credibility": 0.25, "coherence": 0.15}
+    mean = sum(weight * memory["metadata"][name] for name, weight in weights.items())
+    assert memory["priority_score"] == pytest.approx(mean)
+    assert 0 < memory["metadata"]["similarity"] <= 1
+
+
 def test_without_an_intent_nothing_is_searched_for(mira_api: Api) -> None:
     metadata = ask(mira_api, intent="")["metadata"]
     assert 0 <= metadata["source_coverage"] <= 1
