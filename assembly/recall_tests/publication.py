@@ -36,10 +36,10 @@ from assembly.rules.services import Owner
 from assembly.sources.kinds import ORGANISATION_FILE
 from config.http.errors import Forbidden, NotFound
 from teams.access import is_permitted as may_in_team
-from teams.access import team_for
+from teams.access import require_change_allowed, team_for
 from teams.activity.log import activity_record
 from teams.activity.models import ActivityAction
-from teams.models import OrganisationFile, Team, TeamFile
+from teams.models import OrganisationFile, Team, TeamFile, TeamFileVersion
 from teams.principal import Action, Principal
 from teams.versioned_text.publication import PublicationRefused
 from teams.versioned_text.versioned_file import VersionedFile
@@ -99,6 +99,16 @@ def find_named_text(
     else:
         found = OrganisationFile.objects.filter(file_key=file).first()
     return find_guarded_text(principal, found.about if found else "", action)
+
+
+def require_guard_allowed(principal: Principal, text: GuardedText) -> None:
+    """Check that the principal may set or remove a guard of the text, which stops people, too: agents' keys may not
+    where they may not change the text, because people wrote it. Raises Forbidden.
+    """
+    if text.team:
+        require_change_allowed(
+            principal, text.team, TeamFileVersion.objects.filter(file_id=_uuid(Ref.parse(text.about).id))
+        )
 
 
 def _find_text(about: str) -> GuardedText | None:

@@ -17,6 +17,7 @@ from assembly.recall_tests.publication import (
     find_named_text,
     publication_guard_set,
     publication_guards_visible_to,
+    require_guard_allowed,
     try_draft,
     try_profile,
 )
@@ -126,6 +127,7 @@ class PublicationGuardList(ApiView):
         """Refuse the next versions of a text while a recall test fails. Setting it twice changes nothing."""
         self.query()
         text = find_named_text(self.principal, **self.validated(TextNameSerializer), action=Action.EDIT)
+        require_guard_allowed(self.principal, text)
         publication_guard_set(text=text, guarded=True, principal=self.principal)
         guard = publication_guards_visible_to(self.principal).get(about=text.about)
         headers = {"Location": f"/api/v1/recall-tests/guards/{guard.id}"}
@@ -146,6 +148,7 @@ class PublicationGuardDetail(ApiView):
         """Remove a publication guard: a failing recall test is only a warning then."""
         self.query()
         text = find_guarded_text(self.principal, self._guard(id_).about, Action.EDIT)
+        require_guard_allowed(self.principal, text)
         publication_guard_set(text=text, guarded=False, principal=self.principal)
         return Response(status=status.HTTP_204_NO_CONTENT)
 

@@ -11,7 +11,7 @@ from config.server.connections import ConnectionLimits, Connections
 from config.server.dispatcher import READY
 from config.server.http_protocol import BoundedHttpProtocol
 
-KEEP_ALIVE_SECONDS = 75  # longer than proxies keep theirs: idle ones are closed by them, so none sends into a closed one
+KEEP_ALIVE_SECONDS = 75  # longer than proxies keep theirs, so they close idle ones, and none sends into a closed one
 FINISH_SECONDS = 15  # less than the parent waits for us
 MAX_TAKEN_AT_ONCE = 64
 """The maximum number of connections that are taken at once, before open ones are served again."""

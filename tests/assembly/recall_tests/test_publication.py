@@ -2,6 +2,7 @@
 
 import pytest
 
+from agents.keys import api_key_create
 from agents.models import Agent, AgentFile
 from agents.services import agent_delete
 from assembly.models import PublicationGuard, RecallResult, RecallTest, StoredProfile
@@ -26,6 +27,8 @@ from teams.activity.models import Activity
 from teams.models import Team, TeamFile, User
 from teams.organisation.services import organisation_file_create
 from teams.principal import SYSTEM, Action
+from teams.services import team_update
+from teams.versioned_text.versioned_file import file_save
 from tests.assembly.recall_tests.conftest import RULE_TEXT, create
 from tests.client import Api, problem
 
@@ -234,3 +237,18 @@ def test_a_guard_is_logged_and_goes_with_the_agent(knowledge: AgentFile, agent: 
     assert Activity.objects.filter(action="publication_guard.set").count() == 1
     agent_delete(agent=agent, principal=SYSTEM)
     assert not PublicationGuard.objects.exists()
+
+
+def test_an_agent_guards_no_text_of_its_team_that_people_wrote(agent: Agent, admin: User, team: Team) -> None:
+    file = TeamFile.objects.get(team=team, file_key="GOALS")
+    api = Api(api_key_create(agent=agent, scopes=["read", "team-files:write"], principal=SYSTEM)[1])
+    name = {"team": team.slug, "file": "GOALS"}
+    mine = api.post("recall-tests/guards", name)
+    assert mine.status_code == 201, "nobody has written it"
+    file_save(file=file, content="Be kind.", expected_version=file.version, author=admin.principal.author)
+    assert api.delete(f"recall-tests/guards/{mine.json()['id']}").status_code == 403
+    guard(file.about)
+    refused = api.post("recall-tests/guards", {"team": team.slug, "file": "GOALS"})
+    assert problem(refused)[0] == 403
+    team_update(team=team, expected_version=team.version, name=team.name, agents_may_change_texts=True)
+    assert api.delete(f"recall-tests/guards/{mine.json()['id']}").status_code == 204
