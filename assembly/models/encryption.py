@@ -7,6 +7,7 @@ a text is an `ErasedText`, and reading a body raises RecordErased.
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import partial
+from types import MappingProxyType
 from uuid import UUID
 
 from django.conf import settings
@@ -24,7 +25,7 @@ PLAIN, DEFLATED = b"\x00", b"\x01"
 LEAST_DEFLATED_BYTES = 200
 COMPRESSION_LEVEL = 1
 
-NO_KEYS: Mapping[bytes, DataKey] = {}
+NO_KEYS: Mapping[bytes, DataKey] = MappingProxyType({})
 
 ERASED_NOTICE = "[This text was erased.]"
 
