@@ -118,7 +118,7 @@ def new_texts(pieces: Iterable[NewPiece]) -> dict[bytes, str]:
 
 
 class _Sealing(NamedTuple):
-    """What the encryption of pieces needs: which are above internal, by hash, and the keys that texts have already."""
+    """This holds what the encryption of pieces needs: which are above internal, by hash, and the keys of texts."""
 
     above_internal: Set[bytes]
     keys: Mapping[bytes, DataKey]

@@ -49,13 +49,15 @@ def release_memory(seconds: float = inf) -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-THRESHOLDS = 50_000, 1_000, 1_000
+THRESHOLDS = 50_000, 20, 50
 """The thresholds of Python's garbage collector: new objects (less freed ones) before a collection of the youngest
-generation, and how many collections precede one of each older generation. Those of `GarbageSchedule` count, too.
+generation, and how many collections precede one of each older generation.
 """
+SCHEDULED_THRESHOLDS = 50_000, 1_000, 1_000
+"""The thresholds where a `GarbageSchedule` says when older generations are collected; its collections count, too."""
 
 
-def configure_garbage_collector() -> None:
+def configure_garbage_collector(thresholds: tuple[int, int, int] = THRESHOLDS) -> None:
     """Exclude all existing objects from garbage collection, and collect others far less often than Python does by
     default.
 
@@ -64,7 +66,7 @@ def configure_garbage_collector() -> None:
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(*THRESHOLDS)
+    gc.set_threshold(*thresholds)
 
 
 SECONDS_PER_COLLECTION = 0.04
@@ -77,7 +79,7 @@ A collection of generation 1 takes tens of milliseconds, because it visits what 
 
 
 class GarbageSchedule:
-    """Collects garbage between the requests of a process, a little at a time.
+    """This says when garbage is collected between the requests of a process, a little at a time.
 
     By itself, Python collects when so many more objects were made than freed (`THRESHOLDS`): after about a hundred
     contexts, within one that then takes three times as long, and counts as a costly one.

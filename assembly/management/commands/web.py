@@ -10,7 +10,7 @@ from django.urls import resolve
 from agents.quotas.uses import FlushThread
 from assembly.engine.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 from config.server.connections import ConnectionLimits
-from config.server.memory_settings import configure_garbage_collector
+from config.server.memory_settings import SCHEDULED_THRESHOLDS, configure_garbage_collector
 from config.server.web_server import WebServer
 from memories.embeddings.wordllama import warm_up
 
@@ -36,4 +36,4 @@ def load_everything() -> None:
     warm_up()
     resolve("/")  # loads all pages and the API
     get_tokenizer(DEFAULT_TOKENIZER).count("warm")
-    configure_garbage_collector()
+    configure_garbage_collector(SCHEDULED_THRESHOLDS)

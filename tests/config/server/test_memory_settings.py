@@ -9,6 +9,7 @@ import pytest
 from config.server.memory_settings import (
     COLLECT_SECONDS,
     COLLECTIONS_PER_OLDER,
+    SCHEDULED_THRESHOLDS,
     SECONDS_PER_COLLECTION,
     SETTINGS,
     THRESHOLDS,
@@ -62,6 +63,7 @@ def test_older_generations_are_collected_less_often() -> None:
 
 
 def test_what_is_collected_between_requests_makes_no_collection_within_them_costlier(seldom: None) -> None:
+    gc.set_threshold(*SCHEDULED_THRESHOLDS)
     schedule, collected = GarbageSchedule(), list[int]()
     for _ in range(COLLECTIONS_PER_OLDER[0] - 1):
         gc.collect(schedule.due_after(SECONDS_PER_COLLECTION) or 0)
