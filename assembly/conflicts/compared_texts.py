@@ -5,7 +5,7 @@ at some time, code and the files that say who an agent is make no statements: no
 """
 
 import datetime
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
@@ -14,13 +14,12 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from agents.models import AgentFile, AgentTeam
-from assembly.conflicts.detection.neighbours import (
+from assembly.conflicts.detection.nearness import (
     LEAST_SIMILARITY,
-    MAX_SHORT,
-    heaviest_words,
-    is_near,
-    is_short,
+    MAX_WORDED_RATIO,
     may_share_subject,
+    nearness,
+    searched_pairs,
 )
 from assembly.models import Conflict, text_hash
 from config.db.migration_helpers import ORGANISATION
@@ -32,13 +31,14 @@ from memories.embeddings.splitting import is_code
 from memories.lifecycle.half_vectors import vector_sql
 from memories.models import Chunk, Document, Entity, FilePassage, Memory
 from memories.models.file_passage import FILE_MODELS
+from memories.search.languages import DEFAULT
 from teams.models import OrganisationFile, TeamFile
 from teams.sensitivity import DEFAULT_LEVEL
 
 NEAREST = 20
 """The number of texts, of all kinds together, with which a text is compared."""
 WORDED = 10
-"""The most further memories with which a short memory is compared because of their common words."""
+"""The most further memories and passages with which a text is compared because of their common words."""
 MAX_PASSAGES = 100
 """The most passages of one item that are compared, the first ones."""
 COMPARED_FILES = ("agent_file", "team_file", "organisation_file")
@@ -71,7 +71,7 @@ class ComparedText:
     similarity: float = 1.0
     """The cosine with the text to which it is near."""
     language: str = ""
-    """The text search configuration of a memory's words; empty for other texts."""
+    """The text search configuration of the text's words; empty for a text by whose words none are searched for."""
     names: frozenset[str] = frozenset()
     """The names of an entity in lower case; no names for other texts."""
 
@@ -137,7 +137,11 @@ def _of_memory(memory: Memory, space: EmbeddingModel) -> list[ComparedText]:
 def _of_entity(entity: Entity, space: EmbeddingModel) -> list[ComparedText]:
     vector = _vector(entity, space)
     names = frozenset(entity.names)
-    return [ComparedText(entity.ref, entity.id, entity.said, entity.agent_id, None, None, vector, names=names)]
+    return [
+        ComparedText(
+            entity.ref, entity.id, entity.said, entity.agent_id, None, None, vector, language=DEFAULT, names=names
+        )
+    ]
 
 
 def _of_document(document: Document, space: EmbeddingModel) -> list[ComparedText]:
@@ -146,7 +150,16 @@ def _of_document(document: Document, space: EmbeddingModel) -> list[ComparedText
     document_split(id_=document.id)
     chunks = Chunk.objects.filter(document=document).order_by("position")[:MAX_PASSAGES]
     return [
-        ComparedText(chunk.ref, document.id, chunk.text, document.agent_id, None, None, _vector(chunk, space))
+        ComparedText(
+            chunk.ref,
+            document.id,
+            chunk.text,
+            document.agent_id,
+            None,
+            None,
+            _vector(chunk, space),
+            language=chunk.language,
+        )
         for chunk in chunks
     ]
 
@@ -156,7 +169,9 @@ def _of_file(file: Any, space: EmbeddingModel) -> list[ComparedText]:
     file_split(kind=kind, id_=file.id)
     passages = FilePassage.objects.filter(file_id=file.id, file_kind=kind).order_by("position")[:MAX_PASSAGES]
     return [
-        ComparedText(one.ref, file.id, one.text, one.agent_id, one.team_id, None, _vector(one, space))
+        ComparedText(
+            one.ref, file.id, one.text, one.agent_id, one.team_id, None, _vector(one, space), language=one.language
+        )
         for one in passages
     ]
 
@@ -207,20 +222,31 @@ WITH near AS (
 )
 SELECT kind, id, 1 - distance FROM near WHERE distance <= %(farthest)s ORDER BY distance, kind, id LIMIT %(nearest)s
 """
-# Each memory has at least two of the words, so that the index of words leaves few rows.
+# Each text has both words of a pair, so that the index of words leaves few rows.
 WORDED_SQL = """
-SELECT 'memory', id::text, 1 - ({distance}) FROM memories
-    WHERE {of_agents_or_teams} AND {here} AND {slot} IS NOT NULL AND id <> %(item)s
-        AND superseded_by_id IS NULL AND retired_because = '' AND length(text) <= %(most)s
-        AND search @@ (
-            SELECT string_agg(format('(%%s & %%s)', one.query, other.query), ' | ')::tsquery
-                FROM unnest(%(words)s::text[]) WITH ORDINALITY AS first (word, place),
-                    unnest(%(words)s::text[]) WITH ORDINALITY AS second (word, place),
-                    plainto_tsquery(%(language)s::regconfig, first.word) AS one (query),
-                    plainto_tsquery(%(language)s::regconfig, second.word) AS other (query)
-                WHERE first.place < second.place AND numnode(one.query) > 0 AND numnode(other.query) > 0
-        )
-    ORDER BY {distance} LIMIT %(worded)s
+WITH pairs AS (
+    SELECT string_agg(format('(%%s & %%s)', one, other), ' | ')::tsquery AS query
+        FROM unnest(%(first)s::text[], %(second)s::text[]) AS pair (first, second),
+            plainto_tsquery(%(language)s::regconfig, pair.first) AS one,
+            plainto_tsquery(%(language)s::regconfig, pair.second) AS other
+        WHERE numnode(one) > 0 AND numnode(other) > 0
+), worded AS (
+    (SELECT 'memory' AS kind, id::text AS id, {distance} AS distance FROM memories
+        WHERE {of_agents_or_teams} AND {here} AND {slot} IS NOT NULL AND id <> %(item)s
+            AND superseded_by_id IS NULL AND retired_because = '' AND search @@ (SELECT query FROM pairs)
+        ORDER BY {distance} LIMIT %(worded)s)
+    UNION ALL
+    (SELECT 'passage', id::text, {distance} FROM file_passages
+        WHERE {of_owners} AND {here} AND {slot} IS NOT NULL AND file_id <> %(item)s AND file_kind = ANY(%(files)s)
+            AND search @@ (SELECT query FROM pairs)
+        ORDER BY {distance} LIMIT %(worded)s)
+    UNION ALL
+    (SELECT 'chunk', id::text, {chunk} <=> %(vector)s::vector AS distance FROM chunks
+        WHERE {of_agents} AND {here} AND {chunk} IS NOT NULL AND document_id <> %(item)s
+            AND search @@ (SELECT query FROM pairs)
+        ORDER BY distance LIMIT %(worded)s)
+)
+SELECT kind, id, 1 - distance FROM worded ORDER BY distance, kind, id
 """
 EVERYBODY = {"of_agents_or_teams": "true", "of_owners": "true", "of_agents": "true"}
 OF_OWNERS = {
@@ -234,8 +260,9 @@ def nearest_texts(text: ComparedText) -> list[ComparedText]:
     """Return the texts near to this one that a context may include together with it, the nearest in meaning first.
 
     Those are the texts of its owner, of the teams of an agent or the agents of a team, and of the organisation. At most
-    NEAREST are returned, and for a short memory at most WORDED other short ones that share its words, because a name or
-    number changes the vector of a short text much; none for a text without a vector.
+    NEAREST are returned, and at most WORDED more that share its words: a name or number changes the vector of a short
+    text much, and the vector of a passage says little about one line of it. None is returned for a text without a
+    vector.
     """
     if text.vector is None:
         return []
@@ -250,7 +277,7 @@ def nearest_texts(text: ComparedText) -> list[ComparedText]:
         "chunk": vector_sql(slot),
         "indexed": f"{slot}::halfvec({dimensions}) <=> %(vector)s::vector::halfvec({dimensions})",
     }
-    words = heaviest_words(text.text) if text.language and is_short(text.text) else []
+    pairs = searched_pairs(text.text) if text.language else []
     parameters = {
         "vector": text.vector,
         "model": space.model,
@@ -261,19 +288,24 @@ def nearest_texts(text: ComparedText) -> list[ComparedText]:
         "files": list(COMPARED_FILES),
         "nearest": NEAREST,
         "farthest": 1 - LEAST_SIMILARITY,
-        "words": words,
+        "first": [one for one, _ in pairs],
+        "second": [other for _, other in pairs],
         "language": text.language,
-        "most": MAX_SHORT,
-        "worded": NEAREST + WORDED,
+        "worded": MAX_WORDED_RATIO * WORDED,
     }
     with transaction.atomic():
         execute_sql(SETTINGS_SQL)
         rows = fetch_rows(NEAREST_SQL.format(**parts), parameters)
-        if len(words) > 1:
-            found = {(kind, id_) for kind, id_, _ in rows}
-            worded = fetch_rows(WORDED_SQL.format(**parts), parameters)
-            rows = [*rows, *[row for row in worded if tuple(row[:2]) not in found][:WORDED]]
-    return [near for near in _load_found(rows) if is_near(text.text, near.text, near.similarity)]
+        found = {(kind, id_) for kind, id_, _ in rows}
+        worded = fetch_rows(WORDED_SQL.format(**parts), parameters) if pairs else []
+    worded = [row for row in worded if tuple(row[:2]) not in found]
+    return _near(text, _load_found(rows)) + _near(text, _load_found(worded))[:WORDED]
+
+
+def _near(text: ComparedText, others: Iterable[ComparedText]) -> list[ComparedText]:
+    """Return those of the texts that are near to this one, the nearest first."""
+    measured = [(nearness(text.text, other.text, other.similarity), other) for other in others]
+    return [other for near, other in sorted(measured, key=lambda one: -one[0]) if near > 0]
 
 
 def _owners_near(text: ComparedText) -> tuple[list[UUID], list[UUID]]:

@@ -26,7 +26,7 @@ from assembly.conflicts.compared_texts import (
 from assembly.conflicts.counts import recount_for_owners
 from assembly.conflicts.detection import Comparison, InferenceModel, compare_texts
 from assembly.conflicts.detection.caches import cache_bytes, clear_caches
-from assembly.conflicts.detection.neighbours import is_near
+from assembly.conflicts.detection.nearness import is_near
 from assembly.conflicts.known_conflicts import (
     TextPair,
     close_outdated,

@@ -47,7 +47,8 @@ from typing import TYPE_CHECKING
 
 import django
 
-from assembly.conflicts.detection.neighbours import CorpusText, find_neighbours, is_near
+from assembly.conflicts.detection.nearness import is_near
+from assembly.conflicts.detection.neighbours import CorpusText, find_neighbours
 from tests.benchmarks.conflict_corpora import corpus_names, load_corpora
 from tests.benchmarks.figures import figure
 from tests.benchmarks.http_assembly import manage
@@ -94,11 +95,11 @@ def _models() -> "list[tuple[InferenceModel | None, str]]":
 
 
 def _print_found(name: str, texts: Sequence[CorpusText], model: "InferenceModel | None", with_model: str) -> None:
-    from assembly.conflicts.compared_texts import NEAREST
+    from assembly.conflicts.compared_texts import NEAREST, WORDED
     from assembly.conflicts.detection import compare_texts
     from memories.embeddings.wordllama import WordLlama
 
-    pairs = find_neighbours(texts, WordLlama(), nearest=NEAREST)
+    pairs = find_neighbours(texts, WordLlama(), nearest=NEAREST, worded=WORDED)
     compared = [compare_texts(pair.left, pair.right, similarity=pair.similarity, model=model) for pair in pairs]
     found = [one for one in compared if one.label == "conflict"]
     if os.environ.get("SHOW"):

@@ -1,35 +1,24 @@
-"""Neighbours are the pairs of texts of a whole corpus that workers compare: each text with those nearest in meaning.
+"""Neighbours are the pairs of texts of a whole corpus that workers compare: each text with those that are near.
 
 Nearly all of them are unrelated, so they tell how many pairs detection calls a conflict by mistake, and teach it which
 ones it should not. Nothing here needs a database.
 """
 
 import json
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from assembly.conflicts.detection.caches import cached_texts
-from assembly.conflicts.detection.lexicon import stem
-from assembly.conflicts.detection.word_alignment import word_weight
-from assembly.engine.query_signals import STOP_WORDS
+from assembly.conflicts.detection.nearness import (
+    MAX_WORDED_RATIO,
+    may_share_subject,
+    nearness,
+    searched_pairs,
+    words_of,
+)
 from memories.embeddings.base import Embedder
-
-MIN_SIMILARITY = 0.5
-"""The least cosine of texts that are compared whatever their words."""
-LEAST_SIMILARITY, MAX_SHORT, LEAST_SHARED = 0.2, 300, 2
-"""The least cosine, the most characters, and the least common words of texts that are compared for their words."""
-MAX_WORDS = 6
-"""The most words of a text by which others are searched for."""
-MAX_LETTERS = 40
-MAX_CACHE_BYTES = 4_000_000
-ENTRY_BYTES, BYTES_PER_CHARACTER = 800, 16
-"""Approximate bytes of memory of the stems of a text: in all, and for each character."""
-
-_WORD = re.compile(r"[^\W_]{2,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,70 +46,48 @@ class Neighbours:
     similarity: float
 
 
-def may_share_subject(text: str, names: frozenset[str], other: str, other_names: frozenset[str]) -> bool:
-    """Return whether two texts may be about the same thing; names are those of entities, in lower case.
+def find_neighbours(texts: Sequence[CorpusText], embedder: Embedder, *, nearest: int, worded: int) -> list[Neighbours]:
+    """Return the pairs of texts that workers compare: each with those that are near among the `nearest` ones.
 
-    Two entities are so only if they share a name, because the properties of different things differ; an entity and a
-    text only if the text names the entity.
+    Up to `worded` more have two of its heavy words.
     """
-    if names and other_names:
-        return not names.isdisjoint(other_names)
-    said = " ".join((other if names else text).lower().split())
-    return not (known := names or other_names) or any(name in said for name in known)
-
-
-def is_near(text: str, other: str, cosine: float) -> bool:
-    """Return whether two texts are compared: they are near in meaning, or short and share words with a meaning.
-
-    One name or number changes the vector of a short text much: “Tom lives in Bergen”, “Tom lives in Trondheim”. Long
-    texts share words in any case.
-    """
-    if cosine >= MIN_SIMILARITY:
-        return True
-    if cosine < LEAST_SIMILARITY or not (is_short(text) and is_short(other)):
-        return False
-    return len(_words_of(text) & _words_of(other)) >= LEAST_SHARED
-
-
-def is_short(text: str) -> bool:
-    """Return whether a text is a note of one line."""
-    return len(text) <= MAX_SHORT and "\n" not in text.strip()
-
-
-def heaviest_words(text: str) -> list[str]:
-    """Return the words that say most about a text, at most MAX_WORDS, in lower case, the heaviest first."""
-    words = dict.fromkeys(word for word in _WORD.findall(text.lower()) if word not in STOP_WORDS)
-    return sorted(words, key=lambda word: (-word_weight(word), word))[:MAX_WORDS]
-
-
-def _words_bytes(text: str) -> int:
-    return ENTRY_BYTES + BYTES_PER_CHARACTER * len(text)
-
-
-@cached_texts(MAX_CACHE_BYTES, _words_bytes)
-def _words_of(text: str) -> frozenset[str]:
-    """Return the stems of the words with a meaning, and the numbers; the stems are English ones in any language."""
-    words = {word for word in _WORD.findall(text.lower()) if word not in STOP_WORDS}
-    return frozenset(stem(word, "english") for word in words if len(word) <= MAX_LETTERS)
-
-
-def find_neighbours(texts: Sequence[CorpusText], embedder: Embedder, *, nearest: int) -> list[Neighbours]:
-    """Return the pairs of texts that workers compare: each with those that are near among the `nearest` ones."""
     vectors = _vectors(texts, embedder)
     items, owners = np.array([text.item for text in texts]), np.array([text.owner for text in texts])
+    with_word = _texts_with_words(texts)
     within: dict[frozenset[str], np.ndarray] = {}
     pairs: dict[tuple[int, int], float] = {}
     for index, text in enumerate(texts):
         if text.reach not in within:
             within[text.reach] = np.isin(owners, list(text.reach))
         cosines = np.where(within[text.reach] & (items != text.item), vectors @ vectors[index], -1.0)
-        for other in np.argsort(-cosines, kind="stable")[:nearest].tolist():
+        order = np.argsort(-cosines, kind="stable").tolist()
+
+        def closeness(other: int, text: CorpusText = text, cosines: np.ndarray = cosines) -> float:
+            return nearness(text.text, texts[other].text, float(cosines[other]))
+
+        near = order[:nearest]
+        having = {one for pair in searched_pairs(text.text) for one in _with_both(with_word, *pair)} - {*near}
+        found = [other for other in order if other in having and cosines[other] > -1][: MAX_WORDED_RATIO * worded]
+        near += sorted(found, key=lambda other: -closeness(other))[:worded]
+        for other in near:
             theirs = texts[other]
-            if is_near(text.text, theirs.text, float(cosines[other])) and may_share_subject(
-                text.text, text.names, theirs.text, theirs.names
-            ):
+            if closeness(other) > 0 and may_share_subject(text.text, text.names, theirs.text, theirs.names):
                 pairs[min(index, other), max(index, other)] = min(1.0, float(cosines[other]))
     return [Neighbours(texts[one].text, texts[other].text, cosine) for (one, other), cosine in sorted(pairs.items())]
+
+
+def _texts_with_words(texts: Sequence[CorpusText]) -> Mapping[str, set[int]]:
+    """Return by each stem the indices of the texts that have it."""
+    having: dict[str, set[int]] = {}
+    for index, text in enumerate(texts):
+        for word in words_of(text.text):
+            having.setdefault(word, set()).add(index)
+    return having
+
+
+def _with_both(having: Mapping[str, set[int]], one: str, other: str) -> set[int]:
+    stems = words_of(f"{one} {other}")
+    return set.intersection(*(having.get(word, set()) for word in stems)) if len(stems) > 1 else set()
 
 
 def load_corpus(path: Path) -> list[CorpusText]:

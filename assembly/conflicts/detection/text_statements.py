@@ -61,7 +61,7 @@ def statements_of(text: str, language: Language) -> list[Statement]:
     """Return the analysed sentences of a text, at most MAX_STATEMENTS, without marks of lists and headings."""
     text = text[:MAX_CHARACTERS]
     found: list[Statement] = []
-    for start, end in _whole_sentences(text):
+    for start, end in whole_sentences(text):
         said = _LIST_MARK.sub("", text[start:end])
         statement = analyse(said, language)
         if statement.words or statement.quantities or statement.dates:
@@ -71,7 +71,7 @@ def statements_of(text: str, language: Language) -> list[Statement]:
     return found
 
 
-def _whole_sentences(text: str) -> Iterator[tuple[int, int]]:
+def whole_sentences(text: str) -> Iterator[tuple[int, int]]:
     """Yield the start and end of each sentence.
 
     The point of an abbreviation such as “Dr.” ends none, nor does a line that goes on in the next one.

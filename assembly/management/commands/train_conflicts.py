@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from assembly.conflicts.compared_texts import NEAREST
+from assembly.conflicts.compared_texts import NEAREST, WORDED
 from assembly.conflicts.detection.classifier_fitting import UnrelatedTexts, classifier_text
 from assembly.conflicts.detection.figures import similarities_by
 from assembly.conflicts.detection.labelled_pairs import LabelledPair, load_pairs
@@ -84,7 +84,7 @@ def _unrelated(file: Path, embedder: Embedder) -> UnrelatedTexts:
         texts = load_corpus(file)
     except ValueError as error:
         raise CommandError(str(error)) from error
-    return UnrelatedTexts(find_neighbours(texts, embedder, nearest=NEAREST), len(texts))
+    return UnrelatedTexts(find_neighbours(texts, embedder, nearest=NEAREST, worded=WORDED), len(texts))
 
 
 def _pairs(file: Path) -> Sequence[LabelledPair]:

@@ -12,14 +12,8 @@ from assembly.conflicts.detection.contradiction_fitting import (
     fit_contradiction,
     least_probabilities,
 )
-from assembly.conflicts.detection.neighbours import (
-    CorpusText,
-    Neighbours,
-    find_neighbours,
-    heaviest_words,
-    is_near,
-    load_corpus,
-)
+from assembly.conflicts.detection.nearness import heaviest_words, is_near
+from assembly.conflicts.detection.neighbours import CorpusText, Neighbours, find_neighbours, load_corpus
 from memories.embeddings.wordllama import WordLlama
 
 NOUNS = ("shop", "pool", "museum", "library", "kitchen", "harbour")
@@ -42,7 +36,7 @@ def test_texts_near_in_meaning_of_one_owner_are_neighbours() -> None:
         ("The ferry leaves at noon.", "d", "edda"),
         ("The ferry leaves at one.", "e", ""),
     )
-    found = find_neighbours(corpus, WordLlama(), nearest=20)
+    found = find_neighbours(corpus, WordLlama(), nearest=20, worded=0)
     assert [(one.left, one.right) for one in found] == [
         (corpus[0].text, corpus[1].text),
         (corpus[0].text, corpus[4].text),
@@ -54,9 +48,9 @@ def test_texts_near_in_meaning_of_one_owner_are_neighbours() -> None:
 
 def test_only_the_nearest_are_compared_and_no_two_parts_of_one_item() -> None:
     corpus = texts(*((f"The ferry leaves at {hour}.", f"{hour // 2}", "luna") for hour in range(6)))
-    nearest = find_neighbours(corpus, WordLlama(), nearest=1)
+    nearest = find_neighbours(corpus, WordLlama(), nearest=1, worded=0)
     assert 3 <= len(nearest) <= 6
-    everything = find_neighbours(corpus, WordLlama(), nearest=20)
+    everything = find_neighbours(corpus, WordLlama(), nearest=20, worded=0)
     assert len(everything) == 6 * 5 / 2 - 3
 
 
@@ -84,7 +78,7 @@ def test_entities_are_compared_with_texts_that_name_them() -> None:
         CorpusText("Who is the pilot of the ferry?", "c", reach=everywhere),
         CorpusText("Ben (Person): pilot of the ferry", "d", names=frozenset(("ben",)), reach=everywhere),
     ]
-    found = find_neighbours(corpus, WordLlama(), nearest=20)
+    found = find_neighbours(corpus, WordLlama(), nearest=20, worded=0)
     entity, said, asked, other = (text.text for text in corpus)
     pairs = {frozenset((one.left, one.right)) for one in found}
     assert frozenset((entity, said)) in pairs
