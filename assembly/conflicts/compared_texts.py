@@ -16,7 +16,9 @@ from django.db.models import QuerySet
 from agents.models import AgentFile, AgentTeam
 from assembly.conflicts.detection.nearness import (
     LEAST_SIMILARITY,
+    MAX_SHORT,
     MAX_WORDED_RATIO,
+    is_short,
     may_share_subject,
     nearness,
     searched_pairs,
@@ -222,7 +224,7 @@ WITH near AS (
 )
 SELECT kind, id, 1 - distance FROM near WHERE distance <= %(farthest)s ORDER BY distance, kind, id LIMIT %(nearest)s
 """
-# Each text has both words of a pair, so that the index of words leaves few rows.
+# Each text has both words of a pair, so that the index of words leaves few rows. One of two texts has to be short.
 WORDED_SQL = """
 WITH pairs AS (
     SELECT string_agg(format('(%%s & %%s)', one, other), ' | ')::tsquery AS query
@@ -234,16 +236,17 @@ WITH pairs AS (
     (SELECT 'memory' AS kind, id::text AS id, {distance} AS distance FROM memories
         WHERE {of_agents_or_teams} AND {here} AND {slot} IS NOT NULL AND id <> %(item)s
             AND superseded_by_id IS NULL AND retired_because = '' AND search @@ (SELECT query FROM pairs)
+            AND (%(is_short)s OR length(text) <= %(most)s)
         ORDER BY {distance} LIMIT %(worded)s)
     UNION ALL
     (SELECT 'passage', id::text, {distance} FROM file_passages
         WHERE {of_owners} AND {here} AND {slot} IS NOT NULL AND file_id <> %(item)s AND file_kind = ANY(%(files)s)
-            AND search @@ (SELECT query FROM pairs)
+            AND search @@ (SELECT query FROM pairs) AND %(is_short)s
         ORDER BY {distance} LIMIT %(worded)s)
     UNION ALL
     (SELECT 'chunk', id::text, {chunk} <=> %(vector)s::vector AS distance FROM chunks
         WHERE {of_agents} AND {here} AND {chunk} IS NOT NULL AND document_id <> %(item)s
-            AND search @@ (SELECT query FROM pairs)
+            AND search @@ (SELECT query FROM pairs) AND %(is_short)s
         ORDER BY distance LIMIT %(worded)s)
 )
 SELECT kind, id, 1 - distance FROM worded ORDER BY distance, kind, id
@@ -291,6 +294,8 @@ def nearest_texts(text: ComparedText) -> list[ComparedText]:
         "first": [one for one, _ in pairs],
         "second": [other for _, other in pairs],
         "language": text.language,
+        "is_short": is_short(text.text),
+        "most": MAX_SHORT,
         "worded": MAX_WORDED_RATIO * WORDED,
     }
     with transaction.atomic():

@@ -40,11 +40,12 @@ CutMark = Literal["seed", "source"]
 [cut: 7 of 27 paragraphs, KNOWLEDGE v3].
 """
 
-ConflictMode = Literal["mark", "withhold", "tell", "off"]
+ConflictMode = Literal["mark", "withhold", "tell", "warn", "off"]
 """What happens to unresolved major conflicts (seed "Memory Layer": flag for human review).
 
 mark: the more trusted side is included with a visible mark; withhold: neither side is; tell: both are, with marks;
-off: the profile does not reconcile, whatever is known of its items.
+warn: the content stays as it is, whatever the conflict, and the warning CONFLICT_FLAGGED tells; off: the profile does
+not reconcile, whatever is known of its items.
 """
 
 PrivacyMode = Literal["off", "mask", "strict"]

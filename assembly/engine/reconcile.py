@@ -75,15 +75,18 @@ class Reconciled:
     flagged: tuple[Reconciliation, ...] = ()
     """The unresolved major conflicts of which a side stays, or would without them."""
     both_stand: tuple[Reconciliation, ...] = ()
-    """The conflicts of which both sides stay, because neither may be left out."""
+    """The other conflicts of which both sides stay, because neither may be left out."""
 
     def is_flagged(self, decisions: Iterable[Decision], *, withholds: bool) -> bool:
-        """Return whether a flagged conflict concerns the context: a side is included, or was withheld."""
+        """Return whether a conflict concerns the context.
+
+        One that is flagged does if a side is included, or was withheld; another one does if both sides are included.
+        """
         if not self.flagged and not self.both_stand:
             return False
         included = {decision.ref for decision in decisions if decision.included}
-        return any(
-            withholds or not included.isdisjoint((one.left, one.right)) for one in (*self.flagged, *self.both_stand)
+        return any(withholds or not included.isdisjoint((one.left, one.right)) for one in self.flagged) or any(
+            included.issuperset((one.left, one.right)) for one in self.both_stand
         )
 
 
@@ -169,6 +172,8 @@ class _Contest:
 
     def decided(self, active: Sequence[Reconciliation]) -> Reconciled:
         """Return the outcome of the conflicts, given those that people decided first."""
+        if self.profile.conflicts == "warn":
+            return self._warned(active)
         for one in active:
             if one.strategy(self.profile.conflict_sensitivity) == "user_choice":
                 self._keep_decision(one)
@@ -178,6 +183,13 @@ class _Contest:
         for one in self._best_first(self._of_representatives([one for one in rest if not one.is_duplicate])):
             self._settle(one)
         return Reconciled(self.lost, self.marks, tuple(self.flagged), tuple(self.both_stand))
+
+    def _warned(self, active: Sequence[Reconciliation]) -> Reconciled:
+        """Return the outcome where nothing is left out: the conflicts, without duplicates and those that both hold."""
+        conflicts = [one for one in active if not one.is_duplicate and one.resolution != "both"]
+        major = {one.id for one in conflicts if one.strategy(self.profile.conflict_sensitivity) == "flag"}
+        flagged = tuple(one for one in conflicts if one.id in major)
+        return Reconciled(flagged=flagged, both_stand=tuple(one for one in conflicts if one.id not in major))
 
     def _keep_decision(self, one: Reconciliation) -> None:
         if one.resolution not in {"left", "right"}:

@@ -147,6 +147,7 @@ def _conflict_sentences(profile: Profile) -> list[str]:
         "mark": gettext("Of texts that contradict each other, the more trusted one is included, marked as disputed."),
         "withhold": gettext("Texts that contradict each other are excluded until a person decides."),
         "tell": gettext("Texts that contradict each other are included, marked as disputed."),
+        "warn": gettext("Texts that contradict each other are included, and the context has a warning."),
     }
     return [sentences[profile.conflicts]] if profile.conflicts in sentences else []
 
@@ -250,7 +251,7 @@ PROFILE_GUIDANCE = Guidance(
         ),
         _(
             "conflicts says what becomes of texts that contradict each other until a person decides: mark, withhold, "
-            "tell or off. coherence_min is the least coherence without a warning."
+            "tell, warn or off. coherence_min is the least coherence without a warning."
         ),
         _(
             "privacy_mode: mask puts placeholders for e-mail addresses, phone numbers, numbers of accounts, cards and "

@@ -123,7 +123,8 @@ class ProfileSerializer(ProfileSummarySerializer):
         allow_null=True,
         help_text=(
             "What becomes of texts that contradict each other, until a person decides: the more trusted one is "
-            "included with a mark (mark), neither is (withhold), or both are with marks (tell). off: no check."
+            "included with a mark (mark), neither is (withhold), or both are with marks (tell). warn: both are as "
+            "they are, and the context has a warning. off: no check."
         ),
     )
     coherence_min = serializers.FloatField(

@@ -101,7 +101,7 @@ def flagged_conflicts(told: StoredAssembly) -> list[Reconciliation]:
     """Return the recorded conflicts of which the warning CONFLICT_FLAGGED tells.
 
     Of a major one on which nobody had decided, a side is included or was withheld; of any other one, both sides are
-    included, because neither may be left out.
+    included, because neither may be left out, or the profile only warns.
     """
     if WarningCode.CONFLICT_FLAGGED not in told.assembly.warnings:
         return []
@@ -112,7 +112,7 @@ def flagged_conflicts(told: StoredAssembly) -> list[Reconciliation]:
         sides = [fates[ref] for ref in (one.left, one.right) if ref in fates]
         if len(sides) < 2:  # noqa: PLR2004 - a record that was changed outside of Dossier
             continue
-        is_told = all(side.included for side in sides) and not one.is_duplicate
+        is_told = all(side.included for side in sides) and not one.is_duplicate and one.resolution != "both"
         is_flagged = one.strategy(sensitivity) == "flag" and any(
             side.included or side.detail.get("conflict") == one.id for side in sides
         )

@@ -116,6 +116,29 @@ def test_a_profile_that_is_off_and_a_context_without_conflicts_are_as_they_were(
     assert plain.warnings == ()
 
 
+@pytest.mark.parametrize(
+    ("facts", "warns"),
+    [
+        ({}, True), ({"severity": 0.1}, True), ({"resolution": "left", "decided_by": "Ada"}, True),
+        ({"resolution": "both", "decided_by": "Ada"}, False), ({"kind": "duplicate"}, False),
+    ],
+    ids=["major", "minor", "decided", "both hold", "duplicate"],
+)  # fmt: skip
+def test_a_profile_that_warns_leaves_the_content_as_it_is(facts: dict[str, Any], warns: bool) -> None:
+    plain = run([FILE, OWN])
+    result = run([FILE, OWN], conflict(FILE, OWN, **facts), conflicts="warn")
+    assert (result.content, result.decisions) == (plain.content, plain.decisions)
+    assert result.warnings == ((WarningCode.CONFLICT_FLAGGED,) if warns else ())
+
+
+def test_a_profile_that_warns_says_nothing_of_a_minor_conflict_with_a_side_that_found_no_room() -> None:
+    long = item(FILES, "8", "The line opens at 8. " * 400)
+    for severity, warnings in ((0.1, ()), (0.5, (WarningCode.CONFLICT_FLAGGED,))):
+        result = run([long, OWN], conflict(long, OWN, severity=severity), conflicts="warn", budget=100)
+        assert [decision.included for decision in result.decisions].count(True) == 1
+        assert tuple(code for code in result.warnings if code is WarningCode.CONFLICT_FLAGGED) == warnings
+
+
 @pytest.mark.parametrize("resolution", ["left", "right"])
 def test_what_a_person_decided_holds_without_a_mark(resolution: Any) -> None:
     known = conflict(FILE, OWN, resolution=resolution, decided_by="Ada", decided_at="2026-11-24T10:00:00+00:00")
@@ -280,6 +303,8 @@ def test_no_major_conflict_is_told_without_a_mark(
     check_the_budget(request, result)
     if profile.conflicts != "off":
         check_the_pairs(request, profile, candidates, result)
+    if profile.conflicts == "warn":
+        assert assemble(request, replace(profile, conflicts="off"), candidates, tokenizer).content == result.content
     shuffled, known = candidates[:], list(request.reconciliations)
     Random(seed).shuffle(shuffled)
     Random(seed).shuffle(known)
@@ -304,7 +329,10 @@ def check_the_pairs(
             continue
         fixed = [shapes[side.section].shape == "text" for side in sides]
         strategy = known.strategy()
-        if strategy == "flag":
+        if profile.conflicts == "warn":
+            is_told = not known.is_duplicate and known.resolution != "both"
+            assert not is_told or WarningCode.CONFLICT_FLAGGED in result.warnings
+        elif strategy == "flag":
             assert WarningCode.CONFLICT_FLAGGED in result.warnings
             for side in sides:
                 assert side.start is not None

@@ -37,6 +37,8 @@ DEFAULT_WEIGHTS = Path(__file__).parent / "weights" / "default.yaml"
 BIAS = "bias"
 LEAST_COSINE = 0.5
 """The least cosine of two statements in conflict, by the bundled embedder: long texts have many sentences."""
+LEAST_WORDS = 4
+"""The least words of a sentence of a longer text that states something: not *Thanks, Ada!*"""
 LEAST_WORDY_COSINE = 0.2
 """The least cosine of two statements in conflict that share most of what they say: names change a vector much."""
 PLAIN_PROBABILITY, PLAIN_OVERLAP, PLAIN_COSINE = 0.25, 0.65, 0.8
@@ -108,7 +110,7 @@ class Classifier:
         of_conflict = contradiction_features(pair) if is_possible_conflict(pair) else None
         conflict = self.contradiction_of(of_conflict) if of_conflict else 0.0
         is_plain = of_conflict is not None and _differs_in_a_value(of_conflict)
-        least = self.long_text_threshold if pair.is_in_long_text else self.conflict_threshold
+        least = self.conflict_threshold if pair.place == "notes" else self.long_text_threshold
         if conflict >= (min(PLAIN_PROBABILITY, least) if is_plain else least):
             return Classification("conflict", conflict, subject, conflict)
         chances = self.probabilities(label_features(pair, subject, of_subject))
@@ -148,13 +150,18 @@ def is_possible_conflict(pair: Pair) -> bool:
     """
     if not (states_one_thing(pair.left) and states_one_thing(pair.right)):
         return False
-    if pair.cues.has_other_number:
+    if pair.cues.has_other_number or (pair.place != "notes" and _are_short(pair)):
         return False
     is_denied = pair.cues.strongest_kind() == "negation"
     if not pair.cues.differences or not (is_denied or not pair.cues.has_other_event):
         return False
     cosine = sentence_similarity(pair.left.text, pair.right.text)
     return cosine >= LEAST_COSINE or (cosine >= LEAST_WORDY_COSINE and shares_words(pair))
+
+
+def _are_short(pair: Pair) -> bool:
+    """Return whether both are short lines, which may be entries of two lists."""
+    return all(len(statement.text.split()) < LEAST_WORDS for statement in (pair.left, pair.right))
 
 
 def differs_in_a_value(pair: Pair) -> bool:

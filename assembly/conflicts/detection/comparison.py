@@ -6,7 +6,7 @@ other languages numbers, units, ISO dates and words that are equal are compared.
 """
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from assembly.conflicts.detection.classifier import Classification, Classifier, 
 from assembly.conflicts.detection.clauses import clauses_of
 from assembly.conflicts.detection.cues import find_cues
 from assembly.conflicts.detection.differences import Difference, Kind
-from assembly.conflicts.detection.features import Pair
+from assembly.conflicts.detection.features import Pair, PairPlace
 from assembly.conflicts.detection.inference import INFERRED_STRENGTH, InferenceModel, infer_labels, refute
 from assembly.conflicts.detection.statement import Statement
 from assembly.conflicts.detection.statement_analysis import analyse
@@ -25,8 +25,8 @@ MAX_PAIRS = 40
 """The most pairs of statements that are compared, those with most common words first."""
 MAX_SPLIT, MAX_CLAUSE_PAIRS = 3, 10
 """The most statements of a text that are split into clauses, and the most pairs of these that are compared."""
-MOST_OF_SHORT = 1
-"""The most pairs of statements of two short texts, such as notes: the more pairs, the likelier is a cue by chance."""
+MAX_LINES, LEAST_OF_LINES = 2, 0.2
+"""The most lines of a longer text that are compared with a note as another note would be, and their least cosine."""
 DECIDED: tuple[Label, ...] = ("conflict", "evolving", "duplicate")
 """The labels after which clauses are not compared."""
 
@@ -149,20 +149,31 @@ def _statement_pairs(
         share, row, column = pair
         return -share, row + column, sorted((left[row].text, right[column].text))
 
-    likely = sorted((pair for pair in pairs if pair[0] > 0 or is_single), key=order)
+    likely = sorted((pair for pair in pairs if pair[0] > 0 or is_single), key=order)[:MAX_PAIRS]
+    cosines = {
+        (row, column): similarity if is_single else sentence_similarity(left[row].text, right[column].text)
+        for _, row, column in likely
+    }
+    lines = _lines_of_note(left, right, cosines)
     found: list[tuple[Pair, tuple[int, int]]] = []
-    for _, row, column in likely[:MAX_PAIRS]:
-        cosine = similarity if is_single else sentence_similarity(left[row].text, right[column].text)
-        pair = Pair(
-            left[row],
-            right[column],
-            find_cues(left[row], right[column]),
-            cosine,
-            text_cosine=similarity,
-            is_in_long_text=_are_long(left, right),
-        )
+    for (row, column), cosine in cosines.items():
+        mine, theirs, is_line = left[row], right[column], (row, column) in lines
+        place: PairPlace = "notes" if is_single else "line" if is_line else "texts"
+        text_cosine = cosine if is_line else similarity
+        pair = Pair(mine, theirs, find_cues(mine, theirs), cosine, text_cosine=text_cosine, place=place)
         found.append((pair, (row, column)))
     return found
+
+
+def _lines_of_note(
+    left: Sequence[Statement], right: Sequence[Statement], cosines: Mapping[tuple[int, int], float]
+) -> list[tuple[int, int]]:
+    """Return the places of the lines of a longer text that are nearest to a text of one statement."""
+    if 1 not in (len(left), len(right)):
+        return []
+    near = [place for place, cosine in cosines.items() if cosine >= LEAST_OF_LINES]
+    near.sort(key=lambda place: (-cosines[place], sorted((left[place[0]].text, right[place[1]].text))))
+    return near[:MAX_LINES]
 
 
 def _compare_clauses(
@@ -192,7 +203,7 @@ def clause_pairs(left: Sequence[Statement], right: Sequence[Statement], similari
         if (is_clause or is_other_clause) and not mine.words.isdisjoint(theirs.words)
     ]
     chosen.sort(key=lambda pair: (-_common_share(*pair), sorted((pair[0].text, pair[1].text))))
-    is_long = _are_long(left, right)
+    place: PairPlace = "notes" if len(left) == len(right) == 1 else "texts"
     return [
         Pair(
             mine,
@@ -201,14 +212,10 @@ def clause_pairs(left: Sequence[Statement], right: Sequence[Statement], similari
             sentence_similarity(mine.text, theirs.text),
             True,
             similarity,
-            is_long,
+            place,
         )
         for mine, theirs in chosen[:MAX_CLAUSE_PAIRS]
     ]
-
-
-def _are_long(left: Sequence[Statement], right: Sequence[Statement]) -> bool:
-    return len(left) * len(right) > MOST_OF_SHORT
 
 
 def _common_share(left: Statement, right: Statement) -> float:

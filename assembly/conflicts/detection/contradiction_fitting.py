@@ -75,7 +75,9 @@ def example(left: str, right: str, similarity: float, label: Label, weight: floa
 def corpus_of(neighbours: Sequence[Neighbours], size: int) -> Corpus:
     """Return what the neighbours of a corpus of `size` texts teach."""
     found = [cued for one in neighbours if (cued := _cued_pairs(one.left, one.right, one.similarity))]
-    return Corpus([_rows_of(pairs) for pairs in found], size, [pairs[0].is_in_long_text for pairs in found])
+    return Corpus(
+        [_rows_of(pairs) for pairs in found], size, [any(pair.place == "texts" for pair in pairs) for pairs in found]
+    )
 
 
 def fit_contradiction(examples: Sequence[Example], corpora: Sequence[Corpus]) -> dict[str, float]:

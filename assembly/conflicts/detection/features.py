@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from rapidfuzz import fuzz
 
@@ -35,6 +36,12 @@ LABEL_FEATURES = (
 Features = Mapping[str, float]
 
 
+PairPlace = Literal["notes", "line", "texts"]
+"""Where two statements stand. notes: each is a whole text; line: one is, and the other is among the lines nearest to it
+in a longer text; texts: any other pair. The more pairs of two texts are compared, the likelier is a cue by chance.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Pair:
     """Two statements with their cues and the cosine of their embeddings."""
@@ -47,8 +54,7 @@ class Pair:
     """This tells whether one of them is a clause of a sentence."""
     text_cosine: float = 1.0
     """The cosine of the embeddings of the texts that the statements are from."""
-    is_in_long_text: bool = False
-    """This tells whether the texts have many statements, so that many pairs of them are compared."""
+    place: PairPlace = "notes"
 
 
 def subject_features(pair: Pair) -> dict[str, float]:

@@ -9,26 +9,29 @@ says: this module knows none.
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from assembly.conflicts.detection.classifier import (
     LEAST_COSINE,
+    LEAST_WORDS,
     Classification,
     differs_in_a_value,
     states_one_thing,
 )
 from assembly.conflicts.detection.duplicate_guards import is_possible_paraphrase
-from assembly.conflicts.detection.features import Pair, has_other_qualifier
+from assembly.conflicts.detection.features import Pair, PairPlace, has_other_qualifier
 from assembly.conflicts.detection.polarity import compare_polarity
 from assembly.conflicts.detection.statement import Statement
 
 MAX_INFERRED_PAIRS = 4
 """The most pairs of statements of two texts about which a model is asked, those nearest in meaning first."""
+ERROR_SHARES: Mapping[PairPlace, float] = {"notes": 1.0, "line": 0.5, "texts": 0.25}
+"""The share of the threshold's distance from 1 that a contradiction may have: the more pairs of two texts are compared,
+the likelier one of them is called a contradiction by chance.
+"""
 LEAST_OF_VALUES = 0.5
 """The least probability of a contradiction of statements that differ in nothing but a number or date."""
-LEAST_WORDS = 4
-"""The least words of a sentence of a longer text about which a model is asked: not *Thanks, Ada!*"""
 _GOES_ON = re.compile(r"\b(?:still|immer noch|todavía|aún)\b", re.IGNORECASE)
 _LISTED = re.compile(r"\n[^\n:]{1,40}: ")
 """This is in lists of properties, such as those of entities, which are no sentences."""
@@ -98,8 +101,7 @@ def infer_labels(
     for place, there, back in zip(places, answers[::2], answers[1::2], strict=True):
         pair, before = compared[place]
         contradiction, equal = _of_both(there, back)
-        # The more pairs are compared, the likelier one of them is called a contradiction by chance.
-        least = (3 + model.threshold) / 4 if pair.is_in_long_text else model.threshold
+        least = 1 - (1 - model.threshold) * ERROR_SHARES[pair.place]
         if contradiction >= least:
             # Statements about different things do not contradict each other, so the model is as sure of one subject.
             subject = max(before.subject, contradiction)
@@ -129,7 +131,7 @@ def _is_asked(pair: Pair) -> bool:
     """
     left, right, cues = pair.left, pair.right, pair.cues
     return (
-        (not pair.is_in_long_text or (_is_near(pair) and not _is_short(left) and not _is_short(right)))
+        _may_be_asked(pair)
         and _is_sentence(left)
         and _is_sentence(right)
         and not cues.has_other_event
@@ -137,6 +139,13 @@ def _is_asked(pair: Pair) -> bool:
         and not has_other_qualifier(pair)
         and not compare_polarity(left, right, cues.common).has_other_subject
     )
+
+
+def _may_be_asked(pair: Pair) -> bool:
+    if pair.place == "notes":
+        return True
+    is_long = not _is_short(pair.left) and not _is_short(pair.right)
+    return is_long and not _goes_on(pair) and (pair.place == "line" or pair.cosine >= LEAST_COSINE)
 
 
 def _is_sentence(statement: Statement) -> bool:
@@ -148,9 +157,13 @@ def _is_short(statement: Statement) -> bool:
 
 
 def _is_near(pair: Pair) -> bool:
-    """Return whether the statements are near in meaning, and none tells that something has changed or goes on."""
-    return pair.cosine >= LEAST_COSINE and not any(
-        statement.has_change or _GOES_ON.search(statement.text) for statement in (pair.left, pair.right)
+    return pair.cosine >= LEAST_COSINE and not _goes_on(pair)
+
+
+def _goes_on(pair: Pair) -> bool:
+    """Return whether one of the statements tells that something has changed or goes on."""
+    return any(
+        statement.has_change or _GOES_ON.search(statement.text) is not None for statement in (pair.left, pair.right)
     )
 
 

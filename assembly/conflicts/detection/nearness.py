@@ -59,14 +59,17 @@ def nearness(text: str, other: str, cosine: float) -> float:
     """Return how near two texts are, 0 to 1: the cosine of both, or of a sentence of each; 0 if they are not compared.
 
     Texts and sentences are near in meaning, or they share words with a meaning: one name or number changes the vector
-    of a short text much, as in “Tom lives in Bergen”, “Tom lives in Trondheim”. Long texts share words in any case, and
-    their vectors say little about a single line, so each of their sentences is looked at.
+    of a short text much, as in “Tom lives in Bergen”, “Tom lives in Trondheim”. The vector of a long text says little
+    about a single line, so that a short one is compared with each of its sentences. Two long ones are near only as
+    wholes: among so many pairs of sentences, some share words by chance.
     """
     if cosine >= MIN_SIMILARITY:
         return cosine
     if is_short(text) and is_short(other):
         is_worded = cosine >= LEAST_SIMILARITY and len(words_of(text) & words_of(other)) >= LEAST_SHARED
         return cosine if is_worded else 0.0
+    if not (is_short(text) or is_short(other)):
+        return 0.0
     mine, theirs = _sentences_of(text), _sentences_of(other)
     cosines = mine.vectors @ theirs.vectors.T
     return max(_near_cosines(mine.words, theirs.words, cosines), default=0.0)

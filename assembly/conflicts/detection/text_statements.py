@@ -27,6 +27,7 @@ _GERMAN_DAY = re.compile(
 """This is what follows the point of “30. Juni”."""
 _LINE_GOES_ON = re.compile(r"[ \t]*\n[ \t]*[a-zäöüßáéíóúñ]")
 _LIST_MARK = re.compile(r"^\s*(?:[-*•+]|\d+[.)])\s+|^#+\s+")
+_HEADING = re.compile(r"#{1,6}\s.*|(\*\*|__)[^*_]+\1:?")
 
 
 def statements_of_both(left: str, right: str) -> tuple[list[Statement], list[Statement]]:
@@ -58,10 +59,15 @@ def _signs(language: Language, words: set[str]) -> int:
 
 
 def statements_of(text: str, language: Language) -> list[Statement]:
-    """Return the analysed sentences of a text, at most MAX_STATEMENTS, without marks of lists and headings."""
+    """Return the analysed sentences of a text, at most MAX_STATEMENTS, without marks of lists.
+
+    A heading states nothing, so it is left out where other lines follow.
+    """
     text = text[:MAX_CHARACTERS]
     found: list[Statement] = []
     for start, end in whole_sentences(text):
+        if _HEADING.fullmatch(text[start:end]) and text[end:].strip():
+            continue
         said = _LIST_MARK.sub("", text[start:end])
         statement = analyse(said, language)
         if statement.words or statement.quantities or statement.dates:

@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from agents.models import Agent, AgentFile
 from agents.services import agent_create, agent_delete
+from assembly.conflicts import compared_texts
 from assembly.conflicts.compared_texts import ComparedText
 from assembly.conflicts.find import noted_conflicts_find
 from assembly.conflicts.services import conflict_resolve
@@ -110,6 +111,43 @@ def test_files_and_memories_are_compared_whichever_was_written_first(
     assert conflict.team == (team if of == "team" else None)
     assert conflict.of_organisation == (of == "organisation")
     assert {side.kind for side in conflict.sides} == {"memory", f"{of}_file"}
+
+
+GUIDE = f"""## Working at the desk
+
+Whoever is new sits beside Marta for two weeks, listens to calls and writes down what surprises them. Headsets are in
+the lower drawer; the blue ones belong to the night shift, and nobody borrows them without a word.
+
+- Refunds of more than 200 euros are signed by two people, and the form goes to accounting on the same day.
+- {NINETY}
+- The kitchen is shared with the architects, who are quiet people and like the dishwasher emptied by noon.
+- Parking spaces 12 to 16 are for couriers. Bicycles stand in the yard, never in the stairwell."""
+"""A passage of which one line contradicts EIGHTY."""
+
+
+@pytest.mark.parametrize("first", ["memory", "passage"])
+@pytest.mark.parametrize("kind", ["team_file", "document", "long_memory"])
+def test_a_line_of_a_passage_is_found_though_the_passage_is_about_something_else(
+    agent: Agent, team: Team, kind: str, first: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compared_texts, "NEAREST", 0)
+
+    def write() -> None:
+        if kind == "document":
+            [item] = documents_create(agent=agent, facts=[{"path": "desk.md", "content": GUIDE}], principal=SYSTEM)
+            document_split(id_=item.id)
+        elif kind == "team_file":
+            save(team.files.get(file_key="CONTEXT"), GUIDE)
+        else:
+            remember(team, GUIDE)
+
+    writes = [lambda: remember(agent, EIGHTY), write]
+    for one in writes if first == "memory" else reversed(writes):
+        one()
+        run_jobs()
+    conflict = Conflict.objects.get()
+    assert {conflict.left_statement, conflict.right_statement} == {EIGHTY, NINETY}
+    assert conflict.similarity < 0.5
 
 
 def test_documents_and_entities_are_compared_and_code_is_not(agent: Agent) -> None:

@@ -24,6 +24,7 @@ def test_conversation_is_what_it_always_was() -> None:
             budget=16_000,
             similarity_threshold=0.24,
             ranker=RANKERS["default"],
+            conflicts="warn",  # which changes no content
             sections=(
                 Section("identity", "Identity", "L1", "agent_files", "text", required=True),
                 Section("instructions", "Instructions", "L1", "agent_files", "text", required=True),
