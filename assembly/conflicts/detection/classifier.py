@@ -150,7 +150,7 @@ def is_possible_conflict(pair: Pair) -> bool:
     """
     if not (states_one_thing(pair.left) and states_one_thing(pair.right)):
         return False
-    if pair.cues.has_other_number or (pair.place != "notes" and _are_short(pair)):
+    if pair.cues.has_other_number or _is_too_short(pair):
         return False
     is_denied = pair.cues.strongest_kind() == "negation"
     if not pair.cues.differences or not (is_denied or not pair.cues.has_other_event):
@@ -159,9 +159,10 @@ def is_possible_conflict(pair: Pair) -> bool:
     return cosine >= LEAST_COSINE or (cosine >= LEAST_WORDY_COSINE and shares_words(pair))
 
 
-def _are_short(pair: Pair) -> bool:
-    """Return whether both are short lines, which may be entries of two lists."""
-    return all(len(statement.text.split()) < LEAST_WORDS for statement in (pair.left, pair.right))
+def _is_too_short(pair: Pair) -> bool:
+    """Return whether statements of longer texts may be entries of two lists; a short line may be one about a note."""
+    short = [len(statement.text.split()) < LEAST_WORDS for statement in (pair.left, pair.right)]
+    return pair.place != "notes" and (all(short) if pair.place == "line" else any(short))
 
 
 def differs_in_a_value(pair: Pair) -> bool:

@@ -75,7 +75,8 @@ def refute(pair: Pair, before: Classification, model: InferenceModel) -> Classif
     if not (answers := model.infer(list(_directions(pair)))):
         return None
     contradiction = _of_both(*answers).contradiction
-    if contradiction >= (LEAST_OF_VALUES if is_of_values else 2 * model.threshold - 1):
+    is_sure = is_of_values and pair.place != "texts"
+    if contradiction >= (LEAST_OF_VALUES if is_sure else 2 * model.threshold - 1):
         return None
     return Classification("similar", 1 - contradiction, before.subject, contradiction)
 
