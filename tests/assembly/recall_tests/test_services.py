@@ -16,6 +16,7 @@ from assembly.profiles.parser import parse_profile
 from assembly.profiles.shipped import SHIPPED
 from assembly.recall_tests import services
 from assembly.recall_tests.expectations import Expectation
+from assembly.recall_tests.kept_context import recall_test_from_context
 from assembly.recall_tests.run import UnsavedChange, run_test, run_tests, runs_of
 from assembly.recall_tests.services import (
     RecallFacts,
@@ -23,7 +24,6 @@ from assembly.recall_tests.services import (
     recall_test_create,
     recall_test_delete,
     recall_test_for,
-    recall_test_from_context,
     recall_test_run,
     recall_test_save,
     results_store,
