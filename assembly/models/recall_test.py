@@ -132,7 +132,7 @@ class RecallResult(Sensitive):
 
 
 class PublicationGuard(models.Model):
-    """A file or profile whose next version is refused while a recall test that it concerns fails.
+    """A file or profile whose next version is refused if it breaks a recall test that it concerns.
 
     `about` is the ref of the text without a version (`VersionedFile.about`).
     """
