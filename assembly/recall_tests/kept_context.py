@@ -19,11 +19,16 @@ from assembly.sources.kinds import KINDS
 from config.http.errors import Invalid
 from teams.principal import Principal
 
+SUGGESTED = 5
+"""The number of items that a test made from a context expects, unless the person chooses them."""
+SHORT_LIVED = frozenset({"event", "daily_log", "task"})
+"""The kinds of items that a test expects only if the person chooses them: other ones take their places tomorrow."""
+
 
 def recall_test_from_context(*, assembly: Assembly, refs: Sequence[str], principal: Principal) -> RecallTest:
     """Create a test with the topic and the profile of a recorded context, whose included items with these refs must be
-    included; without refs, the best ranked items of sections that choose by topic. The test is as sensitive as the
-    context, and named after the topic.
+    included; without refs, the best ranked items of sections that choose by topic, except what is soon replaced by
+    newer items: events, daily logs and tasks. The test is as sensitive as the context, and named after the topic.
 
     Raises NotFound if the agent or the team was deleted, Forbidden, and what `recall_test_create` raises.
     """
@@ -31,7 +36,8 @@ def recall_test_from_context(*, assembly: Assembly, refs: Sequence[str], princip
     told = load_record(assembly)
     budget = None if assembly.budget == told.inputs.profile.budget else assembly.budget
     included = [decision for decision in told.decisions if decision.included and is_expectable(decision.ref)]
-    chosen = [one for one in included if one.ref in refs] if refs else _best(included)
+    lasting = [one for one in included if Ref.parse(one.ref).kind not in SHORT_LIVED]
+    chosen = [one for one in included if one.ref in refs] if refs else _best(lasting)
     expected = list(dict.fromkeys(unversioned(one.ref) for one in chosen))
     if refs and not 0 < len(expected) <= MAX_EXPECTATIONS:
         raise Invalid("refs", f"Choose 1 to {MAX_EXPECTATIONS} included items that are not part of the request.")
@@ -45,10 +51,6 @@ def recall_test_from_context(*, assembly: Assembly, refs: Sequence[str], princip
     return recall_test_create(
         agent=agent, team=team, facts=facts, principal=principal, sensitivity=assembly.sensitivity
     )
-
-
-SUGGESTED = 5
-"""The number of items that a test made from a context expects, unless the person chooses them."""
 
 
 def _best(included: Sequence[Decision]) -> list[Decision]:
