@@ -1,6 +1,8 @@
-"""This module counts what the server changed in the texts of a request before it stored them, and says so."""
+"""This module notes what the server changed in the texts of a request before it stored them, and what its checks found
+in them, and says so.
+"""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.utils.translation import ngettext
@@ -11,15 +13,16 @@ from config.observability.request_context import CURRENT_REQUEST
 @dataclass(slots=True)
 class TextChanges:
     """The numbers of invisible characters that were removed from, and of secrets that were replaced in, the texts of
-    one request.
+    one request; `remarks` are sentences of checks that let the texts pass.
     """
 
     removed_characters: int = 0
     replaced_secrets: int = 0
+    remarks: list[str] = field(default_factory=list)
 
     @property
     def notes(self) -> list[str]:
-        """One sentence about each kind of change; no sentences if nothing was changed."""
+        """One sentence about each kind of change, and the remarks; none if nothing was changed."""
         notes = []
         if count := self.removed_characters:
             sentence = ngettext(
@@ -33,7 +36,7 @@ class TextChanges:
                 count,
             )
             notes.append(sentence % {"count": f"{count:,}"})
-        return notes
+        return [*notes, *self.remarks]
 
 
 def text_changes(request: Any) -> TextChanges:

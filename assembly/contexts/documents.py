@@ -19,9 +19,10 @@ from assembly.engine.profile import TRUSTED_SOURCES, Section
 from assembly.engine.ranking import decision_relevance
 from assembly.engine.reasons import decision_sentence
 from assembly.engine.rendering import SECTION_SEPARATOR
-from assembly.engine.types import ESCAPED_SINCE, Candidate, Decision
+from assembly.engine.types import ESCAPED_SINCE, Candidate, Decision, field_values
 from assembly.models import Assembly
 from assembly.pipeline.answer_cache import AssemblyResult
+from assembly.records.recorded_quality import answered_quality, unresolved_conflicts
 from assembly.records.warnings import load_warning_bodies, warnings_of
 from assembly.sources import SOURCES
 from assembly.sources.base import Component
@@ -178,6 +179,7 @@ def summary_document(assembly: Assembly) -> dict[str, Any]:
 def assembly_document(answer: AssemblyResult) -> dict[str, Any]:
     """Return an assembly in full as JSON values, with a list of messages if the request's format was `messages`."""
     assembly, asked = answer.assembly, answer.assembly.request
+    unresolved = unresolved_conflicts(assembly, answer.decisions)
     form = asked.get("format", "markdown")
     return {
         **summary_document(assembly),
@@ -196,6 +198,8 @@ def assembly_document(answer: AssemblyResult) -> dict[str, Any]:
             "excluded": assembly.left_out,
             "sources": [source_document(report) for report in assembly.sources],
             "quality": asked.get("quality"),
+            **field_values(answered_quality(assembly, answer.content, answer.decisions)),
+            "conflict_ids": [one.id for one in unresolved],
             "summaries": asked.get("summaries"),
             "second_round": second_round_document(assembly),
             "cost": cost_document(assembly),

@@ -5,6 +5,7 @@ from typing import Any, get_args
 from django.core.validators import RegexValidator
 from rest_framework import serializers
 
+from assembly.contexts.quality_serializer import QualitySerializer
 from assembly.contexts.recorded_cost import CostSerializer
 from assembly.contexts.request_serializers import BudgetsSerializer, StrategySerializer
 from assembly.contexts.second_round_account import SecondRoundSerializer
@@ -253,7 +254,7 @@ class SignalsSerializer(serializers.Serializer[Any]):
     mentioned = serializers.ListField(child=serializers.DictField(), help_text="Entities that the query names.")
 
 
-class MetadataSerializer(serializers.Serializer[Any]):
+class MetadataSerializer(QualitySerializer):
     query = serializers.CharField(allow_blank=True, help_text="What was searched for: the topic, or the task's goal.")
     signals = SignalsSerializer(allow_null=True)
     events_considered = serializers.IntegerField()
@@ -265,9 +266,7 @@ class MetadataSerializer(serializers.Serializer[Any]):
     sources = SourceSerializer(many=True)
     rules = FiredRuleSerializer(many=True, help_text="Those that fired, and what each did.")
     unreadable_rules = UnreadableRuleSerializer(many=True, help_text="Those that were passed over.")
-    quality = serializers.FloatField(
-        allow_null=True, help_text="Mean relevance of what was searched for and is in, 0 to 1; null without a topic."
-    )
+    quality = serializers.FloatField(allow_null=True, help_text="As `quality_achieved`: the name that it had first.")
     summaries = SummariesSerializer(allow_null=True, help_text="How summaries in it were made; null if there are none.")
     second_round = SecondRoundSerializer(
         allow_null=True, help_text="What was read a second time, for a profile that does so; null if nothing was."

@@ -114,7 +114,7 @@ class ProfileLearnedWeights(ApiView):
     def post(self, request: Request, name: str) -> Response:
         """Begin to learn weights and to try them on recorded contexts, in the background. For organisation admins.
 
-        Nothing is switched on. 409 while they are being learned.
+        Nothing is switched on. 409 while they are being learned, and if too few contexts have feedback.
         """
         self.query()
         find_profile_entry(name)

@@ -6,7 +6,9 @@ from assembly.engine.profile import Profile
 from assembly.learned_weights.labelled_contexts import labelled_contexts
 from assembly.learned_weights.services import (
     MIN_CONTEXTS,
+    TooFewContexts,
     learnable_profile,
+    require_contexts,
     shadow_report_create,
     weights_learn,
 )
@@ -15,9 +17,9 @@ from assembly.models import Assembly, LearnedWeights
 from assembly.profiles.catalogue import usable_profile_names
 from assembly.profiles.learned_weights import State
 from assembly.profiles.shipped import CONVERSATION
-from config.http.errors import Conflict
+from config.http.errors import Conflict, NotFound
 from memories.jobs.periodic import periodic
-from memories.jobs.services import UNFINISHED, Advance, job_create, job_kind
+from memories.jobs.services import UNFINISHED, Advance, NeverRetry, job_create, job_kind
 from memories.models import Job
 from teams.principal import SYSTEM, Principal
 
@@ -28,11 +30,13 @@ CHECK_SECONDS = 3_600
 def learning_job_create(*, profile: str, principal: Principal) -> Job:
     """Create the job that learns weights of the profile and tries them. The caller must check the permission.
 
-    Raises NotFound; Conflict for the profile that never has learned weights, and while such a job is unfinished.
+    Raises NotFound; Conflict for the profile that never has learned weights, and while such a job is unfinished;
+    TooFewContexts.
     """
     written = learnable_profile(profile)
     if has_unfinished_job(profile):
         raise Conflict(f"Weights of the profile {profile} are being learned. Wait for the report.")
+    require_contexts(known_contexts(written).count(), written, MIN_CONTEXTS)
     steps = len(newest_contexts(written))
     return job_create(kind=LEARN_WEIGHTS, arguments={"profile": profile}, agent=None, principal=principal, steps=steps)
 
@@ -53,7 +57,15 @@ def learn_in_background(job: Job, advance: Advance) -> None:
     """Learn weights of the profile that the job names, and run them in the shadow.
 
     A second run of the same job, for example after its worker died, tries the version that the first one stored.
+    Raises NeverRetry where feedback is missing, or the profile was changed or deleted meanwhile.
     """
+    try:
+        _learn_and_try(job, advance)
+    except (TooFewContexts, Conflict, NotFound) as error:
+        raise NeverRetry(error.detail) from error
+
+
+def _learn_and_try(job: Job, advance: Advance) -> None:
     profile = job.arguments["profile"]
     learned = LearnedWeights.objects.filter(profile=profile, state=State.PROPOSED, created__gte=job.created).first()
     if learned is None:

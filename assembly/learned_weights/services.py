@@ -42,6 +42,16 @@ class TooFewContexts(DossierError):
     title = "Too few contexts with feedback"
 
 
+def require_contexts(found: int, written: Profile, least: int) -> None:
+    """Check that enough contexts of the profile have feedback. Raises TooFewContexts, which says how many have."""
+    if found < max(1, least):
+        counted = "1 context" if found == 1 else f"{found} contexts"
+        raise TooFewContexts(
+            f"{counted} of version {written.version} of the profile {written.name} {'has' if found == 1 else 'have'}"
+            f" feedback with used items; {least} are needed."
+        )
+
+
 class NoGainShown(DossierError):
     """No shadow run has shown that the learned weights are better."""
 
@@ -74,11 +84,7 @@ def weights_learn(*, profile: str, principal: Principal, least: int = MIN_CONTEX
             held_out.append(labelled)
         else:
             lists.append(labelled.items)
-    if (found := len(lists) + len(held_out)) < max(1, least):
-        raise TooFewContexts(
-            f"{found} contexts of version {written.version} of the profile {profile} have feedback with used items;"
-            f" {least} are needed."
-        )
+    require_contexts(len(lists) + len(held_out), written, least)
     weights = fit_priority_weights(lists, written.weights)
     recalls = mean_recalls(held_out, _present_weights(written), weights) or (None, None)
     learned = LearnedWeights(

@@ -11,7 +11,7 @@ from assembly.learned_weights.jobs import has_unfinished_job, known_contexts, la
 from assembly.learned_weights.presentation import learned_versions, weight_changes
 from assembly.learned_weights.services import MAX_VERSION, MIN_CONTEXTS, learned_weights_switch
 from assembly.profiles.catalogue import find_profile_entry
-from config.http.errors import Conflict, DossierError, Invalid
+from config.http.errors import DossierError, Invalid
 from teams.access import principal_of, require_admin
 
 
@@ -43,7 +43,7 @@ def learn(request: HttpRequest, name: str) -> HttpResponse:
     find_profile_entry(name)
     try:
         learning_job_create(profile=name, principal=principal)
-    except (Conflict, Invalid) as refused:
+    except DossierError as refused:
         messages.error(request, refused.detail)
     else:
         messages.success(request, _("Weights are being learned. The report appears here."))

@@ -48,7 +48,8 @@ class RecallTest(Sensitive, Signed):
     Without a team, it is the agent's own and its contexts have no team. With a team, it belongs to the team, and is run
     for the given agent or for each agent of the team. `expectations` is a list of objects with `kind` (include or
     exclude), `ref` or `text`, and `label`; see `assembly.recall_tests.expectations`. `profile` is empty for the agent's
-    own, `budget` is in tokens, None for the profile's.
+    own, `budget` is in tokens, None for the profile's. `is_written_by_people` says whether anybody but agents' keys
+    wrote a version of it.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -63,6 +64,7 @@ class RecallTest(Sensitive, Signed):
     budget = models.PositiveIntegerField(null=True)
     expectations: Any = SealedJson(default=list)
     archived = models.DateTimeField(null=True)
+    is_written_by_people = models.BooleanField(default=False, db_default=False)
 
     owner_columns: ClassVar = {"agent": "agent_id", "team": "team_id"}
     owners_together = True
@@ -130,7 +132,7 @@ class RecallResult(Sensitive):
 
 
 class PublicationGuard(models.Model):
-    """A file or profile whose next version is refused while a recall test that it concerns fails.
+    """A file or profile whose next version is refused if it breaks a recall test that it concerns.
 
     `about` is the ref of the text without a version (`VersionedFile.about`).
     """

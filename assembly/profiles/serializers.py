@@ -12,7 +12,7 @@ from assembly.profiles.catalogue import ProfileEntry
 from assembly.profiles.yaml_reader import UnreadableDocument
 from config.http.cursors import limit_of
 from config.http.errors import Invalid
-from config.http.serializers import ExactText, StrictSerializer
+from config.http.serializers import ExactText, NotesField, StrictSerializer
 from teams.api.serializers import ActorSerializer, SlugField, VersionSerializer, actor_document
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 
@@ -70,6 +70,7 @@ class ProfileSectionSerializer(serializers.Serializer[Any]):
 
 class ProfileSerializer(ProfileSummarySerializer):
     content = serializers.CharField(help_text="YAML.")
+    notes = NotesField()
     budget = serializers.IntegerField(allow_null=True, help_text="In tokens; null: the profile cannot be read.")
     similarity_threshold = serializers.FloatField(allow_null=True)
     depth_limit = serializers.IntegerField(allow_null=True)

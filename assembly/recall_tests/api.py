@@ -15,6 +15,7 @@ from rest_framework.response import Response
 from agents.access import agent_for
 from assembly.access import assembly_for
 from assembly.models import RecallTest
+from assembly.recall_tests.kept_context import recall_test_from_context
 from assembly.recall_tests.publication import try_rule
 from assembly.recall_tests.serializers import (
     KeepContextSerializer,
@@ -36,7 +37,6 @@ from assembly.recall_tests.services import (
     recall_test_create,
     recall_test_delete,
     recall_test_for,
-    recall_test_from_context,
     recall_test_run,
     recall_test_save,
     recall_tests_visible_to,

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from assembly.comparison.side_by_side import ComparedContext
 from assembly.contexts.search.owned_things import find_owned_record, search_owned_records
+from assembly.engine.codes import Code
 from assembly.engine.refs import Ref, document_of
 from assembly.engine.types import Candidate, Decision
 from assembly.records.item_titles import reason_sentence, title_of
@@ -93,6 +94,19 @@ class CheckedContext:
         candidates = self.simulated.candidates
         return ((one, candidates[one.section, one.ref]) for one in self.simulated.decisions)
 
+    def is_told_by_duplicate(self, decision: Decision) -> bool:
+        """Return whether the item was excluded as a duplicate, and the item that it names is included."""
+        known, followed = self._by_ref, set[str]()
+        while decision.code is Code.DUPLICATE and decision.ref not in followed:
+            followed.add(decision.ref)
+            decision = known.get(str(decision.detail.get("by")), decision)
+        return bool(followed) and decision.included
+
+    @property
+    def _by_ref(self) -> Mapping[str, Decision]:
+        """The decisions by ref; of an item in several sections, one that includes it."""
+        return {one.ref: one for one in sorted(self.simulated.decisions, key=lambda one: one.included)}
+
     def reason(self, decision: Decision) -> str:
         """Return why-not's sentence on the decision."""
         names = {section.key: section_name(section) for section in self.simulated.inputs.profile.sections}
@@ -120,6 +134,9 @@ def _check_item(expectation: Expectation, context: CheckedContext) -> Expectatio
     best = next((one for one in found if one.included), None)
     if best:
         return _result(expectation, best.code, context.reason(best), included=True)
+    if expectation.kind == "include" and (repeated := next(filter(context.is_told_by_duplicate, found), None)):
+        reason = _("Another item tells its text. %(reason)s") % {"reason": context.reason(repeated)}
+        return _result(expectation, repeated.code, reason, included=True)
     if found:
         return _result(expectation, found[0].code, context.reason(found[0]), included=False)
     thing = find_owned_record(context.gathered, split_ref(expectation.ref)[0])

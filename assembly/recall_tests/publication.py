@@ -3,7 +3,7 @@
 Results of such runs are not stored, because a draft is visible to nobody but its author.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -35,6 +35,7 @@ from assembly.recall_tests.run import (
 from assembly.rules.services import Owner
 from assembly.sources.kinds import ORGANISATION_FILE
 from config.http.errors import Forbidden, NotFound
+from config.text_changes import current_text_changes
 from teams.access import is_permitted as may_in_team
 from teams.access import require_change_allowed, team_for
 from teams.activity.log import activity_record
@@ -141,7 +142,7 @@ def _is_permitted(principal: Principal, text: GuardedText, action: Action) -> bo
 
 
 def has_guard(about: str) -> bool:
-    """Return whether the next version of the text is refused while a recall test fails; one query."""
+    """Return whether the next version of the text is refused if it breaks a recall test; one query."""
     return PublicationGuard.objects.filter(about=about).exists()
 
 
@@ -257,10 +258,11 @@ def try_rule(principal: Principal, rule: Rule, owner: Owner) -> RunReport:
 
 
 def refuse_failing(principal: Principal, file: VersionedFile, content: str) -> None:
-    """Raise PublicationRefused if the text has a guard and a recall test fails with the content.
+    """Raise PublicationRefused if the text has a guard and the content breaks a recall test.
 
-    The error names the failed tests that the principal may see, with the reasons. One query without a guard. An invalid
-    profile passes: saving it is refused anyway.
+    The error names the failed tests that the principal may see, with the reasons. Tests that failed before refuse
+    nothing: the error, or else a note of the response, names them. One query without a guard. An invalid profile
+    passes: saving it is refused anyway.
     """
     if not has_guard(file.about):
         return
@@ -269,14 +271,29 @@ def refuse_failing(principal: Principal, file: VersionedFile, content: str) -> N
         change = UnsavedChange(
             profile=parse_profile(content, name=file.name, version=file.version + 1, sources=known_sources())
         )
-    failed = run_tests(runs_concerned(file.about), change, seconds=GUARD_SECONDS).failed
-    if failed:
-        visible = visible_runs(principal, [outcome.run for outcome in failed])
-        raise refusal([outcome for outcome in failed if outcome.run in visible], len(failed))
+    report = run_tests(runs_concerned(file.about), change, seconds=GUARD_SECONDS)
+    visible = visible_runs(principal, [outcome.run for outcome in report.failed])
+    named = [outcome for outcome in report.failed if outcome.run in visible]
+    if report.broken:
+        raise refusal(named, len(report.broken))
+    current_text_changes().remarks += failing_before_sentences(named)
 
 
-def refusal(named: Sequence[RunOutcome], count: int) -> PublicationRefused:
-    """Return the error for failed tests: `count` of them, of which `named` may be named."""
+def failing_before_sentences(failed: Iterable[RunOutcome]) -> list[str]:
+    """Return a sentence on each of the failed tests that fails without the change, too, and is not broken by it."""
+    return [
+        _("The recall test “%(test)s” for %(agent)s failed before, and fails with this text, too.")
+        % {"test": one.run.test.name, "agent": one.run.agent.name}
+        for one in failed
+        if not one.is_broken
+    ]
+
+
+def refusal(failed: Sequence[RunOutcome], count: int) -> PublicationRefused:
+    """Return the error for `count` tests that the text breaks. Those of them in `failed` may be named, like the other
+    failed tests in it, which failed before.
+    """
+    named = [one for one in failed if one.is_broken]
     beginning = ngettext(
         "Nothing was published: %(count)s recall test fails with this text.",
         "Nothing was published: %(count)s recall tests fail with this text.",
@@ -289,12 +306,13 @@ def refusal(named: Sequence[RunOutcome], count: int) -> PublicationRefused:
     ]
     if not named:
         sentences = [_("You may not see it. Ask an organisation admin.")]
-    return PublicationRefused(" ".join([beginning, *sentences]), tests=[_failed_document(one) for one in named])
+    sentences += failing_before_sentences(failed)[:SHOWN_FAILURES]
+    return PublicationRefused(" ".join([beginning, *sentences]), tests=[_failed_document(one) for one in failed])
 
 
 def _named_reasons(outcome: RunOutcome) -> Iterator[str]:
-    """Yield the name of each unmet expectation and why it is not met: most reasons do not say what they are about."""
-    for name, reason in failures_by_name(outcome):
+    """Yield the name of each broken expectation and why it is not met: most reasons do not say what they are about."""
+    for name, reason in failures_by_name(outcome, broken_alone=True):
         yield f"{Truncator(name).chars(MAX_SHOWN_NAME)}: {reason}" if name else reason
 
 
@@ -304,5 +322,6 @@ def _failed_document(outcome: RunOutcome) -> dict[str, Any]:
         "name": outcome.run.test.name,
         "agent": outcome.run.agent.slug,
         "held_before": outcome.held_before,
+        "broken": outcome.is_broken,
         "failures": [{"expectation": name, "reason": reason} for name, reason in failures_by_name(outcome)],
     }

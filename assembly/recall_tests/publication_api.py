@@ -112,7 +112,7 @@ class PublicationGuardList(ApiView):
         responses=page_serializer(PublicationGuardSerializer),
     )
     def get(self, request: Request) -> Response:
-        """Return the texts that you may see and that cannot be published while a recall test fails, newest first."""
+        """Return the texts that you may see and that cannot be published if they break a recall test, newest first."""
         return self.page(publication_guards_visible_to(self.principal), guard_document)
 
     @extend_schema(
@@ -124,7 +124,7 @@ class PublicationGuardList(ApiView):
     )
     @idempotent
     def post(self, request: Request) -> Response:
-        """Refuse the next versions of a text while a recall test fails. Setting it twice changes nothing."""
+        """Refuse the next versions of a text that break a recall test. Setting it twice changes nothing."""
         self.query()
         text = find_named_text(self.principal, **self.validated(TextNameSerializer), action=Action.EDIT)
         require_guard_allowed(self.principal, text)

@@ -135,7 +135,7 @@ def guard(request: HttpRequest) -> HttpResponse:
     guarded = "on" in request.POST
     publication_guard_set(text=text, guarded=guarded, principal=principal)
     if guarded:
-        messages.success(request, _("This text cannot be published any more while a recall test fails."))
+        messages.success(request, _("This text cannot be published any more if it breaks a recall test."))
     else:
         messages.success(request, _("A failing recall test is only a warning now."))
     return redirect(guarded_text_address(text))

@@ -21,6 +21,7 @@ from assembly.pipeline.request import DEFAULT_PROFILE, AssemblyRequest
 from assembly.pipeline.rounds import gather_in_rounds
 from assembly.recall_tests.expectations import (
     CheckedContext,
+    Expectation,
     ExpectationResult,
     check_expectation,
     expectations_from,
@@ -77,7 +78,8 @@ class RunOutcome:
     """The result of a test for one agent.
 
     `held_before` says whether the test passes without the unsaved change; None if it was not tried, because the test
-    passes or nothing was changed. `fault` says why the test could not be run; it is empty otherwise.
+    passes or nothing was changed. `failing_before` are the expectations that are not met without it. `fault` says why
+    the test could not be run; it is empty otherwise.
     """
 
     run: RecallRun
@@ -85,6 +87,7 @@ class RunOutcome:
     tokens: int = 0
     profile_version: int = 0
     held_before: bool | None = None
+    failing_before: frozenset[Expectation] = frozenset()
     fault: str = ""
     sensitivity: int = DEFAULT_LEVEL
     """The highest level of the test and of what its context considered, which the reasons may name."""
@@ -98,6 +101,13 @@ class RunOutcome:
     def failures(self) -> list[ExpectationResult]:
         """The results of the expectations that are not met."""
         return [result for result in self.results if not result.passed]
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether the unsaved change breaks the test: an expectation that holds without it is not met with it."""
+        if self.passed or self.held_before is None:
+            return False
+        return self.held_before or any(one.expectation not in self.failing_before for one in self.failures)
 
     @property
     def reasons(self) -> list[str]:
@@ -116,6 +126,11 @@ class RunReport:
     def failed(self) -> list[RunOutcome]:
         """The results of runs that failed, or could not be run."""
         return [outcome for outcome in self.outcomes if not outcome.passed]
+
+    @property
+    def broken(self) -> list[RunOutcome]:
+        """The results of tests that the unsaved change breaks."""
+        return [outcome for outcome in self.outcomes if outcome.is_broken]
 
     @property
     def passed_count(self) -> int:
@@ -165,7 +180,8 @@ def run_test(run: RecallRun, change: UnsavedChange = NO_CHANGE) -> RunOutcome:
     except (TooCostly, TookTooLong):
         raise
     except DossierError as fault:
-        return RunOutcome(run, fault=fault.detail)
+        held = run_test(run).passed if change != NO_CHANGE else None
+        return RunOutcome(run, fault=fault.detail, held_before=held)
 
 
 def _run(run: RecallRun, change: UnsavedChange) -> RunOutcome:
@@ -181,14 +197,17 @@ def _run(run: RecallRun, change: UnsavedChange) -> RunOutcome:
     gathered = SimulatedContext.of(run, basis, now)
     context = CheckedContext(changed, gathered, published)
     results = tuple(check_expectation(one, context) for one in wanted)
-    held = None
+    held, failing = None, frozenset[Expectation]()
     if change != NO_CHANGE and not all(result.passed for result in results):
         before = published or _unchanged(run, asked, now, basis, change)
-        held = before is not None and all(
-            check_expectation(one, CheckedContext(before, gathered)).passed for one in wanted
-        )
+        failing = _unmet(wanted, CheckedContext(before, gathered)) if before else frozenset(wanted)
+        held = not failing
     level = max([test.sensitivity, *(one.sensitivity for one in changed.inputs.candidates)])
-    return RunOutcome(run, results, changed.tokens, changed.inputs.profile.version, held, sensitivity=level)
+    return RunOutcome(run, results, changed.tokens, changed.inputs.profile.version, held, failing, sensitivity=level)
+
+
+def _unmet(wanted: Sequence[Expectation], context: CheckedContext) -> frozenset[Expectation]:
+    return frozenset(one for one in wanted if not check_expectation(one, context).passed)
 
 
 def _basis(run: RecallRun, asked: AssemblyRequest, now: datetime.datetime, profile: Profile | None) -> SimulationBasis:
@@ -262,9 +281,14 @@ class SimulatedContext:
         )
 
 
-def failures_by_name(outcome: RunOutcome) -> Iterator[tuple[str, str]]:
-    """Yield the name and the reason of each unmet expectation; for a test that could not be run, "" and why."""
+def failures_by_name(outcome: RunOutcome, *, broken_alone: bool = False) -> Iterator[tuple[str, str]]:
+    """Yield the name and the reason of each unmet expectation; for a test that could not be run, "" and why.
+
+    With `broken_alone`, not of those that are not met without the change, either.
+    """
     if outcome.fault:
         yield "", outcome.fault
     for failure in outcome.failures:
+        if broken_alone and failure.expectation in outcome.failing_before:
+            continue
         yield failure.expectation.name, failure.reason

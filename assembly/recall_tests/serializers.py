@@ -137,6 +137,9 @@ class UnsavedOutcomeSerializer(serializers.Serializer[Any]):
     held_before = serializers.BooleanField(
         allow_null=True, help_text="Whether a failed test passes without the change; null: it was not tried."
     )
+    broken = serializers.BooleanField(
+        source="is_broken", help_text="Whether an expectation that holds without the change is not met with it."
+    )
     error = serializers.CharField(source="fault", help_text="Why the test could not be run; empty if it was run.")
     tokens = serializers.IntegerField()
     expectations = serializers.SerializerMethodField()

@@ -1,6 +1,7 @@
 """This module finds, creates, changes, archives and deletes recall tests, and runs them with stored results.
 
 Who sees the team of a test, or else its agent, may read and run it; who edits the team or the agent may write it.
+Agents' keys change and delete no test that people wrote.
 """
 
 from collections.abc import Sequence
@@ -17,9 +18,8 @@ from agents.access import is_permitted as may_with_agent
 from agents.models import Agent
 from assembly.contexts.search.owned_things import excerpt
 from assembly.engine.refs import Ref
-from assembly.engine.types import Decision
-from assembly.models import Assembly, RecallResult, RecallTest, RecallTrigger
-from assembly.models.recall_test import MAX_TEST_NAME_CHARACTERS, RecallTestQuerySet
+from assembly.models import RecallResult, RecallTest, RecallTrigger
+from assembly.models.recall_test import RecallTestQuerySet
 from assembly.profiles.catalogue import find_profile
 from assembly.recall_tests.expectations import (
     EXPECTATION_KINDS,
@@ -29,7 +29,6 @@ from assembly.recall_tests.expectations import (
     split_ref,
 )
 from assembly.recall_tests.run import RecallRun, RunOutcome, RunReport, run_tests, runs_of
-from assembly.records.reader import load_record
 from assembly.sources.kinds import KINDS
 from config.db.statements import Statement, fetch_rows, run_statement
 from config.http.errors import Conflict, Forbidden, Invalid, NotFound
@@ -49,6 +48,7 @@ MAX_TESTS = 100
 MAX_RESULTS = 50
 """The number of results of a test and agent that are retained, the newest ones."""
 MAX_REF_CHARACTERS = 160
+TEST_OF_PEOPLE = "This recall test was not written by agents' keys alone, so an agent's key may not change it."
 PRUNE_SQL = "SELECT prune_recall_results(%(test)s, %(agent)s, %(retained)s)"
 
 
@@ -58,13 +58,30 @@ def recall_tests_visible_to(principal: Principal) -> RecallTestQuerySet:
 
 
 def recall_test_for(principal: Principal, id_: UUID, action: Action = Action.READ) -> RecallTest:
-    """Return the test. Raises NotFound or Forbidden."""
+    """Return the test. Raises NotFound, and Forbidden, also for an agent's key that would change a test of people."""
     test = recall_tests_visible_to(principal).filter(id=id_).first()
     if test is None:
         raise NotFound("This recall test")
     if action is not Action.READ and not may_edit(principal, test):
         raise Forbidden("Your role does not allow this for this recall test. Ask an editor.")
+    if action is not Action.READ:
+        _require_change_allowed(principal, test)
     return test
+
+
+def _require_change_allowed(principal: Principal, test: RecallTest) -> None:
+    """Check that an agent's key may change or delete the test: nobody but agents' keys wrote it, or its team allows
+    agents to change what people wrote. Raises Forbidden.
+    """
+    if principal.kind != "agent_key" or not test.is_written_by_people:
+        return
+    if test.team is None:
+        raise Forbidden(f"{TEST_OF_PEOPLE} Ask an editor of the agent to change it, or create a test of your own.")
+    if not Team.objects.filter(id=test.team.id, agents_may_change_texts=True).exists():
+        raise Forbidden(
+            f"{TEST_OF_PEOPLE} Ask an admin of the team to change it, or to allow it in the team's settings, or create"
+            " a test of your own."
+        )
 
 
 def may_edit(principal: Principal, test: RecallTest) -> bool:
@@ -119,7 +136,7 @@ def recall_test_create(
         raise Conflict(f"There are {MAX_TESTS} recall tests here already. Delete one first.")
     test = RecallTest(agent=agent, team=team, sensitivity=sensitivity, **({"id": id_} if id_ else {}))
     _set_values(test, facts)
-    test.signed_by(principal.author)
+    _sign(test, principal)
     test.save(force_insert=True)
     return test
 
@@ -157,54 +174,6 @@ def recall_test_delete(*, test: RecallTest, principal: Principal) -> None:
     """Delete a test with its results. Raises NotFound."""
     erase("recall_tests", test.id, principal)
     activity_record(principal, ActivityAction.RECALL_TEST_DELETED, test.name, team_ids=[test.team_id], of=test)
-
-
-def recall_test_from_context(*, assembly: Assembly, refs: Sequence[str], principal: Principal) -> RecallTest:
-    """Create a test with the topic and the profile of a recorded context, whose included items with these refs must be
-    included; without refs, the best ranked items of sections that choose by topic. The test is as sensitive as the
-    context, and named after the topic.
-
-    Raises NotFound if the agent or the team was deleted, Forbidden, and what `recall_test_create` raises.
-    """
-    agent, team = recall_owners_for(principal, agent=assembly.agent_slug, team=assembly.team_slug)
-    told = load_record(assembly)
-    budget = None if assembly.budget == told.inputs.profile.budget else assembly.budget
-    included = [decision for decision in told.decisions if decision.included and is_expectable(decision.ref)]
-    chosen = [one for one in included if one.ref in refs] if refs else _best(included)
-    expected = list(dict.fromkeys(_unversioned(one.ref) for one in chosen))
-    if refs and not 0 < len(expected) <= MAX_EXPECTATIONS:
-        raise Invalid("refs", f"Choose 1 to {MAX_EXPECTATIONS} included items that are not part of the request.")
-    facts = RecallFacts(
-        name=(assembly.topic.strip() or f"Context of {assembly.agent_name}")[:MAX_TEST_NAME_CHARACTERS],
-        topic=assembly.topic,
-        profile="" if agent and assembly.profile_name == agent.profile else assembly.profile_name,
-        budget=budget,
-        expectations=[Expectation("include", ref=ref) for ref in expected if _title(ref, agent, team)],
-    )
-    return recall_test_create(
-        agent=agent, team=team, facts=facts, principal=principal, sensitivity=assembly.sensitivity
-    )
-
-
-SUGGESTED = 5
-"""The number of items that a test made from a context expects, unless the person chooses them."""
-
-
-def _best(included: Sequence[Decision]) -> list[Decision]:
-    """Return the best items that were ranked by the topic; without any, the first included ones."""
-    ranked = [one for one in included if one.rank is not None and one.score is not None]
-    return sorted(ranked, key=lambda one: -(one.score or 0.0))[:SUGGESTED] or list(included[:SUGGESTED])
-
-
-def is_expectable(ref: str) -> bool:
-    """Return whether tests can name the item: it is of a kind that is stored, not part of the request."""
-    return Ref.parse(ref).kind in KINDS
-
-
-def _unversioned(ref: str) -> str:
-    """Return the ref as expectations have it: without its version, with the number of a passage of a document."""
-    item, part = split_ref(ref)
-    return f"{item}#{part}" if part and item.startswith("chunk:") else item
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,9 +254,14 @@ def _locked(test: RecallTest) -> RecallTest:
 
 def _next_version(test: RecallTest, principal: Principal) -> RecallTest:
     test.version += 1
-    test.signed_by(principal.author)
+    _sign(test, principal)
     test.save(force_update=True)
     return test
+
+
+def _sign(test: RecallTest, principal: Principal) -> None:
+    test.signed_by(principal.author)
+    test.is_written_by_people |= principal.kind != "agent_key"
 
 
 def _values_of(test: RecallTest) -> tuple[Any, ...]:
@@ -323,11 +297,17 @@ def _checked(expectation: Expectation, agent: Agent | None, team: Team | None, k
         return Expectation(expectation.kind, text=text)
     if len(ref) > MAX_REF_CHARACTERS:
         raise Invalid("expectations", f"A ref has at most {MAX_REF_CHARACTERS} characters.")
-    named = _unversioned(ref)
-    label = _title(named, agent, team) or known.get(named, "")
+    named = unversioned(ref)
+    label = title_of_item(named, agent, team) or known.get(named, "")
     if not label:
         raise Invalid("expectations", f"There is no item “{ref}” here. Copy the ref from a context.", "unknown")
     return Expectation(expectation.kind, ref=named, label=label)
+
+
+def unversioned(ref: str) -> str:
+    """Return the ref as expectations have it: without its version, with the number of a passage of a document."""
+    item, part = split_ref(ref)
+    return f"{item}#{part}" if part and item.startswith("chunk:") else item
 
 
 def _level(ref: str) -> int:
@@ -337,7 +317,7 @@ def _level(ref: str) -> int:
     return DEFAULT_LEVEL if level is None else level
 
 
-def _title(ref: str, agent: Agent | None, team: Team | None) -> str:
+def title_of_item(ref: str, agent: Agent | None, team: Team | None) -> str:
     """Return the title of the item as it is now; "" if there is none that contexts of the test can have."""
     named = Ref.parse(split_ref(ref)[0])
     kind = KINDS.get(named.kind)

@@ -18,6 +18,7 @@ from assembly.access import assembly_for
 from assembly.models import RecallTest
 from assembly.recall_tests.expectations import expectations_from
 from assembly.recall_tests.forms import NewRecallTestForm, RecallTestForm
+from assembly.recall_tests.kept_context import recall_test_from_context
 from assembly.recall_tests.presentation import recall_test_rows, report_headline
 from assembly.recall_tests.services import (
     may_edit,
@@ -26,7 +27,6 @@ from assembly.recall_tests.services import (
     recall_test_create,
     recall_test_delete,
     recall_test_for,
-    recall_test_from_context,
     recall_test_run,
     recall_test_save,
     recall_tests_visible_to,

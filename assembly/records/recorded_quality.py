@@ -13,7 +13,7 @@ from assembly.engine.quality import (
     source_coverage,
 )
 from assembly.engine.reconciliation import Reconciliation
-from assembly.engine.scopes import MemoryScope
+from assembly.engine.scopes import MemoryScope, scope_of
 from assembly.engine.types import Decision
 from assembly.models import Assembly
 from assembly.models.encryption import RecordErased
@@ -37,6 +37,16 @@ def quality_of_record(told: StoredAssembly) -> ContextQuality | None:
     return context_quality(told.assembly, content, told.decisions, coverage=source_coverage(outcomes.values()))
 
 
+def answered_quality(assembly: Assembly, content: str, decisions: Sequence[Decision]) -> ContextQuality:
+    """Return the quality of a context with this text, whose scopes are those of its recorded profile."""
+    scopes = {
+        section["key"]: None if section["shape"] == "note" else scope_of(section["source"], section["key"])
+        for section in assembly.profile["sections"]
+    }
+    outcomes = scope_outcomes(scopes, assembly.sources, decisions)
+    return context_quality(assembly, content, decisions, coverage=source_coverage(outcomes.values()))
+
+
 def context_quality(
     assembly: Assembly, content: str, decisions: Sequence[Decision], *, coverage: float = 1.0
 ) -> ContextQuality:
@@ -51,22 +61,27 @@ def context_quality(
 
 
 def disputed_refs(assembly: Assembly, decisions: Sequence[Decision]) -> frozenset[str]:
-    """Return the refs of the items in unresolved conflicts, and of included items that repeat or contradict another.
+    """Return the refs of the items in unresolved conflicts, and of included items that repeat or contradict another."""
+    return frozenset(ref for one in unresolved_conflicts(assembly, decisions) for ref in (one.left, one.right))
+
+
+def unresolved_conflicts(assembly: Assembly, decisions: Sequence[Decision]) -> list[Reconciliation]:
+    """Return the recorded conflicts of which a side is included, and that nobody and nothing has resolved.
 
     A minor conflict of which one side was left out is resolved.
     """
     recorded = assembly.request.get("reconciliations")
     if not recorded:
-        return frozenset()
+        return []
     sensitivity = assembly.profile.get("conflict_sensitivity", 1.0)
     included = {decision.ref for decision in decisions if decision.included}
-    known = map(Reconciliation.from_dict, recorded)
-    return frozenset(
-        ref
-        for one in known
-        if not one.resolution and (one.strategy(sensitivity) == "flag" or included.issuperset((one.left, one.right)))
-        for ref in (one.left, one.right)
-    )
+    return [
+        one
+        for one in map(Reconciliation.from_dict, recorded)
+        if not one.resolution
+        and not included.isdisjoint((one.left, one.right))
+        and (one.strategy(sensitivity) == "flag" or included.issuperset((one.left, one.right)))
+    ]
 
 
 def recorded_outcomes(

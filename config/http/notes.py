@@ -1,4 +1,4 @@
-"""Responses say what the server changed in texts before it stored them."""
+"""Responses say what the server changed in texts before it stored them, and what its checks found in them."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ from config.text_changes import text_changes
 
 
 def add_notes(request: HttpRequest, response: Response) -> Response:
-    """Add `notes` to the document of a response, if texts of the request were changed; return the response."""
+    """Add `notes` to the document of a response, if there is something to say of the texts of its request."""
     notes = text_changes(request).notes
     if notes and response.status_code < 300 and isinstance(response.data, dict):  # noqa: PLR2004 - a success
         response.data = {**response.data, "notes": notes}

@@ -88,10 +88,15 @@ class ExactText(serializers.CharField):
 
 
 class NotesField(serializers.ListField):
-    """Notes say what the server changed in the texts of a request before it stored them; only its response has them."""
+    """Notes say what the server changed in the texts of a request before it stored them, and what it found; only its
+    response has them.
+    """
 
     def __init__(self, **options: Any) -> None:
-        help_text = "In answers to writes alone: what was changed in the texts, such as invisible characters removed."
+        help_text = (
+            "In answers to writes alone: what was changed in the texts, such as invisible characters removed, and the"
+            " recall tests that failed before and fail still."
+        )
         super().__init__(**{"child": serializers.CharField(), "read_only": True, "help_text": help_text, **options})
 
 

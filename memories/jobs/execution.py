@@ -18,7 +18,15 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from structlog.contextvars import bound_contextvars
 
 from config.db.replicas import note_write, replica_aliases
-from memories.jobs.services import KINDS, MAX_ATTEMPTS, JobFunction, JobStopped, RetryLater, lease_duration
+from memories.jobs.services import (
+    KINDS,
+    MAX_ATTEMPTS,
+    JobFunction,
+    JobStopped,
+    NeverRetry,
+    RetryLater,
+    lease_duration,
+)
 from memories.models import Job
 from teams.sensitivity import reading_everything
 
@@ -99,6 +107,10 @@ class Lease:
         pause = error.pause if isinstance(error, RetryLater) else lease_duration()
         self._write(FAIL_SQL, error=told.replace("\0", "")[:MAX_ERROR_CHARACTERS], pause=pause)
 
+    def give_up(self, message: str) -> None:
+        """Record why the job failed, and do not try it again."""
+        self._write(PARK_SQL, error=message.replace("\0", "")[:MAX_ERROR_CHARACTERS])
+
     def release(self) -> None:
         """Put the job back into the queue, and do not count this attempt."""
         self._write(RELEASE_SQL)
@@ -131,6 +143,9 @@ def job_run(*, job_id: UUID, is_stopping: Callable[[], bool] = bool) -> None:
         except RetryLater as later:
             logger.warning("the job is tried again later: %s", later)
             lease.fail(later)
+        except NeverRetry as final:
+            logger.warning("the job is given up: %s", final)
+            lease.give_up(str(final))
         except Exception as error:
             logger.exception("the job %s failed", job_id)
             lease.fail(error)

@@ -43,6 +43,10 @@ class RetryLater(Exception):
         super().__init__(message)
 
 
+class NeverRetry(Exception):
+    """Raised by a job that further attempts cannot help: it is given up at once, and its row has the message."""
+
+
 class JobStopped(Exception):
     """Raised to put a running job back into the queue: its worker is asked to stop, or its row was deleted."""
 

@@ -66,7 +66,7 @@ def test_a_draft_that_breaks_a_test_is_seen_and_refused(
     assert violations_in_both_schemes(page) + too_wide(page, 320, 1440) == []
     page.get_by_role("button", name="Refuse publishing while a test fails").click()
     expect(page.locator("[data-message]")).to_have_text(
-        "This text cannot be published any more while a recall test fails."
+        "This text cannot be published any more if it breaks a recall test."
     )
     page.goto(f"{server}/teams/demo/files/GOALS/?step=publish")
     page.get_by_role("button", name="Publish", exact=True).click()

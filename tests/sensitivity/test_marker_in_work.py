@@ -20,7 +20,6 @@ from django.db import connection, models
 from django.utils import timezone
 
 from assembly.conflicts.find import conflicts_find_all
-from assembly.learned_weights.jobs import learning_job_create
 from assembly.models import Alert, Webhook, WebhookDelivery, WebhookEvent
 from assembly.monitoring.webhooks.delivery import DELIVERY, alert_announce
 from assembly.monitoring.webhooks.http_post import secret_new
@@ -33,7 +32,7 @@ from memories.archive.sections import scope_of_agent
 from memories.archive.services import import_create, import_for
 from memories.embeddings.indexing import reindex
 from memories.jobs.periodic import PERIODIC_TASKS
-from memories.jobs.services import KINDS, RetryLater, job_create
+from memories.jobs.services import KINDS, NeverRetry, RetryLater, job_create
 from memories.lifecycle.hourly_run import lifecycle_job_create
 from memories.lifecycle.undoing import lifecycle_undo
 from memories.models import ImportPlan, Job, LifecycleReport, Memory
@@ -86,7 +85,7 @@ def run(job: Job) -> None:
     with reading_everything():
         try:
             KINDS[job.kind](job, lambda _steps: None)
-        except (RetryLater, DossierError) as error:
+        except (RetryLater, NeverRetry, DossierError) as error:
             Job.objects.filter(id=job.id).update(error=f"{type(error).__name__}: {error}")
 
 
@@ -171,7 +170,9 @@ QUEUED: Mapping[str, Callable[[World], object]] = {
     "run_recall_tests": lambda _world: job_create(
         kind="run_recall_tests", arguments={"embedder": "other"}, agent=None, principal=SYSTEM
     ),
-    "learn_weights": lambda _world: learning_job_create(profile="house", principal=SYSTEM),
+    "learn_weights": lambda _world: job_create(
+        kind="learn_weights", arguments={"profile": "house"}, agent=None, principal=SYSTEM
+    ),
     "lifecycle": lambda _world: lifecycle_job_create(),
     "undo_lifecycle": _undo,
     "warm_up_things": _warm_up,

@@ -12,7 +12,8 @@ from agents.models import Agent, ApiKey
 from assembly.models import Assembly, Proposal, RecallResult, RecallTest, Seal
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
-from assembly.recall_tests.services import recall_test_from_context, recall_test_run
+from assembly.recall_tests.kept_context import recall_test_from_context
+from assembly.recall_tests.services import recall_test_run
 from assembly.records.followers import new_assemblies_follow
 from assembly.records.raised_levels import raise_recorded_levels
 from assembly.records.reader import load_record, replay

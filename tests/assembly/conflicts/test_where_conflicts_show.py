@@ -9,6 +9,7 @@ from django.utils import timezone
 from agents.models import Agent
 from assembly.comparison.causes import cause_sentence
 from assembly.conflicts.services import conflict_resolve, conflict_undo
+from assembly.contexts.quality_rows import quality_rows
 from assembly.models import Alert, AlertKind, Assembly, Conflict, Webhook, WebhookDelivery, WebhookEvent
 from assembly.monitoring.alerts.findings import findings
 from assembly.monitoring.new_contexts import follow_assemblies
@@ -115,6 +116,26 @@ def test_why_not_says_that_a_decision_would_include_it(conflict: Conflict, agent
     (remedy,) = [one for one in told["remedies"] if one["changes"][0]["kind"] == "conflict_decided"]
     assert remedy["code"] == "fits"
     assert "if a person decided that it holds against" in remedy["message"]
+
+
+def test_the_answer_of_an_assembly_has_its_quality_and_the_conflicts(
+    conflict: Conflict, agent: Agent, agent_api: Api
+) -> None:
+    asked = {"agent": agent.slug, "team": "care", "topic": TOPIC, "profile": "memory"}
+    made = agent_api.post("assemblies", asked).json()
+    names = ("source_coverage", "completeness", "contradiction_rate", "coherence_score", "quality_achieved")
+    shown = {row.key: row.value for row in quality_rows(load_record(Assembly.objects.get()), made["content"])}
+    assert {name: made["metadata"][name] for name in names} == shown
+    assert shown["contradiction_rate"]
+    assert made["metadata"]["conflict_ids"] == [str(conflict.id)]
+    assert made["metadata"]["quality_achieved"] == made["metadata"]["quality"]
+    assert agent_api.get(f"assemblies/{made['id']}").json()["metadata"] == made["metadata"]
+
+
+def test_an_answer_without_topic_and_conflicts_has_no_quality_of_them(agent: Agent, agent_api: Api) -> None:
+    metadata = agent_api.post("assemblies", {"agent": agent.slug}).json()["metadata"]
+    assert (metadata["quality_achieved"], metadata["conflict_ids"]) == (None, [])
+    assert (metadata["completeness"], metadata["contradiction_rate"]) == (1.0, 0.0)
 
 
 def test_a_near_duplicate_names_the_one_that_stays(agent: Agent, team: Team, agent_api: Api) -> None:

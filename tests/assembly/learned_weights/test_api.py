@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from agents.models import Agent
+from assembly.learned_weights import jobs
 from assembly.learned_weights.services import shadow_report_create, weights_learn
 from assembly.models import Assembly, LearnedWeights
 from assembly.pipeline.request import AssemblyRequest
@@ -104,11 +105,22 @@ def test_admins_of_the_organisation_begin_to_learn(
     admin_api: Api, agent_api: Api, contexts: list[Assembly], as_person: Callable[[User], Api], owner: User
 ) -> None:
     assert {agent_api.post(PATH).status_code, as_person(owner).post(PATH).status_code} == {403}
+    assert problem(admin_api.post("profiles/conversation/learned-weights"))[0] == 409
+    assert problem(admin_api.post("profiles/moons/learned-weights"))[0] == 404
+
+
+def test_learning_begins_with_enough_feedback_alone(
+    admin_api: Api, contexts: list[Assembly], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = admin_api.post(PATH)
+    assert problem(refused) == (409, "too_few_contexts")
+    assert refused.json()["title"] == "Too few contexts with feedback"
+    assert refused.json()["detail"].startswith("80 contexts of version 1 of the profile")
+    assert refused.json()["detail"].endswith("200 are needed.")
+    monkeypatch.setattr(jobs, "MIN_CONTEXTS", 50)
     answer = admin_api.post(PATH)
     assert (answer.status_code, answer.json()["kind"], answer.json()["status"]) == (202, "learn_weights", "queued")
     assert problem(admin_api.post(PATH)) == (409, "conflict")
-    assert problem(admin_api.post("profiles/conversation/learned-weights"))[0] == 409
-    assert problem(admin_api.post("profiles/moons/learned-weights"))[0] == 404
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,12 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from assembly.learned_weights import jobs
+from assembly.learned_weights import jobs, services
 from assembly.learned_weights.jobs import learn_in_background, learn_where_feedback_is_new, learning_job_create
+from assembly.learned_weights.services import TooFewContexts
 from assembly.models import Assembly, LearnedWeights, ShadowReport
 from config.http.errors import Conflict
+from memories.jobs.services import NeverRetry
 from memories.models import Job, JobStatus
 from teams.principal import SYSTEM
 from tests import personas
@@ -36,7 +38,7 @@ def test_the_job_learns_and_reports(contexts: list[Assembly], few: None) -> None
     assert LearnedWeights.objects.count() == 1, "a second run tries the same version"
 
 
-def test_a_profile_has_one_job_at_a_time(contexts: list[Assembly]) -> None:
+def test_a_profile_has_one_job_at_a_time(contexts: list[Assembly], few: None) -> None:
     learning_job_create(profile=NAME, principal=SYSTEM)
     with pytest.raises(Conflict, match="are being learned"):
         learning_job_create(profile=NAME, principal=SYSTEM)
@@ -56,6 +58,21 @@ def test_enough_new_feedback_creates_a_job(contexts: list[Assembly], few: None) 
 def test_too_little_feedback_creates_none(contexts: list[Assembly]) -> None:
     learn_where_feedback_is_new()
     assert not Job.objects.exists()
+
+
+def test_too_little_feedback_is_refused_at_once(contexts: list[Assembly]) -> None:
+    with pytest.raises(TooFewContexts, match=r"^80 contexts of version 1 of the profile .* 200 are needed"):
+        learning_job_create(profile=NAME, principal=SYSTEM)
+    assert not Job.objects.exists()
+
+
+def test_a_job_whose_feedback_vanished_is_not_retried(
+    contexts: list[Assembly], few: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = learning_job_create(profile=NAME, principal=SYSTEM)
+    monkeypatch.setattr(services, "labelled_contexts", lambda _profile: [])
+    with pytest.raises(NeverRetry, match="0 contexts of version 1"):
+        learn_in_background(job, lambda _: None)
 
 
 def test_the_command_learns_and_says_what_it_found(contexts: list[Assembly]) -> None:

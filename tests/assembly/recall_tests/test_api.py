@@ -12,9 +12,9 @@ from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.recall_tests.services import recall_test_run
 from memories.models import Memory
-from teams.models import Team
+from teams.models import Team, User
 from teams.principal import SYSTEM
-from teams.services import team_create
+from teams.services import team_create, team_update
 from tests.assembly.recall_tests.conftest import RULE_TEXT
 from tests.client import Api, errors_of, problem
 
@@ -124,3 +124,26 @@ def test_outsiders_find_nothing(refund_test: RecallTest) -> None:
     assert problem(api.post(f"recall-tests/{refund_test.id}/run"))[0] == 404
     assert problem(api.post(f"assemblies/{NOBODY}/recall-test", {}))[0] == 404
     assert api.get("recall-tests").json()["results"] == []
+
+
+@pytest.mark.parametrize("owned", [{"agent": "ada"}, {"team": "care"}, {"team": "care", "agent": "ada"}])
+def test_an_agents_key_leaves_the_tests_of_people_alone(
+    owned: dict[str, str], agent: Agent, team: Team, editor: User, admin_api: Api
+) -> None:
+    key = Api(api_key_create(agent=agent, scopes=["read", "files:write", "team-files:write"], principal=SYSTEM)[1])
+    for api in (Api(person=editor.principal), admin_api):
+        path = f"recall-tests/{api.post('recall-tests', body(**owned)).json()['id']}"
+        for answer in (key.delete(path), key.put(path, body(archived=True), if_match='"1"')):
+            assert problem(answer)[0] == 403
+            assert "create a test of your own" in answer.json()["detail"]
+        assert admin_api.get(path).json()["version"] == 1
+    mine = f"recall-tests/{key.post('recall-tests', body(**owned)).json()['id']}"
+    assert key.put(mine, body(name="Mine"), if_match='"1"').status_code == 200
+    assert Api(person=editor.principal).put(mine, body(name="Ours"), if_match='"2"').status_code == 200
+    assert key.delete(mine).status_code == 403
+    team = team_update(team=team, expected_version=team.version, name=team.name, agents_may_change_texts=True)
+    allowed = "team" in owned
+    assert key.put(mine, body(name="Mine"), if_match='"3"').status_code == (200 if allowed else 403)
+    team_update(team=team, expected_version=team.version, name=team.name, agents_may_change_texts=False)
+    assert key.delete(mine).status_code == 403, "what people wrote remains theirs"
+    assert key.delete(f"recall-tests/{key.post('recall-tests', body(**owned)).json()['id']}").status_code == 204

@@ -252,3 +252,44 @@ def test_an_agent_guards_no_text_of_its_team_that_people_wrote(agent: Agent, adm
     assert problem(refused)[0] == 403
     team_update(team=team, expected_version=team.version, name=team.name, agents_may_change_texts=True)
     assert api.delete(f"recall-tests/guards/{mine.json()['id']}").status_code == 204
+
+
+def test_a_test_that_failed_before_refuses_nothing_and_is_named(
+    refund_test: RecallTest, knowledge: AgentFile, agent: Agent, team: Team, admin_api: Api
+) -> None:
+    create(Expectation("include", text="Nobody wrote this."), agent=None, team=team, name="Lost")
+    create(Expectation("include", text=RULE_TEXT), agent=agent, team=team, name="Gone")
+    RecallTest.objects.filter(name="Gone").update(profile="missing")
+    guard(knowledge.about)
+    path, version = "agents/ada/files/KNOWLEDGE", f'"{knowledge.version}"'
+    refused = admin_api.put(path, {"content": BROKEN}, if_match=version)
+    assert problem(refused) == (409, "publication_refused")
+    detail = refused.json()["detail"]
+    assert detail.startswith("Nothing was published: 1 recall test fails with this text. “Refunds” for Ada: ")
+    sentence = "The recall test “{}” for Ada failed before, and fails with this text, too."
+    named = [sentence.format("Gone"), sentence.format("Lost")]
+    assert detail.endswith(" ".join(named))
+    tests = {one["name"]: (one["held_before"], one["broken"]) for one in refused.json()["tests"]}
+    assert tests == {"Refunds": (True, True), "Lost": (False, False), "Gone": (False, False)}
+    published = admin_api.put(path, {"content": f"{knowledge.content}\nMore.\n"}, if_match=version)
+    assert (published.status_code, published.json()["notes"]) == (200, named)
+
+
+def test_a_text_that_breaks_more_of_a_failing_test_is_refused(knowledge: AgentFile, team: Team, admin_api: Api) -> None:
+    both = [Expectation("include", text=text) for text in ("Nobody wrote this.", RULE_TEXT)]
+    create(*both, agent=None, team=team)
+    guard(knowledge.about)
+    refused = admin_api.put("agents/ada/files/KNOWLEDGE", {"content": BROKEN}, if_match=f'"{knowledge.version}"')
+    assert problem(refused) == (409, "publication_refused")
+    assert "Nobody wrote this." not in refused.json()["detail"]
+    (test,) = refused.json()["tests"]
+    assert (test["held_before"], test["broken"], len(test["failures"])) == (False, True, 2)
+
+
+def test_a_profile_that_breaks_nothing_else_is_saved(agent: Agent, team: Team, admin_api: Api) -> None:
+    text = SHIPPED["operations"].replace("name: operations", "name: house")
+    profile_create(name="house", content=text, principal=SYSTEM)
+    create(Expectation("include", text="Nobody wrote this."), agent=agent, team=team, profile="house")
+    guard("profile:house")
+    saved = admin_api.put("profiles/house", {"content": f"{text}\n"}, if_match='"1"')
+    assert (saved.status_code, len(saved.json()["notes"])) == (200, 1)

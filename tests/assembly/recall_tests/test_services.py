@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 from django.db import DatabaseError, transaction
+from django.utils import timezone
 
 from agents.models import Agent, AgentFile
-from agents.services import agent_create, agent_delete
+from agents.services import agent_create, agent_delete, daily_log_append
 from assembly.models import Assembly, RecallResult, RecallTest, RecallTrigger
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
@@ -16,6 +17,7 @@ from assembly.profiles.parser import parse_profile
 from assembly.profiles.shipped import SHIPPED
 from assembly.recall_tests import services
 from assembly.recall_tests.expectations import Expectation
+from assembly.recall_tests.kept_context import recall_test_from_context
 from assembly.recall_tests.run import UnsavedChange, run_test, run_tests, runs_of
 from assembly.recall_tests.services import (
     RecallFacts,
@@ -23,19 +25,20 @@ from assembly.recall_tests.services import (
     recall_test_create,
     recall_test_delete,
     recall_test_for,
-    recall_test_from_context,
     recall_test_run,
     recall_test_save,
     results_store,
 )
+from assembly.records.reader import load_record
 from assembly.rules.catalogue import parse_draft_rule
 from config.http.errors import Conflict, Forbidden, Invalid, NotFound
 from memories.models import Memory
-from memories.services import MemoryFacts, memory_create
+from memories.services import MemoryFacts, events_create, memory_create
 from teams.models import Team, User
 from teams.principal import SYSTEM, Action
 from teams.services import erase, team_delete
 from teams.versioned_text.versioned_file import StaleVersion
+from tests.assembly.conflicts.conflict_factories import conflict_between, remember
 from tests.assembly.recall_tests.conftest import RULE_TEXT, create
 
 pytestmark = pytest.mark.django_db
@@ -258,3 +261,41 @@ def test_a_context_becomes_a_test_that_passes(agent: Agent, team: Team, memory: 
     assert outcome_of(test).passed
     chosen = recall_test_from_context(assembly=assembly, refs=[knowledge.ref], principal=SYSTEM)
     assert [one["ref"] for one in chosen.expectations] == [knowledge.about]
+
+
+def test_an_item_that_its_duplicate_tells_is_in(agent: Agent, team: Team) -> None:
+    worse = remember(agent, "The courier collects returned parcels on Tuesday.", salience=0.2)
+    better = remember(agent, "Returned parcels: the courier collects them on Tuesday.", salience=0.9)
+    test = create(
+        Expectation("include", ref=worse.ref),
+        Expectation("exclude", ref=worse.ref),
+        agent=agent,
+        team=team,
+        profile="memory",
+    )
+    conflict_between(worse, better, kind="duplicate", severity=0.0)
+    outcome = outcome_of(test)
+    assert [(one.passed, one.code) for one in outcome.results] == [(True, "duplicate"), (True, "duplicate")]
+    told, _ = outcome.results
+    assert told.reason == f"Another item tells its text. Duplicate of “{better.text}”, which is included."
+
+
+def test_an_item_with_the_text_of_an_included_one_is_in(agent: Agent, team: Team) -> None:
+    twins = [remember(agent, "The courier collects returned parcels on Tuesday.") for _ in range(2)]
+    test = create(*(Expectation("include", ref=one.ref) for one in twins), agent=agent, team=team, profile="memory")
+    outcome = outcome_of(test)
+    assert outcome.passed
+    assert "duplicate" in {one.code for one in outcome.results}
+
+
+def test_a_kept_context_expects_nothing_that_is_gone_tomorrow(agent: Agent, team: Team, memory: Memory) -> None:
+    text = "The courier collects returned parcels late today."
+    daily_log_append(agent=agent, date=timezone.now().date(), text=text, principal=SYSTEM)
+    events_create(agent=agent, facts=[{"type": "message", "content": {"text": text}}], principal=SYSTEM)
+    asked = AssemblyRequest(topic="When does the courier collect returned parcels?", profile="memory")
+    assembly = assemble(agent=agent, team=team, asked=asked, principal=SYSTEM).assembly
+    kinds = {one.ref.partition(":")[0] for one in load_record(assembly).decisions if one.included}
+    assert {"event", "daily_log"} <= kinds
+    test = recall_test_from_context(assembly=assembly, refs=(), principal=SYSTEM)
+    assert {one["ref"].partition(":")[0] for one in test.expectations}.isdisjoint({"event", "daily_log", "task"})
+    assert test.expectations

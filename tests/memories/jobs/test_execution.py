@@ -18,6 +18,7 @@ from memories.jobs.services import (
     KINDS,
     MAX_ATTEMPTS,
     Advance,
+    NeverRetry,
     NotParked,
     RetryLater,
     job_create,
@@ -65,6 +66,18 @@ def now_of(job: Job) -> Job:
 def changed(job: Job, **facts: Any) -> Job:
     Job.objects.filter(id=job.id).update(**facts)
     return now_of(job)
+
+
+def test_a_job_that_no_attempt_can_help_is_given_up_at_once(kind: Register) -> None:
+    def never(job: Job, advance: Advance) -> None:
+        raise NeverRetry("There is nothing to do it with.")
+
+    kind(never)
+    job = created()
+    job_run(job_id=job.id)
+    row = now_of(job)
+    assert (row.status, row.attempts, row.error) == (JobStatus.PARKED, 1, "There is nothing to do it with.")
+    assert row.finished_at
 
 
 def test_a_job_that_knows_when_it_may_succeed_waits_so_long(kind: Register) -> None:

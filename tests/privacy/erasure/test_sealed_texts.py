@@ -11,7 +11,7 @@ from assembly.models.assembly import ERASED
 from assembly.pipeline.level_derivation import item_levels_derive
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
-from assembly.recall_tests.services import recall_test_from_context
+from assembly.recall_tests.kept_context import recall_test_from_context
 from assembly.records.reader import load_record, replay
 from config.db.sealed_columns import stored_text_sql
 from config.db.statements import fetch_rows

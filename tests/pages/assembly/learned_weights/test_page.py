@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from agents.models import Agent
+from assembly.learned_weights import jobs
 from assembly.learned_weights.services import shadow_report_create, weights_learn
 from assembly.models import Assembly, LearnedWeights
 from assembly.pipeline.request import AssemblyRequest
@@ -100,16 +101,26 @@ def test_unknown_versions_are_refused(version: str, signed_in: SignedIn, admin: 
     assert not LearnedWeights.objects.exists()
 
 
-def test_an_admin_starts_learning_once(signed_in: SignedIn, admin: User) -> None:
+def test_with_too_little_feedback_learning_does_not_begin(signed_in: SignedIn, admin: User) -> None:
     client = signed_in(admin)
     page = "/profiles/coding/learned-weights/"
     assert "0 contexts of the present version of the profile have feedback" in text_of(client.get(page))
     assert "No weights have been learned yet." in text_of(client.get(page))
-    assert "Weights are being learned." in text_of(client.post(f"{page}learn/", follow=True))
-    assert "Wait for the report" in text_of(client.post(f"{page}learn/", follow=True))
+    refused = text_of(client.post(f"{page}learn/", follow=True))
+    assert re.search(r"0 contexts of version \d+ of the profile coding have feedback with used items; 200 are", refused)
+    assert not Job.objects.exists()
+
+
+def test_an_admin_starts_learning_once(
+    contexts: list[Assembly], signed_in: SignedIn, admin: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "MIN_CONTEXTS", LEAST)
+    client = signed_in(admin)
+    assert "Weights are being learned." in text_of(client.post(LEARN, follow=True))
+    assert "Wait for the report" in text_of(client.post(LEARN, follow=True))
     assert Job.objects.get().kind == "learn_weights"
-    Job.objects.update(status="parked", error="TooFewContexts: 3 contexts have feedback; 200 are needed.")
-    assert "Learning failed: 3 contexts have feedback; 200 are needed." in text_of(client.get(page))
+    Job.objects.update(status="parked", error="3 contexts have feedback; 200 are needed.")
+    assert "Learning failed: 3 contexts have feedback; 200 are needed." in text_of(client.get(PAGE))
 
 
 def test_conversation_has_none(signed_in: SignedIn, admin: User) -> None:

@@ -125,3 +125,19 @@ def test_a_rule_is_tried_on_its_page(
         assert "It passes without this change." in page
     assert "Choose the scope of the rule." in browser.post("/rules/new/recall-tests/", sent).content.decode()
     assert signed_in(teammate).post("/rules/quiet/edit/recall-tests/", sent).status_code == 403
+
+
+def test_a_page_names_the_test_that_failed_before(
+    refund_test: RecallTest, knowledge: AgentFile, team: Team, editor: User, signed_in: SignedIn
+) -> None:
+    create(Expectation("include", text="Nobody wrote this."), agent=None, team=team, name="Lost")
+    publication_guard_set(text=find_guarded_text(SYSTEM, knowledge.about), guarded=True, principal=SYSTEM)
+    text = f"{knowledge.content}\nMore.\n"
+    draft = draft_save(
+        person_id=editor.id, about=knowledge.about, content=text, based_on=knowledge.version, expected_revision=0
+    )
+    browser = signed_in(editor)
+    answer = browser.post(ADDRESS, {"deed": "publish", "revision": draft.revision, "note": ""}, follow=True)
+    assert "“Lost” for Luna failed before, and fails with this text, too." in answer.content.decode()
+    knowledge.refresh_from_db()
+    assert knowledge.content == text
