@@ -287,6 +287,8 @@ class ConflictResolve(ApiView):
     def post(self, request: Request, id_: UUID) -> Response:
         """Decide which side of an open conflict holds, for contexts from now on. You need to be able to change both.
 
+        An agent's key gets 403: people decide, or programs with an admin key.
+
         The other side is superseded or archived if it is a memory; a text of a file, document or entity stays, and no
         context includes the passage. Both sides may hold. Or rewrite the memory of a side with `text`, so that it no
         longer contradicts the other one; a text that still does by its values and words is refused. A worker compares
@@ -314,7 +316,8 @@ class ConflictUndo(ApiView):
     def post(self, request: Request, id_: UUID) -> Response:
         """Undo the decision on a conflict: it is open again, and a memory that the decision changed is restored.
 
-        What somebody has changed since stays: `undone` says what was restored, what was not, and why.
+        What somebody has changed since stays: `undone` says what was restored, what was not, and why. An agent's key
+        gets 403.
         """
         self.query()
         conflict_undo(conflict=conflict_to_resolve(self.principal, id_), principal=self.principal)
