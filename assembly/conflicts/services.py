@@ -48,6 +48,24 @@ EDITS: Mapping[str, EditedSide] = {"edit_left": "left", "edit_right": "right"}
 """The decisions that rewrite a memory, and its side."""
 
 
+class DecidedAlready(ConflictError):
+    """Somebody has decided on the conflict."""
+
+    title = "Decided already"
+
+
+class NothingToUndo(ConflictError):
+    """Nobody has decided on the conflict, or the decision was undone."""
+
+    title = "There is no decision to undo"
+
+
+class OutdatedConflict(ConflictError):
+    """A text was changed since the comparison, or detection no longer finds the conflict."""
+
+    title = "The conflict is outdated"
+
+
 @transaction.atomic
 def conflict_resolve(*, conflict: Conflict, choice: Choice, reason: str = "", principal: Principal) -> Conflict:
     """Decide that the left text holds, the right one, or both, and return the conflict.
@@ -109,7 +127,7 @@ def conflict_undo(*, conflict: Conflict, principal: Principal) -> Conflict:
     current = lock_row(conflict)
     decision = current.decisions.filter(action=ConflictAction.RESOLVE).order_by("-created", "-id").first()
     if not current.resolution or decision is None:
-        raise ConflictError("Nobody has decided on this conflict, or the decision was undone already.")
+        raise NothingToUndo("Nobody has decided on this conflict, or the decision was undone already.")
     undone = [restore(effect, principal).to_effect(effect) for effect in decision.effects]
     ConflictDecision.objects.create(
         conflict=current,
@@ -160,12 +178,12 @@ def _lock_open(conflict: Conflict, principal: Principal) -> Conflict:
     require_resolvable(principal, conflict)
     current = lock_row(conflict)
     if current.gone_because == GoneReason.NOT_FOUND:
-        raise ConflictError("Detection no longer finds this conflict. Reload the page.")
+        raise OutdatedConflict("Detection no longer finds this conflict. Reload the page.")
     if current.status == ConflictStatus.GONE:
-        raise ConflictError("One of the texts was changed since. Reload the page.")
+        raise OutdatedConflict("One of the texts was changed since. Reload the page.")
     if not current.is_open:
         who = current.resolver_name or "Somebody"
-        raise ConflictError(f"{who} decided already. Undo that decision first, to decide otherwise.")
+        raise DecidedAlready(f"{who} decided already. Undo that decision first, to decide otherwise.")
     return current
 
 
@@ -201,7 +219,7 @@ def _memory_of(side: ConflictSide) -> Memory | None:
         return None
     memory = Memory.objects.filter(id=side.item).first()
     if memory is None or text_hash(memory.text) != side.sha256:
-        raise ConflictError("One of the texts was changed since. Reload the page.")
+        raise OutdatedConflict("One of the texts was changed since. Reload the page.")
     return memory
 
 

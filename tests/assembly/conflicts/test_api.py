@@ -15,7 +15,7 @@ from teams.models import Team, User
 from teams.organisation.services import organisation_file_create
 from teams.principal import SYSTEM
 from tests.assembly.conflicts.conflict_factories import EIGHTY, NINETY, found_conflict, remember, run_jobs
-from tests.client import Api
+from tests.client import Answer, Api
 
 pytestmark = pytest.mark.django_db
 
@@ -41,10 +41,23 @@ def test_a_conflict_is_listed_read_decided_and_reopened(agent: Agent, team: Team
     assert api.get("conflicts").json()["results"] == []
     assert len(api.get("conflicts?status=resolved").json()["results"]) == 1
     again = api.post(f"conflicts/{conflict.id}/resolve", {"choice": "right"})
-    assert (again.status_code, again.json()["code"]) == (409, "conflict")
+    assert problem(again) == (409, "conflict", "Decided already")
     undone = api.post(f"conflicts/{conflict.id}/undo")
     assert (undone.status_code, undone.json()["status"], undone.json()["resolved_by"]) == (200, "open", None)
-    assert api.post(f"conflicts/{conflict.id}/undo").status_code == 409
+    assert problem(api.post(f"conflicts/{conflict.id}/undo")) == (409, "conflict", "There is no decision to undo")
+
+
+@pytest.mark.parametrize("because", ["text_changed", "not_found"])
+def test_an_outdated_conflict_says_so_in_its_title(agent: Agent, editor: User, because: str) -> None:
+    conflict = found_conflict(agent, agent)
+    Conflict.objects.update(status="gone", gone_because=because)
+    answer = Api(person=editor.principal).post(f"conflicts/{conflict.id}/resolve", {"choice": "both"})
+    assert problem(answer) == (409, "conflict", "The conflict is outdated")
+
+
+def problem(answer: Answer) -> tuple[int, str, str]:
+    said = answer.json()
+    return answer.status_code, said["code"], said["title"]
 
 
 def test_the_contexts_that_included_a_side_are_named(agent: Agent, team: Team, editor: User) -> None:
