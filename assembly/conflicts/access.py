@@ -15,8 +15,19 @@ def conflict_for(principal: Principal, id_: UUID) -> Conflict:
     return found
 
 
+def require_no_agent(principal: Principal) -> None:
+    """Check that the principal decides for people: an agent's key may not. Raises Forbidden."""
+    if principal.kind == "agent_key":
+        raise Forbidden(
+            "People decide on conflicts, and the key of an agent does not. Somebody who may change both texts decides "
+            "on the page of the conflict, or with an admin key."
+        )
+
+
 def may_resolve(principal: Principal, conflict: Conflict) -> bool:
-    """Return whether a principal who sees the conflict may decide on it: those who may change both sides."""
+    """Return whether a principal who sees the conflict may decide on it: people and admin keys that may change both
+    sides.
+    """
     return Conflict.objects.resolvable_by(principal).filter(id=conflict.id).exists()
 
 
@@ -28,6 +39,7 @@ def conflict_to_resolve(principal: Principal, id_: UUID) -> Conflict:
 
 
 def require_resolvable(principal: Principal, conflict: Conflict) -> None:
-    """Check that the principal may change both sides. Raises Forbidden."""
+    """Check that the principal is no agent and may change both sides. Raises Forbidden."""
+    require_no_agent(principal)
     if not may_resolve(principal, conflict):
         raise Forbidden("Only somebody who may change both texts may decide. Ask an editor of the other team.")

@@ -12,6 +12,7 @@ from agents.access import agent_for
 from assembly.conflicts.access import conflict_for, conflict_to_resolve
 from assembly.conflicts.edit_check import EditCheck, edit_check
 from assembly.conflicts.presentation import IncludingContext, including_contexts
+from assembly.conflicts.restoration import CHANGES, NOTES, Restoration, last_undo
 from assembly.conflicts.services import CHOICES, EDITS, conflict_edit, conflict_resolve, conflict_undo
 from assembly.conflicts.sides import SideText, side_texts
 from assembly.models import (
@@ -105,11 +106,26 @@ class EditCheckSerializer(serializers.Serializer[Any]):
     )
 
 
+class RestorationSerializer(serializers.Serializer[Any]):
+    memory = serializers.UUIDField(help_text="The memory that the decision had changed.")
+    change = serializers.ChoiceField(choices=CHANGES, help_text="What the decision had done.")
+    restored = serializers.BooleanField(help_text="Whether its status or its text is as before the decision.")
+    notes = serializers.ListField(
+        child=serializers.ChoiceField(choices=NOTES), help_text="What was changed since, by somebody else."
+    )
+    message = serializers.CharField(help_text="The same in sentences.")
+
+
 class ConflictDetailSerializer(ConflictSerializer):
     left = ConflictSideTextSerializer()
     right = ConflictSideTextSerializer()
     edit_check = EditCheckSerializer(
         allow_null=True, help_text="What the closer comparison found after an edit; null: no edit resolved it."
+    )
+    undone = RestorationSerializer(
+        many=True,
+        allow_null=True,
+        help_text="What became of the memories when the decision was undone; null: it was not, or there is a new one.",
     )
     contexts = IncludingContextSerializer(
         many=True, help_text="The newest 10 for agents that included a side and that you may see."
@@ -193,14 +209,27 @@ def _edit_check_document(check: EditCheck | None) -> dict[str, Any] | None:
     return dict(EditCheckSerializer(facts).data)
 
 
+def _restoration_document(restoration: Restoration) -> dict[str, Any]:
+    facts = {
+        "memory": restoration.memory,
+        "change": restoration.change,
+        "restored": restoration.is_restored,
+        "notes": restoration.notes,
+        "message": restoration.told,
+    }
+    return dict(RestorationSerializer(facts).data)
+
+
 def conflict_detail_document(conflict: Conflict, principal: Principal) -> dict[str, Any]:
     """Return a conflict as JSON, with both texts as they are now, and the contexts that included one of them."""
     left, right = side_texts([conflict])[conflict.id]
+    undone = last_undo(conflict)
     return {
         **conflict_document(conflict),
         "left": _text_document(left),
         "right": _text_document(right),
         "edit_check": _edit_check_document(edit_check(conflict, principal)),
+        "undone": None if undone is None else [_restoration_document(one) for one in undone],
         "contexts": [_context_document(one) for one in including_contexts(conflict, principal)],
     }
 
@@ -258,6 +287,8 @@ class ConflictResolve(ApiView):
     def post(self, request: Request, id_: UUID) -> Response:
         """Decide which side of an open conflict holds, for contexts from now on. You need to be able to change both.
 
+        An agent's key gets 403: people decide, or programs with an admin key.
+
         The other side is superseded or archived if it is a memory; a text of a file, document or entity stays, and no
         context includes the passage. Both sides may hold. Or rewrite the memory of a side with `text`, so that it no
         longer contradicts the other one; a text that still does by its values and words is refused. A worker compares
@@ -283,7 +314,11 @@ class ConflictUndo(ApiView):
     )
     @idempotent
     def post(self, request: Request, id_: UUID) -> Response:
-        """Undo the decision on a conflict: it is open again, and its memories are as they were before the decision."""
+        """Undo the decision on a conflict: it is open again, and a memory that the decision changed is restored.
+
+        What somebody has changed since stays: `undone` says what was restored, what was not, and why. An agent's key
+        gets 403.
+        """
         self.query()
         conflict_undo(conflict=conflict_to_resolve(self.principal, id_), principal=self.principal)
         return Response(conflict_detail_document(conflict_for(self.principal, id_), self.principal))

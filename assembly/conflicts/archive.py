@@ -37,6 +37,7 @@ DECIDED = (ConflictResolution.LEFT, ConflictResolution.RIGHT, ConflictResolution
 """The decisions that archives have; after an edit, neither text of the pair exists in this form."""
 ARCHIVED_KINDS = {"memory", *FILE_MODELS}
 MISSING = "One of its texts is not here, or has other words, or you may not change it. So there is nothing to decide."
+AGENT = "People decide on conflicts, and the key of an agent does not. Somebody may import it, or an admin key."
 OTHERWISE = "Somebody decided otherwise here, which remains."
 MAX_CUE_CHARACTERS = 500
 
@@ -140,6 +141,8 @@ class DecisionArchiveSection(JsonSection):
                 state = ImportState.SAME
             elif stored.resolution:
                 state, reason = ImportState.REFUSED, OTHERWISE
+        if state == ImportState.NEW and principal.kind == "agent_key":
+            return self.refused(unit, within, AGENT)
         after = "\n".join([said["left"]["statement"], said["right"]["statement"], said["resolution"]])
         return ImportChange(
             name=unit.path(within), what=self.what, state=state, after=after, reason=reason, item=dict(said)

@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from assembly.conflicts.restoration import restorations_of
 from assembly.conflicts.services import Choice
 from assembly.conflicts.sides import SideText, side_texts
 from assembly.engine.reconciliation import MINOR_SEVERITY
@@ -19,6 +20,7 @@ from assembly.engine.refs import Ref
 from assembly.models import (
     Assembly,
     Conflict,
+    ConflictDecision,
     ConflictKind,
     ConflictResolution,
     ConflictSide,
@@ -33,6 +35,7 @@ from teams.principal import Principal
 from teams.text_diff.difference import DiffRun, diff_runs
 
 MAX_CONTEXTS = 10
+MAX_DECISIONS = 20
 MAX_PIECES = 200
 """The most considered versions of the sides that are looked up in contexts."""
 
@@ -241,6 +244,20 @@ def _addresses(text: SideText) -> tuple[str, str]:
         return reverse(f"{kind}_version", args=[*place, text.version]), reverse(kind, args=place)
     page = "document" if kind == "chunk" else kind
     return reverse(page, args=[text.agent_slug, id_]), reverse(f"{page}_edit", args=[text.agent_slug, id_])
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionView:
+    """What a person decided, or undid; `told` says what became of the memory, and is empty for a decision."""
+
+    decision: ConflictDecision
+    told: str
+
+
+def decision_views(conflict: Conflict) -> list[DecisionView]:
+    """Return the newest decisions on a conflict; one query."""
+    newest = conflict.decisions.order_by("-created", "-id")[:MAX_DECISIONS]
+    return [DecisionView(one, " ".join(done.told for done in restorations_of(one))) for one in newest]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_POST
 from assembly.conflicts.counts import recount_open_conflicts
 from assembly.conflicts.forms import ReasonForm
 from assembly.conflicts.presentation import ConflictView, conflict_views
+from assembly.conflicts.restoration import last_undo
 from assembly.conflicts.services import Choice, conflict_resolve, conflict_undo
 from assembly.conflicts.views import UNDO_PAGE
 from assembly.models import Conflict
@@ -60,6 +61,7 @@ def selection(request: HttpRequest) -> HttpResponse:
     if action is None:
         done = _undo_each(allowed, principal)
         said = str(_("Undone: %(n)s."))
+        _add_not_restored(request, done)
     else:
         try:
             done = _resolve_each(allowed, action, reason, principal)
@@ -111,6 +113,18 @@ def _undo_each(views: Iterable[ConflictView], principal: Principal) -> list[Conf
         except ConflictError:
             continue  # nobody has decided, or somebody undid it meanwhile
     return undone
+
+
+def _add_not_restored(request: HttpRequest, undone: Iterable[Conflict]) -> None:
+    """Say how many memories could not be restored, because somebody has changed them since."""
+    restorations = [restoration for conflict in undone for restoration in last_undo(conflict) or ()]
+    if kept := sum(not restoration.is_restored for restoration in restorations):
+        told = ngettext(
+            "%(n)s memory was changed since and is not restored. The page of its conflict says why.",
+            "%(n)s memories were changed since and are not restored. The pages of their conflicts say why.",
+            kept,
+        )
+        messages.warning(request, told % {"n": kept})
 
 
 def _add_messages(request: HttpRequest, said: str, *, done: int, unchanged: int, refused: int) -> None:

@@ -16,6 +16,7 @@ from django.utils import timezone
 from agents.models import AgentTeam
 from assembly.conflicts.access import require_resolvable
 from assembly.conflicts.find import remaining_contradiction
+from assembly.conflicts.restoration import restore
 from assembly.conflicts.sides import side_texts
 from assembly.models import (
     Conflict,
@@ -31,9 +32,9 @@ from assembly.monitoring.alerts.conflict_alerts import conflict_alerts_close
 from config.http.errors import Conflict as ConflictError
 from config.http.errors import Invalid
 from config.invisible_characters import clean_text, is_blank
-from memories.models import Memory, MemoryVersion
+from memories.models import Memory
 from memories.models.memory import MAX_REASON_CHARACTERS as MAX_RETIRED_CHARACTERS
-from memories.services import MAX_PINNED, facts_of, memories_of, memory_update, owner_of
+from memories.services import facts_of, memory_update
 from teams.activity.log import activity_record
 from teams.activity.models import ActivityAction
 from teams.principal import Principal
@@ -45,6 +46,24 @@ CHOICES: tuple[Choice, ...] = get_args(Choice)
 EditedSide = Literal["left", "right"]
 EDITS: Mapping[str, EditedSide] = {"edit_left": "left", "edit_right": "right"}
 """The decisions that rewrite a memory, and its side."""
+
+
+class DecidedAlready(ConflictError):
+    """Somebody has decided on the conflict."""
+
+    title = "Decided already"
+
+
+class NothingToUndo(ConflictError):
+    """Nobody has decided on the conflict, or the decision was undone."""
+
+    title = "There is no decision to undo"
+
+
+class OutdatedConflict(ConflictError):
+    """A text was changed since the comparison, or detection no longer finds the conflict."""
+
+    title = "The conflict is outdated"
 
 
 @transaction.atomic
@@ -100,16 +119,16 @@ def conflict_edit(
 def conflict_undo(*, conflict: Conflict, principal: Principal) -> Conflict:
     """Undo the decision on a conflict, and return the conflict, which is open again.
 
-    A memory that the decision superseded, archived or rewrote is as it was before, unless somebody changed it since. If
-    a side has another text than the compared one afterwards, the conflict is gone. Raises Forbidden, and Conflict where
-    nobody decided.
+    A memory that the decision superseded or archived has its status from before again, and one that it rewrote its
+    text, unless somebody has changed the same since: `last_undo` tells. If a side has another text than the compared
+    one afterwards, the conflict is gone. Raises Forbidden, and Conflict where nobody decided.
     """
     require_resolvable(principal, conflict)
     current = lock_row(conflict)
     decision = current.decisions.filter(action=ConflictAction.RESOLVE).order_by("-created", "-id").first()
     if not current.resolution or decision is None:
-        raise ConflictError("Nobody has decided on this conflict, or the decision was undone already.")
-    undone = [effect for effect in decision.effects if _restore(effect, principal)]
+        raise NothingToUndo("Nobody has decided on this conflict, or the decision was undone already.")
+    undone = [restore(effect, principal).to_effect(effect) for effect in decision.effects]
     ConflictDecision.objects.create(
         conflict=current,
         action=ConflictAction.UNDO,
@@ -122,7 +141,7 @@ def conflict_undo(*, conflict: Conflict, principal: Principal) -> Conflict:
     current.reason, current.resolved_at = "", None
     if current.status == ConflictStatus.RESOLVED:
         current.status = ConflictStatus.OPEN
-        if decision.resolution == ConflictResolution.EDITED and not _is_current(current):
+        if decision.effects and not _is_current(current):
             current.close(GoneReason.TEXT_CHANGED)
     current.explain()
     current.save(force_update=True)
@@ -159,12 +178,12 @@ def _lock_open(conflict: Conflict, principal: Principal) -> Conflict:
     require_resolvable(principal, conflict)
     current = lock_row(conflict)
     if current.gone_because == GoneReason.NOT_FOUND:
-        raise ConflictError("Detection no longer finds this conflict. Reload the page.")
+        raise OutdatedConflict("Detection no longer finds this conflict. Reload the page.")
     if current.status == ConflictStatus.GONE:
-        raise ConflictError("One of the texts was changed since. Reload the page.")
+        raise OutdatedConflict("One of the texts was changed since. Reload the page.")
     if not current.is_open:
         who = current.resolver_name or "Somebody"
-        raise ConflictError(f"{who} decided already. Undo that decision first, to decide otherwise.")
+        raise DecidedAlready(f"{who} decided already. Undo that decision first, to decide otherwise.")
     return current
 
 
@@ -200,33 +219,8 @@ def _memory_of(side: ConflictSide) -> Memory | None:
         return None
     memory = Memory.objects.filter(id=side.item).first()
     if memory is None or text_hash(memory.text) != side.sha256:
-        raise ConflictError("One of the texts was changed since. Reload the page.")
+        raise OutdatedConflict("One of the texts was changed since. Reload the page.")
     return memory
-
-
-def _restore(effect: Mapping[str, Any], principal: Principal) -> bool:
-    """Restore the memory that a decision changed, and return whether it did: not where it was changed since."""
-    memory = Memory.objects.filter(id=effect["memory"]).first()
-    if memory is None or memory.version != effect["version"]:
-        return False
-    facts, pinned = facts_of(memory), memory.pinned
-    if effect["change"] == "edited":
-        before = MemoryVersion.everything.get(file=memory, version=memory.version - 1)
-        facts = replace(facts, text=before.content)
-    else:
-        owned = memories_of(owner_of(memory)).filter(pinned=True).count()
-        pinned = bool(effect["pinned"]) and owned < MAX_PINNED
-    memory_update(
-        memory=memory,
-        expected_version=memory.version,
-        facts=facts,
-        superseded_by=memory.superseded_by if effect["change"] == "edited" else None,
-        retired_because=memory.retired_because if effect["change"] == "edited" else "",
-        pinned=pinned,
-        note="The decision on a conflict was undone",
-        principal=principal,
-    )
-    return True
 
 
 def _storable_reason(conflict: Conflict, reason: str) -> str:

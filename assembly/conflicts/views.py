@@ -14,7 +14,8 @@ from assembly.conflicts.access import conflict_for, conflict_to_resolve
 from assembly.conflicts.counts import recount_open_conflicts
 from assembly.conflicts.edit_check import edit_check
 from assembly.conflicts.forms import ConflictFilterForm, DecisionForm
-from assembly.conflicts.presentation import conflict_views, including_contexts
+from assembly.conflicts.presentation import conflict_views, decision_views, including_contexts
+from assembly.conflicts.restoration import last_undo
 from assembly.conflicts.services import conflict_edit, conflict_resolve, conflict_undo
 from assembly.models import Conflict
 from assembly.models.conflict import MAX_REASON_CHARACTERS
@@ -93,13 +94,23 @@ def undo(request: HttpRequest, id_: UUID) -> HttpResponse:
     """Undo the decision on a conflict."""
     principal = principal_of(request)
     try:
-        conflict_undo(conflict=conflict_to_resolve(principal, id_), principal=principal)
+        undone = conflict_undo(conflict=conflict_to_resolve(principal, id_), principal=principal)
     except ConflictError as refused:
         messages.error(request, refused.detail)
     else:
-        messages.success(request, _("Undone. The conflict is open again, and the texts are as they were before."))
+        _add_undone_message(request, undone)
     recount_open_conflicts(cast("User", request.user))
     return redirect("conflict_page", id_=id_)
+
+
+def _add_undone_message(request: HttpRequest, conflict: Conflict) -> None:
+    """Say that the decision was undone, and what became of the memory that it had changed."""
+    restorations = last_undo(conflict) or []
+    is_waiting = Conflict.objects.waiting().filter(id=conflict.id).exists()
+    said = [_("Undone. The conflict is open again.") if is_waiting else _("The decision is undone.")]
+    said += [restoration.told for restoration in restorations]
+    is_whole = all(restoration.is_restored and not restoration.notes for restoration in restorations)
+    (messages.success if is_whole else messages.warning)(request, " ".join(said))
 
 
 def _render_conflict(
@@ -113,7 +124,7 @@ def _render_conflict(
         "view": view,
         "check": edit_check(conflict, principal),
         "form": form or DecisionForm(initial=texts),
-        "decisions": conflict.decisions.order_by("-created", "-id")[:20],
+        "decisions": decision_views(conflict),
         "contexts": including_contexts(conflict, principal),
     }
     return render(request, "assembly/conflicts/conflict.html", context, status=status)

@@ -14,17 +14,18 @@ from assembly.contexts.documents import build_messages, source_document
 from assembly.contexts.recorded_cost import cost_document
 from assembly.contexts.second_round_account import second_round_document
 from assembly.contract.translation import requested_scopes
+from assembly.engine.assemble import coherence_of
 from assembly.engine.codes import Code, SourceCode, WarningCode
 from assembly.engine.priority import PRIORITY, PRIORITY_PREFIX
 from assembly.engine.profile import Profile, Section
 from assembly.engine.quality import ScopeOutcome, source_coverage
 from assembly.engine.ranking import decision_relevance
-from assembly.engine.reconciliation import CONFIDENCES, Reconciliation, Strategy, outcome_of
+from assembly.engine.reconciliation import CONFIDENCES, UNCHECKED, Reconciliation, Strategy, outcome_of
 from assembly.engine.scopes import SCOPE_LAYERS, SCOPES, SOURCE_SCOPES, MemoryScope
 from assembly.engine.types import Candidate, Decision, Level, field_values
 from assembly.models import Assembly
 from assembly.records.recorded_quality import context_quality
-from assembly.records.warnings import warnings_of
+from assembly.records.warnings import flagged_among, warnings_of
 
 SHORTER_LEVELS = {"macro", "micro"}
 """Levels that are shorter than the whole text. If a request prefers one, its items are meant to be short."""
@@ -154,16 +155,26 @@ def trims_of(profile: Profile, decisions: Iterable[Decision]) -> list[dict[str, 
 
 
 def conflict_documents(answered: AnsweredAssembly) -> dict[str, Any]:
-    """Return how the conflicts between candidates were handled, as a whole and each by itself."""
-    sensitivity = answered.profile.conflict_sensitivity
+    """Return how the conflicts between candidates were handled, as a whole and each by itself.
+
+    The whole agrees with the warnings: it is flagged if and only if they tell of a flagged or an unchecked conflict.
+    """
+    sensitivity, decisions = answered.profile.conflict_sensitivity, [decision for decision, _ in answered.decided]
     recorded = answered.assembly.request.get("reconciliations", ())
     known = [Reconciliation.from_dict(one) for one in recorded]
-    included = {decision.ref for decision, _ in answered.decided if decision.included}
-    outcome = outcome_of(known, sensitivity)
+    included = {decision.ref for decision in decisions if decision.included}
+    flagged = flagged_among(known, answered.assembly, decisions, sensitivity)
+    outcome = UNCHECKED if _is_unchecked(answered, decisions) else outcome_of(known, flagged, sensitivity)
     return {
         "conflict_resolution": structs.asdict(outcome),
         "conflicts": [_conflict_document(one, one.strategy(sensitivity), included) for one in known],
     }
+
+
+def _is_unchecked(answered: AnsweredAssembly, decisions: Iterable[Decision]) -> bool:
+    """Return whether the warning COHERENCE_FAILURE is about conflicts: the coherence itself is not below its least."""
+    is_failed = WarningCode.COHERENCE_FAILURE in answered.assembly.warnings
+    return is_failed and coherence_of(decisions) >= answered.profile.coherence_min
 
 
 def _conflict_document(one: Reconciliation, strategy: Strategy, included: Collection[str]) -> dict[str, Any]:

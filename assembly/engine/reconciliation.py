@@ -3,7 +3,7 @@
 The strategies, their confidences and their sentences are those of ConflictResolution in the seed "Memory Layer".
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal, get_args
 
 from msgspec import Struct, structs
@@ -19,6 +19,8 @@ CONFIDENCES: Mapping[Strategy, float] = {"precedence": 0.8, "merge": 1.0, "flag"
 MINOR_REASONING = "Minor conflicts, use source precedence"
 MAJOR_REASONING = "Major conflicts require human review"
 NONE_REASONING = "No conflicts detected"
+ABSENT_REASONING = "No conflicts between included items"
+UNCHECKED_REASONING = "Conflicts could not be checked"
 DUPLICATE = "duplicate"
 """The kind of a reconciliation of two texts that say the same."""
 
@@ -75,7 +77,7 @@ class Reconciliation(Struct, frozen=True):
         return cls(**{**data, "severity": float(data["severity"]), "similarity": float(data["similarity"])})
 
 
-_MOST_URGENT: tuple[Strategy, ...] = ("flag", "precedence", "user_choice")
+_GRAVEST: tuple[Strategy, ...] = ("precedence", "user_choice")
 
 
 class ConflictOutcome(Struct, frozen=True):
@@ -86,10 +88,22 @@ class ConflictOutcome(Struct, frozen=True):
     reasoning: str
 
 
-def outcome_of(reconciliations: Sequence[Reconciliation], sensitivity: float = 1.0) -> ConflictOutcome:
-    """Return one answer for all conflicts of a context: a major one is flagged, whatever the others are."""
+UNCHECKED = ConflictOutcome("flag", CONFIDENCES["flag"], UNCHECKED_REASONING)
+"""The answer where conflicts could not be read, or reconciling failed."""
+
+
+def outcome_of(
+    reconciliations: Sequence[Reconciliation], flagged: Collection[Reconciliation], sensitivity: float = 1.0
+) -> ConflictOutcome:
+    """Return one answer for all conflicts of a context: that of the gravest.
+
+    `flagged` are those of which the context warns. A major one of which it does not warn has no side in the context,
+    or its other side was excluded for another reason.
+    """
+    if flagged:
+        return ConflictOutcome("flag", CONFIDENCES["flag"], MAJOR_REASONING)
     by_strategy = {one.strategy(sensitivity): one for one in reconciliations}
-    for strategy in _MOST_URGENT:
+    for strategy in _GRAVEST:
         if one := by_strategy.get(strategy):
             return ConflictOutcome(strategy, CONFIDENCES[strategy], one.reasoning(strategy))
-    return ConflictOutcome("merge", CONFIDENCES["merge"], NONE_REASONING)
+    return ConflictOutcome("merge", CONFIDENCES["merge"], ABSENT_REASONING if "flag" in by_strategy else NONE_REASONING)

@@ -29,7 +29,7 @@ MAX_REASON_CHARACTERS = 1_000
 MAX_STATEMENT_CHARACTERS = 2_000
 MAX_MODEL_CHARACTERS = 120
 FILE_REFS = "^(agent_file|team_file):"
-"""The refs of files, which require another right of an agent's key than memories, logs and documents."""
+"""The refs of files, which require another right than memories, logs and documents."""
 
 
 class ConflictKind(models.TextChoices):
@@ -86,10 +86,12 @@ class ConflictQuerySet(models.QuerySet["Conflict"]):
         return self._permitted(principal, Action.READ)
 
     def resolvable_by(self, principal: Principal) -> Self:
-        """Return the conflicts of which the principal may change both sides.
+        """Return the conflicts of which the principal may change both sides; none for the key of an agent.
 
         Texts of the organisation are changed by its admins alone.
         """
+        if principal.kind == "agent_key":
+            return self.none()
         rows = self._permitted(principal, Action.WRITE)
         if principal.is_admin:
             return rows

@@ -48,7 +48,7 @@ def notification_address(notification: Notification) -> str:
 
 def alert_title(alert: Alert) -> str:
     """Return the problem as a short sentence."""
-    facts = {"name": alert.name, "agent": alert.agent_name}
+    facts = {"name": alert.name, "agent": _disputing(alert) or alert.agent_name}
     told = {
         AlertKind.FILE_CUT: _("%(agent)s: %(name)s truncated"),
         AlertKind.FILE_LEFT_OUT: _("%(agent)s: %(name)s excluded"),
@@ -61,3 +61,10 @@ def alert_title(alert: Alert) -> str:
         AlertKind.MODEL_FAILING: _("The language model %(name)s fails"),
     }
     return told[AlertKind(alert.kind)] % facts
+
+
+def _disputing(alert: Alert) -> str:
+    """Return whose texts contradict each other where they are not the agent's; empty for other alerts."""
+    if alert.kind != AlertKind.CONFLICT_OPEN:
+        return ""
+    return {"team": alert.team_name, "organisation": _("The organisation")}.get(alert.detail.get("of", ""), "")

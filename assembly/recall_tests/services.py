@@ -112,6 +112,12 @@ class RecallFacts:
     budget: int | None = None
 
 
+class TooManyTests(Conflict):
+    """There is no room for another recall test."""
+
+    title = "Too many recall tests"
+
+
 @transaction.atomic
 def recall_test_create(
     *,
@@ -126,14 +132,14 @@ def recall_test_create(
 
     `id_` is that of a test which was exported. `sensitivity` is that of its topic; the test is at least as sensitive.
 
-    The caller checks permissions. Raises Conflict for too many tests, and Invalid for a profile or an item that does
-    not exist, and for an agent outside of the team.
+    The caller checks permissions. Raises TooManyTests, and Invalid for a profile or an item that does not exist,
+    and for an agent outside of the team.
     """
     if team and agent and not team.agent_links.filter(agent=agent).exists():
         raise Invalid("agent", f"{agent.name} does not work in {team.name}. Choose one of its agents.", "not_in_team")
     others = RecallTest.objects.filter(team=team) if team else RecallTest.objects.filter(team=None, agent=agent)
     if others.count() >= MAX_TESTS:
-        raise Conflict(f"There are {MAX_TESTS} recall tests here already. Delete one first.")
+        raise TooManyTests(f"There are {MAX_TESTS} recall tests here already. Delete one first.")
     test = RecallTest(agent=agent, team=team, sensitivity=sensitivity, **({"id": id_} if id_ else {}))
     _set_values(test, facts)
     _sign(test, principal)

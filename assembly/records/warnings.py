@@ -1,6 +1,6 @@
 """Warnings of a context and of its sources are put into sentences for its readers here."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.utils.translation import gettext
@@ -8,6 +8,7 @@ from django.utils.translation import gettext
 from assembly.engine.codes import SourceCode, WarningCode
 from assembly.engine.reasons import embedder_sentence, source_sentence, summariser_sentence, warning_sentence
 from assembly.engine.reconciliation import Reconciliation
+from assembly.engine.types import Decision
 from assembly.models import Assembly
 from assembly.records.bodies import load_bodies
 from assembly.records.reader import DAMAGE_ERRORS, StoredAssembly
@@ -98,17 +99,25 @@ def recorded_source_label(source: str) -> str:
 
 
 def flagged_conflicts(told: StoredAssembly) -> list[Reconciliation]:
-    """Return the recorded conflicts of which the warning CONFLICT_FLAGGED tells.
+    """Return the recorded conflicts of which the warning CONFLICT_FLAGGED tells."""
+    return flagged_among(
+        told.inputs.request.reconciliations, told.assembly, told.decisions, told.inputs.profile.conflict_sensitivity
+    )
+
+
+def flagged_among(
+    reconciliations: Iterable[Reconciliation], assembly: Assembly, decisions: Iterable[Decision], sensitivity: float
+) -> list[Reconciliation]:
+    """Return those of which the assembly's warning CONFLICT_FLAGGED tells; `sensitivity` is that of its profile.
 
     Of a major one on which nobody had decided, a side is included or was withheld; of any other one, both sides are
     included, because neither may be left out, or the profile only warns.
     """
-    if WarningCode.CONFLICT_FLAGGED not in told.assembly.warnings:
+    if WarningCode.CONFLICT_FLAGGED not in assembly.warnings:
         return []
-    fates = {decision.ref: decision for decision in told.decisions}
-    sensitivity = told.inputs.profile.conflict_sensitivity
+    fates = {decision.ref: decision for decision in decisions}
     found = []
-    for one in told.inputs.request.reconciliations:
+    for one in reconciliations:
         sides = [fates[ref] for ref in (one.left, one.right) if ref in fates]
         if len(sides) < 2:  # noqa: PLR2004 - a record that was changed outside of Dossier
             continue

@@ -9,6 +9,7 @@ A need is a word:
 | read | who sees the team |
 | write | its editors and admins, and the agent's key |
 | edit | its editors and admins, and keys with the scope |
+| decide | its editors and admins, and no agent's key |
 | manage | its admins |
 | organisation | admins of the organisation, whatever the team |
 | member | who belongs to any team |
@@ -32,6 +33,7 @@ Need = Literal[
     "read",
     "write",
     "edit",
+    "decide",
     "manage",
     "organisation",
     "member",
@@ -68,9 +70,9 @@ MAY: dict[Standing, frozenset[Need]] = {
     "nobody": frozenset(),
     "none": frozenset(),
     "viewer": frozenset({"read"}),
-    "editor": frozenset({"read", "write", "edit"}),
-    "admin": frozenset({"read", "write", "edit", "manage"}),
-    "organisation": frozenset({"read", "write", "edit", "manage", "organisation"}),
+    "editor": frozenset({"read", "write", "edit", "decide"}),
+    "admin": frozenset({"read", "write", "edit", "decide", "manage"}),
+    "organisation": frozenset({"read", "write", "edit", "decide", "manage", "organisation"}),
     "key": frozenset({"read", "write"}),
     "writing key": frozenset({"read", "write", "edit"}),
 }

@@ -156,8 +156,8 @@ subjects/<uuid:id_>/files/<uuid:file_id>/content    GET organisation
 trends                                          GET anyone
 conflicts                                       GET anyone
 conflicts/<uuid:id_>                            GET read
-conflicts/<uuid:id_>/resolve                    POST write
-conflicts/<uuid:id_>/undo                       POST write
+conflicts/<uuid:id_>/resolve                    POST decide
+conflicts/<uuid:id_>/undo                       POST decide
 alerts                                          GET anyone
 alerts/<uuid:id_>                               GET read
 alerts/<uuid:id_>/acknowledge                           POST edit

@@ -8,7 +8,7 @@ those of the search, in English, German and Spanish.
 
 import calendar
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,7 +18,7 @@ Kind = Literal["day", "weekday", "clock"]
 
 DAYS_A_MONTH, DAYS_A_YEAR, DAYS_A_WEEK = 30, 365, 7
 MINUTES_A_DAY, HALF_DAY = 1_440, 720
-NEXT_CENTURY = 2_100
+FIRST_RECENT_YEAR = 1_900
 
 _OTHER_LANGUAGES = [TIME_EXPRESSIONS[language].meanings for language in ("german", "spanish")]
 _MONTHS: dict[str, int] = {name: number for number, name in enumerate(ENGLISH_MONTHS, 1)}
@@ -73,6 +73,32 @@ _BEFORE_MONTH = r"\b(?:in|since|until|till|by|of|from|to|before|after|and|for|la
 """The words before a month without a day; without them, “May” and “Jan” may be something else."""
 _END = r"(?= of (?:each|every|the|a) |\s*$|[,;]|\.\s*$)"
 """This is what follows an ordinal that is a day of the month: “the 25th”, not “the 25th floor”."""
+_YEAR_WORDS, _OLDER_YEAR_WORDS = (
+    frozenset(word for words in lists for word in words.split())
+    for lists in (
+        (
+            "till through thru during for between circa since in year early late mid spring summer autumn fall winter",
+            "began begun starts start begins begin ends end opens closes expires built born bought due founded formed",
+            "established started ended opened closed launched created introduced revised updated renewed renovated",
+            "signed joined retired married moved acquired dated published released completed finished installed",
+            "incorporated registered graduated expired planned scheduled jahr jahre jahres ab vor nach seit anfang",
+            "mitte frühjahr sommer herbst winter gegründet gebaut erbaut geboren eröffnet gestartet eingeführt año",
+            "durante de desde en verano invierno primavera otoño fundada fundado",
+        ),
+        ("in since year built born founded established jahr jahre seit gegründet erbaut geboren año en desde",),
+    )
+)
+"""The words before a number that is a year: “through 2026”. From 1500 to 1899 it may also be a time, or a count."""
+_WORD_BEFORE = re.compile(
+    r"(?:(?P<sure>\b(?:later|earlier) than |\b(?:19|20)\d\d(?: (?:and|und|y) |[-–/]))"  # noqa: RUF001
+    r"|(?P<word>[^\W\d_]+)(?: |(?<=\b[Mm]id)-))$"
+)
+_BARE_YEAR = re.compile(
+    r"(?<![\w.,:#])(?P<year>1[5-9]\d\d|20\d\d)(?=\s*$|[.,;:)!?](?!\d)"
+    r"| (?:and|or|but|is|was|are|were|to|until|till|in|at|on|by|with|as|it|he|she|we|they|when|after"
+    r"|und|oder|ist|war|sind|bis|von|im|gegründet|gebaut|erbaut|eröffnet|y|o|es|era|hasta|por)\b)"
+)
+"""A number that may be a year: nothing that it could count follows."""
 _HALF = r"(?P<half>am|pm|a\.m\.?|p\.m\.?|AM|PM)(?!\w)"
 
 
@@ -143,7 +169,20 @@ def dates_in(text: str) -> list[DateValue]:
             if values:
                 taken.append(match.span())
             found += [DateValue(kind, match[0].strip(), *match.span(), **parts) for parts in values]  # type: ignore[arg-type]
+    found += _bare_years(text, taken)
     return sorted(found, key=lambda value: (value.start, value.end))
+
+
+def _bare_years(text: str, taken: Sequence[tuple[int, int]]) -> Iterator[DateValue]:
+    """Yield the years that the text names as numbers, outside of the stretches that other dates have taken."""
+    for match in _BARE_YEAR.finditer(text):
+        before = _WORD_BEFORE.search(text[: match.start()])
+        if before is None or any(start < match.end() and match.start() < end for start, end in taken):
+            continue
+        year, word = int(match["year"]), (before["word"] or "").lower()
+        is_recent = year >= FIRST_RECENT_YEAR
+        if word in (_YEAR_WORDS if is_recent else _OLDER_YEAR_WORDS) or (is_recent and before["sure"]):
+            yield DateValue("day", match["year"], *match.span("year"), year=year)
 
 
 def _is_valid(parts: _Parts) -> bool:

@@ -39,7 +39,7 @@ class AlertSerializer(serializers.Serializer[Any]):
     reason = serializers.CharField()
     agent = serializers.CharField()
     team = serializers.CharField(allow_null=True)
-    profile = serializers.CharField()
+    profile = serializers.CharField(help_text="Empty for an alert about no single profile, such as one on a conflict.")
     assembly_id = serializers.UUIDField(
         allow_null=True, help_text="The assembly that showed it; null for a recall test."
     )

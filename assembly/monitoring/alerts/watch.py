@@ -1,6 +1,8 @@
 """Alerts are opened and closed as contexts are taken from the queue: once per change, not per context."""
 
-from collections.abc import Collection, Sequence
+import datetime
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 from uuid import UUID
 
@@ -51,63 +53,117 @@ class AlertBatch:
             return
         lock_until_commit(ALERT_LOCK)
         known = self._known()
-        board = AlertUpdates(known, _waiting_conflicts(known))
+        board = AlertUpdates(known, _waiting_conflicts([*self._conflicts(), *_open_conflicts(known)]))
         for assembly, found in self._seen:
             board.see(assembly, found)
         board.write()
 
     def _known(self) -> Sequence[Alert]:
-        """Return the alerts of these agents that are open, or may be reopened."""
+        """Return the alerts of these agents that are open or may be reopened, and those about the same conflicts."""
         keys = {key for _, found in self._seen for key in found}
         again = Q(thing__in={thing for _, thing, _ in keys}, cause__in={cause for _, _, cause in keys})
         agents = {assembly.agent_id for assembly, _ in self._seen}
+        teams = {assembly.team_id for assembly, _ in self._seen if assembly.team_id}
+        of_agents = (Q(closed=None) | again) & Q(agent_id__in=agents)
+        of_conflicts = Q(thing__in=self._conflicts()) | Q(closed=None, team_id__in=teams)
         of_contexts = Alert.objects.exclude(kind=AlertKind.RECALL_TEST_FAILED)
-        return list(of_contexts.filter(Q(closed=None) | again, agent_id__in=agents))
+        return list(of_contexts.filter(of_agents | of_conflicts & Q(kind=AlertKind.CONFLICT_OPEN)))
+
+    def _conflicts(self) -> set[str]:
+        """Return the conflicts that the contexts show, as subjects of alerts."""
+        return {thing for _, found in self._seen for kind, thing, _ in found if kind == AlertKind.CONFLICT_OPEN}
 
 
-def _waiting_conflicts(alerts: Sequence[Alert]) -> frozenset[str]:
-    """Return the subjects of the open alerts about conflicts that wait for a person; one query, if there are any.
+class ConflictOwners(NamedTuple):
+    """The agent and the team of the sides of a conflict; neither: both sides are texts of the organisation."""
+
+    agent_id: UUID | None
+    team_id: UUID | None
+
+    @property
+    def narrowest(self) -> str:
+        """The word for whom an alert about the conflict names."""
+        return "agent" if self.agent_id else "team" if self.team_id else "organisation"
+
+
+def _open_conflicts(alerts: Sequence[Alert]) -> set[str]:
+    return {alert.thing for alert in alerts if alert.kind == AlertKind.CONFLICT_OPEN and alert.is_open}
+
+
+def _waiting_conflicts(things: Collection[str]) -> dict[str, ConflictOwners]:
+    """Return the owners of those conflicts that wait for a person, by the subject of an alert; at most one query.
 
     Contexts on another topic do not have the two texts, and say nothing about their conflict.
     """
-    things = {alert.thing for alert in alerts if alert.kind == AlertKind.CONFLICT_OPEN and alert.is_open}
-    ids = [thing.removeprefix(CONFLICT_PREFIX) for thing in things]
-    waiting = Conflict.objects.waiting().filter(id__in=ids).values_list("id", flat=True) if ids else ()
-    return frozenset(f"{CONFLICT_PREFIX}{id_}" for id_ in waiting)
+    ids = {thing.removeprefix(CONFLICT_PREFIX) for thing in things}
+    waiting = Conflict.objects.waiting().filter(id__in=ids) if ids else Conflict.objects.none()
+    rows = waiting.values_list("id", "agent_id", "team_id")
+    return {f"{CONFLICT_PREFIX}{id_}": ConflictOwners(agent_id, team_id) for id_, agent_id, team_id in rows}
 
 
 class AlertUpdates:
     """The alerts by the contexts that they are about, and how they change.
 
-    `waiting` are the subjects of open alerts that no context closes.
+    A conflict has one alert, whatever agents, teams and profiles meet it. `waiting` are the conflicts that wait for a
+    person, by the subject of their alert, which no context closes.
     """
 
-    def __init__(self, known: Sequence[Alert], waiting: Collection[str] = ()) -> None:
-        self._waiting = waiting
+    def __init__(self, known: Sequence[Alert], waiting: Mapping[str, ConflictOwners] | None = None) -> None:
+        self._waiting = waiting or {}
         self._alerts: dict[ContextGroup, dict[Key, Alert]] = {}
+        self._of_conflicts: dict[str, list[Alert]] = {}
         self._new: dict[UUID, Alert] = {}
         self._changed: dict[UUID, Alert] = {}
         self._events: list[tuple[WebhookEvent, Alert]] = []
         for alert in known:
+            if alert.kind == AlertKind.CONFLICT_OPEN:
+                self._of_conflicts.setdefault(alert.thing, []).append(alert)
+                continue
             group = ContextGroup(alert.agent_id, alert.team_id, alert.profile_name)
             self._alerts.setdefault(group, {})[alert.kind, alert.thing, alert.cause] = alert
 
-    def see(self, assembly: Assembly, found: dict[Key, Finding]) -> None:
+    def see(self, assembly: Assembly, found: Mapping[Key, Finding]) -> None:
         """Apply the problems that a context has, and has no more.
 
         A context from before an alert's last change is ignored.
         """
         mine = self._alerts.setdefault(ContextGroup(assembly.agent_id, assembly.team_id, assembly.profile_name), {})
         for key, finding in found.items():
-            if key not in mine:
-                mine[key] = self._open(assembly, finding)
+            if finding.kind == AlertKind.CONFLICT_OPEN:
+                self._see_conflict(assembly, finding)
+            elif key not in mine:
+                owners = RecordOwners.recorded(assembly)
+                mine[key] = self._open(assembly, finding, owners, assembly.profile_name)
             elif (closed := mine[key].closed) and closed < assembly.created:
                 self._reopen(mine[key], assembly, finding)
-        for key, alert in mine.items():
-            if key in found or alert.thing in self._waiting:
-                continue
+        gone = [alert for key, alert in mine.items() if key not in found]
+        for thing, alerts in self._of_conflicts.items():
+            gone += [] if thing in self._waiting else alerts
+        for alert in gone:
             if alert.closed is None and alert.opened < assembly.created:
                 self._close(alert, assembly)
+
+    def _see_conflict(self, assembly: Assembly, finding: Finding) -> None:
+        """Open or reopen the one alert about a conflict that waits for a person, and close others about it.
+
+        Older alerts are about one profile, so that a conflict may have several.
+        """
+        owners = self._waiting.get(finding.thing)
+        if owners is None:
+            return  # it was decided after this context
+        finding = replace(finding, facts={**finding.facts, "of": owners.narrowest})
+        alerts = self._of_conflicts.setdefault(finding.thing, [])
+        holding = sorted((alert for alert in alerts if alert.is_open), key=_is_settled_then_age)
+        for repeated in holding[1:]:
+            self._close(repeated, assembly)
+        if not alerts:
+            mine = RecordOwners.recorded(assembly)
+            mine = mine if owners.team_id else replace(mine, team_id=None, team_slug="", team_name="")
+            alerts.append(self._open(assembly, finding, mine))
+        elif not holding:
+            newest = max(alerts, key=_closed)
+            if _closed(newest) < assembly.created:
+                self._reopen(newest, assembly, finding)
 
     def write(self) -> None:
         """Write the changes with at most three statements, and one for each alert above internal, and announce them."""
@@ -124,11 +180,11 @@ class AlertUpdates:
             if event == WebhookEvent.ALERT_OPENED:
                 alert_notify(alert)
 
-    def _open(self, assembly: Assembly, finding: Finding) -> Alert:
+    def _open(self, assembly: Assembly, finding: Finding, owners: RecordOwners, profile: str = "") -> Alert:
         kind, thing, cause = finding.key
         alert = Alert(
-            **field_values(RecordOwners.recorded(assembly)),
-            profile_name=assembly.profile_name,
+            **field_values(owners),
+            profile_name=profile,
             kind=kind,
             thing=thing,
             cause=cause,
@@ -158,3 +214,12 @@ class AlertUpdates:
 
 def _detail(finding: Finding) -> dict[str, object]:
     return {"why": finding.why, **finding.facts}
+
+
+def _is_settled_then_age(alert: Alert) -> tuple[bool, datetime.datetime]:
+    """Return what to order the alerts about one conflict by: the oldest that nobody resolved comes first."""
+    return alert.settled is not None, alert.opened
+
+
+def _closed(alert: Alert) -> datetime.datetime:
+    return alert.closed or alert.opened

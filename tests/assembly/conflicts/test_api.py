@@ -14,9 +14,8 @@ from assembly.pipeline.services import assemble
 from teams.models import Team, User
 from teams.organisation.services import organisation_file_create
 from teams.principal import SYSTEM
-from teams.versioned_text.versioned_file import file_save
 from tests.assembly.conflicts.conflict_factories import EIGHTY, NINETY, found_conflict, remember, run_jobs
-from tests.client import Api
+from tests.client import Answer, Api
 
 pytestmark = pytest.mark.django_db
 
@@ -42,10 +41,23 @@ def test_a_conflict_is_listed_read_decided_and_reopened(agent: Agent, team: Team
     assert api.get("conflicts").json()["results"] == []
     assert len(api.get("conflicts?status=resolved").json()["results"]) == 1
     again = api.post(f"conflicts/{conflict.id}/resolve", {"choice": "right"})
-    assert (again.status_code, again.json()["code"]) == (409, "conflict")
+    assert problem(again) == (409, "conflict", "Decided already")
     undone = api.post(f"conflicts/{conflict.id}/undo")
     assert (undone.status_code, undone.json()["status"], undone.json()["resolved_by"]) == (200, "open", None)
-    assert api.post(f"conflicts/{conflict.id}/undo").status_code == 409
+    assert problem(api.post(f"conflicts/{conflict.id}/undo")) == (409, "conflict", "There is no decision to undo")
+
+
+@pytest.mark.parametrize("because", ["text_changed", "not_found"])
+def test_an_outdated_conflict_says_so_in_its_title(agent: Agent, editor: User, because: str) -> None:
+    conflict = found_conflict(agent, agent)
+    Conflict.objects.update(status="gone", gone_because=because)
+    answer = Api(person=editor.principal).post(f"conflicts/{conflict.id}/resolve", {"choice": "both"})
+    assert problem(answer) == (409, "conflict", "The conflict is outdated")
+
+
+def problem(answer: Answer) -> tuple[int, str, str]:
+    said = answer.json()
+    return answer.status_code, said["code"], said["title"]
 
 
 def test_the_contexts_that_included_a_side_are_named(agent: Agent, team: Team, editor: User) -> None:
@@ -141,21 +153,41 @@ def test_outsiders_find_nothing_and_readers_may_not_decide(
     assert reader.post(f"conflicts/{conflict.id}/resolve", {"choice": "both"}).status_code == 403
     assert reader.post(f"conflicts/{conflict.id}/undo").status_code == 403
     assert Api().get("conflicts").status_code == 401
-    assert agent_api.post(f"conflicts/{conflict.id}/resolve", {"choice": "both"}).status_code == 200
 
 
-def test_a_key_needs_the_right_to_edit_files_for_a_conflict_with_one(agent: Agent, team: Team) -> None:
-    remember(agent, EIGHTY)
-    file_save(file=team.files.get(file_key="GOALS"), content=NINETY, expected_version=1, author=SYSTEM.author)
-    run_jobs()
-    conflict = Conflict.objects.get()
-    plain, editing = (
-        Api(api_key_create(agent=agent, name="key", scopes=scopes)[1])
-        for scopes in ([], ["files:write", "team-files:write"])
-    )
-    assert plain.get(f"conflicts/{conflict.id}").status_code == 200
-    assert plain.post(f"conflicts/{conflict.id}/resolve", {"choice": "both"}).status_code == 403
-    assert editing.post(f"conflicts/{conflict.id}/resolve", {"choice": "both"}).status_code == 200
+@pytest.mark.parametrize("scopes", [[], ["files:write", "team-files:write"]])
+def test_an_agents_key_reads_conflicts_and_neither_decides_nor_undoes(
+    agent: Agent, editor: User, scopes: list[str]
+) -> None:
+    conflict = found_conflict(agent, agent)
+    path, api = f"conflicts/{conflict.id}", Api(api_key_create(agent=agent, name="key", scopes=scopes)[1])
+    assert api.get(path).status_code == 200
+    assert len(api.get("conflicts").json()["results"]) == 1
+    edit = {"choice": "edit_left", "text": "Nobody knows."}
+    for body in ({"choice": "left"}, {"choice": "both"}, edit):
+        answer = api.post(f"{path}/resolve", body)
+        said = answer.json()
+        assert (answer.status_code, said["code"], said["title"]) == (403, "forbidden", "Access denied")
+        assert said["detail"].startswith("People decide on conflicts")
+    assert Conflict.objects.get().is_open
+    Api(person=editor.principal).post(f"{path}/resolve", {"choice": "left"})
+    assert api.post(f"{path}/undo").status_code == 403
+    assert Conflict.objects.get().resolution == "left"
+
+
+def test_an_agents_key_still_supersedes_a_memory_of_its_agent(agent: Agent, agent_api: Api) -> None:
+    found_conflict(agent, agent)
+    old, new = agent.memories.get(text=EIGHTY), agent.memories.get(text=NINETY)
+    answer = agent_api.send("PATCH", f"agents/ada/memories/{old.id}", {"superseded_by": str(new.id)}, if_match='"1"')
+    assert answer.status_code == 200
+    assert not Conflict.objects.waiting().exists()
+
+
+def test_a_program_decides_with_an_admin_key(agent: Agent, team: Team, admin: User) -> None:
+    conflict = found_conflict(agent, team)
+    api = Api(api_key_create(agent=None, name="integration", principal=admin.principal)[1])
+    assert api.post(f"conflicts/{conflict.id}/resolve", {"choice": "both"}).status_code == 200
+    assert api.post(f"conflicts/{conflict.id}/undo").status_code == 200
 
 
 def test_only_admins_decide_on_texts_of_the_organisation(agent: Agent, editor: User, admin: User) -> None:

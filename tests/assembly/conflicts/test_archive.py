@@ -5,6 +5,7 @@ import json
 import pytest
 from django.utils import timezone
 
+from agents.keys import api_key_create
 from agents.models import Agent
 from agents.services import agent_create, agent_delete
 from assembly.conflicts.services import Choice, EditedSide, conflict_edit, conflict_resolve
@@ -104,6 +105,20 @@ def test_an_open_conflict_is_decided_by_the_archive_and_a_decision_here_stays(
     assert set(shown(packed(files)).values()) == set()
     Conflict.objects.update(resolution="left")
     assert set(shown(packed(files)).values()) == {"refused"}
+
+
+def test_the_key_of_an_agent_imports_no_decision(agent: Agent, team: Team, editor: User) -> None:
+    conflict = found_conflict(agent, team)
+    conflict_resolve(conflict=conflict, choice="both", principal=editor.principal)
+    files = decisions_in(zipped(scope_of_everything(SYSTEM)))
+    row, _key = api_key_create(agent=agent, name="key", scopes=["files:write", "team-files:write"])
+    key = Principal(
+        kind="agent_key", id=row.id, agent_id=agent.id, team_ids=frozenset({team.id}), scopes=frozenset(row.scopes)
+    )
+    assert set(shown(packed(files), key).values()) == set(), "it is the same"
+    Conflict.objects.update(status="open", resolution="", resolved_at=None, resolved_by="", resolver_name="")
+    assert set(shown(packed(files), key).values()) == {"refused"}
+    assert Conflict.objects.get().is_open
 
 
 def test_a_decision_counts_though_detection_no_longer_finds_the_conflict(

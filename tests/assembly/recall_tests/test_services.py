@@ -31,7 +31,7 @@ from assembly.recall_tests.services import (
 )
 from assembly.records.reader import load_record
 from assembly.rules.catalogue import parse_draft_rule
-from config.http.errors import Conflict, Forbidden, Invalid, NotFound
+from config.http.errors import Forbidden, Invalid, NotFound
 from memories.models import Memory
 from memories.services import MemoryFacts, events_create, memory_create
 from teams.models import Team, User
@@ -204,8 +204,9 @@ def test_the_numbers_of_tests_and_expectations_are_limited(agent: Agent, monkeyp
         create(*many, agent=agent, team=None)
     monkeypatch.setattr(services, "MAX_TESTS", 1)
     create(many[0], agent=agent, team=None)
-    with pytest.raises(Conflict):
+    with pytest.raises(services.TooManyTests) as refused:
         create(many[0], agent=agent, team=None)
+    assert (refused.value.status, refused.value.code, refused.value.title) == (409, "conflict", "Too many recall tests")
 
 
 def test_an_unknown_profile_and_an_agent_of_another_team_are_refused(agent: Agent, team: Team, outsider: User) -> None:

@@ -213,3 +213,22 @@ def test_a_statement_contradicts_its_plain_denial(left: str, right: str) -> None
     (outcome,) = evaluate([pair], similarities_by(WordLlama()), load_classifier())
     found = outcome.found
     assert (found.label, found.kind) == ("conflict", "negation")
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [("The company was founded 2019.", "The company was founded 2021."),
+     ("The contract runs through 2026.", "The contract runs through 2027."),
+     ("The museum opened in early 2019.", "The museum opened in early 2021."),
+     ("The factory ran from 2010-2019.", "The factory ran from 2010-2021."),
+     ("The school was founded in 1887.", "The school was founded in 1897.")],
+)  # fmt: skip
+def test_another_year_is_another_date_and_no_minor_conflict(left: str, right: str) -> None:
+    found = compare_texts(left, right, similarity=0.93)
+    assert (found.label, found.kind) == ("conflict", "date")
+    assert 0.3 < found.severity <= 0.8
+
+
+def test_a_count_that_looks_like_a_year_is_a_number() -> None:
+    found = compare_texts("The hall seats 2019 people.", "The hall seats 2021 people.", similarity=0.93)
+    assert (found.label, found.kind) == ("conflict", "number")

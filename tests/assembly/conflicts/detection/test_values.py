@@ -118,3 +118,19 @@ def test_other_words_and_numbers_are_no_dates(text: str) -> None:
 def test_a_weekday_and_a_day_cannot_be_compared() -> None:
     [monday], [march] = dates_in("on Monday"), dates_in("on 3 March")
     assert monday.distance(march) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "years"),
+    [("The company was founded 2019.", [2019]), ("It runs through 2026.", [2026]), ("The year 2019 was good.", [2019]),
+     ("It began in early 2019 and goes on.", [2019]), ("It opened mid-2019.", [2019]), ("In summer 2019.", [2019]),
+     ("It ends no later than 2026.", [2026]), ("It was built in 1887.", [1887]),
+     ("It ran from 2010-2019.", [2010, 2019]),
+     ("It lasted between 2019 and 2021.", [2019, 2021]), ("Es wurde im Jahr 2019 gegründet.", [2019]),
+     ("Fue fundada en el año 2019.", [2019]),
+     ("It seats 2019 people.", []), ("It has more than 2000.", []), ("It has 1950 members.", []),
+     ("It is sold in 1500 shops.", []), ("Room 2019 is free.", []), ("It rang until 1730.", []),
+     ("OPS-2019 is done.", []), ("It costs 2019.50 euros.", [])],
+)  # fmt: skip
+def test_a_bare_year_is_a_date(text: str, years: list[int]) -> None:
+    assert [one.year for one in dates_in(text)] == years
