@@ -20,7 +20,6 @@ from assembly.conflicts.compared_texts import (
     conflict_between,
     conflicts_between,
     items_of_all_kinds,
-    nearest_texts,
     texts_of,
 )
 from assembly.conflicts.counts import recount_for_owners
@@ -36,6 +35,7 @@ from assembly.conflicts.known_conflicts import (
     undecided_conflicts,
 )
 from assembly.conflicts.language_model.model_in_use import model_in_use
+from assembly.conflicts.nearest_texts import nearest_texts
 from assembly.models import Conflict, ConflictKind, ConflictSide, ConflictStatus
 from assembly.models.conflict import MAX_MODEL_CHARACTERS, MAX_STATEMENT_CHARACTERS
 from assembly.monitoring.alerts.conflict_alerts import conflict_alerts_close

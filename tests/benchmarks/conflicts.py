@@ -95,8 +95,8 @@ def _models() -> "list[tuple[InferenceModel | None, str]]":
 
 
 def _print_found(name: str, texts: Sequence[CorpusText], model: "InferenceModel | None", with_model: str) -> None:
-    from assembly.conflicts.compared_texts import NEAREST, WORDED
     from assembly.conflicts.detection import compare_texts
+    from assembly.conflicts.nearest_texts import NEAREST, WORDED
     from memories.embeddings.wordllama import WordLlama
 
     pairs = find_neighbours(texts, WordLlama(), nearest=NEAREST, worded=WORDED)

@@ -39,6 +39,8 @@ LEAST_COSINE = 0.5
 """The least cosine of two statements in conflict, by the bundled embedder: long texts have many sentences."""
 LEAST_WORDS = 4
 """The least words of a sentence of a longer text that states something: not *Thanks, Ada!*"""
+LEAST_OF_UNLIKE_TEXTS = 0.95
+"""The least probability of a conflict between lines of texts whose cosine is below LEAST_COSINE."""
 LEAST_WORDY_COSINE = 0.2
 """The least cosine of two statements in conflict that share most of what they say: names change a vector much."""
 PLAIN_PROBABILITY, PLAIN_OVERLAP, PLAIN_COSINE = 0.25, 0.65, 0.8
@@ -110,8 +112,8 @@ class Classifier:
         of_conflict = contradiction_features(pair) if is_possible_conflict(pair) else None
         conflict = self.contradiction_of(of_conflict) if of_conflict else 0.0
         is_plain = of_conflict is not None and _differs_in_a_value(of_conflict)
-        least = self.conflict_threshold if pair.place == "notes" else self.long_text_threshold
-        if conflict >= (min(PLAIN_PROBABILITY, least) if is_plain else least):
+        least = min(PLAIN_PROBABILITY, self.conflict_threshold) if is_plain else self._threshold_of(pair)
+        if conflict >= least:
             return Classification("conflict", conflict, subject, conflict)
         chances = self.probabilities(label_features(pair, subject, of_subject))
         duplicate = chances["duplicate"]
@@ -123,6 +125,12 @@ class Classifier:
             others.append("evolving")
         best = max(others, key=lambda label: chances[label])
         return Classification(best, chances[best], subject, conflict, likeliest)
+
+    def _threshold_of(self, pair: Pair) -> float:
+        """Return the least probability of a conflict: the less alike the texts are, the likelier is a cue by chance."""
+        if pair.place == "notes":
+            return self.conflict_threshold
+        return self.long_text_threshold if pair.text_cosine >= LEAST_COSINE else LEAST_OF_UNLIKE_TEXTS
 
     def contradiction_of(self, of_conflict: Features) -> float:
         """Return the probability, 0 to 1, that two statements with a cue contradict each other."""

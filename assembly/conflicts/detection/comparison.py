@@ -159,8 +159,7 @@ def _statement_pairs(
     for (row, column), cosine in cosines.items():
         mine, theirs, is_line = left[row], right[column], (row, column) in lines
         place: PairPlace = "notes" if is_single else "line" if is_line else "texts"
-        text_cosine = cosine if is_line else similarity
-        pair = Pair(mine, theirs, find_cues(mine, theirs), cosine, text_cosine=text_cosine, place=place)
+        pair = Pair(mine, theirs, find_cues(mine, theirs), cosine, text_cosine=similarity, place=place)
         found.append((pair, (row, column)))
     return found
 

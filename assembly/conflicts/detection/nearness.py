@@ -13,9 +13,8 @@ import numpy as np
 from assembly.conflicts.detection.caches import cached_texts
 from assembly.conflicts.detection.lexicon import stem
 from assembly.conflicts.detection.text_statements import whole_sentences
-from assembly.conflicts.detection.word_alignment import word_weight
+from assembly.conflicts.detection.word_alignment import sentence_vectors, word_weight
 from assembly.engine.query_signals import STOP_WORDS
-from memories.embeddings.wordllama import DIMENSIONS, embed
 
 MIN_SIMILARITY = 0.5
 """The least cosine of texts, or of a sentence of each, that are compared whatever their words."""
@@ -71,6 +70,8 @@ def nearness(text: str, other: str, cosine: float) -> float:
     if not (is_short(text) or is_short(other)):
         return 0.0
     mine, theirs = _sentences_of(text), _sentences_of(other)
+    if not mine.words or not theirs.words:
+        return 0.0
     cosines = mine.vectors @ theirs.vectors.T
     return max(_near_cosines(mine.words, theirs.words, cosines), default=0.0)
 
@@ -106,7 +107,7 @@ def searched_pairs(text: str) -> list[tuple[str, str]]:
     else:
         sentences = [heaviest_words(sentence, MAX_WORDS_OF_SENTENCE) for sentence in _pieces(text)]
         groups = [words for words in sentences if len(words) >= LEAST_SHARED][:MAX_SEARCHED_SENTENCES]
-    pairs = (tuple(sorted(pair)) for words in groups for pair in combinations(words, 2))
+    pairs = (combination for words in groups for combination in combinations(sorted(words), 2))
     return list(dict.fromkeys(pairs))
 
 
@@ -128,9 +129,10 @@ def _sentences_bytes(text: str) -> int:
 @cached_texts(MAX_SENTENCES_BYTES, _sentences_bytes)
 def _sentences_of(text: str) -> _Sentences:
     pieces = _pieces(text)
-    embedded = [(piece, vector) for piece, vector in zip(pieces, embed(pieces), strict=True) if vector is not None]
-    vectors = np.array([vector for _, vector in embedded]) if embedded else np.zeros((0, DIMENSIONS))
-    return _Sentences([words_of(piece) for piece, _ in embedded], vectors)
+    found = [
+        (words_of(piece), row) for piece, row in zip(pieces, sentence_vectors(pieces), strict=True) if row is not None
+    ]
+    return _Sentences([words for words, _ in found], np.array([row for _, row in found]))
 
 
 def _words_bytes(text: str) -> int:

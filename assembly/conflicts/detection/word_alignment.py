@@ -38,6 +38,11 @@ def word_weight(word: str) -> float:
     return min(MAX_WEIGHT, vector_length(word) / WEIGHT_LENGTH)
 
 
+def sentence_vectors(sentences: list[str]) -> list[Vector | None]:
+    """Return the unit vector of each sentence; None for one without a known word."""
+    return list(embed(sentences))
+
+
 @cached_words(CACHED_WORDS, SENTENCES_BYTES)
 def text_similarity(one: str, other: str) -> float:
     """Return the cosine of two sentences."""

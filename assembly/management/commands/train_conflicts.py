@@ -7,11 +7,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from assembly.conflicts.compared_texts import NEAREST, WORDED
 from assembly.conflicts.detection.classifier_fitting import UnrelatedTexts, classifier_text
 from assembly.conflicts.detection.figures import similarities_by
 from assembly.conflicts.detection.labelled_pairs import LabelledPair, load_pairs
 from assembly.conflicts.detection.neighbours import find_neighbours, load_corpus
+from assembly.conflicts.nearest_texts import NEAREST, WORDED
 from config.http.errors import DossierError
 from memories.embeddings.base import Embedder
 from memories.embeddings.registry import find_embedder

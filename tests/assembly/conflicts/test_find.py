@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from agents.models import Agent, AgentFile
 from agents.services import agent_create, agent_delete
-from assembly.conflicts import compared_texts
+from assembly.conflicts import nearest_texts
 from assembly.conflicts.compared_texts import ComparedText
 from assembly.conflicts.find import noted_conflicts_find
 from assembly.conflicts.services import conflict_resolve
@@ -130,7 +130,7 @@ the lower drawer; the blue ones belong to the night shift, and nobody borrows th
 def test_a_line_of_a_passage_is_found_though_the_passage_is_about_something_else(
     agent: Agent, team: Team, kind: str, first: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compared_texts, "NEAREST", 0)
+    monkeypatch.setattr(nearest_texts, "NEAREST", 0)
 
     def write() -> None:
         if kind == "document":

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import call_command
 
 from agents.models import Agent
-from assembly.conflicts import compared_texts, find
+from assembly.conflicts import compared_texts, find, nearest_texts
 from assembly.conflicts.counts import recount_open_conflicts
 from assembly.conflicts.find import item_conflicts_find, noted_conflicts_find
 from assembly.conflicts.known_conflicts import close_unfound
@@ -172,10 +172,10 @@ def test_texts_that_are_nearer_hide_no_other_side(
     first, second = (remember(agent, text) for text in texts)
     run_jobs()
     conflict = Conflict.objects.first() or conflict_between(first, second)
-    monkeypatch.setattr(compared_texts, "NEAREST", 0)
-    monkeypatch.setattr(compared_texts, "WORDED", 0)
+    monkeypatch.setattr(nearest_texts, "NEAREST", 0)
+    monkeypatch.setattr(nearest_texts, "WORDED", 0)
     [text] = compared_texts.texts_of("memory", first.id) or []
-    assert compared_texts.nearest_texts(text) == []
+    assert nearest_texts.nearest_texts(text) == []
     compare_all()
     assert state(conflict)[0] == status
 
@@ -198,8 +198,8 @@ def test_a_passage_is_compared_again(agent: Agent, team: Team, kind: str, monkey
     conflict = compared_texts.conflict_between(left, right, **words, **measures)
     conflict.explain()
     conflict.save(force_insert=True)
-    monkeypatch.setattr(compared_texts, "NEAREST", 0)
-    monkeypatch.setattr(compared_texts, "WORDED", 0)
+    monkeypatch.setattr(nearest_texts, "NEAREST", 0)
+    monkeypatch.setattr(nearest_texts, "WORDED", 0)
     assert item_conflicts_find(kind="memory", id_=memory.id) == [conflict]
     assert state(conflict) == ("gone", "not_found", True)
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from agents.models import Agent
-from assembly.conflicts.compared_texts import nearest_texts, texts_of
+from assembly.conflicts.compared_texts import texts_of
+from assembly.conflicts.nearest_texts import nearest_texts
 from config.db.statements import execute_sql, fetch_rows
 from memories.lifecycle.thing_tables import DOCUMENTS
 from memories.lifecycle.tiers import Tier
