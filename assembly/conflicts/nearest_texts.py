@@ -10,9 +10,9 @@ from django.db import transaction
 from agents.models import AgentTeam
 from assembly.conflicts.compared_texts import COMPARED_FILES, ComparedText, entity_texts, memory_texts
 from assembly.conflicts.detection.nearness import (
+    FURTHER_RATIO,
     LEAST_SIMILARITY,
     MAX_SHORT,
-    MAX_WORDED_RATIO,
     is_short,
     nearness,
     searched_pairs,
@@ -27,8 +27,8 @@ from memories.models.file_passage import FILE_MODELS
 
 NEAREST = 20
 """The number of texts, of all kinds together, with which a text is compared."""
-WORDED = 10
-"""The most further memories and passages with which a text is compared because of their common words."""
+FURTHER = 10
+"""The most further texts with which a text is compared, because of common words or of a line."""
 _NO_VECTORS = EmbeddingModel("", 0, "embedding")
 """An embedding model of which no row has a vector."""
 
@@ -56,7 +56,7 @@ WITH near AS (
         WHERE {of_agents} AND {here} AND {slot} IS NOT NULL AND id <> %(item)s
         ORDER BY {distance} LIMIT %(nearest)s)
 )
-SELECT kind, id, 1 - distance FROM near WHERE distance <= %(farthest)s ORDER BY distance, kind, id LIMIT %(nearest)s
+SELECT kind, id, 1 - distance FROM near WHERE distance <= %(farthest)s ORDER BY distance, kind, id
 """
 # Each text has both words of a pair, so that the index of words leaves few rows. One of two texts has to be short.
 WORDED_SQL = """
@@ -97,9 +97,9 @@ def nearest_texts(text: ComparedText) -> list[ComparedText]:
     """Return the texts near to this one that a context may include together with it, the nearest in meaning first.
 
     Those are the texts of its owner, of the teams of an agent or the agents of a team, and of the organisation. At most
-    NEAREST are returned, and at most WORDED more that share its words: a name or number changes the vector of a short
-    text much, and the vector of a passage says little about one line of it. None is returned for a text without a
-    vector.
+    NEAREST are returned, and at most FURTHER others with a line near to it: a name or number changes the vector of a
+    short text much, and the vector of a passage says little about one line of it. They are among the nearest of each
+    kind, and among those that have two of its heavy words. None is returned for a text without a vector.
     """
     if text.vector is None:
         return []
@@ -130,15 +130,15 @@ def nearest_texts(text: ComparedText) -> list[ComparedText]:
         "language": text.language,
         "is_short": is_short(text.text),
         "most": MAX_SHORT,
-        "worded": MAX_WORDED_RATIO * WORDED,
+        "worded": FURTHER_RATIO * FURTHER,
     }
     with transaction.atomic():
         execute_sql(SETTINGS_SQL)
         rows = fetch_rows(NEAREST_SQL.format(**parts), parameters)
         found = {(kind, id_) for kind, id_, _ in rows}
         worded = fetch_rows(WORDED_SQL.format(**parts), parameters) if pairs else []
-    worded = [row for row in worded if tuple(row[:2]) not in found]
-    return _near(text, _load_found(rows)) + _near(text, _load_found(worded))[:WORDED]
+    further = [*rows[NEAREST:], *[row for row in worded if tuple(row[:2]) not in found]]
+    return _near(text, _load_found(rows[:NEAREST])) + _near(text, _load_found(further))[:FURTHER]
 
 
 def _near(text: ComparedText, others: Iterable[ComparedText]) -> list[ComparedText]:

@@ -112,6 +112,19 @@ def require_guard_allowed(principal: Principal, text: GuardedText) -> None:
         )
 
 
+def require_guard_removable(principal: Principal, text: GuardedText) -> None:
+    """Check that the principal may remove the text's guard. Raises Forbidden.
+
+    A guard of an agent's own file stops the agent, too, so that its keys remove only one that a key of it has set.
+    """
+    require_guard_allowed(principal, text)
+    if principal.kind != "agent_key" or not text.agent:
+        return
+    setter = PublicationGuard.objects.filter(about=text.about).values_list("set_by", flat=True).first()
+    if setter not in {f"key:{id_}" for id_ in text.agent.api_keys.values_list("id", flat=True)}:
+        raise Forbidden("People set this guard, or an admin key did. Ask an editor of the agent to remove it.")
+
+
 def _find_text(about: str) -> GuardedText | None:
     ref = Ref.parse(about)
     if ref.kind == PROFILE:

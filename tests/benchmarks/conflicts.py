@@ -14,7 +14,9 @@ Six further writers were asked for natural texts, most of whose contradictions h
 `reports.jsonl`. No weight or rule was made or chosen with them. The shipped language model was trained with
 `everyday`, `companies`, `remembered` and `rules`, with `contrasts.jsonl`, which a developer wrote, and with
 `writers.jsonl` of four more writers. `writers_held.jsonl` is a sixth of the pairs of these four, and `newcomers.jsonl`
-is of a writer who saw neither the code nor other pairs: nothing was made or chosen with the latter.
+is of a writer who saw neither the code nor other pairs: nothing was made or chosen with the latter. `lines.jsonl`
+are notes and passages, by three strangers: one line of the passage may contradict the note. Limits were chosen with
+them; `lines_unseen.jsonl` is of a fourth stranger, and was measured when all was decided.
 `held_out.jsonl`, `fresh.jsonl` (other styles) and `notes.jsonl` (short notes and German) are not trained with, but
 the false alarms of `held_out` and `fresh` were read, a guard was made for one of `fresh`, and variants were chosen by
 the figures of all three. The cosines are those of the bundled embedder.
@@ -62,6 +64,7 @@ PAIRS = Path(__file__).parents[1] / "assembly" / "conflicts" / "pairs"
 _OTHERS = (
     *("sealed", "opened", "train", "fresh", "notes", "wide", "varied", "strangers", "third", "voices"),
     *("everyday", "companies", "institutions", "remembered", "rules", "reports", "writers_held", "newcomers"),
+    *("lines", "lines_unseen"),
 )
 FILES = {
     "held_out": "",
@@ -96,10 +99,10 @@ def _models() -> "list[tuple[InferenceModel | None, str]]":
 
 def _print_found(name: str, texts: Sequence[CorpusText], model: "InferenceModel | None", with_model: str) -> None:
     from assembly.conflicts.detection import compare_texts
-    from assembly.conflicts.nearest_texts import NEAREST, WORDED
+    from assembly.conflicts.nearest_texts import FURTHER, NEAREST
     from memories.embeddings.wordllama import WordLlama
 
-    pairs = find_neighbours(texts, WordLlama(), nearest=NEAREST, worded=WORDED)
+    pairs = find_neighbours(texts, WordLlama(), nearest=NEAREST, further=FURTHER)
     compared = [compare_texts(pair.left, pair.right, similarity=pair.similarity, model=model) for pair in pairs]
     found = [one for one in compared if one.label == "conflict"]
     if os.environ.get("SHOW"):

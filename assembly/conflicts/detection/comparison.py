@@ -25,8 +25,9 @@ MAX_PAIRS = 40
 """The most pairs of statements that are compared, those with most common words first."""
 MAX_SPLIT, MAX_CLAUSE_PAIRS = 3, 10
 """The most statements of a text that are split into clauses, and the most pairs of these that are compared."""
-MAX_LINES, LEAST_OF_LINES = 2, 0.2
-"""The most lines of a longer text that are compared with a note as another note would be, and their least cosine."""
+MAX_OF_NOTE, MAX_LINES, LEAST_OF_LINES = 3, 2, 0.2
+"""The most statements of a note, and the most pairs of one of them and a line of a longer text that are compared almost
+as two notes would be, with their least cosine."""
 DECIDED: tuple[Label, ...] = ("conflict", "evolving", "duplicate")
 """The labels after which clauses are not compared."""
 
@@ -155,10 +156,11 @@ def _statement_pairs(
         for _, row, column in likely
     }
     lines = _lines_of_note(left, right, cosines)
+    line: PairPlace = "line" if min(len(left), len(right)) == 1 else "lines"
     found: list[tuple[Pair, tuple[int, int]]] = []
     for (row, column), cosine in cosines.items():
         mine, theirs, is_line = left[row], right[column], (row, column) in lines
-        place: PairPlace = "notes" if is_single else "line" if is_line else "texts"
+        place: PairPlace = "notes" if is_single else line if is_line else "texts"
         pair = Pair(mine, theirs, find_cues(mine, theirs), cosine, text_cosine=similarity, place=place)
         found.append((pair, (row, column)))
     return found
@@ -167,8 +169,8 @@ def _statement_pairs(
 def _lines_of_note(
     left: Sequence[Statement], right: Sequence[Statement], cosines: Mapping[tuple[int, int], float]
 ) -> list[tuple[int, int]]:
-    """Return the places of the lines of a longer text that are nearest to a text of one statement."""
-    if 1 not in (len(left), len(right)):
+    """Return the places of the statements of a note and of the lines of the other text that are nearest in meaning."""
+    if min(len(left), len(right)) > MAX_OF_NOTE:
         return []
     near = [place for place, cosine in cosines.items() if cosine >= LEAST_OF_LINES]
     near.sort(key=lambda place: (-cosines[place], sorted((left[place[0]].text, right[place[1]].text))))

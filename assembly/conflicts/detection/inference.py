@@ -26,7 +26,7 @@ from assembly.conflicts.detection.statement import Statement
 
 MAX_INFERRED_PAIRS = 4
 """The most pairs of statements of two texts about which a model is asked, those nearest in meaning first."""
-ERROR_SHARES: Mapping[PairPlace, float] = {"notes": 1.0, "line": 0.5, "texts": 0.25}
+ERROR_SHARES: Mapping[PairPlace, float] = {"notes": 1.0, "line": 0.5, "lines": 0.25, "texts": 0.25}
 """The share of the threshold's distance from 1 that a contradiction may have: the more pairs of two texts are compared,
 the likelier one of them is called a contradiction by chance.
 """
@@ -75,8 +75,7 @@ def refute(pair: Pair, before: Classification, model: InferenceModel) -> Classif
     if not (answers := model.infer(list(_directions(pair)))):
         return None
     contradiction = _of_both(*answers).contradiction
-    is_sure = is_of_values and pair.place != "texts"
-    if contradiction >= (LEAST_OF_VALUES if is_sure else 2 * model.threshold - 1):
+    if contradiction >= (LEAST_OF_VALUES if is_of_values else 2 * model.threshold - 1):
         return None
     return Classification("similar", 1 - contradiction, before.subject, contradiction)
 
@@ -146,7 +145,7 @@ def _may_be_asked(pair: Pair) -> bool:
     if pair.place == "notes":
         return True
     is_long = not _is_short(pair.left) and not _is_short(pair.right)
-    return is_long and not _goes_on(pair) and (pair.place == "line" or pair.cosine >= LEAST_COSINE)
+    return is_long and not _goes_on(pair) and (pair.place != "texts" or pair.cosine >= LEAST_COSINE)
 
 
 def _is_sentence(statement: Statement) -> bool:

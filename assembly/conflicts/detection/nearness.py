@@ -16,8 +16,8 @@ from assembly.conflicts.detection.text_statements import whole_sentences
 from assembly.conflicts.detection.word_alignment import sentence_vectors, word_weight
 from assembly.engine.query_signals import STOP_WORDS
 
-MIN_SIMILARITY = 0.5
-"""The least cosine of texts, or of a sentence of each, that are compared whatever their words."""
+MIN_SIMILARITY, MIN_LINE_SIMILARITY = 0.5, 0.3
+"""The least cosine of texts that are compared whatever their words, and of a note and a line with a common word."""
 LEAST_SIMILARITY, MAX_SHORT, LEAST_SHARED = 0.2, 300, 2
 """The least cosine, the most characters, and the least common words of texts that are compared for their words."""
 MAX_SENTENCES = 24
@@ -25,8 +25,8 @@ MAX_SENTENCES = 24
 MAX_WORDS, MAX_WORDS_OF_SENTENCE, MAX_SEARCHED_SENTENCES = 6, 4, 12
 """The most words by which other texts are searched for: of a short text, of a sentence of a long one, and the most
 sentences."""
-MAX_WORDED_RATIO = 3
-"""How many texts found by words are looked at more closely for each that is compared."""
+FURTHER_RATIO = 3
+"""How many texts that were found by words are looked at more closely for each that is compared."""
 MAX_LETTERS = 40
 MAX_CACHE_BYTES, MAX_SENTENCES_BYTES = 4_000_000, 8_000_000
 SENTENCE_BYTES = 2_400
@@ -82,7 +82,7 @@ def _near_cosines(
     for row, column in np.argwhere(cosines >= LEAST_SIMILARITY).tolist():
         cosine = float(cosines[row, column])
         shared = len(mine[row] & theirs[column])
-        if shared >= LEAST_SHARED or (shared and cosine >= MIN_SIMILARITY):
+        if shared >= LEAST_SHARED or (shared and cosine >= MIN_LINE_SIMILARITY):
             yield min(1.0, cosine)
 
 

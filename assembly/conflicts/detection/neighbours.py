@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from assembly.conflicts.detection.nearness import (
-    MAX_WORDED_RATIO,
+    FURTHER_RATIO,
     may_share_subject,
     nearness,
     searched_pairs,
@@ -46,10 +46,10 @@ class Neighbours:
     similarity: float
 
 
-def find_neighbours(texts: Sequence[CorpusText], embedder: Embedder, *, nearest: int, worded: int) -> list[Neighbours]:
+def find_neighbours(texts: Sequence[CorpusText], embedder: Embedder, *, nearest: int, further: int) -> list[Neighbours]:
     """Return the pairs of texts that workers compare: each with those that are near among the `nearest` ones.
 
-    Up to `worded` more have two of its heavy words.
+    Up to `further` more are near by a line; those with two of its heavy words are among them.
     """
     vectors = _vectors(texts, embedder)
     items, owners = np.array([text.item for text in texts]), np.array([text.owner for text in texts])
@@ -66,9 +66,11 @@ def find_neighbours(texts: Sequence[CorpusText], embedder: Embedder, *, nearest:
             return nearness(text.text, texts[other].text, float(cosines[other]))
 
         near = order[:nearest]
-        having = {one for pair in searched_pairs(text.text) for one in _with_both(with_word, *pair)} - {*near}
-        found = [other for other in order if other in having and cosines[other] > -1][: MAX_WORDED_RATIO * worded]
-        near += sorted(found, key=lambda other: -closeness(other))[:worded]
+        having = {one for pair in searched_pairs(text.text) for one in _with_both(with_word, *pair)}
+        reached = [other for other in order[nearest:] if cosines[other] > -1]
+        worded = [other for other in reached if other in having][: FURTHER_RATIO * further]
+        found = {*worded, *reached[: FURTHER_RATIO * further]}
+        near += sorted(found, key=lambda other: (-closeness(other), other))[:further]
         for other in near:
             theirs = texts[other]
             if closeness(other) > 0 and may_share_subject(text.text, text.names, theirs.text, theirs.names):

@@ -11,7 +11,7 @@ from assembly.conflicts.detection.classifier_fitting import UnrelatedTexts, clas
 from assembly.conflicts.detection.figures import similarities_by
 from assembly.conflicts.detection.labelled_pairs import LabelledPair, load_pairs
 from assembly.conflicts.detection.neighbours import find_neighbours, load_corpus
-from assembly.conflicts.nearest_texts import NEAREST, WORDED
+from assembly.conflicts.nearest_texts import FURTHER, NEAREST
 from config.http.errors import DossierError
 from memories.embeddings.base import Embedder
 from memories.embeddings.registry import find_embedder
@@ -84,7 +84,7 @@ def _unrelated(file: Path, embedder: Embedder) -> UnrelatedTexts:
         texts = load_corpus(file)
     except ValueError as error:
         raise CommandError(str(error)) from error
-    return UnrelatedTexts(find_neighbours(texts, embedder, nearest=NEAREST, worded=WORDED), len(texts))
+    return UnrelatedTexts(find_neighbours(texts, embedder, nearest=NEAREST, further=FURTHER), len(texts))
 
 
 def _pairs(file: Path) -> Sequence[LabelledPair]:

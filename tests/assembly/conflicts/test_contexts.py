@@ -19,6 +19,7 @@ from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.profiles.services import profile_create
 from assembly.records.reader import load_record, replay
+from assembly.records.warnings import flagged_conflicts
 from assembly.simulation.rerun.services import rerun_today
 from assembly.simulation.time_travel.services import assemble_as_of
 from config.db.statements import Statement
@@ -198,6 +199,24 @@ def test_unread_conflicts_are_a_coherence_failure_and_are_not_cached(
     assert not remembered
     assert context(agent, team).assembly.warnings == ["CONFLICT_FLAGGED"]
     assert remembered
+
+
+def test_the_default_profile_warns_and_its_content_is_as_without_conflicts(
+    agent: Agent, team: Team, editor: User
+) -> None:
+    remember(agent, EIGHTY)
+    remember(team, NINETY)
+    before = context(agent, team, profile="conversation")
+    run_jobs()
+    disputed = context(agent, team, profile="conversation")
+    assert EIGHTY in disputed.content
+    assert NINETY in disputed.content
+    assert (disputed.content, disputed.assembly.warnings) == (before.content, ["CONFLICT_FLAGGED"])
+    assert [one.id for one in flagged_conflicts(load_record(disputed.assembly))] == [str(Conflict.objects.get().id)]
+    decide(EIGHTY, SYSTEM)
+    decided = context(agent, team, profile="conversation")
+    assert NINETY not in decided.content, "the memory that does not hold is archived"
+    assert decided.assembly.warnings == []
 
 
 def test_simulations_reconcile_as_contexts_do(agent: Agent, team: Team, editor: User) -> None:

@@ -173,7 +173,7 @@ def test_texts_that_are_nearer_hide_no_other_side(
     run_jobs()
     conflict = Conflict.objects.first() or conflict_between(first, second)
     monkeypatch.setattr(nearest_texts, "NEAREST", 0)
-    monkeypatch.setattr(nearest_texts, "WORDED", 0)
+    monkeypatch.setattr(nearest_texts, "FURTHER", 0)
     [text] = compared_texts.texts_of("memory", first.id) or []
     assert nearest_texts.nearest_texts(text) == []
     compare_all()
@@ -199,7 +199,7 @@ def test_a_passage_is_compared_again(agent: Agent, team: Team, kind: str, monkey
     conflict.explain()
     conflict.save(force_insert=True)
     monkeypatch.setattr(nearest_texts, "NEAREST", 0)
-    monkeypatch.setattr(nearest_texts, "WORDED", 0)
+    monkeypatch.setattr(nearest_texts, "FURTHER", 0)
     assert item_conflicts_find(kind="memory", id_=memory.id) == [conflict]
     assert state(conflict) == ("gone", "not_found", True)
 
@@ -247,7 +247,7 @@ def test_what_was_compared_while_the_model_rested_stays(
     document_split(id_=item.id)
     run_jobs()
     found = list(Conflict.objects.filter(kind="meaning"))
-    assert len(found) == 2
+    assert len(found) == 4, "each passage contradicts each memory"
     model = in_use.model_in_use()
     assert model
     monkeypatch.setattr(model, "_failures", 1)

@@ -254,6 +254,19 @@ def test_an_agent_guards_no_text_of_its_team_that_people_wrote(agent: Agent, adm
     assert api.delete(f"recall-tests/guards/{mine.json()['id']}").status_code == 204
 
 
+def test_an_agent_removes_no_guard_that_people_set_on_its_file(knowledge: AgentFile, agent: Agent) -> None:
+    api = Api(api_key_create(agent=agent, scopes=["read", "files:write"], principal=SYSTEM)[1])
+    guard(knowledge.about)
+    of_people = PublicationGuard.objects.get()
+    assert problem(api.delete(f"recall-tests/guards/{of_people.id}"))[0] == 403
+    assert PublicationGuard.objects.get() == of_people
+    of_people.delete()
+    mine = api.post("recall-tests/guards", {"agent": agent.slug, "file": "KNOWLEDGE"})
+    assert mine.status_code == 201
+    another = Api(api_key_create(agent=agent, scopes=["read", "files:write"], principal=SYSTEM)[1])
+    assert another.delete(f"recall-tests/guards/{mine.json()['id']}").status_code == 204
+
+
 def test_a_test_that_failed_before_refuses_nothing_and_is_named(
     refund_test: RecallTest, knowledge: AgentFile, agent: Agent, team: Team, admin_api: Api
 ) -> None:

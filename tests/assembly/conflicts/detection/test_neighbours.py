@@ -36,7 +36,7 @@ def test_texts_near_in_meaning_of_one_owner_are_neighbours() -> None:
         ("The ferry leaves at noon.", "d", "edda"),
         ("The ferry leaves at one.", "e", ""),
     )
-    found = find_neighbours(corpus, WordLlama(), nearest=20, worded=0)
+    found = find_neighbours(corpus, WordLlama(), nearest=20, further=0)
     assert [(one.left, one.right) for one in found] == [
         (corpus[0].text, corpus[1].text),
         (corpus[0].text, corpus[4].text),
@@ -48,9 +48,9 @@ def test_texts_near_in_meaning_of_one_owner_are_neighbours() -> None:
 
 def test_only_the_nearest_are_compared_and_no_two_parts_of_one_item() -> None:
     corpus = texts(*((f"The ferry leaves at {hour}.", f"{hour // 2}", "luna") for hour in range(6)))
-    nearest = find_neighbours(corpus, WordLlama(), nearest=1, worded=0)
+    nearest = find_neighbours(corpus, WordLlama(), nearest=1, further=0)
     assert 3 <= len(nearest) <= 6
-    everything = find_neighbours(corpus, WordLlama(), nearest=20, worded=0)
+    everything = find_neighbours(corpus, WordLlama(), nearest=20, further=0)
     assert len(everything) == 6 * 5 / 2 - 3
 
 
@@ -72,7 +72,7 @@ def test_a_line_of_a_longer_text_is_near_to_a_note_whatever_the_rest_is() -> Non
     assert is_near("The Bergen depot opens at 7.", RULES, 0.1)
     assert is_near(RULES, "The Bergen depot opens at 7.", 0.1)
     assert is_near("We park forklifts in front of the chargers overnight.", RULES, 0.1)
-    assert not is_near("Bergen is a rainy town. Tools hang above the bench.", RULES, 0.1)
+    assert not is_near("The bakery sells rye bread. Tools hang above the bench.", RULES, 0.1)
     assert not is_near("Nora reports on working conditions.", RULES, 0.1)
     assert not is_near("??", RULES, 0.1)
     assert not is_near("", RULES, 0.1)
@@ -96,8 +96,8 @@ def test_a_text_is_compared_with_those_that_have_two_of_its_words() -> None:
     corpus += texts(("Tools hang in the shed.", "b", "luna"))
     corpus += texts(("Tools hang in the shed, in order.\nThe key of the boathouse: Ben has it.", "c", "luna"))
     pairs = [
-        {(one.left, one.right) for one in find_neighbours(corpus, WordLlama(), nearest=1, worded=worded)}
-        for worded in (0, 1)
+        {(one.left, one.right) for one in find_neighbours(corpus, WordLlama(), nearest=1, further=further)}
+        for further in (0, 1)
     ]
     wanted = corpus[0].text, corpus[-1].text
     assert wanted not in pairs[0]
@@ -119,7 +119,7 @@ def test_entities_are_compared_with_texts_that_name_them() -> None:
         CorpusText("Who is the pilot of the ferry?", "c", reach=everywhere),
         CorpusText("Ben (Person): pilot of the ferry", "d", names=frozenset(("ben",)), reach=everywhere),
     ]
-    found = find_neighbours(corpus, WordLlama(), nearest=20, worded=0)
+    found = find_neighbours(corpus, WordLlama(), nearest=20, further=0)
     entity, said, asked, other = (text.text for text in corpus)
     pairs = {frozenset((one.left, one.right)) for one in found}
     assert frozenset((entity, said)) in pairs
