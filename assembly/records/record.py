@@ -32,6 +32,7 @@ from assembly.records.encoding import (
     pieces_of_levels,
 )
 from assembly.records.insert_sql import insert_assembly, new_texts
+from assembly.records.item_vectors import mean_coherence
 from assembly.records.summaries import EXTRACTIVE, store_summaries
 from assembly.sources.base import SourceReport
 from assembly.sources.time_budget import TimeBudget
@@ -114,9 +115,16 @@ def record(
         sensitivity=max((one.sensitivity for one in candidates), default=0),
     )
     assembly.sensitivity = max(assembly.sensitivity, least_sensitivity)
+    # A context that is late already does not wait for optional work: it is measured as those without vectors are.
+    is_late = WarningCode.TIME_EXCEEDED in warnings
+    coherence = None if is_late else mean_coherence(request.topic, profile, candidates, assembled, least_sensitivity)
     contents = {
         # Whoever follows the record would otherwise have to replay it for its text.
-        "request": {**wishes, "completeness": completeness(named_entities(wishes), assembled.content)},
+        "request": {
+            **wishes,
+            "completeness": completeness(named_entities(wishes), assembled.content),
+            **({} if coherence is None else {"coherence": coherence}),
+        },
         "profile": composed.profile,
         "sections": [field_values(section) for section in assembled.sections],
         "sources": [_report_document(report) for report in reports],
