@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from assembly.engine.priority import DECIMALS
 from assembly.engine.profile import Profile, Shape
 from assembly.engine.quality import item_coherence, vector_coherence
-from assembly.engine.types import Candidate, EngineResult
+from assembly.engine.types import Candidate, Decision
 from assembly.models import text_hash
 from config.caching.process_cache import ProcessCache
 from config.http.cpu_budget import TookTooLong, TooCostly, cpu_budget, cpu_seconds_left
@@ -30,7 +30,7 @@ MAX_CHARACTERS = 2_000
 """The number of characters of a text that are embedded."""
 CPU_SHARE = 0.5
 """The share of the remaining CPU time of a request that the comparison may use."""
-MAX_CACHE_BYTES = 8_000_000
+MAX_CACHE_BYTES = 4_000_000
 ENTRY_BYTES = 1_500
 """Approximate bytes of memory of a cached vector with its key."""
 WHOLE_SHAPES: frozenset[Shape] = frozenset({"text", "note"})
@@ -42,14 +42,14 @@ _cache = ProcessCache[bytes, Vector]("item_vectors", MAX_CACHE_BYTES, lambda _: 
 
 
 def mean_coherence(
-    topic: str, profile: Profile, candidates: Sequence[Candidate], assembled: EngineResult, level: int
+    topic: str, profile: Profile, candidates: Sequence[Candidate], decisions: Sequence[Decision], level: int
 ) -> float | None:
     """Return the mean c of the included items, by `assembly.engine.quality`; None if it is known of none, or if the
     request has too little time for it.
 
     `level` is the least sensitivity of all texts. The first MAX_ITEMS items count; a whole file does not.
     """
-    measured = _measured_items(profile, candidates, assembled)
+    measured = _measured_items(profile, candidates, decisions)
     try:
         with cpu_budget(cpu_seconds_left() * CPU_SHARE):
             cosines = _largest_cosines((topic, level), [(one.text, max(level, one.sensitivity)) for one, _ in measured])
@@ -65,13 +65,13 @@ def mean_coherence(
 
 
 def _measured_items(
-    profile: Profile, candidates: Iterable[Candidate], assembled: EngineResult
+    profile: Profile, candidates: Iterable[Candidate], decisions: Iterable[Decision]
 ) -> list[tuple[Candidate, Signals]]:
     """Return the included items that count, each once, with their signals."""
     whole = {section.key for section in profile.sections if section.shape in WHOLE_SHAPES}
     offered = {(candidate.section, candidate.ref): candidate for candidate in candidates}
     found: dict[str, tuple[Candidate, Signals]] = {}
-    for decision in assembled.decisions:
+    for decision in decisions:
         if not decision.included or decision.ref in found:
             continue
         candidate, signals = offered[decision.section, decision.ref], dict(decision.signals)
