@@ -11,13 +11,13 @@ from statistics import fmean
 import numpy as np
 from numpy.typing import NDArray
 
-from assembly.engine.priority import DECIMALS
+from assembly.engine.linear_ranker import DECIMALS
 from assembly.engine.profile import Profile, Shape
 from assembly.engine.quality import item_coherence, vector_coherence
 from assembly.engine.types import Candidate, Decision
 from assembly.models import text_hash
 from config.caching.process_cache import ProcessCache
-from config.http.cpu_budget import TookTooLong, TooCostly, cpu_budget, cpu_seconds_left
+from config.http.cpu_budget import TooCostly, TookTooLong, cpu_budget, cpu_seconds_left
 from memories.embeddings.base import Vector
 from memories.embeddings.wordllama import DIMENSIONS, embed
 from teams.sensitivity import may_cache

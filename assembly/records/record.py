@@ -88,8 +88,8 @@ def record(
 
     `warnings` are codes of the whole context and of its sources. `wishes` holds the recorded fields of the request that
     have no column; JSON-safe. The record is as sensitive as its most sensitive candidate, included or not, because its
-    page tells all of them. Within `seconds_left`, its items are compared for its coherence, else it is recorded without.
-    Raises StaleRead, and stores no assembly, if the expected change counters have moved.
+    page tells all of them. Within `seconds_left`, its items are compared for its coherence, else it
+    is recorded without. Raises StaleRead, and stores no assembly, if the expected change counters have moved.
     """
     id_ = uuid7()
     composed = _compose_pieces(profile, candidates, assembled)

@@ -26,7 +26,7 @@ from tests.assembly.conflicts.conflict_factories import remember
 
 INTERNAL, RESTRICTED = Sensitivity.INTERNAL, Sensitivity.RESTRICTED
 TOPIC = "volcanoes of Iceland"
-FERRY, BOAT = "The ferry leaves the harbour at eight.", "The boat departs from the pier in the morning."
+FERRY, BOAT = "The ferry leaves the harbour at eight.", "The ferry to the island leaves at noon."
 PROFILE = Profile(
     name="test",
     version=1,
@@ -44,11 +44,11 @@ def nothing_cached() -> Iterator[None]:
     item_vectors._cache.clear()
 
 
-def coherence(*texts: str, topic: str = TOPIC, level: int = INTERNAL, section: str = "memories", **signals: float) -> Any:
+def coherence(*texts: str, topic: str = TOPIC, section: str = "memories", **signals: float) -> Any:
     """The mean c of items with these texts, all included, with these signals."""
     offered = [Candidate(ref=f"memory:{place}@1", section=section, text=text) for place, text in enumerate(texts)]
     decisions = [Decision(one.ref, section, Code.FITS, signals=tuple(signals.items())) for one in offered]
-    return mean_coherence(topic, PROFILE, offered, decisions, level)
+    return mean_coherence(topic, PROFILE, offered, decisions, INTERNAL)
 
 
 def test_items_about_one_thing_fit_each_other_however_far_the_topic() -> None:
@@ -171,8 +171,7 @@ def test_a_context_that_is_late_is_not_compared(agent: Agent, monkeypatch: pytes
 
 
 @pytest.mark.django_db
-def test_an_appended_event_is_compared_with_the_items(agent: Agent, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_appended_event_is_compared_with_the_items(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
     remember(agent, FERRY)
     first = made(agent, topic="the ferry")
     facts = {"type": "message", "content": {"text": "Olives grow in Greece."}}
