@@ -61,7 +61,7 @@ def quality_rows(told: StoredAssembly, content: str) -> list[QualityRow]:
 
 def _coherence_sentence(quality: ContextQuality) -> str:
     if quality.coherence_score is None:
-        return _("Not known: the profile does not weight coherence, and nothing was searched for.")
+        return _("Not known: no item could be compared with the topic or another item.")
     if quality.coherence_score < COHERENCE_GOAL:
         return _("How well the items fit the topic and each other. The goal is %(goal)s.") % {"goal": COHERENCE_GOAL}
     return _("How well the items fit the topic and each other.")

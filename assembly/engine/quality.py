@@ -123,7 +123,7 @@ def rescaled_cosine(cosine: float) -> float:
 
 
 def item_coherence(signals: Mapping[str, float]) -> float | None:
-    """Return how well an item fits its context: the larger of nearness in meaning and overlap of words.
+    """Return how well an item without a vector fits its context: by nearness in meaning or overlap of words.
 
     c = max(rescaled_cosine(similarity to the topic), coherence), where coherence is the share of the item's longer
     words in the topic and in what precedes it (`engine.priority.coherence`), or what the gathering of candidates
@@ -135,10 +135,20 @@ def item_coherence(signals: Mapping[str, float]) -> float | None:
     return max(found, default=None)
 
 
+def vector_coherence(signals: Mapping[str, float], cosine: float) -> float:
+    """Return how well an item fits its context, where its vector is known.
+
+    c = rescaled_cosine(max(similarity to the topic, cosine)), where `cosine` is the largest one to the topic and to
+    another item of the context. Overlap of words does not count then.
+    """
+    return rescaled_cosine(max(cosine, signals.get("similarity", cosine)))
+
+
 def coherence_score(items: Sequence[float], contradictions: float) -> float | None:
     """Return how well the items of a context fit together; None without any whose fit is known.
 
-    coherence_score = max(0, mean(c) - contradiction_rate), with c by `item_coherence`. The seed's goal is 0.8.
+    coherence_score = max(0, mean(c) - contradiction_rate), with c by `vector_coherence`, and by `item_coherence` of an
+    item without a vector. The seed's goal is 0.8.
     """
     return max(0.0, fmean(items) - contradictions) if items else None
 
@@ -179,11 +189,19 @@ def measure_quality(
     """
     included = [decision for decision in decisions if decision.included]
     rate = contradiction_rate(sum(decision.ref in disputed for decision in included), len(included))
-    known = [item_coherence(dict(decision.signals)) for decision in included if decision.signals]
     return ContextQuality(
         source_coverage=coverage,
         completeness=recorded_completeness(request, content),
         contradiction_rate=rate,
-        coherence_score=coherence_score([one for one in known if one is not None], rate),
+        coherence_score=coherence_score(_recorded_coherence(request, included), rate),
         quality_achieved=request.get("quality"),
     )
+
+
+def _recorded_coherence(request: Mapping[str, Any], included: Iterable[Decision]) -> list[float]:
+    """Return the mean c that the recorded request holds; older records hold none: of those, c of each item."""
+    mean: float | None = request.get("coherence")
+    if mean is not None:
+        return [mean]
+    known = [item_coherence(dict(decision.signals)) for decision in included if decision.signals]
+    return [one for one in known if one is not None]

@@ -158,6 +158,6 @@ def _placeholders_of(masker: Masker) -> dict[str, object]:
 
 def _request_details(assembly: Assembly) -> dict[str, object]:
     # The included items have their marks in their texts, what lost a conflict is no candidate any more, and no source
-    # was read, so there is neither a second round nor a cost.
-    omitted = {"repeats", "exclude", "reconciliations", "second_round", "cost"}
+    # was read, so there is neither a second round nor a cost. The coherence is that of other items.
+    omitted = {"repeats", "exclude", "reconciliations", "second_round", "cost", "coherence"}
     return {name: value for name, value in assembly.request.items() if name not in omitted}

@@ -182,6 +182,7 @@ def _assemble_and_record(
             purpose=asked.purpose or Purpose.default_for(principal),
             expected_counts=gathered.expected_counts,
             least_sensitivity=asked.sensitivity,
+            seconds_left=time.left,
         )
         if recorded:
             recorded(assembly)

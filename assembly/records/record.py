@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, fields
 from itertools import compress, count
+from math import inf
 from typing import Any
 from uuid import UUID
 
@@ -32,9 +33,11 @@ from assembly.records.encoding import (
     pieces_of_levels,
 )
 from assembly.records.insert_sql import insert_assembly, new_texts
+from assembly.records.item_vectors import mean_coherence
 from assembly.records.summaries import EXTRACTIVE, store_summaries
 from assembly.sources.base import SourceReport
 from assembly.sources.time_budget import TimeBudget
+from config.http.cpu_budget import wall_limit
 from teams.models import Team
 from teams.principal import Principal
 from teams.sensitivity import DEFAULT_LEVEL
@@ -79,12 +82,14 @@ def record(
     parent: UUID | None = None,
     expected_counts: ChangeCounts = NO_OWNERS,
     least_sensitivity: int = DEFAULT_LEVEL,
+    seconds_left: float = inf,
 ) -> Assembly:
     """Store everything that a replay needs, by value. Texts are stored once, by their SHA-256.
 
     `warnings` are codes of the whole context and of its sources. `wishes` holds the recorded fields of the request that
     have no column; JSON-safe. The record is as sensitive as its most sensitive candidate, included or not, because its
-    page tells all of them. Raises StaleRead, and stores no assembly, if the expected change counters have moved.
+    page tells all of them. Within `seconds_left`, its items are compared for its coherence, else it
+    is recorded without. Raises StaleRead, and stores no assembly, if the expected change counters have moved.
     """
     id_ = uuid7()
     composed = _compose_pieces(profile, candidates, assembled)
@@ -114,9 +119,15 @@ def record(
         sensitivity=max((one.sensitivity for one in candidates), default=0),
     )
     assembly.sensitivity = max(assembly.sensitivity, least_sensitivity)
+    with wall_limit(seconds_left):
+        coherence = mean_coherence(request.topic, profile, candidates, assembled.decisions, least_sensitivity)
     contents = {
         # Whoever follows the record would otherwise have to replay it for its text.
-        "request": {**wishes, "completeness": completeness(named_entities(wishes), assembled.content)},
+        "request": {
+            **wishes,
+            "completeness": completeness(named_entities(wishes), assembled.content),
+            **({} if coherence is None else {"coherence": coherence}),
+        },
         "profile": composed.profile,
         "sections": [field_values(section) for section in assembled.sections],
         "sources": [_report_document(report) for report in reports],

@@ -134,12 +134,14 @@ def test_a_hit_moves_the_ratio_and_asks_no_source(kept: tuple[Agent, Team]) -> N
         ("memory_completeness_count",): 1,
         ("memory_completeness_sum",): 1,
         ("memory_contradiction_rate_count",): 1,
+        ("memory_coherence_score_count",): 1,
+        ("memory_coherence_score_sum",): answer.assembly.request["coherence"],
         **{
             ("memory_left_out_total", code): number
             for code, number in Counter(each.code.value for each in answer.decisions if not each.included).items()
         },
     }
-    assert moved(before) == expected
+    assert moved(before) == pytest.approx(expected)
 
 
 def _too_slow(*_: Any) -> Any:
