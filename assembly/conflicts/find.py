@@ -32,6 +32,7 @@ from assembly.conflicts.known_conflicts import (
     close_unfound,
     disputed_texts,
     pair_of,
+    side_texts,
     undecided_conflicts,
 )
 from assembly.conflicts.language_model.model_in_use import model_in_use
@@ -196,8 +197,7 @@ def remaining_contradiction(memory: Memory, other: ConflictSide) -> str:
     The caller is a request, which has no time for a language model: a worker asks one afterwards.
     """
     for text in texts_of("memory", memory.id) or ():
-        near = (one for one in nearest_texts(text) if (one.item, one.sha256) == (other.item, other.sha256))
-        for one in _compare(text, near, None):
+        for one in _compare(text, side_texts(text, other), None):
             if one.comparison.label == "conflict":
                 return one.comparison.cue
     return ""

@@ -46,13 +46,18 @@ def disputed_texts(
         if text.vector is None or (text.item, text.sha256) not in pair or pair in known:
             continue
         other = next(side for side in conflict.sides if side.item != text.item)
-        kind = "document" if other.kind == "chunk" else other.kind
-        found += [
-            replace(current, vector=None, similarity=_cosine(text.vector, current.vector))
-            for current in texts_of(kind, other.item) or ()
-            if current.sha256 == other.sha256 and current.vector is not None
-        ]
+        found += side_texts(text, other)
     return found
+
+
+def side_texts(text: ComparedText, side: ConflictSide) -> list[ComparedText]:
+    """Return the side's text with its cosine to this text: one, or none if it is another now or has no vector."""
+    kind = "document" if side.kind == "chunk" else side.kind
+    return [
+        replace(current, vector=None, similarity=_cosine(text.vector, current.vector))
+        for current in texts_of(kind, side.item) or ()
+        if current.sha256 == side.sha256 and current.vector is not None and text.vector is not None
+    ]
 
 
 def _cosine(one: str, other: str) -> float:

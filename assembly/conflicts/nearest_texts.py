@@ -70,7 +70,7 @@ WITH pairs AS (
     (SELECT 'memory' AS kind, id::text AS id, {distance} AS distance FROM memories
         WHERE {of_agents_or_teams} AND {here} AND {slot} IS NOT NULL AND id <> %(item)s
             AND superseded_by_id IS NULL AND retired_because = '' AND search @@ (SELECT query FROM pairs)
-            AND (%(is_short)s OR length(text) <= %(most)s)
+            AND (%(is_short)s OR coalesce(length(text), text_characters) <= %(most)s)
         ORDER BY {distance} LIMIT %(worded)s)
     UNION ALL
     (SELECT 'passage', id::text, {distance} FROM file_passages

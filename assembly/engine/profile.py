@@ -44,7 +44,7 @@ ConflictMode = Literal["mark", "withhold", "tell", "warn", "off"]
 """What happens to unresolved major conflicts (seed "Memory Layer": flag for human review).
 
 mark: the more trusted side is included with a visible mark; withhold: neither side is; tell: both are, with marks;
-warn: the content stays as it is, whatever the conflict, and the warning CONFLICT_FLAGGED tells; off: the profile does
+warn: both are, without marks, and the warning CONFLICT_FLAGGED tells of them, as of minor ones; off: the profile does
 not reconcile, whatever is known of its items.
 """
 

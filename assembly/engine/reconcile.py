@@ -172,11 +172,11 @@ class _Contest:
 
     def decided(self, active: Sequence[Reconciliation]) -> Reconciled:
         """Return the outcome of the conflicts, given those that people decided first."""
-        if self.profile.conflicts == "warn":
-            return self._warned(active)
         for one in active:
             if one.strategy(self.profile.conflict_sensitivity) == "user_choice":
                 self._keep_decision(one)
+        if self.profile.conflicts == "warn":
+            return self._warned(active)
         rest = [one for one in active if one.strategy(self.profile.conflict_sensitivity) != "user_choice"]
         for one in self._best_first([one for one in rest if one.is_duplicate]):
             self._settle(one)
@@ -185,11 +185,12 @@ class _Contest:
         return Reconciled(self.lost, self.marks, tuple(self.flagged), tuple(self.both_stand))
 
     def _warned(self, active: Sequence[Reconciliation]) -> Reconciled:
-        """Return the outcome where nothing is left out: the conflicts, without duplicates and those that both hold."""
-        conflicts = [one for one in active if not one.is_duplicate and one.resolution != "both"]
+        """Return the outcome where nothing is marked, and only what a person decided against is left out."""
+        conflicts = [one for one in active if not one.is_duplicate and not one.resolution]
         major = {one.id for one in conflicts if one.strategy(self.profile.conflict_sensitivity) == "flag"}
+        minor = [one for one in conflicts if one.id not in major]
         flagged = tuple(one for one in conflicts if one.id in major)
-        return Reconciled(flagged=flagged, both_stand=tuple(one for one in conflicts if one.id not in major))
+        return Reconciled(self.lost, flagged=flagged, both_stand=(*self.both_stand, *minor))
 
     def _keep_decision(self, one: Reconciliation) -> None:
         if one.resolution not in {"left", "right"}:

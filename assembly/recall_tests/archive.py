@@ -25,6 +25,7 @@ from assembly.recall_tests.services import (
     recall_test_create,
     recall_test_save,
     recall_tests_visible_to,
+    require_test_change_allowed,
 )
 from config.http.errors import DossierError, Invalid, NotFound
 from config.http.serializers import Flag
@@ -201,6 +202,7 @@ def _require_writable(here: RecallTest | None, incoming: ArchivedTest, unit: Imp
     if here is not None:
         if not may_edit(principal, here):
             raise Invalid("team", "You may read this recall test, but not change it. Ask an admin of the team.")
+        require_test_change_allowed(principal, here)
         if (_archived(here).agent, _archived(here).team) != (incoming.agent, incoming.team):
             raise Invalid("team", ELSEWHERE)
         return

@@ -65,11 +65,11 @@ def recall_test_for(principal: Principal, id_: UUID, action: Action = Action.REA
     if action is not Action.READ and not may_edit(principal, test):
         raise Forbidden("Your role does not allow this for this recall test. Ask an editor.")
     if action is not Action.READ:
-        _require_change_allowed(principal, test)
+        require_test_change_allowed(principal, test)
     return test
 
 
-def _require_change_allowed(principal: Principal, test: RecallTest) -> None:
+def require_test_change_allowed(principal: Principal, test: RecallTest) -> None:
     """Check that an agent's key may change or delete the test: nobody but agents' keys wrote it, or its team allows
     agents to change what people wrote. Raises Forbidden.
     """

@@ -64,7 +64,7 @@ def test_a_draft_that_breaks_a_test_is_seen_and_refused(
     expect(panel).to_contain_text(REASON)
     expect(panel).to_contain_text("It passes without this change.")
     assert violations_in_both_schemes(page) + too_wide(page, 320, 1440) == []
-    page.get_by_role("button", name="Refuse publishing while a test fails").click()
+    page.get_by_role("button", name="Refuse publishing if it breaks a test").click()
     expect(page.locator("[data-message]")).to_have_text(
         "This text cannot be published any more if it breaks a recall test."
     )

@@ -119,16 +119,27 @@ def test_a_profile_that_is_off_and_a_context_without_conflicts_are_as_they_were(
 @pytest.mark.parametrize(
     ("facts", "warns"),
     [
-        ({}, True), ({"severity": 0.1}, True), ({"resolution": "left", "decided_by": "Ada"}, True),
-        ({"resolution": "both", "decided_by": "Ada"}, False), ({"kind": "duplicate"}, False),
+        ({}, True), ({"severity": 0.1}, True), ({"resolution": "both", "decided_by": "Ada"}, False),
+        ({"kind": "duplicate"}, False),
     ],
-    ids=["major", "minor", "decided", "both hold", "duplicate"],
+    ids=["major", "minor", "both hold", "duplicate"],
 )  # fmt: skip
 def test_a_profile_that_warns_leaves_the_content_as_it_is(facts: dict[str, Any], warns: bool) -> None:
     plain = run([FILE, OWN])
     result = run([FILE, OWN], conflict(FILE, OWN, **facts), conflicts="warn")
     assert (result.content, result.decisions) == (plain.content, plain.decisions)
     assert result.warnings == ((WarningCode.CONFLICT_FLAGGED,) if warns else ())
+
+
+def test_a_profile_that_warns_leaves_out_what_a_person_decided_against() -> None:
+    decided = run([FILE, OWN], conflict(FILE, OWN, resolution="left", decided_by="Ada"), conflicts="warn")
+    assert codes(decided) == {"files:8": "fits", "mine:10": "conflict_lost"}
+    assert decided.warnings == ()
+    goals = item(GOALS, "goals", "Open at 8.")
+    whole = run([goals, OWN], conflict(goals, OWN, resolution="right", decided_by="Ada"), conflicts="warn")
+    assert set(codes(whole).values()) == {"fits"}
+    assert "disputed" not in whole.content
+    assert whole.warnings == (WarningCode.CONFLICT_FLAGGED,)
 
 
 def test_a_profile_that_warns_says_nothing_of_a_minor_conflict_with_a_side_that_found_no_room() -> None:
@@ -303,7 +314,7 @@ def test_no_major_conflict_is_told_without_a_mark(
     check_the_budget(request, result)
     if profile.conflicts != "off":
         check_the_pairs(request, profile, candidates, result)
-    if profile.conflicts == "warn":
+    if profile.conflicts == "warn" and not any(one.resolution for one in request.reconciliations):
         assert assemble(request, replace(profile, conflicts="off"), candidates, tokenizer).content == result.content
     shuffled, known = candidates[:], list(request.reconciliations)
     Random(seed).shuffle(shuffled)
@@ -330,8 +341,8 @@ def check_the_pairs(
         fixed = [shapes[side.section].shape == "text" for side in sides]
         strategy = known.strategy()
         if profile.conflicts == "warn":
-            is_told = not known.is_duplicate and known.resolution != "both"
-            assert not is_told or WarningCode.CONFLICT_FLAGGED in result.warnings
+            is_contradiction = not known.is_duplicate and known.resolution != "both"
+            assert not is_contradiction or WarningCode.CONFLICT_FLAGGED in result.warnings
         elif strategy == "flag":
             assert WarningCode.CONFLICT_FLAGGED in result.warnings
             for side in sides:

@@ -77,11 +77,11 @@ _YEAR_WORDS, _OLDER_YEAR_WORDS = (
     frozenset(word for words in lists for word in words.split())
     for lists in (
         (
-            "till through thru during for between circa since in year early late mid spring summer autumn fall winter",
-            "began begun starts start begins begin ends end opens closes expires built born bought due founded formed",
-            "established started ended opened closed launched created introduced revised updated renewed renovated",
-            "signed joined retired married moved acquired dated published released completed finished installed",
-            "incorporated registered graduated expired planned scheduled jahr jahre jahres ab vor nach seit anfang",
+            "till through thru during circa since in year early late mid spring summer autumn fall winter",
+            "began begun starts start begins begin ends end opens closes expires built born due founded formed",
+            "established started ended opened closed launched created introduced",
+            "signed joined retired married dated published released completed finished",
+            "incorporated graduated expired jahr jahre jahres ab vor nach seit anfang",
             "mitte frühjahr sommer herbst winter gegründet gebaut erbaut geboren eröffnet gestartet eingeführt año",
             "durante de desde en verano invierno primavera otoño fundada fundado",
         ),

@@ -27,7 +27,13 @@ _GERMAN_DAY = re.compile(
 """This is what follows the point of “30. Juni”."""
 _LINE_GOES_ON = re.compile(r"[ \t]*\n[ \t]*[a-zäöüßáéíóúñ]")
 _LIST_MARK = re.compile(r"^\s*(?:[-*•+]|\d+[.)])\s+|^#+\s+")
-_HEADING = re.compile(r"#{1,6}\s.*|(\*\*|__)[^*_]+\1:?")
+_HEADING = re.compile(r"(?:#{1,6}\s+\S+(?:\s+\S+){,4}|(\*\*|__)[^*_\s]+(?:\s[^*_\s]+){,4}\1:?)(?<![.!?])")
+"""A heading, or a bold line in place of one, of at most five words."""
+_STATES = re.compile(
+    r"\d|\b(?:is|are|was|were|has|have|can|may|must|will|no|not|never|ist|sind|kein\w*|nicht|es|son|nunca)\b|[.!?]\W*$",
+    re.IGNORECASE,
+)
+"""This is in a heading that states something: “Closed on 3 May”, “The office is closed”."""
 
 
 def statements_of_both(left: str, right: str) -> tuple[list[Statement], list[Statement]]:
@@ -61,12 +67,13 @@ def _signs(language: Language, words: set[str]) -> int:
 def statements_of(text: str, language: Language) -> list[Statement]:
     """Return the analysed sentences of a text, at most MAX_STATEMENTS, without marks of lists.
 
-    A heading states nothing, so it is left out where other lines follow.
+    A short heading that states nothing is left out where other lines follow.
     """
     text = text[:MAX_CHARACTERS]
     found: list[Statement] = []
     for start, end in whole_sentences(text):
-        if _HEADING.fullmatch(text[start:end]) and text[end:].strip():
+        said = text[start:end]
+        if text[end:].strip() and _HEADING.fullmatch(said) and not _STATES.search(said):
             continue
         said = _LIST_MARK.sub("", text[start:end])
         statement = analyse(said, language)

@@ -75,10 +75,11 @@ class AlertBatch:
 
 
 class ConflictOwners(NamedTuple):
-    """The agent and the team of the sides of a conflict; neither: both sides are texts of the organisation."""
+    """The agent and the team of the sides of a conflict, and its level; neither: both are texts of the organisation."""
 
     agent_id: UUID | None
     team_id: UUID | None
+    sensitivity: int
 
     @property
     def narrowest(self) -> str:
@@ -97,8 +98,8 @@ def _waiting_conflicts(things: Collection[str]) -> dict[str, ConflictOwners]:
     """
     ids = {thing.removeprefix(CONFLICT_PREFIX) for thing in things}
     waiting = Conflict.objects.waiting().filter(id__in=ids) if ids else Conflict.objects.none()
-    rows = waiting.values_list("id", "agent_id", "team_id")
-    return {f"{CONFLICT_PREFIX}{id_}": ConflictOwners(agent_id, team_id) for id_, agent_id, team_id in rows}
+    rows = waiting.values_list("id", "agent_id", "team_id", "sensitivity")
+    return {f"{CONFLICT_PREFIX}{id_}": ConflictOwners(*facts) for id_, *facts in rows}
 
 
 class AlertUpdates:
@@ -159,11 +160,14 @@ class AlertUpdates:
         if not alerts:
             mine = RecordOwners.recorded(assembly)
             mine = mine if owners.team_id else replace(mine, team_id=None, team_slug="", team_name="")
-            alerts.append(self._open(assembly, finding, mine))
+            alert = self._open(assembly, finding, mine)
+            alert.sensitivity = owners.sensitivity  # whatever else that context had
+            alerts.append(alert)
         elif not holding:
             newest = max(alerts, key=_closed)
             if _closed(newest) < assembly.created:
                 self._reopen(newest, assembly, finding)
+                newest.sensitivity = owners.sensitivity
 
     def write(self) -> None:
         """Write the changes with at most three statements, and one for each alert above internal, and announce them."""

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from agents.keys import api_key_create
 from agents.models import Agent
 from agents.services import agent_delete
 from assembly.models import RecallTest
@@ -123,6 +124,21 @@ def test_only_who_may_write_there_imports_them(
     assert set(shown(archive, outsider.principal).values()) == {"refused"}
     assert done(archive, editor.principal) == []
     assert RecallTest.objects.filter(id=kept[0].id).exists()
+
+
+def test_an_agents_key_changes_no_test_of_people_by_an_import(kept: list[RecallTest], agent: Agent, team: Team) -> None:
+    RecallTest.objects.update(version=2)
+    archive = zipped(scope_of_everything(SYSTEM))
+    RecallTest.objects.update(version=1, name="Older")
+    by_people = shown(archive)
+    row, _key = api_key_create(agent=agent, name="key", scopes=["read", "write", "files:write", "team-files:write"])
+    key = Principal(
+        kind="agent_key", id=row.id, agent_id=agent.id, team_ids=frozenset({team.id}), scopes=frozenset(row.scopes)
+    )
+    assert "refused" not in by_people.values()
+    assert set(shown(archive, key).values()) == {"refused"}
+    assert done(archive, key) == []
+    assert {test.name for test in RecallTest.objects.all()} == {"Older"}
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,9 @@ from agents.models import Agent
 from assembly.conflicts.compared_texts import texts_of
 from assembly.conflicts.nearest_texts import nearest_texts
 from config.db.statements import execute_sql, fetch_rows
-from memories.lifecycle.thing_tables import DOCUMENTS
+from memories.lifecycle.thing_tables import DOCUMENTS, MEMORIES
 from memories.lifecycle.tiers import Tier
+from memories.lifecycle.transitions import things_move
 from memories.models import Chunk
 from tests.memories.lifecycle.test_transitions import LONG, QUESTION, move, remember, write_document
 
@@ -48,6 +49,16 @@ def test_a_new_vector_of_a_hidden_chunk_replaces_the_former_one(agent: Agent) ->
     assert set(stored_vectors()) == {(False, False, 3, None)}
     execute_sql("UPDATE chunks SET embedding = NULL, embedding_model = 'knows nothing in it'")
     assert set(stored_vectors()) == {(False, False, None, None)}
+
+
+def test_a_passage_finds_a_warm_note_by_its_words(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+    [note] = remember(agent, "The boathouse in Bergen opens at seven.")
+    [passage] = remember(agent, "Oars hang on the northern wall, in order.\n" * 8 + "The boathouse in Bergen opens at nine.")
+    [text] = texts_of("memory", passage.id) or []
+    monkeypatch.setattr("assembly.conflicts.nearest_texts.NEAREST_SQL", "SELECT 'memory', '', 0.0 WHERE false")
+    assert [near.item for near in nearest_texts(text)] == [note.id]
+    assert len(things_move(MEMORIES, [note.id], Tier.WARM)) == 1
+    assert [near.item for near in nearest_texts(text)] == [note.id]
 
 
 def test_conflicts_compare_passages_of_warm_documents(agent: Agent) -> None:

@@ -14,6 +14,7 @@ from assembly.conflicts.detection.cues import Cues, find_cues
 from assembly.conflicts.detection.figures import evaluate, figures_of, similarities_by
 from assembly.conflicts.detection.labelled_pairs import LabelledPair, load_pairs
 from assembly.conflicts.detection.statement import Statement
+from assembly.conflicts.detection.text_statements import statements_of
 from memories.embeddings.wordllama import WordLlama
 from tests.examples import examples
 
@@ -232,3 +233,11 @@ def test_another_year_is_another_date_and_no_minor_conflict(left: str, right: st
 def test_a_count_that_looks_like_a_year_is_a_number() -> None:
     found = compare_texts("The hall seats 2019 people.", "The hall seats 2021 people.", similarity=0.93)
     assert (found.label, found.kind) == ("conflict", "number")
+
+
+def test_a_heading_that_states_something_is_compared() -> None:
+    stated = "**The office is closed on Mondays.**\nParking is free."
+    assert compare_texts(stated, "The office is open on Mondays.", similarity=0.7).label == "conflict"
+    assert len(statements_of("# On call\n\nThe week begins on Monday.", "english")) == 1
+    assert len(statements_of("# The office is closed on Mondays\n\nParking is free.", "english")) == 2
+    assert len(statements_of("# On call", "english")) == 1

@@ -126,9 +126,10 @@ def test_a_weekday_and_a_day_cannot_be_compared() -> None:
      ("It began in early 2019 and goes on.", [2019]), ("It opened mid-2019.", [2019]), ("In summer 2019.", [2019]),
      ("It ends no later than 2026.", [2026]), ("It was built in 1887.", [1887]),
      ("It ran from 2010-2019.", [2010, 2019]),
-     ("It lasted between 2019 and 2021.", [2019, 2021]), ("Es wurde im Jahr 2019 gegründet.", [2019]),
+     ("Es wurde im Jahr 2019 gegründet.", [2019]),
      ("Fue fundada en el año 2019.", [2019]),
-     ("It seats 2019 people.", []), ("It has more than 2000.", []), ("It has 1950 members.", []),
+     ("It seats 2019 people.", []), ("It sells for 2000.", []), ("It holds between 2000 and 3000 chairs.", []),
+     ("It has more than 2000.", []), ("It has 1950 members.", []),
      ("It is sold in 1500 shops.", []), ("Room 2019 is free.", []), ("It rang until 1730.", []),
      ("OPS-2019 is done.", []), ("It costs 2019.50 euros.", [])],
 )  # fmt: skip

@@ -105,7 +105,7 @@ def test_a_profile_is_tried_on_its_page_and_its_guard_refuses(
     assert "has no section for it" in page
     assert "{key: identity" in page
     assert "Line 1" in browser.post("/profiles/house/edit/recall-tests/", {**sent, "content": "x"}).content.decode()
-    assert "Refuse publishing while a test fails" in browser.get("/profiles/house/").content.decode()
+    assert "Refuse publishing if it breaks a test" in browser.get("/profiles/house/").content.decode()
     browser.post("/recall-tests/guard/", {"about": "profile:house", "on": ""})
     refused = browser.post("/profiles/house/edit/", sent)
     assert refused.status_code == 422
