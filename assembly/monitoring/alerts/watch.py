@@ -99,7 +99,10 @@ def _waiting_conflicts(things: Collection[str]) -> dict[str, ConflictOwners]:
     ids = {thing.removeprefix(CONFLICT_PREFIX) for thing in things}
     waiting = Conflict.objects.waiting().filter(id__in=ids) if ids else Conflict.objects.none()
     rows = waiting.values_list("id", "agent_id", "team_id", "sensitivity")
-    return {f"{CONFLICT_PREFIX}{id_}": ConflictOwners(*facts) for id_, *facts in rows}
+    return {
+        f"{CONFLICT_PREFIX}{id_}": ConflictOwners(agent_id, team_id, sensitivity)
+        for id_, agent_id, team_id, sensitivity in rows
+    }
 
 
 class AlertUpdates:

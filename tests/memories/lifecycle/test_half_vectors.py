@@ -53,7 +53,7 @@ def test_a_new_vector_of_a_hidden_chunk_replaces_the_former_one(agent: Agent) ->
 
 def test_a_passage_finds_a_warm_note_by_its_words(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
     [note] = remember(agent, "The boathouse in Bergen opens at seven.")
-    [passage] = remember(agent, "Oars hang on the northern wall, in order.\n" * 8 + "The boathouse in Bergen opens at nine.")
+    [passage] = remember(agent, "Oars hang on the northern wall, in order.\n" * 8 + "Bergen's boathouse opens at nine.")
     [text] = texts_of("memory", passage.id) or []
     monkeypatch.setattr("assembly.conflicts.nearest_texts.NEAREST_SQL", "SELECT 'memory', '', 0.0 WHERE false")
     assert [near.item for near in nearest_texts(text)] == [note.id]
