@@ -13,9 +13,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from agents.models import AgentFile
-from assembly.conflicts.detection.nearness import (
-    may_share_subject,
-)
+from assembly.conflicts.detection.nearness import may_share_subject
 from assembly.models import Conflict, text_hash
 from config.db.statements import fetch_rows
 from memories.embeddings.active_model import EmbeddingModel, read_active_model
@@ -111,6 +109,7 @@ def texts_of(kind: str, id_: UUID) -> list[ComparedText] | None:
 
 
 def memory_texts(memory: Memory, space: EmbeddingModel) -> list[ComparedText]:
+    """Return the text of a memory with its vector of this model; none of one that is archived or superseded."""
     if not memory.stands:
         return []
     day = memory.occurred_at.date() if memory.occurred_at else None
@@ -123,6 +122,7 @@ def memory_texts(memory: Memory, space: EmbeddingModel) -> list[ComparedText]:
 
 
 def entity_texts(entity: Entity, space: EmbeddingModel) -> list[ComparedText]:
+    """Return what an entity says about itself, with its vector of this model."""
     vector = _vector(entity, space)
     names = frozenset(entity.names)
     return [

@@ -248,7 +248,7 @@ def _addresses(text: SideText) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class DecisionView:
-    """What a person decided, or undid; `told` says what became of the memory, and is empty for a decision."""
+    """A person decided this, or undid it; `told` says what became of the memory, and is empty for a decision."""
 
     decision: ConflictDecision
     told: str

@@ -21,7 +21,7 @@ UNDONE = "The decision on a conflict was undone"
 
 @dataclass(frozen=True, slots=True)
 class Restoration:
-    """What an undone decision did with a memory, and why not more: the notes say what somebody changed since.
+    """An undone decision did this with a memory; the notes say what somebody changed since, so that it did no more.
 
     `change` is what the decision did: superseded, archived or edited. Undone are its status or its text, and nothing
     else about the memory.

@@ -37,9 +37,11 @@ Features = Mapping[str, float]
 
 
 PairPlace = Literal["notes", "line", "lines", "texts"]
-"""Where two statements stand. notes: each is a whole text; line: one is, and the other is among the lines nearest to it
-in a longer text; lines: the same of a note of two or three statements; texts: any other pair. The more pairs of two
-texts are compared, the likelier is a cue by chance.
+"""The place says where two statements stand.
+
+notes: each is a whole text; line: one is, and the other is among the lines nearest to it in a longer text; lines: the
+same of a note of two or three statements; texts: any other pair. The more pairs of two texts are compared, the likelier
+is a cue by chance.
 """
 
 
