@@ -25,7 +25,7 @@ from assembly.engine.scopes import SCOPE_LAYERS, SCOPES, SOURCE_SCOPES, MemorySc
 from assembly.engine.types import Candidate, Decision, Level, field_values
 from assembly.models import Assembly
 from assembly.records.recorded_quality import context_quality
-from assembly.records.warnings import flagged_among, warnings_of
+from assembly.records.warnings import UNREAD_CONFLICTS, flagged_among, warnings_of
 
 SHORTER_LEVELS = {"macro", "micro"}
 """Levels that are shorter than the whole text. If a request prefers one, its items are meant to be short."""
@@ -172,7 +172,12 @@ def conflict_documents(answered: AnsweredAssembly) -> dict[str, Any]:
 
 
 def _is_unchecked(answered: AnsweredAssembly, decisions: Iterable[Decision]) -> bool:
-    """Return whether the warning COHERENCE_FAILURE is about conflicts: the coherence itself is not below its least."""
+    """Return whether conflicts could not be read.
+
+    Older records do not say so: there, COHERENCE_FAILURE is about conflicts if the coherence is not below its least.
+    """
+    if answered.assembly.request.get(UNREAD_CONFLICTS):
+        return True
     is_failed = WarningCode.COHERENCE_FAILURE in answered.assembly.warnings
     return is_failed and coherence_of(decisions) >= answered.profile.coherence_min
 

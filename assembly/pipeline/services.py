@@ -35,6 +35,7 @@ from assembly.pipeline.telemetry import cache_lookups, count_cost, count_preasse
 from assembly.pipeline.token_counts import load_token_counts, store_token_counts
 from assembly.records.change_counters import StaleRead
 from assembly.records.record import RecordOwners, record, warning_codes
+from assembly.records.warnings import UNREAD_CONFLICTS
 from assembly.rules.evaluation import rules_document
 from assembly.sources.base import origin_of
 from assembly.sources.time_budget import RoundClock, TimeBudget
@@ -173,6 +174,7 @@ def _assemble_and_record(
                 **summaries_document(settled.rounds),
                 **({"second_round": gathered.second_round.to_dict()} if gathered.second_round else {}),
                 **({"placeholders": ruled.fingerprints} if ruled.fingerprints else {}),
+                **({UNREAD_CONFLICTS: True} if gathered.conflicts is None else {}),
                 "quality": assembled.quality,
                 "cost": count_cost(gathered.cost, summaries_cost(settled.rounds)),
             },

@@ -19,6 +19,8 @@ from config.keys.key_errors import KeysUnavailable
 
 SUMMARISER = "summariser"
 """Name of the summariser's report among the reports of sources."""
+UNREAD_CONFLICTS = "conflicts_unread"
+"""Field of a record's request that is true if the conflicts between its candidates could not be read."""
 SHORT_STATUSES = {"cut", "partial", "left_out"}
 """Statuses of sections in which something was cut or excluded because a limit was reached."""
 UNNAMED_SOURCE = "The name of the source cannot be read, because the record was changed outside of Dossier."

@@ -136,6 +136,7 @@ def test_conflicts_that_could_not_be_read_are_not_called_none(
     monkeypatch.setattr(read_plan, "conflicts_statement", lambda *_: Statement("SELECT 1 / 0", {}))
     first = answer(agent_api)
     assert first == (UNCHECKED, ["COHERENCE_FAILURE"])
+    assert Assembly.objects.get().request["conflicts_unread"] is True
     assert answer(agent_api) == first, "repeated from the record"
 
 
@@ -146,3 +147,12 @@ def test_a_low_coherence_says_nothing_about_conflicts() -> None:
     profile = Profile(name="x", version=1, sections=(), coherence_min=0.5)
     told = conflict_documents(AnsweredAssembly(assembly, "", profile, low))
     assert told == {"conflict_resolution": MERGE, "conflicts": []}
+
+
+def test_unread_conflicts_are_told_beside_a_low_coherence() -> None:
+    request = {"conflicts_unread": True}
+    assembly = cast("Assembly", SimpleNamespace(warnings=["COHERENCE_FAILURE"], request=request))
+    decision = SimpleNamespace(ref="memory:1@1", included=True, signals=(("coherence", 0.2),))
+    profile = Profile(name="x", version=1, sections=(), coherence_min=0.5)
+    told = conflict_documents(AnsweredAssembly(assembly, "", profile, cast("Any", [(decision, None)])))
+    assert told == {"conflict_resolution": UNCHECKED, "conflicts": []}
