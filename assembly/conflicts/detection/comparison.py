@@ -6,8 +6,8 @@ other languages numbers, units, ISO dates and words that are equal are compared.
 """
 
 import datetime
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from assembly.conflicts.detection.classifier import Classification, Classifier, Label, load_classifier
@@ -151,11 +151,12 @@ def _statement_pairs(
         return -share, row + column, sorted((left[row].text, right[column].text))
 
     likely = sorted((pair for pair in pairs if pair[0] > 0 or is_single), key=order)[:MAX_PAIRS]
+    lines = _lines_of_note(left, right)
+    places = dict.fromkeys([*((row, column) for _, row, column in likely), *lines])
     cosines = {
         (row, column): similarity if is_single else sentence_similarity(left[row].text, right[column].text)
-        for _, row, column in likely
+        for row, column in places
     }
-    lines = _lines_of_note(left, right, cosines)
     line: PairPlace = "line" if min(len(left), len(right)) == 1 else "lines"
     found: list[tuple[Pair, tuple[int, int]]] = []
     for (row, column), cosine in cosines.items():
@@ -166,12 +167,18 @@ def _statement_pairs(
     return found
 
 
-def _lines_of_note(
-    left: Sequence[Statement], right: Sequence[Statement], cosines: Mapping[tuple[int, int], float]
-) -> list[tuple[int, int]]:
-    """Return the places of the statements of a note and of the lines of the other text that are nearest in meaning."""
-    if min(len(left), len(right)) > MAX_OF_NOTE:
+def _lines_of_note(left: Sequence[Statement], right: Sequence[Statement]) -> list[tuple[int, int]]:
+    """Return the places of the statements of a note and of the lines of the other text that are nearest in meaning.
+
+    They need no common words, because a language model may find that one contradicts the other.
+    """
+    if min(len(left), len(right)) > MAX_OF_NOTE or len(left) == len(right) == 1:
         return []
+    cosines = {
+        (row, column): sentence_similarity(mine.text_with_heading, theirs.text_with_heading)
+        for row, mine in enumerate(left)
+        for column, theirs in enumerate(right)
+    }
     near = [place for place, cosine in cosines.items() if cosine >= LEAST_OF_LINES]
     near.sort(key=lambda place: (-cosines[place], sorted((left[place[0]].text, right[place[1]].text))))
     return near[:MAX_LINES]
@@ -194,7 +201,11 @@ def clause_pairs(left: Sequence[Statement], right: Sequence[Statement], similari
     """
     parts = [
         [(statement, False) for statement in side]
-        + [(analyse(text, statement.language), True) for statement in side for text in clauses_of(statement)]
+        + [
+            (replace(analyse(text, statement.language), heading=statement.heading), True)
+            for statement in side
+            for text in clauses_of(statement)
+        ]
         for side in (left[:MAX_SPLIT], right[:MAX_SPLIT])
     ]
     chosen = [

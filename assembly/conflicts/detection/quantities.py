@@ -54,6 +54,8 @@ _ARTICLE_UNITS = (
 )  # fmt: skip
 """Units of which an article makes a number: “an hour”."""
 _DIGIT, _WORD = re.compile(r"\d"), re.compile(r"[^\W\d_]+")
+_NUMBER, _EXACT = re.compile(r"\d[\d.,' ]*(?<=\d)"), re.compile(r"\d{1,3}(?:[,' ]?\d{3})*(?<!0)")
+"""A number, and one that is whole and not round."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +122,21 @@ class Quantity:
         """Return the relative difference at which both are still the same."""
         if "approximate" in (self.bound, other.bound):
             return APPROXIMATION
-        if self.dimension == COUNT:
+        if self.dimension == COUNT or _are_precise(self.text, other.text):
             return 0.0
         return (
             CALENDAR_ROUNDING
             if self.dimension == "time" and max(self.high, other.high) >= CALENDAR_SECONDS
             else ROUNDING
         )
+
+
+def _are_precise(one: str, other: str) -> bool:
+    """Return whether neither of two whole numbers of one unit can be the other one rounded: 2,019 and 2,021 euros."""
+    units = [_NUMBER.sub("", text).strip().casefold() for text in (one, other)]
+    numbers = [_NUMBER.findall(text) for text in (one, other)]
+    are_whole = all(len(found) == 1 and _EXACT.fullmatch(found[0]) for found in numbers)
+    return are_whole and units[0] == units[1]
 
 
 def _is_finer_version(one: str, other: str) -> bool:

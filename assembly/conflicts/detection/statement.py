@@ -115,3 +115,10 @@ class Statement:
     """By words, the word before them if it has no meaning of its own, such as “in” or “a”."""
     spelled: Mapping[str, str]
     """The words as they were written, by their keys."""
+    heading: str = ""
+    """The heading above it in its text, as it was written, without marks; empty without one."""
+
+    @property
+    def text_with_heading(self) -> str:
+        """The text after its heading, which often names what a line is about."""
+        return f"{self.heading}: {self.text}" if self.heading else self.text

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from assembly.conflicts.detection.lexicon import LANGUAGES, Language, load_lexicon
 from assembly.conflicts.detection.statement import Statement
@@ -21,6 +22,8 @@ _LETTERS = {"german": "äöüß", "spanish": "ñ¿¡áéíóú"}
 _ABBREVIATION = re.compile(
     r"\b(?:Mr|Mrs|Ms|Dr|Prof|Sr|Sra|St|vs?|No|Nr|ca|approx|bzw|z\. ?B|i\.e|e\.g|d\. ?h|Str|Abs|Art)\.$"
 )
+_LIST_NUMBER = re.compile(r"(?:^|\n)[ \t]*\d{1,3}\.$")
+"""The number of an entry of a list, whose point ends no sentence."""
 _GERMAN_DAY = re.compile(
     r" (?:Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)\b"
 )
@@ -29,6 +32,7 @@ _LINE_GOES_ON = re.compile(r"[ \t]*\n[ \t]*[a-zäöüßáéíóúñ]")
 _LIST_MARK = re.compile(r"^\s*(?:[-*•+]|\d+[.)])\s+|^#+\s+")
 _HEADING = re.compile(r"(?:#{1,6}\s+\S+(?:\s+\S+){,4}|(\*\*|__)[^*_\s]+(?:\s[^*_\s]+){,4}\1:?)(?<![.!?])")
 """A heading, or a bold line in place of one, of at most five words."""
+_HEADING_MARKS = re.compile(r"^(?:#+\s+|[*_]+)|[*_:]+$")
 _STATES = re.compile(
     r"\d|\b(?:is|are|was|were|has|have|can|may|must|will|no|not|never|ist|sind|kein\w*|nicht|es|son|nunca)\b|[.!?]\W*$",
     re.IGNORECASE,
@@ -67,16 +71,18 @@ def _signs(language: Language, words: set[str]) -> int:
 def statements_of(text: str, language: Language) -> list[Statement]:
     """Return the analysed sentences of a text, at most MAX_STATEMENTS, without marks of lists.
 
-    A short heading that states nothing is left out where other lines follow.
+    A short heading that states nothing is left out where other lines follow, which have it as theirs.
     """
     text = text[:MAX_CHARACTERS]
     found: list[Statement] = []
+    heading = ""
     for start, end in whole_sentences(text):
         said = text[start:end]
         if text[end:].strip() and _HEADING.fullmatch(said) and not _STATES.search(said):
+            heading = _HEADING_MARKS.sub("", said)
             continue
         said = _LIST_MARK.sub("", text[start:end])
-        statement = analyse(said, language)
+        statement = replace(analyse(said, language), heading=heading)
         if statement.words or statement.quantities or statement.dates:
             found.append(statement)
         if len(found) == MAX_STATEMENTS:
@@ -93,7 +99,8 @@ def whole_sentences(text: str) -> Iterator[tuple[int, int]]:
     for sentence in sentences_of(text):
         start = sentence.start if start is None else start
         rest = text[sentence.end :]
-        is_abbreviated = _ABBREVIATION.search(text[start : sentence.end]) and rest.startswith(" ")
+        is_mark = _LIST_NUMBER.search(text[: sentence.end])
+        is_abbreviated = (is_mark or _ABBREVIATION.search(text[start : sentence.end])) and rest.startswith(" ")
         is_wrapped = _LINE_GOES_ON.match(rest) and text[sentence.end - 1] not in ".!?:;|"
         is_day = text[: sentence.end].endswith(".") and _GERMAN_DAY.match(rest)
         if not is_abbreviated and not is_day and not is_wrapped:

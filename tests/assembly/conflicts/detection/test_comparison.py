@@ -241,3 +241,9 @@ def test_a_heading_that_states_something_is_compared() -> None:
     assert len(statements_of("# On call\n\nThe week begins on Monday.", "english")) == 1
     assert len(statements_of("# The office is closed on Mondays\n\nParking is free.", "english")) == 2
     assert len(statements_of("# On call", "english")) == 1
+
+
+def test_the_number_of_an_entry_is_no_sentence() -> None:
+    text = "1. Ask first.\n2. Close gate 4.\nIt was built in 1990. Later"
+    said = [one.text for one in statements_of(text, "english")]
+    assert said == ["Ask first.", "Close gate 4.", "It was built in 1990.", "Later"]

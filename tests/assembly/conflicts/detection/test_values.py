@@ -70,6 +70,11 @@ def test_german_numbers_have_a_comma_before_decimals() -> None:
         ("It listens on port 6379.", "It listens on port 6380.", True),
         ("3 nodes", "5 workers", False),
         ("8 kg", "8 cm", False),
+        ("It cost 2019 euros.", "It cost 2021 euros.", True),
+        ("It cost 2,019 euros.", "It cost 2,000 euros.", True),
+        ("It cost 2,000 euros.", "It cost 2,005 euros.", False),
+        ("12.3 litres", "12.34 litres", False),
+        ("101 km", "63 miles", False),
     ],
 )
 def test_numbers_of_one_dimension_are_compared(left: str, right: str, *, differ: bool) -> None:
