@@ -54,8 +54,7 @@ _ARTICLE_UNITS = (
 )  # fmt: skip
 """Units of which an article makes a number: “an hour”."""
 _DIGIT, _WORD = re.compile(r"\d"), re.compile(r"[^\W\d_]+")
-_NUMBER, _EXACT = re.compile(r"\d[\d.,' ]*(?<=\d)"), re.compile(r"\d{1,3}(?:[,' ]?\d{3})*(?<!0)")
-"""A number, and one that is whole and not round."""
+_NUMBER, _UNROUNDED = re.compile(r"\d[\d.,' ]*(?<=\d)"), re.compile(r"\d{1,3}(?:[,' ]?\d{3})*(?<!0)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,19 +123,15 @@ class Quantity:
             return APPROXIMATION
         if self.dimension == COUNT or _are_precise(self.text, other.text):
             return 0.0
-        return (
-            CALENDAR_ROUNDING
-            if self.dimension == "time" and max(self.high, other.high) >= CALENDAR_SECONDS
-            else ROUNDING
-        )
+        is_of_calendar = self.dimension == "time" and max(self.high, other.high) >= CALENDAR_SECONDS
+        return CALENDAR_ROUNDING if is_of_calendar else ROUNDING
 
 
 def _are_precise(one: str, other: str) -> bool:
     """Return whether neither of two whole numbers of one unit can be the other one rounded: 2,019 and 2,021 euros."""
-    units = [_NUMBER.sub("", text).strip().casefold() for text in (one, other)]
-    numbers = [_NUMBER.findall(text) for text in (one, other)]
-    are_whole = all(len(found) == 1 and _EXACT.fullmatch(found[0]) for found in numbers)
-    return are_whole and units[0] == units[1]
+    found = [_NUMBER.findall(text) for text in (one, other)]
+    are_whole = all(len(numbers) == 1 and _UNROUNDED.fullmatch(numbers[0]) for numbers in found)
+    return are_whole and _NUMBER.sub("", one).strip().casefold() == _NUMBER.sub("", other).strip().casefold()
 
 
 def _is_finer_version(one: str, other: str) -> bool:
