@@ -16,8 +16,8 @@ Six further writers were asked for natural texts, most of whose contradictions h
 `writers.jsonl` of four more writers. `writers_held.jsonl` is a sixth of the pairs of these four, and `newcomers.jsonl`
 is of a writer who saw neither the code nor other pairs: nothing was made or chosen with the latter. `lines.jsonl`
 are notes and passages, by three strangers: one line of the passage may contradict the note. Limits were chosen with
-them; `lines_unseen.jsonl` is of a fourth stranger, and was measured when all was decided. The model
-was also trained with `headed_lines.jsonl` (notes and lines with their headings, by eight writers) and
+them; `lines_unseen.jsonl` is of a fourth stranger, and was measured a few times. The model was also trained with
+`headed_lines.jsonl` (notes and lines with their headings, by eight writers) and
 `hard_notes.jsonl` (eleven writers, whose agreeing pairs look like contradictions); `hard_unseen.jsonl` is of one more
 such writer.
 `held_out.jsonl`, `fresh.jsonl` (other styles) and `notes.jsonl` (short notes and German) are not trained with, but

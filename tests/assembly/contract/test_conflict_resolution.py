@@ -149,10 +149,10 @@ def test_a_low_coherence_says_nothing_about_conflicts() -> None:
     assert told == {"conflict_resolution": MERGE, "conflicts": []}
 
 
-def test_unread_conflicts_are_told_beside_a_low_coherence() -> None:
+def test_unread_conflicts_are_reported_beside_a_low_coherence() -> None:
     request = {"conflicts_unread": True}
     assembly = cast("Assembly", SimpleNamespace(warnings=["COHERENCE_FAILURE"], request=request))
     decision = SimpleNamespace(ref="memory:1@1", included=True, signals=(("coherence", 0.2),))
     profile = Profile(name="x", version=1, sections=(), coherence_min=0.5)
-    told = conflict_documents(AnsweredAssembly(assembly, "", profile, cast("Any", [(decision, None)])))
-    assert told == {"conflict_resolution": UNCHECKED, "conflicts": []}
+    document = conflict_documents(AnsweredAssembly(assembly, "", profile, cast("Any", [(decision, None)])))
+    assert document == {"conflict_resolution": UNCHECKED, "conflicts": []}
