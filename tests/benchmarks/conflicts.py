@@ -40,6 +40,10 @@ thresholds were chosen with the last two and `lines`, so only its figures of the
 `conflicts_per_1000_texts_NAME` is how many pairs are called conflicts when all texts of a corpus are compared as
 workers do: see `conflict_corpora`, which says what detection was trained with, and reads more corpora from the folder
 CORPORA. Few or none of them are real ones; SHOW=1 prints them on the standard error to be read.
+
+`precision_organisations_USE`, `recall_…`, `reached_recall_…` and `wrong_per_100_texts_…` are those of whole
+organisations with planted contradictions (`conflict_organisations`): USE is thresholds, with which these were chosen,
+or unseen.
 """
 
 import os
@@ -90,6 +94,8 @@ def run() -> None:
     for name, texts in load_corpora(corpus_names()):
         for model, ending in _models():
             _print_found(name, texts, model, ending)
+    for model, ending in _models():
+        _print_organisations(model, ending)
 
 
 def _models() -> "list[tuple[InferenceModel | None, str]]":
@@ -112,6 +118,19 @@ def _print_found(name: str, texts: Sequence[CorpusText], model: "InferenceModel 
         for one in found:
             print(name, one.probability, one.left_statement, one.right_statement, sep=" | ", file=sys.stderr)
     figure(NAME, f"conflicts_per_1000_texts_{name}{with_model}", len(found) * 1_000 / len(texts), "pairs", len(texts))
+
+
+def _print_organisations(model: "InferenceModel | None", with_model: str) -> None:
+    from tests.benchmarks.conflict_organisations import OrganisationFigures, load_organisations, measure, use_of
+
+    sums: dict[str, OrganisationFigures] = {}
+    for organisation in load_organisations():
+        if (use := use_of(organisation.name)) != "trained":
+            sums.setdefault(use, OrganisationFigures()).add(measure(organisation, model))
+    for use, counted in sums.items():
+        for name, value in counted.shares().items():
+            unit = "pairs" if name.startswith("wrong") else "share"
+            figure(NAME, f"{name}_organisations_{use}{with_model}", value, unit, counted.texts)
 
 
 def _print_figures(file: Path, ending: str) -> None:
