@@ -26,7 +26,7 @@ from assembly.conflicts.detection.statement import Statement
 
 MAX_INFERRED_PAIRS = 4
 """The most pairs of statements of two texts about which a model is asked, those nearest in meaning first."""
-ERROR_SHARES: Mapping[PairPlace, float] = {"notes": 1.0, "line": 0.3, "lines": 0.2, "texts": 0.2}
+ERROR_SHARES: Mapping[PairPlace, float] = {"notes": 1.0, "line": 0.2, "lines": 0.2, "texts": 0.2}
 """The share of the threshold's distance from 1 that a contradiction may have: the more pairs of two texts are compared,
 the likelier one of them is called a contradiction by chance.
 """

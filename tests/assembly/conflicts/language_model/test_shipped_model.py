@@ -18,10 +18,13 @@ from assembly.conflicts.language_model.model_in_use import model_in_use
 from assembly.models import Conflict
 from memories.embeddings.wordllama import WordLlama
 from tests.assembly.conflicts.conflict_factories import remember, run_jobs
+from tests.benchmarks.conflict_organisations import OrganisationFigures, load_organisations, measure, use_of
 
 ROOT = Path(__file__).parents[4]
 PAIRS = Path(__file__).parents[1] / "pairs"
 MOST_BYTES = 100_000_000
+LEAST_PRECISION, LEAST_RECALL = 0.45, 0.1
+"""Of conflicts among all texts of organisations; .53 and .12 were measured."""
 CONTRADICTIONS = [
     ("The museum is free for children under twelve.", "Children pay the full price at the museum."),
     ("Nadia works alone on the garden project.", "Four people work with Nadia on the garden project."),
@@ -79,6 +82,38 @@ def test_a_contradiction_without_a_cue_is_found(model: InferenceModel, left: str
 @pytest.mark.parametrize(("left", "right"), AGREEING)
 def test_texts_that_agree_are_no_conflict(model: InferenceModel, left: str, right: str) -> None:
     assert compare_texts(left, right, similarity=0.7, model=model).label != "conflict"
+
+
+DEPOT = """## Depot
+
+Pallets are stacked two high.
+- Invoices are due within 30 days.
+- Visitors may not take photos.
+"""
+
+
+@pytest.mark.parametrize(
+    ("note", "line"),
+    [
+        ("Invoices are due within 14 days.", "Invoices are due within 30 days."),
+        ("Visitors may take photos.", "Visitors may not take photos."),
+    ],
+)
+def test_a_heading_that_says_nothing_about_a_line_hides_no_contradiction(
+    model: InferenceModel, note: str, line: str
+) -> None:
+    found = compare_texts(note, DEPOT, similarity=0.3, model=model)
+    assert (found.label, found.right_statement) == ("conflict", line)
+
+
+@pytest.mark.deep
+def test_among_all_texts_of_organisations_every_second_conflict_is_right(model: InferenceModel) -> None:
+    sums = OrganisationFigures()
+    for organisation in load_organisations():
+        if use_of(organisation.name) == "unseen":
+            sums.add(measure(organisation, model))
+    assert sums.shares()["precision"] >= LEAST_PRECISION
+    assert sums.shares()["recall"] >= LEAST_RECALL
 
 
 def test_a_worker_finds_what_contradicts_without_a_cue(model: InferenceModel) -> None:
