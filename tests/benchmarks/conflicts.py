@@ -18,8 +18,8 @@ is of a writer who saw neither the code nor other pairs: nothing was made or cho
 are notes and passages, by three strangers: one line of the passage may contradict the note. Limits were chosen with
 them; `lines_unseen.jsonl` is of a fourth stranger, and was measured a few times. The model was also trained with
 `headed_lines.jsonl` (notes and lines with their headings, by eight writers) and
-`hard_notes.jsonl` (eleven writers, whose agreeing pairs look like contradictions); `hard_unseen.jsonl` is of one more
-such writer.
+`hard_notes.jsonl` (eleven writers, whose agreeing pairs look like contradictions), and with most organisations (below);
+`hard_unseen.jsonl` is of one more such writer.
 `held_out.jsonl`, `fresh.jsonl` (other styles) and `notes.jsonl` (short notes and German) are not trained with, but
 the false alarms of `held_out` and `fresh` were read, a guard was made for one of `fresh`, and variants were chosen by
 the figures of all three. The cosines are those of the bundled embedder.
