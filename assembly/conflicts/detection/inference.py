@@ -9,7 +9,7 @@ says: this module knows none.
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from assembly.conflicts.detection.classifier import (
@@ -20,15 +20,15 @@ from assembly.conflicts.detection.classifier import (
     states_one_thing,
 )
 from assembly.conflicts.detection.duplicate_guards import is_possible_paraphrase
-from assembly.conflicts.detection.features import Pair, PairPlace, has_other_qualifier
+from assembly.conflicts.detection.features import Pair, has_other_qualifier
 from assembly.conflicts.detection.polarity import compare_polarity
 from assembly.conflicts.detection.statement import Statement
 
 MAX_INFERRED_PAIRS = 4
 """The most pairs of statements of two texts about which a model is asked, those nearest in meaning first."""
-ERROR_SHARES: Mapping[PairPlace, float] = {"notes": 1.0, "line": 0.2, "lines": 0.2, "texts": 0.2}
-"""The share of the threshold's distance from 1 that a contradiction may have: the more pairs of two texts are compared,
-the likelier one of them is called a contradiction by chance.
+ERROR_SHARE_OF_LONGER = 0.2
+"""The share of the threshold's distance from 1 that a contradiction may have unless each statement is a whole text: the
+more pairs of two texts are compared, the likelier one of them is called a contradiction by chance.
 """
 LEAST_OF_VALUES = 0.5
 """The least probability of a contradiction of statements that differ in nothing but a number or date."""
@@ -101,7 +101,7 @@ def infer_labels(
     for place, there, back in zip(places, answers[::2], answers[1::2], strict=True):
         pair, before = compared[place]
         contradiction, equal = _of_both(there, back)
-        least = 1 - (1 - model.threshold) * ERROR_SHARES[pair.place]
+        least = model.threshold if pair.place == "notes" else 1 - (1 - model.threshold) * ERROR_SHARE_OF_LONGER
         if contradiction >= least:
             # Statements about different things do not contradict each other, so the model is as sure of one subject.
             subject = max(before.subject, contradiction)
