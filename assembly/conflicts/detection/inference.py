@@ -26,9 +26,9 @@ from assembly.conflicts.detection.statement import Statement
 
 MAX_INFERRED_PAIRS = 4
 """The most pairs of statements of two texts about which a model is asked, those nearest in meaning first."""
-ERROR_SHARE_OF_LONGER = 0.2
-"""The share of the threshold's distance from 1 that a contradiction may have unless each statement is a whole text: the
-more pairs of two texts are compared, the likelier one of them is called a contradiction by chance.
+LONGER_TEXT_ERROR_SHARE = 0.2
+"""Statements of longer texts need a probability of 1 - (1 - threshold) x this, 98 % with a threshold of 90 %: the more
+pairs of two texts are compared, the likelier one of them is called a contradiction by chance.
 """
 LEAST_OF_VALUES = 0.5
 """The least probability of a contradiction of statements that differ in nothing but a number or date."""
@@ -101,7 +101,7 @@ def infer_labels(
     for place, there, back in zip(places, answers[::2], answers[1::2], strict=True):
         pair, before = compared[place]
         contradiction, equal = _of_both(there, back)
-        least = model.threshold if pair.place == "notes" else 1 - (1 - model.threshold) * ERROR_SHARE_OF_LONGER
+        least = model.threshold if pair.place == "notes" else 1 - (1 - model.threshold) * LONGER_TEXT_ERROR_SHARE
         if contradiction >= least:
             # Statements about different things do not contradict each other, so the model is as sure of one subject.
             subject = max(before.subject, contradiction)

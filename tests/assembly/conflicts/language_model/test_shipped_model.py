@@ -107,7 +107,7 @@ def test_a_heading_that_says_nothing_about_a_line_hides_no_contradiction(
 
 
 @pytest.mark.deep
-def test_among_all_texts_of_organisations_every_second_conflict_is_right(model: InferenceModel) -> None:
+def test_precision_and_recall_among_all_texts_of_organisations(model: InferenceModel) -> None:
     sums = OrganisationFigures()
     for organisation in load_organisations():
         if use_of(organisation.name) == "unseen":
