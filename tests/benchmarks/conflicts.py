@@ -16,7 +16,7 @@ Six further writers were asked for natural texts, most of whose contradictions h
 `writers.jsonl` of four more writers. `writers_held.jsonl` is a sixth of the pairs of these four, and `newcomers.jsonl`
 is of a writer who saw neither the code nor other pairs: nothing was made or chosen with the latter. `lines.jsonl`
 are notes and passages, by three strangers: one line of the passage may contradict the note. Limits were chosen with
-them; `lines_unseen.jsonl` is of a fourth stranger, and was measured a few times. The model was also trained with
+them; `lines_unseen.jsonl` is of a fourth stranger, and was measured several times. The model was also trained with
 `headed_lines.jsonl` (notes and lines with their headings, by eight writers) and
 `hard_notes.jsonl` (eleven writers, whose agreeing pairs look like contradictions), and with most organisations (below);
 `hard_unseen.jsonl` is of one more such writer.
@@ -35,7 +35,8 @@ left, right and label in each line.
 Unless CONFLICT_MODEL_FOLDER is off, all figures of pairs, of corpora and of times are also printed with the language
 model, with names that end with `_with_model`. The shipped model was trained with all files but `institutions`,
 `sealed`, `fresh`, `newcomers`, `hard_unseen`, `lines`, `lines_unseen`, `reports` and `writers_held`, and its
-thresholds were chosen with the last two and `lines`, so only its figures of the others are the ones to expect.
+thresholds were chosen with the last two, `lines` and organisations, so only its figures of the others are the ones to
+expect.
 
 `conflicts_per_1000_texts_NAME` is how many pairs are called conflicts when all texts of a corpus are compared as
 workers do: see `conflict_corpora`, which says what detection was trained with, and reads more corpora from the folder
