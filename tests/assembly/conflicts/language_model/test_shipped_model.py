@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[4]
 PAIRS = Path(__file__).parents[1] / "pairs"
 MOST_BYTES = 100_000_000
 LEAST_PRECISION, LEAST_RECALL = 0.45, 0.1
-"""Of conflicts among all texts of organisations; .53 and .12 were measured."""
+"""These are bounds of what is found among all texts of the unseen organisations; .53 and .12 were measured."""
 CONTRADICTIONS = [
     ("The museum is free for children under twelve.", "Children pay the full price at the museum."),
     ("Nadia works alone on the garden project.", "Four people work with Nadia on the garden project."),
