@@ -7,7 +7,7 @@ anew, too. Clearing matters for a table that is empty now: PostgreSQL leaves its
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -167,31 +167,40 @@ SETTINGS = (
 )
 
 
-def write_ahead() -> WriteAhead:
-    """Return the write-ahead segments since the last checkpoint, and fill the current one, so that it is let go, too.
+NEEDED_SINCE_SQL = """
+SELECT count(slot.slot_name), pg_walfile_name(least(min(slot.restart_lsn), checkpoint.redo_lsn)),
+    pg_walfile_name(pg_current_wal_lsn())
+FROM pg_control_checkpoint() AS checkpoint LEFT JOIN pg_replication_slots AS slot ON true GROUP BY checkpoint.redo_lsn
+"""
+"""Finds the number of replication slots, the oldest segment they or the last checkpoint need, and the current one."""
 
-    Segments are deleted after the next checkpoint, unless something else needs them, which the notes say.
+
+def write_ahead() -> WriteAhead:
+    """Return the write-ahead segments that are kept, and fill the current one, so that it is let go, too.
+
+    These begin with the last checkpoint, or with what a replication slot waits for. Segments are deleted after the next
+    checkpoint, unless something else needs them, which the notes say.
     """
     with _owner() as owner, owner.cursor() as cursor:
         values = _settings(cursor)
-        cursor.execute("SELECT redo_wal_file, pg_walfile_name(pg_current_wal_lsn()) FROM pg_control_checkpoint()")
-        first, last = cursor.fetchone() or ("", "")
+        cursor.execute(NEEDED_SINCE_SQL)
+        ((slots, first, last),) = cursor.fetchall()
         size = int(values["wal_segment_size"])
         cursor.execute("SELECT pg_logical_emit_message(false, 'dossier', repeat('.', %s))", [size])
-        cursor.execute("SELECT count(*) FROM pg_replication_slots")
-        ((slots,),) = cursor.fetchall()
-    notes = [
-        sentence
-        for holds, sentence in (
-            (values["wal_recycle"] == "on", "PostgreSQL renames segments to use them again: bytes stay until then."),
-            (values["archive_mode"] != "off", "Segments are archived: what the archive holds is its operator's."),
-            (int(values["wal_keep_size"]) > 0, "Segments are kept for standbys (wal_keep_size)."),
-            (slots > 0, "Replication slots keep segments until they are read."),
-        )
-        if holds
-    ]
+    notes = _what_keeps_segments(values, slots)
     until = timezone.now() + CHECKPOINTS * timedelta(seconds=int(values["checkpoint_timeout"])) + MARGIN
-    return WriteAhead(tuple(_segments(first, last, size)), None if notes else until, tuple(notes))
+    return WriteAhead(tuple(_segments(first, last, size)), None if notes else until, notes)
+
+
+def _what_keeps_segments(values: Mapping[str, str], slots: int) -> tuple[str, ...]:
+    """Return a sentence for each reason why segments may outlive the next checkpoints."""
+    reasons = (
+        (values["wal_recycle"] == "on", "PostgreSQL renames segments to use them again: bytes stay until then."),
+        (values["archive_mode"] != "off", "Segments are archived: what the archive holds is its operator's."),
+        (int(values["wal_keep_size"]) > 0, "Segments are kept for standbys (wal_keep_size)."),
+        (slots > 0, "Replication slots keep segments until they are read."),
+    )
+    return tuple(sentence for holds, sentence in reasons if holds)
 
 
 def _settings(cursor: Any) -> dict[str, str]:

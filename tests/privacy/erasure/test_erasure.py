@@ -180,7 +180,9 @@ def test_the_report_says_what_was_destroyed_and_has_no_names(erased: Erased) -> 
     assert report["search"]["found"] == report["search"]["found_by_vector"] == 0
     assert report["search"]["vectors"] > 0
     assert report["write_ahead"]["segments"]
-    assert report["write_ahead"]["gone_by"]
+    assert bool(report["write_ahead"]["gone_by"]) is not bool(
+        report["write_ahead"]["notes"]
+    )  # tests of standbys keep some
     assert {line["place"]: line["destroyed"] for line in report["places"]}["documents"] >= 2
     assert {line["place"]: line["destroyed"] for line in report["places"]}["idempotent_requests"] >= 1
     assert report["things"]["memories"] >= 3

@@ -1,7 +1,10 @@
 """Tables are written anew by their owner; what stands in the way is waited for, or said."""
 
+import os
 from collections.abc import Iterator
+from pathlib import Path
 from unittest import mock
+from uuid import uuid4
 
 import psycopg
 import pytest
@@ -9,10 +12,12 @@ from django.db import InternalError, connection, connections
 from psycopg.errors import DataCorrupted
 
 from agents.models import Agent
+from config.postgres.data_folder import ADMIN, DataFolder
 from memories.services import MemoryFacts, memory_create
 from privacy.erasure import table_rewrite as rewriting
-from privacy.erasure.table_rewrite import MayNotRewrite, TableBusy, table_rewrite
+from privacy.erasure.table_rewrite import MayNotRewrite, TableBusy, table_rewrite, write_ahead
 from teams.principal import SYSTEM
+from tests.postgres import FOLDER
 from tests.privacy.erasure.world import files_with, stored_files
 
 MARK = "Vyqxburied"
@@ -94,3 +99,26 @@ def test_a_long_value_of_a_deleted_row_that_is_gone_is_tried_again(monkeypatch: 
     monkeypatch.setattr(rewriting, "_rewrite", mock.Mock(side_effect=missing))
     with pytest.raises(InternalError):
         table_rewrite("memories")
+
+
+def test_write_ahead_files_that_a_replication_slot_keeps_are_named_without_a_time(committed_database: str) -> None:
+    server = DataFolder(Path(os.environ[FOLDER]))
+    admin = server.conninfo(ADMIN, "postgres", password=server.password(ADMIN))
+    create = (
+        "SELECT pg_walfile_name(lsn) FROM pg_create_physical_replication_slot(%s, true, true)"  # ends with its session
+    )
+    with psycopg.connect(admin, autocommit=True) as slot_owner:
+        ((kept,),) = slot_owner.execute(create, [f"reader_{uuid4().hex[:12]}"]).fetchall()
+        slot_owner.execute("SELECT pg_switch_wal()")
+        slot_owner.execute("CHECKPOINT")
+        told = write_ahead()
+    assert kept in told.segments
+    assert told.gone_by is None
+    assert told.notes == ("Replication slots keep segments until they are read.",)
+
+
+def test_what_keeps_write_ahead_files_is_said() -> None:
+    embedded = {"wal_recycle": "off", "archive_mode": "off", "wal_keep_size": "0"}
+    assert rewriting._what_keeps_segments(embedded, 0) == ()
+    other = {"wal_recycle": "on", "archive_mode": "always", "wal_keep_size": "64"}
+    assert len(rewriting._what_keeps_segments(other, 2)) == 4
