@@ -2,12 +2,13 @@
 
 import datetime
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import NamedTuple
 from uuid import UUID
 
 from django.db.models import Q
 
+from agents.models import Agent
 from assembly.engine.types import field_values
 from assembly.models import Alert, AlertKind, Assembly, Conflict, WebhookEvent
 from assembly.monitoring.alerts.findings import CONFLICT_PREFIX, Finding, findings
@@ -21,7 +22,10 @@ from teams.sensitivity import DEFAULT_LEVEL
 ALERT_LOCK = 7_152_002
 """The lock for opening and closing alerts: one process at a time, in the order in which contexts were recorded."""
 
-CHANGED = ("opened", "closed", "closed_in", "times", "context", "detail", "sensitivity")
+CHANGED = (
+    *("opened", "closed", "closed_in", "times", "context", "detail", "sensitivity"),
+    *(field.name for field in fields(RecordOwners)),
+)
 """The columns of an alert that a later context changes."""
 
 Key = tuple[str, str, str]
@@ -53,7 +57,8 @@ class AlertBatch:
             return
         lock_until_commit(ALERT_LOCK)
         known = self._known()
-        board = AlertUpdates(known, _waiting_conflicts([*self._conflicts(), *_open_conflicts(known)]))
+        waiting = _waiting_conflicts([*self._conflicts(), *_open_conflicts(known)])
+        board = AlertUpdates(known, waiting, _deleted_agents(known))
         for assembly, found in self._seen:
             board.see(assembly, found)
         board.write()
@@ -91,6 +96,12 @@ def _open_conflicts(alerts: Sequence[Alert]) -> set[str]:
     return {alert.thing for alert in alerts if alert.kind == AlertKind.CONFLICT_OPEN and alert.is_open}
 
 
+def _deleted_agents(alerts: Sequence[Alert]) -> set[UUID]:
+    """Return the deleted ones among the agents that alerts about conflicts name; at most one query."""
+    named = {alert.agent_id for alert in alerts if alert.kind == AlertKind.CONFLICT_OPEN}
+    return named - {*Agent.objects.filter(id__in=named).values_list("id", flat=True)} if named else set()
+
+
 def _waiting_conflicts(things: Collection[str]) -> dict[str, ConflictOwners]:
     """Return the owners of those conflicts that wait for a person, by the subject of an alert; at most one query.
 
@@ -109,11 +120,18 @@ class AlertUpdates:
     """The alerts by the contexts that they are about, and how they change.
 
     A conflict has one alert, whatever agents, teams and profiles meet it. `waiting` are the conflicts that wait for a
-    person, by the subject of their alert, which no context closes.
+    person, by the subject of their alert, which no context closes. An alert about one that names a deleted agent would
+    be shown to admins alone, so it names the agent that meets the conflict next.
     """
 
-    def __init__(self, known: Sequence[Alert], waiting: Mapping[str, ConflictOwners] | None = None) -> None:
+    def __init__(
+        self,
+        known: Sequence[Alert],
+        waiting: Mapping[str, ConflictOwners] | None = None,
+        deleted_agents: Collection[UUID] = (),
+    ) -> None:
         self._waiting = waiting or {}
+        self._deleted_agents = deleted_agents
         self._alerts: dict[ContextGroup, dict[Key, Alert]] = {}
         self._of_conflicts: dict[str, list[Alert]] = {}
         self._new: dict[UUID, Alert] = {}
@@ -156,21 +174,38 @@ class AlertUpdates:
         if owners is None:
             return  # it was decided after this context
         finding = replace(finding, facts={**finding.facts, "of": owners.narrowest})
+        mine = RecordOwners.recorded(assembly)
+        mine = mine if owners.team_id else replace(mine, team_id=None, team_slug="", team_name="")
         alerts = self._of_conflicts.setdefault(finding.thing, [])
-        holding = sorted((alert for alert in alerts if alert.is_open), key=_is_settled_then_age)
+        holding = sorted((alert for alert in alerts if alert.is_open), key=self._rank)
         for repeated in holding[1:]:
             self._close(repeated, assembly)
         if not alerts:
-            mine = RecordOwners.recorded(assembly)
-            mine = mine if owners.team_id else replace(mine, team_id=None, team_slug="", team_name="")
             alert = self._open(assembly, finding, mine)
             alert.sensitivity = owners.sensitivity  # whatever else that context had
             alerts.append(alert)
-        elif not holding:
-            newest = max(alerts, key=_closed)
+        elif holding:
+            self._name_again(holding[0], mine)
+        else:
+            newest = max(alerts, key=lambda alert: (not self._is_orphan(alert), _closed(alert)))
             if _closed(newest) < assembly.created:
                 self._reopen(newest, assembly, finding)
+                self._name_again(newest, mine)
                 newest.sensitivity = owners.sensitivity
+
+    def _rank(self, alert: Alert) -> tuple[bool, bool, datetime.datetime]:
+        """Return what to order the open alerts about one conflict by: the first one stays open."""
+        return self._is_orphan(alert), alert.settled is not None, alert.opened
+
+    def _is_orphan(self, alert: Alert) -> bool:
+        return alert.agent_id in self._deleted_agents
+
+    def _name_again(self, alert: Alert, owners: RecordOwners) -> None:
+        """Have an alert that names a deleted agent name these owners."""
+        if self._is_orphan(alert):
+            for name, value in field_values(owners).items():
+                setattr(alert, name, value)
+            self._changed[alert.id] = alert
 
     def write(self) -> None:
         """Write the changes with at most three statements, and one for each alert above internal, and announce them."""
@@ -221,11 +256,6 @@ class AlertUpdates:
 
 def _detail(finding: Finding) -> dict[str, object]:
     return {"why": finding.why, **finding.facts}
-
-
-def _is_settled_then_age(alert: Alert) -> tuple[bool, datetime.datetime]:
-    """Return what to order the alerts about one conflict by: the oldest that nobody resolved comes first."""
-    return alert.settled is not None, alert.opened
 
 
 def _closed(alert: Alert) -> datetime.datetime:

@@ -3,7 +3,7 @@
 import pytest
 
 from agents.models import Agent
-from agents.services import agent_create
+from agents.services import agent_create, agent_delete
 from assembly.conflicts.services import conflict_resolve, conflict_undo
 from assembly.models import Alert, AlertKind, Assembly, Conflict, Webhook, WebhookDelivery, WebhookEvent
 from assembly.monitoring.alerts.services import alert_resolve
@@ -13,6 +13,7 @@ from memories.models import Memory
 from teams.models import Team, User
 from teams.organisation.services import organisation_file_create
 from teams.principal import SYSTEM, Role
+from teams.sensitivity import Sensitivity
 from teams.services import membership_set, team_create
 from tests.assembly.conflicts.conflict_factories import EIGHTY, NINETY, conflict_between, remember, run_jobs
 from tests.assembly.monitoring.alerts.alert_factories import alert_on
@@ -138,6 +139,28 @@ def test_a_decision_closes_it_and_after_undo_it_is_reopened_quietly(
     alert = the_alert()
     assert (alert.is_open, alert.times) == (True, 2)
     assert announced() == ["alert.opened", "alert.closed"]
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+@pytest.mark.parametrize("level", [Sensitivity.INTERNAL, Sensitivity.CONFIDENTIAL])
+def test_after_its_agent_is_deleted_it_names_the_agent_that_meets_the_conflict_next(
+    agent: Agent, team: Team, of_team: Conflict, level: Sensitivity, is_open: bool
+) -> None:
+    editor = User.objects.create_user("near")
+    membership_set(team=team, user=editor, role=Role.EDITOR)
+    met(agent, team)
+    alert = the_alert()
+    alert.sensitivity = level
+    alert.closed = None if is_open else alert.opened
+    alert.save()
+    agent_delete(agent=agent, principal=SYSTEM)
+    assert not Alert.objects.visible_to(editor.principal).exists()
+    sol = agent_create(slug="sol", name="Sol", teams=[team])
+    met(sol, team)
+    alert = Alert.objects.visible_to(editor.principal).get()
+    assert (alert.agent_id, alert.agent_slug, alert.agent_name) == (sol.id, "sol", "Sol")
+    assert (alert.is_open, alert.name, alert.team_id) == (True, the_alert().name, team.id)
+    assert announced() == ["alert.opened"], "it is the same one"
 
 
 def test_an_archived_text_closes_it_with_the_next_context_of_any_agent_of_the_team(
