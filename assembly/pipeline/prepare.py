@@ -15,7 +15,7 @@ from assembly.engine.types import Candidate, EngineRequest
 from assembly.masking.placeholders import Masker
 from assembly.pipeline.gather import gather
 from assembly.pipeline.read_plan import GatherResult
-from assembly.pipeline.reconciliations import match_conflicts
+from assembly.pipeline.reconciliations import conflicts_of_candidates, match_conflicts
 from assembly.pipeline.request import AssemblyRequest, find_session
 from assembly.pipeline.request_sections import add_request_sections
 from assembly.profiles.catalogue import find_profile
@@ -67,7 +67,8 @@ class PreparedAssembly:
             profile = replace(profile, sections=(*profile.sections, FAILURE_NOTE))
             candidates = [*candidates, note]
         if gathered.conflicts:
-            request = replace(request, reconciliations=match_conflicts(gathered.conflicts, candidates))
+            known = conflicts_of_candidates(gathered.conflicts, gathered.gather_context, candidates)
+            request = replace(request, reconciliations=match_conflicts(known, candidates))
         ruled = replace(
             self,
             request=request,

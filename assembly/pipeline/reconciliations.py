@@ -1,11 +1,13 @@
 """The known conflicts of the owners of a context are read together with its sources, and matched with the candidates.
 
 They are read in the same snapshot and the same journey as the rows of the sources, so a context costs no statement
-more, and rows that have not changed come from the cache. A profile that does not reconcile does not read them.
+more, and rows that have not changed come from the cache. Only if the owners have very many, those of the candidates are
+read afterwards. A profile that does not reconcile does not read them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import cast
+from typing import Any, cast
+from uuid import UUID
 
 from msgspec import Struct
 
@@ -13,13 +15,16 @@ from agents.models import Agent
 from assembly.engine.reconciliation import Reconciliation, Resolution
 from assembly.engine.types import Candidate
 from assembly.models import text_hash
-from config.db.statements import Rows, Statement
+from assembly.sources.base import GatherContext
+from config.db.statements import Rows, Statement, run_statement
 from config.keys.sealed_texts import open_text
 from teams.models import Team
 from teams.sensitivity import Clearances
 
 MAX_CONFLICTS = 1_000
-"""The most conflicts of the owners of one context that are read, the newest first."""
+"""The most conflicts that are read with the sources, the newest first. Of owners with more, those of the candidates are
+read when these are known.
+"""
 MAX_RECONCILIATIONS = 500
 
 COLUMNS = """
@@ -27,20 +32,26 @@ id, kind, severity, similarity, cue, resolution, resolver_name, resolved_at,
     left_ref, left_item, encode(left_sha256, 'hex') AS left_sha256, left_statement,
     right_ref, right_item, encode(right_sha256, 'hex') AS right_sha256, right_statement
 """
-# Each part has its own index. Both sides of a pair that a person let stand are included, as if there were no conflict.
+# Both sides of a pair that a person let stand are included, as if there were no conflict.
+TO_RECONCILE = "sensitivity <= %(clearance)s AND status <> 'gone' AND resolution NOT IN ('both', 'edited')"
+OWNERS = (
+    "agent_id = %(agent)s AND (team_id IS NULL OR team_id = %(team)s)",
+    "team_id = %(team)s AND agent_id IS NULL",
+    "agent_id IS NULL AND team_id IS NULL",
+)
+"""Conditions of the conflicts of a context's owners, each of which has its own index."""
 CONFLICTS_SQL = f"""
-SELECT {COLUMNS} FROM (
-    (SELECT * FROM conflicts WHERE agent_id = %(agent)s AND sensitivity <= %(clearance)s AND status <> 'gone'
-        AND (team_id IS NULL OR team_id = %(team)s) ORDER BY found DESC LIMIT {MAX_CONFLICTS})
-    UNION ALL
-    (SELECT * FROM conflicts WHERE team_id = %(team)s AND agent_id IS NULL AND sensitivity <= %(clearance)s
-        AND status <> 'gone'
-        ORDER BY found DESC LIMIT {MAX_CONFLICTS})
-    UNION ALL
-    (SELECT * FROM conflicts WHERE agent_id IS NULL AND team_id IS NULL AND sensitivity <= %(clearance)s
-        AND status <> 'gone'
-        ORDER BY found DESC LIMIT {MAX_CONFLICTS})
-) AS known WHERE resolution NOT IN ('both', 'edited') ORDER BY found DESC, id LIMIT {MAX_CONFLICTS}
+SELECT {COLUMNS} FROM ({
+    " UNION ALL ".join(
+        f"(SELECT * FROM conflicts WHERE {owner} AND {TO_RECONCILE} ORDER BY found DESC LIMIT {MAX_CONFLICTS})"
+        for owner in OWNERS
+    )
+}) AS known ORDER BY found DESC, id LIMIT {MAX_CONFLICTS}
+"""  # noqa: S608 - only the constants above are put in
+CONFLICTS_OF_ITEMS_SQL = f"""
+SELECT {COLUMNS} FROM conflicts
+WHERE left_item = ANY(%(items)s) AND right_item = ANY(%(items)s) AND {TO_RECONCILE} AND ({" OR ".join(OWNERS)})
+ORDER BY kind = 'duplicate', found DESC, id LIMIT {MAX_CONFLICTS}
 """  # noqa: S608 - only the constants above are put in
 
 
@@ -96,8 +107,34 @@ def conflicts_statement(agent: Agent, team: Team | None, clearances: Clearances)
 
     A conflict is as sensitive as its more sensitive side.
     """
-    owners = {"agent": agent.id, "team": team.id if team else None}
-    return Statement(CONFLICTS_SQL, {**owners, "clearance": clearances.lowest})
+    return Statement(CONFLICTS_SQL, _owner_parameters(agent, team, clearances))
+
+
+def _owner_parameters(agent: Agent, team: Team | None, clearances: Clearances) -> dict[str, Any]:
+    return {"agent": agent.id, "team": team.id if team else None, "clearance": clearances.lowest}
+
+
+def conflicts_of_candidates(
+    known: tuple[KnownConflict, ...], context: GatherContext, candidates: Sequence[Candidate]
+) -> tuple[KnownConflict, ...]:
+    """Return the known conflicts of the owners; if these have more than were read, those of the candidates are read."""
+    if len(known) < MAX_CONFLICTS:
+        return known
+    items = sorted({id_ for candidate in candidates if (id_ := _item_id(candidate))})
+    parameters = _owner_parameters(context.agent, context.team, context.clearances)
+    return parse_conflicts(run_statement(Statement(CONFLICTS_OF_ITEMS_SQL, {**parameters, "items": items})))
+
+
+def _item_id(candidate: Candidate) -> UUID | None:
+    """Return the id of the memory, file, document or entity of the candidate; None for what has none."""
+    try:
+        return UUID(_item(candidate))
+    except ValueError:
+        return None
+
+
+def _item(candidate: Candidate) -> str:
+    return candidate.ref.partition("@")[0].rpartition(":")[2]
 
 
 def parse_conflicts(rows: Rows) -> tuple[KnownConflict, ...]:
@@ -124,18 +161,19 @@ def _side(ref: str, item: str, sha256: str, statement: str) -> KnownSide:
 
 
 def match_conflicts(conflicts: Sequence[KnownConflict], candidates: Sequence[Candidate]) -> tuple[Reconciliation, ...]:
-    """Return the conflicts between the candidates, in a fixed order, at most MAX_RECONCILIATIONS.
+    """Return the conflicts between the candidates, in a fixed order, at most MAX_RECONCILIATIONS: of more, duplicates
+    are left out first.
 
     A whole file and its passage may both be candidates: then both are in conflict with the other side.
     """
     named = {side.item for conflict in conflicts for side in (conflict.left, conflict.right)}
     by_item: dict[str, dict[str, Candidate]] = {}
     for candidate in candidates:
-        item = candidate.ref.partition("@")[0].rpartition(":")[2]
-        if item in named:
+        if (item := _item(candidate)) in named:
             by_item.setdefault(item, {})[candidate.ref] = candidate
     found = {pair for conflict in conflicts for pair in _pairs(conflict, by_item)}
-    return tuple(sorted(found, key=lambda one: (one.id, one.left, one.right))[:MAX_RECONCILIATIONS])
+    contradictions_first = sorted(found, key=lambda one: (one.kind == "duplicate", one.id, one.left, one.right))
+    return tuple(sorted(contradictions_first[:MAX_RECONCILIATIONS], key=lambda one: (one.id, one.left, one.right)))
 
 
 def _pairs(conflict: KnownConflict, by_item: Mapping[str, Mapping[str, Candidate]]) -> Iterator[Reconciliation]:

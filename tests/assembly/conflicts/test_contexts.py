@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from typing import Any, Literal
+from uuid import uuid4
 
 import pytest
 from django.db import connection
@@ -15,6 +16,7 @@ from assembly.models import Conflict
 from assembly.pipeline import read_plan
 from assembly.pipeline.answer_cache import AssemblyResult, assembly_cache
 from assembly.pipeline.append_event import append_event
+from assembly.pipeline.reconciliations import MAX_CONFLICTS
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.profiles.services import profile_create
@@ -265,3 +267,29 @@ def test_a_profile_withholds_or_tells(agent: Agent, team: Team, admin: User) -> 
         assert answer.content.count(MARK) == told
         assert answer.content.count("support line") == told
         assert answer.assembly.warnings == [WarningCode.CONFLICT_FLAGGED]
+
+
+def test_of_owners_with_more_conflicts_than_are_read_with_the_sources_none_is_overlooked(
+    agent: Agent, team: Team, editor: User
+) -> None:
+    older = conflict_between(remember(agent, EIGHTY), remember(team, NINETY))
+    before = context(agent, team)
+    assert before.assembly.warnings == ["CONFLICT_FLAGGED"]
+    for kind in ("duplicate", "number"):
+        Conflict.objects.bulk_create(unrelated(agent, kind) for _ in range(MAX_CONFLICTS))
+        crowded = context(agent, team)
+        assert (crowded.assembly.warnings, crowded.content) == (["CONFLICT_FLAGGED"], before.content)
+        assert [one.id for one in flagged_conflicts(load_record(crowded.assembly))] == [str(older.id)]
+    conflict_resolve(conflict=older, choice="both", principal=editor.principal)
+    assert context(agent, team).assembly.warnings == []
+
+
+def unrelated(agent: Agent, kind: str) -> Conflict:
+    """A newer conflict of the agent, of which no side is in a context."""
+    sides = {
+        f"{side}_{name}": value
+        for side, item in (("left", uuid4()), ("right", uuid4()))
+        for name, value in {"ref": f"memory:{item}@1", "item": item, "sha256": item.bytes * 2, "statement": "x"}.items()
+    }
+    facts = {"similarity": 0.9, "subject": 0.9, "severity": 0.5, "probability": 0.9, "confidence": 0.6}
+    return Conflict(agent=agent, kind=kind, cue="", strategy="flag", reasoning="", **sides, **facts)
