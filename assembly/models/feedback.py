@@ -13,7 +13,8 @@ UNIT = (0, 1)
 class AssemblyFeedback(models.Model):
     """What somebody said about a context: measures of 0 to 1, and refs of items that helped or that did not.
 
-    It is deleted only together with its context.
+    It is deleted only together with its context. `moved_memories` are the ids of the memories whose credibility it
+    moved; None in rows that are older than the column.
     """
 
     append_only = True
@@ -30,6 +31,7 @@ class AssemblyFeedback(models.Model):
     used = ArrayField(models.CharField(max_length=MAX_REF_CHARACTERS), default=list)
     useless = ArrayField(models.CharField(max_length=MAX_REF_CHARACTERS), default=list)
     note = models.CharField(max_length=MAX_NOTE_CHARACTERS, blank=True, default="")
+    moved_memories = ArrayField(models.UUIDField(), null=True)
 
     class Meta:
         db_table = "assembly_feedback"

@@ -20,12 +20,11 @@ from assembly.records.reader import StoredAssembly, load_record
 from config.db.statements import lock_until_commit
 from config.http.errors import Conflict, Forbidden, Invalid, NotFound
 from memories.models import Memory
-from memories.services.memory import require_changeable, store_next_version
+from memories.services.authorship import memory_rate, require_changeable
 from teams.access import is_permitted as is_team_permitted
 from teams.models import Team
 from teams.principal import Action, Principal
 from teams.secret_scanning.handling import storable_text
-from teams.versioned_text.versioned_file import lock_row
 
 MAX_FEEDBACK = 20
 """The most feedback that one context takes."""
@@ -37,8 +36,6 @@ SATISFIED = 0.5
 CREDIBILITY_STEP = 0.02
 MIN_CREDIBILITY, MAX_CREDIBILITY = 0.05, 0.95
 MEMORY = "memory"
-FEEDBACK_LOCK = 7_152_003
-"""The lock that serialises feedback, so that limits hold and no credibility moves twice."""
 
 
 class ItemState(StrEnum):
@@ -92,10 +89,12 @@ def feedback_create(*, assembly: Assembly, facts: FeedbackFacts, principal: Prin
     used, useless = (_known_refs(name, getattr(facts, name), included) for name in ("used", "useless"))
     if both := [ref for ref in useless if ref in set(used)]:
         raise Invalid("useless", f"These items are named as used, too: {_listed(both)}.")
-    lock_until_commit(FEEDBACK_LOCK)
+    _lock_feedback(assembly)
     before = list(feedback_of(assembly))
     if len(before) >= MAX_FEEDBACK:
         raise Conflict(f"This context has {MAX_FEEDBACK} entries of feedback already, which is the maximum.")
+    steps = _steps(used, useless, _moved_memories(before)) if _is_dissatisfied(facts.satisfaction) else {}
+    moved = _move_credibilities(assembly, steps, principal)
     feedback = AssemblyFeedback.objects.create(
         assembly=assembly.id,
         given_by=principal.ref,
@@ -107,8 +106,17 @@ def feedback_create(*, assembly: Assembly, facts: FeedbackFacts, principal: Prin
         used=used,
         useless=useless,
         note=storable_text(facts.note, agent, "note"),
+        moved_memories=[*moved],
     )
-    return GivenFeedback(feedback, _move_credibilities(assembly, feedback, before, principal))
+    return GivenFeedback(feedback, moved)
+
+
+def _lock_feedback(assembly: Assembly) -> None:
+    """Wait for other feedback on the context, so that its limit holds and no credibility moves twice.
+
+    The lock's number is the random part of the context's id.
+    """
+    lock_until_commit(assembly.id.int % 2**62)
 
 
 def _require_writer(principal: Principal, assembly: Assembly) -> Agent:
@@ -153,37 +161,60 @@ def _listed(refs: Sequence[str]) -> str:
     return ", ".join(refs[:MAX_NAMED]) + more
 
 
-def _move_credibilities(
-    assembly: Assembly, feedback: AssemblyFeedback, before: Sequence[AssemblyFeedback], principal: Principal
-) -> dict[UUID, float]:
-    """Move the credibility of the memories that a dissatisfied feedback names: useless ones down, used ones up.
+def _is_dissatisfied(satisfaction: float | None) -> bool:
+    return satisfaction is not None and satisfaction < SATISFIED
 
-    A memory moves once for each context. Memories that the principal may not change stay as they are.
+
+def _moved_memories(given: Iterable[AssemblyFeedback]) -> set[UUID]:
+    """Return the memories that feedback has moved. Of older feedback, that is what it named."""
+    moved: set[UUID] = set()
+    for one in given:
+        if one.moved_memories is not None:
+            moved.update(one.moved_memories)
+        elif _is_dissatisfied(one.satisfaction):
+            moved.update(_memory_ids([*one.used, *one.useless]))
+    return moved
+
+
+def _steps(used: Iterable[str], useless: Iterable[str], moved: Collection[UUID]) -> dict[UUID, float]:
+    """Return the steps of the memories among the items of dissatisfied feedback: used ones gain, useless ones lose.
+
+    A memory moves once for each context.
     """
-    if not _is_dissatisfied(feedback):
-        return {}
-    settled = {ref for one in before if _is_dissatisfied(one) for ref in (*one.used, *one.useless)}
     steps = {
-        **dict.fromkeys(_memory_ids(feedback.used, settled), CREDIBILITY_STEP),
-        **dict.fromkeys(_memory_ids(feedback.useless, settled), -CREDIBILITY_STEP),
+        **dict.fromkeys(_memory_ids(used), CREDIBILITY_STEP),
+        **dict.fromkeys(_memory_ids(useless), -CREDIBILITY_STEP),
     }
+    return {id_: step for id_, step in steps.items() if id_ not in moved}
+
+
+def _memory_ids(refs: Iterable[str]) -> list[UUID]:
+    return [UUID(ref.id) for ref in map(Ref.parse, refs) if ref.kind == MEMORY]
+
+
+def _move_credibilities(assembly: Assembly, steps: Mapping[UUID, float], principal: Principal) -> dict[UUID, float]:
+    """Move the credibility of the context's memories by these steps, and return the new values by id.
+
+    Memories that were deleted, or that the principal may not change, are passed over.
+    """
     moved = {}
-    for memory in Memory.objects.filter(id__in=[*steps]).select_related("team").order_by("id"):
+    locked = Memory.objects.filter(id__in=steps).select_for_update(no_key=True, of=("self",)).order_by("id")
+    for memory in locked.select_related("team"):
         if memory.agent_id != assembly.agent_id and (memory.team_id is None or memory.team_id != assembly.team_id):
             continue
         value = moved_credibility(memory.credibility, steps[memory.id])
-        if value != memory.credibility and _set_credibility(memory, value, principal):
+        if value != memory.credibility and _may_change(principal, memory):
+            memory_rate(memory=memory, credibility=value, principal=principal)
             moved[memory.id] = value
     return moved
 
 
-def _is_dissatisfied(feedback: AssemblyFeedback) -> bool:
-    return feedback.satisfaction is not None and feedback.satisfaction < SATISFIED
-
-
-def _memory_ids(refs: Iterable[str], settled: Collection[str]) -> list[UUID]:
-    parsed = [Ref.parse(ref) for ref in refs if ref not in settled]
-    return [UUID(ref.id) for ref in parsed if ref.kind == MEMORY]
+def _may_change(principal: Principal, memory: Memory) -> bool:
+    try:
+        require_changeable(principal, memory)
+    except Forbidden:
+        return False
+    return True
 
 
 def moved_credibility(credibility: float, step: float) -> float:
@@ -192,18 +223,6 @@ def moved_credibility(credibility: float, step: float) -> float:
     if step > 0:
         return max(credibility, min(MAX_CREDIBILITY, moved))
     return min(credibility, max(MIN_CREDIBILITY, moved))
-
-
-def _set_credibility(memory: Memory, value: float, principal: Principal) -> bool:
-    """Store the credibility as the memory's next version; False if the principal may not change the memory."""
-    try:
-        require_changeable(principal, memory)
-    except Forbidden:
-        return False
-    current = lock_row(memory)
-    current.credibility = value
-    store_next_version(current, principal, "Feedback on a context")
-    return True
 
 
 def feedback_by_assembly(ids: Collection[UUID]) -> dict[UUID, list[AssemblyFeedback]]:

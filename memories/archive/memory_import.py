@@ -36,7 +36,8 @@ from memories.imports.workspace import MEMORY_FILE
 from memories.models import Memory, MemoryVersion
 from memories.services import BATCH_ROWS, Owner, memories_of
 from memories.services.announcements import announce_texts
-from memories.services.memory import owner_of, require_changeable
+from memories.services.authorship import require_changeable
+from memories.services.memory import owner_of
 from teams.level_changes import record_level, require_level
 from teams.origin import Origin
 from teams.principal import Author, Principal

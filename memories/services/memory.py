@@ -21,8 +21,8 @@ from memories.embeddings.vectors import embed_rows
 from memories.models import Memory, MemoryVersion
 from memories.search.languages import DEFAULT, detected_language
 from memories.services.announcements import announce_texts
+from memories.services.authorship import require_changeable
 from memories.services.batch_errors import invalid_at
-from teams.access import require_change_allowed
 from teams.activity.log import activity_record
 from teams.activity.models import ActivityAction
 from teams.level_changes import record_level, require_level
@@ -340,13 +340,3 @@ def memory_delete(*, memory: Memory, principal: Principal) -> None:
     owner = owner_of(memory)
     of = owner.teams.values_list("id", flat=True) if isinstance(owner, Agent) else [owner.id]
     activity_record(principal, ActivityAction.MEMORY_DELETED, owner.name, team_ids=of, detail={"id": str(memory.id)})
-
-
-def require_changeable(principal: Principal, *memories: Memory) -> None:
-    """Check that the principal may change or delete these memories, which have one owner.
-
-    Raises Forbidden for an agent's key where a person wrote a version of one, in a team that does not allow such
-    changes.
-    """
-    versions = MemoryVersion.objects.filter(file__in=[memory.pk for memory in memories])
-    require_change_allowed(principal, memories[0].team, versions)

@@ -8,6 +8,7 @@ from django.db import transaction
 
 from config.http.errors import Conflict, Invalid, NotFound
 from memories.models import Memory, MemoryVersion
+from memories.services.authorship import require_changeable
 from memories.services.memory import (
     MemoryFacts,
     Owner,
@@ -15,7 +16,6 @@ from memories.services.memory import (
     memories_of,
     memory_create,
     owner_of,
-    require_changeable,
     store_next_version,
 )
 from teams.origin import Origin, least_trusted

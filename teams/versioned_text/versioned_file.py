@@ -75,11 +75,15 @@ class Signed(models.Model):
 
         What a person rewrites is the person's. What anybody else rewrites is trusted no more than it was before.
         """
-        self.updated_by, self.editor_ref, self.editor_name = author.updated_by, author.ref, author.name
+        self.credited_to(author)
         if self._state.adding or (rewritten and author.origin != Origin.PERSON):
             self.origin = least_trusted(self.origin, author.origin)
         elif rewritten:
             self.origin = author.origin
+
+    def credited_to(self, author: Author) -> None:
+        """Set the author, and leave the origin as it is."""
+        self.updated_by, self.editor_ref, self.editor_name = author.updated_by, author.ref, author.name
 
 
 class VersionedFile(Signed):
