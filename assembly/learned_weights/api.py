@@ -54,7 +54,9 @@ class ShadowReportSerializer(serializers.Serializer[Any]):
     items_out = serializers.IntegerField(help_text="Items that would be removed, in all contexts.")
     tokens_before = serializers.IntegerField()
     tokens_after = serializers.IntegerField()
-    measured = serializers.IntegerField(help_text="Contexts with feedback that the weights were not trained on.")
+    measured = serializers.IntegerField(
+        help_text="At most 200, the newest with feedback that the weights were not trained on."
+    )
     recall_before = serializers.FloatField(allow_null=True, help_text=f"{RECALL}; null: none was measured.")
     recall_after = serializers.FloatField(allow_null=True)
     better = serializers.IntegerField(help_text="Measured contexts with a higher recall.")
@@ -70,7 +72,7 @@ class LearnedVersionSerializer(serializers.Serializer[Any]):
     )
     created_at = serializers.DateTimeField()
     profile_version = serializers.IntegerField(help_text="The version of the profile that they were learned for.")
-    is_current = serializers.BooleanField(help_text="false: the profile has changed since, so they are not applied.")
+    is_current = serializers.BooleanField(help_text="false: the profile has been changed or created again since.")
     own_weights = ProfileWeightsSerializer(help_text="Those in the text of the profile.")
     weights = ProfileWeightsSerializer(help_text="The learned ones, with the same sum.")
     contexts = serializers.IntegerField(help_text="Contexts with feedback that they were fitted to.")
@@ -114,7 +116,8 @@ class ProfileLearnedWeights(ApiView):
     def post(self, request: Request, name: str) -> Response:
         """Begin to learn weights and to try them on recorded contexts, in the background. For organisation admins.
 
-        Nothing is switched on. 409 while they are being learned, and if too few contexts have feedback.
+        Nothing is switched on. 409 while they are being learned, if too few contexts have feedback, and for a profile
+        without blocks.
         """
         self.query()
         find_profile_entry(name)

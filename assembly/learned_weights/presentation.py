@@ -10,7 +10,7 @@ from django.utils.translation import ngettext
 from assembly.learned_weights.services import missing_gain_sentence, shows_gain
 from assembly.models import Assembly, LearnedWeights, ShadowReport
 from assembly.profiles.catalogue import ProfileEntry
-from assembly.profiles.learned_weights import State, fits_profile, weights_in_force
+from assembly.profiles.learned_weights import State, fits_entry, weights_in_force
 from teams.principal import Principal
 
 SHOWN_VERSIONS = 20
@@ -88,7 +88,7 @@ def learned_versions(entry: ProfileEntry, principal: Principal) -> list[LearnedV
             report=newest.get(one.version),
             switched=switched.get(one.version),
             is_on=in_force is not None and in_force.version == one.version,
-            is_current=written is not None and fits_profile(one, written),
+            is_current=fits_entry(one, entry),
             differing=_differing(newest.get(one.version), visible),
         )
         for one in proposed

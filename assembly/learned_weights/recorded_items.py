@@ -1,6 +1,6 @@
 """What recorded contexts with feedback say: the measures of their items, and the recall of those that were used."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 from uuid import UUID
@@ -8,12 +8,14 @@ from uuid import UUID
 import numpy as np
 
 from assembly.engine.assemble import assemble
-from assembly.engine.profile import Profile, Weights
+from assembly.engine.profile import Weights
 from assembly.engine.tokenizers import get_tokenizer
 from assembly.engine.types import Decision, EngineResult
 from assembly.learned_weights.labelled_contexts import LabelledContext
 from assembly.learned_weights.weight_fitting import MEASURES, ItemList
 from assembly.models import Assembly
+from assembly.models.assembly import Purpose
+from assembly.profiles.request_overrides import sets_weights
 from assembly.records.reader import DAMAGE_ERRORS, StoredAssembly, load_record
 from assembly.records.record_errors import RecordDamaged
 
@@ -33,6 +35,11 @@ class LabelledRecord:
 
     record: StoredAssembly
     feedback: LabelledContext
+
+    @property
+    def origin(self) -> UUID:
+        """The id of the context that this one repeats, or its own."""
+        return _origin(self.record.assembly)
 
     @property
     def is_held_out(self) -> bool:
@@ -55,7 +62,11 @@ class LabelledRecord:
 
 def is_held_out(assembly: Assembly) -> bool:
     """Return whether the context is not trained on; a context that repeats another one goes where that one goes."""
-    return (assembly.decided_in or assembly.id).int % HELD_OUT_ONE_IN == 0
+    return _origin(assembly).int % HELD_OUT_ONE_IN == 0
+
+
+def _origin(assembly: Assembly) -> UUID:
+    return assembly.decided_in or assembly.id
 
 
 def included_blocks(record: StoredAssembly) -> list[Decision]:
@@ -64,13 +75,16 @@ def included_blocks(record: StoredAssembly) -> list[Decision]:
     return [one for one in record.decisions if one.section in blocks and one.included and one.score is not None]
 
 
-def labelled_records(contexts: Iterable[LabelledContext], profile: Profile) -> Iterator[LabelledRecord]:
-    """Yield the records of the contexts that were made with this version of the profile and have used blocks.
+def labelled_records(
+    contexts: Iterable[LabelledContext], wanted: Callable[[Assembly], bool] = lambda _: True
+) -> Iterator[LabelledRecord]:
+    """Yield the records of the wanted contexts that have used blocks, the newest first.
 
     Records that cannot be read are skipped, and so are those whose request set weights of its own.
     """
     by_id = {context.assembly_id: context for context in contexts}
-    for assembly in _assemblies(list(by_id), profile):
+    found = Assembly.objects.filter(id__in=list(by_id)).order_by("-created", "-id")
+    for assembly in filter(wanted, found.iterator(chunk_size=50)):
         try:
             if has_own_weights(assembly):
                 continue
@@ -81,15 +95,20 @@ def labelled_records(contexts: Iterable[LabelledContext], profile: Profile) -> I
             yield labelled
 
 
-def _assemblies(ids: Sequence[UUID], profile: Profile) -> Iterator[Assembly]:
-    found = Assembly.objects.filter(id__in=ids, profile_name=profile.name, profile_version=profile.version)
-    yield from found.order_by("-created", "-id").iterator(chunk_size=50)
+def held_out_records(contexts: Iterable[LabelledContext]) -> Iterator[LabelledRecord]:
+    """Yield the records of contexts for agents that are not trained on, the newest first; of those that repeat one
+    another, only one.
+    """
+    seen = set[UUID]()
+    for labelled in labelled_records(contexts, lambda one: is_held_out(one) and one.effective_purpose == Purpose.AGENT):
+        if labelled.origin not in seen:
+            seen.add(labelled.origin)
+            yield labelled
 
 
 def has_own_weights(assembly: Assembly) -> bool:
-    """Return whether the request set weights itself, which learned weights never replace."""
-    strategy: Mapping[str, object] = assembly.request.get("strategy") or {}
-    return bool(strategy.get("weights"))
+    """Return whether the request set weights itself, or by its domain; learned weights never replace these."""
+    return sets_weights(assembly.request.get("strategy") or {})
 
 
 def assembled_with(record: StoredAssembly, weights: Weights, budget: int | None = None) -> EngineResult:

@@ -1,19 +1,18 @@
 """This module learns weights, tries them in the shadow, and switches them on and off, each as a new row."""
 
 from dataclasses import replace
-from uuid import UUID
 
 from django.db import transaction
 
 from assembly.engine.profile import Profile, Weights
 from assembly.engine.types import field_values
-from assembly.learned_weights.labelled_contexts import LabelledContext, labelled_contexts
+from assembly.learned_weights.labelled_contexts import labelled_contexts
 from assembly.learned_weights.recorded_items import LabelledRecord, labelled_records, mean_recalls
 from assembly.learned_weights.shadow_run import SECONDS, run_in_shadow
 from assembly.learned_weights.weight_fitting import fit_priority_weights
 from assembly.models import LearnedWeights, ShadowReport
-from assembly.profiles.catalogue import find_profile, find_profile_row
-from assembly.profiles.learned_weights import State, fits_profile, newest_switch, switch_record, weights_in_force
+from assembly.profiles.catalogue import find_profile, find_profile_entry, find_profile_row
+from assembly.profiles.learned_weights import State, fits_entry, newest_switch, switch_record, weights_in_force
 from assembly.profiles.shipped import CONVERSATION
 from assembly.profiles.tuning_versions import apply_tuning
 from config.db.statements import lock_until_commit
@@ -35,7 +34,7 @@ LOCK_NUMBER = 0x1EA2_4ED0
 
 
 class TooFewContexts(DossierError):
-    """Too few contexts of the profile have feedback."""
+    """Weights can be learned from too few contexts of the profile."""
 
     status = 409
     code = "too_few_contexts"
@@ -43,12 +42,13 @@ class TooFewContexts(DossierError):
 
 
 def require_contexts(found: int, written: Profile, least: int) -> None:
-    """Check that enough contexts of the profile have feedback. Raises TooFewContexts, which says how many have."""
+    """Check that weights can be learned from enough contexts. Raises TooFewContexts, which says from how many."""
     if found < max(1, least):
         counted = "1 context" if found == 1 else f"{found} contexts"
         raise TooFewContexts(
-            f"{counted} of version {written.version} of the profile {written.name} {'has' if found == 1 else 'have'}"
-            f" feedback with used items; {least} are needed."
+            f"Weights can be learned from {counted} of version {written.version} of the profile {written.name}, and"
+            f" {least} are needed. A context counts if feedback says which of its blocks were used, and its request"
+            " set neither weights nor a domain."
         )
 
 
@@ -71,15 +71,30 @@ def learnable_profile(name: str) -> Profile:
     return find_profile(name)
 
 
+def has_blocks(profile: Profile) -> bool:
+    """Return whether the profile has sections whose items compete by their priority."""
+    return any(section.shape == "blocks" for section in profile.sections)
+
+
+def profile_to_learn(name: str) -> Profile:
+    """Return the profile as it is written, to learn its weights. Raises as `learnable_profile` does, and Conflict for
+    one without blocks.
+    """
+    written = learnable_profile(name)
+    if not has_blocks(written):
+        raise Conflict(f"The profile {name} has no section with blocks, so its weights decide nothing.")
+    return written
+
+
 def weights_learn(*, profile: str, principal: Principal, least: int = MIN_CONTEXTS) -> LearnedWeights:
     """Fit weights to the feedback on contexts of the profile, and store them as its next version, which is proposed.
 
     The caller must check that the principal may do this. Raises TooFewContexts if fewer than `least` contexts of the
-    present version have used items; NotFound, Conflict, and Invalid for a profile that cannot be parsed.
+    present version count; NotFound, Conflict, and Invalid for a profile that cannot be parsed.
     """
-    written = learnable_profile(profile)
+    written = profile_to_learn(profile)
     lists, held_out = [], list[LabelledRecord]()
-    for labelled in labelled_records(labelled_contexts(profile), written):
+    for labelled in labelled_records(labelled_contexts(written)):
         if labelled.is_held_out:
             held_out.append(labelled)
         else:
@@ -135,8 +150,8 @@ def shadow_report_create(
     is_other = present is not None and present.version != learned.version
     before = _tuned(written, _present_weights(written) if is_other else written.weights)
     after = _tuned(written, Weights(**learned.weights))
-    feedback: dict[UUID, LabelledContext] = {one.assembly_id: one for one in labelled_contexts(written.name)}
-    result = run_in_shadow(written, before, after, feedback, seconds=seconds, advance=advance)
+    labelled = labelled_contexts(written)
+    result = run_in_shadow(written, before, after, labelled, seconds=seconds, advance=advance)
     return ShadowReport.objects.create(
         profile=learned.profile,
         version=learned.version,
@@ -150,10 +165,10 @@ def shadow_report_create(
 
 def _unchanged_profile(learned: LearnedWeights) -> Profile:
     written = learnable_profile(learned.profile)
-    if not fits_profile(learned, written):
+    if not fits_entry(learned, find_profile_entry(learned.profile)):
         raise Conflict(
             f"These weights were learned for version {learned.profile_version} of the profile {learned.profile}, which"
-            " has been changed since. Learn weights again."
+            " has been changed since, or created again. Learn weights again."
         )
     return written
 
@@ -214,8 +229,8 @@ def missing_gain_sentence(report: ShadowReport) -> str:
     """Return why the report is no reason to switch the weights on."""
     if report.recall_before is None or report.recall_after is None or report.measured < MIN_MEASURED:
         return (
-            f"The shadow run shows no gain: only {report.measured} of its contexts have feedback and were not trained"
-            f" on, and {MIN_MEASURED} are needed."
+            f"The shadow run shows no gain: only {report.measured} contexts with feedback could be measured that the"
+            f" weights were not trained on, and {MIN_MEASURED} are needed."
         )
     return (
         f"The shadow run shows no gain: the recall of used items is {report.recall_before:.3f} before and"

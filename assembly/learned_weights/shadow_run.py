@@ -1,11 +1,14 @@
 """A shadow run assembles the newest contexts of a profile again, with learned weights, and stores only a report.
 
-The candidates are the recorded ones. What would be included is compared with the record; the recall of used items is
-measured on contexts with feedback that the weights were not trained on, in a part of their tokens.
+The candidates are the recorded ones. What would be included is compared with the record. The recall of used items is
+measured on other contexts: the newest ones with feedback that the weights were not trained on, in a part of their
+tokens. Few of the newest contexts have feedback, so they alone would show no gain.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from statistics import fmean
 from time import perf_counter
 from typing import Any
@@ -13,12 +16,11 @@ from uuid import UUID
 
 from assembly.engine.diff import ContextDiff, diff_contexts
 from assembly.engine.profile import Profile, Weights
-from assembly.learned_weights.labelled_contexts import LabelledContext
+from assembly.learned_weights.labelled_contexts import LabelledContext, contexts_of
 from assembly.learned_weights.recorded_items import (
-    LabelledRecord,
     assembled_with,
     has_own_weights,
-    is_held_out,
+    held_out_records,
     used_recall,
 )
 from assembly.models import Assembly
@@ -28,8 +30,10 @@ from memories.jobs.services import Advance
 
 LIMIT = 200
 """The number of newest contexts that are assembled again."""
+MAX_MEASURED = 200
+"""The number of newest contexts on which the recall of used items is measured."""
 SECONDS = 120.0
-"""Seconds after which no further context is started."""
+"""Seconds after which no further context is measured, and again seconds after which none is assembled again."""
 MAX_DIFFERING = 50
 """The number of contexts that the report names of those that would differ."""
 
@@ -95,23 +99,25 @@ def run_in_shadow(
     profile: Profile,
     before: Weights,
     after: Weights,
-    feedback: Mapping[UUID, LabelledContext],
+    labelled: Iterable[LabelledContext],
     *,
     seconds: float = SECONDS,
     advance: Advance = lambda _: None,
 ) -> ShadowResult:
     """Return what the weights `after` would have changed in the newest contexts of the profile's version.
 
-    `feedback` is by the ids of contexts; `advance` is called after each context. At least one context is tried, even if
-    `seconds` have passed.
+    Recalls are measured on those of the `labelled` contexts that were held out. `advance` is called after each context,
+    with 0 after a measured one. At least one context is measured, and one is tried, even if `seconds` have passed.
     """
-    started, result, newest = perf_counter(), ShadowResult(), newest_contexts(profile)
+    result, newest = ShadowResult(), newest_contexts(profile)
+    _measure(labelled, before, after, result, seconds=seconds, advance=advance)
+    started = perf_counter()
     for number, assembly in enumerate(newest):
         if number and perf_counter() - started > seconds:
             result.untried = len(newest) - number
             break
         try:
-            _try_context(assembly, before, after, feedback.get(assembly.id), result)
+            _try_context(assembly, after, result)
         except (RecordDamaged, *DAMAGE_ERRORS):
             result.unreadable += 1
         advance(1)
@@ -120,15 +126,30 @@ def run_in_shadow(
 
 def newest_contexts(profile: Profile) -> Sequence[Assembly]:
     """Return the newest LIMIT contexts for agents that this version of the profile made, without repeated ones."""
-    found = Assembly.objects.for_agents().filter(
-        profile_name=profile.name, profile_version=profile.version, decided_in=None
-    )
+    found = contexts_of(profile).for_agents().filter(decided_in=None)
     return list(found.order_by("-created", "-id")[:LIMIT])
 
 
-def _try_context(
-    assembly: Assembly, before: Weights, after: Weights, feedback: LabelledContext | None, result: ShadowResult
+def _measure(
+    labelled: Iterable[LabelledContext],
+    before: Weights,
+    after: Weights,
+    result: ShadowResult,
+    *,
+    seconds: float,
+    advance: Advance,
 ) -> None:
+    """Add the recalls of used items in contexts that were held out to the result."""
+    started = perf_counter()
+    for one in islice(held_out_records(labelled), MAX_MEASURED):
+        with suppress(*DAMAGE_ERRORS):
+            result.recalls.append((used_recall(one, before), used_recall(one, after)))
+        advance(0)  # the worker keeps the job
+        if perf_counter() - started > seconds:
+            break
+
+
+def _try_context(assembly: Assembly, after: Weights, result: ShadowResult) -> None:
     if has_own_weights(assembly):
         result.contexts += 1  # nothing would change
         result.tokens_before += assembly.tokens
@@ -136,8 +157,6 @@ def _try_context(
         return
     record = load_record(assembly)
     again = assembled_with(record, after)
-    if feedback and is_held_out(assembly) and (labelled := LabelledRecord(record, feedback)).used:
-        result.recalls.append((used_recall(labelled, before), used_recall(labelled, after)))
     result.contexts += 1
     result.tokens_before += assembly.tokens
     result.tokens_after += again.tokens

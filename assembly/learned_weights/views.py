@@ -7,9 +7,10 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from assembly.learned_weights.jobs import has_unfinished_job, known_contexts, last_fault, learning_job_create
+from assembly.learned_weights.jobs import has_unfinished_job, last_fault, learning_job_create
+from assembly.learned_weights.labelled_contexts import labelled_contexts
 from assembly.learned_weights.presentation import learned_versions, weight_changes
-from assembly.learned_weights.services import MAX_VERSION, MIN_CONTEXTS, learned_weights_switch
+from assembly.learned_weights.services import MAX_VERSION, MIN_CONTEXTS, has_blocks, learned_weights_switch
 from assembly.profiles.catalogue import find_profile_entry
 from config.http.errors import DossierError, Invalid
 from teams.access import principal_of, require_admin
@@ -24,12 +25,14 @@ class VersionForm(forms.Form):
 def learned_weights_page(request: HttpRequest, name: str) -> HttpResponse:
     """Show the versions of the learned weights of a profile, the newest first."""
     entry = find_profile_entry(name)
+    written = entry.described.profile if entry.described and entry.editable else None
     page = {
         "entry": entry,
         "versions": [(one, weight_changes(one.learned)) for one in learned_versions(entry, principal_of(request))],
         "is_learning": has_unfinished_job(name),
         "fault": last_fault(name),
-        "known": known_contexts(entry.described.profile).count() if entry.editable and entry.described else 0,
+        "known": len(labelled_contexts(written)) if written else 0,
+        "without_blocks": written is not None and not has_blocks(written),
         "least": MIN_CONTEXTS,
     }
     return render(request, "assembly/learned_weights/page.html", page)

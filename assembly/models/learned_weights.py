@@ -58,9 +58,9 @@ class LearnedWeights(models.Model):
 class ShadowReport(models.Model):
     """The result of a shadow run of learned weights: what they would have changed in the newest contexts.
 
-    `measured` contexts have feedback and were not trained on; the recalls are those of their used items, 0 to 1; None:
-    there were none. `detail` holds the counts and the contexts that differ, as `assembly.learned_weights.shadow_run`
-    writes them.
+    `measured` contexts, which need not be among those, have feedback and were not trained on; the recalls are those of
+    their used items, 0 to 1; None: there were none. `detail` holds the counts and the contexts that differ, as
+    `assembly.learned_weights.shadow_run` writes them.
     """
 
     append_only = True

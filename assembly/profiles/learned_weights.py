@@ -10,7 +10,7 @@ from django.db import transaction
 from assembly.engine.profile import Profile, Weights
 from assembly.engine.types import field_values
 from assembly.models import LearnedWeights
-from assembly.profiles.catalogue import find_profile
+from assembly.profiles.catalogue import ProfileEntry, find_profile
 from assembly.profiles.shipped import CONVERSATION
 from config.db.statements import find_rows
 from teams.activity.log import activity_record
@@ -56,6 +56,16 @@ def newest_switch(name: str) -> LearnedWeights | None:
 def fits_profile(learned: LearnedWeights, profile: Profile) -> bool:
     """Return whether the weights were learned for this version of the profile, and from the weights in its text."""
     return learned.profile_version == profile.version and learned.own_weights == field_values(profile.weights)
+
+
+def fits_entry(learned: LearnedWeights, entry: ProfileEntry) -> bool:
+    """Return whether the weights were learned for the profile as it is now, not for a deleted one with its name.
+
+    A switched-on row needs only `fits_profile`, because deleting a profile switches its weights off.
+    """
+    if entry.described is None or not fits_profile(learned, entry.described.profile):
+        return False
+    return not entry.stored or learned.created >= entry.row.created
 
 
 @transaction.atomic

@@ -39,6 +39,11 @@ def apply_strategy(profile: Profile, strategy: Strategy) -> Profile:
         raise Invalid("strategy", str(error)) from None
 
 
+def sets_weights(strategy: Strategy) -> bool:
+    """Return whether the strategy gives weights, or a domain, whose weights replace those of the profile."""
+    return bool(strategy.get("weights")) or "domain" in strategy
+
+
 def _weights(profile: Profile, strategy: Strategy) -> Weights:
     """Return the weights of the strategy; those that it does not give are its domain's, or the profile's."""
     unless_given = DOMAIN_WEIGHTS[strategy["domain"]] if "domain" in strategy else profile.weights

@@ -115,8 +115,8 @@ def test_learning_begins_with_enough_feedback_alone(
     refused = admin_api.post(PATH)
     assert problem(refused) == (409, "too_few_contexts")
     assert refused.json()["title"] == "Too few contexts with feedback"
-    assert refused.json()["detail"].startswith("80 contexts of version 1 of the profile")
-    assert refused.json()["detail"].endswith("200 are needed.")
+    counted = "Weights can be learned from 80 contexts of version 1 of the profile newest, and 200 are needed."
+    assert refused.json()["detail"].startswith(counted)
     monkeypatch.setattr(jobs, "MIN_CONTEXTS", 50)
     answer = admin_api.post(PATH)
     assert (answer.status_code, answer.json()["kind"], answer.json()["status"]) == (202, "learn_weights", "queued")

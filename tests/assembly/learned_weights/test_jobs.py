@@ -5,17 +5,22 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
+from agents.models import Agent
 from assembly.learned_weights import jobs, services
 from assembly.learned_weights.jobs import learn_in_background, learn_where_feedback_is_new, learning_job_create
 from assembly.learned_weights.services import TooFewContexts
 from assembly.models import Assembly, LearnedWeights, ShadowReport
+from assembly.pipeline.request import AssemblyRequest
+from assembly.pipeline.services import assemble
+from assembly.profiles.services import profile_save
 from config.http.errors import Conflict
 from memories.jobs.services import NeverRetry
 from memories.models import Job, JobStatus
+from teams.models import User
 from teams.principal import SYSTEM
 from tests import personas
 from tests.assembly.learned_weights.conftest import contexts_with_feedback
-from tests.assembly.learned_weights.world import NAME
+from tests.assembly.learned_weights.world import NAME, START, WITHOUT_BLOCKS, feedback_given, trusted_refs
 
 pytestmark = [pytest.mark.usefixtures("module_database"), pytest.mark.django_db]
 owner, editor, teammate, team, agent, contexts = personas.once_per_module(
@@ -61,7 +66,7 @@ def test_too_little_feedback_creates_none(contexts: list[Assembly]) -> None:
 
 
 def test_too_little_feedback_is_refused_at_once(contexts: list[Assembly]) -> None:
-    with pytest.raises(TooFewContexts, match=r"^80 contexts of version 1 of the profile .* 200 are needed"):
+    with pytest.raises(TooFewContexts, match=r"from 80 contexts of version 1 of the profile .* 200 are needed"):
         learning_job_create(profile=NAME, principal=SYSTEM)
     assert not Job.objects.exists()
 
@@ -73,6 +78,57 @@ def test_a_job_whose_feedback_vanished_is_not_retried(
     monkeypatch.setattr(services, "labelled_contexts", lambda _profile: [])
     with pytest.raises(NeverRetry, match="0 contexts of version 1"):
         learn_in_background(job, lambda _: None)
+
+
+def _small(agent: Agent, **strategy: object) -> Assembly:
+    """A context for less room, of which nobody said anything."""
+    asked = AssemblyRequest(topic="", profile=NAME, max_tokens=120, now=START, strategy=strategy)
+    return assemble(agent=agent, asked=asked, principal=SYSTEM).assembly
+
+
+@pytest.mark.parametrize("strategy", [{"weights": {"recency": 1.0}}, {"domain": "research"}])
+def test_contexts_with_own_weights_are_not_counted(
+    strategy: dict[str, object], contexts: list[Assembly], agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feedback_given([_small(agent, **strategy)], trusted_refs(agent))
+    _refuses_81_contexts(monkeypatch)
+
+
+def test_contexts_whose_used_items_are_no_blocks_are_not_counted(
+    contexts: list[Assembly], agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feedback_given([_small(agent)], ["agent_file:MEMORY.md"])
+    _refuses_81_contexts(monkeypatch)
+
+
+def _refuses_81_contexts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "MIN_CONTEXTS", 81)
+    learn_where_feedback_is_new()
+    assert not Job.objects.exists()
+    with pytest.raises(TooFewContexts, match="from 80 contexts"):
+        learning_job_create(profile=NAME, principal=SYSTEM)
+
+
+def test_a_profile_without_blocks_never_learns(
+    contexts: list[Assembly], agent: Agent, few: None, admin: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    profile_save(name=NAME, content=WITHOUT_BLOCKS, expected_version=1, principal=admin.principal)
+    monkeypatch.setattr(jobs, "MIN_CONTEXTS", 1)
+    feedback_given([_small(agent)], trusted_refs(agent))
+    learn_where_feedback_is_new()
+    assert not Job.objects.exists()
+    with pytest.raises(Conflict, match="no section with blocks"):
+        learning_job_create(profile=NAME, principal=SYSTEM)
+
+
+def test_after_a_failed_job_the_next_one_waits_for_feedback(contexts: list[Assembly], agent: Agent, few: None) -> None:
+    learn_where_feedback_is_new()
+    Job.objects.update(status=JobStatus.PARKED, error="It failed.")
+    learn_where_feedback_is_new()
+    assert Job.objects.count() == 1, "with the same feedback it would fail again"
+    feedback_given(contexts[:1], trusted_refs(agent))
+    learn_where_feedback_is_new()
+    assert Job.objects.count() == 2
 
 
 def test_the_command_learns_and_says_what_it_found(contexts: list[Assembly]) -> None:

@@ -8,7 +8,8 @@ import pytest
 from agents.models import Agent
 from assembly.engine.refs import without_version
 from assembly.learned_weights import services
-from assembly.learned_weights.labelled_contexts import LabelledContext
+from assembly.learned_weights.labelled_contexts import LabelledContext, labelled_contexts
+from assembly.learned_weights.presentation import learned_versions
 from assembly.learned_weights.services import (
     NoGainShown,
     TooFewContexts,
@@ -18,10 +19,12 @@ from assembly.learned_weights.services import (
     shows_gain,
     weights_learn,
 )
+from assembly.learned_weights.shadow_run import newest_contexts
 from assembly.models import Assembly, LearnedWeights
 from assembly.pipeline.answer_cache import AssemblyResult
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
+from assembly.profiles.catalogue import find_profile, find_profile_entry
 from assembly.profiles.learned_weights import profile_in_force
 from assembly.profiles.services import profile_delete, profile_save
 from assembly.records.reader import load_record, replay
@@ -128,6 +131,15 @@ def test_weights_of_the_request_come_before_learned_ones(contexts: list[Assembly
     assert _small(agent, weights={"recency": 0.8, "credibility": 0.2}).content == old.content
 
 
+def test_a_request_with_a_domain_has_weights_of_its_own(contexts: list[Assembly], agent: Agent) -> None:
+    small = _small(agent, domain="general").assembly
+    feedback_given([small], trusted_refs(agent))
+    learned = weights_learn(profile=NAME, principal=SYSTEM, least=LEAST)
+    assert learned.contexts + learned.held_out == len(contexts), "learned weights never reach it, so it teaches nothing"
+    report = shadow_report_create(learned=learned)
+    assert (report.contexts, report.detail["changed"]) == (len(contexts) + 1, 0)
+
+
 def test_without_a_report_nothing_is_switched_on(contexts: list[Assembly], admin: User) -> None:
     weights_learn(profile=NAME, principal=SYSTEM, least=LEAST)
     with pytest.raises(NoGainShown, match="no shadow report on version 1 yet"):
@@ -158,7 +170,7 @@ def test_few_measured_contexts_show_no_gain(
 
 
 def test_too_little_feedback_teaches_nothing(contexts: list[Assembly]) -> None:
-    with pytest.raises(TooFewContexts, match=r"80 contexts .* have feedback with used items; 200 are needed"):
+    with pytest.raises(TooFewContexts, match=r"learned from 80 contexts .*, and 200 are needed"):
         weights_learn(profile=NAME, principal=SYSTEM)
     assert not LearnedWeights.objects.exists()
 
@@ -180,6 +192,37 @@ def test_a_deleted_profile_leaves_no_weights_to_its_successor(contexts: list[Ass
     profile_delete(name=NAME, principal=admin.principal)
     profile_made()
     assert profile_in_force(NAME).weights.recency == 0.8
+
+
+def test_what_was_proposed_for_a_deleted_profile_is_nothing_to_its_successor(
+    contexts: list[Assembly], admin: User
+) -> None:
+    learned = _learned()
+    report = newest_report(learned)
+    assert report is not None
+    assert shows_gain(report)
+    profile_delete(name=NAME, principal=admin.principal)
+    profile_made()
+    entry = find_profile_entry(NAME)
+    assert [one.is_current for one in learned_versions(entry, admin.principal)] == [False]
+    with pytest.raises(Conflict, match="or created again"):
+        learned_weights_switch(profile=NAME, version=1, is_on=True, principal=admin.principal)
+    with pytest.raises(Conflict, match="or created again"):
+        shadow_report_create(learned=learned)
+
+
+def test_contexts_of_a_deleted_profile_teach_its_successor_nothing(
+    contexts: list[Assembly], agent: Agent, admin: User
+) -> None:
+    assert len(newest_contexts(find_profile(NAME))) == len(contexts)
+    profile_delete(name=NAME, principal=admin.principal)
+    profile_made()
+    assert labelled_contexts(find_profile(NAME)) == []
+    assert newest_contexts(find_profile(NAME)) == []
+    with pytest.raises(TooFewContexts, match="from 0 contexts"):
+        weights_learn(profile=NAME, principal=SYSTEM, least=LEAST)
+    of_successor = _small(agent).assembly
+    assert newest_contexts(find_profile(NAME)) == [of_successor]
 
 
 def test_a_newer_version_replaces_the_one_before(contexts: list[Assembly], admin: User) -> None:

@@ -19,6 +19,12 @@ weights: {recency: 0.8, credibility: 0.2, relevance: 0, salience: 0, coherence: 
 sections:
   - {key: agent_memories, heading: Memories, layer: L4, source: agent_memories, shape: blocks}
 """
+WITHOUT_BLOCKS = """
+description: Turns alone.
+budget: 4000
+sections:
+  - {key: turns, heading: Conversation, layer: L2, source: turns, shape: turns}
+"""
 USED_CREDIBILITY = 0.7
 START = datetime.datetime(2026, 1, 5, 9, tzinfo=datetime.UTC)
 

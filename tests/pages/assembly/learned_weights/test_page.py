@@ -13,12 +13,13 @@ from assembly.models import Assembly, LearnedWeights
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.profiles.learned_weights import profile_in_force
+from assembly.profiles.services import profile_create
 from memories.models import Job
 from teams.models import User
 from teams.principal import SYSTEM
 from tests import personas as cast
 from tests.assembly.learned_weights.conftest import contexts_with_feedback
-from tests.assembly.learned_weights.world import NAME, START
+from tests.assembly.learned_weights.world import NAME, START, WITHOUT_BLOCKS
 from tests.pages import personas
 from tests.pages.conftest import SignedIn, text_of
 
@@ -107,7 +108,7 @@ def test_with_too_little_feedback_learning_does_not_begin(signed_in: SignedIn, a
     assert "0 contexts of the present version of the profile have feedback" in text_of(client.get(page))
     assert "No weights have been learned yet." in text_of(client.get(page))
     refused = text_of(client.post(f"{page}learn/", follow=True))
-    assert re.search(r"0 contexts of version \d+ of the profile coding have feedback with used items; 200 are", refused)
+    assert re.search(r"0 contexts of version \d+ of the profile coding, and 200 are needed", refused)
     assert not Job.objects.exists()
 
 
@@ -128,6 +129,16 @@ def test_conversation_has_none(signed_in: SignedIn, admin: User) -> None:
     page = "/profiles/conversation/learned-weights/"
     assert "never has learned weights" in text_of(client.get(page))
     assert "never has learned weights" in text_of(client.post(f"{page}learn/", follow=True))
+
+
+def test_a_profile_without_blocks_has_no_button(signed_in: SignedIn, admin: User) -> None:
+    profile_create(name="turns", content=WITHOUT_BLOCKS, principal=SYSTEM)
+    client = signed_in(admin)
+    page = text_of(client.get("/profiles/turns/learned-weights/"))
+    assert "no section with blocks" in page
+    assert "Learn from feedback" not in page
+    assert "no section with blocks" in text_of(client.post("/profiles/turns/learned-weights/learn/", follow=True))
+    assert not Job.objects.exists()
 
 
 def test_unknown_profiles_are_not_found(signed_in: SignedIn, admin: User) -> None:
