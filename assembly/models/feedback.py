@@ -50,7 +50,8 @@ class AssemblyFeedback(models.Model):
 class AssemblyQuality(models.Model):
     """The measured quality of a context for an agent, by which profiles are tuned. Deleted together with its context.
 
-    `profile_name` is that of the context; None: not known (see `assembly.engine.quality`).
+    An answer from the cache has no row but that of its first record. `profile_name` is that of the context; None: not
+    known (see `assembly.engine.quality`).
     """
 
     assembly = models.UUIDField(primary_key=True)
@@ -117,7 +118,9 @@ class ProfileTuning(models.Model):
 
 
 class TuningWindow(models.Model):
-    """The newest context of a profile that was evaluated; the next window begins after it."""
+    """The place where the next window of a profile begins: after this id, of the last context that was evaluated, or of
+    the moment of the last change.
+    """
 
     profile_name = models.CharField(max_length=60, primary_key=True)
     assembly = models.UUIDField()

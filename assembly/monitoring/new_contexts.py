@@ -12,8 +12,8 @@ from assembly.records.recorded_quality import quality_of_record
 
 
 def follow_assemblies(assemblies: Sequence[Assembly]) -> None:
-    """Count the contexts that are for agents and the uses of items, the oldest first, open and close alerts, and tune
-    their profiles.
+    """Count the contexts that are for agents and the uses of items, the oldest first, open and close alerts, and store
+    the measures by which profiles are tuned later.
 
     Each context must be passed once, in the transaction that marks it as processed.
     """

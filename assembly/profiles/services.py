@@ -9,6 +9,7 @@ from assembly.profiles.documents import document_create, name_taken, refuse_name
 from assembly.profiles.learned_weights import State, newest_switch, switch_record
 from assembly.profiles.parser import parse_profile
 from assembly.profiles.shipped import CONVERSATION, SHIPPED
+from assembly.profiles.tuning_versions import tuning_restart
 from config.http.errors import Conflict, NotFound
 from teams.access import require_admin
 from teams.activity.log import activity_record
@@ -31,9 +32,10 @@ def profile_create(*, name: str, content: str, principal: Principal, note: str =
     row = StoredProfile(name=name, content=content)
     if name in SHIPPED:
         raise name_taken(row)
-    parse_profile(content, name=name, version=1, sources=known_sources())
+    profile = parse_profile(content, name=name, version=1, sources=known_sources())
     if StoredProfile.objects.count() >= MAX_PROFILES:
         raise Conflict(f"There are {MAX_PROFILES} profiles already. Delete one first.")
+    tuning_restart(profile=profile, is_new=True, principal=principal)
     return document_create(row=row, principal=principal, note=note)
 
 
@@ -70,6 +72,9 @@ def profile_delete(*, name: str, principal: Principal) -> None:
     if name not in SHIPPED and (agents := list(Agent.objects.filter(profile=name).order_by("name")[:MAX_NAMED])):
         users = ", ".join(agent.name for agent in agents)
         raise Conflict(f"Agents use the profile {name}: {users}. Choose another profile for them first.")
+    if name in SHIPPED:
+        restored = parse_profile(SHIPPED[name], name=name, version=1, sources=known_sources())
+        tuning_restart(profile=restored, is_new=False, principal=principal)
     if (learned := newest_switch(name)) and learned.state == State.ON:
         # Otherwise they would be in force for a new profile with this name and the same weights.
         switch_record(learned=learned, state=State.OFF, principal=principal)

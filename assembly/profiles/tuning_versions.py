@@ -1,6 +1,6 @@
 """The tuning of a profile is read, applied and changed here: by windows of contexts, and by admins.
 
-Every change is a new version; none is changed or deleted. The newest version is in force.
+Every change is a new version; none is changed or deleted. The newest version is in force, and a new window begins.
 """
 
 from collections.abc import Sequence
@@ -9,11 +9,12 @@ from uuid import UUID
 
 from django.db import transaction
 from django.db.models import QuerySet
+from uuid_utils.compat import uuid7
 
 from assembly.engine.profile import Profile
 from assembly.engine.tuning import UNTUNED, Adjustment, Tuning, tuned
 from assembly.engine.types import field_values
-from assembly.models import ProfileTuning, TuningChange
+from assembly.models import ProfileTuning, TuningChange, TuningWindow
 from assembly.profiles.catalogue import find_profile_entry
 from assembly.profiles.shipped import CONVERSATION
 from config.db.statements import Statement, lock_until_commit, run_statement
@@ -127,6 +128,29 @@ def tuning_switch(*, name: str, is_on: bool, principal: Principal) -> ProfileTun
     return _add_version(name, change, TuningState(is_on, state.tuning), principal)
 
 
+@transaction.atomic
+def tuning_restart(*, profile: Profile, is_new: bool, principal: Principal) -> None:
+    """Reset the tuning of a name whose profile is made or restored, and begin a new window.
+
+    The tuning of a new profile is on as by default; that of a restored one stays on or off. The caller must check that
+    the principal may do this, and call it before it changes the profile, as all who change tunings do.
+    """
+    lock_until_commit(TUNING_LOCK)
+    window_begin(profile.name, uuid7())
+    before = tuning_state(profile)
+    after = TuningState(is_on_by_default(profile) if is_new else before.is_on, UNTUNED)
+    if after != before:
+        _add_version(profile.name, TuningChange.RESET, after, principal)
+
+
+def window_begin(name: str, after: UUID) -> None:
+    """Let the next window of the profile begin after this context, or after an id of this moment.
+
+    The caller must hold TUNING_LOCK.
+    """
+    TuningWindow.objects.update_or_create(profile_name=name, defaults={"assembly": after})
+
+
 def _profile_to_change(name: str, principal: Principal) -> Profile:
     require_admin(principal)
     lock_until_commit(TUNING_LOCK)
@@ -145,6 +169,7 @@ def _add_version(
     principal: Principal,
     facts: dict[str, object] | None = None,
 ) -> ProfileTuning:
+    window_begin(name, uuid7())
     newest = ProfileTuning.objects.filter(profile_name=name).order_by("-version").values_list("version", flat=True)
     return ProfileTuning.objects.create(
         profile_name=name,
