@@ -12,13 +12,21 @@ from assembly.conflicts.services import conflict_edit, conflict_resolve, conflic
 from assembly.models import Conflict, ConflictDecision
 from config.http.errors import Conflict as ConflictError
 from config.http.errors import Forbidden, Invalid, NotFound
+from memories.models import Memory
 from memories.services import facts_of, memory_update
 from teams.activity.models import Activity
 from teams.models import Team, User
 from teams.principal import SYSTEM, Role
 from teams.services import membership_set
 from teams.versioned_text.versioned_file import file_save
-from tests.assembly.conflicts.conflict_factories import EIGHTY, NINETY, found_conflict, remember, run_jobs
+from tests.assembly.conflicts.conflict_factories import (
+    EIGHTY,
+    NINETY,
+    conflict_between,
+    found_conflict,
+    remember,
+    run_jobs,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -90,6 +98,39 @@ def test_a_changed_text_is_not_decided_on_unseen(agent: Agent, editor: User) -> 
     run_jobs()
     with pytest.raises(ConflictError, match="changed since"):
         conflict_resolve(conflict=conflict, choice="both", principal=editor.principal)
+
+
+def archive(memory: Memory) -> None:
+    """Archive it, as a colleague does on its own page."""
+    memory_update(
+        memory=memory, expected_version=1, facts=facts_of(memory), superseded_by=None, retired_because="old",
+        principal=SYSTEM,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("holds", [EIGHTY, NINETY])
+def test_a_memory_that_was_archived_meanwhile_leaves_the_other_one_as_it_is(
+    agent: Agent, editor: User, holds: str
+) -> None:
+    conflict = found_conflict(agent, agent)
+    archive(agent.memories.get(text=NINETY))
+    with pytest.raises(ConflictError, match="To decide nevertheless, restore that memory first"):
+        conflict_resolve(conflict=conflict, choice=side_with(conflict, holds), principal=editor.principal)
+    with pytest.raises(ConflictError, match="archived or superseded"):
+        conflict_resolve(conflict=conflict, choice="both", principal=editor.principal)
+    side = side_with(conflict, EIGHTY)
+    with pytest.raises(ConflictError, match="archived or superseded"):
+        conflict_edit(conflict=conflict, side=side, text=NINETY, principal=editor.principal)
+    assert [memory.text for memory in agent.memories.all() if memory.stands] == [EIGHTY]
+
+
+def test_a_memory_that_lost_elsewhere_does_not_hold(agent: Agent, editor: User) -> None:
+    eight, nine, ten = (remember(agent, f"The line opens at {hour}.") for hour in (8, 9, 10))
+    first, second = conflict_between(eight, nine), conflict_between(nine, ten)
+    conflict_resolve(conflict=first, choice="left", principal=editor.principal)
+    with pytest.raises(ConflictError, match="archived or superseded"):
+        conflict_resolve(conflict=second, choice="left", principal=editor.principal)
+    assert {memory for memory in agent.memories.all() if memory.stands} == {eight, ten}
 
 
 def test_undo_leaves_what_somebody_changed_since(agent: Agent, editor: User) -> None:
