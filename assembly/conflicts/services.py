@@ -26,7 +26,6 @@ from assembly.models import (
     ConflictResolution,
     ConflictStatus,
     GoneReason,
-    text_hash,
 )
 from assembly.monitoring.alerts.conflict_alerts import conflict_alerts_close
 from config.http.errors import Conflict as ConflictError
@@ -71,8 +70,8 @@ class OutdatedConflict(ConflictError):
 def conflict_resolve(*, conflict: Conflict, choice: Choice, reason: str = "", principal: Principal) -> Conflict:
     """Decide that the left text holds, the right one, or both, and return the conflict.
 
-    Raises Forbidden where the principal may not change both sides, and Conflict where the conflict is not open or a
-    memory is archived or superseded.
+    Raises Forbidden where the principal may not change both sides, and Conflict where the conflict is not open, a side
+    has another text than the one that was compared, or a memory is archived or superseded.
     """
     current, memories = _lock_waiting(conflict, principal)
     reason = _storable_reason(current, reason)
@@ -182,8 +181,8 @@ def _lock_waiting(conflict: Conflict, principal: Principal) -> tuple[Conflict, M
     """
     memories = _lock_memories(conflict)
     current = _lock_open(conflict, principal)
-    if any(text_hash(memory.text) != side.sha256 for side in current.sides if (memory := memories.get(side.item))):
-        raise OutdatedConflict("One of the texts was changed since. Reload the page.")
+    if not _is_current(current):
+        raise OutdatedConflict("One of the texts was changed since. It is compared anew within seconds; then reload.")
     if not all(memory.stands for memory in memories.values()):
         raise OutdatedConflict(
             "A memory of this conflict is archived or superseded, so there is nothing to decide. "
