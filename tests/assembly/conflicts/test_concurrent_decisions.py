@@ -59,9 +59,11 @@ def uncommitted(do: Callable[[], None]) -> Iterator[None]:
 
     other = threading.Thread(target=work)
     other.start()
-    assert is_done.wait(10)
-    yield
-    other.join()
+    try:
+        assert is_done.wait(10)
+        yield
+    finally:
+        other.join()
 
 
 def test_a_memory_that_is_being_archived_does_not_hold(agent: Agent, team: Team) -> None:
