@@ -39,7 +39,7 @@ from assembly.conflicts.language_model.model_in_use import model_in_use
 from assembly.conflicts.nearest_texts import nearest_texts
 from assembly.models import Conflict, ConflictKind, ConflictSide, ConflictStatus
 from assembly.models.conflict import MAX_MODEL_CHARACTERS, MAX_STATEMENT_CHARACTERS
-from assembly.monitoring.alerts.conflict_alerts import conflict_alerts_close
+from assembly.monitoring.alerts.conflict_alerts import conflict_alerts_close, conflict_alerts_lock
 from config.caching.cache_metrics import CacheUsage
 from config.db.statements import Statement, fetch_rows, run_statement
 from memories.jobs.periodic import periodic
@@ -208,6 +208,7 @@ def _store(left: ComparedText, right: ComparedText, comparison: Comparison, simi
     """Store the conflict of the two texts, and return it if it is new, open again, or has become a duplicate or been
     one.
     """
+    conflict_alerts_lock()
     conflict = conflicts_between(left, right).select_for_update(no_key=True).first()
     values = {
         "kind": ConflictKind.DUPLICATE if comparison.label == "duplicate" else comparison.kind,

@@ -15,7 +15,7 @@ from django.db import transaction
 
 from assembly.conflicts.compared_texts import ComparedText, texts_of
 from assembly.models import Conflict, ConflictResolution, ConflictSide, ConflictStatus, GoneReason
-from assembly.monitoring.alerts.conflict_alerts import conflict_alerts_close
+from assembly.monitoring.alerts.conflict_alerts import conflict_alerts_close, conflict_alerts_lock
 
 TextPair = frozenset[tuple[UUID, bytes]]
 """Two texts in no order, each by the id of its item and its SHA-256."""
@@ -77,7 +77,11 @@ def close_outdated(id_: UUID, texts: Sequence[ComparedText]) -> list[Conflict]:
     closed: list[Conflict] = []
     # After an edit on its page, a conflict stays decided, with who edited and when, so that it can be undone.
     rows = Conflict.objects.about([id_]).exclude(status=ConflictStatus.GONE)
-    for conflict in rows.exclude(resolution=ConflictResolution.EDITED).select_for_update(no_key=True):
+    rows = rows.exclude(resolution=ConflictResolution.EDITED).order_by("id")
+    if not rows.exists():
+        return []
+    conflict_alerts_lock()
+    for conflict in rows.select_for_update(no_key=True):
         is_left = conflict.left_item == id_
         side = conflict.sides[0 if is_left else 1]
         ref = current.get(side.sha256)
@@ -99,9 +103,12 @@ def close_unfound(conflicts: Iterable[Conflict]) -> list[Conflict]:
     Those on which somebody has decided meanwhile stay.
     """
     ids = [conflict.id for conflict in conflicts]
+    if not ids:
+        return []
+    conflict_alerts_lock()
     closed: list[Conflict] = []
     rows = Conflict.objects.filter(id__in=ids, status=ConflictStatus.OPEN).order_by("id")
-    for conflict in rows.select_for_update(no_key=True) if ids else ():
+    for conflict in rows.select_for_update(no_key=True):
         if not conflict.decisions.exists():
             _close(conflict, GoneReason.NOT_FOUND)
             closed.append(conflict)

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import cast
 
 from django.contrib import messages
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
@@ -19,13 +19,11 @@ from assembly.conflicts.restoration import last_undo
 from assembly.conflicts.services import Choice, conflict_resolve, conflict_undo
 from assembly.conflicts.views import UNDO_PAGE
 from assembly.models import Conflict
-from config.http.errors import Conflict as ConflictError
-from config.http.errors import Invalid
+from config.http.errors import DossierError, Invalid
 from config.http.selection import chosen_action, redirect_to_list, selected_ids
 from config.http.shown_once import show_once
 from teams.access import principal_of
 from teams.models import User
-from teams.principal import Principal
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,19 +57,22 @@ def selection(request: HttpRequest) -> HttpResponse:
     views = conflict_views(principal, visible)
     allowed = [view for view in views if view.may_resolve]
     if action is None:
-        done = _undo_each(allowed, principal)
+        done, refusals = _attempt_each(
+            partial(conflict_undo, conflict=one.conflict, principal=principal) for one in allowed
+        )
         said = str(_("Undone: %(n)s."))
         _add_not_restored(request, done)
     else:
-        try:
-            done = _resolve_each(allowed, action, reason, principal)
-        except Invalid as refused:  # the reason has a secret
-            messages.error(request, refused.detail)
-            return redirect_to_list(request, "conflict_list")
+        decide = partial(conflict_resolve, reason=reason, principal=principal)
+        chosen = [(view.conflict, choice) for view in allowed if (choice := action.side(view))]
+        done, refusals = _attempt_each(partial(decide, conflict=conflict, choice=choice) for conflict, choice in chosen)
         said = str(action.done)
         if done:
             show_once(request, UNDO_PAGE, picks=" ".join(str(conflict.id) for conflict in done))
-    _add_messages(request, said, done=len(done), unchanged=len(allowed) - len(done), refused=len(views) - len(allowed))
+    for refusal in dict.fromkeys(refusals):
+        messages.error(request, refusal)
+    unchanged = len(allowed) - len(done) - len(refusals)
+    _add_messages(request, said, done=len(done), unchanged=unchanged, refused=len(views) - len(allowed))
     recount_open_conflicts(cast("User", request.user))
     return redirect_to_list(request, "conflict_list")
 
@@ -84,35 +85,21 @@ def _reason(request: HttpRequest) -> str:
     return str(form.cleaned_data["reason"])
 
 
-@transaction.atomic
-def _resolve_each(
-    views: Iterable[ConflictView], action: ConflictChoice, reason: str, principal: Principal
-) -> list[Conflict]:
-    """Decide on each of the conflicts that is still open, and return those that were decided.
+def _attempt_each(actions: Iterable[Callable[[], Conflict]]) -> tuple[list[Conflict], list[str]]:
+    """Do each of the actions that is possible; return their conflicts, and a sentence for each refused reason.
 
-    A conflict whose memory an earlier one of them superseded or archived waits for nobody any more. Raises Invalid for
-    a reason with a secret; then none is decided.
+    Each is a transaction of its own: one that is refused leaves the others as they are, and none waits for a conflict
+    while it keeps others waiting.
     """
-    decided = []
-    for view in views:
-        conflict, choice = view.conflict, action.side(view)
-        if choice is None or not Conflict.objects.waiting().filter(id=conflict.id).exists():
-            continue
+    done, refusals = [], []
+    for act in actions:
         try:
-            decided.append(conflict_resolve(conflict=conflict, choice=choice, reason=reason, principal=principal))
-        except ConflictError:
-            continue  # somebody decided or changed a text meanwhile
-    return decided
-
-
-def _undo_each(views: Iterable[ConflictView], principal: Principal) -> list[Conflict]:
-    undone = []
-    for view in views:
-        try:
-            undone.append(conflict_undo(conflict=view.conflict, principal=principal))
-        except ConflictError:
-            continue  # nobody has decided, or somebody undid it meanwhile
-    return undone
+            done.append(act())
+        except Invalid as refused:  # the reason has a secret
+            refusals.append(refused.detail)
+        except DossierError:
+            continue  # somebody decided, undid, deleted or changed a text meanwhile
+    return done, refusals
 
 
 def _add_not_restored(request: HttpRequest, undone: Iterable[Conflict]) -> None:
@@ -133,8 +120,10 @@ def _add_messages(request: HttpRequest, said: str, *, done: int, unchanged: int,
         messages.success(request, said % {"n": done})
     if unchanged:
         told = ngettext(
-            "%(n)s conflict was left as it is: it was decided before, a text was changed, or neither text is newer.",
-            "%(n)s conflicts were left as they are: they were decided before, a text was changed, or neither is newer.",
+            "%(n)s conflict was left as it is: it was decided or undone before, a text was changed or archived, "
+            "or neither is newer.",
+            "%(n)s conflicts were left as they are: they were decided or undone before, a text was changed or "
+            "archived, or neither is newer.",
             unchanged,
         )
         messages.warning(request, told % {"n": unchanged})

@@ -9,11 +9,12 @@ it agrees with the other side.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, get_args
+from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
 
-from agents.models import AgentTeam
+from agents.models import Agent, AgentTeam
 from assembly.conflicts.access import require_resolvable
 from assembly.conflicts.find import remaining_contradiction
 from assembly.conflicts.restoration import restore
@@ -23,12 +24,10 @@ from assembly.models import (
     ConflictAction,
     ConflictDecision,
     ConflictResolution,
-    ConflictSide,
     ConflictStatus,
     GoneReason,
-    text_hash,
 )
-from assembly.monitoring.alerts.conflict_alerts import conflict_alerts_close
+from assembly.monitoring.alerts.conflict_alerts import conflict_alerts_close, conflict_alerts_lock
 from config.http.errors import Conflict as ConflictError
 from config.http.errors import Invalid
 from config.invisible_characters import clean_text, is_blank
@@ -37,6 +36,7 @@ from memories.models.memory import MAX_REASON_CHARACTERS as MAX_RETIRED_CHARACTE
 from memories.services import facts_of, memory_update
 from teams.activity.log import activity_record
 from teams.activity.models import ActivityAction
+from teams.models import Team
 from teams.principal import Principal
 from teams.secret_scanning.handling import RefusingOwner, storable_text
 from teams.versioned_text.versioned_file import lock_row
@@ -61,7 +61,7 @@ class NothingToUndo(ConflictError):
 
 
 class OutdatedConflict(ConflictError):
-    """A text was changed since the comparison, or detection no longer finds the conflict."""
+    """A text was changed or archived since the comparison, or detection no longer finds the conflict."""
 
     title = "The conflict is outdated"
 
@@ -70,16 +70,17 @@ class OutdatedConflict(ConflictError):
 def conflict_resolve(*, conflict: Conflict, choice: Choice, reason: str = "", principal: Principal) -> Conflict:
     """Decide that the left text holds, the right one, or both, and return the conflict.
 
-    Raises Forbidden where the principal may not change both sides, and Conflict where the conflict is not open or a
-    side has another text than the one that was compared.
+    Raises Forbidden where the principal may not change both sides, and Conflict where the conflict is not open, a side
+    has another text than the one that was compared, or a memory is archived or superseded.
     """
-    current = _lock_open(conflict, principal)
+    current, memories = _lock_waiting(conflict, principal)
     reason = _storable_reason(current, reason)
     effects: list[dict[str, Any]] = []
     if choice != "both":
         left, right = current.sides
         winner, loser = (left, right) if choice == "left" else (right, left)
-        effects = _retire(winner, loser, reason, principal)
+        if memory := memories.get(loser.item):
+            effects = [_retire(memory, memories.get(winner.item), reason, principal)]
     return _decide(current, ConflictResolution(choice), reason, effects, principal)
 
 
@@ -92,13 +93,12 @@ def conflict_edit(
     Raises Invalid for `text` where it is empty, unchanged, or still contradicts the other side, and for `choice` where
     the side is no memory; otherwise as `conflict_resolve` does.
     """
-    current = _lock_open(conflict, principal)
+    current, memories = _lock_waiting(conflict, principal)
     reason = _storable_reason(current, reason)
     chosen, other = current.sides if side == "left" else current.sides[::-1]
-    memory = _memory_of(chosen)
+    memory = memories.get(chosen.item)
     if memory is None:
         raise Invalid("choice", "Only a memory can be edited here. Edit the text on its own page.")
-    _memory_of(other)
     if is_blank(text) or clean_text(text) == memory.text:
         raise Invalid("text", "Enter another text than before.")
     edited = memory_update(
@@ -124,6 +124,7 @@ def conflict_undo(*, conflict: Conflict, principal: Principal) -> Conflict:
     one afterwards, the conflict is gone. Raises Forbidden, and Conflict where nobody decided.
     """
     require_resolvable(principal, conflict)
+    _lock_memories(conflict)
     current = lock_row(conflict)
     decision = current.decisions.filter(action=ConflictAction.RESOLVE).order_by("-created", "-id").first()
     if not current.resolution or decision is None:
@@ -158,6 +159,7 @@ def conflict_decision_import(
     Memories stay as they are: the archive has them as they were after the decision. Raises Forbidden, and Conflict if
     somebody has decided here.
     """
+    conflict_alerts_lock()
     if conflict._state.adding:  # noqa: SLF001 - Django's documented attribute
         conflict.explain()
         conflict.save(force_insert=True)
@@ -173,9 +175,43 @@ def _is_current(conflict: Conflict) -> bool:
     return all(side.is_current for side in side_texts([conflict])[conflict.id])
 
 
+def _lock_waiting(conflict: Conflict, principal: Principal) -> tuple[Conflict, Mapping[UUID, Memory]]:
+    """Lock the conflict and its memories, and return their newest states; the memories by id.
+
+    Raises Forbidden, and Conflict where there is nothing to decide.
+    """
+    memories = _lock_memories(conflict)
+    current = _lock_open(conflict, principal)
+    if not _is_current(current):
+        raise OutdatedConflict("One of the texts was changed since. It is compared anew within seconds; then reload.")
+    if not all(memory.stands for memory in memories.values()):
+        raise OutdatedConflict(
+            "A memory of this conflict is archived or superseded, so there is nothing to decide. "
+            "To decide nevertheless, restore that memory first."
+        )
+    return current, memories
+
+
+def _lock_memories(conflict: Conflict) -> Mapping[UUID, Memory]:
+    """Lock the memories among the sides, after the agent and the team, and return their newest states by id.
+
+    They are locked in this order, and before their conflict, wherever memories are changed or deleted: otherwise two
+    could wait for each other.
+    """
+    ids = [side.item for side in conflict.sides if side.kind == "memory"]
+    if not ids:
+        return {}
+    for owner in (Agent(id=conflict.agent_id), Team(id=conflict.team_id)):
+        if owner.pk:
+            lock_row(owner)
+    rows = Memory.objects.filter(id__in=ids).order_by("id").select_for_update(no_key=True)
+    return {memory.id: memory for memory in rows}
+
+
 def _lock_open(conflict: Conflict, principal: Principal) -> Conflict:
     """Lock the conflict and return its newest state. Raises Forbidden, and Conflict where it is not open."""
     require_resolvable(principal, conflict)
+    conflict_alerts_lock()
     current = lock_row(conflict)
     if current.gone_because == GoneReason.NOT_FOUND:
         raise OutdatedConflict("Detection no longer finds this conflict. Reload the page.")
@@ -187,12 +223,9 @@ def _lock_open(conflict: Conflict, principal: Principal) -> Conflict:
     return current
 
 
-def _retire(winner: ConflictSide, loser: ConflictSide, reason: str, principal: Principal) -> list[dict[str, Any]]:
-    """Supersede or archive the losing memory, and return what changed; nothing for a text that is no memory."""
-    memory, by = _memory_of(loser), _memory_of(winner)
-    if memory is None or not memory.stands:
-        return []
-    may_succeed = by is not None and by.stands and (by.agent_id, by.team_id) == (memory.agent_id, memory.team_id)
+def _retire(memory: Memory, by: Memory | None, reason: str, principal: Principal) -> dict[str, Any]:
+    """Supersede the memory by the other one if they have one owner, or else archive it; return what changed."""
+    may_succeed = by is not None and (by.agent_id, by.team_id) == (memory.agent_id, memory.team_id)
     because = f"Conflict: {reason}" if reason.strip() else "Conflict: another text holds"
     retired = memory_update(
         memory=memory,
@@ -203,24 +236,12 @@ def _retire(winner: ConflictSide, loser: ConflictSide, reason: str, principal: P
         note=because[:MAX_RETIRED_CHARACTERS],
         principal=principal,
     )
-    return [
-        {
-            "memory": str(retired.id),
-            "version": retired.version,
-            "change": "superseded" if may_succeed else "archived",
-            "pinned": memory.pinned,
-        }
-    ]
-
-
-def _memory_of(side: ConflictSide) -> Memory | None:
-    """Return the memory of this side; None if it is no memory. Raises Conflict where its text was changed since."""
-    if side.kind != "memory":
-        return None
-    memory = Memory.objects.filter(id=side.item).first()
-    if memory is None or text_hash(memory.text) != side.sha256:
-        raise OutdatedConflict("One of the texts was changed since. Reload the page.")
-    return memory
+    return {
+        "memory": str(retired.id),
+        "version": retired.version,
+        "change": "superseded" if may_succeed else "archived",
+        "pinned": memory.pinned,
+    }
 
 
 def _storable_reason(conflict: Conflict, reason: str) -> str:

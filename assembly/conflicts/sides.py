@@ -17,7 +17,8 @@ from memories.models.file_passage import FILE_MODELS
 class SideText:
     """One side as it is now. `owner` is the name of its agent or team; empty for the organisation.
 
-    `is_current` says whether the text is still the one that was compared; `text` is empty if it is not there any more.
+    `is_current` says whether the text is still the one that was compared; `text` is empty if it is not there any more,
+    and that of a passage also until the newest version of its file or document is split.
     `credibility` is 0 to 1, and None for texts that nobody rates. `path` is that of a document, or the file's key.
     """
 
@@ -51,7 +52,8 @@ def side_texts(conflicts: Iterable[Conflict]) -> dict[UUID, tuple[SideText, Side
     return found
 
 
-PassageKey = tuple[UUID, int]
+PassageKey = tuple[UUID, int, int]
+"""The id of a file or document, its version, and the position of a passage in it."""
 
 
 def _load_rows(sides: Sequence[ConflictSide]) -> dict[UUID, Any]:
@@ -68,16 +70,18 @@ def _load_rows(sides: Sequence[ConflictSide]) -> dict[UUID, Any]:
 
 
 def _load_passages(sides: Sequence[ConflictSide]) -> dict[PassageKey, str]:
-    """Return the texts of passages by the id of their file or document, and their position."""
+    """Return the texts of the passages of files and documents; a new version has some as soon as it is split."""
     files = {side.item for side in sides if side.kind in FILE_MODELS}
     documents = {side.item for side in sides if side.kind == "chunk"}
     texts: dict[PassageKey, str] = {}
     if files:
-        of_files = FilePassage.objects.filter(file_id__in=files).values_list("file_id", "position", "text")
-        texts |= {(item, position): text for item, position, text in of_files}
+        names = ("file_id", "file_version", "position", "text")
+        of_files = FilePassage.objects.filter(file_id__in=files).values_list(*names)
+        texts |= {(item, version, position): text for item, version, position, text in of_files}
     if documents:
-        of_documents = Chunk.objects.filter(document_id__in=documents).values_list("document_id", "position", "text")
-        texts |= {(item, position): text for item, position, text in of_documents}
+        names = ("document_id", "document_version", "position", "text")
+        of_documents = Chunk.objects.filter(document_id__in=documents).values_list(*names)
+        texts |= {(item, version, position): text for item, version, position, text in of_documents}
     return texts
 
 
@@ -110,7 +114,7 @@ def _text_of(side: ConflictSide, row: Any, passages: Mapping[PassageKey, str]) -
         said: str = row.said
         return said
     part = Ref.parse(side.ref).part
-    return passages.get((side.item, int(part or 0)), "")
+    return passages.get((side.item, row.version, int(part or 0)), "")
 
 
 def _title_of(row: Any) -> str:

@@ -13,15 +13,20 @@ from assembly.monitoring.webhooks.delivery import alert_announce
 from config.db.statements import lock_until_commit
 
 
+def conflict_alerts_lock() -> None:
+    """Wait until nobody else opens or closes alerts, before a conflict is locked that may be closed or decided.
+
+    Whoever has locked a conflict never waits for this lock: a transaction that closes several conflicts holds it.
+    """
+    lock_until_commit(ALERT_LOCK)
+
+
 def conflict_alerts_close(conflict: Conflict) -> None:
-    """Close the open alerts about a conflict on which somebody decided, and announce it; needs a transaction.
+    """Close the open alerts about a conflict on which somebody decided, and announce it; needs `conflict_alerts_lock`.
 
     They may be more sensitive than what the person reads, so they are closed whoever decides.
     """
     mine = Alert.everything.filter(kind=AlertKind.CONFLICT_OPEN, thing=f"{CONFLICT_PREFIX}{conflict.id}", closed=None)
-    if not mine.exists():
-        return
-    lock_until_commit(ALERT_LOCK)
     for alert in mine:
         alert.closed = timezone.now()
         alert.save(update_fields=["closed"])

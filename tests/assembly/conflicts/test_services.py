@@ -8,17 +8,28 @@ import pytest
 from agents.models import Agent
 from agents.services import agent_create
 from assembly.conflicts.access import conflict_for, conflict_to_resolve
-from assembly.conflicts.services import conflict_edit, conflict_resolve, conflict_undo
+from assembly.conflicts.services import CHOICES, conflict_edit, conflict_resolve, conflict_undo
+from assembly.conflicts.sides import side_texts
 from assembly.models import Conflict, ConflictDecision
 from config.http.errors import Conflict as ConflictError
 from config.http.errors import Forbidden, Invalid, NotFound
+from memories.embeddings.indexing import document_split
+from memories.models import Memory
 from memories.services import facts_of, memory_update
+from memories.services.document import document_update, documents_create
 from teams.activity.models import Activity
 from teams.models import Team, User
 from teams.principal import SYSTEM, Role
 from teams.services import membership_set
 from teams.versioned_text.versioned_file import file_save
-from tests.assembly.conflicts.conflict_factories import EIGHTY, NINETY, found_conflict, remember, run_jobs
+from tests.assembly.conflicts.conflict_factories import (
+    EIGHTY,
+    NINETY,
+    conflict_between,
+    found_conflict,
+    remember,
+    run_jobs,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -90,6 +101,90 @@ def test_a_changed_text_is_not_decided_on_unseen(agent: Agent, editor: User) -> 
     run_jobs()
     with pytest.raises(ConflictError, match="changed since"):
         conflict_resolve(conflict=conflict, choice="both", principal=editor.principal)
+
+
+def test_a_file_that_was_corrected_meanwhile_is_compared_before_anybody_decides(
+    agent: Agent, team: Team, editor: User
+) -> None:
+    memory = remember(agent, EIGHTY)
+    file = file_save(file=team.files.get(file_key="GOALS"), content=NINETY, expected_version=1, author=SYSTEM.author)
+    run_jobs()
+    conflict = Conflict.objects.get()
+    file_save(file=file, content=EIGHTY, expected_version=file.version, author=SYSTEM.author)
+    assert [side.is_current for side in side_texts([conflict])[conflict.id]].count(False) == 1
+    of_memory = side_with(conflict, EIGHTY)
+    for choice in CHOICES:
+        with pytest.raises(ConflictError, match="It is compared anew within seconds"):
+            conflict_resolve(conflict=conflict, choice=choice, principal=editor.principal)
+    with pytest.raises(ConflictError, match="changed since"):
+        conflict_edit(conflict=conflict, side=of_memory, text=NINETY, principal=editor.principal)
+    memory.refresh_from_db()
+    assert (memory.stands, memory.text) == (True, EIGHTY)
+    run_jobs()
+    conflict.refresh_from_db()
+    assert conflict.status == "gone"
+
+
+def test_a_file_that_was_changed_elsewhere_is_decided_on_after_its_comparison(
+    agent: Agent, team: Team, editor: User
+) -> None:
+    remember(agent, EIGHTY)
+    file = file_save(file=team.files.get(file_key="GOALS"), content=NINETY, expected_version=1, author=SYSTEM.author)
+    run_jobs()
+    conflict = Conflict.objects.get()
+    longer = f"# Garden\n\n{'The garden has roses and a pond. ' * 40}\n\n# Hours\n\n{NINETY}"
+    file_save(file=file, content=f"{NINETY}\n\n{longer}", expected_version=file.version, author=SYSTEM.author)
+    with pytest.raises(ConflictError, match="changed since"):
+        conflict_resolve(conflict=conflict, choice="both", principal=editor.principal)
+    run_jobs()
+    for open_conflict in Conflict.objects.waiting():
+        conflict_resolve(conflict=open_conflict, choice="both", principal=editor.principal)
+    assert Conflict.objects.filter(resolution="both").exists()
+
+
+def test_a_document_that_was_corrected_meanwhile_is_compared_before_anybody_decides(agent: Agent, editor: User) -> None:
+    remember(agent, EIGHTY)
+    [document] = documents_create(agent=agent, facts=[{"path": "hours.md", "content": NINETY}], principal=SYSTEM)
+    document_split(id_=document.id)
+    run_jobs()
+    conflict = Conflict.objects.get()
+    document.refresh_from_db()
+    document_update(thing=document, expected_version=1, changes={"content": EIGHTY}, principal=SYSTEM)
+    with pytest.raises(ConflictError, match="changed since"):
+        conflict_resolve(conflict=conflict, choice="both", principal=editor.principal)
+
+
+def archive(memory: Memory) -> None:
+    """Archive it, as a colleague does on its own page."""
+    memory_update(
+        memory=memory, expected_version=1, facts=facts_of(memory), superseded_by=None, retired_because="old",
+        principal=SYSTEM,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("holds", [EIGHTY, NINETY])
+def test_a_memory_that_was_archived_meanwhile_leaves_the_other_one_as_it_is(
+    agent: Agent, editor: User, holds: str
+) -> None:
+    conflict = found_conflict(agent, agent)
+    archive(agent.memories.get(text=NINETY))
+    with pytest.raises(ConflictError, match="To decide nevertheless, restore that memory first"):
+        conflict_resolve(conflict=conflict, choice=side_with(conflict, holds), principal=editor.principal)
+    with pytest.raises(ConflictError, match="archived or superseded"):
+        conflict_resolve(conflict=conflict, choice="both", principal=editor.principal)
+    side = side_with(conflict, EIGHTY)
+    with pytest.raises(ConflictError, match="archived or superseded"):
+        conflict_edit(conflict=conflict, side=side, text=NINETY, principal=editor.principal)
+    assert [memory.text for memory in agent.memories.all() if memory.stands] == [EIGHTY]
+
+
+def test_a_memory_that_lost_elsewhere_does_not_hold(agent: Agent, editor: User) -> None:
+    eight, nine, ten = (remember(agent, f"The line opens at {hour}.") for hour in (8, 9, 10))
+    first, second = conflict_between(eight, nine), conflict_between(nine, ten)
+    conflict_resolve(conflict=first, choice="left", principal=editor.principal)
+    with pytest.raises(ConflictError, match="archived or superseded"):
+        conflict_resolve(conflict=second, choice="left", principal=editor.principal)
+    assert {memory for memory in agent.memories.all() if memory.stands} == {eight, ten}
 
 
 def test_undo_leaves_what_somebody_changed_since(agent: Agent, editor: User) -> None:

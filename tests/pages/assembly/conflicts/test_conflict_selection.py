@@ -1,6 +1,7 @@
 """Decisions on many conflicts that are alike, and their undo."""
 
 import datetime
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -8,9 +9,13 @@ from django.test import Client
 from django.utils import timezone
 
 from agents.models import Agent
+from assembly.conflicts import selection
 from assembly.models import Conflict
+from config.http.errors import NotFound
 from memories.models import Memory
-from teams.models import User
+from teams.models import Team, User
+from teams.secret_scanning.handling import SecretHandling
+from teams.versioned_text.versioned_file import StaleVersion
 from tests.assembly.conflicts.conflict_factories import conflict_between, remember
 from tests.pages.conftest import SignedIn, text_of
 
@@ -100,3 +105,52 @@ def test_what_is_no_action_is_refused_with_a_sentence(
     assert browser.post(SELECTED, body).status_code == 302
     assert 'class="message error"' in text_of(browser.get("/conflicts/"))
     assert resolutions(conflicts) == ["", "", ""]
+
+
+def test_a_reason_with_a_secret_is_refused_where_its_team_refuses_secrets(
+    browser: Client, conflicts: list[Conflict], team: Team
+) -> None:
+    team.secret_handling = SecretHandling.REFUSE
+    team.save()
+    picks = [str(conflict.id) for conflict in conflicts]
+    browser.post(SELECTED, {"action": "left", "pick": picks, "reason": "password: Blue-Otter42!"})
+    assert resolutions(conflicts) == ["", "", ""]
+    page = text_of(browser.get("/conflicts/"))
+    assert page.count('class="message error"') == 1, "the same sentence once"
+    assert "left as they are" not in page
+
+
+def stale(conflict: Conflict, **_: Any) -> Conflict:
+    raise StaleVersion(Memory.objects.first(), expected=7)
+
+
+def missing(conflict: Conflict, **_: Any) -> Conflict:
+    raise NotFound("This conflict")
+
+
+@pytest.mark.parametrize("refused", [stale, missing])
+@pytest.mark.parametrize("action", ["both", "undo"])
+def test_one_that_cannot_be_decided_or_undone_leaves_the_others(
+    browser: Client,
+    conflicts: list[Conflict],
+    monkeypatch: pytest.MonkeyPatch,
+    action: str,
+    refused: Callable[..., Conflict],
+) -> None:
+    picks = [str(conflict.id) for conflict in conflicts]
+    if action == "undo":
+        browser.post(SELECTED, {"action": "both", "pick": picks})
+        browser.get("/conflicts/")
+    name = "conflict_undo" if action == "undo" else "conflict_resolve"
+    do = getattr(selection, name)
+
+    def attempt(conflict: Conflict, **facts: Any) -> Conflict:
+        done: Conflict = (refused if conflict == conflicts[1] else do)(conflict=conflict, **facts)
+        return done
+
+    monkeypatch.setattr(selection, name, attempt)
+    browser.post(SELECTED, {"action": action, "pick": picks})
+    assert resolutions(conflicts) == (["", "both", ""] if action == "undo" else ["both", "", "both"])
+    page = text_of(browser.get("/conflicts/"))
+    assert "1 conflict was left as it is" in page
+    assert ("Undone: 2." if action == "undo" else "both texts hold: 2.") in page
