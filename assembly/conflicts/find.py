@@ -20,6 +20,7 @@ from assembly.conflicts.compared_texts import (
     conflict_between,
     conflicts_between,
     items_of_all_kinds,
+    refs_of,
     texts_of,
 )
 from assembly.conflicts.counts import recount_for_owners
@@ -147,7 +148,7 @@ def item_conflicts_find(*, kind: str, id_: UUID, advance: Advance | None = None)
     texts = texts_of(kind, id_)
     if texts is None:
         return []
-    changed = close_outdated(id_, texts)
+    changed = close_outdated(id_, refs_of(kind, id_, texts))
     undecided, compared, found = undecided_conflicts(id_), set[TextPair](), list[_Relation]()
     model = model_in_use()
     for text in texts:

@@ -1,0 +1,72 @@
+"""A conflict is stored if its sides have the compared texts at that moment, and follows all passages of a document."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from agents.models import Agent
+from assembly.conflicts import compared_texts
+from assembly.conflicts.find import item_conflicts_find
+from assembly.conflicts.known_conflicts import side_texts
+from assembly.conflicts.services import conflict_resolve
+from assembly.models import Conflict
+from memories.services.document import documents_create
+from teams.models import Team, User
+from teams.principal import SYSTEM
+from teams.versioned_text.versioned_file import file_save
+from tests.assembly.conflicts.conflict_factories import EIGHTY, NINETY, remember
+
+pytestmark = pytest.mark.django_db
+
+
+def long_text(last: str) -> str:
+    """A text of two passages, with this in the second one."""
+    filler = "\n\n".join(f"Paragraph {n} is long and says nothing of interest about topic {n}." for n in range(90))
+    return f"# Gardens\n\n{filler}\n\n# Support\n\n{last}\n"
+
+
+@pytest.fixture(params=["document", "team_file"])
+def of_long_text(request: Any, agent: Agent, team: Team, monkeypatch: pytest.MonkeyPatch) -> tuple[str, Any, Conflict]:
+    """A kind, a document or file of this kind, and the conflict of a memory with a passage that is not compared."""
+    monkeypatch.setattr(compared_texts, "MAX_PASSAGES", 1)
+    item: Any
+    if request.param == "document":
+        facts = [{"path": "desk.md", "content": long_text(NINETY)}]
+        [item] = documents_create(agent=agent, facts=facts, principal=SYSTEM)
+    else:
+        item = team.files.get(file_key="CONTEXT")
+        item = file_save(file=item, content=long_text(NINETY), expected_version=item.version, author=SYSTEM.author)
+    assert len(compared_texts.texts_of(request.param, item.id) or []) == 1
+    memory = remember(agent, EIGHTY)
+    item_conflicts_find(kind="memory", id_=memory.id)
+    return request.param, item, Conflict.objects.get()
+
+
+@pytest.mark.parametrize("is_decided", [True, False])
+def test_a_passage_that_is_not_compared_is_still_there(
+    of_long_text: tuple[str, Any, Conflict], editor: User, is_decided: bool
+) -> None:
+    kind, item, conflict = of_long_text
+    if is_decided:
+        conflict_resolve(conflict=conflict, choice="both", principal=editor.principal)
+    assert item_conflicts_find(kind=kind, id_=item.id) == []
+    conflict.refresh_from_db()
+    assert (conflict.status, conflict.gone_because) == ("resolved" if is_decided else "open", "")
+
+
+def test_a_passage_that_is_not_compared_is_changed(of_long_text: tuple[str, Any, Conflict]) -> None:
+    kind, item, conflict = of_long_text
+    type(item).objects.filter(id=item.id).update(content=long_text("Nobody answers."), version=item.version + 1)
+    assert item_conflicts_find(kind=kind, id_=item.id) == [conflict]
+    conflict.refresh_from_db()
+    assert (conflict.status, conflict.gone_because) == ("gone", "text_changed")
+
+
+def test_a_passage_that_is_not_compared_is_the_other_side(of_long_text: tuple[str, Any, Conflict]) -> None:
+    _kind, _item, conflict = of_long_text
+    memory = next(side for side in conflict.sides if side.kind == "memory")
+    [text] = compared_texts.texts_of("memory", memory.item) or []
+    other = next(side for side in conflict.sides if side.kind != "memory")
+    assert [one.sha256 for one in side_texts(text, other)] == [other.sha256]
+    assert side_texts(text, replace(other, sha256=b"another")) == []
