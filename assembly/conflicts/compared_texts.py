@@ -73,6 +73,7 @@ class ComparedText:
 
 
 LEVEL_SQL = "SELECT greatest(%s, sensitivity_of(%s), sensitivity_of(%s))"
+LOCK_SQL = "SELECT version FROM {table} WHERE id = %s FOR KEY SHARE SKIP LOCKED"
 
 
 def conflict_between(left: ComparedText, right: ComparedText, **values: Any) -> Conflict:
@@ -137,6 +138,21 @@ def text_at(ref: str) -> ComparedText | None:
     read, space = _READERS.get(kind), read_active_model()
     found = read(row, space) if read else _passage_texts(row, _passages(row).filter(position=named.part or 0), space)
     return found[0] if found else None
+
+
+def lock_current(text: ComparedText) -> bool:
+    """Return whether the item has still this text; until the transaction ends, the item is not deleted then.
+
+    An item whose deletion has begun counts as deleted: waiting for its transaction, which deletes the conflicts, too,
+    would be a deadlock.
+    """
+    named = Ref.parse(text.ref)
+    model = MODELS[_kind_of(named)]
+    held = fetch_rows(LOCK_SQL.format(table=model._meta.db_table), [text.item])  # noqa: SLF001 - Django's documented name
+    if named.part:  # a passage belongs to one version of its file or document
+        return [version for (version,) in held] == [named.number]
+    row = _row_of(_kind_of(named), text.item) if held else None
+    return row is not None and text_hash(row.said) == text.sha256
 
 
 def _kind_of(ref: Ref) -> str:

@@ -20,6 +20,7 @@ from assembly.conflicts.compared_texts import (
     conflict_between,
     conflicts_between,
     items_of_all_kinds,
+    lock_current,
     refs_of,
     texts_of,
 )
@@ -208,8 +209,13 @@ def remaining_contradiction(memory: Memory, other: ConflictSide) -> str:
 def _store(left: ComparedText, right: ComparedText, comparison: Comparison, similarity: float) -> Conflict | None:
     """Store the conflict of the two texts, and return it if it is new, open again, or has become a duplicate or been
     one.
+
+    Comparing takes seconds or minutes. Nothing is stored if either item was deleted or has another text meanwhile.
     """
     conflict = conflicts_between(left, right).select_for_update(no_key=True).first()
+    # After the conflict, so that no decision changes a text from here on.
+    if not (lock_current(left) and lock_current(right)):
+        return None
     values = {
         "kind": ConflictKind.DUPLICATE if comparison.label == "duplicate" else comparison.kind,
         "cue": comparison.cue[:MAX_CUE_CHARACTERS],

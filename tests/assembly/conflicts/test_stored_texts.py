@@ -6,11 +6,14 @@ from typing import Any
 import pytest
 
 from agents.models import Agent
-from assembly.conflicts import compared_texts
+from assembly.conflicts import compared_texts, find
 from assembly.conflicts.find import item_conflicts_find
 from assembly.conflicts.known_conflicts import side_texts
 from assembly.conflicts.services import conflict_resolve
 from assembly.models import Conflict
+from memories.embeddings.indexing import document_split
+from memories.models import Memory
+from memories.services import facts_of, memory_delete, memory_update
 from memories.services.document import documents_create
 from teams.models import Team, User
 from teams.principal import SYSTEM
@@ -18,6 +21,82 @@ from teams.versioned_text.versioned_file import file_save
 from tests.assembly.conflicts.conflict_factories import EIGHTY, NINETY, remember
 
 pytestmark = pytest.mark.django_db
+
+
+def change(memory: Memory, text: str) -> None:
+    memory.refresh_from_db()
+    memory_update(
+        memory=memory, expected_version=memory.version, facts=replace(facts_of(memory), text=text),
+        superseded_by=None, principal=SYSTEM,
+    )  # fmt: skip
+
+
+def while_comparing(monkeypatch: pytest.MonkeyPatch, happens: Any) -> None:
+    """This happens once after the job has read the texts, and before it stores what it found."""
+    compare, waiting = find._compare, [happens]
+
+    def slow(*texts: Any) -> Any:
+        relations = compare(*texts)
+        if waiting and relations:
+            waiting.pop()()
+        return relations
+
+    monkeypatch.setattr(find, "_compare", slow)
+
+
+@pytest.mark.parametrize("compared", [0, 1])
+@pytest.mark.parametrize("level", [1, 3])
+def test_nothing_is_stored_of_a_memory_that_was_deleted_meanwhile(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch, compared: int, level: int
+) -> None:
+    memories = [remember(agent, text, sensitivity=level) for text in (EIGHTY, NINETY)]
+    while_comparing(monkeypatch, lambda: memory_delete(memory=memories[0], principal=SYSTEM))
+    assert item_conflicts_find(kind="memory", id_=memories[compared].id) == []
+    assert not Conflict.objects.exists()
+
+
+@pytest.mark.parametrize("kind", ["memory", "document", "team_file"])
+def test_nothing_is_stored_of_a_text_that_was_changed_meanwhile(
+    agent: Agent, team: Team, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    memory = remember(agent, EIGHTY)
+    item: Any
+    if kind == "memory":
+        item = remember(agent, NINETY)
+    elif kind == "document":
+        [item] = documents_create(agent=agent, facts=[{"path": "hours.md", "content": NINETY}], principal=SYSTEM)
+        document_split(id_=item.id)
+    else:
+        item = team.files.get(file_key="CONTEXT")
+        item = file_save(file=item, content=NINETY, expected_version=item.version, author=SYSTEM.author)
+
+    def rewrite() -> None:
+        if kind == "memory":
+            change(item, "Tea is served at noon.")
+        else:
+            type(item).objects.filter(id=item.id).update(content="Tea is served at noon.", version=item.version + 1)
+
+    if kind != "memory":
+        compared_texts.texts_of(kind, item.id)
+    while_comparing(monkeypatch, rewrite)
+    assert item_conflicts_find(kind="memory", id_=memory.id) == []
+    assert not Conflict.objects.exists()
+
+
+def test_a_memory_that_is_archived_meanwhile_has_the_conflict_when_it_is_restored(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memories = [remember(agent, text) for text in (EIGHTY, NINETY)]
+
+    def archive() -> None:
+        memory_update(
+            memory=memories[0], expected_version=1, facts=facts_of(memories[0]), superseded_by=None,
+            retired_because="old", principal=SYSTEM,
+        )  # fmt: skip
+
+    while_comparing(monkeypatch, archive)
+    item_conflicts_find(kind="memory", id_=memories[1].id)
+    assert Conflict.objects.get().is_open
 
 
 def long_text(last: str) -> str:
