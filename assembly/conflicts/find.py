@@ -39,7 +39,15 @@ from assembly.conflicts.known_conflicts import (
 )
 from assembly.conflicts.language_model.model_in_use import model_in_use
 from assembly.conflicts.nearest_texts import nearest_texts
-from assembly.models import Conflict, ConflictKind, ConflictSide, ConflictStatus
+from assembly.models import (
+    Conflict,
+    ConflictAction,
+    ConflictDecision,
+    ConflictKind,
+    ConflictResolution,
+    ConflictSide,
+    ConflictStatus,
+)
 from assembly.models.conflict import MAX_MODEL_CHARACTERS, MAX_STATEMENT_CHARACTERS
 from assembly.monitoring.alerts.conflict_alerts import conflict_alerts_close
 from config.caching.cache_metrics import CacheUsage
@@ -60,6 +68,7 @@ STORED_LABELS = frozenset({"conflict", "duplicate"})
 MAX_STORED = 10
 """The most conflicts that are stored of one text with others, and the most duplicates: the surest of each."""
 MAX_CUE_CHARACTERS = 500
+TEXT_IS_BACK = "The text from before the edit was saved again."
 
 _usage = CacheUsage("process", "conflict_detection")
 
@@ -210,7 +219,8 @@ def _store(left: ComparedText, right: ComparedText, comparison: Comparison, simi
     """Store the conflict of the two texts, and return it if it is new, open again, or has become a duplicate or been
     one.
 
-    Comparing takes seconds or minutes. Nothing is stored if either item was deleted or has another text meanwhile.
+    Comparing takes seconds or minutes. Nothing is stored if either item was deleted or has another text meanwhile, and
+    what an edit resolved is opened again only if both texts are there again.
     """
     conflict = conflicts_between(left, right).select_for_update(no_key=True).first()
     # After the conflict, so that no decision changes a text from here on.
@@ -234,15 +244,26 @@ def _store(left: ComparedText, right: ComparedText, comparison: Comparison, simi
         Conflict.objects.bulk_create([conflict], ignore_conflicts=True)
         return conflict
     values |= {"left_ref": left.ref, "right_ref": right.ref}
-    if conflict.status != ConflictStatus.GONE and all(getattr(conflict, name) == was for name, was in values.items()):
+    was_edited = conflict.resolution == ConflictResolution.EDITED
+    is_reopened = was_edited or conflict.status == ConflictStatus.GONE
+    if not is_reopened and all(getattr(conflict, name) == was for name, was in values.items()):
         return None
-    is_reopened, was_duplicate = conflict.status == ConflictStatus.GONE, conflict.is_duplicate
+    was_duplicate = conflict.is_duplicate
     for name, value in values.items():
         setattr(conflict, name, value)
     if is_reopened:
         conflict.reopen()
     conflict.explain()
     conflict.save(force_update=True)
+    if was_edited:
+        ConflictDecision.objects.create(
+            conflict=conflict,
+            action=ConflictAction.UNDO,
+            resolution=ConflictResolution.EDITED,
+            reason=TEXT_IS_BACK,
+            by_ref=SYSTEM.ref,
+            by_name=SYSTEM.name,
+        )
     is_other = is_reopened or conflict.is_duplicate != was_duplicate
     if conflict.is_duplicate:
         conflict_alerts_close(conflict)

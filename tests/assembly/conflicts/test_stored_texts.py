@@ -9,7 +9,7 @@ from agents.models import Agent
 from assembly.conflicts import compared_texts, find
 from assembly.conflicts.find import item_conflicts_find
 from assembly.conflicts.known_conflicts import side_texts
-from assembly.conflicts.services import conflict_resolve
+from assembly.conflicts.services import EditedSide, conflict_edit, conflict_resolve
 from assembly.models import Conflict
 from memories.embeddings.indexing import document_split
 from memories.models import Memory
@@ -18,7 +18,8 @@ from memories.services.document import documents_create
 from teams.models import Team, User
 from teams.principal import SYSTEM
 from teams.versioned_text.versioned_file import file_save
-from tests.assembly.conflicts.conflict_factories import EIGHTY, NINETY, remember
+from tests.assembly.conflicts.conflict_factories import EIGHTY, NINETY, found_conflict, remember, run_jobs
+from tests.assembly.monitoring.trends.count_factories import told
 
 pytestmark = pytest.mark.django_db
 
@@ -29,6 +30,12 @@ def change(memory: Memory, text: str) -> None:
         memory=memory, expected_version=memory.version, facts=replace(facts_of(memory), text=text),
         superseded_by=None, principal=SYSTEM,
     )  # fmt: skip
+
+
+def edit(conflict: Conflict, text: str, editor: User) -> Conflict:
+    """A person gives the side that says 8 this text."""
+    side: EditedSide = "left" if conflict.left_statement == EIGHTY else "right"
+    return conflict_edit(conflict=conflict, side=side, text=text, principal=editor.principal)
 
 
 def while_comparing(monkeypatch: pytest.MonkeyPatch, happens: Any) -> None:
@@ -42,6 +49,37 @@ def while_comparing(monkeypatch: pytest.MonkeyPatch, happens: Any) -> None:
         return relations
 
     monkeypatch.setattr(find, "_compare", slow)
+
+
+def test_the_text_from_before_an_edit_opens_the_conflict_again(agent: Agent, team: Team, editor: User) -> None:
+    conflict = edit(found_conflict(agent, agent), "Nobody answers the support line.", editor)
+    memory = agent.memories.get(text="Nobody answers the support line.")
+    run_jobs()
+    change(memory, EIGHTY)
+    run_jobs()
+    conflict.refresh_from_db()
+    assert (conflict.status, conflict.resolution, conflict.resolved_at) == ("open", "", None)
+    assert (conflict.resolved_by, conflict.resolver_name, conflict.reason) == ("", "", "")
+    assert conflict.strategy == "flag"
+    assert [(one.action, one.by_name) for one in conflict.decisions.all()] == [
+        ("resolve", "Edda Editor"),
+        ("undo", "Dossier"),
+    ]
+    editor.refresh_from_db()
+    assert editor.open_conflicts == 1
+    context = told(agent, team, topic="When does the support line open?", profile="memory")
+    assert context.warnings == ["CONFLICT_FLAGGED"]
+
+
+def test_a_job_that_read_the_text_before_the_edit_does_not_undo_it(
+    agent: Agent, editor: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    conflict = found_conflict(agent, agent)
+    memory = agent.memories.get(text=EIGHTY)
+    while_comparing(monkeypatch, lambda: edit(conflict, "Nobody answers the support line.", editor))
+    assert item_conflicts_find(kind="memory", id_=memory.id) == []
+    conflict.refresh_from_db()
+    assert (conflict.status, conflict.resolution) == ("resolved", "edited")
 
 
 @pytest.mark.parametrize("compared", [0, 1])
