@@ -5,7 +5,7 @@ at some time, code and the files that say who an agent is make no statements: no
 """
 
 import datetime
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -14,9 +14,10 @@ from django.db.models import QuerySet
 
 from agents.models import AgentFile
 from assembly.conflicts.detection.nearness import may_share_subject
+from assembly.engine.refs import Ref
 from assembly.models import Conflict, text_hash
 from config.db.statements import fetch_rows
-from memories.embeddings.active_model import EmbeddingModel, read_active_model
+from memories.embeddings.active_model import SLOTS, EmbeddingModel, read_active_model
 from memories.embeddings.file_splitting import file_split
 from memories.embeddings.indexing import document_split
 from memories.embeddings.splitting import is_code
@@ -72,6 +73,7 @@ class ComparedText:
 
 
 LEVEL_SQL = "SELECT greatest(%s, sensitivity_of(%s), sensitivity_of(%s))"
+LOCK_SQL = "SELECT version FROM {table} WHERE id = %s FOR KEY SHARE SKIP LOCKED"
 
 
 def conflict_between(left: ComparedText, right: ComparedText, **values: Any) -> Conflict:
@@ -100,12 +102,65 @@ def conflicts_between(left: ComparedText, right: ComparedText) -> QuerySet[Confl
 
 
 def texts_of(kind: str, id_: UUID) -> list[ComparedText] | None:
-    """Return the current texts of the item, with vectors; None if it does not exist.
+    """Return the current texts of the item that are compared, with vectors; None if it does not exist.
 
     A file or document without passages of its current version is split first.
     """
-    row = MODELS[kind]._default_manager.filter(id=id_).first()  # noqa: SLF001 - Django's documented name
-    return None if row is None else _READERS[kind](row, read_active_model())
+    row = _row_of(kind, id_)
+    if row is None:
+        return None
+    read, space = _READERS.get(kind), read_active_model()
+    return read(row, space) if read else _passage_texts(row, _passages(row)[:MAX_PASSAGES], space)
+
+
+def refs_of(kind: str, id_: UUID, compared: Sequence[ComparedText]) -> dict[bytes, str]:
+    """Return the refs of all current texts of the item by their SHA-256: of those that are compared, and of a long
+    file or document, those of the other passages, too.
+    """
+    has_more = kind not in _READERS and len(compared) == MAX_PASSAGES
+    row = _row_of(kind, id_) if has_more else None
+    if row is None:
+        return {text.sha256: text.ref for text in compared}
+    passages = _passages(row).defer(*SLOTS, "search").iterator(chunk_size=MAX_PASSAGES)
+    return {text_hash(passage.text): passage.ref for passage in passages}
+
+
+def text_at(ref: str) -> ComparedText | None:
+    """Return the current text of the ref's item, with its vector: that of the passage at the ref's position.
+
+    Returns None if there is none, or if the item is archived or superseded.
+    """
+    named = Ref.parse(ref)
+    kind = _kind_of(named)
+    row = _row_of(kind, UUID(named.id))
+    if row is None:
+        return None
+    read, space = _READERS.get(kind), read_active_model()
+    found = read(row, space) if read else _passage_texts(row, _passages(row).filter(position=named.part or 0), space)
+    return found[0] if found else None
+
+
+def lock_current(text: ComparedText) -> bool:
+    """Return whether the item has still this text; until the transaction ends, the item is not deleted then.
+
+    An item whose deletion has begun counts as deleted: waiting for its transaction, which deletes the conflicts, too,
+    would be a deadlock.
+    """
+    named = Ref.parse(text.ref)
+    model = MODELS[_kind_of(named)]
+    held = fetch_rows(LOCK_SQL.format(table=model._meta.db_table), [text.item])  # noqa: SLF001 - Django's documented name
+    if named.part:  # a passage belongs to one version of its file or document
+        return [version for (version,) in held] == [named.number]
+    row = _row_of(_kind_of(named), text.item) if held else None
+    return row is not None and text_hash(row.said) == text.sha256
+
+
+def _kind_of(ref: Ref) -> str:
+    return "document" if ref.kind == "chunk" else ref.kind
+
+
+def _row_of(kind: str, id_: UUID) -> Any:
+    return MODELS[kind]._default_manager.filter(id=id_).first()  # noqa: SLF001 - Django's documented name
 
 
 def memory_texts(memory: Memory, space: EmbeddingModel) -> list[ComparedText]:
@@ -132,33 +187,29 @@ def entity_texts(entity: Entity, space: EmbeddingModel) -> list[ComparedText]:
     ]
 
 
-def _of_document(document: Document, space: EmbeddingModel) -> list[ComparedText]:
-    if is_code(path=document.path, language=document.language):
-        return []
-    document_split(id_=document.id)
-    chunks = Chunk.objects.filter(document=document).order_by("position")[:MAX_PASSAGES]
-    return [
-        ComparedText(
-            chunk.ref,
-            document.id,
-            chunk.text,
-            document.agent_id,
-            None,
-            None,
-            _vector(chunk, space),
-            language=chunk.language,
-        )
-        for chunk in chunks
-    ]
+def _passages(row: Any) -> QuerySet[Any]:
+    """Return the passages of the file or document in order, split before if need be; none of code."""
+    if not isinstance(row, Document):
+        kind = KINDS[type(row)]
+        file_split(kind=kind, id_=row.id)
+        return FilePassage.objects.filter(file_id=row.id, file_kind=kind).order_by("position")
+    if is_code(path=row.path, language=row.language):
+        return Chunk.objects.none()
+    document_split(id_=row.id)
+    return Chunk.objects.filter(document=row).order_by("position")
 
 
-def _of_file(file: Any, space: EmbeddingModel) -> list[ComparedText]:
-    kind = KINDS[type(file)]
-    file_split(kind=kind, id_=file.id)
-    passages = FilePassage.objects.filter(file_id=file.id, file_kind=kind).order_by("position")[:MAX_PASSAGES]
+def _passage_texts(row: Any, passages: Iterable[Any], space: EmbeddingModel) -> list[ComparedText]:
     return [
         ComparedText(
-            one.ref, file.id, one.text, one.agent_id, one.team_id, None, _vector(one, space), language=one.language
+            one.ref,
+            row.id,
+            one.text,
+            one.agent_id,
+            getattr(one, "team_id", None),
+            None,
+            _vector(one, space),
+            language=one.language,
         )
         for one in passages
     ]
@@ -167,9 +218,8 @@ def _of_file(file: Any, space: EmbeddingModel) -> list[ComparedText]:
 _READERS: Mapping[str, Callable[[Any, EmbeddingModel], list[ComparedText]]] = {
     "memory": memory_texts,
     "entity": entity_texts,
-    "document": _of_document,
-    **dict.fromkeys(COMPARED_FILES, _of_file),
 }
+"""The functions that read the text of an item without passages."""
 
 
 def _vector(row: Any, space: EmbeddingModel) -> str | None:

@@ -20,6 +20,8 @@ from assembly.conflicts.compared_texts import (
     conflict_between,
     conflicts_between,
     items_of_all_kinds,
+    lock_current,
+    refs_of,
     texts_of,
 )
 from assembly.conflicts.counts import recount_for_owners
@@ -37,7 +39,15 @@ from assembly.conflicts.known_conflicts import (
 )
 from assembly.conflicts.language_model.model_in_use import model_in_use
 from assembly.conflicts.nearest_texts import nearest_texts
-from assembly.models import Conflict, ConflictKind, ConflictSide, ConflictStatus
+from assembly.models import (
+    Conflict,
+    ConflictAction,
+    ConflictDecision,
+    ConflictKind,
+    ConflictResolution,
+    ConflictSide,
+    ConflictStatus,
+)
 from assembly.models.conflict import MAX_MODEL_CHARACTERS, MAX_STATEMENT_CHARACTERS
 from assembly.monitoring.alerts.conflict_alerts import conflict_alerts_close, conflict_alerts_lock
 from config.caching.cache_metrics import CacheUsage
@@ -58,6 +68,7 @@ STORED_LABELS = frozenset({"conflict", "duplicate"})
 MAX_STORED = 10
 """The most conflicts that are stored of one text with others, and the most duplicates: the surest of each."""
 MAX_CUE_CHARACTERS = 500
+TEXT_IS_BACK = "The text from before the edit was saved again."
 
 _usage = CacheUsage("process", "conflict_detection")
 
@@ -147,7 +158,7 @@ def item_conflicts_find(*, kind: str, id_: UUID, advance: Advance | None = None)
     texts = texts_of(kind, id_)
     if texts is None:
         return []
-    changed = close_outdated(id_, texts)
+    changed = close_outdated(id_, refs_of(kind, id_, texts))
     undecided, compared, found = undecided_conflicts(id_), set[TextPair](), list[_Relation]()
     model = model_in_use()
     for text in texts:
@@ -207,9 +218,15 @@ def remaining_contradiction(memory: Memory, other: ConflictSide) -> str:
 def _store(left: ComparedText, right: ComparedText, comparison: Comparison, similarity: float) -> Conflict | None:
     """Store the conflict of the two texts, and return it if it is new, open again, or has become a duplicate or been
     one.
+
+    Comparing takes seconds or minutes. Nothing is stored if either item was deleted or has another text meanwhile, and
+    what an edit resolved is opened again only if both texts are there again.
     """
     conflict_alerts_lock()
     conflict = conflicts_between(left, right).select_for_update(no_key=True).first()
+    # After the conflict, so that no decision changes a text from here on.
+    if not (lock_current(left) and lock_current(right)):
+        return None
     values = {
         "kind": ConflictKind.DUPLICATE if comparison.label == "duplicate" else comparison.kind,
         "cue": comparison.cue[:MAX_CUE_CHARACTERS],
@@ -228,15 +245,26 @@ def _store(left: ComparedText, right: ComparedText, comparison: Comparison, simi
         Conflict.objects.bulk_create([conflict], ignore_conflicts=True)
         return conflict
     values |= {"left_ref": left.ref, "right_ref": right.ref}
-    if conflict.status != ConflictStatus.GONE and all(getattr(conflict, name) == was for name, was in values.items()):
+    was_edited = conflict.resolution == ConflictResolution.EDITED
+    is_reopened = was_edited or conflict.status == ConflictStatus.GONE
+    if not is_reopened and all(getattr(conflict, name) == was for name, was in values.items()):
         return None
-    is_reopened, was_duplicate = conflict.status == ConflictStatus.GONE, conflict.is_duplicate
+    was_duplicate = conflict.is_duplicate
     for name, value in values.items():
         setattr(conflict, name, value)
     if is_reopened:
         conflict.reopen()
     conflict.explain()
     conflict.save(force_update=True)
+    if was_edited:
+        ConflictDecision.objects.create(
+            conflict=conflict,
+            action=ConflictAction.UNDO,
+            resolution=ConflictResolution.EDITED,
+            reason=TEXT_IS_BACK,
+            by_ref=SYSTEM.ref,
+            by_name=SYSTEM.name,
+        )
     is_other = is_reopened or conflict.is_duplicate != was_duplicate
     if conflict.is_duplicate:
         conflict_alerts_close(conflict)

@@ -6,14 +6,14 @@ is kept, and opens again when it is found again.
 """
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from uuid import UUID
 
 import numpy as np
 from django.db import transaction
 
-from assembly.conflicts.compared_texts import ComparedText, texts_of
+from assembly.conflicts.compared_texts import ComparedText, text_at
 from assembly.models import Conflict, ConflictResolution, ConflictSide, ConflictStatus, GoneReason
 from assembly.monitoring.alerts.conflict_alerts import conflict_alerts_close, conflict_alerts_lock
 
@@ -52,12 +52,10 @@ def disputed_texts(
 
 def side_texts(text: ComparedText, side: ConflictSide) -> list[ComparedText]:
     """Return the side's text with its cosine to this text: one, or none if it is another now or has no vector."""
-    kind = "document" if side.kind == "chunk" else side.kind
-    return [
-        replace(current, vector=None, similarity=_cosine(text.vector, current.vector))
-        for current in texts_of(kind, side.item) or ()
-        if current.sha256 == side.sha256 and current.vector is not None and text.vector is not None
-    ]
+    current = text_at(side.ref)
+    if current is None or current.sha256 != side.sha256 or current.vector is None or text.vector is None:
+        return []
+    return [replace(current, vector=None, similarity=_cosine(text.vector, current.vector))]
 
 
 def _cosine(one: str, other: str) -> float:
@@ -68,12 +66,11 @@ def _cosine(one: str, other: str) -> float:
 
 
 @transaction.atomic
-def close_outdated(id_: UUID, texts: Sequence[ComparedText]) -> list[Conflict]:
+def close_outdated(id_: UUID, current: Mapping[bytes, str]) -> list[Conflict]:
     """Close the item's conflicts with texts that it no longer has, and return them.
 
-    Those with texts that it still has are named by their new refs.
+    `current` has the refs of all texts that it has, by their SHA-256. Conflicts with these are named by these refs.
     """
-    current = {text.sha256: text.ref for text in texts}
     closed: list[Conflict] = []
     # After an edit on its page, a conflict stays decided, with who edited and when, so that it can be undone.
     rows = Conflict.objects.about([id_]).exclude(status=ConflictStatus.GONE)
@@ -85,7 +82,7 @@ def close_outdated(id_: UUID, texts: Sequence[ComparedText]) -> list[Conflict]:
         is_left = conflict.left_item == id_
         side = conflict.sides[0 if is_left else 1]
         ref = current.get(side.sha256)
-        if ref is None and side.kind == "memory" and not texts:
+        if ref is None and side.kind == "memory" and not current:
             continue  # an archived memory still has its text, and may be restored
         if ref is None:
             _close(conflict, GoneReason.TEXT_CHANGED)

@@ -237,7 +237,13 @@ class Conflict(Sensitive):
         self.status, self.gone_because, self.closed = ConflictStatus.GONE, because, timezone.now()
 
     def reopen(self) -> None:
-        """Mark a conflict that was gone as it was before: decided, or open; the caller saves it."""
+        """Mark a conflict whose texts are there again as it was before: decided, or open; the caller saves it.
+
+        An edit decides nothing once the text from before is there again.
+        """
+        if self.resolution == ConflictResolution.EDITED:
+            self.resolution, self.reason, self.resolved_at = "", "", None
+            self.resolved_by, self.resolver_name = "", ""
         self.status = ConflictStatus.RESOLVED if self.resolution else ConflictStatus.OPEN
         self.gone_because, self.closed = "", None
 
@@ -288,14 +294,15 @@ class ConflictSide:
 
 
 class ConflictAction(models.TextChoices):
-    """A person resolves a conflict, or undoes the decision."""
+    """A conflict is resolved by a person, or the decision is undone."""
 
     RESOLVE = "resolve", _("Resolved")
     UNDO = "undo", _("Undone")
 
 
 class ConflictDecision(models.Model):
-    """A decision says what a person did with a conflict, and is kept as long as the conflict.
+    """A decision says what a person did with a conflict, and is kept as long as the conflict. It is undone by a person,
+    or, if it is an edit, by the system when the text from before is saved again.
 
     `effects` lists what the decision changed, so that it can be undone: the memory that was superseded or archived, and
     its version afterwards.
